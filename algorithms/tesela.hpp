@@ -52,6 +52,7 @@
 #include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/algorithms/mimo/permutations.hpp>
 #include <tesela/algorithms/mimo/qr_batch.hpp>
+#include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/keep_r.hpp>

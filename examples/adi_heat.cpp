@@ -2,7 +2,7 @@
 // directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z.
 // Peaceman and Rachford's method in two dimensions, Douglas and Gunn's in three; both are of second order in space and
 // time. adi_heat --help says what it can be told; alone it is a short run that checks itself.
-#include "bench/adi/box.hpp"
+#include "tools/bench/adi/box.hpp"
 #include <tesela/tesela.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

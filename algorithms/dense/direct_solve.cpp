@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 

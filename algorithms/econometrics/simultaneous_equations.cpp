@@ -1,7 +1,7 @@
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/in_parts.hpp>
 
 #include <algorithm>

@@ -8,6 +8,9 @@
 
 namespace tesela {
 
+/// Returns the half-width of the band between the two stages that suits the workers.
+inline index_t suitable_band(const WorkerCounts& workers) { return workers.gpus > 0 ? 64 : 32; }
+
 struct ReduceToBandOptions {
   index_t block = 0;    ///< columns of V and Z that are kept in one tile; 0 chooses. Rounded up to a multiple of b
   index_t update = 0;   ///< columns that are gathered before A takes them, at most `block`; 0 chooses

@@ -7,12 +7,12 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/largest_element.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>

@@ -5,9 +5,9 @@
 #include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/least_squares/normal_residual.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/normal_residual.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

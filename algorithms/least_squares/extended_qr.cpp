@@ -1,5 +1,5 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>

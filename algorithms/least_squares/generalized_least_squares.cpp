@@ -6,7 +6,7 @@
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

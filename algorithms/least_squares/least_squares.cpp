@@ -3,7 +3,7 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 

@@ -4,7 +4,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/named.hpp>
-#include <tesela/codelets/least_squares/normal_residual.hpp>
+#include <tesela/host/normal_residual.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>

@@ -1,5 +1,5 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 

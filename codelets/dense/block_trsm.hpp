@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/runtime/codelet.hpp>
 
 namespace tesela::kernels {

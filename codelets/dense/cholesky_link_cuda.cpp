@@ -3,7 +3,7 @@
 #if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/dense/block_trsm.hpp>
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 

@@ -3,7 +3,7 @@
 #if TESELA_HAVE_CUDA
 
 #include <tesela/codelets/dense/gemm_launch.hpp>
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 
 namespace tesela::kernels {
 template <class T, template <class> class C>

@@ -1,7 +1,7 @@
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
 #include <tesela/codelets/dense/internal/panel_recursion.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 #include <cmath>

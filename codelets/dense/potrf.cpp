@@ -1,5 +1,5 @@
 #include <tesela/codelets/dense/potrf.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <cmath>
 

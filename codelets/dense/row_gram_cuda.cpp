@@ -2,7 +2,7 @@
 
 #if TESELA_HAVE_CUDA
 
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 
 #include <cuda_runtime.h>
 

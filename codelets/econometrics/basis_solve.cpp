@@ -1,5 +1,5 @@
 #include <tesela/codelets/econometrics/basis_solve.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 
 namespace tesela::kernels {
 

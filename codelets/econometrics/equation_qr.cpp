@@ -1,9 +1,9 @@
 #include <tesela/codelets/econometrics/equation_qr.hpp>
 #include <tesela/codelets/econometrics/internal/equation_columns.hpp>
 #include <tesela/codelets/econometrics/internal/equation_space.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <bit>

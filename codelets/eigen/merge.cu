@@ -1,6 +1,6 @@
 #include <tesela/codelets/eigen/internal/some_tiles.cuh>
 #include <tesela/codelets/eigen/merge.hpp>
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 
 namespace tesela::kernels {
 namespace {

@@ -1,7 +1,7 @@
 #include <tesela/codelets/eigen/internal/ql_steps.hpp>
 #include <tesela/codelets/eigen/internal/rotate_columns.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include <tesela/codelets/eigen/internal/copy_diagonals.cuh>
 #include <tesela/codelets/eigen/sy2sb.hpp>
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 #include <tesela/codelets/support/internal/mirror.cuh>
 

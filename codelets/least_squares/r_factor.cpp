@@ -1,5 +1,5 @@
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
+#include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>

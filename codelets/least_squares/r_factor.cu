@@ -1,5 +1,5 @@
 #include <tesela/codelets/least_squares/r_factor.hpp>
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 
 #include <cmath>
 

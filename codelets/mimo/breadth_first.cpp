@@ -1,6 +1,6 @@
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
 #include <tesela/codelets/mimo/internal/special_detectors.hpp>
+#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
-#include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/qr/internal/orthogonalize_strip.cuh>
 #include <tesela/codelets/qr/orthogonalize.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/resident_blocks.cuh>
 #include <tesela/codelets/support/lacpy.hpp>
 

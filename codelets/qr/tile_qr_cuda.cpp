@@ -2,8 +2,8 @@
 
 #if TESELA_HAVE_CUDA
 
-#include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/qr/internal/qr_panel.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 

@@ -1,5 +1,5 @@
-#include <tesela/codelets/libraries/internal/cublas.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 namespace tesela::kernels {

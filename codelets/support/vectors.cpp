@@ -1,5 +1,5 @@
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/vectors.hpp>
+#include <tesela/host/blas.hpp>
 
 namespace tesela::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 #include <tesela/codelets/support/vectors.hpp>
 

@@ -1,8 +1,8 @@
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/toeplitz/cauchy_factor.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_factor_body.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/host/blas.hpp>
 
 namespace tesela::kernels {
 

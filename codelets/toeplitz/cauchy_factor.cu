@@ -1,4 +1,4 @@
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/toeplitz/cauchy_factor.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_factor_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>

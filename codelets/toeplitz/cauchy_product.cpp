@@ -1,5 +1,5 @@
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
+#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 #include <cmath>

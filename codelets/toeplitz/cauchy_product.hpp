@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/host/fft.hpp>
 
 namespace tesela::kernels {
 

@@ -1,9 +1,9 @@
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 #include <limits>

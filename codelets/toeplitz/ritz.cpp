@@ -1,7 +1,7 @@
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/ritz.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <algorithm>
 #include <cmath>

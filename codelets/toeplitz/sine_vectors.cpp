@@ -1,7 +1,7 @@
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/sine_vectors.hpp>
+#include <tesela/host/blas.hpp>
 
 namespace tesela::kernels {
 

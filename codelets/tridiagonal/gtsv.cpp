@@ -1,6 +1,6 @@
-#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/tridiagonal/gtsv.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-#include "bench/harness/median.hpp"
 #include "tests/support/toy_kernels.hpp"
+#include "tools/app/median.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <starpu.h>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "tests/support/least_squares.hpp"
 #include <tesela/algorithms/least_squares/glm.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 
 extern "C" void dggglm_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, double*,
                         double*, double*, const int*, int*);

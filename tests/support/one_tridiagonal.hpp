@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tridiagonal.hpp>

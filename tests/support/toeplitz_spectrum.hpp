@@ -2,9 +2,9 @@
 
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/support/vector_target.hpp>
+#include <tesela/host/vector_target.hpp>
 
 #include <catch2/catch_message.hpp>
 #include <catch2/generators/catch_generators.hpp>

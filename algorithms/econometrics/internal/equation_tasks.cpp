@@ -1,6 +1,6 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 #include <tesela/tiles/touched_zeros.hpp>

@@ -4,8 +4,8 @@
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/trsm.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/runtime/memory.hpp>
 #include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/touched_zeros.hpp>

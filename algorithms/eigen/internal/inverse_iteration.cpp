@@ -1,7 +1,7 @@
 #include <tesela/algorithms/eigen/internal/inverse_iteration.hpp>
 #include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/codelets/iterations/inverse_iteration.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 namespace tesela::detail {

@@ -11,9 +11,6 @@
 
 namespace tesela {
 
-/// The half-width of the band between the stages that suits the workers.
-inline index_t suitable_band(const WorkerCounts& workers) { return workers.gpus > 0 ? 64 : 32; }
-
 /// A = Q1 Q2 T Q2^T Q1^T, and T's eigenpairs back to A's. An A that is a band begins with the second stage, a
 /// tridiagonal one has none.
 template <class T>

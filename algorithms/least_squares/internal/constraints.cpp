@@ -2,9 +2,9 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/internal/constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/least_squares/rank_revealing.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/rank_revealing.hpp>
 
 #include <algorithm>
 #include <numeric>

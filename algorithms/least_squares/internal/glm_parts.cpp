@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/host/blas.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
-#include <tesela/codelets/least_squares/row_basis.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/row_basis.hpp>
 
 #include <algorithm>
 #include <cmath>

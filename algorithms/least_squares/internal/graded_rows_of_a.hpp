@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/least_squares/graded_qr.hpp>
+#include <tesela/host/graded_qr.hpp>
 
 #include <vector>
 

@@ -3,8 +3,8 @@
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>

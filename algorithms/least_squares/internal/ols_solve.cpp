@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/least_squares/spectral_condition.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/spectral_condition.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,10 +3,10 @@
 #include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/least_squares/scale_rows.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -4,11 +4,11 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/least_squares/row_space.hpp>
-#include <tesela/codelets/least_squares/spectral_condition.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/row_space.hpp>
+#include <tesela/host/spectral_condition.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>

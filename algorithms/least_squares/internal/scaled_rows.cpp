@@ -1,9 +1,9 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
-#include <tesela/codelets/least_squares/graded_rows.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/least_squares/scale_rows.hpp>
 #include <tesela/codelets/least_squares/weight_roots.hpp>
+#include <tesela/host/graded_rows.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>

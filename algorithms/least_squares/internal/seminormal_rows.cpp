@@ -4,8 +4,8 @@
 #include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/dense/row_gram.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -3,10 +3,10 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
 #include <tesela/algorithms/support/measured.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/least_squares/row_basis.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/row_basis.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
-#include <tesela/codelets/support/all_finite.hpp>
+#include <tesela/host/all_finite.hpp>
 #include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
+#include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <optional>
@@ -27,20 +28,6 @@ NumberedName split_number(const std::string& text);
 /// Of fsd, or a bound on them.
 double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels);
 inline constexpr double most_fsd_paths = 1 << 20;
-
-/// The lists that kernels read.
-struct SearchLists {
-  bool real_form = false;
-  int labels = 0;
-  HostMatrix<kernels::SearchColumn> columns;
-  HostMatrix<kernels::SearchPoint> points;
-  index_t amplitudes = 0;           ///< of lists_with_parts: how many points are amplitudes
-  index_t most_amplitudes() const;  ///< of one of its columns that are parts
-};
-SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form);
-/// Complex form; and of square QAM, when all streams are such, the amplitudes of real and imaginary parts behind it,
-/// as QuickSoft reads them.
-SearchLists lists_with_parts(const std::vector<Constellation>& alphabets);
 
 /// Throws ArgumentError for shapes that disagree.
 template <class T>

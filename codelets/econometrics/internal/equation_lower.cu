@@ -1,6 +1,6 @@
 #include <tesela/codelets/econometrics/internal/equation_device.cuh>
 #include <tesela/codelets/econometrics/internal/equation_lower.hpp>
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 #include <tesela/codelets/support/internal/factor_tile.cuh>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/mimo/search_alphabet.hpp>
-#include <tesela/codelets/support/all_finite.hpp>
+#include <tesela/host/all_finite.hpp>
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/host_device.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/libraries/internal/cublas.hpp>
+#include <tesela/codelets/support/internal/cublas.hpp>
 
 #include <algorithm>
 #include <cmath>

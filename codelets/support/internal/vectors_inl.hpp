@@ -1,6 +1,6 @@
 // Compiles the file that includes it, HWY_TARGET_INCLUDE, for each vector unit (see per_target.hpp), with vectors of
 // that unit. Its guard is Highway's toggle, since it is included once for each. Internal to codelets/.
-#include <tesela/codelets/support/internal/per_target.hpp>
+#include <tesela/host/per_target.hpp>
 #include <tesela/runtime/types.hpp>
 
 #include <hwy/foreach_target.h>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/libraries/fft.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
+#include <tesela/host/fft.hpp>
 #include <tesela/runtime/host_device.hpp>
 #include <tesela/runtime/types.hpp>
 

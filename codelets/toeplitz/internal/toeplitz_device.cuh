@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/libraries/fft.hpp>
+#include <tesela/codelets/support/cufft.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 
 // A GPU as toeplitz_body.hpp wants it. Internal to codelets/.

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/libraries/blas.hpp>
-#include <tesela/codelets/libraries/fft.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/fft.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <numeric>

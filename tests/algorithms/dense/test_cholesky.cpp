@@ -1,7 +1,7 @@
-#include "bench/errors/factor_error.hpp"
 #include "tests/support/machine.hpp"
+#include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 

@@ -1,5 +1,5 @@
-#include "bench/errors/factor_error.hpp"
 #include "tests/support/machine.hpp"
+#include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/factor_stages.hpp>
 #include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/codelets/dense/factor_stages.hpp>

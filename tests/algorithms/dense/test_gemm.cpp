@@ -1,5 +1,5 @@
-#include "bench/errors/reference.hpp"
 #include "tests/support/machine.hpp"
+#include "tools/checks/reference.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/tiles/generator.hpp>

@@ -2,7 +2,7 @@
 #include "tests/support/process.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

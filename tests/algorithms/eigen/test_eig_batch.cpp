@@ -1,7 +1,7 @@
-#include "bench/errors/eig_error.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
+#include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 

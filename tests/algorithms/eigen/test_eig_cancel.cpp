@@ -1,6 +1,6 @@
 // A cancellation while any stage runs: no hang, no result, and the runtime is as good as before.
-#include "bench/errors/eig_error.hpp"
 #include "tests/support/process.hpp"
+#include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>

@@ -1,6 +1,6 @@
-#include "bench/errors/eig_error.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/filled.hpp>

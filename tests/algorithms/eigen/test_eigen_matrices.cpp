@@ -1,5 +1,5 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,7 +1,7 @@
-#include "bench/errors/eig_error.hpp"
-#include "bench/errors/generalized_eig_error.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tools/checks/eig_error.hpp"
+#include "tools/checks/generalized_eig_error.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 

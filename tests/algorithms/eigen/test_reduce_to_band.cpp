@@ -1,6 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,5 +1,5 @@
-#include "bench/errors/eig_error.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 

@@ -2,7 +2,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -2,7 +2,7 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
-#include <tesela/codelets/libraries/blas.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,7 +1,7 @@
-#include "bench/errors/glm_error.hpp"
-#include "bench/errors/lse_error.hpp"
 #include "tests/support/glm.hpp"
 #include "tests/support/machine.hpp"
+#include "tools/checks/glm_error.hpp"
+#include "tools/checks/lse_error.hpp"
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 

@@ -1,7 +1,7 @@
 #include "tests/support/glm.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/quadruple.hpp"
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
+#include <tesela/host/minimum_norm.hpp>
 
 #include <catch2/generators/catch_generators.hpp>
 

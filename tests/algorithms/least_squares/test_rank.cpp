@@ -1,8 +1,8 @@
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
-#include <tesela/codelets/least_squares/minimum_norm.hpp>
-#include <tesela/codelets/least_squares/normal_residual.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/normal_residual.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

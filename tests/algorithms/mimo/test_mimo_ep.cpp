@@ -1,6 +1,6 @@
-#include "bench/errors/bit_information.hpp"
 #include "tests/support/files.hpp"
 #include "tests/support/mimo_soft.hpp"
+#include "tools/checks/bit_information.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
 

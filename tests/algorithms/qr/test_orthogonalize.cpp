@@ -1,9 +1,9 @@
-#include "bench/errors/qr_error.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,7 +1,7 @@
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 

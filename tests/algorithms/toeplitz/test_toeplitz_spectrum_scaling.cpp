@@ -1,4 +1,4 @@
-#include "bench/errors/toeplitz_spectrum_error.hpp"
+#include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>

@@ -1,6 +1,6 @@
-#include "bench/errors/toeplitz_spectrum_error.hpp"
 #include "tests/support/seconds.hpp"
 #include "tests/support/toeplitz_kinds.hpp"
+#include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/tiles/generator.hpp>
 

@@ -1,5 +1,5 @@
-#include "bench/errors/tridiagonal_error.hpp"
 #include "tests/support/machine.hpp"
+#include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 

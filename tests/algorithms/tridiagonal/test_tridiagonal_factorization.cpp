@@ -1,7 +1,7 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,7 +1,7 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,5 +1,5 @@
-#include "bench/errors/tridiagonal_error.hpp"
 #include "tests/support/machine.hpp"
+#include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_scale.hpp>
 

@@ -1,6 +1,6 @@
 // Sizes and offsets of orders whose square exceeds 32 bits: 46341 is the first that exceeds 31 bits.
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -2,7 +2,7 @@
 #include "tests/support/run_kernel.hpp"
 #include <tesela/codelets/dense/potrf.hpp>
 #include <tesela/codelets/eigen/ldlt.hpp>
-#include <tesela/codelets/libraries/lapack.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

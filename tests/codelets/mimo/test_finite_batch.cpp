@@ -1,5 +1,5 @@
 #include "tests/support/mimo.hpp"
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>

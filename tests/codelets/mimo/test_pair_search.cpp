@@ -1,5 +1,5 @@
 #include "tests/support/mimo.hpp"
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/codelets/mimo/internal/pair_search_body.hpp>
 
 #include <catch2/catch_test_macros.hpp>

@@ -1,6 +1,6 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo.hpp"
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/codelets/mimo/internal/lane_nway_body.hpp>
 #include <tesela/codelets/mimo/internal/lane_paths_body.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>

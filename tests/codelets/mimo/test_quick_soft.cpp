@@ -1,6 +1,6 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo_soft.hpp"
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/codelets/mimo/internal/lane_linear_body.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

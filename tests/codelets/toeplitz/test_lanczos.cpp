@@ -1,9 +1,9 @@
 #include "tests/support/toeplitz.hpp"
-#include <tesela/codelets/libraries/lapack.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 #include <tesela/codelets/toeplitz/ritz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

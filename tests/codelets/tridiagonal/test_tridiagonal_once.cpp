@@ -1,6 +1,6 @@
-#include "bench/harness/device.hpp"
 #include "tests/support/long_tridiagonal.hpp"
 #include "tests/support/machine.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>

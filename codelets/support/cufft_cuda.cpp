@@ -1,0 +1,135 @@
+#include <tesela/codelets/support/cufft.hpp>
+#include <tesela/runtime/config.hpp>
+
+#if TESELA_HAVE_CUDA
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cufft.h>
+#include <exception>
+#include <list>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace tesela::fft {
+namespace {
+
+struct Layout {
+  cufftType type;
+  index_t n, count, ld_in, ld_out;
+  friend bool operator==(const Layout&, const Layout&) = default;
+};
+
+struct Planned {
+  Layout layout;
+  cufftHandle plan;
+};
+
+/// Plans of one stream, the last used first. They own work space, so they are few.
+using Plans = std::list<Planned>;
+constexpr std::size_t most_plans = 24;
+
+/// 0 (CUFFT_SUCCESS) and the plan, or what failed.
+int make_plan(const Layout& l, cufftHandle& plan) {
+  if (const cufftResult status = cufftCreate(&plan); status != CUFFT_SUCCESS) return status;
+  // With embedding sizes instead of null pointers cuFFT minds the distances; of one dimension it uses nothing else.
+  long long n = l.n, in = l.ld_in, out = l.ld_out;
+  std::size_t work = 0;
+  const cufftResult status =
+      cufftMakePlanMany64(plan, 1, &n, &in, 1, l.ld_in, &out, 1, l.ld_out, l.type, l.count, &work);
+  if (status != CUFFT_SUCCESS) cufftDestroy(plan);
+  return status;
+}
+
+/// The plan of this layout for the context's stream; false when that failed, which is reported. The plans outlive the
+/// Runtime and are left to the end of the process: CUDA may be gone before static objects are.
+bool find_plan(CudaContext& context, const Layout& layout, cufftHandle& plan) {
+  static auto& mutex = *new std::mutex;
+  static auto& streams = *new std::map<std::pair<int, CUstream_st*>, Plans>;
+  int device = 0;
+  if (!context.check(cudaGetDevice(&device), "cudaGetDevice")) return false;
+  Plans* plans = nullptr;
+  {
+    const std::scoped_lock lock(mutex);
+    plans = &streams[{device, context.stream()}];  // the map's elements stay where they are; only this worker uses it
+  }
+  const auto found = std::find_if(plans->begin(), plans->end(), [&](const Planned& p) { return p.layout == layout; });
+  if (found != plans->end()) {
+    plans->splice(plans->begin(), *plans, found);
+  } else {
+    if (plans->size() >= most_plans) {
+      cufftDestroy(plans->back().plan);  // frees its work space, which waits for what still uses it
+      plans->pop_back();
+    }
+    cufftHandle made = 0;
+    if (!context.check(make_plan(layout, made), "cufftMakePlanMany64")) return false;
+    plans->push_front({layout, made});
+  }
+  plan = plans->front().plan;
+  // Each time, because a later Runtime's stream may have an old one's address.
+  return context.check(cufftSetStream(plan, context.stream()), "cufftSetStream");
+}
+
+template <class F>
+void with_plan(CudaContext& context, const Layout& layout, const F& execute) {
+  if (layout.n <= 0 || layout.count <= 0) return;
+  try {
+    cufftHandle plan = 0;
+    if (find_plan(context, layout, plan)) context.check(execute(plan), "cufftExec");
+  } catch (const std::exception&) {
+    context.check(CUFFT_ALLOC_FAILED, "finding a cuFFT plan");
+  }
+}
+
+}  // namespace
+
+template <>
+void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<double>* data,
+               index_t ld) {
+  auto* const x = reinterpret_cast<cufftDoubleComplex*>(data);
+  with_plan(context, {CUFFT_Z2Z, n, count, ld, ld}, [&](cufftHandle plan) {
+    return cufftExecZ2Z(plan, x, x, direction == Direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE);
+  });
+}
+template <>
+void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<float>* data,
+               index_t ld) {
+  auto* const x = reinterpret_cast<cufftComplex*>(data);
+  with_plan(context, {CUFFT_C2C, n, count, ld, ld}, [&](cufftHandle plan) {
+    return cufftExecC2C(plan, x, x, direction == Direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE);
+  });
+}
+
+template <>
+void real_to_complex(CudaContext& context, index_t n, index_t count, const double* in, index_t ld_in,
+                     std::complex<double>* out, index_t ld_out) {
+  with_plan(context, {CUFFT_D2Z, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
+    return cufftExecD2Z(plan, const_cast<double*>(in), reinterpret_cast<cufftDoubleComplex*>(out));
+  });
+}
+template <>
+void real_to_complex(CudaContext& context, index_t n, index_t count, const float* in, index_t ld_in,
+                     std::complex<float>* out, index_t ld_out) {
+  with_plan(context, {CUFFT_R2C, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
+    return cufftExecR2C(plan, const_cast<float*>(in), reinterpret_cast<cufftComplex*>(out));
+  });
+}
+
+template <>
+void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<double>* in, index_t ld_in,
+                     double* out, index_t ld_out) {
+  with_plan(context, {CUFFT_Z2D, n, count, ld_in, ld_out},
+            [&](cufftHandle plan) { return cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(in), out); });
+}
+template <>
+void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<float>* in, index_t ld_in, float* out,
+                     index_t ld_out) {
+  with_plan(context, {CUFFT_C2R, n, count, ld_in, ld_out},
+            [&](cufftHandle plan) { return cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(in), out); });
+}
+
+}  // namespace tesela::fft
+
+#endif

@@ -1,0 +1,351 @@
+#include <tesela/host/internal/lapack_calls.hpp>
+#include <tesela/host/lapack.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+extern "C" {
+void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
+void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void sormqr_(const char*, const char*, const int*, const int*, const int*, const float*, const int*, const float*,
+             float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
+void dormqr_(const char*, const char*, const int*, const int*, const int*, const double*, const int*, const double*,
+             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+void sgesvd_(const char*, const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*,
+             const int*, float*, const int*, int*, std::size_t, std::size_t);
+void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
+             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+void sgels_(const char*, const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const int*,
+            int*, std::size_t);
+void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
+            const int*, int*, std::size_t);
+void sgelsd_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const float*, int*,
+             float*, const int*, int*, int*);
+void dgelsd_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const double*, int*,
+             double*, const int*, int*, int*);
+void sposv_(const char*, const int*, const int*, float*, const int*, float*, const int*, int*, std::size_t);
+void dposv_(const char*, const int*, const int*, double*, const int*, double*, const int*, int*, std::size_t);
+void sgesv_(const int*, const int*, float*, const int*, int*, float*, const int*, int*);
+void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
+void sgtsv_(const int*, const int*, float*, float*, float*, float*, const int*, int*);
+void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
+void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*,
+             int*, std::size_t, std::size_t);
+void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
+             int*, std::size_t, std::size_t);
+void ssytrd_(const char*, const int*, float*, const int*, float*, float*, float*, float*, const int*, int*,
+             std::size_t);
+void dsytrd_(const char*, const int*, double*, const int*, double*, double*, double*, double*, const int*, int*,
+             std::size_t);
+void sormtr_(const char*, const char*, const char*, const int*, const int*, const float*, const int*, const float*,
+             float*, const int*, float*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void dormtr_(const char*, const char*, const char*, const int*, const int*, const double*, const int*, const double*,
+             double*, const int*, double*, const int*, int*, std::size_t, std::size_t, std::size_t);
+void sstedc_(const char*, const int*, float*, float*, float*, const int*, float*, const int*, int*, const int*, int*,
+             std::size_t);
+void dstedc_(const char*, const int*, double*, double*, double*, const int*, double*, const int*, int*, const int*,
+             int*, std::size_t);
+void dsterf_(const int*, double*, double*, int*);
+void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
+             const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
+             const int*, int*, std::size_t, std::size_t);
+void strcon_(const char*, const char*, const char*, const int*, const float*, const int*, float*, float*, int*, int*,
+             std::size_t, std::size_t, std::size_t);
+void dtrcon_(const char*, const char*, const char*, const int*, const double*, const int*, double*, double*, int*, int*,
+             std::size_t, std::size_t, std::size_t);
+void sgeqp3_(const int*, const int*, float*, const int*, int*, float*, float*, const int*, int*);
+void dgeqp3_(const int*, const int*, double*, const int*, int*, double*, double*, const int*, int*);
+void stzrzf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
+void dtzrzf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void sormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const float*, const int*,
+             const float*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
+void dormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const double*, const int*,
+             const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
+}
+
+namespace tesela::lapack {
+
+template <class T>
+void geqrf(index_t m, index_t n, T* a, index_t lda, T* tau) {
+  if (m == 0 || n == 0) return;
+  const int rows = narrow("geqrf", m), cols = narrow("geqrf", n), ld = narrow("geqrf", lda);
+  with_workspace<T>([&](T* work, int lwork) {
+    int info = 0;
+    if constexpr (std::is_same_v<T, float>)
+      sgeqrf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+    else
+      dgeqrf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+  });
+}
+
+template <class T>
+void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc) {
+  if (m == 0 || n == 0 || k == 0) return;
+  const char* trans = op == Op::none ? "N" : "T";
+  const int rows = narrow("ormqr", m), cols = narrow("ormqr", n), vectors = narrow("ormqr", k),
+            ld = narrow("ormqr", lda), ld_c = narrow("ormqr", ldc);
+  with_workspace<T>([&](T* work, int lwork) {
+    int info = 0;
+    if constexpr (std::is_same_v<T, float>)
+      sormqr_("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    else
+      dormqr_("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+  });
+}
+
+template <class T>
+std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda) {
+  std::vector<T> s(static_cast<std::size_t>(std::min(m, n)));
+  if (s.empty()) return s;
+  const int rows = narrow("gesvd", m), cols = narrow("gesvd", n), ld = narrow("gesvd", lda), one = 1;
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sgesvd_("N", "N", &rows, &cols, a, &ld, s.data(), nullptr, &one, nullptr, &one, work, &lwork, &info, 1, 1);
+    else
+      dgesvd_("N", "N", &rows, &cols, a, &ld, s.data(), nullptr, &one, nullptr, &one, work, &lwork, &info, 1, 1);
+  });
+  if (info != 0) throw EnvironmentError("lapack::gesvd: no convergence");
+  return s;
+}
+
+template <class T>
+int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
+  const int rows = narrow("gels", m), cols = narrow("gels", n), rhs = narrow("gels", r), ld = narrow("gels", lda),
+            ld_b = narrow("gels", ldb);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
+    else
+      dgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
+  });
+  return info;
+}
+
+template <class T>
+Gelsd<T> gelsd(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb, double rcond) {
+  Gelsd<T> result;
+  result.singular_values.resize(static_cast<std::size_t>(std::min(m, n)));
+  const int rows = narrow("gelsd", m), cols = narrow("gelsd", n), rhs = narrow("gelsd", r), ld = narrow("gelsd", lda),
+            ld_b = narrow("gelsd", ldb);
+  const T cut = static_cast<T>(rcond);
+  int rank = 0, integers = 0;
+  std::vector<int> iwork(1);
+  with_workspace<T>([&](T* work, int lwork) {
+    int* const space = lwork < 0 ? &integers : iwork.data();
+    if constexpr (std::is_same_v<T, float>)
+      sgelsd_(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work, &lwork, space,
+              &result.info);
+    else
+      dgelsd_(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work, &lwork, space,
+              &result.info);
+    iwork.resize(static_cast<std::size_t>(std::max(integers, 1)));
+  });
+  result.rank = rank;
+  return result;
+}
+
+template <class T>
+int posv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
+  const int size = narrow("posv", n), rhs = narrow("posv", r), ld = narrow("posv", lda), ld_b = narrow("posv", ldb);
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sposv_("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
+  else
+    dposv_("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
+  return info;
+}
+
+template <class T>
+int gesv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
+  const int size = narrow("gesv", n), rhs = narrow("gesv", r), ld = narrow("gesv", lda), ld_b = narrow("gesv", ldb);
+  std::vector<int> pivots(static_cast<std::size_t>(n));
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sgesv_(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
+  else
+    dgesv_(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
+  return info;
+}
+
+template <class T>
+int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb) {
+  const int size = narrow("gtsv", n), rhs = narrow("gtsv", r), ld = narrow("gtsv", ldb);
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
+  else
+    dgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
+  return info;
+}
+
+int stemr(index_t n, double* d, double* e, double* z, index_t ldz) {
+  if (n == 0) return 0;
+  const int size = narrow("stemr", n), ld = narrow("stemr", ldz), work = 18 * size, iwork = 10 * size, ignored = 0;
+  const double unused = 0;
+  int found = 0, info = 0, try_accurate = 1;
+  std::vector<double> values(static_cast<std::size_t>(n)), works(static_cast<std::size_t>(work));
+  std::vector<int> support(2 * static_cast<std::size_t>(n)), iworks(static_cast<std::size_t>(iwork));
+  dstemr_("V", "A", &size, d, e, &unused, &unused, &ignored, &ignored, &found, values.data(), z, &ld, &size,
+          support.data(), &try_accurate, works.data(), &work, iworks.data(), &iwork, &info, 1, 1);
+  std::copy(values.begin(), values.end(), d);
+  return info;
+}
+
+template <class T>
+int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
+  if (n == 0) return 0;
+  const int size = narrow("syevd", n), ld = narrow("syevd", lda);
+  if (vectors) require_workspace("syevd", n);
+  return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
+    int info = 0;
+    const char* const job = vectors ? "V" : "N";
+    if constexpr (std::is_same_v<T, float>)
+      ssyevd_(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    else
+      dsyevd_(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    return info;
+  });
+}
+
+template <class T>
+int stedc(index_t n, T* d, T* e, T* z, index_t ldz) {
+  if (n == 0) return 0;
+  const int size = narrow("stedc", n), ld = narrow("stedc", ldz);
+  return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
+    int info = 0;
+    if constexpr (std::is_same_v<T, float>)
+      sstedc_("I", &size, d, e, z, &ld, work, &lwork, iwork, &liwork, &info, 1);
+    else
+      dstedc_("I", &size, d, e, z, &ld, work, &lwork, iwork, &liwork, &info, 1);
+    return info;
+  });
+}
+
+template <class T>
+void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau) {
+  if (n == 0) return;
+  const int size = narrow("sytrd", n), ld = narrow("sytrd", lda);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      ssytrd_("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1);
+    else
+      dsytrd_("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1);
+  });
+}
+
+template <class T>
+void ormtr(Op op, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc) {
+  if (n == 0 || k == 0) return;
+  const int rows = narrow("ormtr", n), cols = narrow("ormtr", k), ld = narrow("ormtr", lda),
+            ld_c = narrow("ormtr", ldc);
+  const char* const trans = op == Op::transpose ? "T" : "N";
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sormtr_("L", "L", trans, &rows, &cols, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1, 1);
+    else
+      dormtr_("L", "L", trans, &rows, &cols, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1, 1);
+  });
+}
+
+int sterf(index_t n, double* d, double* e) {
+  if (n == 0) return 0;
+  const int size = narrow("sterf", n);
+  int info = 0;
+  dsterf_(&size, d, e, &info);
+  return info;
+}
+
+template <class T>
+double trcon(index_t n, const T* r, index_t ldr) {
+  if (n == 0) return 1;
+  const int size = narrow("trcon", n), ld = narrow("trcon", ldr);
+  std::vector<T> work(3 * static_cast<std::size_t>(n));
+  std::vector<int> iwork(static_cast<std::size_t>(n));
+  T rcond = 0;
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    strcon_("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
+  else
+    dtrcon_("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
+  return static_cast<double>(rcond);
+}
+
+template <class T>
+void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T* tau) {
+  const int rows = narrow("geqp3", m), cols = narrow("geqp3", n), ld = narrow("geqp3", lda);
+  std::vector<int> jpvt(static_cast<std::size_t>(n), 0);  // 0: free to move
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sgeqp3_(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
+    else
+      dgeqp3_(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
+  });
+  pivots.clear();
+  for (const int j : jpvt) pivots.push_back(j - 1);
+}
+
+template <class T>
+void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau) {
+  const int rows = narrow("tzrzf", m), cols = narrow("tzrzf", n), ld = narrow("tzrzf", lda);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      stzrzf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+    else
+      dtzrzf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+  });
+}
+
+template <class T>
+void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* tau, T* c, index_t ldc) {
+  if (m == 0 || n == 0 || r == 0) return;
+  const int vectors = narrow("ormrz", m), rows = narrow("ormrz", n), cols = narrow("ormrz", r),
+            rest = narrow("ormrz", n - m), ld = narrow("ormrz", lda), ld_c = narrow("ormrz", ldc);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sormrz_("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    else
+      dormrz_("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+  });
+}
+
+template void geqrf(index_t, index_t, float*, index_t, float*);
+template void geqrf(index_t, index_t, double*, index_t, double*);
+template void ormqr(Op, index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
+template void ormqr(Op, index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
+template std::vector<float> gesvd(index_t, index_t, float*, index_t);
+template std::vector<double> gesvd(index_t, index_t, double*, index_t);
+template int gels(index_t, index_t, index_t, float*, index_t, float*, index_t);
+template Gelsd<float> gelsd(index_t, index_t, index_t, float*, index_t, float*, index_t, double);
+template int posv(index_t, index_t, float*, index_t, float*, index_t);
+template int gesv(index_t, index_t, float*, index_t, float*, index_t);
+template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
+template int syevd(index_t, float*, index_t, float*, bool);
+template int stedc(index_t, float*, float*, float*, index_t);
+template void sytrd(index_t, float*, index_t, float*, float*, float*);
+template void ormtr(Op, index_t, index_t, const float*, index_t, const float*, float*, index_t);
+template double trcon(index_t, const float*, index_t);
+template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, float*);
+template void tzrzf(index_t, index_t, float*, index_t, float*);
+template void ormrz(index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
+template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
+template Gelsd<double> gelsd(index_t, index_t, index_t, double*, index_t, double*, index_t, double);
+template int posv(index_t, index_t, double*, index_t, double*, index_t);
+template int gesv(index_t, index_t, double*, index_t, double*, index_t);
+template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);
+template int syevd(index_t, double*, index_t, double*, bool);
+template int stedc(index_t, double*, double*, double*, index_t);
+template void sytrd(index_t, double*, index_t, double*, double*, double*);
+template void ormtr(Op, index_t, index_t, const double*, index_t, const double*, double*, index_t);
+template double trcon(index_t, const double*, index_t);
+template void geqp3(index_t, index_t, double*, index_t, std::vector<index_t>&, double*);
+template void tzrzf(index_t, index_t, double*, index_t, double*);
+template void ormrz(index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
+
+}  // namespace tesela::lapack

@@ -1,0 +1,32 @@
+#include <tesela/host/internal/lapack_calls.hpp>
+#include <tesela/host/lapack.hpp>
+
+#include <type_traits>
+
+extern "C" {
+void sgglse_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, float*, float*, float*,
+             const int*, int*);
+void dgglse_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, double*, double*,
+             double*, const int*, int*);
+}
+
+namespace tesela::lapack {
+
+template <class T>
+int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb, T* c, T* d, T* x) {
+  const int rows = narrow("gglse", m), cols = narrow("gglse", n), constraints = narrow("gglse", p),
+            ld = narrow("gglse", lda), ld_b = narrow("gglse", ldb);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sgglse_(&rows, &cols, &constraints, a, &ld, b, &ld_b, c, d, x, work, &lwork, &info);
+    else
+      dgglse_(&rows, &cols, &constraints, a, &ld, b, &ld_b, c, d, x, work, &lwork, &info);
+  });
+  return info;
+}
+
+template int gglse(index_t, index_t, index_t, float*, index_t, float*, index_t, float*, float*, float*);
+template int gglse(index_t, index_t, index_t, double*, index_t, double*, index_t, double*, double*, double*);
+
+}  // namespace tesela::lapack

@@ -1,0 +1,69 @@
+#include <tesela/host/internal/lapack_calls.hpp>
+#include <tesela/host/lapack.hpp>
+
+#include <cstddef>
+
+extern "C" {
+#define TESELA_LAPACK_GENERALIZED(t, T)                                                                             \
+  void t##ggglm_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, T*, T*, T*, const int*,    \
+                 int*);                                                                                             \
+  void t##ggqrf_(const int*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, T*, const int*, int*); \
+  void t##ormrq_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,  \
+                 const int*, T*, const int*, int*, std::size_t, std::size_t);
+TESELA_LAPACK_GENERALIZED(s, float)
+TESELA_LAPACK_GENERALIZED(d, double)
+#undef TESELA_LAPACK_GENERALIZED
+}
+
+namespace tesela::lapack {
+
+template <class T>
+int ggglm(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb, T* d, T* x, T* u) {
+  const int rows = narrow("ggglm", m), cols = narrow("ggglm", n), factor = narrow("ggglm", p),
+            ld = narrow("ggglm", lda), ld_b = narrow("ggglm", ldb);
+  int info = 0;
+  with_workspace<T>([&](T* work, int lwork) {
+    if constexpr (std::is_same_v<T, float>)
+      sggglm_(&rows, &cols, &factor, a, &ld, b, &ld_b, d, x, u, work, &lwork, &info);
+    else
+      dggglm_(&rows, &cols, &factor, a, &ld, b, &ld_b, d, x, u, work, &lwork, &info);
+  });
+  return info;
+}
+
+template <class T>
+void ggqrf(index_t m, index_t n, index_t p, T* a, index_t lda, T* tau_a, T* b, index_t ldb, T* tau_b) {
+  const int rows = narrow("ggqrf", m), cols = narrow("ggqrf", n), factor = narrow("ggqrf", p),
+            ld = narrow("ggqrf", lda), ld_b = narrow("ggqrf", ldb);
+  with_workspace<T>([&](T* work, int lwork) {
+    int info = 0;
+    if constexpr (std::is_same_v<T, float>)
+      sggqrf_(&rows, &cols, &factor, a, &ld, tau_a, b, &ld_b, tau_b, work, &lwork, &info);
+    else
+      dggqrf_(&rows, &cols, &factor, a, &ld, tau_a, b, &ld_b, tau_b, work, &lwork, &info);
+  });
+}
+
+template <class T>
+void ormrq(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc) {
+  const int rows = narrow("ormrq", m), cols = narrow("ormrq", n), vectors = narrow("ormrq", k),
+            ld = narrow("ormrq", lda), ld_c = narrow("ormrq", ldc);
+  const char* const letter = op == Op::none ? "N" : "T";
+  with_workspace<T>([&](T* work, int lwork) {
+    int info = 0;
+    if constexpr (std::is_same_v<T, float>)
+      sormrq_("L", letter, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    else
+      dormrq_("L", letter, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+  });
+}
+
+#define TESELA_INSTANTIATE(T)                                                          \
+  template int ggglm(index_t, index_t, index_t, T*, index_t, T*, index_t, T*, T*, T*); \
+  template void ggqrf(index_t, index_t, index_t, T*, index_t, T*, T*, index_t, T*);    \
+  template void ormrq(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::lapack

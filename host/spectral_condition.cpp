@@ -1,0 +1,89 @@
+#include <tesela/host/blas.hpp>
+#include <tesela/host/internal/unit_columns.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/spectral_condition.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace tesela::kernels {
+namespace {
+
+/// Of no pattern that a triangle could have.
+template <class T>
+std::vector<T> start(index_t n) {
+  std::vector<T> x(static_cast<std::size_t>(n));
+  std::uint32_t state = 1;
+  for (T& value : x) {
+    state = state * 1664525u + 1013904223u;
+    value = static_cast<T>(state >> 8) / static_cast<T>(1 << 24) - T(0.5);
+  }
+  return x;
+}
+
+/// Divides x by its norm, and answers it.
+template <class T>
+double normalized(std::vector<T>& x) {
+  const T size = euclidean_norm(static_cast<index_t>(x.size()), x.data());
+  for (T& value : x) value /= size;
+  return static_cast<double>(size);
+}
+
+/// The largest eigenvalue of the symmetric operator x <- M x, as Lanczos's method knows it after some steps; NaN where
+/// it overflows.
+template <class T>
+double largest_eigenvalue(index_t n, int steps, const auto& multiply) {
+  std::vector<T> x = start<T>(n), before(x.size(), T(0));
+  normalized(x);
+  std::vector<double> diagonal, beside;
+  for (int k = 0; k < steps; ++k) {
+    std::vector<T> next = x;
+    multiply(next);
+    const double along = std::inner_product(x.begin(), x.end(), next.begin(), 0.0);
+    if (!std::isfinite(along)) return std::numeric_limits<double>::quiet_NaN();
+    const T a = static_cast<T>(along), b = beside.empty() ? T(0) : static_cast<T>(beside.back());
+    for (std::size_t i = 0; i < x.size(); ++i) next[i] -= a * x[i] + b * before[i];
+    diagonal.push_back(along);
+    beside.push_back(normalized(next));
+    if (!(beside.back() > static_cast<double>(std::numeric_limits<T>::epsilon()) * along)) break;
+    before = std::exchange(x, std::move(next));
+  }
+  lapack::sterf(std::ssize(diagonal), diagonal.data(), beside.data());
+  return diagonal.back();
+}
+
+}  // namespace
+
+template <class T>
+double spectral_condition(const HostMatrix<T>& R) {
+  const index_t n = R.cols();
+  if (n == 0) return 1;
+  std::vector<T> y(static_cast<std::size_t>(n));
+  const double largest = largest_eigenvalue<T>(n, 8, [&](std::vector<T>& x) {
+    blas::gemv(Op::none, n, n, T(1), R.data(), R.ld(), x.data(), T(0), y.data());
+    blas::gemv(Op::transpose, n, n, T(1), R.data(), R.ld(), y.data(), T(0), x.data());
+  });
+  const double inverse = largest_eigenvalue<T>(n, 16, [&](std::vector<T>& x) {
+    blas::trsm(Op::transpose, n, 1, R.data(), R.ld(), x.data(), n);
+    blas::trsm(Op::none, n, 1, R.data(), R.ld(), x.data(), n);
+  });
+  return std::sqrt(largest) * std::sqrt(inverse);
+}
+
+template <class T>
+double spectral_condition_of_unit_columns(HostMatrix<T> R) {
+  scale_to_unit_columns(R);
+  return spectral_condition(R);
+}
+
+template double spectral_condition(const HostMatrix<float>&);
+template double spectral_condition(const HostMatrix<double>&);
+template double spectral_condition_of_unit_columns(HostMatrix<float>);
+template double spectral_condition_of_unit_columns(HostMatrix<double>);
+
+}  // namespace tesela::kernels

@@ -1,0 +1,171 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+#include "tools/bench/adi/adi_peers.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <numbers>
+
+using namespace tesela;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> arguments,
+                  const ProcessOptions& options = {}) {
+  arguments.insert(arguments.begin(), {"bench", "adi", "--out", folder.path(), "--json", "-", "--repeat", "2"});
+  return run_tesela(arguments, options);
+}
+
+/// Peers in the report, all of them checked and with the rate that their time says.
+std::vector<std::string> checked_peers(const Outcome& run, double bytes) {
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  const auto json = nlohmann::json::parse(run.out);
+  std::vector<std::string> peers;
+  for (const auto& peer : json["peers"]) {
+    peers.push_back(peer["peer"]);
+    CHECK(peer["rate"].get<double>() == Catch::Approx(bytes * 1e-9 / peer["median_s"].get<double>()).epsilon(1e-3));
+  }
+  for (const auto& [name, error] : json["checks"].items()) CHECK((error >= 0 && error <= 1));
+  CHECK(json["checks"].size() == peers.size());
+  return peers;
+}
+
+}  // namespace
+
+TEST_CASE("a step of alternating directions is the dense matrices' step, and a wrong one is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t n = GENERATE(1, 2, 7);
+  const bench::AdiData<double> data(runtime, n, 1, false);
+  const double c = data.c();
+  std::vector<double> u = data.start(), v(u.size());
+  const auto at = [n](index_t i, index_t j) { return static_cast<std::size_t>(i + j * n); };
+  for (int step = 0; step < 3; ++step)
+    for (const bool x_is_implicit : {true, false}) {
+      const auto along = [&](bool x, index_t i, index_t j) { return x ? at(i, j) : at(j, i); };
+      for (index_t s = 0; s < n; ++s)
+        for (index_t e = 0; e < n; ++e)
+          v[along(!x_is_implicit, e, s)] =
+              (1 - 2 * c) * u[along(!x_is_implicit, e, s)] + c * ((e > 0 ? u[along(!x_is_implicit, e - 1, s)] : 0) +
+                                                                  (e + 1 < n ? u[along(!x_is_implicit, e + 1, s)] : 0));
+      u = v;
+      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss and Seidel's iteration: no elimination
+        for (index_t s = 0; s < n; ++s)
+          for (index_t e = 0; e < n; ++e)
+            u[along(x_is_implicit, e, s)] =
+                (v[along(x_is_implicit, e, s)] + c * ((e > 0 ? u[along(x_is_implicit, e - 1, s)] : 0) +
+                                                      (e + 1 < n ? u[along(x_is_implicit, e + 1, s)] : 0))) /
+                (1 + 2 * c);
+    }
+  CHECK(data.error(u, 3) <= 1);
+  CHECK_FALSE(data.error(u, 2) <= 1);
+  for (const double bad : {u.back() + 1e-12, std::nan("")}) {
+    std::vector<double> wrong = u;
+    wrong.back() = bad;
+    CHECK_FALSE(data.error(wrong, 3) <= 1);
+  }
+}
+
+TEST_CASE("with a conductivity that varies, lines have matrices of their own and the step is the dense matrices'") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t n = GENERATE(1, 2, 7);
+  const bench::AdiData<double> data(runtime, n, 1, false, true);
+  const double c = data.c(), pi = std::numbers::pi;
+  // Between points i - 1 and i of a line, or on its points: x and y of them, in halves of a grid's step.
+  const auto conductivity = [&](double x, double y) {
+    const double h = pi / static_cast<double>(2 * n + 2);
+    return 1 + 0.5 * std::sin(2 * x * h + 0.3) * std::cos(3 * y * h);
+  };
+  const auto at = [&](bool x, index_t e, index_t s) { return static_cast<std::size_t>(x ? e + s * n : s + e * n); };
+  const auto edge = [&](bool x, index_t e, index_t s) {
+    const auto along = static_cast<double>(2 * e + 1), across = static_cast<double>(2 * s + 2);
+    return x ? conductivity(along, across) : conductivity(across, along);
+  };
+  const auto second = [&](const std::vector<double>& u, bool x, index_t e, index_t s, bool without_itself) {
+    const double before = edge(x, e, s), behind = edge(x, e + 1, s);
+    return (e > 0 ? before * u[at(x, e - 1, s)] : 0) + (e + 1 < n ? behind * u[at(x, e + 1, s)] : 0) -
+           (without_itself ? 0 : (before + behind) * u[at(x, e, s)]);
+  };
+  std::vector<double> u = data.start(), v(u.size());
+  for (int step = 0; step < 3; ++step)
+    for (const bool x : {true, false}) {
+      for (index_t s = 0; s < n; ++s)
+        for (index_t e = 0; e < n; ++e) v[at(!x, e, s)] = u[at(!x, e, s)] + c * second(u, !x, e, s, false);
+      u = v;
+      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss and Seidel's iteration: no elimination
+        for (index_t s = 0; s < n; ++s)
+          for (index_t e = 0; e < n; ++e)
+            u[at(x, e, s)] =
+                (v[at(x, e, s)] + c * second(u, x, e, s, true)) / (1 + c * (edge(x, e, s) + edge(x, e + 1, s)));
+    }
+  CHECK(data.error(u, 3) <= 1);
+  CHECK_FALSE(data.error(u, 2) <= 1);
+  const bench::AdiData<double> constant(runtime, n, 1, false);
+  if (n == 7) CHECK_FALSE(constant.error(u, 3) <= 1);  // on one point the variations cancel
+}
+
+TEST_CASE("bench adi with a matrix a line, at twenty numbers an unknown") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d"), n = GENERATE("3", "50");
+  const double bytes = 20 * std::pow(std::stod(n), 2) * (precision == "s" ? 4 : 8);
+  const Outcome run = run_bench(folder, {"--n", n, "--data", "host", "--tiles", "3", "--steps", "4", "--precision",
+                                         precision, "--conductivity", "varying"});
+  CHECK(checked_peers(run, bytes) == std::vector<std::string>{"tesela", "thomas", "tesela", "thomas"});
+}
+
+TEST_CASE("bench adi times a step alone and several at once, at eight numbers an unknown") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d"), n = GENERATE("3", "50");
+  const double bytes = 8 * std::pow(std::stod(n), 2) * (precision == "s" ? 4 : 8);
+  const Outcome run =
+      run_bench(folder, {"--n", n, "--data", "host", "--tiles", "3", "--steps", "4", "--precision", precision});
+  CHECK(checked_peers(run, bytes) == std::vector<std::string>{"tesela", "thomas", "tesela", "thomas"});
+}
+
+TEST_CASE("bench adi refuses what it cannot measure, and leaves no file") {
+  const TemporaryFolder folder;
+  struct Refusal {
+    std::vector<std::string> arguments;
+    int code;
+    std::string reason;
+  };
+  const Refusal refusal = GENERATE(
+      Refusal{{"--n", "2"}, 2, "cuSPARSE's 3"}, Refusal{{"--n", "50000"}, 2, "integers"},
+      Refusal{{"--peers", "mkl"}, 2, "mkl"}, Refusal{{"--peers", "rhs-0", "--data", "host"}, 2, "--data device"},
+      Refusal{{"--peers", "rhs-0", "--data", "device", "--conductivity", "varying"}, 2, "one matrix"},
+      Refusal{{"--data", "device"}, 3, "CUDA device"}, Refusal{{"--peers", "strided-1"}, 3, "CUDA device"});
+  const Outcome run = run_bench(folder, refusal.arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  CAPTURE(refusal.arguments, run.err);
+  CHECK(run.code == refusal.code);
+  CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("on a device bench adi checks and times cuSPARSE's solvers beside ours", "[gpu]") {
+  require_gpu();
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const std::vector<std::string> peers{"tesela", "strided-0", "strided-1", "strided-2", "rhs-0", "rhs-1", "rhs-2"};
+  std::string names;
+  for (const std::string& peer : peers) names += (names.empty() ? "" : ",") + peer;
+  const Outcome run =
+      run_bench(folder, {"--n", "100", "--data", "device", "--steps", "1", "--peers", names, "--precision", precision});
+  CHECK(checked_peers(run, 8e4 * (precision == "s" ? 4 : 8)) == peers);
+}
+
+TEST_CASE("on a device bench adi with a matrix a line checks and times cuSPARSE's batches beside ours", "[gpu]") {
+  require_gpu();
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const std::vector<std::string> peers{"tesela", "strided-0", "strided-1", "strided-2"};
+  const Outcome run = run_bench(folder, {"--n", "100", "--data", "device", "--steps", "1", "--conductivity", "varying",
+                                         "--peers", "tesela,strided-0,strided-1,strided-2", "--precision", precision});
+  CHECK(checked_peers(run, 20e4 * (precision == "s" ? 4 : 8)) == peers);
+}

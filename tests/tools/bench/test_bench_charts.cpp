@@ -1,0 +1,144 @@
+#include "tests/support/process.hpp"
+#include "tools/bench/harness/row_chart.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+using namespace tesela;
+using namespace tesela::test;
+using bench::Chart;
+using bench::Row;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Row row(const std::string& title, index_t n, const std::string& peer, double rate, int gpus = 1) {
+  Row r;
+  r.what = {title, 0, n, 0, "", "device", "GFLOP/s", "d"};
+  r.timing.peer = peer;
+  r.rate = rate;
+  r.rate_low = rate * 0.9;
+  r.rate_high = rate * 1.1;
+  r.gpus = gpus;
+  return r;
+}
+
+const Chart::Series& series(const Chart& chart, const std::string& name) {
+  for (const Chart::Series& s : chart.series)
+    if (s.name == name) return s;
+  FAIL("no series " << name);
+  return chart.series.front();
+}
+
+/// The texts of an SVG that gnuplot drew, in their order: title, axes, key.
+std::vector<std::string> texts(const std::string& svg) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; (at = svg.find("<text", at)) != std::string::npos;) {
+    const std::size_t begin = svg.find('>', at) + 1, end = svg.find('<', begin);
+    all.push_back(svg.substr(begin, end - begin));
+    at = end;
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a plot drawn again from the CSV has the title, the axes, the scale and the key of the first") {
+  if (!installed("gnuplot")) SKIP("gnuplot is not installed");
+  const TemporaryFolder folder;
+  const Words benchmark =
+      GENERATE(Words{"toeplitz", "--n", "20,40", "--peers", "tesela,lapack"}, Words{"overhead", "--tasks", "50"},
+               Words{"gemm", "--n", "32,48,64", "--tile", "16"});
+  const std::string name = benchmark.front();
+  const Words options{"--repeat", "2", "--ncpu", "1", "--ncuda", "0", "--out", folder.path()};
+  REQUIRE(run_tesela(Words{"bench"} + benchmark + options).code == 0);
+  const std::string drawn = contents(folder / (name + ".svg"));
+  std::filesystem::remove(folder / (name + ".svg"));
+  const Outcome again = run_tesela({"bench", "plot", folder / (name + ".csv")});
+  CAPTURE(again.err);
+  REQUIRE(again.code == 0);
+  const std::vector<std::string> expected = texts(drawn);
+  REQUIRE(expected.size() > 5);
+  CHECK(texts(contents(folder / (name + ".svg"))) == expected);
+}
+
+TEST_CASE("two sizes are groups of bars, three a line, numbers of GPUs a line beside the proportional one") {
+  std::vector<Row> rows{row("n = 100", 100, "tesela", 5), row("n = 100", 100, "cublas", 4),
+                        row("n = 200", 200, "tesela", 6), row("n = 200", 200, "cublas", 7)};
+  Chart chart = bench::chart_of("gemm", rows, "1 NVIDIA H200");
+  CHECK((chart.x.empty() && chart.categories == std::vector<std::string>{"n = 100", "n = 200"}));
+  CHECK_THAT(chart.title, ContainsSubstring("dgemm") && ContainsSubstring("\n1 NVIDIA H200"));
+  CHECK((chart.y_label == "GFLOP/s (median, min to max)" && !chart.logarithmic));
+  CHECK((series(chart, "cublas").value == std::vector{4.0, 7.0} && series(chart, "cublas").low[1] == 7 * 0.9));
+
+  rows.push_back(row("n = 1048576", 1048576, "tesela", 8));
+  chart = bench::chart_of("gemm", rows, "");
+  CHECK((chart.x == std::vector{100.0, 200.0, 1048576.0} && chart.x_label == "n" && !chart.ideal));
+  CHECK(chart.categories.back() == "2²⁰");
+  CHECK(std::isnan(series(chart, "cublas").value[2]));
+  CHECK_THAT(bench::gnuplot_script(chart), ContainsSubstring("yerrorlines") && ContainsSubstring("set logscale x"));
+
+  chart = bench::chart_of("toeplitz", {row("n = 9", 9, "tesela", 1, 4), row("n = 9", 9, "tesela", 0.4, 1)}, "");
+  CHECK((chart.x == std::vector{1.0, 4.0} && chart.x_label == "GPUs" && chart.ideal && !chart.logarithmic));
+  CHECK(series(chart, "tesela").value == std::vector{0.4, 1.0});
+}
+
+TEST_CASE("rows that one place on a line would have to share stay bars") {
+  std::vector<Row> rows;
+  for (const index_t n : {10, 20, 30})
+    for (const char* interval : {"2 an interval", "5 an interval"})
+      rows.push_back(row("n = " + std::to_string(n) + ", " + interval, n, "tesela", 1));
+  const Chart chart = bench::chart_of("toeplitz-study", rows, "");
+  CHECK((chart.x.empty() && chart.categories.size() == 6));
+}
+
+TEST_CASE("one run is not called a median") {
+  Row one = row("n = 1", 1, "tesela", 5);
+  one.rate_low = one.rate_high = one.rate;
+  CHECK(bench::chart_of("givens", {one}, "").y_label == "Melement/s (one run)");
+}
+
+TEST_CASE("a peer has one colour everywhere, and no two of a chart look alike") {
+  for (const char* ours : {"tesela", "tuned", "chain 128", "diagonal 64"})
+    CHECK(bench::color_of_peer(ours) == "#4c72b0");
+  for (const char* theirs : {"cublas", "cusolver", "gtsv2"}) CHECK(bench::color_of_peer(theirs) == "#c44e52");
+  for (const char* cores : {"openblas", "lapack"}) CHECK(bench::color_of_peer(cores) == "#55a868");
+  CHECK(bench::color_of_peer("somebody").empty());
+
+  std::vector<Row> rows;
+  for (const char* peer : {"chain 128", "chain 128, in", "chain 128, out", "chain, band", "somebody", "cusolver"})
+    rows.push_back(row("dense", 5, peer, 1));
+  const Chart bars = bench::chart_of("givens", rows, "");
+  std::set<std::string> colors;
+  for (const Chart::Series& s : bars.series) colors.insert(s.color);
+  CHECK(colors.size() == rows.size());
+  CHECK(series(bars, "cusolver").color == "#c44e52");
+}
+
+TEST_CASE("labels that would run into each other are slanted") {
+  std::vector<Row> rows{row("heptadiagonal 5000", 1, "tesela", 1), row("dense 5000", 1, "tesela", 2)};
+  CHECK_THAT(bench::gnuplot_script(bench::chart_of("givens", rows, "")), !ContainsSubstring("rotate"));
+  for (const char* title :
+       {"a matrix of many diagonals", "another one like it", "yet another of them", "the fourth here"})
+    rows.push_back(row(title, 1, "tesela", 1));
+  CHECK_THAT(bench::gnuplot_script(bench::chart_of("givens", rows, "")), ContainsSubstring("rotate"));
+}
+
+TEST_CASE("what is no benchmark's CSV is refused with its place") {
+  const TemporaryFolder folder;
+  const auto plot = [&](const std::string& text) {
+    std::ofstream(folder / "x.csv") << text;
+    return run_tesela({"bench", "plot", folder / "x.csv"});
+  };
+  CHECK(plot("").code == 2);
+  CHECK(plot("benchmark,case,peer,rate,median_s,min_s,max_s,n\n").code == 2);
+  const Outcome cut = plot("benchmark,case,peer,rate,median_s,min_s,max_s,n\ngemm,n = 1,tesela,5\n");
+  CHECK((cut.code == 2 && cut.err.find("line 2") != std::string::npos));
+  const Outcome bad = plot("benchmark,case,peer,rate,median_s,min_s,max_s,n\ngemm,n = 1,tesela,fast,1,1,1,1\n");
+  CHECK((bad.code == 2 && bad.err.find("rate") != std::string::npos));
+}

@@ -1,0 +1,188 @@
+#include "tools/problems/dense/gemm_data.hpp"
+#include "tools/problems/least_squares/ols_data.hpp"
+#include "tools/problems/qr/qr_data.hpp"
+#include "tools/problems/qr/tall_skinny_data.hpp"
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tesela;
+
+namespace {
+
+const bench::GemmCase small{37, 29, 41, {16, 16, 16}, 5};
+
+}  // namespace
+
+TEST_CASE("peers run in turn, each warmed up, and a failed verification stops all") {
+  std::string order;
+  const auto peer = [&](const char* name) {
+    return bench::Peer{name, [&order, name] { return order += name, 1.0; },
+                       [&order, name] { return order += '!', order += name, 0.25; }};
+  };
+  const auto timings = bench::alternate({peer("a"), peer("b"), peer("c")}, 2);
+  CHECK(order ==
+        "!aa!bb!cc"
+        "abcabc");
+  REQUIRE(timings.size() == 3);
+  CHECK(timings[1].peer == "b");
+  CHECK(timings[1].seconds == std::vector{1.0, 1.0});
+  CHECK(timings[1].error == 0.25);
+
+  bench::Peer wrong = peer("w");
+  wrong.verify = []() -> double { throw bench::WrongResult("wrong"); };
+  order.clear();
+  CHECK_THROWS_AS(bench::alternate({peer("a"), wrong}, 2), bench::WrongResult);
+  CHECK(order == "!aa");
+}
+
+TEST_CASE("a peer without room is passed over, and a long verified run is the first that counts") {
+  std::string order;
+  bench::Peer slow{"slow", [&] { return order += 's', 30.0; }, [&] { return order += "!s", 0.5; },
+                   std::make_shared<double>(31)};
+  const bench::Peer large{.name = "large", .run = {}, .absent = "no room"};
+  const bench::Peer fast{"fast", [&] { return order += 'f', 1.0; }};
+  const auto timings = bench::alternate({slow, large, fast}, 2);
+  CHECK(order == "!sffsf");
+  CHECK(timings[0].seconds == std::vector{31.0, 30.0});
+  CHECK(timings[1].seconds.empty());
+  CHECK(timings[1].remark == "no room");
+  CHECK(timings[2].seconds == std::vector{1.0, 1.0});
+}
+
+TEST_CASE("median, minimum and maximum of an odd and an even number of runs") {
+  const bench::Timing odd{"p", {5, 1, 9}, 0}, even{"p", {8, 1, 2, 4}, 0};
+  CHECK(odd.median() == 5);
+  CHECK(odd.min() == 1);
+  CHECK(odd.max() == 9);
+  CHECK(even.median() == 3);
+}
+
+TEST_CASE("a gemm peer that leaves C alone, or gets a term or a tile wrong, is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const bench::GemmData<double> data(runtime, small, true);
+  const auto [m, n, k] = std::tuple{small.m, small.n, small.k};
+  const auto multiply = [&](index_t inner) {
+    blas::gemm<double>(Op::none, Op::none, m, n, inner, 1, data.a(), m, data.b(), k, 0, data.c(), m);
+  };
+  CHECK(data.verify("right", [&] { multiply(k); }) <= 1);
+  CHECK_THROWS_AS(data.verify("idle", [] {}), bench::WrongResult);
+  CHECK_THROWS_AS(data.verify("short", [&] { multiply(k - 1); }), bench::WrongResult);
+  CHECK_THROWS_AS(data.verify("corner",
+                              [&] {
+                                multiply(k);
+                                data.c()[m * n - 1] += 1e-6;
+                              }),
+                  bench::WrongResult);
+  // One tile of the result scaled, as if a task had been lost.
+  CHECK_THROWS_AS(data.verify("tile",
+                              [&] {
+                                multiply(k);
+                                for (index_t j = 16; j < n; ++j)
+                                  for (index_t i = 16; i < 32; ++i) data.c()[i + j * m] *= 0.999;
+                              }),
+                  bench::WrongResult);
+}
+
+TEST_CASE("a qr peer with wrong factors is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const bench::QrData<double> data(runtime, {.m = 60, .n = 40, .tile = {16, 16}, .seed = 3});
+  HostMatrix<double> factors = data.original().clone();
+  std::vector<double> tau(40);
+  lapack::geqrf(60, 40, factors.data(), 60, tau.data());
+  const auto multiply = [&](HostMatrix<double>& c) {
+    lapack::ormqr(Op::none, 60, c.cols(), 40, factors.data(), 60, tau.data(), c.data(), 60);
+  };
+  CHECK(data.check("right", factors, multiply) <= 1);
+  CHECK_THROWS_AS(data.check("idle", data.original(), [](HostMatrix<double>&) {}), bench::WrongResult);
+  HostMatrix<double> r = factors.clone();
+  r(39, 39) += 1e-10;
+  CHECK_THROWS_AS(data.check("corner", r, multiply), bench::WrongResult);
+  tau[39] *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("reflector", factors, multiply), bench::WrongResult);
+}
+
+TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t m = GENERATE(90, 64, 40), n = 64;
+  const bench::QrData<double> data(runtime, {.m = m, .n = n, .tile = {16, 16}, .seed = 3, .checked_whole = 100});
+  REQUIRE(data.what().sampled());
+  HostMatrix<double> factors = data.original().clone();
+  std::vector<double> tau(static_cast<std::size_t>(std::min(m, n)));
+  lapack::geqrf(m, n, factors.data(), m, tau.data());
+  std::vector<index_t> read;
+  const auto columns_of = [&](const HostMatrix<double>& r) {
+    return [&](index_t first, HostMatrix<double>& to) {
+      for (index_t j = 0; j < to.cols(); ++j) {
+        read.push_back(first + j);
+        std::copy_n(&r(0, first + j), m, &to(0, j));
+      }
+    };
+  };
+  const auto multiply = [&](HostMatrix<double>& c) {
+    lapack::ormqr(Op::none, m, c.cols(), std::min(m, n), factors.data(), m, tau.data(), c.data(), m);
+  };
+  const double error = data.check("right", {columns_of(factors), multiply});
+  CHECK((error > 0 && error <= 1));
+  REQUIRE(read.size() == 16);
+  CHECK(std::is_sorted(read.begin(), read.end()));
+  CHECK(read.back() == n - 1);
+  CHECK_THROWS_AS(data.check("idle", {columns_of(data.original()), [](HostMatrix<double>&) {}}), bench::WrongResult);
+  for (const index_t column : std::vector(read.begin(), read.begin() + 16)) {
+    HostMatrix<double> r = factors.clone();
+    r(std::min(column, m - 1), column) += 1e-8;
+    CHECK_THROWS_AS(data.check("one column", {columns_of(r), multiply}), bench::WrongResult);
+  }
+  HostMatrix<double> below = factors.clone();
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = j + 1; i < m; ++i) below(i, j) = std::nan("");
+  CHECK(data.check("NaN below R", {columns_of(below), multiply}) <= 1);
+  tau[tau.size() - 2] *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("reflector", {columns_of(factors), multiply}), bench::WrongResult);
+}
+
+TEST_CASE("an ols peer with a wrong solution is found out") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  bench::OlsCase what;
+  what.m = 60, what.n = 20, what.rhs = 2, what.tile = {16, 16};
+  const bench::OlsData<double> data(runtime, what);
+  data.restore();
+  lapack::gels(60, 20, 2, data.a(), 60, data.b(), 60);
+  CHECK(data.check("right", data.b(), 60) <= 1);
+  data.b()[19] += 1e-10;
+  CHECK_THROWS_AS(data.check("element", data.b(), 60), bench::WrongResult);
+  data.restore();
+  CHECK_THROWS_AS(data.check("idle", data.b(), 60), bench::WrongResult);
+}
+
+TEST_CASE("a tall and skinny R that lacks a row or a digit is found out, whatever its signs") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const index_t m = 9001, n = 5;
+  const bench::TallSkinnyData<double> data(runtime, {.m = m, .n = n, .rows = 1000, .seed = 3});
+  const auto r_of = [&](index_t rows) {
+    HostMatrix<double> a(m, n);
+    std::copy_n(data.a(), a.size(), a.data());
+    std::vector<double> tau(n);
+    lapack::geqrf(rows, n, a.data(), m, tau.data());
+    auto r = HostMatrix<double>::zeros(n, n);
+    for (index_t j = 0; j < n; ++j) std::copy_n(&a(0, j), j + 1, &r(0, j));
+    return r;
+  };
+  HostMatrix<double> r = r_of(m);
+  for (index_t j = 0; j < n; ++j) r(1, j) = -r(1, j);
+  CHECK(data.check("right", r) <= 1);
+  CHECK_THROWS_AS(data.check("short", r_of(m - 1)), bench::WrongResult);
+  CHECK_THROWS_AS(data.check("idle", HostMatrix<double>::zeros(n, n)), bench::WrongResult);
+  r(4, 0) = 1e-5;
+  CHECK_THROWS_AS(data.check("below the diagonal", r), bench::WrongResult);
+  r(4, 0) = 0;
+  r(2, 4) *= 1 + 1e-9;
+  CHECK_THROWS_AS(data.check("digit", r), bench::WrongResult);
+  r(2, 4) = std::nan("");
+  CHECK_THROWS_AS(data.check("NaN", r), bench::WrongResult);
+}

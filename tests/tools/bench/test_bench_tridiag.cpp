@@ -1,0 +1,195 @@
+#include "tests/support/machine.hpp"
+#include "tests/support/process.hpp"
+#include "tools/problems/tridiagonal/tridiag_data.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+using namespace tesela;
+using namespace tesela::kernels;
+using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
+
+extern "C" void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
+
+namespace {
+
+/// X by LAPACK, laid out as the bench lays it out.
+std::vector<double> solve(const bench::TridiagData<double>& data, SystemsIn systems) {
+  const auto [n, batch] = std::pair{data.what().n, data.what().batch};
+  std::vector<double> x(static_cast<std::size_t>(n * batch));
+  for (index_t s = 0; s < batch; ++s) {
+    std::vector<double> dl, d, du, b;
+    for (index_t i = 0; i < n; ++i) {
+      const TridiagonalRow<double> row = data.bands()(i, s);
+      dl.push_back(row.dl);
+      d.push_back(row.d);
+      du.push_back(row.du);
+      b.push_back(systems == SystemsIn::columns ? data.b()(i, s) : data.b()(s, i));
+    }
+    const int rows = static_cast<int>(n), one = 1;
+    int info = 0;
+    dgtsv_(&rows, &one, dl.data() + 1, d.data(), du.data(), b.data(), &rows, &info);
+    REQUIRE(info == 0);
+    for (index_t i = 0; i < n; ++i)
+      x[static_cast<std::size_t>(systems == SystemsIn::columns ? i + s * n : s + i * batch)] =
+          b[static_cast<std::size_t>(i)];
+  }
+  return x;
+}
+
+/// How often each peer has a row in the CSV.
+std::map<std::string, int> peers_in(const std::string& path) {
+  std::istringstream lines(contents(path));
+  std::string line;
+  std::map<std::string, int> rows;
+  std::getline(lines, line);
+  REQUIRE_THAT(line, ContainsSubstring("data,peer,median_s"));
+  while (std::getline(lines, line)) {
+    line = line.substr(line.find('"', line.find('"') + 1));  // past the case, which has a comma
+    std::istringstream fields(line);
+    for (int f = 0; f < 8; ++f) std::getline(fields, line, ',');
+    ++rows[line];
+  }
+  return rows;
+}
+
+Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> arguments,
+                  const ProcessOptions& options = {}) {
+  arguments.insert(arguments.begin(), {"bench", "tridiag", "--out", folder.path(), "--json", "-", "--repeat", "2"});
+  return run_tesela(arguments, options);
+}
+
+}  // namespace
+
+TEST_CASE("a tridiag peer that gets one unknown of one system wrong is found out, in both layouts") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const auto systems = GENERATE(SystemsIn::columns, SystemsIn::rows);
+  const auto [n, batch] = GENERATE(std::pair{1, 1}, std::pair{2, 3}, std::pair{1, 5}, std::pair{257, 1},
+                                   std::pair{3000, 1}, std::pair{40, 7});
+  const auto kind = GENERATE(TridiagonalKind::dominant, TridiagonalKind::uniform);
+  CAPTURE(n, batch, kind == TridiagonalKind::dominant, systems == SystemsIn::rows);
+  const bench::TridiagData<double> data(runtime, {.n = n, .batch = batch, .kind = kind, .seed = 3});
+  const std::vector<double> x = solve(data, systems);
+  CHECK(data.residual(systems, x.data()) <= data.bound());
+  double largest = 0;
+  for (const double value : x) largest = std::max(largest, std::abs(value));
+  for (const std::size_t e : {std::size_t{0}, x.size() / 2, x.size() - 1}) {
+    std::vector<double> wrong = x;
+    wrong[e] += 1e-9 * largest;
+    CHECK(data.residual(systems, wrong.data()) > data.bound());
+    for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+      wrong[e] = bad;
+      CHECK_FALSE(data.residual(systems, wrong.data()) <= data.bound());
+    }
+  }
+  CHECK_FALSE(data.residual(systems, std::vector<double>(x.size()).data()) <= data.bound());
+}
+
+TEST_CASE("bench tridiag writes rates by five numbers an unknown") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const std::string n = GENERATE("1", "2", "1003");
+  const Outcome run = run_bench(folder, {"--n", n, "--data", "host", "--tiles", "3", "--ncuda", "0", "--precision",
+                                         precision, "--peers", "tesela,lapack,thomas"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(peers_in(folder / "tridiag.csv") == std::map<std::string, int>{{"tesela", 2}, {"lapack", 2}, {"thomas", 2}});
+  const auto json = nlohmann::json::parse(run.out);
+  for (const auto& peer : json["peers"]) {
+    const double bytes = 5 * std::stod(n) * (precision == "s" ? 4 : 8);
+    CHECK(peer["rate"].get<double>() == Catch::Approx(bytes * 1e-9 / peer["median_s"].get<double>()).epsilon(1e-3));
+    CHECK(peer["ceiling"] > 0);
+  }
+  CHECK(json["checks"].size() == 6);
+  for (const auto& [name, error] : json["checks"].items()) CHECK((error >= 0 && error <= 1));
+}
+
+TEST_CASE("bench tridiag solves batches in both layouts") {
+  const TemporaryFolder folder;
+  const Outcome run = run_bench(folder, {"--n", "17,100", "--batch", "23", "--data", "host", "--tiles", "4", "--ncuda",
+                                         "0", "--peers", "lapack,tesela,tesela-rows"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(peers_in(folder / "tridiag.csv") ==
+        std::map<std::string, int>{{"tesela", 4}, {"tesela-rows", 4}, {"lapack", 4}});
+}
+
+TEST_CASE("a peer that does not solve the systems is named and not timed") {
+  const TemporaryFolder folder;
+  const Outcome run = run_bench(folder, {"--n", "64", "--batch", "20000", "--random", "uniform", "--precision", "s",
+                                         "--data", "host", "--ncuda", "0", "--peers", "lapack,thomas"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(peers_in(folder / "tridiag.csv") == std::map<std::string, int>{{"lapack", 2}});
+  CHECK_THAT(nlohmann::json::parse(run.out)["notes"].dump(),
+             ContainsSubstring("20000 x 64: not timed") && ContainsSubstring("thomas: the residual is"));
+}
+
+TEST_CASE("bench tridiag times the parallel reductions of small systems, and names those that are wrong") {
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const Outcome run = run_bench(folder, {"--n", "512", "--batch", "20", "--data", "host", "--ncuda", "0", "--precision",
+                                         precision, "--peers", "tesela,cr,pcr,rd,cr-pcr,cr-rd"});
+  CAPTURE(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(peers_in(folder / "tridiag.csv") ==
+        std::map<std::string, int>{{"tesela", 2}, {"cr", 2}, {"pcr", 2}, {"cr-pcr", 2}});
+  CHECK_THAT(run.out + run.err, ContainsSubstring("not timed: bench tridiag: rd: status") &&
+                                    ContainsSubstring("not timed: bench tridiag: cr-rd: status"));
+}
+
+TEST_CASE("bench tridiag refuses what it cannot measure, and leaves no file") {
+  const TemporaryFolder folder;
+  struct Refusal {
+    std::vector<std::string> arguments;
+    int code;
+    std::string reason;
+  };
+  const Refusal refusal = GENERATE(
+      Refusal{{"--n", "0"}, 2, "less than 1"}, Refusal{{"--batch", "0"}, 2, "batch"},
+      Refusal{{"--peers", "mkl"}, 2, "mkl"}, Refusal{{"--data", "device", "--peers", "lapack"}, 2, "--data host"},
+      Refusal{{"--data", "host", "--peers", "gtsv2"}, 2, "--data device"},
+      Refusal{{"--batch", "3", "--peers", "gtsv2"}, 2, "one system"}, Refusal{{"--peers", "strided"}, 2, "batches"},
+      Refusal{{"--peers", "pcr"}, 2, "small systems"}, Refusal{{"--n", "2", "--peers", "gtsv2"}, 2, "cuSPARSE's 3"},
+      Refusal{{"--n", "3000000000", "--peers", "lapack"}, 2, "integers"},
+      Refusal{{"--data", "device"}, 3, "CUDA device"}, Refusal{{"--peers", "gtsv2"}, 3, "CUDA device"});
+  const Outcome run = run_bench(folder, refusal.arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
+  CAPTURE(refusal.arguments, run.err);
+  CHECK(run.code == refusal.code);
+  CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("on a device bench tridiag checks and times cuSPARSE's solvers beside ours", "[gpu]") {
+  require_gpu();
+  const TemporaryFolder folder;
+  const std::string precision = GENERATE("s", "d");
+  const auto bench = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--precision", precision});
+    const Outcome run = run_bench(folder, arguments);
+    CAPTURE(run.err);
+    REQUIRE(run.code == 0);
+    return peers_in(folder / "tridiag.csv");
+  };
+  CHECK(bench({"--n", "3,1000,100003", "--data", "device"}) ==
+        std::map<std::string, int>{{"tesela", 6}, {"gtsv2", 6}, {"gtsv2-nopivot", 6}});
+  CHECK(bench({"--n", "100", "--batch", "1003", "--data", "device"}) ==
+        std::map<std::string, int>{{"tesela", 2},
+                                   {"tesela-rows", 2},
+                                   {"strided", 2},
+                                   {"interleaved-0", 2},
+                                   {"interleaved-1", 2},
+                                   {"interleaved-2", 2}});
+  CHECK(bench({"--n", "100003", "--data", "device", "--tiles", "7", "--peers", "tesela"}) ==
+        std::map<std::string, int>{{"tesela", 2}});
+  CHECK(bench({"--n", "100003", "--data", "host", "--tiles", "7"}) ==
+        std::map<std::string, int>{{"tesela", 2}, {"lapack", 2}, {"thomas", 2}});
+}

@@ -1,0 +1,148 @@
+#include "tools/app/command.hpp"
+
+#include "tools/app/numbers.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/sizes.hpp"
+#include <tesela/host/vector_target.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/topology.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+
+namespace tesela::cli {
+namespace {
+
+std::vector<Command>& registry() {
+  static std::vector<Command> all;
+  return all;
+}
+
+}  // namespace
+
+Command::Command(Group in, const char* called, const char* about, Setup how)
+    : group(in), name(called), summary(about), setup(how) {
+  registry().push_back(*this);
+}
+
+const std::vector<Command>& commands() { return registry(); }
+
+void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
+  default_streams = taken.streams;
+  std::vector<std::string> precisions{"s", "d"};
+  if (taken.mixed) precisions.emplace_back("mixed");
+  if (taken.precision)
+    app.add_option(
+           "-p,--precision", precision,
+           taken.mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
+        ->check(CLI::IsMember(precisions))
+        ->capture_default_str();
+  if (taken.seed)
+    app.add_option("-s,--seed", seed, "of generated input")->transform(cli::seed_number())->capture_default_str();
+  app.add_option("-r,--repeat", repeat,
+                 "timed runs, after a warm-up if more than one or traced; the median is reported")
+      ->transform(cli::positive())
+      ->capture_default_str();
+  add_output(app, Output::report, "-j,--json", json_path,
+             "write the report as one JSON object to FILE (- for standard output)");
+  if (taken.energy)
+    app.add_flag("--energy", energy, "joules of the timed runs: the GPUs' by NVML, the processors' by RAPL");
+  if (taken.trace)
+    add_output(app, Output::trace, "--trace", trace_dir,
+               "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
+  if (taken.cores) {
+    app.add_option("--sched", scheduler,
+                   "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
+    app.add_option("--ncpu", ncpu,
+                   "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
+        ->transform(cli::non_negative());
+    app.add_option("--grid", grid, "PxQ: how the processes of mpirun stand (default: as square as their number allows)")
+        ->type_name("GRID");
+  }
+  if (!taken.gpus) return;
+  app.add_option("--ncuda", ncuda, "CUDA devices (default: STARPU_NCUDA, else all)")->transform(cli::non_negative());
+  app.add_option("--streams", streams,
+                 "tasks that a GPU runs at a time (default: STARPU_NWORKER_PER_CUDA, else " +
+                     std::to_string(default_streams) + ")")
+      ->transform(cli::positive());
+}
+
+RuntimeOptions CommonOptions::runtime() const {
+  if (const int there = config::have_cuda ? count_cuda_devices() : 0; ncuda > there)
+    throw EnvironmentError(fmt::format("--ncuda {}: {}", ncuda,
+                                       !config::have_cuda ? "this build has no CUDA variants"
+                                       : there == 0       ? "no GPU is visible"
+                                                          : fmt::format("only {} visible", there)));
+  RuntimeOptions options;
+  if (ncpu >= 0) options.cpus = ncpu;
+  if (ncuda >= 0) options.gpus = ncuda;
+  if (!scheduler.empty()) options.scheduler = scheduler;
+  if (!grid.empty()) {
+    const std::vector<index_t> sizes = parse_sizes("--grid", grid, "PxQ", 2);
+    if (sizes.size() != 2 || sizes[0] > 64 || sizes[1] > 64)
+      throw ArgumentError("tesela", "--grid", grid + " is not PxQ, of 64 processes at most");
+    options.grid = {static_cast<int>(sizes[0]), static_cast<int>(sizes[1])};
+  }
+  if (streams > 0)
+    options.streams_per_gpu = streams;
+  else if (default_streams > 1 && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
+    options.streams_per_gpu = default_streams;
+  options.trace_dir = trace_dir;
+  options.trace_from_start = false;
+  options.profile = true;
+  return options;
+}
+
+nlohmann::json machine_json(const Runtime& runtime) {
+  const Machine machine = describe_machine();
+  nlohmann::json gpus = nlohmann::json::array();
+  for (const Gpu& gpu : machine.gpus) gpus.push_back(gpu.name);
+  return {{"host", machine.host},
+          {"cpu", machine.cpu_model},
+          {"vector_unit", vector_target()},
+          {"cores", machine.cores},
+          {"memory_bytes", machine.memory_bytes},
+          {"gpus", gpus},
+          {"cpu_workers", runtime.cpus()},
+          {"cuda_devices", runtime.gpus()},
+          {"scheduler", runtime.scheduler()},
+          {"starpu", Runtime::starpu_version()},
+          {"cuda", machine.cuda_runtime}};
+}
+
+nlohmann::json workers_json(const Statistics& statistics) {
+  nlohmann::json workers = nlohmann::json::array();
+  for (const WorkerUse& use : statistics.workers) {
+    nlohmann::json tasks = nlohmann::json::object(), busy = nlohmann::json::object();
+    for (const KernelUse& kernel : use.kernels) {
+      tasks[kernel.kernel] = tasks.value(kernel.kernel, index_t{0}) + kernel.tasks;
+      busy[kernel.kernel] = busy.value(kernel.kernel, 0.0) + kernel.busy_seconds;
+    }
+    workers.push_back({{"name", use.worker.name},
+                       {"tasks", tasks},
+                       {"kernel_s", busy},
+                       {"busy_s", use.busy_seconds},
+                       {"waiting_s", use.waiting_seconds},
+                       {"idle_s", std::max(0.0, use.total_seconds - use.busy_seconds)}});
+  }
+  return workers;
+}
+
+void write_json(const nlohmann::json& object, const std::string& path) {
+  if (path.empty()) return;
+  // Names of files may be any bytes.
+  const std::string text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (path == "-") {
+    std::cout << text;  // run_program() says what went wrong with it
+    return;
+  }
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,68 @@
+#include "tools/app/interrupt.hpp"
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <signal.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+namespace tesela::cli {
+namespace {
+
+/// Every signal that ends a process by default, but for those that a fault of its own raises and the real-time ones.
+constexpr std::array ending{SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,  SIGTERM,
+                            SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,   SIGPWR,  SIGSTKFLT};
+
+std::array<int, 2> wake_up{-1, -1};
+std::atomic<int> received{SIGINT};
+
+/// A handler, not a blocked signal that one thread waits for: libraries start threads before main, which block nothing.
+void on_signal(int signal) {
+  const int interrupted_errno = errno;
+  const auto byte = static_cast<char>(signal);
+  [[maybe_unused]] const auto ignored = write(wake_up[1], &byte, 1);
+  errno = interrupted_errno;
+}
+
+}  // namespace
+
+int interrupted() { return 128 + received; }
+
+void stop_on_interrupt() {
+  if (pipe2(wake_up.data(), O_CLOEXEC) != 0)
+    throw EnvironmentError("no file descriptors left to start with (raise the limit, see `ulimit -n`)");
+  const auto wait = [] {
+    char byte = 0;
+    while (read(wake_up[0], &byte, 1) != 1) {
+    }
+    received = byte;
+    Runtime::cancel();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    remove_unfinished_files();
+    _exit(interrupted());
+  };
+  try {
+    std::thread(wait).detach();
+  } catch (const std::system_error&) {
+    throw EnvironmentError("no thread can be started (raise the limit, see `ulimit -u`)");
+  }
+  struct sigaction action {};
+  action.sa_handler = &on_signal;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : ending) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    // nohup ignores SIGHUP, a shell SIGINT of what it runs in the background, and a profiler has a handler of its own.
+    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+  }
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,76 @@
+#include "tools/app/matrix_outputs.hpp"
+
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/tiles/io/block_cyclic_files.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+template <class T, class Place>
+std::string first_not_finite(const std::string& name, const HostMatrix<T>& matrix, const Place& place) {
+  for (index_t j = 0; j < matrix.cols() && matrix.rows() > 0; ++j) {
+    const T* const column = &matrix(0, j);
+    const T* const found = std::find_if(column, column + matrix.rows(), [](T x) { return !std::isfinite(x); });
+    if (found == column + matrix.rows()) continue;
+    const auto [row, of_column] = place(found - column, j);
+    return fmt::format("not finite: {} is {} in row {}, column {}", name, std::isnan(*found) ? "NaN" : "infinite",
+                       row + 1, of_column + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+template <class T>
+std::string not_finite(const std::string& name, const HostMatrix<T>& matrix) {
+  return first_not_finite(name, matrix, [](index_t i, index_t j) { return std::pair(i, j); });
+}
+
+template <class T>
+MatrixOutput::MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix)
+    : path_(path),
+      problem_([name, &matrix] { return not_finite(name, matrix); }),
+      write_([path, &matrix] { write_matrix(path, matrix); }) {}
+
+std::string write_finite(std::initializer_list<MatrixOutput> outputs) {
+  std::vector<const MatrixOutput*> wanted;
+  for (const MatrixOutput& output : outputs)
+    if (!output.path().empty()) wanted.push_back(&output);
+  for (const MatrixOutput* const output : wanted)
+    if (std::string problem = output->problem(); !problem.empty()) return problem;
+  for (const MatrixOutput* const output : wanted) output->write();
+  return {};
+}
+
+void write_matrices(Report& report, std::initializer_list<MatrixOutput> outputs) {
+  if (!report.good()) return;
+  if (const std::string problem = write_finite(outputs); !problem.empty()) report.fail(problem);
+}
+
+template <class T>
+void write_matrix_parts(Report& report, const Runtime& runtime, const char* name, const std::string& path,
+                        const HostMatrix<T>& local, const BlockCyclic& part) {
+  if (path.empty()) return;
+  const auto place = [&](index_t i, index_t j) { return std::pair(part.rows.global(i), part.columns.global(j)); };
+  for (const std::string& problem : gather_over_ranks(runtime, first_not_finite(name, local, place)))
+    if (!problem.empty()) return report.fail(problem);
+  write_parts(runtime, path, local, part);
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                      \
+  template std::string not_finite(const std::string&, const HostMatrix<T>&);                                       \
+  template MatrixOutput::MatrixOutput(const char*, const std::string&, const HostMatrix<T>&);                      \
+  template void write_matrix_parts(Report&, const Runtime&, const char*, const std::string&, const HostMatrix<T>&, \
+                                   const BlockCyclic&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::cli

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "tools/app/report.hpp"
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/block_cyclic.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+
+namespace tesela::cli {
+
+/// Returns "not finite: NAME is infinite in row 3, column 1", or NaN; empty if all elements are finite. T: float,
+/// double.
+template <class T>
+std::string not_finite(const std::string& name, const HostMatrix<T>& matrix);
+
+/// A matrix that a command writes, if the path is not empty. It must outlive this. `name` is for messages.
+class MatrixOutput {
+ public:
+  template <class T>
+  MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix);
+
+  const std::string& path() const { return path_; }
+  std::string problem() const { return problem_(); }
+  void write() const { write_(); }
+
+ private:
+  std::string path_;
+  std::function<std::string()> problem_;
+  std::function<void()> write_;
+};
+
+/// Writes all of the matrices, or none if an element is NaN or infinite. Returns the message of not_finite().
+[[nodiscard]] std::string write_finite(std::initializer_list<MatrixOutput> outputs);
+
+/// Writes the matrices of a good report with write_finite(), whose message fails the report. Every command writes its
+/// matrices by this: a result that overflows is a numerical failure.
+void write_matrices(Report& report, std::initializer_list<MatrixOutput> outputs);
+
+/// Writes a matrix that lies over several ranks, or fails the report if an element is not finite. All ranks call this.
+template <class T>
+void write_matrix_parts(Report& report, const Runtime& runtime, const char* name, const std::string& path,
+                        const HostMatrix<T>& local, const BlockCyclic& part);
+
+}  // namespace tesela::cli

@@ -1,0 +1,230 @@
+#include "tools/app/program.hpp"
+
+#include "tools/app/command.hpp"
+#include "tools/app/interrupt.hpp"
+#include "tools/app/list_words.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/standard_streams.hpp"
+#include "tools/app/streams.hpp"
+#include <tesela/host/vector_target.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
+#include <tesela/tiles/io/streams.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+int complain(const std::exception& error, int code) {
+  const std::string_view what = error.what();
+  tell(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
+  return code;
+}
+
+/// What an unset shell variable gives is no value of any option; CLI11 takes it for 0 where a number stands.
+CLI::Validator not_empty(const std::string& type) {
+  const bool number = type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT");
+  const std::string what = number                            ? "number"
+                           : type == "FILE" || type == "DIR" ? "name"
+                           : type == "TILE"                  ? "tile"
+                                                             : "word";
+  return {[what](const std::string& text) { return text.empty() ? "an empty " + what : std::string(); }, ""};
+}
+
+/// Single insertions, deletions, replacements and swaps of neighbours that make one word the other.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+/// The first word that no command has, and the command that looks most like it, if any does.
+int complain_of_command(const CLI::App& group, const std::string& word) {
+  std::string nearest;
+  std::size_t least = std::min<std::size_t>(3, word.size());
+  // Of equally near ones the likelier: letters that both begin with.
+  const auto shared = [&](const std::string& name) {
+    return std::mismatch(word.begin(), word.end(), name.begin(), name.end()).first - word.begin();
+  };
+  for (const CLI::App* command : group.get_subcommands(nullptr)) {
+    const std::string& name = command->get_name();
+    const std::size_t d = distance(word, name);
+    if (d < least || (d == least && !nearest.empty() && shared(name) > shared(nearest))) least = d, nearest = name;
+  }
+  tell(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
+                   nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
+                   group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
+  return wrong_use;
+}
+
+/// What CLI11 refused, in the form of our own refusals.
+int complain_of_options(const CLI::App& app, const CLI::ParseError& error) {
+  std::string path, what = error.what();
+  for (auto inner = app.get_subcommands(); !inner.empty(); inner = inner.front()->get_subcommands())
+    path += (path.empty() ? "" : " ") + inner.front()->get_name();
+  constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
+  if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)
+    what = fmt::format("{}: '{}' is no number that it takes", what.substr(conversion.size(), at - conversion.size()),
+                       what.substr(at + equals.size()));
+  tell(path.empty() ? fmt::format("tesela: {}; see tesela --help", what)
+                    : fmt::format("tesela: {0}: {1}; see tesela {0} --help", path, what));
+  return wrong_use;
+}
+
+int run(std::vector<std::string> words) {
+  for (const std::string& word : words)  // CLI11 takes `--flag=` for yes
+    if (word.starts_with("--") && word.find('=') + 1 == word.size()) {
+      tell(fmt::format("tesela: nothing follows {}; see tesela --help", word));
+      return wrong_use;
+    }
+  CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
+  app.name("tesela");
+  app.set_version_flag("--version", std::string("tesela ") + config::version);
+  app.require_subcommand(1);
+  app.footer(
+      "Examples:\n"
+      "  tesela info\n"
+      "  tesela gemm --n 4096 --repeat 5\n"
+      "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
+      "  tesela generate --n 100 --out - | tesela qr --a - --out-r R.npy\n"
+      "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
+      "Matrices are read from Matrix Market files (entries that occur more than once are summed) or NumPy's .npy.\n"
+      "A file may be a pipe or -, standard input or output; with --out - the report goes to standard error.\n"
+      "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C\n"
+      "(other signals: 128 and their number).");
+  // In `tesela` itself this group is empty, and only its name is told: tesela-bench has the benchmarks.
+  CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
+  bench->require_subcommand(1);
+  CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
+  toeplitz->require_subcommand(1);
+  toeplitz->footer("");
+  CLI::App* mimo = app.add_subcommand("mimo", "detection of what many streams send at once, y = H s + v");
+  mimo->require_subcommand(1);
+  mimo->footer("");
+
+  int code = done;
+  for (const Command& command : commands()) {
+    CLI::App* parent = command.group == Command::Group::bench      ? bench
+                       : command.group == Command::Group::toeplitz ? toeplitz
+                       : command.group == Command::Group::mimo     ? mimo
+                                                                   : &app;
+    CLI::App* sub = parent->add_subcommand(command.name, command.summary);
+    sub->footer("");  // not the parent's
+    auto action = command.setup(*sub);
+    for (CLI::Option* option : sub->get_options())
+      if (option->get_items_expected_max() > 0) option->check(not_empty(option->get_type_name()));
+    sub->callback([&code, sub, action = std::move(action)] {
+      require_inputs(*sub);
+      require_outputs(*sub);
+      if (writes_to_standard_output(*sub)) print_to_standard_error();
+      code = action();
+    });
+  }
+  if (const auto problem = empty_list_element(app, words)) {
+    tell(fmt::format("tesela: {}", *problem));
+    return wrong_use;
+  }
+  try {
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    app.parse(std::move(words));
+  } catch (const CLI::ParseError& error) {
+    const CLI::App& group = bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : mimo->parsed() ? *mimo : app;
+    const auto unknown = app.remaining(true);
+    if (group.get_subcommands().empty() && !unknown.empty()) return complain_of_command(group, unknown.front());
+    return error.get_exit_code() == 0 ? app.exit(error) : complain_of_options(app, error);
+  }
+  return code;
+}
+
+/// Runs the command. run_program() reports a failure to print.
+int run_and_print(std::vector<std::string> words) {
+  try {
+    use_vector_target("");  // throws if TESELA_ISA is invalid
+    return run(std::move(words));
+  } catch (const std::system_error&) {
+    if (std::ferror(stdout) == 0) throw;
+    return done;
+  }
+}
+
+/// Runs the command, publishes its outputs, and prints the message of an exception.
+int outcome(std::vector<std::string> words) {
+  FileBatch outputs;
+  try {
+    stop_on_interrupt();
+    const int code = run_and_print(std::move(words));
+    outputs.publish();
+    return code;
+  } catch (const Cancelled&) {
+    return interrupted();
+  } catch (const EnvironmentError& error) {
+    return complain(error, environment);
+  } catch (const Error& error) {
+    return complain(error, wrong_use);
+  } catch (const std::bad_alloc&) {
+    tell("tesela: not enough memory for this problem on this machine");
+    return environment;
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) return complain(error, environment);
+    tell("tesela: no thread can be started (raise the limit, see `ulimit -u`)");
+    return environment;
+  } catch (const std::exception& error) {
+    return complain(error, environment);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
+std::vector<std::string>::iterator command_in(std::vector<std::string>& words) {
+  return std::find_if_not(words.begin(), words.end(), [](const std::string& word) { return word.starts_with('-'); });
+}
+
+int run_program(std::vector<std::string> words) {
+  // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
+  setenv("STARPU_SILENT", "1", 0);
+  take_closed_standard_descriptors();
+  be_quiet_beside_rank_0();
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
+  keep_streams();
+  const int code = outcome(std::move(words));
+  // Among ranks rank 0 has told it. MPI's farewell, in which all wait for each other, would give the others time to.
+  if ((code == wrong_use || code == environment) && launched_with_others()) end_ranks(code);
+  // A numerical failure is told in the report, so a report that was lost is the worse news.
+  if (const auto problem = standard_output_problem(); problem && (code == done || code == numerical_failure)) {
+    tell(fmt::format("tesela: {}", *problem));
+    return environment;
+  }
+  return code;
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,242 @@
+#include "tools/app/report.hpp"
+
+#include "tools/app/median.hpp"
+#include "tools/app/regression_table.hpp"
+#include "tools/app/trace_report.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace tesela::cli {
+namespace {
+
+std::string bytes(double b) {
+  if (b >= 1e9) return fmt::format("{:.2f} GB", b / 1e9);
+  if (b >= 1e6) return fmt::format("{:.2f} MB", b / 1e6);
+  return fmt::format("{:.0f} B", b);
+}
+
+/// A check's value: counts are whole numbers, errors have three digits.
+std::string short_number(double value) {
+  if (std::isnan(value)) return "nan";  // whatever its sign
+  const bool whole = value == std::trunc(value) && std::abs(value) < 1e15;
+  return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+std::string energy_line(const nlohmann::json& energy) {
+  const auto joules = [&](const char* key) {
+    return energy[key].is_null() ? std::string("unavailable") : fmt::format("{:.4g} J", energy[key].get<double>());
+  };
+  std::string line = fmt::format("GPUs {}, processors {}", joules("gpu_j"), joules("cpu_j"));
+  if (!energy["gflops_per_j"].is_null()) line += fmt::format(", {:.4g} Gflop/J", energy["gflops_per_j"].get<double>());
+  return line;
+}
+
+std::string memory_line(const nlohmann::json& memory) {
+  const auto both = [](const nlohmann::json& place) {
+    return fmt::format("{} of {} planned", bytes(place["measured_bytes"].get<double>()),
+                       bytes(place["planned_bytes"].get<double>()));
+  };
+  std::string line = "host " + both(memory["host"]);
+  for (const nlohmann::json& gpu : memory["gpus"]) line += ", GPU " + both(gpu);
+  return line;
+}
+
+/// What a person wants to know of the problem; the JSON says all of it.
+std::string problem_line(const nlohmann::json& problem) {
+  std::string line;
+  const auto add = [&](const char* key) {
+    const nlohmann::json& value = problem[key];
+    line += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
+  };
+  for (const char* key : {"m", "n", "k", "batch", "jobs", "count", "at_once", "sizes", "rhs"})
+    if (problem.contains(key)) add(key);
+  for (const char* key : {"sigma", "range", "vectors", "periodic"})  // where there is such a thing
+    if (problem.contains(key) && problem[key] != 0 && problem[key] != false) add(key);
+  for (const char* key : {"input", "precision", "method"})
+    if (problem.contains(key)) add(key);
+  std::string tile;
+  for (const char* key : {"mb", "nb", "kb"})
+    if (problem.contains(key)) tile += (tile.empty() ? "" : "x") + problem[key].dump();
+  return tile.empty() ? line : line + " tile=" + tile;
+}
+
+}  // namespace
+
+Report::Report(const std::string& command, const CommonOptions& options)
+    : json_path_(options.json_path), trace_dir_(options.trace_dir), energy_(options.energy) {
+  json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
+  json_["checks"] = json_["limits"] = nlohmann::json::object();
+}
+
+nlohmann::json energy_json(const Energy& run, double flops) {
+  const auto value = [](const std::optional<double>& joules) {
+    return joules ? nlohmann::json(*joules) : nlohmann::json();
+  };
+  const double all = run.gpus.value_or(0) + run.cores.value_or(0);
+  return {{"gpu_j", value(run.gpus)},
+          {"cpu_j", value(run.cores)},
+          {"gflops_per_j", value(all > 0 && flops > 0 ? std::optional(flops * 1e-9 / all) : std::nullopt)}};
+}
+
+void Report::measured_energy(const Timed& runs, double flops) {
+  Energy run = runs.energy;
+  for (auto* const joules : {&run.gpus, &run.cores})
+    if (*joules) **joules /= static_cast<double>(runs.seconds.size());
+  json_["energy"] = energy_json(run, flops);
+}
+
+void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, std::optional<double> flops) {
+  const std::vector<double>& seconds = runs.seconds;
+  const Statistics statistics = runtime.statistics();
+  const Bounds bounds = graph.bounds();
+  const double median = bench::median(seconds);
+  const auto [fastest, slowest] = std::minmax_element(seconds.begin(), seconds.end());
+  double waiting = 0;
+  std::map<std::string, index_t> tasks;
+  for (const WorkerUse& use : statistics.workers) {
+    waiting = std::max(waiting, use.waiting_seconds);
+    for (const KernelUse& kernel : use.kernels) tasks[kernel.kernel] += kernel.tasks;
+  }
+  json_["counts"]["tasks"] = tasks;
+  json_["machine"] = machine_json(runtime);
+  json_["workers"] = workers_json(statistics);
+  json_["links"] = nlohmann::json::array();
+  for (const LinkUse& link : statistics.links)
+    json_["links"].push_back(
+        {{"from", link.from}, {"to", link.to}, {"transfers", link.transfers}, {"bytes", link.bytes}});
+  if (runtime.ranks() > 1) {
+    json_["ranks"] = nlohmann::json::array();
+    for (const RankUse& use : runtime.rank_statistics())
+      json_["ranks"].push_back({{"host", use.host},
+                                {"workers", use.workers},
+                                {"tasks", use.tasks},
+                                {"bytes_sent", use.bytes_sent},
+                                {"bytes_received", use.bytes_received},
+                                {"peak_bytes", use.peak_bytes}});
+  }
+  // transfer: the longest that one worker waited for data; what overlaps with work costs nothing.
+  json_["seconds"] = {{"compute", median},
+                      {"transfer", waiting},
+                      {"runs", seconds.size()},
+                      {"fastest", *fastest},
+                      {"slowest", *slowest}};
+  json_["gflops"] = flops.value_or(bounds.work_flops) / median * 1e-9;
+  if (energy_) measured_energy(runs, flops.value_or(bounds.work_flops));
+  json_["bounds"] = {{"tasks", bounds.tasks},
+                     {"work_flops", bounds.work_flops},
+                     {"path_flops", bounds.path_flops},
+                     {"untimed_tasks", bounds.untimed},
+                     {"path_s", bounds.path_seconds},
+                     {"area_s", bounds.area_seconds},
+                     {"lower_bound_s", bounds.lower_bound_seconds()}};
+}
+
+void Report::rate(const std::string& name, double flops) {
+  json_["rates"][name + "_gflops"] = flops / json_["seconds"]["compute"].get<double>() * 1e-9;
+}
+
+void Report::count(const std::string& name, index_t value) { json_["counts"][name] = value; }
+void Report::check(const std::string& name, double value) { json_["checks"][name] = value; }
+
+std::string is_wrong(const std::string& name, const Measured& measured) {
+  if (measured.good()) return {};
+  if (!std::isfinite(measured.error)) return fmt::format("not finite: {}", name);
+  if (!measured.useful())
+    return fmt::format(
+        "inaccurate: {} {:.2g} proves nothing: the problem is so ill-conditioned that rounding may leave "
+        "{:.2g}, and a limit above {} decides nothing",
+        name, measured.error, measured.bound, useful_bound);
+  return fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, measured.error, measured.limit());
+}
+
+void Report::check(const std::string& name, const Measured& measured) {
+  check(name, measured.error);
+  json_["limits"][name] = measured.limit();
+  if (const std::string wrong = is_wrong(name, measured); !wrong.empty()) fail(wrong);
+}
+
+void Report::check_count(const std::string& name, double number, double most) {
+  check(name, number);
+  json_["limits"][name] = most;
+  if (!(number <= most)) fail(fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, number, most));
+}
+
+void Report::fail(const std::string& status) {
+  if (good_) remark(status);
+  good_ = false;
+}
+
+void Report::dropped_rows(const std::vector<index_t>& rows) {
+  json_["dropped_rows"] = nlohmann::json::array();
+  for (const index_t row : rows) json_["dropped_rows"].push_back(row + 1);
+}
+
+void Report::note(const std::string& text) { json_["notes"].push_back(text); }
+
+void Report::remark(const std::string& status) { json_["status"] = status; }
+
+void Report::print() const {
+  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem_line(json_["problem"]));
+
+  fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10}\n", "worker", "tasks", "busy s", "waiting s", "idle s");
+  for (const auto& worker : json_["workers"]) {
+    index_t tasks = 0;
+    for (const auto& [kernel, count] : worker["tasks"].items()) tasks += count.get<index_t>();
+    fmt::print("{:<36} {:>8} {:>10.4f} {:>10.4f} {:>10.4f}\n", worker["name"].get<std::string>(), tasks,
+               worker["busy_s"].get<double>(), worker["waiting_s"].get<double>(), worker["idle_s"].get<double>());
+  }
+  for (const auto& link : json_["links"])
+    fmt::print("{:<36} {:>8} {:>10}\n", link["from"].get<std::string>() + " -> " + link["to"].get<std::string>(),
+               link["transfers"].get<index_t>(), bytes(link["bytes"].get<double>()));
+
+  const auto& seconds = json_["seconds"];
+  const auto& bounds = json_["bounds"];
+  fmt::print("\ntime    {:.4f} s (median of {}), {:.1f} Gflop/s\n", seconds["compute"].get<double>(),
+             seconds["runs"].get<int>(), json_["gflops"].get<double>());
+  if (json_.contains("rates"))
+    for (const auto& [name, rate] : json_["rates"].items()) fmt::print("{:<23} {:.1f}\n", name, rate.get<double>());
+  if (json_.contains("energy")) fmt::print("energy  {}\n", energy_line(json_["energy"]));
+  if (json_.contains("memory")) fmt::print("memory  {}\n", memory_line(json_["memory"]));
+  if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
+    fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
+               bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
+               bounds["untimed_tasks"].get<index_t>() > 0
+                   ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>())
+                   : "");
+  else if (bounds["tasks"].get<index_t>() > 0)
+    fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
+  for (const auto& [name, value] : json_["checks"].items())
+    fmt::print("{:<15} {}\n", name, short_number(value.get<double>()));
+  for (const auto& [name, value] : json_["counts"].items())
+    if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
+  if (json_.contains("regression")) fmt::print("{}", regression_table(json_["regression"]));
+  if (json_.contains("jobs"))
+    for (const auto& job : json_["jobs"])
+      fmt::print("job     {} n={} {:.4f} s: {}\n", job["file"].get<std::string>(), job["n"].get<index_t>(),
+                 job["seconds"].get<double>(), job["status"].get<std::string>());
+  if (json_.contains("error_rates"))
+    for (const auto& rate : json_["error_rates"])
+      fmt::print("{:>6g} dB {:<18} {} {:.3g}\n", rate["ebn0_db"].get<double>(), rate["detector"].get<std::string>(),
+                 rate.contains("ber") ? "ber" : "information",
+                 rate[rate.contains("ber") ? "ber" : "information"].get<double>());
+  if (json_.contains("notes"))
+    for (const auto& note : json_["notes"]) fmt::print("note    {}\n", note.get<std::string>());
+  fmt::print("status  {}\n", json_["status"].get<std::string>());
+}
+
+ExitCode Report::finish() {
+  json_["seconds"]["total"] = whole_.seconds();
+  if (FileBatch* const outputs = FileBatch::current(); outputs != nullptr && !good_) outputs->discard();
+  if (!trace_dir_.empty()) finish_trace(trace_dir_);
+  if (json_path_ != "-") print();
+  write_json(json_, json_path_);
+  return good_ ? done : numerical_failure;
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,80 @@
+#include "tools/app/runs.hpp"
+
+#include "tools/app/progress.hpp"
+#include <tesela/runtime/energy.hpp>
+#include <tesela/runtime/errors.hpp>
+
+#include <algorithm>
+
+namespace tesela::cli {
+namespace {
+
+/// prepare(run), and the time that run(run) takes but for the seconds that it answers; runs count from -1 where there
+/// is a warm-up.
+template <class Prepare, class Run>
+Timed timed_runs(const CommonOptions& options, const std::vector<int>& gpus, const Prepare& prepare, const Run& run) {
+  Timed runs;
+  std::optional<EnergyMeter> meter;
+  if (options.energy) meter.emplace(gpus);
+  const int warm_up = options.repeat > 1 || !options.trace_dir.empty() ? 1 : 0;
+  for (int r = -warm_up; r < options.repeat; ++r) {
+    prepare(r);
+    if (meter && r >= 0) meter->resume();
+    const Stopwatch watch;
+    const double left_out = run(r);
+    if (r >= 0) runs.seconds.push_back(watch.seconds() - left_out);
+    if (meter && r >= 0) meter->pause();
+    if (Runtime::cancelled()) throw Cancelled();
+  }
+  if (meter) runs.energy = meter->energy();
+  return runs;
+}
+
+std::vector<int> gpus_of(const Runtime& runtime) {
+  std::vector<int> gpus;
+  for (const Worker& worker : runtime.workers())
+    if (worker.is_gpu && std::find(gpus.begin(), gpus.end(), worker.device) == gpus.end())
+      gpus.push_back(worker.device);
+  return gpus;
+}
+
+}  // namespace
+
+void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, const Work& work) {
+  std::optional<Graph> g;
+  const auto prepare = [&](int run) {
+    g.reset();
+    if (work.prepare) work.prepare();
+    if (run == 0 && !options.trace_dir.empty()) runtime.start_trace();
+    runtime.reset_statistics();
+  };
+  const Timed runs = timed_runs(options, gpus_of(runtime), prepare, [&](int run) {
+    g.emplace(runtime, GraphOptions{.record = true});
+    return work.run(*g, run == options.repeat - 1);
+  });
+  if (!options.trace_dir.empty()) runtime.stop_trace();  // what checks the result is no part of it
+  report.measured(runtime, *g, runs, work.flops);
+}
+
+Timed time_library(const CommonOptions& options, const std::function<void()>& prepare,
+                   const std::function<void()>& call, const std::vector<int>& gpus) {
+  return timed_runs(
+      options, gpus, [&](int) { prepare(); },
+      [&](int) {
+        call();
+        return 0.0;
+      });
+}
+
+void report_library(const CommonOptions& options, Report& report, const Timed& runs, double flops) {
+  Runtime runtime(options.runtime());
+  const Graph none(runtime);
+  report.measured(runtime, none, runs, flops);
+}
+
+Status wait_and_show(Graph& g) {
+  const ProgressBar progress(g.tasks());
+  return g.wait();
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,70 @@
+#include "tools/app/sizes.hpp"
+
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/memory.hpp>
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace tesela::cli {
+
+std::vector<index_t> parse_sizes(const std::string& option, const std::string& text, const std::string& form,
+                                 std::size_t most) {
+  std::vector<index_t> sizes;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (sizes.size() < most) {
+    index_t size = 0;
+    const auto [next, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || size < 1) break;
+    sizes.push_back(size);
+    if (next == end) return sizes;
+    if (*next != 'x') break;
+    at = next + 1;
+  }
+  throw ArgumentError("tesela", option, "'" + text + "' is not " + form + " with positive integers");
+}
+
+TileShape parse_tile(const std::string& text, TileShape suitable) {
+  if (text.empty()) return suitable;
+  const auto sizes = parse_sizes("--tile", text, "MB or MBxNB", 2);
+  return {sizes.front(), sizes.back()};
+}
+
+GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable) {
+  if (text.empty()) return suitable;
+  const auto size = parse_sizes("--tile", text, "MB, MBxNB or MBxNBxKB", 3);
+  const index_t nb = size.size() > 1 ? size[1] : size[0];
+  return {size[0], nb, size.size() > 2 ? size[2] : nb};
+}
+
+void require_memory(const std::string& command, const std::string& what, double bytes) {
+  const double memory = usable_host_bytes();
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  // The memory of some virtual machines grows as it is used (64 times was seen), so only what no growth explains.
+  constexpr double growth = 64;
+  if (bytes > growth * memory)
+    throw EnvironmentError(fmt::format("{}: {} take {:.1f} GiB, memory and swap are {:.1f} GiB", command, what,
+                                       bytes / gib, memory / gib));
+}
+
+std::pair<double, double> parse_range(const std::string& command, const std::string& text) {
+  const auto refuse = [&] {
+    throw ArgumentError(command, "--range", "'" + text + "' is not a,b with a < b (inf and -inf are numbers)");
+  };
+  const std::size_t comma = text.find(',');
+  if (comma == std::string::npos) refuse();
+  const auto number = [&](std::size_t from, std::size_t to) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data() + from, text.data() + to, value);
+    if (error != std::errc() || end != text.data() + to || std::isnan(value)) refuse();
+    return value;
+  };
+  const std::pair range{number(0, comma), number(comma + 1, text.size())};
+  if (!(range.first < range.second)) refuse();
+  return range;
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,229 @@
+#include "tools/app/trace_picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace tesela::cli {
+namespace {
+
+constexpr double width = 1200, right = 24, legend_line = 20, axis = 44, letter = 7;
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  return out;
+}
+
+/// How a kernel is drawn: its colour, and stripes where kernels before it look like it already.
+struct Look {
+  std::uint32_t color = 0;
+  int stripes = 0;  ///< 0: none; else which pattern
+  std::size_t tasks = 0;
+  double seconds = 0;
+  std::string fill;
+};
+
+bool alike(std::uint32_t a, std::uint32_t b) {
+  const auto channel = [](std::uint32_t c, int shift) { return static_cast<double>(c >> shift & 255); };
+  double distance = 0;
+  for (const int shift : {0, 8, 16}) distance += std::pow(channel(a, shift) - channel(b, shift), 2);
+  return distance < 48 * 48;
+}
+
+/// 1, 2 or 5 times a power of ten: the distance of marks so that at most `most` of them fit.
+double mark_distance(double length, int most) {
+  const double least = length / most, power = std::pow(10, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+class Picture {
+ public:
+  Picture(const Trace& trace, double from, double to) : from_(from) {
+    double end = 0;
+    for (const TracedTask& task : trace.tasks) end = std::max(end, task.end);
+    to_ = to > from ? to : end;
+    for (TracedTask task : trace.tasks) {
+      if (task.end <= from_ || task.start >= to_) continue;
+      task.start = std::max(task.start, from_);
+      task.end = std::min(task.end, to_);
+      Look& look = looks_[task.kernel];
+      ++look.tasks;
+      look.seconds += task.end - task.start;
+      busy_[task.worker] += task.end - task.start;
+      tasks_.push_back(std::move(task));
+    }
+    std::vector<std::uint32_t> used;
+    for (auto& [kernel, look] : looks_) {
+      look.color = trace.colors.at(kernel);
+      look.stripes = static_cast<int>(
+          std::count_if(used.begin(), used.end(), [&](std::uint32_t c) { return alike(c, look.color); }));
+      used.push_back(look.color);
+    }
+    for (const auto& [worker, name] : trace.workers) {
+      if (!busy_.contains(worker)) continue;
+      names_[worker] = fmt::format("{}, {:.0f} %", name, 100 * busy_[worker] / (to_ - from_));
+      row_.emplace(worker, static_cast<int>(row_.size()));
+    }
+    pitch_ = std::clamp(560.0 / std::max<double>(1, static_cast<double>(row_.size())), 12.0, 40.0);
+    std::size_t longest = 0;
+    for (const auto& [worker, name] : names_) longest = std::max(longest, name.size());
+    left_ = 16 + letter * static_cast<double>(longest);
+  }
+
+  std::string svg() {
+    std::string legend = draw_legend();
+    const double height = top_ + pitch_ * static_cast<double>(row_.size()) + axis;
+    svg_ = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" viewBox=\"0 0 {0} {1:.0f}\" "
+        "font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n<defs>\n{2}</defs>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+        "<text x=\"8\" y=\"18\" font-size=\"13\">{3} in {5} on {4}, {6:.0f} % of it in kernels</text>\n",
+        width, height, patterns(), counted(tasks_.size(), "task"), counted(row_.size(), "worker"),
+        duration(to_ - from_), busy());
+    svg_ += legend;
+    draw_axis();
+    for (const auto& [worker, row] : row_)
+      svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left_ - 8, middle(row) + 4,
+                          escaped(names_[worker]));
+    draw_bars();
+    return svg_ + "</svg>\n";
+  }
+
+ private:
+  double middle(int row) const { return top_ + pitch_ * (row + 0.5); }
+  double x(double seconds) const { return left_ + (width - left_ - right) * (seconds - from_) / (to_ - from_); }
+
+  static std::string counted(std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  }
+  static std::string duration(double seconds) {
+    return seconds < 1e-3 ? fmt::format("{:.3g} µs", seconds * 1e6)
+           : seconds < 1  ? fmt::format("{:.3g} ms", seconds * 1e3)
+                          : fmt::format("{:.3g} s", seconds);
+  }
+
+  double busy() const {
+    double sum = 0;
+    for (const auto& [worker, seconds] : busy_) sum += seconds;
+    return 100 * sum / ((to_ - from_) * static_cast<double>(std::max<std::size_t>(busy_.size(), 1)));
+  }
+
+  /// The fills of kernels that need stripes, white over their colour.
+  std::string patterns() const {
+    constexpr std::array shapes{"M0,6 L6,0", "M0,0 L6,6", "M0,3 L6,3", "M3,0 L3,6", "M0,0 L6,6 M0,6 L6,0"};
+    std::string out;
+    for (const auto& [kernel, look] : looks_)
+      if (look.stripes > 0)
+        out += fmt::format(
+            "<pattern id=\"{}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><rect width=\"6\" "
+            "height=\"6\" "
+            "fill=\"#{:06x}\"/><path d=\"{}\" stroke=\"#fff\" stroke-width=\"1.6\"/></pattern>\n",
+            look.fill.substr(5, look.fill.size() - 6), look.color,
+            shapes[static_cast<std::size_t>(look.stripes - 1) % shapes.size()]);
+    return out;
+  }
+
+  /// A line or more of swatches, the kernels with the most work first; sets where the rows begin.
+  std::string draw_legend() {
+    std::vector<std::string> order;
+    for (auto& [kernel, look] : looks_) {
+      look.fill = look.stripes > 0 ? fmt::format("url(#k{})", order.size()) : fmt::format("#{:06x}", look.color);
+      order.push_back(kernel);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const std::string& a, const std::string& b) { return looks_[a].seconds > looks_[b].seconds; });
+    std::string out;
+    double at = 8, y = 40;
+    for (const std::string& kernel : order) {
+      const Look& look = looks_[kernel];
+      const std::string text = fmt::format("{}: {}, {}", kernel, counted(look.tasks, "task"), duration(look.seconds));
+      const double space = 40 + letter * static_cast<double>(text.size());
+      if (at > 8 && at + space > width) {
+        at = 8;
+        y += legend_line;
+      }
+      out += fmt::format(
+          "<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"14\" height=\"12\" fill=\"{}\"/><text x=\"{:.0f}\" "
+          "y=\"{:.0f}\">{}</text>\n",
+          at, y - 10, look.fill, at + 20, y, escaped(text));
+      at += space;
+    }
+    top_ = y + 14;
+    return out;
+  }
+
+  void draw_axis() {
+    const double bottom = top_ + pitch_ * static_cast<double>(row_.size()) + 2;
+    const double scale = to_ < 1e-3 ? 1e6 : to_ < 1 ? 1e3 : 1;
+    const double step = mark_distance((to_ - from_) * scale, 10);
+    svg_ += fmt::format("<path d=\"M{0:.1f},{1:.1f}H{2:.1f}\" stroke=\"#444\"/>\n", left_, bottom, width - right);
+    for (double mark = std::ceil(from_ * scale / step - 1e-9) * step; mark <= to_ * scale * (1 + 1e-9); mark += step)
+      svg_ += fmt::format(
+          "<path d=\"M{0:.1f},{1:.1f}V{2:.1f}\" stroke=\"#e4e4e4\"/><path d=\"M{0:.1f},{2:.1f}v5\" stroke=\"#444\"/>"
+          "<text x=\"{0:.1f}\" y=\"{3:.1f}\" text-anchor=\"middle\">{4:.6g}</text>\n",
+          x(mark / scale), top_, bottom, bottom + 18, std::abs(mark) < step / 2 ? 0.0 : mark);
+    svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">time ({})</text>\n",
+                        (left_ + width - right) / 2, bottom + 36,
+                        scale == 1     ? "s"
+                        : scale == 1e3 ? "ms"
+                                       : "µs");
+  }
+
+  /// One path a kernel. Bars thinner than a pixel that follow each other closely become one, so that a million tasks
+  /// are no larger a file than a picture needs; wider ones keep a white edge.
+  void draw_bars() {
+    struct Bars {
+      double begin = 0, end = -1;
+      bool thin = false;  ///< these are several
+      std::string path;
+    };
+    const double high = pitch_ * 0.78;
+    const auto finish = [&](Bars& bars, int row) {
+      if (bars.end < 0) return;
+      const double length = bars.end - bars.begin,
+                   wide = length > 3 && !bars.thin ? length - 0.6 : std::max(length, 0.3);
+      bars.path +=
+          fmt::format("M{:.2f},{:.1f}h{:.2f}v{:.1f}h-{:.2f}z", bars.begin, middle(row) - high / 2, wide, high, wide);
+    };
+    std::map<std::string, std::map<int, Bars>> all;
+    for (const TracedTask& task : tasks_) {
+      Bars& bars = all[task.kernel][row_[task.worker]];
+      const double begin = x(task.start), end = x(task.end);
+      const bool thin = end - begin < 1;
+      if (!thin || !bars.thin || bars.end < 0 || begin - bars.end > 0.15) {
+        finish(bars, row_[task.worker]);
+        bars.begin = begin;
+      }
+      bars.thin = thin;
+      bars.end = end;
+    }
+    for (auto& [kernel, rows] : all) {
+      svg_ += fmt::format("<path fill=\"{}\" d=\"", looks_[kernel].fill);
+      for (auto& [row, bars] : rows) {
+        finish(bars, row);
+        svg_ += bars.path;
+      }
+      svg_ += fmt::format("\"><title>{}</title></path>\n", escaped(kernel));
+    }
+  }
+
+  double from_, to_, left_ = 0, top_ = 0, pitch_ = 0;
+  std::vector<TracedTask> tasks_;
+  std::map<std::string, Look> looks_;
+  std::map<int, double> busy_;
+  std::map<int, int> row_;
+  std::map<int, std::string> names_;
+  std::string svg_;
+};
+
+}  // namespace
+
+std::string trace_picture(const Trace& trace, double from, double to) { return Picture(trace, from, to).svg(); }
+
+}  // namespace tesela::cli

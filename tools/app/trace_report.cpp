@@ -1,0 +1,69 @@
+#include "tools/app/trace_report.hpp"
+
+#include "tools/app/standard_streams.hpp"
+#include "tools/app/trace_events.hpp"
+#include "tools/app/trace_picture.hpp"
+#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/trace.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tesela::cli {
+namespace {
+
+/// Whether StarPU's raw record lies here, not converted yet.
+bool only_recorded(const std::string& directory) {
+  namespace fs = std::filesystem;
+  std::error_code error;  // a directory that cannot be read is reported by who reads from it
+  if (fs::exists(fs::path(directory) / "paje.trace", error) || fs::exists(fs::path(directory) / "tasks.rec", error))
+    return false;
+  for (auto file = fs::directory_iterator(directory, error); !error && file != fs::directory_iterator();
+       file.increment(error))
+    if (file->path().filename().string().starts_with("prof_file_")) return true;
+  return false;
+}
+
+}  // namespace
+
+bool is_trace_file(const std::string& name) {
+  if (name == "trace.svg" || name == "trace.json" || name.starts_with("prof_file_")) return true;
+  const auto extension = std::filesystem::path(name).extension();
+  return extension == ".trace" || extension == ".rec" || extension == ".dot" || extension == ".data" ||
+         extension == ".html";
+}
+
+bool draw_trace(const std::string& directory, double from, double to) {
+  if (only_recorded(directory)) convert_trace(directory);
+  const Trace trace = read_trace(directory);
+  if (trace.incomplete > 0)
+    tell(fmt::format("tesela: {} tasks are left out: the recording began or ended while they ran", trace.incomplete));
+  if (trace.tasks.empty()) {
+    tell("tesela: the trace holds no task, so no picture of it");
+    return false;
+  }
+  const double end = std::max_element(trace.tasks.begin(), trace.tasks.end(), [](const auto& a, const auto& b) {
+                       return a.end < b.end;
+                     })->end;
+  if (from >= end) throw ArgumentError("trace", "--from", fmt::format("the last task ends after {:.6g} s", end));
+  if (to != 0 && to <= from) throw ArgumentError("trace", "--to", "is not later than --from");
+  AtomicFile picture(directory + "/trace.svg");
+  picture.write(trace_picture(trace, from, to));
+  picture.commit();
+  write_trace_events(trace, directory + "/trace.json");
+  return true;
+}
+
+void finish_trace(const std::string& directory) {
+  if (launched_rank() > 0) return;  // rank 0 does
+  convert_trace(directory);
+  const bool drawn = draw_trace(directory);
+  tell(fmt::format("trace: {0}/{1}paje.trace (`vite {0}/paje.trace`), dag.dot, tasks.rec", directory,
+                   drawn ? "trace.svg, trace.json (open it in https://ui.perfetto.dev), " : ""));
+}
+
+}  // namespace tesela::cli

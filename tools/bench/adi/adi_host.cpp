@@ -1,0 +1,69 @@
+#include "tools/bench/adi/adi_on_cores.hpp"
+
+namespace tesela::bench {
+namespace {
+
+template <class T>
+class ThomasAdi : public AdiOnCores<T> {
+  using AdiOnCores<T>::data_, AdiOnCores<T>::u_, AdiOnCores<T>::v_;
+
+ public:
+  explicit ThomasAdi(const AdiData<T>& data)
+      : AdiOnCores<T>(data), inverse_(static_cast<std::size_t>(data.n())), factor_(inverse_.size()) {
+    const T c = data.c();
+    for (std::size_t i = 0; i < inverse_.size(); ++i) {
+      inverse_[i] = 1 / (1 + 2 * c + (i > 0 ? c * factor_[i - 1] : 0));
+      factor_[i] = -c * inverse_[i];
+    }
+  }
+
+ private:
+  void along_x(index_t first, index_t last) override {
+    const index_t n = data_->n();
+    const T c = data_->c();
+    for (index_t j = first; j < last; ++j) {
+      const T* const u = u_.data() + j * n;
+      T* const v = v_.data() + j * n;
+      for (index_t i = 0; i < n; ++i)
+        v[i] = (1 - 2 * c) * u[i] + c * ((j > 0 ? u[i - n] : 0) + (j + 1 < n ? u[i + n] : 0));
+      T before = 0;
+      for (index_t i = 0; i < n; ++i) before = v[i] = (v[i] + c * before) * inverse(i);
+      for (index_t i = n - 2; i >= 0; --i) v[i] -= factor(i) * v[i + 1];
+    }
+  }
+
+  void along_y(index_t first, index_t last) override {
+    const index_t n = data_->n();
+    const T c = data_->c();
+    for (index_t j = 0; j < n; ++j) {
+      const T* const v = v_.data() + j * n;
+      T* const u = u_.data() + j * n;
+      for (index_t i = first; i < last; ++i) {
+        const T sum = (1 - 2 * c) * v[i] + c * ((i > 0 ? v[i - 1] : 0) + (i + 1 < n ? v[i + 1] : 0));
+        u[i] = (sum + (j > 0 ? c * u[i - n] : 0)) * inverse(j);
+      }
+    }
+    for (index_t j = n - 2; j >= 0; --j) {
+      T* const u = u_.data() + j * n;
+      for (index_t i = first; i < last; ++i) u[i] -= factor(j) * u[i + n];
+    }
+  }
+
+  T inverse(index_t i) const { return inverse_[static_cast<std::size_t>(i)]; }
+  T factor(index_t i) const { return factor_[static_cast<std::size_t>(i)]; }
+
+  std::vector<T> inverse_, factor_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<AdiProgram<T>> thomas_adi(const AdiData<T>& data) {
+  if (data.varying()) return varying_thomas_adi(data);
+  return std::make_unique<ThomasAdi<T>>(data);
+}
+
+template std::unique_ptr<AdiProgram<float>> thomas_adi(const AdiData<float>&);
+template std::unique_ptr<AdiProgram<double>> thomas_adi(const AdiData<double>&);
+
+}  // namespace tesela::bench

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "tools/problems/tridiagonal/tridiag_data.hpp"
+
+#include <map>
+
+namespace tesela::bench {
+
+/// The heat equation on a square of n x n unknowns, zero around it, by Peaceman and Rachford's alternating directions.
+/// A step is
+///     v = (I + c dy²) u,  (I - c dx²) u = v,  v = (I + c dx²) u,  (I - c dy²) u = v,
+/// x along columns and y along rows. All systems of a direction have the same matrix, unless the conductivity varies:
+/// then dx² is (a u_x)_x for a between 1/2 and 3/2 that depends on x and y,
+///     dx² u(i) = a(i - 1/2) (u(i - 1) - u(i)) + a(i + 1/2) (u(i + 1) - u(i)),
+/// and each line has a matrix of its own.
+template <class T>
+class AdiData {
+ public:
+  AdiData(Runtime& runtime, index_t n, index_t tiles, bool on_device, bool varying = false);
+
+  Runtime& runtime() const { return *runtime_; }
+  index_t n() const { return n_; }
+  bool on_device() const { return on_device_; }
+  TileShape tile() const { return tile_; }
+  T c() const { return c_; }
+  bool varying() const { return varying_; }
+  const std::vector<T>& start() const { return start_; }  ///< a sum of sines, column-major
+
+  /// The largest distance of u to what the method makes of the start in so many steps, over what rounding may do.
+  double error(const std::vector<T>& u, index_t steps) const;
+
+  struct Bands {
+    std::vector<T> dl, d, du;
+  };
+  /// I + sign c d² along columns or rows: n elements each, or in the square's order where a line has its own.
+  Bands bands(kernels::SystemsIn systems, int sign) const;
+
+  /// Numbers an unknown that a step must move: two products and two solves, each of which reads and writes the square
+  /// once, and its matrices where lines have their own.
+  int numbers() const { return varying_ ? 20 : 8; }
+  double bytes() const { return numbers() * static_cast<double>(sizeof(T)) * static_cast<double>(n_ * n_); }
+
+ private:
+  const std::vector<double>& after(index_t steps) const;
+  std::vector<double> sum_of_waves(index_t steps) const;
+  void advance(std::vector<double>& u, index_t steps) const;
+  double conductivity(kernels::SystemsIn systems, index_t edge, index_t system) const;
+
+  Runtime* runtime_;
+  index_t n_;
+  TileShape tile_;
+  bool on_device_, varying_;
+  T c_;
+  std::vector<double> x_, y_;  // a - 1 at points and between them is x_ y_: 2 n + 1 places each
+  std::vector<T> start_;
+  mutable std::map<index_t, std::vector<double>> after_;
+};
+
+/// One way to go through the time steps.
+template <class T>
+class AdiProgram {
+ public:
+  explicit AdiProgram(std::string name) : name_(std::move(name)) {}
+  virtual ~AdiProgram() = default;
+  AdiProgram(const AdiProgram&) = delete;
+  AdiProgram& operator=(const AdiProgram&) = delete;
+
+  const std::string& name() const { return name_; }
+  virtual bool uses_workers() const { return false; }  ///< StarPU's
+  virtual void restart() = 0;                          ///< u is the start again
+  virtual void advance(index_t steps) = 0;             ///< and waits until they are done
+  virtual std::vector<T> u() const = 0;
+
+ private:
+  std::string name_;
+};
+
+/// tridiagonal_multiply and tridiagonal_solve on tiles.
+template <class T>
+std::unique_ptr<AdiProgram<T>> tesela_adi(const AdiData<T>& data);
+
+/// The textbook's program on all cores: the matrix is eliminated once, without pivoting, and kept.
+template <class T>
+std::unique_ptr<AdiProgram<T>> thomas_adi(const AdiData<T>& data);
+
+/// The same where each line has its matrix.
+template <class T>
+std::unique_ptr<AdiProgram<T>> varying_thomas_adi(const AdiData<T>& data);
+
+#if TESELA_HAVE_CUDA
+/// On device 0: our kernel for the products, cuSPARSE for the solves. In x "strided-A" calls gtsv2StridedBatch, which
+/// wants a matrix for each system, and "rhs-A" gtsv2_nopivot with many right-hand sides of one matrix; in y both call
+/// gtsvInterleavedBatch with algorithm A, which overwrites its matrices: writing them anew is a part of the step.
+template <class T>
+std::unique_ptr<AdiProgram<T>> cusparse_adi(const AdiData<T>& data, const std::string& name);
+#endif
+
+extern template class AdiData<float>;
+extern template class AdiData<double>;
+
+}  // namespace tesela::bench

@@ -1,0 +1,109 @@
+#include "tools/app/options.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/bench/harness/factor_options.hpp"
+#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/problems/dense/direct_data.hpp"
+#include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/algorithms/dense/lu.hpp>
+#include <tesela/runtime/errors.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace tesela::bench {
+namespace {
+
+struct DirectBenchOptions : FactorOptions {
+  bool symmetric = false;
+  std::vector<index_t> n{4096};
+  std::vector<std::string> pivots{"tournament", "none"};
+  std::string tile;
+  const char* command() const { return symmetric ? "cholesky" : "lu"; }
+};
+
+template <class T>
+Peer make_peer(const std::string& name, const DirectData<T>& data) {
+  if (name == "tesela") return tesela_direct(data);
+  if (name == "lapack") return lapack_direct(data);
+  return cusolver_direct(data);
+}
+
+template <class T>
+void run_case(const DirectBenchOptions& o, Runtime& runtime, Report& report, double ceiling, DirectKind kind,
+              index_t n) {
+  const bool symmetric = kind == DirectKind::cholesky, pivots = kind == DirectKind::lu;
+  DirectCase what{kind, n, {}, o.common.seed, o.on_device()};
+  what.tile = cli::parse_tile(o.tile, symmetric ? suitable_cholesky_tile(runtime, n) : suitable_lu_tile(runtime, n));
+  if (!symmetric) what.tile.mb = n;
+  const DirectData<T> data(runtime, what);
+  std::vector<Peer> peers;
+  for (const std::string& name : o.peers)
+    if (name != "lapack" || kind != DirectKind::lu_without_pivots) peers.push_back(make_peer(name, data));
+  const Case row{fmt::format("{}n = {}",
+                             symmetric ? ""
+                             : pivots  ? "pivots, "
+                                       : "no pivots, ",
+                             n),
+                 n,
+                 n,
+                 0,
+                 fmt::format("{}x{}", what.tile.mb, what.tile.nb),
+                 o.data,
+                 "GFLOP/s"};
+  const double order = static_cast<double>(n), flops = order * order * order * (symmetric ? 1 : 2) / 3;
+  report.add(row, alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
+  if (pivots) report.note(fmt::format("{}: max |U| / max |A| of the last check: {:.3g}", row.title, data.growth()));
+}
+
+template <class T>
+void run(DirectBenchOptions o) {
+  for (const index_t n : o.n)
+    if (n < 1) throw ArgumentError(fmt::format("bench {}", o.command()), "--n", std::to_string(n) + " is less than 1");
+  cli::parse_tile(o.tile, {});
+  o.settle(o.command());
+  Runtime runtime(o.runtime());
+  Report report(o.command(), o, &runtime);
+  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  for (const index_t n : o.n) {
+    if (o.symmetric) run_case<T>(o, runtime, report, ceiling, DirectKind::cholesky, n);
+    for (const std::string& pivot : o.pivots)
+      if (!o.symmetric)
+        run_case<T>(o, runtime, report, ceiling, pivot == "none" ? DirectKind::lu_without_pivots : DirectKind::lu, n);
+  }
+  report.note(o.symmetric
+                  ? "rates by n^3 / 3; every peer leaves R in the upper triangle"
+                  : "rates by 2 n^3 / 3; tesela's pivots are a tournament's, the libraries' partial pivoting's; "
+                    "without pivots A has n added to its diagonal, and LAPACK has no such factorization");
+  if (o.on_device())
+    report.note("A and its factors stay on the devices, and A is put back before each run outside the time");
+  else if (runtime.gpus() > 0)
+    report.note("A and its factors in page-locked host memory, all transfers timed");
+  report.finish();
+}
+
+std::function<int()> set_up(CLI::App& app, bool symmetric) {
+  auto o = std::make_shared<DirectBenchOptions>();
+  o->symmetric = symmetric;
+  o->common.repeat = 5;
+  o->add_to(app, o->command(), {.streams = 2});
+  app.add_option("-n,--n", o->n, "order of A; several: one case each")->delimiter(',')->capture_default_str();
+  if (!symmetric)
+    app.add_option("--pivot", o->pivots, "which factorizations")
+        ->delimiter(',')
+        ->check(CLI::IsMember({"none", "tournament"}))
+        ->capture_default_str();
+  cli::add_tile(app, o->tile, symmetric ? "NB or NBxWIDTH, a multiple of NB" : "NB, columns");
+  o->add_peers(app);
+  return [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); };
+}
+
+const cli::Command lu_command(cli::Command::Group::bench, "lu", "P A = L U as a task graph against LAPACK and cuSOLVER",
+                              [](CLI::App& app) { return set_up(app, false); });
+
+const cli::Command cholesky_command(cli::Command::Group::bench, "cholesky",
+                                    "A = R^T R as a task graph against LAPACK and cuSOLVER",
+                                    [](CLI::App& app) { return set_up(app, true); });
+
+}  // namespace
+}  // namespace tesela::bench

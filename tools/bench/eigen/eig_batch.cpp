@@ -1,0 +1,87 @@
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/bench/harness/factor_options.hpp"
+#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/problems/eigen/eig_batch_data.hpp"
+#include <tesela/algorithms/eigen/eig_batch.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tesela::bench {
+namespace {
+
+struct EigBatchOptions : FactorOptions {
+  std::vector<index_t> n{8, 16, 32, 64};
+  index_t count = 32768;
+  std::vector<std::string> jobs{"vectors"};
+  std::string random = "uniform";
+};
+
+void settle_options(EigBatchOptions& o) {
+  for (const index_t n : o.n)
+    if (n > largest_batch_order)
+      throw ArgumentError("bench eig-batch", "--n",
+                          fmt::format("{}; a batch takes orders up to {}", n, largest_batch_order));
+  o.settle("eig-batch");
+}
+
+template <class T>
+Peer make_peer(const std::string& name, const EigBatchData<T>& data) {
+  if (name == "tesela") return graph_eig_batch(data);
+  return name == "lapack" ? lapack_eig_batch(data) : cusolver_eig_batch(data);
+}
+
+template <class T>
+void run(EigBatchOptions o) {
+  settle_options(o);
+  Runtime runtime(o.runtime());
+  Report report("eig-batch", o, &runtime);
+  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  for (const index_t n : o.n)
+    for (const std::string& job : o.jobs) {
+      const EigBatchCase what{
+          n, o.count, job == "vectors", parse_symmetric_kind(o.random), o.common.seed, o.on_device()};
+      const EigBatchData<T> data(runtime, what);
+      std::vector<Peer> peers;
+      for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
+      const auto order = static_cast<double>(n), all = static_cast<double>(o.count) * order * order;
+      const double flops = what.vectors ? 9 * all * order : 4.0 / 3 * all * order + 30 * all;
+      report.add(Case{fmt::format("{} x {}, {}", o.count, n, job), n, n, o.count,
+                      fmt::format("{}", suitable_eig_batch<T>(runtime, n)), o.data, "GFLOP/s"},
+                 alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
+    }
+  report.note(
+      fmt::format("{}; rates by 4/3 n^3 + 30 n^2 (values) and 9 n^3 (vectors), whatever a peer really does", o.random));
+  if (o.on_device())
+    report.note(
+        "A stays on the devices, where the results are left, and A is put back before each run outside the time");
+  else if (runtime.gpus() > 0)
+    report.note("A and the results in page-locked host memory, all transfers timed");
+  report.finish();
+}
+
+const cli::Command eig_batch_command(
+    cli::Command::Group::bench, "eig-batch", "many small symmetric eigenproblems against LAPACK and cuSOLVER",
+    [](CLI::App& app) {
+      auto o = std::make_shared<EigBatchOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "eig-batch");
+      app.add_option("-n,--n", o->n, "orders; several: a case each for every job")
+          ->delimiter(',')
+          ->transform(cli::positive())
+          ->capture_default_str();
+      app.add_option("--count", o->count, "matrices")->transform(cli::positive())->capture_default_str();
+      app.add_option("--jobs", o->jobs, "values, vectors or both (default: vectors)")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"values", "vectors"}));
+      o->add_peers(app);
+      cli::add_random(app, o->random, symmetric_kinds());
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

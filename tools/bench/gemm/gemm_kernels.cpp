@@ -1,0 +1,180 @@
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/bench/harness/published.hpp"
+#include "tools/bench/harness/report.hpp"
+#include "tools/peers/device.hpp"
+#include <tesela/codelets/dense/gemm_launch.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#if TESELA_HAVE_CUDA
+#include "tools/peers/generate.hpp"
+
+#include <cuda_runtime.h>
+#endif
+
+namespace tesela::bench {
+namespace {
+
+struct KernelOptions : Options {
+  std::vector<index_t> n{8000, 10000, 12000};
+  std::vector<int> tiles{16, 32}, coarsen{2};
+  std::vector<std::string> peers{"naive", "shared", "coarse", "tuned", "cublas"};
+};
+
+#if TESELA_HAVE_CUDA
+
+/// C = A B on device 0, all three n x n.
+template <class T>
+struct Operands {
+  index_t n;
+  std::uint64_t seed;
+  DeviceMemory a, b, c;
+  Operands(index_t size, std::uint64_t s) : n(size), seed(s), a(bytes()), b(bytes()), c(bytes()) {
+    generate(a.template as<T>(), n, n, operand(0));
+    generate(b.template as<T>(), n, n, operand(1));
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(n * n) * sizeof(T); }
+  Generator<T> operand(std::uint64_t which) const { return {Pattern::uniform, T(0), n, 2 * seed + which}; }
+};
+
+template <class T>
+int multiply(const std::string& kernel, int tile, int coarsening, CUstream_st* stream, const Operands<T>& o) {
+  const index_t n = o.n;
+  T *a = o.a.template as<T>(), *b = o.b.template as<T>(), *c = o.c.template as<T>();
+  if (kernel == "cublas") return cublas_multiply<T>(stream, n, n, n, a, b, c);
+  const kernels::GemmProblem<T> p{Op::none, Op::none, n, n, n, T(1), a, n, b, n, T(0), c, n};
+  if (kernel == "naive") return kernels::gemm_naive(stream, p, tile);
+  if (kernel == "shared") return kernels::gemm_shared(stream, p, tile);
+  if (kernel == "coarse") return kernels::gemm_coarse(stream, p, tile, coarsening);
+  return kernels::gemm_tuned(stream, p);
+}
+
+/// Compares 64 entries, spread over C with its corners among them, with sums on the host; answers the largest error
+/// over its bound, sqrt(n) rounding errors of the sum of magnitudes times 8.
+template <class T>
+double check(const std::string& peer, const Operands<T>& o) {
+  const Generator<T> a = o.operand(0), b = o.operand(1);
+  double worst = 0;
+  for (index_t s = 0; s < 64; ++s) {
+    const index_t i = s % 8 * (o.n - 1) / 7, j = s / 8 * (o.n - 1) / 7;
+    double sum = 0, magnitude = 0;
+    for (index_t k = 0; k < o.n; ++k) {
+      const double term = static_cast<double>(a(i, k)) * static_cast<double>(b(k, j));
+      sum += term;
+      magnitude += std::abs(term);
+    }
+    T got{};
+    check_device(cudaMemcpy(&got, o.c.template as<T>() + i + j * o.n, sizeof got, cudaMemcpyDeviceToHost),
+                 "cudaMemcpy");
+    const double bound =
+        8 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(static_cast<double>(o.n)) * magnitude;
+    const double error = std::abs(static_cast<double>(got) - sum) / bound;
+    if (!(error <= 1))
+      throw WrongResult(fmt::format("bench gemm-kernels: {}: C({}, {}) is {:.9g} and should be {:.9g} within {:.3g}",
+                                    peer, i, j, static_cast<double>(got), sum, bound));
+    worst = std::max(worst, error);
+  }
+  return worst;
+}
+
+template <class T>
+Peer make_peer(const std::string& kernel, int tile, const Operands<T>& o, int coarsening = 2) {
+  const std::string name = coarsening != 2 ? fmt::format("{} {} x{}", kernel, tile, coarsening)
+                           : tile > 0      ? fmt::format("{} {}", kernel, tile)
+                                           : kernel;
+  const auto run = [kernel, tile, coarsening, name, &o] {
+    int status = 0;
+    const double seconds =
+        event_seconds([&](CUstream_st* stream) { status = multiply(kernel, tile, coarsening, stream, o); });
+    check_device(status, name.c_str());
+    return seconds;
+  };
+  return {name, run, [run, name, &o] {
+            check_device(cudaMemset(o.c.template as<T>(), 0xff, o.bytes()), "cudaMemset");  // NaN
+            run();
+            return check(name, o);
+          }};
+}
+
+template <class T>
+void run(const KernelOptions& o) {
+  require_gpu("gemm-kernels");
+  Report report("gemm-kernels", o, nullptr);
+  const double ceiling = gemm_ceiling<T>();
+  for (const index_t n : o.n) {
+    const Operands<T> operands(n, o.common.seed);
+    std::vector<Peer> peers;
+    for (const std::string& kernel : o.peers) {
+      if (kernel == "tuned" || kernel == "cublas") {
+        peers.push_back(make_peer(kernel, 0, operands));
+        continue;
+      }
+      for (const int tile : o.tiles)
+        for (const int coarsening : kernel == "coarse" ? o.coarsen : std::vector<int>{2})
+          if (kernel != "coarse" || kernels::gemm_coarse_fits(sizeof(T), tile, coarsening))
+            peers.push_back(make_peer(kernel, tile, operands, coarsening));
+    }
+    const double flops = 2 * std::pow(static_cast<double>(n), 3);
+    report.add({fmt::format("n = {}", n), n, n, n, "", "device", "GFLOP/s"}, alternate(peers, o.common.repeat), ceiling,
+               [&](double seconds) { return flops / seconds * 1e-9; });
+  }
+  for (Row& row : report.rows()) {
+    row.published_s = published_gemm_seconds(row.timing.peer, row.what.n);
+    if (const auto space = row.timing.peer.find(' '); space != std::string::npos)
+      row.what.tile = row.timing.peer.substr(space + 1);
+  }
+  report.note(
+      "published: the study's seconds on a GeForce 930MX, for matrices of int; there shared was 2.6 to 3.1 times as "
+      "fast as naive, and coarse took another 23 % off at tile 32");
+  report.note(
+      fmt::format("ceiling: cuBLAS at n = 8192, {:.0f} GFLOP/s in this run; operands on the device, CUDA-event "
+                  "times",
+                  ceiling));
+  report.finish();
+}
+
+#else
+template <class T>
+void run(const KernelOptions&) {
+  require_gpu("gemm-kernels");
+}
+#endif
+
+const cli::Command gemm_kernels_command(
+    cli::Command::Group::bench, "gemm-kernels", "the classic study's GEMM kernels, tuned and cuBLAS on one GPU",
+    [](CLI::App& app) {
+      auto o = std::make_shared<KernelOptions>();
+      o->common.repeat = 5;
+      o->common.precision = "s";
+      o->add_to(app, "gemm-kernels", {.cores = false, .gpus = false});
+      app.add_option("-n,--n", o->n, "rows and columns, several with commas")
+          ->delimiter(',')
+          ->transform(cli::positive())
+          ->capture_default_str();
+      auto* block = app.add_option("--block", o->tiles, "thread-block edges of naive, shared and coarse")
+                        ->delimiter(',')
+                        ->check(CLI::IsMember({16, 32}))
+                        ->capture_default_str();
+      cli::add_earlier_name(app, "--tile", o->tiles, block)->delimiter(',')->check(CLI::IsMember({16, 32}));
+      app.add_option("--coarsen", o->coarsen,
+                     "elements of C a thread of coarse; left out where their squares exceed 48 KiB of shared memory")
+          ->delimiter(',')
+          ->check(CLI::IsMember({1, 2, 4, 8}))
+          ->capture_default_str();
+      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"naive", "shared", "coarse", "tuned", "cublas"}))
+          ->capture_default_str();
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

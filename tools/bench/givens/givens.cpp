@@ -1,0 +1,170 @@
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/bench/harness/published.hpp"
+#include "tools/bench/harness/report.hpp"
+#include "tools/peers/device.hpp"
+#include "tools/problems/givens/givens_data.hpp"
+#include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tesela::bench {
+
+using namespace kernels;
+namespace {
+
+struct GivensOptionsOfBench : Options {
+  std::string table = "stages", order = "diagonal";
+  index_t m = 8192, nb = 0, mb = 0, window = 32;
+  std::string tile;
+  std::vector<index_t> n, half_widths{-1, 1, 2, 3};
+  std::vector<int> blocks;
+  std::vector<std::string> peers;
+  bool stages() const { return table == "stages"; }
+  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+};
+
+void settle_options(GivensOptionsOfBench& o, bool gpu) {
+  if (o.n.empty())
+    o.n = o.stages() ? std::vector<index_t>{64, 256, 512, 1024, 2048, 4096, 8192}
+                     : std::vector<index_t>{5000, 8000, 10000, 15000, 20000};
+  if (o.blocks.empty()) o.blocks = gpu && o.stages() ? std::vector<int>{32, 64, 128, 256, 512} : std::vector<int>{128};
+  if (!o.stages() && o.has("givens"))
+    throw ArgumentError("bench givens", "--peers", "givens forms no Q, which --table chain wants");
+  if (o.peers.empty()) {
+    o.peers = {"tesela", "lapack"};
+    if (o.stages()) o.peers.insert(o.peers.begin() + 1, "givens");
+    if (gpu) o.peers.emplace_back("cusolver");
+  }
+  if (o.has("cusolver")) require_gpu("givens");
+  if (!o.tile.empty()) {
+    const TileShape tile = cli::parse_tile(o.tile, {});
+    o.mb = tile.mb;
+    o.nb = tile.nb;
+  }
+  // The published times are one GPU's; a core would only fetch tiles.
+  if (gpu && o.common.ncpu < 0) o.common.ncpu = 0;
+  if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
+}
+
+std::string matrix_name(index_t half_width) {
+  if (half_width < 0) return "dense";
+  return half_width == 1   ? "tridiagonal"
+         : half_width == 2 ? "pentadiagonal"
+         : half_width == 3 ? "heptadiagonal"
+                           : fmt::format("band {}", half_width);
+}
+
+/// Adds what the transfers of a peer took as rows of their own, in the case's order.
+void add_transfers(std::vector<Timing>& timings, const std::map<std::string, std::shared_ptr<Transfers>>& transfers,
+                   int repeat) {
+  for (const auto& [peer, seconds] : transfers)
+    for (const auto& [way, list] : {std::pair{", in", &seconds->in}, std::pair{", out", &seconds->out}})
+      timings.push_back({peer + way, {list->end() - repeat, list->end()}, 0});
+}
+
+template <class T>
+void run_case(const GivensOptionsOfBench& o, Runtime& runtime, Report& report, const GivensCase& what) {
+  const GivensData<T> data(runtime, what);
+  std::map<std::string, std::shared_ptr<Transfers>> transfers;
+  const auto transfers_of = [&](const std::string& name) { return transfers[name] = std::make_shared<Transfers>(); };
+  std::vector<Peer> peers;
+  if (o.has("tesela")) {
+    const GivensMethod method = o.stages() ? GivensMethod::stages : GivensMethod::chain;
+    for (const int block : o.blocks) {
+      std::string name = o.stages() ? o.order : "chain";
+      if (runtime.gpus() > 0) name += fmt::format(" {}", block);
+      peers.push_back(tesela_givens(data, name, {method, o.order, what.window, block}, transfers_of(name)));
+    }
+    if (what.band()) peers.push_back(tesela_givens_band(data, "chain, band", transfers_of("chain, band")));
+  }
+  if (o.has("givens")) peers.push_back(sequential_givens(data));
+  if (o.has("lapack")) peers.push_back(lapack_givens(data));
+#if TESELA_HAVE_CUDA
+  if (o.has("cusolver")) peers.push_back(cusolver_givens(data));
+#endif
+  std::vector<Timing> timings = alternate(peers, o.common.repeat);
+  if (runtime.gpus() > 0) add_transfers(timings, transfers, o.common.repeat);
+  const double elements = static_cast<double>(what.m) * static_cast<double>(what.n) +
+                          (what.with_q ? static_cast<double>(what.m) * static_cast<double>(what.m) : 0);
+  const std::string title =
+      o.stages() ? fmt::format("{} x {}", what.m, what.n) : fmt::format("{} {}", matrix_name(what.half_width), what.n);
+  report.add({title, what.m, what.n, 0, fmt::format("{}x{}", what.m, what.nb), runtime.gpus() > 0 ? "device" : "host",
+              "Melement/s"},
+             timings, 0, [&](double seconds) { return elements / seconds * 1e-6; });
+}
+
+template <class T>
+void run(GivensOptionsOfBench o) {
+  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
+  settle_options(o, gpu);
+  require_schedule_order("bench givens", "--order", o.order);
+  Runtime runtime(o.runtime());
+  Report report("givens", o, &runtime);
+  for (const index_t n : o.n)
+    for (const index_t half_width : o.stages() ? std::vector<index_t>{-1} : o.half_widths) {
+      const index_t m = o.stages() ? o.m : n;
+      // A GPU wants all columns in one launch; cores share them out.
+      const index_t nb = o.nb > 0 ? o.nb : gpu ? n : 64, mb = o.mb > 0 ? o.mb : gpu ? m : 256;
+      run_case<T>(o, runtime, report, {m, n, half_width, !o.stages(), nb, mb, o.window, o.common.seed});
+    }
+  for (Row& row : report.rows()) {
+    if (!gpu) break;  // they are GPUs'
+    if (o.stages() && row.timing.peer.starts_with("diagonal") && row.timing.peer.find(',') == std::string::npos)
+      row.published_s = published_stages_seconds(o.common.precision, row.what.m, row.what.n);
+    if (!o.stages()) row.published_s = published_chain_seconds(o.common.precision, row.what.title, row.timing.peer);
+  }
+  if (gpu) report.note("in, out: transfers between host and device, in no other row's time");
+  report.note("lapack and cusolver factor by Householder vectors: geqrf, and orgqr where Q is wanted");
+  if (!o.stages())
+    report.note("R and Q. A band that is stored in full, as the published one was, and as a band side by side");
+  if (gpu)
+    report.note(o.stages()
+                    ? "published: on a Quadro FX 5800, 0.09 to 7.89 times as fast as its authors' sequential code"
+                    : "published: on a Tesla K20X, single precision, transfers included (ours: in, out); lapack: "
+                      "MKL, 12 threads");
+  report.finish();
+}
+
+const cli::Command givens_command(
+    cli::Command::Group::bench, "givens",
+    "QR by plane rotations: two published tables, LAPACK and cuSOLVER beside them", [](CLI::App& app) {
+      auto o = std::make_shared<GivensOptionsOfBench>();
+      o->common.repeat = 3;
+      o->common.precision = "s";
+      o->add_to(app, "givens");
+      app.add_option("--table", o->table, "stages: R of m x n in stages; chain: R and Q of n x n, dense and bands")
+          ->check(CLI::IsMember({"stages", "chain"}))
+          ->capture_default_str();
+      app.add_option("-m,--m", o->m, "rows, of the table of stages")->transform(cli::positive())->capture_default_str();
+      app.add_option("-n,--n", o->n, "columns, several with commas (default: the table's)")
+          ->delimiter(',')
+          ->transform(cli::positive());
+      app.add_option("--order", o->order, "of the stages: " + schedule_order_list())
+          ->type_name("ORDER")
+          ->capture_default_str();
+      app.add_option("--half-width", o->half_widths, "of the table of chains' matrices; -1: dense")
+          ->delimiter(',')
+          ->capture_default_str();
+      app.add_option("--block", o->blocks, "threads of a block on a GPU, several with commas")->delimiter(',');
+      app.add_option("--window", o->window, "columns whose rotations are one task")
+          ->check(CLI::Range(index_t{1}, max_givens_window))
+          ->capture_default_str();
+      auto* tile = cli::add_tile(app, o->tile, "MB or MBxNB", "rows of Q's tiles and columns of A's");
+      cli::add_earlier_name(app, "--nb", o->nb, tile)->transform(cli::positive());
+      cli::add_earlier_name(app, "--mb", o->mb, tile)->transform(cli::positive());
+      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"tesela", "givens", "lapack", "cusolver"}));
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

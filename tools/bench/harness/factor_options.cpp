@@ -1,0 +1,38 @@
+#include "tools/bench/harness/factor_options.hpp"
+
+#include "tools/peers/device.hpp"
+#include <tesela/runtime/config.hpp>
+#include <tesela/runtime/topology.hpp>
+
+#include <algorithm>
+
+namespace tesela::bench {
+
+bool FactorOptions::has(const std::string& peer) const {
+  return std::find(peers.begin(), peers.end(), peer) != peers.end();
+}
+
+void FactorOptions::add_peers(CLI::App& app, const std::vector<std::string>& names) {
+  own_ = names.front();
+  app.add_option("--peers", peers, "who competes; the first is whom the others are compared with")
+      ->delimiter(',')
+      ->check(CLI::IsMember(names));
+  app.add_option("--data", data, "host: transfers are timed; device: all stays on the GPUs")
+      ->check(CLI::IsMember({"host", "device"}))
+      ->capture_default_str();
+}
+
+void FactorOptions::settle(const std::string& benchmark) {
+  const bool gpu = config::have_cuda && count_cuda_devices() > 0 && common.ncuda != 0;
+  if (peers.empty()) peers = {own_, gpu || on_device() ? "cusolver" : "lapack"};
+  if (on_device() && has("lapack"))
+    throw ArgumentError("bench " + benchmark, "--peers", "lapack takes host matrices: use --data host");
+  const bool cusolver =
+      std::any_of(peers.begin(), peers.end(), [](const auto& p) { return p.starts_with("cusolver"); });
+  if (on_device() || cusolver) require_gpu(benchmark.c_str());
+  if (on_device() && common.ncuda == 0)
+    throw EnvironmentError("bench " + benchmark + ": --ncuda 0 leaves no device for --data device");
+  if (on_device() && devices_alone && common.ncpu < 0) common.ncpu = 0;
+}
+
+}  // namespace tesela::bench

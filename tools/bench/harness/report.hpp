@@ -1,0 +1,84 @@
+#pragma once
+
+#include "tools/app/command.hpp"
+#include "tools/bench/harness/row.hpp"
+#include <tesela/runtime/runtime.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tesela::bench {
+
+/// The options every benchmark takes.
+struct Options {
+  cli::CommonOptions common;
+  std::string out = ".";
+  std::string name;  ///< of the files: NAME.csv, NAME.svg
+  /// No benchmark takes --trace: recording would be part of what is timed.
+  void add_to(CLI::App& app, const char* default_name, cli::CommonOptions::Taken taken);
+  void add_to(CLI::App& app, const char* default_name) { add_to(app, default_name, {}); }
+  /// Options for the Runtime: nothing in it that costs time, such as profiling.
+  RuntimeOptions runtime() const;
+};
+
+/// Collects rows, shows them as a table and writes NAME.csv, NAME.svg and the JSON report.
+class Report {
+ public:
+  /// `runtime` is null for a benchmark that calls the device itself.
+  Report(const char* benchmark, const Options& options, const Runtime* runtime);
+
+  /// Adds a case's peers, the first of them the one that the others are compared with. rate(seconds) is what the plot
+  /// shows.
+  template <class Rate>
+  void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate) {
+    const double first = timings.empty() ? 0 : timings.front().median();
+    for (const Timing& t : timings) {
+      Row row{what, t};
+      row.ceiling = ceiling;
+      row.ratio = first > 0 ? t.median() / first : 0;
+      if (!t.seconds.empty()) row.rate = rate(t.median()), row.rate_low = rate(t.max()), row.rate_high = rate(t.min());
+      append(row);
+    }
+  }
+  std::vector<Row>& rows() { return rows_; }
+
+  /// A sentence below the table, also in the JSON.
+  void note(const std::string& text) { notes_.push_back(text); }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+  /// What was measured of a result, by name: in the JSON beside the errors.
+  void check(const std::string& name, double value) { checks_.emplace_back(name, value); }
+
+  /// Prints the table and the notes, writes the files.
+  void finish() const;
+
+  std::string csv() const;
+
+ private:
+  void append(const Row& row);
+  void print() const;
+  nlohmann::json json() const;
+  std::string path(const char* extension) const;
+
+  std::string benchmark_;
+  Options options_;
+  std::string scheduler_, machine_, gpu_, cuda_;
+  int cpus_ = 0, gpus_ = 0;
+  std::unique_ptr<EnergyScope> energy_;  // of --energy
+  std::vector<Row> rows_;
+  std::vector<std::string> notes_;
+  std::vector<std::pair<std::string, double>> checks_;
+};
+
+/// Draws what chart_of makes of the rows. Throws EnvironmentError where gnuplot is not installed.
+void write_chart(const std::string& benchmark, const std::vector<Row>& rows, const std::string& where,
+                 const std::string& path);
+
+/// Runs a benchmark's body; a WrongResult becomes the exit code of a numerical failure.
+int guarded(const std::function<void()>& body);
+
+}  // namespace tesela::bench

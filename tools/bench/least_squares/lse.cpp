@@ -1,0 +1,75 @@
+#include "tools/app/numbers.hpp"
+#include "tools/bench/harness/factor_options.hpp"
+#include "tools/checks/qr_error.hpp"
+#include "tools/problems/least_squares/lse_data.hpp"
+
+#include <fmt/format.h>
+
+namespace tesela::bench {
+namespace {
+
+struct LseBenchOptions : FactorOptions {
+  index_t m = 16384, n = 512, p = 128, rhs = 1;
+};
+
+template <class T>
+Peer make_peer(const std::string& name, const LseData<T>& data) {
+  if (name == "tesela") return tesela_lse(data);
+  if (name == "lapack") return lapack_lse(data);
+  return cusolver_lse(data);
+}
+
+/// R and Q^T b of A, R of C^T, R times its Q, and R of what that leaves.
+double flops(index_t m, index_t n, index_t p, index_t r) {
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(p);
+  return qr_flops(m, n) + 4 * rows * columns * static_cast<double>(r) + qr_flops(n, p) +
+         2 * columns * k * (2 * columns - k) + qr_flops(n, n - p);
+}
+
+template <class T>
+void run(LseBenchOptions o) {
+  if (o.p >= o.n || o.n > o.m) throw ArgumentError("bench lse", "--rows-c", "p < n <= m is needed");
+  o.settle("lse");
+  Runtime runtime(o.runtime());
+  Report report("lse", o, &runtime);
+  OlsCase what{o.m, o.n, o.rhs, {}, {}, o.common.seed, o.on_device()};
+  what.options.method = suitable_ols_method(o.m, o.n, o.rhs);
+  what.tile = suitable_ols_tile(runtime, what.options.method, o.m, o.n);
+  const LseData<T> data(runtime, what, o.p);
+  std::vector<Peer> peers;
+  for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
+  const Case row{fmt::format("{} x {}, C {} x {}, {} rhs", o.m, o.n, o.p, o.n, o.rhs),
+                 o.m,
+                 o.n,
+                 o.p,
+                 fmt::format("{}x{}", what.tile.mb, what.tile.nb),
+                 o.data,
+                 "GFLOP/s"};
+  const double work = flops(o.m, o.n, o.p, o.rhs);
+  report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return work / seconds * 1e-9; });
+  report.note(
+      "rates by R of A and of C^T, Q^T b, R P and R of what C leaves; lapack factors A for each right-hand side");
+  if (o.on_device())
+    report.note("A and b on the devices, put back before each run outside the time; C and d in host memory");
+  else if (runtime.gpus() > 0)
+    report.note("A and b in page-locked host memory, all transfers timed");
+  report.finish();
+}
+
+const cli::Command lse_command(
+    cli::Command::Group::bench, "lse", "constrained least squares as a task graph against LAPACK and cuSOLVER",
+    [](CLI::App& app) {
+      auto o = std::make_shared<LseBenchOptions>();
+      o->common.repeat = 3;
+      o->add_to(app, "lse", {.streams = 2});
+      app.add_option("-m,--m", o->m, "rows of A")->transform(cli::positive())->capture_default_str();
+      app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
+      app.add_option("--rows-c", o->p, "rows of C")->transform(cli::positive())->capture_default_str();
+      app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
+      o->add_peers(app);
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

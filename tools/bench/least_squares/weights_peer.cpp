@@ -1,0 +1,96 @@
+#include "tools/bench/least_squares/weights_peer.hpp"
+
+#include "tools/bench/least_squares/ols_tiles.hpp"
+#include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/normal_residual.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace tesela::bench {
+namespace {
+
+/// The backward error of sqrt(w) A, sqrt(w) B over its bound; throws WrongResult where that is above 1.
+template <class T>
+double check(const std::string& peer, const OlsData<T>& data, const std::vector<T>& weights, const HostMatrix<T>& X) {
+  const blas::Threads threads(blas::all_cores());
+  kernels::NormalResidual<double> sums([&] {
+    HostMatrix<double> x(X.rows(), X.cols());
+    std::copy_n(X.data(), X.size(), x.data());
+    return x;
+  }());
+  const HostMatrix<T>&a = data.original_a(), &b = data.original_b();
+  constexpr index_t most = 16384;
+  for (index_t first = 0; first < a.rows(); first += most) {
+    const index_t count = std::min(most, a.rows() - first);
+    const auto scaled = [&](const HostMatrix<T>& from) {
+      HostMatrix<double> block(count, from.cols());
+      for (index_t j = 0; j < from.cols(); ++j)
+        for (index_t i = 0; i < count; ++i)
+          block(i, j) = std::sqrt(static_cast<double>(weights[static_cast<std::size_t>(first + i)])) *
+                        static_cast<double>(from(first + i, j));
+      return block;
+    };
+    const HostMatrix<double> of_a = scaled(a), of_b = scaled(b);
+    sums.add(count, of_a.data(), of_a.ld(), of_b.data(), of_b.ld());
+  }
+  const double error = sums.result().backward_error,
+               bound = std::is_same_v<T, float> ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(a.cols()));
+  if (!(error <= bound))
+    throw WrongResult(fmt::format("bench wls: {}: backward error {:.3g}, above {:.3g}", peer, error, bound));
+  return error / bound;
+}
+
+}  // namespace
+
+template <class T>
+Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector<T> weights) {
+  struct State {
+    OlsTiles<T> tiles;
+    std::vector<T> weights;
+    std::unique_ptr<HostBuffer> buffer;
+    std::optional<TileMatrix<T>> w;
+    LeastSquares<T> answer;
+  };
+  const OlsCase& what = data.what();
+  const auto state = std::make_shared<State>(
+      State{{},
+            std::move(weights),
+            std::make_unique<HostBuffer>(data.runtime(), static_cast<std::size_t>(what.m) * sizeof(T)),
+            {},
+            {}});
+  std::copy(state->weights.begin(), state->weights.end(), static_cast<T*>(state->buffer->data()));
+  // On devices they stay there after the first run; in host memory they are registered anew for each.
+  if (what.on_device) {
+    state->w.emplace(data.runtime(), what.m, 1, TileShape{what.tile.mb, 1}, "w");
+    state->w->copy_from(state->weights.data(), what.m);
+  }
+  const auto run = [&data, state] {
+    const OlsCase& of = data.what();
+    state->tiles.restore(data);
+    if (!of.on_device)
+      state->w.emplace(TileMatrix<T>::map(data.runtime(), static_cast<T*>(state->buffer->data()), of.m, 1, of.m,
+                                          {of.tile.mb, 1}, "w"));
+    settle();
+    return seconds_of([&] {
+      Graph g(data.runtime());
+      state->answer = wls(g, *state->tiles.A, *state->tiles.B, *state->w, of.options);
+    });
+  };
+  return checked(name, run, [&data, state, name] {
+    if (state->answer.status != OlsStatus::ok)
+      throw WrongResult("bench wls: " + name + ": " + description(state->answer.status));
+    return check(name, data, state->weights, state->answer.X);
+  });
+}
+
+template Peer tesela_weights(const std::string&, const OlsData<float>&, std::vector<float>);
+template Peer tesela_weights(const std::string&, const OlsData<double>&, std::vector<double>);
+
+}  // namespace tesela::bench

@@ -1,0 +1,65 @@
+#include "tools/app/numbers.hpp"
+#include "tools/bench/mimo/mimo_rows.hpp"
+
+#include <algorithm>
+
+namespace tesela::bench {
+namespace {
+
+const std::vector<std::string> all_rows{"qr",    "tables", "one-channel", "channel-each", "many", "slot4",
+                                        "slot8", "soft4",  "soft8",       "hard4",        "hard8"};
+
+template <class T>
+void run(MimoBench o) {
+  RuntimeOptions options = o.runtime();
+  options.profile = true;  // for the kernels' own seconds
+  Runtime runtime(options);
+  if (o.many == 0) o.many = runtime.gpus() > 0 ? 10000000 : 1000000;
+  Report report("mimo", o, &runtime);
+  for (const std::string& rows : o.rows.empty() ? all_rows : o.rows) {
+    if (rows == "qr")
+      add_qr_rows<T>(report, runtime, o);
+    else if (rows == "tables")
+      add_table_rows(report, runtime, o);
+    else if (rows == "soft4" || rows == "soft8")
+      add_soft_rows<T>(report, runtime, o, rows);
+    else if (rows == "hard4" || rows == "hard8")
+      add_hard_rows<T>(report, runtime, o, rows);
+    else
+      add_search_rows<T>(report, runtime, o, rows);
+  }
+  report.note(
+      "times are from host to host (H, y and what is found page-locked beforehand), of QRs and likelihoods between "
+      "events of the device where there is one; "
+      "kernel_s: of the kernels alone");
+  report.note("an answer is checked by a second order of columns; nodes and steps differ from run to run on GPUs");
+  report.finish();
+}
+
+const cli::Command command(
+    cli::Command::Group::bench, "mimo", "MIMO detection, slots and single channels, likelihoods, and many small QRs",
+    [](CLI::App& app) {
+      auto o = std::make_shared<MimoBench>();
+      o->common.repeat = 5;
+      o->common.precision = "s";
+      o->add_to(app, "mimo");
+      app.add_option(
+             "--rows", o->rows,
+             "qr, tables, one-channel, channel-each, many, slot4, slot8, soft4, soft8, hard4, hard8 (default: all)")
+          ->delimiter(',')
+          ->check(CLI::IsMember(all_rows));
+      app.add_option("--matrices", o->matrices, "of qr")->transform(cli::positive())->capture_default_str();
+      app.add_option("--signals", o->signals, "of one-channel and channel-each")
+          ->transform(cli::positive())
+          ->capture_default_str();
+      app.add_option("--many", o->many, "signals of many (default: 10000000, on cores alone 1000000)")
+          ->transform(cli::positive());
+      app.add_option("--max-nodes", o->max_nodes, "of slots: a second row with such a bound")
+          ->transform(cli::positive());
+      app.add_option("--slots", o->slots, "also p99 / median over so many different slots")->transform(cli::positive());
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

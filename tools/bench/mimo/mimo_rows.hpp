@@ -1,0 +1,39 @@
+#pragma once
+
+#include "tools/bench/harness/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tesela::bench {
+
+struct MimoBench : Options {
+  std::vector<std::string> rows;                                      ///< of mimo_rows, all where empty
+  index_t matrices = 1000000, signals = 100000, many = 0, slots = 0;  ///< many: 0 for what suits the machine
+  long long max_nodes = 0;                                            ///< of the slots, besides a search without an end
+};
+
+/// Seconds that kernels of this name took since the last reset, on GPUs where they ran there, else on cores.
+double kernel_seconds(Runtime& runtime, const std::string& kernel);
+
+/// Many small QRs, complex: ours and cuBLAS's geqrfBatched, data on the device where there is one.
+template <class T>
+void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o);
+
+/// Exact search from host to host, with the seconds of the kernel alone beside it.
+template <class T>
+void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
+
+/// Likelihoods of a slot, by mmse and nway: of a GPU between events of the device, data there, else the kernel's
+/// seconds on cores. Checked against SoftDetector on cores; the information per bit of each stands beside.
+template <class T>
+void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
+
+/// Hard decisions of a slot by mmse and kbest, likewise, with their part of wrong symbols.
+template <class T>
+void add_hard_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
+
+/// The QR factorizations of R P for all orders of 8 and 10 columns, in double, between events of a GPU.
+void add_table_rows(Report& report, Runtime& runtime, const MimoBench& o);
+
+}  // namespace tesela::bench

@@ -1,0 +1,121 @@
+#include "tools/bench/mimo/mimo_rows.hpp"
+#include "tools/peers/device.hpp"
+#include <tesela/codelets/mimo/ordered_qr.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#if TESELA_HAVE_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace tesela::bench {
+#if TESELA_HAVE_CUDA
+namespace {
+
+using kernels::OrderedQr;
+using kernels::OrderedQrs;
+using kernels::OrderingBuild;
+
+/// All n! factorizations of one R, on the device.
+struct DeviceTable {
+  static constexpr index_t compared = 720 * 8;  ///< of the first ones
+
+  index_t n, count = 1;
+  HostMatrix<double> r;
+  DeviceMemory on_device;
+
+  DeviceTable(index_t order, std::uint64_t seed)
+      : n(order), r(HostMatrix<double>::zeros(n, n)), on_device(static_cast<std::size_t>(n * n) * sizeof(double)) {
+    for (index_t k = 2; k <= n; ++k) count *= k;
+    const Generator<double> normal{.pattern = Pattern::normal, .seed = seed};
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i <= j; ++i) r(i, j) = normal.normal(i, j) + (i == j ? 1 : 0);
+    check_device(
+        static_cast<int>(cudaMemcpy(on_device.as<double>(), r.data(),
+                                    static_cast<std::size_t>(r.size()) * sizeof(double), cudaMemcpyHostToDevice)),
+        "cudaMemcpy");
+  }
+  index_t numbers(OrderingBuild build) const { return OrderedQrs::numbers(n, build) * OrderedQrs::together; }
+  index_t columns() const { return ceil_div(count, OrderedQrs::together); }
+  std::size_t bytes(OrderingBuild build) const {
+    return static_cast<std::size_t>(numbers(build) * columns()) * sizeof(double);
+  }
+
+  double operator()(OrderingBuild build, const DeviceMemory& packed) const {
+    select_first_device();
+    flush_device_cache();
+    const index_t ld = numbers(build);
+    return event_seconds([&](CUstream_st*) {
+      CudaContext context("bench mimo");
+      context.redirect(cudaStreamLegacy);
+      OrderedQr::cuda(context, {n, build, 0, count}, {{on_device.as<double>(), n, n, n}},
+                      {{packed.as<double>(), ld, columns(), ld}});
+    });
+  }
+  /// The largest difference of the first ones from a core's.
+  double error(OrderingBuild build, const DeviceMemory& packed) const {
+    const index_t ld = numbers(build), some = std::min(count, compared), all = ceil_div(some, OrderedQrs::together);
+    HostMatrix<double> ours(ld, all);
+    check_device(
+        static_cast<int>(cudaMemcpy(ours.data(), packed.as<double>(),
+                                    static_cast<std::size_t>(ours.size()) * sizeof(double), cudaMemcpyDeviceToHost)),
+        "cudaMemcpy");
+    index_t whole = 1;  // of the last n - 2 places
+    for (index_t k = 2; k <= n - 2; ++k) whole *= k;
+    HostMatrix<double> theirs(ld, ceil_div(ceil_div(some, whole) * whole, OrderedQrs::together));
+    OrderedQr::cpu({n, build, 0, ceil_div(some, whole) * whole}, {{r.data(), n, n, n}},
+                   {{theirs.data(), ld, theirs.cols(), ld}});
+    double most = 0;
+    for (index_t e = 0; e < ours.size(); ++e) {
+      const double apart = std::abs(ours.data()[e] - theirs.data()[e]);
+      most = apart <= most ? most : apart;
+    }
+    return most;
+  }
+};
+
+}  // namespace
+#endif
+
+void add_table_rows(Report& report, Runtime& runtime, const MimoBench& o) {
+  if (runtime.gpus() == 0)
+    return report.note("tables of all orders: rows of a GPU alone; see tesela bench mimo-orderings");
+#if TESELA_HAVE_CUDA
+  for (const index_t n : {8, 10}) {
+    const auto table = std::make_shared<DeviceTable>(n, o.common.seed);
+    const auto packed = std::make_shared<DeviceMemory>(table->bytes(OrderingBuild::neighbour));  // the longest
+    std::vector<Peer> peers;
+    for (const auto& [build, name] : {std::pair{OrderingBuild::full, "full"},
+                                      {OrderingBuild::prefix, "prefix"},
+                                      {OrderingBuild::neighbour, "neighbour"}})
+      peers.push_back(checked(
+          name, [table, packed, build] { return (*table)(build, *packed); },
+          [table, packed, build] {
+            const double error = table->error(build, *packed);
+            if (!(error <= 1e-11)) throw WrongResult(fmt::format("bench mimo: tables are {:.2e} off", error));
+            return error;
+          }));
+    const std::size_t bytes = table->bytes(OrderingBuild::full);
+    peers.push_back({"memset of full's bytes", [packed, bytes] {
+                       select_first_device();
+                       return event_seconds([&](CUstream_st* stream) {
+                         check_device(static_cast<int>(cudaMemsetAsync(packed->as<char>(), 0, bytes, stream)),
+                                      "cudaMemsetAsync");
+                       });
+                     }});
+    const auto count = static_cast<double>(table->count);
+    report.add({fmt::format("all {}! QRs", n), n, n, table->count, "", "device", "QRs/s"},
+               alternate(peers, o.common.repeat), 0, [count](double seconds) { return count / seconds; });
+  }
+#endif
+}
+
+}  // namespace tesela::bench

@@ -1,0 +1,167 @@
+#include "tools/app/median.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/bench/harness/report.hpp"
+#include "tools/checks/qr_error.hpp"
+#include "tools/problems/qr/qr_data.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tesela::bench {
+namespace {
+
+struct QrTreesOptions : Options {
+  index_t p = 32, q = 8, nb = 192;
+  QrOptions qr;
+  std::string kernels = "auto";
+  std::vector<std::string> trees;
+};
+
+/// What one run took, and what it could not have gone below.
+struct Run {
+  double makespan = 0, path = 0, area = 0;
+  double bound() const { return std::max(path, area); }
+};
+
+/// Factors by one tree and compares the makespan, insertion included, with the bound of the same run: work / workers,
+/// where work is all workers' time inside kernels, or the critical path. The path is that of the performance models
+/// (each kernel's mean time at its shape), scaled by work over the models' sum for it, so that both are of this run.
+template <class T>
+class TreeRuns {
+ public:
+  TreeRuns(const QrData<T>& data, const TileMatrix<T>& A, QrOptions options)
+      : data_(&data), a_(A), options_(std::move(options)) {}
+
+  double run() {
+    Runtime& runtime = data_->runtime();
+    a_.copy_from(data_->original().data(), data_->original().ld());
+    runtime.reset_statistics();
+    settle();
+    Run run;
+    Graph g(runtime, {.record = true});
+    run.makespan = seconds_of([&] {
+      factors_.emplace(qr(g, a_, options_));
+      g.wait();
+    });
+    double work = 0;
+    for (const WorkerUse& worker : runtime.statistics().workers)
+      for (const KernelUse& kernel : worker.kernels) work += kernel.busy_seconds;
+    run.area = work / runtime.cpus();
+    const Bounds model = g.bounds();
+    untimed_ = model.untimed;
+    if (model.area_seconds > 0) run.path = model.path_seconds * run.area / model.area_seconds;
+    runs_.push_back(run);
+    return run.makespan;
+  }
+
+  double verify() {
+    run();
+    HostMatrix<T> factors(a_.m(), a_.n());
+    a_.copy_to(factors.data(), factors.ld());
+    return data_->check(options_.tree, factors, [&](HostMatrix<T>& c) {
+      const auto C =
+          TileMatrix<T>::map(data_->runtime(), c.data(), c.rows(), c.cols(), c.ld(), data_->what().tile, "C");
+      Graph g(data_->runtime());
+      factors_->apply(g, Side::left, Op::none, C);
+      g.wait();
+      C.bring_home();
+    });
+  }
+
+  /// The latest runs.
+  std::vector<Run> last(int count) const { return {runs_.end() - count, runs_.end()}; }
+  /// Tasks of the last run that the performance models know too little of.
+  index_t untimed() const { return untimed_; }
+
+ private:
+  const QrData<T>* data_;
+  TileMatrix<T> a_;
+  QrOptions options_;
+  std::optional<QrFactorization<T>> factors_;
+  std::vector<Run> runs_;
+  index_t untimed_ = 0;
+};
+
+template <class F>
+double median_of(const std::vector<Run>& runs, F figure) {
+  std::vector<double> figures;
+  for (const Run& run : runs) figures.push_back(figure(run));
+  return median(std::move(figures));
+}
+
+template <class T>
+void run(QrTreesOptions o) {
+  if (o.trees.empty()) {
+    o.trees = schedule_orders();
+    std::replace(o.trees.begin(), o.trees.end(), std::string("domain"), std::string("domain:4"));
+  }
+  for (const std::string& tree : o.trees) require_schedule_order("bench qr-trees", "--trees", tree);
+  if (o.q > o.p) throw ArgumentError("bench qr-trees", "--nt", fmt::format("{} is more than --mt {}", o.q, o.p));
+  if (o.common.ncpu == 0) throw EnvironmentError("bench qr-trees: --ncpu 0 leaves no core to measure");
+  o.common.ncuda = 0;
+  o.qr.triangles = o.kernels == "tt";
+  RuntimeOptions profiled = o.runtime();
+  profiled.profile = true;
+  Runtime runtime(profiled);
+  Report report("qr-trees", o, &runtime);
+
+  const QrCase what{o.p * o.nb, o.q * o.nb, {o.nb, o.nb}, o.qr, o.common.seed};
+  const QrData<T> data(runtime, what);
+  const TileMatrix<T> A(runtime, what.m, what.n, what.tile);
+  std::vector<TreeRuns<T>> trees;
+  for (const std::string& tree : o.trees) {
+    o.qr.tree = tree;
+    trees.emplace_back(data, A, o.qr);
+  }
+  std::vector<Peer> peers;
+  for (TreeRuns<T>& tree : trees)
+    peers.push_back({"tesela", [&tree] { return tree.run(); }, [&tree] { return tree.verify(); }});
+  const std::vector<Timing> makespans = alternate(peers, o.common.repeat);
+
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    const std::vector<Run> runs = trees[t].last(o.common.repeat);
+    Timing bound{"bound", {}, 0};
+    for (const Run& r : runs) bound.seconds.push_back(r.bound());
+    report.add({o.trees[t], what.m, what.n, 0, fmt::format("{0}x{0}", o.nb), "host", "GFLOP/s"}, {bound, makespans[t]},
+               0, [&](double seconds) { return qr_flops(what.m, what.n) / seconds * 1e-9; });
+    report.note(fmt::format(
+        "{}: critical path {:.4f} s, work / workers {:.4f} s{}", o.trees[t],
+        median_of(runs, [](const Run& r) { return r.path; }), median_of(runs, [](const Run& r) { return r.area; }),
+        trees[t].untimed() > 0 ? fmt::format("; {} tasks have no model yet: run again", trees[t].untimed()) : ""));
+  }
+  report.note(
+      "bound: max(critical path, work / workers) of the same run, work being the workers' time inside kernels; ratio: "
+      "makespan over bound");
+  report.finish();
+}
+
+const cli::Command qr_trees_command(
+    cli::Command::Group::bench, "qr-trees", "every tree's makespan over the cores against its lower bound",
+    [](CLI::App& app) {
+      auto o = std::make_shared<QrTreesOptions>();
+      o->common.repeat = 5;
+      o->add_to(app, "qr-trees", {.gpus = false});
+      app.add_option("--mt", o->p, "tile rows")->transform(cli::positive())->capture_default_str();
+      app.add_option("--nt", o->q, "tile columns")->transform(cli::positive())->capture_default_str();
+      auto* tile = app.add_option("-t,--tile", o->nb, "rows and columns of a tile")
+                       ->transform(cli::positive())
+                       ->capture_default_str();
+      cli::add_earlier_name(app, "--nb", o->nb, tile)->transform(cli::positive());
+      app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
+          ->transform(cli::positive());
+      app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
+          ->check(CLI::IsMember({"auto", "tt"}))
+          ->capture_default_str();
+      app.add_option("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
+          ->delimiter(',')
+          ->type_name("ORDER");
+      return std::function<int()>(
+          [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
+    });
+
+}  // namespace
+}  // namespace tesela::bench

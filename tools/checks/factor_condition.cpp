@@ -1,0 +1,106 @@
+#include "tools/checks/factor_condition.hpp"
+
+#include <tesela/host/blas.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+constexpr int least = std::numeric_limits<int>::min();  // the exponent of zero
+
+template <class T>
+int exponent(T x) {
+  return x == 0 ? least : std::isfinite(x) ? std::ilogb(x) : 0;
+}
+
+void none_for_zeros(std::vector<int>& exponents) {
+  for (int& e : exponents)
+    if (e == least) e = 0;
+}
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+/// ||2^-row_i A 2^-column_j||_F.
+template <class T>
+double scaled_norm(const HostMatrix<T>& a, const std::vector<int>& row, const std::vector<int>& column) {
+  double squares = 0;
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) {
+      const double x = std::ldexp(static_cast<double>(a(i, j)), -row[at(i)] - column[at(j)]);
+      squares += x * x;
+    }
+  return std::sqrt(squares);
+}
+
+/// Steps of the power method: solve(x, op) makes x op(B)^-1 x.
+template <class Solve>
+double inverse_norm(index_t n, const Solve& solve) {
+  const Generator<double> random{Pattern::uniform, 0, 1, 4712};
+  std::vector<double> x(at(n));
+  for (index_t i = 0; i < n; ++i) x[at(i)] = random(i, 0) < 0 ? -1 : 1;
+  double norm = 0, length = std::sqrt(static_cast<double>(n));
+  for (int step = 0; step < 5; ++step)
+    for (const Op op : {Op::none, Op::transpose}) {
+      for (double& value : x) value /= length;
+      solve(x, op);
+      length = blas::nrm2<double>(n, x.data());
+      if (!std::isfinite(length)) return std::numeric_limits<double>::infinity();
+      norm = std::max(norm, length);
+    }
+  return norm;
+}
+
+}  // namespace
+
+template <class T>
+double lu_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows) {
+  const index_t n = a.rows();
+  if (n == 0) return 0;
+  std::vector<int> row(at(n), least), column(at(n), least), pivot(at(n));
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) row[at(i)] = std::max(row[at(i)], exponent(a(i, j)));
+  none_for_zeros(row);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      if (a(i, j) != 0) column[at(j)] = std::max(column[at(j)], exponent(a(i, j)) - row[at(i)]);
+  none_for_zeros(column);
+  for (index_t i = 0; i < n; ++i) pivot[at(i)] = row[at(rows.empty() ? i : rows[at(i)])];
+  // P D A E = (D' L D'^-1) (D' U E), where D' = P D P^T.
+  HostMatrix<double> lu(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i)
+      lu(i, j) = std::ldexp(static_cast<double>(factors(i, j)), (i > j ? pivot[at(j)] : -column[at(j)]) - pivot[at(i)]);
+  return scaled_norm(a, row, column) * inverse_norm(n, [&](std::vector<double>& x, Op op) {
+           if (op == Op::transpose) blas::trsm<double>(op, n, 1, lu.data(), n, x.data(), n);
+           blas::solve_unit_lower<double>(op, n, 1, lu.data(), n, x.data(), n);
+           if (op == Op::none) blas::trsm<double>(op, n, 1, lu.data(), n, x.data(), n);
+         });
+}
+
+template <class T>
+double cholesky_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors) {
+  const index_t n = a.rows();
+  if (n == 0) return 0;
+  std::vector<int> unit(at(n));
+  for (index_t i = 0; i < n; ++i) unit[at(i)] = a(i, i) == 0 ? 0 : exponent(a(i, i)) / 2;
+  HostMatrix<double> r(n, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) r(i, j) = std::ldexp(static_cast<double>(factors(i, j)), -unit[at(j)]);
+  return scaled_norm(a, unit, unit) * inverse_norm(n, [&](std::vector<double>& x, Op) {
+           for (const Op op : {Op::transpose, Op::none}) blas::trsm<double>(op, n, 1, r.data(), n, x.data(), n);
+         });
+}
+
+#define TESELA_INSTANTIATE(T)                                                                         \
+  template double lu_condition(const HostMatrix<T>&, const HostMatrix<T>&, std::span<const index_t>); \
+  template double cholesky_condition(const HostMatrix<T>&, const HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

@@ -1,0 +1,178 @@
+#include "tools/checks/generalized_eig_error.hpp"
+
+#include "tools/checks/column_shares.hpp"
+#include "tools/checks/eig_error.hpp"
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+namespace tesela {
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
+                 infinity = std::numeric_limits<double>::infinity();
+using Matrix = HostMatrix<double>;
+
+/// A X for a whole symmetric A.
+Matrix times(const Matrix& a, const Matrix& x) {
+  Matrix y(x.rows(), x.cols());
+  if (x.size() > 0) blas::symm<double>(x.rows(), x.cols(), 1, a.data(), a.ld(), x.data(), x.ld(), 0, y.data(), y.ld());
+  return y;
+}
+
+/// B^-1 X with B = R^T R.
+Matrix divided(const Matrix& r, const Matrix& x) {
+  Matrix y = x.clone();
+  for (const Op op : {Op::transpose, Op::none})
+    if (x.size() > 0) blas::trsm(op, x.rows(), x.cols(), r.data(), r.ld(), y.data(), y.ld());
+  return y;
+}
+
+double norm(const Matrix& x, index_t column) { return blas::nrm2(x.rows(), &x(0, column)); }
+
+/// The 2-norm of a symmetric operator, from below: the errors that are measured with it are not too small. It ends
+/// when a step adds less than a hundredth.
+template <class Apply>
+double power_norm(index_t n, const Apply& apply) {
+  const Generator<double> random{Pattern::uniform, 0, 0, 77};
+  Matrix x(n, 1);
+  for (index_t i = 0; i < n; ++i) x(i, 0) = random(i, 0);
+  double found = 0;
+  for (int step = 0; n > 0 && step < 30; ++step) {
+    const double length = norm(x, 0);
+    if (!(length > 0)) return 0;
+    for (index_t i = 0; i < n; ++i) x(i, 0) /= length;
+    x = apply(x);
+    const double before = found;
+    found = std::max(found, norm(x, 0));
+    if (found < 1.01 * before) break;
+  }
+  return found;
+}
+
+struct Pair {
+  GeneralizedKind kind;
+  Matrix a, b, r;         // B = R^T R
+  bool definite = false;  // R is there
+  double norm_a = 0, norm_b = 0;
+
+  Matrix in_norm(const Matrix& x) const { return kind == GeneralizedKind::bax_lambda_x ? divided(r, x) : times(b, x); }
+};
+
+double residual(const Pair& p, const std::vector<double>& values, const Matrix& x) {
+  double largest = 0;
+  const bool quotient = p.kind == GeneralizedKind::ax_lambda_bx;
+  const Matrix right = quotient ? times(p.b, x) : x.clone(), left = quotient ? times(p.a, x)
+                                                                    : p.kind == GeneralizedKind::abx_lambda_x
+                                                                        ? times(p.a, times(p.b, x))
+                                                                        : times(p.b, times(p.a, x));
+  for (index_t j = 0; j < x.cols(); ++j) {
+    const double value = values[static_cast<std::size_t>(j)];
+    double squares = 0;
+    for (index_t i = 0; i < x.rows(); ++i) squares += std::pow(left(i, j) - value * right(i, j), 2);
+    const double size = quotient ? p.norm_a + std::abs(value) * p.norm_b : p.norm_a * p.norm_b + std::abs(value),
+                 error = squares > 0 ? std::sqrt(squares) / (size * norm(x, j)) : squares;
+    largest = std::isnan(error) ? not_a_number : std::max(largest, error);
+    if (std::isnan(largest)) break;
+  }
+  return largest;
+}
+
+double orthogonality(const Pair& p, const Matrix& x, index_t sampled, std::uint64_t seed) {
+  const index_t n = x.rows(), k = x.cols();
+  const bool all = sampled >= k;
+  Matrix s = Matrix::zeros(k, all ? k : sampled), y(n, s.cols()), back(k, s.cols());
+  const Generator<double> random{Pattern::uniform, 0, 0, seed};
+  for (index_t j = 0; j < s.cols(); ++j)
+    for (index_t i = 0; i < k; ++i) s(i, j) = all ? (i == j ? 1 : 0) : random(i, j) < 0 ? -1 : 1;
+  if (!all)
+    blas::gemm<double>(Op::none, Op::none, n, s.cols(), k, 1, x.data(), x.ld(), s.data(), s.ld(), 0, y.data(), y.ld());
+  const Matrix dual = p.in_norm(all ? x : y);
+  blas::gemm<double>(Op::transpose, Op::none, k, s.cols(), n, 1, x.data(), x.ld(), dual.data(), dual.ld(), 0,
+                     back.data(), back.ld());
+  double squares = 0;
+  for (index_t j = 0; j < s.cols(); ++j)
+    for (index_t i = 0; i < k; ++i) squares += std::pow(back(i, j) - s(i, j), 2);
+  return std::sqrt(all ? squares : squares / static_cast<double>(sampled));
+}
+
+/// The error, and LAPACK's largest |lambda|, or 1 where all are 0.
+std::pair<double, double> value_error(const Pair& p, const std::vector<double>& values, index_t first) {
+  const index_t n = p.a.rows();
+  Matrix a = p.a.clone(), b = p.b.clone();
+  std::vector<double> known(static_cast<std::size_t>(n));
+  if (lapack::sygvd(static_cast<int>(p.kind) + 1, n, a.data(), a.ld(), b.data(), b.ld(), known.data(), false) != 0)
+    return {not_a_number, 1};
+  const double largest = known.empty() ? 0 : std::max(std::abs(known.front()), std::abs(known.back()));
+  const double size = largest > 0 ? largest : 1;
+  return {eigenvalue_error(values, known, first, size), size};
+}
+
+}  // namespace
+
+template <class T>
+GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b,
+                                          const std::vector<double>& values, const HostMatrix<T>& x, index_t first,
+                                          bool compare, index_t sampled, std::uint64_t seed) {
+  const index_t n = a.rows();
+  if (n == 0) return {.value = compare ? std::optional(0.0) : std::nullopt};
+  const blas::Threads threads(blas::threads_for(n));
+  // X takes half of B's exponent.
+  const int a_exponent = lower_exponent(a), b_exponent = lower_exponent(b) - (lower_exponent(b) & 1),
+            exponent = kind == GeneralizedKind::ax_lambda_bx ? a_exponent - b_exponent : a_exponent + b_exponent,
+            half = (kind == GeneralizedKind::bax_lambda_x ? -b_exponent : b_exponent) / 2;
+  Pair p{kind, scaled_whole(a, a_exponent), scaled_whole(b, b_exponent), {}};
+  p.r = p.b.clone();
+  p.definite = lapack::potrf(n, p.r.data(), p.r.ld()) == 0;
+  p.norm_a = power_norm(n, [&](const Matrix& v) { return times(p.a, v); });
+  p.norm_b = power_norm(n, [&](const Matrix& v) { return times(p.b, v); });
+  GeneralizedEigError error;
+  error.condition =
+      p.definite ? std::max(1.0, p.norm_b * power_norm(n, [&](const Matrix& v) { return divided(p.r, v); })) : infinity;
+  std::vector<double> scaled = values;
+  for (double& value : scaled) value = std::ldexp(value, -exponent);
+  const bool quotient = kind == GeneralizedKind::ax_lambda_bx;
+  error.residual_growth = quotient ? error.condition : std::sqrt(error.condition);
+  if (compare) {
+    double largest = 1;
+    std::tie(error.value, largest) = value_error(p, scaled, first);
+    error.value_growth = quotient ? error.condition : std::max(1.0, p.norm_a * p.norm_b / largest);
+  }
+  if (x.size() == 0) return error;
+
+  Matrix y(n, x.cols());
+  on_all_cores(x.cols(), 16, [&](index_t begin, index_t end) {
+    for (index_t j = begin; j < end; ++j)
+      for (index_t i = 0; i < n; ++i) y(i, j) = std::ldexp(static_cast<double>(x(i, j)), half);
+  });
+  error.orthogonality = orthogonality(p, y, sampled, seed);
+  const index_t some = std::min(sampled, x.cols());
+  if (some == x.cols()) {
+    error.residual = residual(p, scaled, y);
+    return error;
+  }
+  Matrix part(n, some);
+  std::vector<double> of_part;
+  for (index_t j = 0; j < some; ++j) {
+    const index_t from = j * x.cols() / some;
+    std::copy_n(&y(0, from), n, &part(0, j));
+    of_part.push_back(scaled[static_cast<std::size_t>(from)]);
+  }
+  error.residual = residual(p, of_part, part);
+  return error;
+}
+
+template GeneralizedEigError generalized_eig_error(GeneralizedKind, const HostMatrix<float>&, const HostMatrix<float>&,
+                                                   const std::vector<double>&, const HostMatrix<float>&, index_t, bool,
+                                                   index_t, std::uint64_t);
+template GeneralizedEigError generalized_eig_error(GeneralizedKind, const HostMatrix<double>&,
+                                                   const HostMatrix<double>&, const std::vector<double>&,
+                                                   const HostMatrix<double>&, index_t, bool, index_t, std::uint64_t);
+
+}  // namespace tesela

@@ -1,0 +1,217 @@
+#include "tools/checks/glm_error.hpp"
+
+#include <tesela/host/blas.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+/// A in double precision, scaled to size 1: it was 2^exponent times that.
+struct Scaled {
+  HostMatrix<double> a;
+  int exponent = 0;
+  double norm = 0;
+};
+
+template <class T>
+Scaled scaled(const HostMatrix<T>& a) {
+  Scaled result{HostMatrix<double>(a.rows(), a.cols()), largest_exponent(a.size(), a.data()), 0};
+  for (index_t k = 0; k < a.size(); ++k)
+    result.a.data()[k] = std::ldexp(static_cast<double>(a.data()[k]), -result.exponent);
+  result.norm = euclidean_norm(result.a.size(), result.a.data());
+  return result;
+}
+
+/// C += alpha op(A) op(B).
+void add_product(double alpha, Op op_a, const HostMatrix<double>& a, Op op_b, const HostMatrix<double>& b,
+                 HostMatrix<double>& c) {
+  const index_t k = apply(op_a, a.shape()).cols;
+  if (c.size() > 0 && k > 0)
+    blas::gemm(op_a, op_b, c.rows(), c.cols(), k, alpha, a.data(), a.ld(), b.data(), b.ld(), 1.0, c.data(), c.ld());
+}
+
+double ratio(double error, double size) { return error == 0 ? 0 : error / size; }
+
+/// ||I - X^T X||_F.
+double orthogonality(const HostMatrix<double>& x) {
+  HostMatrix<double> gram = HostMatrix<double>::zeros(x.cols(), x.cols());
+  add_product(-1, Op::transpose, x, Op::none, x, gram);
+  for (index_t i = 0; i < x.cols(); ++i) gram(i, i) += 1;
+  return euclidean_norm(gram.size(), gram.data());
+}
+
+/// As scaled(), column by column.
+struct ScaledColumns {
+  HostMatrix<double> a;
+  std::vector<int> exponents;
+  double norm = 0;
+};
+
+template <class T>
+ScaledColumns scaled_columns(const HostMatrix<T>& a) {
+  ScaledColumns result{HostMatrix<double>(a.rows(), a.cols()), {}, 0};
+  for (index_t j = 0; j < a.cols(); ++j) {
+    result.exponents.push_back(largest_exponent(a.rows(), a.data() + j * a.ld()));
+    for (index_t i = 0; i < a.rows(); ++i)
+      result.a(i, j) = std::ldexp(static_cast<double>(a(i, j)), -result.exponents.back());
+  }
+  result.norm = euclidean_norm(result.a.size(), result.a.data());
+  return result;
+}
+
+template <class T>
+HostMatrix<double> times_two_to(const HostMatrix<T>& x, const auto& exponent) {
+  HostMatrix<double> result(x.rows(), x.cols());
+  for (index_t j = 0; j < x.cols(); ++j)
+    for (index_t i = 0; i < x.rows(); ++i) result(i, j) = std::ldexp(static_cast<double>(x(i, j)), exponent(j));
+  return result;
+}
+
+constexpr int no_exponent = std::numeric_limits<int>::min();  // of a row of zeros
+
+/// The exponents of the rows' largest elements; none unless they differ by more than `little`.
+std::vector<int> sizes_of_rows(const HostMatrix<double>& a, int little) {
+  std::vector<int> sizes(static_cast<std::size_t>(a.rows()), no_exponent);
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i)
+      if (a(i, j) != 0) {
+        int& size = sizes[static_cast<std::size_t>(i)];
+        size = std::max(size, std::ilogb(a(i, j)));
+      }
+  int least = std::numeric_limits<int>::max(), most = no_exponent;
+  for (const int size : sizes)
+    if (size != no_exponent) least = std::min(least, size), most = std::max(most, size);
+  if (most == no_exponent || most - least <= little) return {};
+  for (int& size : sizes) size = size == no_exponent ? 0 : size - most;
+  return sizes;
+}
+
+void divide_rows(HostMatrix<double>& x, const std::vector<int>& exponents, int sign = 1) {
+  for (index_t j = 0; j < x.cols(); ++j)
+    for (std::size_t i = 0; i < exponents.size(); ++i) {
+      double& element = x(static_cast<index_t>(i), j);
+      element = std::ldexp(element, -sign * exponents[i]);
+    }
+}
+
+std::vector<double> row_norms(const HostMatrix<double>& a) {
+  std::vector<double> norms(static_cast<std::size_t>(a.rows()), 0.0);
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) {
+      double& norm = norms[static_cast<std::size_t>(i)];
+      norm = std::hypot(norm, a(i, j));
+    }
+  return norms;
+}
+
+void take_worst(double& most, double error) {
+  if (!(error <= most)) most = error;
+}
+
+}  // namespace
+
+template <class T>
+GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& rhs, const HostMatrix<T>& x,
+                   const HostMatrix<T>& u, const HostMatrix<T>& multipliers, const std::vector<int>& exponents) {
+  const blas::Threads threads(blas::all_cores());
+  constexpr int little = std::numeric_limits<T>::digits / 4;
+  ScaledColumns A = scaled_columns(a);
+  Scaled B = scaled(b);
+  std::vector<int> units;  // of the largest term of an equation: terms may be beyond the largest number
+  for (index_t k = 0; k < rhs.cols(); ++k) {
+    int unit = largest_exponent(rhs.rows(), rhs.data() + k * rhs.ld());
+    for (index_t j = 0; j < x.rows(); ++j)
+      if (x(j, k) != T(0)) unit = std::max(unit, A.exponents[static_cast<std::size_t>(j)] + std::ilogb(x(j, k)));
+    for (index_t j = 0; j < u.rows(); ++j)
+      if (u(j, k) != T(0)) unit = std::max(unit, B.exponent + std::ilogb(u(j, k)));
+    units.push_back(unit);
+  }
+  const auto unit = [&](index_t j) { return units[static_cast<std::size_t>(j)]; };
+  HostMatrix<double> rest = times_two_to(rhs, [&](index_t j) { return -unit(j); });
+  // Rows are divided by the sizes of B's rows, as in glm().
+  const std::vector<int> of_rows = sizes_of_rows(B.a, little);
+  for (HostMatrix<double>* const matrix : {&A.a, &B.a, &rest}) divide_rows(*matrix, of_rows);
+  const std::vector<int> of_a = sizes_of_rows(A.a, little);
+  A.norm = euclidean_norm(A.a.size(), A.a.data());
+  B.norm = euclidean_norm(B.a.size(), B.a.data());
+  HostMatrix<double> X(x.rows(), x.cols());
+  for (index_t k = 0; k < x.cols(); ++k)
+    for (index_t j = 0; j < x.rows(); ++j)
+      X(j, k) = std::ldexp(static_cast<double>(x(j, k)), A.exponents[static_cast<std::size_t>(j)] - unit(k));
+  const HostMatrix<double> U = times_two_to(u, [&](index_t j) { return B.exponent - unit(j); }), C = rest.clone();
+  const auto c_norms = column_norms(rest), x_norms = column_norms(X), u_norms = column_norms(U);
+  add_product(-1, Op::none, A.a, Op::none, X, rest);
+  add_product(-1, Op::none, B.a, Op::none, U, rest);
+  GlmError result;
+  const auto r_norms = column_norms(rest);
+  const std::vector<double> a_rows = row_norms(A.a), b_rows = row_norms(B.a);
+  for (std::size_t j = 0; j < r_norms.size(); ++j) {
+    if (of_a.empty())
+      take_worst(result.constraint, ratio(r_norms[j], A.norm * x_norms[j] + B.norm * u_norms[j] + c_norms[j]));
+    for (std::size_t i = 0; i < of_a.size(); ++i) {
+      const auto row = static_cast<index_t>(i), column = static_cast<index_t>(j);
+      take_worst(result.constraint, ratio(std::abs(rest(row, column)),
+                                          a_rows[i] * x_norms[j] + b_rows[i] * u_norms[j] + std::abs(C(row, column))));
+    }
+  }
+  if (multipliers.cols() != rhs.cols()) return result;
+
+  HostMatrix<double> L = times_two_to(
+      multipliers, [&](index_t j) { return exponents[static_cast<std::size_t>(j)] + 2 * B.exponent - unit(j); });
+  divide_rows(L, of_rows, -1);
+  HostMatrix<double> gradient = HostMatrix<double>::zeros(a.cols(), rhs.cols()), difference = U.clone();
+  add_product(-1, Op::transpose, B.a, Op::none, L, difference);
+  const auto l_norms = column_norms(L), d_norms = column_norms(difference);
+  divide_rows(A.a, of_a);
+  divide_rows(L, of_a, -1);
+  add_product(1, Op::transpose, A.a, Op::none, L, gradient);
+  const auto weighted = column_norms(L), g_norms = column_norms(gradient);
+  const double norm_a = euclidean_norm(A.a.size(), A.a.data());
+  for (std::size_t j = 0; j < l_norms.size(); ++j) {
+    take_worst(result.gradient, ratio(g_norms[j], norm_a * weighted[j]));
+    take_worst(result.optimality, result.gradient);
+    take_worst(result.optimality, ratio(d_norms[j], u_norms[j]));
+    take_worst(result.optimality_scale, ratio(B.norm * l_norms[j], u_norms[j]));
+  }
+  return result;
+}
+
+template <class T>
+GqrError gqr_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& q, const HostMatrix<T>& r,
+                   const HostMatrix<T>& s, const HostMatrix<T>& v) {
+  const blas::Threads threads(blas::all_cores());
+  const Scaled A = scaled(a), B = scaled(b);
+  const auto as_it_is = [](index_t) { return 0; };
+  const HostMatrix<double> Q = times_two_to(q, as_it_is), V = times_two_to(v, as_it_is),
+                           S = times_two_to(s, [&](index_t) { return -B.exponent; });
+  HostMatrix<double> R = HostMatrix<double>::zeros(a.rows(), a.cols()),
+                     QS = HostMatrix<double>::zeros(s.rows(), s.cols());
+  for (index_t j = 0; j < r.cols(); ++j)
+    for (index_t i = 0; i < std::min(j + 1, r.rows()); ++i)
+      R(i, j) = std::ldexp(static_cast<double>(r(i, j)), -A.exponent);
+  HostMatrix<double> rest_a = A.a.clone(), rest_b = B.a.clone();
+  add_product(-1, Op::none, Q, Op::none, R, rest_a);
+  add_product(1, Op::none, Q, Op::none, S, QS);
+  add_product(-1, Op::none, QS, Op::transpose, V, rest_b);
+  return {ratio(euclidean_norm(rest_a.size(), rest_a.data()), A.norm),
+          ratio(euclidean_norm(rest_b.size(), rest_b.data()), B.norm), orthogonality(Q), orthogonality(V)};
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                         \
+  template GlmError glm_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
+                              const HostMatrix<T>&, const HostMatrix<T>&, const std::vector<int>&);                   \
+  template GqrError gqr_error(const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
+                              const HostMatrix<T>&, const HostMatrix<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

@@ -1,0 +1,85 @@
+#include "tools/checks/gls_error.hpp"
+
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+using Matrix = HostMatrix<double>;
+
+template <class T>
+Matrix in_double(const HostMatrix<T>& a, int exponent) {
+  Matrix result(a.rows(), a.cols());
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) result(i, j) = std::ldexp(static_cast<double>(a(i, j)), exponent);
+  return result;
+}
+
+/// Divides rows of F and X by powers of two that bring F's rows to one size: pivots are compared with each other.
+void scale_rows(Matrix& F, Matrix& X) {
+  for (index_t i = 0; i < F.rows(); ++i) {
+    double most = 0;
+    for (index_t j = 0; j < F.cols(); ++j) most = std::max(most, std::abs(F(i, j)));
+    const int e = most > 0 && std::isfinite(most) ? std::ilogb(most) : 0;
+    for (index_t j = 0; j < F.cols(); ++j) F(i, j) = std::ldexp(F(i, j), -e);
+    for (index_t j = 0; j < X.cols(); ++j) X(i, j) = std::ldexp(X(i, j), -e);
+  }
+}
+
+/// X = F^-1 X; false where F is singular. F is lost.
+bool divide(Matrix& F, bool sigma, Matrix& X) {
+  const index_t m = F.rows(), k = X.cols();
+  if (X.size() == 0) return true;
+  if (sigma) {
+    if (lapack::potrf(m, F.data(), F.ld()) != 0) return false;
+    blas::trsm(Op::transpose, m, k, F.data(), F.ld(), X.data(), X.ld());
+    return true;
+  }
+  scale_rows(F, X);
+  std::vector<int> swaps(static_cast<std::size_t>(m));
+  if (lapack::getrf(m, m, F.data(), F.ld(), swaps.data()) != 0) return false;
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < m; ++i) std::swap(X(i, j), X(swaps[static_cast<std::size_t>(i)] - 1, j));
+  blas::solve_unit_lower(Op::none, m, k, F.data(), F.ld(), X.data(), X.ld());
+  blas::trsm(Op::none, m, k, F.data(), F.ld(), X.data(), X.ld());
+  return true;
+}
+
+}  // namespace
+
+template <class T>
+kernels::NormalResidual<double>::Result gls_error(const HostMatrix<T>& a, const HostMatrix<T>& b,
+                                                  const HostMatrix<T>& f, bool sigma, const HostMatrix<T>& x) {
+  const blas::Threads threads(blas::all_cores());
+  const int size = largest_exponent(f.size(), f.data());
+  // An even exponent of sigma is a power of two of F.
+  const int exponent = sigma && size % 2 != 0 ? size - 1 : size;
+  const index_t m = a.rows(), n = a.cols();
+  Matrix F = in_double(f, -exponent), both(m, n + b.cols());
+  for (index_t j = 0; j < both.cols(); ++j)
+    for (index_t i = 0; i < m; ++i) both(i, j) = static_cast<double>(j < n ? a(i, j) : b(i, j - n));
+  kernels::NormalResidual<double> sums(in_double(x, 0));
+  if (!divide(F, sigma, both)) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    return {nan, nan, nan, nan, nan};
+  }
+  sums.add(m, both.data(), both.ld(), both.data() + n * both.ld(), both.ld());
+  auto result = sums.result();
+  result.residual_norm = std::ldexp(result.residual_norm, sigma ? -exponent / 2 : -exponent);
+  return result;
+}
+
+template kernels::NormalResidual<double>::Result gls_error(const HostMatrix<float>&, const HostMatrix<float>&,
+                                                           const HostMatrix<float>&, bool, const HostMatrix<float>&);
+template kernels::NormalResidual<double>::Result gls_error(const HostMatrix<double>&, const HostMatrix<double>&,
+                                                           const HostMatrix<double>&, bool, const HostMatrix<double>&);
+
+}  // namespace tesela

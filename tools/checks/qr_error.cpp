@@ -1,0 +1,238 @@
+#include "tools/checks/qr_error.hpp"
+
+#include "tools/checks/qr_error_sums.hpp"
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+#include <vector>
+
+namespace tesela {
+
+using namespace qr_errors;
+namespace {
+
+/// f(column) for each of `count` columns of `rows` entries, by all cores where that is worth their start.
+template <class F>
+void for_each_column(index_t rows, index_t count, const F& f) {
+  const index_t team_size = rows * count < (1 << 20) ? 1 : std::min<index_t>(blas::all_cores(), count);
+  std::vector<std::jthread> team;
+  for (index_t t = 1; t < team_size; ++t)
+    team.emplace_back([&, t] {
+      for (index_t j = t; j < count; j += team_size) f(j);
+    });
+  for (index_t j = 0; j < count; j += team_size) f(j);
+}
+
+/// What scaling needs to know of a column or of a matrix.
+struct Extent {
+  double largest = 0;  // of the absolute values that are numbers
+  bool finite = true;
+  int exponent() const { return largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0; }
+  void include(const Extent& other) {
+    largest = std::max(largest, other.largest);
+    finite &= other.finite;
+  }
+};
+
+/// Of the whole matrix, or of its upper trapezoid alone.
+template <class T>
+Extent extent(const HostMatrix<T>& a, bool triangle) {
+  if (a.size() == 0) return {};
+  std::vector<Extent> columns(static_cast<std::size_t>(a.cols()));
+  for_each_column(a.rows(), a.cols(), [&](index_t j) {
+    T largest = 0;
+    bool finite = true;
+    for (index_t i = 0, end = triangle ? std::min(j + 1, a.rows()) : a.rows(); i < end; ++i) {
+      const T x = std::abs(a(i, j));
+      largest = std::max(largest, x);
+      finite &= x <= std::numeric_limits<T>::max();
+    }
+    columns[static_cast<std::size_t>(j)] = {static_cast<double>(largest), finite};
+  });
+  Extent whole;
+  for (const Extent& column : columns) whole.include(column);
+  return whole;
+}
+
+/// Columns first … first + count - 1 in double, scaled, without gaps, in the caller's memory; of R's `rows`, only the
+/// upper trapezoid.
+template <class T>
+void copy_columns(std::vector<double>& out, const HostMatrix<T>& a, index_t first, index_t count, index_t rows,
+                  bool triangle, Scaling scaled) {
+  out.resize(std::max(out.size(), static_cast<std::size_t>(rows * count)));
+  for_each_column(rows, count, [&](index_t j) {
+    double* const column = out.data() + j * rows;
+    const index_t end = triangle ? std::min(rows, first + j + 1) : rows;
+    for (index_t i = 0; i < end; ++i) column[i] = scaled(static_cast<double>(a(i, first + j)));
+    std::fill(column + end, column + rows, 0.0);
+  });
+}
+template <class T>
+std::vector<double> columns(const HostMatrix<T>& a, index_t first, index_t count, index_t rows, bool triangle,
+                            Scaling scaled) {
+  std::vector<double> out;
+  copy_columns(out, a, first, count, rows, triangle, scaled);
+  return out;
+}
+
+/// A matrix of random signs.
+std::vector<double> signs(index_t rows, index_t cols, std::uint64_t seed) {
+  std::vector<double> x(static_cast<std::size_t>(rows * cols));
+  for (index_t j = 0; j < cols; ++j)
+    for (index_t i = 0; i < rows; ++i) x[static_cast<std::size_t>(i + j * rows)] = sign(seed, i, j);
+  return x;
+}
+
+/// A X with random signs X, in double, A scaled: A's first `rows`, or the upper trapezoid in them.
+template <class T>
+std::vector<double> times_signs(const HostMatrix<T>& a, index_t rows, bool triangle, Scaling scaled, index_t vectors,
+                                std::uint64_t seed) {
+  std::vector<double> y(static_cast<std::size_t>(rows * vectors), 0.0);
+  const std::vector<double> x = signs(a.cols(), vectors, seed);
+  constexpr index_t width = 256;
+  std::vector<double> block;  // one for all: fresh memory costs more than the product
+  for (index_t first = 0; first < a.cols() && rows > 0; first += width) {
+    const index_t count = std::min(width, a.cols() - first);
+    copy_columns(block, a, first, count, rows, triangle, scaled);
+    blas::gemm<double>(Op::none, Op::none, rows, vectors, count, 1.0, block.data(), rows, x.data() + first, a.cols(),
+                       1.0, y.data(), rows);
+  }
+  return y;
+}
+
+}  // namespace
+
+template <class T>
+QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const HostMatrix<T>& q) {
+  const index_t m = a.rows(), n = a.cols(), k = std::min(m, n), formed = q.cols();
+  QrError result;
+  result.finite = extent(q, false).finite && extent(factors, true).finite;
+  if (m == 0) return result;
+  const blas::Threads threads(blas::threads_for(std::max(m, n)));
+  const std::vector<double> Q = columns(q, 0, formed, m, false, Scaling(0));
+  constexpr index_t width = 512;  // columns at once: A and R in double need not fit in memory as a whole
+  const int exponent = extent(a, false).exponent();
+  long double distance = 0, norm = 0;
+  for (index_t first = 0; first < n; first += width) {
+    const index_t count = std::min(width, n - first);
+    auto block = columns(a, first, count, m, false, Scaling(exponent));
+    const auto r = columns(factors, first, count, k, true, Scaling(exponent));
+    norm += sum_of_squares(block);
+    blas::gemm<double>(Op::none, Op::none, m, count, k, -1.0, Q.data(), m, r.data(), k, 1.0, block.data(), m);
+    distance += sum_of_squares(block);
+  }
+  result.backward = backward_error<T>(distance, norm, exponent, lost<T>(m, n, exponent));
+  long double defect = 0;
+  for (index_t first = 0; first < formed; first += width) {
+    const index_t count = std::min(width, formed - first);
+    std::vector<double> block(static_cast<std::size_t>(formed * count), 0.0);
+    blas::gemm<double>(Op::transpose, Op::none, formed, count, m, 1.0, Q.data(), m, Q.data() + first * m, m, 0.0,
+                       block.data(), formed);
+    for (index_t j = 0; j < count; ++j) block[static_cast<std::size_t>(first + j + j * formed)] -= 1;
+    defect += sum_of_squares(block);
+  }
+  result.orthogonality = static_cast<double>(std::sqrt(defect));
+  return result;
+}
+
+template <class T>
+QrSample<T>::QrSample(const HostMatrix<T>& factors, index_t vectors, std::uint64_t seed)
+    : n_(factors.cols()),
+      k_(std::min(factors.rows(), factors.cols())),
+      vectors_(vectors),
+      columns_(vectors),
+      seed_(seed) {
+  const blas::Threads threads(blas::threads_for(std::max(factors.rows(), n_)));
+  const Extent of_r = extent(factors, true);
+  finite_ = of_r.finite;
+  scale_ = of_r.exponent();
+  set_block(factors.rows(), times_signs(factors, k_, true, Scaling(scale_), vectors, seed), seed);
+}
+
+template <class T>
+QrSample<T>::QrSample(Shape a, const HostMatrix<T>& r, index_t vectors, std::uint64_t seed)
+    : n_(a.cols), k_(std::min(a.rows, a.cols)), vectors_(vectors), columns_(r.cols()), whole_(false), seed_(seed) {
+  const Extent of_r = extent(r, false);
+  finite_ = of_r.finite;
+  scale_ = of_r.exponent();
+  set_block(a.rows, columns(r, 0, columns_, k_, false, Scaling(scale_)), seed);
+}
+
+/// The block from its first part, k rows without gaps, and random signs.
+template <class T>
+void QrSample<T>::set_block(index_t rows, const std::vector<double>& first, std::uint64_t seed) {
+  block_ = HostMatrix<T>::zeros(rows, columns_ + 2 * vectors_);
+  for (index_t i = 0; i < k_; ++i) {
+    for (index_t j = 0; j < columns_; ++j) block_(i, j) = static_cast<T>(first[static_cast<std::size_t>(i + j * k_)]);
+    for (index_t j = 0; j < vectors_; ++j) {
+      block_(i, columns_ + j) = static_cast<T>(sign(seed + 1, i, j));
+      block_(i, columns_ + vectors_ + j) = static_cast<T>(sign(seed + 2, i, j));
+    }
+  }
+}
+
+template <class T>
+QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product) const {
+  const index_t m = a.rows();
+  QrError result;
+  result.finite = finite_ && extent(product, false).finite;
+  if (m == 0 || k_ == 0) return result;
+  const blas::Threads threads(blas::threads_for(std::max(m, n_)));
+  const auto q = columns(product, 0, product.cols(), m, false, Scaling(0));
+  auto ax = whole_ ? times_signs(a, m, false, Scaling(scale_), vectors_, seed_)
+                   : columns(a, 0, columns_, m, false, Scaling(scale_));
+  const long double norm = sum_of_squares(ax);
+  for (std::size_t e = 0; e < ax.size(); ++e) ax[e] -= q[e];
+  const long double parts =
+      whole_ ? static_cast<long double>(vectors_) : static_cast<long double>(columns_) / static_cast<long double>(n_);
+  result.backward = backward_error<T>(sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
+  // Y^T (Q^T Q - I) Z, of which every entry is one sample.
+  const auto y = signs(k_, vectors_, seed_ + 1), z = signs(k_, vectors_, seed_ + 2);
+  std::vector<double> defect(static_cast<std::size_t>(vectors_ * vectors_), 0.0);
+  blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, k_, -1.0, y.data(), k_, z.data(), k_, 0.0,
+                     defect.data(), vectors_);
+  blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, m, 1.0, q.data() + columns_ * m, m,
+                     q.data() + (columns_ + vectors_) * m, m, 1.0, defect.data(), vectors_);
+  result.orthogonality = static_cast<double>(std::sqrt(sum_of_squares(defect))) / static_cast<double>(vectors_);
+  return result;
+}
+
+template <class T>
+QrBounds qr_bounds(index_t m, index_t n) {
+  const double backward = rounding_bound<T>(std::max(m, n));
+  return {backward,
+          std::min(backward * std::sqrt(static_cast<double>(std::max<index_t>(std::min(m, n), 1))), useful_bound)};
+}
+
+template <class T>
+HostMatrix<T> upper_trapezoid(const HostMatrix<T>& factors, index_t rows) {
+  HostMatrix<T> r = HostMatrix<T>::zeros(rows, factors.cols());
+  for (index_t j = 0; j < r.cols() && rows > 0; ++j)
+    std::copy_n(factors.data() + j * factors.ld(), std::min(j + 1, rows), r.data() + j * r.ld());
+  return r;
+}
+
+template <class T>
+HostMatrix<T> identity(index_t m, index_t columns) {
+  HostMatrix<T> q = HostMatrix<T>::zeros(m, columns);
+  for (index_t j = 0; j < std::min(m, columns); ++j) q(j, j) = 1;
+  return q;
+}
+
+template QrBounds qr_bounds<float>(index_t, index_t);
+template QrBounds qr_bounds<double>(index_t, index_t);
+template QrError qr_error(const HostMatrix<float>&, const HostMatrix<float>&, const HostMatrix<float>&);
+template QrError qr_error(const HostMatrix<double>&, const HostMatrix<double>&, const HostMatrix<double>&);
+template class QrSample<float>;
+template class QrSample<double>;
+template HostMatrix<float> upper_trapezoid(const HostMatrix<float>&, index_t);
+template HostMatrix<double> upper_trapezoid(const HostMatrix<double>&, index_t);
+template HostMatrix<float> identity(index_t, index_t);
+template HostMatrix<double> identity(index_t, index_t);
+
+}  // namespace tesela

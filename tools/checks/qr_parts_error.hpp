@@ -1,0 +1,59 @@
+#pragma once
+
+#include "tools/checks/qr_error.hpp"
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/block_cyclic.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace tesela {
+
+/// QrSample of what lies over several ranks, on all of them: no rank ever has more than some rows of a product with
+/// random vectors. All ranks call these alike.
+template <class T>
+class QrPartsSample {
+ public:
+  /// R is the upper trapezoid of `factors`, of which this rank has `local`.
+  QrPartsSample(const Runtime& runtime, const BlockCyclic& factors, const HostMatrix<T>& local, index_t vectors,
+                std::uint64_t seed);
+
+  /// QrSample::block(): what a rank has of it.
+  HostMatrix<T> block(const BlockCyclic& part) const;
+  index_t block_columns() const { return 3 * vectors_; }
+
+  /// The errors, from A, cut as the factors, and from Q block() or from columns of Q themselves, min(m, n) or more,
+  /// which the random vectors are multiplied with here.
+  QrError error_of_product(const HostMatrix<T>& a, const HostMatrix<T>& product, const BlockCyclic& part) const;
+  QrError error_of_columns(const HostMatrix<T>& a, const HostMatrix<T>& q, const BlockCyclic& part) const;
+
+ private:
+  template <class Rows>
+  QrError error(const HostMatrix<T>& a, const HostMatrix<T>& q, index_t columns, const Rows& rows) const;
+  bool agree(bool finite) const;
+
+  const Runtime& runtime_;
+  BlockCyclic factors_;
+  index_t vectors_;
+  std::uint64_t seed_;
+  int scale_ = 0;  // R X was divided by 2^scale_
+  bool finite_ = true;
+  std::vector<double> rx_;  // R X, min(m, n) rows
+};
+
+/// What column_ends() says of the whole matrix, on all ranks.
+template <class T>
+std::vector<index_t> column_ends(const Runtime& runtime, const HostMatrix<T>& local, const BlockCyclic& part);
+
+/// Turns rows of R, in the upper trapezoid of the factors, so that its diagonal is positive, and columns of Q with
+/// them.
+template <class T>
+void make_diagonal_positive(const Runtime& runtime, HostMatrix<T>& factors, const BlockCyclic& part, HostMatrix<T>& q,
+                            const BlockCyclic& q_part);
+
+/// upper_trapezoid(): of its first `rows`, what is here; cut as the factors.
+template <class T>
+HostMatrix<T> upper_trapezoid(const HostMatrix<T>& factors, const BlockCyclic& part, index_t rows);
+
+}  // namespace tesela

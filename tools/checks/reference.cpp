@@ -1,0 +1,132 @@
+#include "tools/checks/reference.hpp"
+
+#include <tesela/algorithms/support/measured.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/tiles/power_of_two.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace tesela {
+namespace {
+
+/// Sums of squares are kept in long double: its exponent holds the square of any double, and of the smallest.
+long double square(long double x) { return x * x; }
+
+template <class T>
+bool all_finite(const T* x, index_t count) {
+  bool finite = true;
+  for (index_t i = 0; i < count; ++i) finite &= std::isfinite(x[i]);
+  return finite;
+}
+
+/// Brings the largest of the numbers near 1 by a power of two, and returns its exponent.
+int scale(std::vector<double>& x) {
+  const auto count = static_cast<index_t>(x.size());
+  const int exponent = largest_exponent(count, x.data());
+  scale_by_power_of_two(std::span(x.data(), static_cast<std::size_t>(count)), -exponent);
+  return exponent;
+}
+
+/// Columns [first, first + count) of op(X), an r-row matrix, in double.
+template <class T>
+std::vector<double> columns_of(Op op, const T* x, Shape stored, index_t first, index_t count) {
+  const index_t rows = apply(op, stored).rows;
+  std::vector<double> out(static_cast<std::size_t>(rows * count));
+  for (index_t j = 0; j < count; ++j)
+    for (index_t i = 0; i < rows; ++i)
+      out[static_cast<std::size_t>(i + j * rows)] =
+          static_cast<double>(op == Op::none ? x[i + (first + j) * stored.rows] : x[(first + j) + i * stored.rows]);
+  return out;
+}
+
+}  // namespace
+
+template <class T>
+ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t>& rows) {
+  if (p.m == 0 || p.n == 0) return {};
+  const auto r = static_cast<index_t>(rows.size());
+  const auto alpha = static_cast<long double>(p.alpha), beta = static_cast<long double>(p.beta);
+  long double norm_a = 0, norm_b = 0, norm_c = 0, error = 0;
+  std::vector<double> a(static_cast<std::size_t>(r * p.k));
+  for (index_t l = 0; l < p.k; ++l)
+    for (index_t i = 0; i < r; ++i) {
+      const index_t row = rows[static_cast<std::size_t>(i)];
+      const double value = static_cast<double>(p.op_a == Op::none ? p.a[row + l * p.m] : p.a[l + row * p.k]);
+      a[static_cast<std::size_t>(i + l * r)] = value;
+      norm_a += square(value);
+    }
+  const int exponent_a = scale(a);
+  const blas::Threads threads(blas::threads_for(std::max(p.n, p.k)));
+  constexpr index_t width = 512;  // columns at once: B in double need not fit in memory as a whole
+  for (index_t first = 0; first < p.n; first += width) {
+    const index_t count = std::min(width, p.n - first);
+    auto b = columns_of(p.op_b, p.b, apply(p.op_b, {p.k, p.n}), first, count);
+    for (const double value : b) norm_b += square(value);
+    const int exponent = exponent_a + scale(b);  // of a product of both, which alone need not fit into a double
+    std::vector<double> c(static_cast<std::size_t>(r * count), 0.0);
+    if (r > 0 && p.k > 0)
+      blas::gemm<double>(Op::none, Op::none, r, count, p.k, 1.0, a.data(), r, b.data(), p.k, 0.0, c.data(), r);
+    for (index_t j = 0; j < count; ++j)
+      for (index_t i = 0; i < r; ++i) {
+        const index_t at = rows[static_cast<std::size_t>(i)] + (first + j) * p.m;
+        long double reference =
+            alpha * std::ldexp(static_cast<long double>(c[static_cast<std::size_t>(i + j * r)]), exponent);
+        if (p.beta != T(0)) {
+          const auto before = static_cast<long double>(p.c_before[at]);
+          reference += beta * before;
+          norm_c += square(before);
+        }
+        error += square(static_cast<long double>(p.c[at]) - reference);
+      }
+  }
+  return product_error_of({error, norm_a, norm_b, norm_c, alpha, beta,
+                           static_cast<long double>(std::numeric_limits<T>::min()), r, p.n, p.k,
+                           all_finite(p.c, p.m * p.n)});
+}
+
+ProductError product_error_of(const ProductSums& p) {
+  const long double distance = std::sqrt(p.error), product = std::sqrt(p.norm_a) * std::sqrt(p.norm_b);
+  const long double scale = std::abs(p.alpha) * product + std::abs(p.beta) * std::sqrt(p.norm_c);
+  // Each of the k terms of an entry may have lost up to the smallest normal number.
+  const long double lost = (1 + std::abs(p.alpha)) * static_cast<long double>(p.k + 1) *
+                           std::sqrt(static_cast<long double>(p.rows) * static_cast<long double>(p.n)) * p.smallest;
+  ProductError result;
+  result.relative = static_cast<double>(product > 0 ? distance / product : distance);
+  if (!std::isfinite(scale) || std::isnan(distance))
+    result.scaled = std::numeric_limits<double>::quiet_NaN();
+  else if (distance > lost)  // then scale 0 rightly gives infinity: R is 0, and C is not
+    result.scaled = static_cast<double>((distance - lost) / scale);
+  result.finite = p.finite;
+  return result;
+}
+
+template <class T>
+double product_bound(index_t k) {
+  return std::min((static_cast<double>(k) + 8) * static_cast<double>(std::numeric_limits<T>::epsilon()), useful_bound);
+}
+
+std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed) {
+  std::vector<index_t> rows;
+  if (count >= m) {
+    for (index_t i = 0; i < m; ++i) rows.push_back(i);
+    return rows;
+  }
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<index_t> any(0, m - 1);
+  while (static_cast<index_t>(rows.size()) < count) {
+    const index_t row = any(random);
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+template double product_bound<float>(index_t);
+template double product_bound<double>(index_t);
+template ProductError product_error(const ProductProblem<float>&, const std::vector<index_t>&);
+template ProductError product_error(const ProductProblem<double>&, const std::vector<index_t>&);
+
+}  // namespace tesela

@@ -1,0 +1,92 @@
+#include "tools/checks/tridiagonal_error.hpp"
+
+#include <tesela/codelets/tridiagonal/tridiagonal_walk.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace tesela {
+namespace {
+
+using Wide = long double;
+// So that products of any two numbers neither overflow nor lose a bit to underflow: nothing needs scaling.
+static_assert(std::numeric_limits<Wide>::max_exponent >= 4 * std::numeric_limits<double>::max_exponent);
+
+Wide worse(Wide a, Wide b) { return b > a || std::isnan(b) ? b : a; }
+
+/// Whatever is not finite comes out as NaN or infinity: Inf / Inf is NaN.
+Wide ratio(Wide error, Wide size) { return error == 0 ? Wide(0) : error / size; }
+
+template <class T>
+std::vector<index_t> column_exponents(const TridiagonalSystem<T>& system) {
+  const auto& [n, dl, d, du, b, x, periodic] = system;
+  std::vector<index_t> g(static_cast<std::size_t>(n));
+  kernels::internal::Walk<T> walk;
+  for (index_t i = 0; i < n; ++i)
+    g[static_cast<std::size_t>(i)] = walk.step(i > 0 ? dl[i] : T(0), d[i], i < n - 1 ? du[i] : T(0));
+  if (periodic && n > 2) walk.come_round({dl[0], d[0], du[0]}, {dl[1], d[1], du[1]}, g[1], n);
+  for (index_t i = 0; i < n; ++i) g[static_cast<std::size_t>(i)] = walk.closed(g[static_cast<std::size_t>(i)], i);
+  for (index_t& e : g) e = walk.bounded(e);
+  return g;
+}
+
+/// Of rows that are scaled such that their largest entry is in [1, 2), each unknown being 2^g of the scaled one.
+template <class T>
+Wide scaled_residual(const TridiagonalSystem<T>& system, const std::vector<index_t>& g) {
+  const auto& [n, dl, d, du, b, x, periodic] = system;
+  Wide largest_r = 0, largest_x = 0, largest_b = 0, norm = 0;
+  for (index_t i = 0; i < n; ++i) {
+    const index_t column[3] = {i > 0 ? i - 1 : n - 1, i, i < n - 1 ? i + 1 : 0};
+    const T entry[3] = {i > 0 || periodic ? dl[i] : T(0), d[i], i < n - 1 || periodic ? du[i] : T(0)};
+    Wide row[3], largest = 0, r = -Wide(b[i]), size = 0;
+    for (int k = 0; k < 3; ++k) {
+      row[k] = std::scalbn(Wide(entry[k]), static_cast<int>(g[static_cast<std::size_t>(column[k])]));
+      largest = worse(largest, std::fabs(row[k]));
+      if (entry[k] != T(0)) r += Wide(entry[k]) * Wide(x[column[k]]);
+    }
+    const int power = largest > 0 ? -std::ilogb(largest) : 0;
+    for (const Wide entry_k : row) size += std::fabs(std::scalbn(entry_k, power));
+    norm = worse(norm, size);
+    largest_r = worse(largest_r, std::scalbn(std::fabs(r), power));
+    largest_b = worse(largest_b, std::scalbn(std::fabs(Wide(b[i])), power));
+    largest_x = worse(largest_x, std::scalbn(std::fabs(Wide(x[i])), -static_cast<int>(g[static_cast<std::size_t>(i)])));
+  }
+  return ratio(largest_r, norm * largest_x + largest_b);
+}
+
+}  // namespace
+
+template <class T>
+TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double enough) {
+  const auto& [n, dl, d, du, b, x, periodic] = system;
+  Wide largest_r = 0, largest_x = 0, largest_b = 0, norm = 0, componentwise = 0;
+  Wide before = periodic && n > 0 ? Wide(x[n - 1]) : Wide(0), here = n > 0 ? Wide(x[0]) : Wide(0);
+  for (index_t i = 0; i < n; ++i) {
+    const bool has_after = i < n - 1 || periodic;
+    const Wide after = has_after ? Wide(x[i < n - 1 ? i + 1 : 0]) : Wide(0);
+    const Wide left = i > 0 || periodic ? Wide(dl[i]) : Wide(0), middle = d[i],
+               right = has_after ? Wide(du[i]) : Wide(0);
+    const Wide p = left * before, q = middle * here, s = right * after, rhs = b[i];
+    const Wide r = std::fabs(p + q + s - rhs);
+    const Wide size = std::fabs(p) + std::fabs(q) + std::fabs(s) + std::fabs(rhs);
+    largest_r = worse(largest_r, r);
+    largest_x = worse(largest_x, std::fabs(here));
+    largest_b = worse(largest_b, std::fabs(rhs));
+    norm = worse(norm, std::fabs(left) + std::fabs(middle) + std::fabs(right));
+    componentwise = worse(componentwise, ratio(r, size));
+    before = here;
+    here = after;
+  }
+  // An infinite x gives r = NaN or Inf, and by an infinite size a ratio of NaN.
+  TridiagonalError error{static_cast<double>(ratio(largest_r, norm * largest_x + largest_b)),
+                         static_cast<double>(componentwise), static_cast<double>(componentwise)};
+  if (error.residual_componentwise > enough && std::isfinite(error.residual_componentwise))
+    error.residual_equilibrated = static_cast<double>(scaled_residual(system, column_exponents(system)));
+  return error;
+}
+
+template TridiagonalError tridiagonal_error(const TridiagonalSystem<float>&, double);
+template TridiagonalError tridiagonal_error(const TridiagonalSystem<double>&, double);
+
+}  // namespace tesela

@@ -1,0 +1,107 @@
+#include "tools/app/matrix_outputs.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/checks/factor_condition.hpp"
+#include "tools/checks/factor_error.hpp"
+#include "tools/commands/dense/direct_solve.hpp"
+#include "tools/commands/dense/stage_method.hpp"
+#include "tools/problems/support/symmetric_input.hpp"
+#include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/filled.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+struct Options : DirectOptions {
+  std::string uplo, out_r;
+  bool symmetrize = false;
+};
+
+template <class T>
+class TileCholesky : public DirectMethod<T> {
+ public:
+  TileShape tile(const Runtime& runtime, index_t n, const std::string& wanted) const override {
+    return parse_tile(wanted, suitable_cholesky_tile(runtime, n));
+  }
+  void factor(Graph& g, const TileMatrix<T>& A) override { factors_.emplace(cholesky(g, A)); }
+  index_t stop() const override { return factors_->minor(); }
+  void solve(Graph& g, const TileMatrix<T>& X) const override { factors_->solve(g, X); }
+  bool whole_columns() const override { return false; }
+  void finish() override { factors_.reset(); }
+
+ private:
+  std::optional<CholeskyFactorization<T>> factors_;
+};
+
+template <class T>
+HostMatrix<T> load_a(const Options& o, std::vector<std::string>& notes) {
+  if (o.a.empty()) {
+    const SymmetricMatrix matrix = generated("cholesky", "--random", o.random, o.n, o.common.seed);
+    return filled<T>({o.n, o.n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
+  }
+  return read_symmetric<T>({"cholesky", "--a", o.a, "A", o.uplo, o.symmetrize}, notes);
+}
+
+template <class T>
+int run(Options o) {
+  Report report("cholesky", o.common);
+  parse_symmetric_kind(o.random);
+  o.settle("cholesky");
+  std::vector<std::string> notes;
+  const HostMatrix<T> a = load_a<T>(o, notes), b = load_b<T>(o);
+  report.problem() = o.describe();
+  for (const std::string& note : notes) report.note(note);
+  const auto n = static_cast<double>(o.n);
+  const double flops = n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs);
+  std::unique_ptr<DirectMethod<T>> method;
+  if (o.by == "tiles")
+    method = std::make_unique<TileCholesky<T>>();
+  else
+    method = std::make_unique<StageMethod<T>>(true);
+  const DirectResult<T> result = run_direct(o, *method, a, b, flops, report);
+  if (result.stop > 0) {
+    report.fail(fmt::format("not positive definite: the leading minor of order {} is not positive", result.stop));
+    return report.finish();
+  }
+  const double bound = factor_bound<T>(o.n, false);
+  report.check("backward_error", Measured{cholesky_error(a, result.factors).backward, bound});
+  check_condition<T>(cholesky_condition(a, result.factors), report);
+  check_solution(o, a, b, result.x, bound, report);
+  if (report.good() && !o.out_r.empty()) {
+    HostMatrix<T> r = HostMatrix<T>::zeros(o.n, o.n);
+    for (index_t j = 0; j < o.n; ++j)
+      for (index_t i = 0; i <= j; ++i) r(i, j) = result.factors(i, j);
+    write_matrices(report, {{"R", o.out_r, r}});
+  }
+  return report.finish();
+}
+
+const Command cholesky_command(
+    Command::Group::top, "cholesky", "A = R^T R, and A X = B, for a symmetric positive definite A", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->add_to(app, symmetric_kinds(), "geometric:100");
+      auto* one = app.add_option("--uplo", o->uplo, "read only the lower or the upper triangle of A")
+                      ->check(CLI::IsMember({"lower", "upper"}));
+      app.add_flag("--symmetrize", o->symmetrize, "take (A + A^T) / 2")->excludes(one);
+      add_tile(app, o->tile, "NB or NBxWIDTH, a multiple of NB");
+      add_output(app, Output::matrix, "--out-r", o->out_r, "write R, upper triangular, to FILE (.mtx or .npy)");
+      o->common.add_to(app, {.streams = 2});  // diagonal blocks beside updates
+      app.footer(
+          "Examples:\n"
+          "  tesela cholesky --a A.mtx --b B.mtx --out X.mtx\n"
+          "  tesela cholesky --n 4000 --random geometric:1e6 --json -\n"
+          "  tesela cholesky --n 300 --by stages");
+      return std::function<int()>([o] { return o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

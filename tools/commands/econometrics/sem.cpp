@@ -1,0 +1,244 @@
+#include "tools/app/choices.hpp"
+#include "tools/app/command.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/commands/econometrics/sem_report.hpp"
+#include "tools/problems/econometrics/sem_problem.hpp"
+#include <tesela/algorithms/econometrics/reduced_form.hpp>
+#include <tesela/algorithms/econometrics/reuse_tree.hpp>
+#include <tesela/algorithms/econometrics/robust_errors.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  SemInput input;
+  std::string method = "2sls", divisor = "n", engine = "auto", solver = "auto", cov = "classical";
+  bool iterate = false;
+  double tolerance = 1e-10, level = 0.95, rcond = 0;
+  std::string out, out_reduced, out_fitted, out_residuals, out_data, out_model;
+};
+
+/// Writes a good report's table. NaN, a missing value, is written as NA; an infinity fails the report.
+void write_table(Report& report, const char* name, const std::string& path, const std::vector<std::string>& names,
+                 const HostMatrix<double>& columns, const std::vector<std::string>& rows = {}) {
+  if (std::any_of(columns.data(), columns.data() + columns.size(), [](double x) { return std::isinf(x); }))
+    report.fail(std::string("not finite: an element of ") + name + " is infinite");
+  if (report.good()) write_csv(path, names, columns, rows);
+}
+
+void write_outputs(const Options& o, const SemOutcome& outcome, Report& report) {
+  if (!o.out.empty()) write_coefficients(o.out, outcome);
+  if (!o.out_fitted.empty())
+    write_table(report, "the fitted values", o.out_fitted, outcome.problem.labels, residuals(outcome, true));
+  if (!o.out_residuals.empty())
+    write_table(report, "the residuals", o.out_residuals, outcome.problem.labels, residuals(outcome, false));
+}
+
+void write_generated(const Options& o, const SemProblem& p) {
+  if (!o.out_data.empty()) {
+    HostMatrix<double> columns(p.data.rows(), p.data.cols() - 1);  // the intercept is a formula's
+    for (index_t c = 0; c < columns.cols() && columns.rows() > 0; ++c)
+      std::copy_n(&p.data(0, c + 1), columns.rows(), &columns(0, c));
+    write_csv(o.out_data, {p.names.begin() + 1, p.names.end()}, columns);
+  }
+  if (o.out_model.empty()) return;
+  AtomicFile file(o.out_model);
+  file.write(p.formulas);
+  file.commit();
+}
+
+constexpr std::string_view cluster = "cluster:";
+
+int run_sem(Options o) {
+  if (o.cov.starts_with(cluster)) o.input.clusters = o.cov.substr(cluster.size());
+  Report report("sem", o.common);
+  SemOptions options;
+  options.method = *find_named(sem_methods(), o.method);
+  options.engine = *find_named(sem_engines(), o.engine);
+  options.system_solver = *find_named(system_solvers(), o.solver);
+  options.divisor = *find_named(sem_divisors(), o.divisor);
+  options.iterate = o.iterate;
+  options.tolerance = o.tolerance;
+  options.rcond = o.rcond;
+  const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
+  if (o.iterate && !system) throw ArgumentError("sem", "--iterate", "belongs to --method 3sls or sur");
+  if (o.solver != "auto" && !system) throw ArgumentError("sem", "--system-solver", "belongs to --method 3sls or sur");
+  const bool robust = o.cov != "classical";
+  if (robust && system) throw ArgumentError("sem", "--cov", o.cov + " belongs to --method 2sls or ols");
+  if (!o.out_reduced.empty() && (options.method == SemMethod::ols || options.method == SemMethod::sur))
+    throw ArgumentError("sem", "--out-reduced", "belongs to --method 2sls or 3sls");
+  if (!o.input.generated() && !(o.out_data.empty() && o.out_model.empty()))
+    throw ArgumentError("sem", "--out-data", "and --out-model belong to a generated model");
+  o.input.hold = robust || !o.out_data.empty();
+  if (o.input.generated()) {
+    const ModelSizes& s = o.input.sizes;
+    const auto columns = static_cast<double>(s.exogenous) + static_cast<double>(s.equations);
+    const double rows = o.input.rows_at_once > 0 && !o.input.hold ? static_cast<double>(o.input.rows_at_once)
+                                                                  : static_cast<double>(s.observations);
+    require_memory("sem", "the data, their copy and five triangles of all variables",
+                   (16.0 * rows + 40.0 * columns) * columns);
+  }
+  const SemProblem p = load_sem(o.input, options.method, o.common.seed);
+  write_generated(o, p);
+  const RowSource<double> source = p.source();
+  const index_t D = source.m, n = source.n;
+  report.problem() = {{"input", o.input.generated() ? "generated" : o.input.data},
+                      {"observations", D},
+                      {"streamed", p.streamed()},
+                      {"dropped_rows", p.dropped},
+                      {"equations", p.model.equations.size()},
+                      {"instruments", p.model.instruments},
+                      {"variables", n},
+                      {"method", o.method},
+                      {"engine", o.engine},
+                      {"dof", o.divisor},
+                      {"cov", o.cov},
+                      {"level", o.level},
+                      {"seed", o.common.seed}};
+  constexpr std::size_t most_planned = 500;  // equations: their tree is planned in O(N^3)
+  if (options.engine == SemEngine::reuse ||
+      (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned)) {
+    SimultaneousModel model = p.model;
+    if (options.method == SemMethod::ols || options.method == SemMethod::sur) model.instruments = n;
+    const ReuseTree tree = reuse_tree(model);
+    report.problem()["reuse"] = {{"rotation_flops", tree.flops_alone},
+                                 {"rotation_flops_along_tree", tree.flops_reused},
+                                 {"from_the_data", std::count(tree.parents.begin(), tree.parents.end(), -1)}};
+  }
+  if (!o.input.weights.empty()) report.problem()["rows_of_weight_0"] = p.without_weight;
+
+  ModelTriangle triangle;
+  SimultaneousEquations answer;
+  std::vector<TestStatistic> hansen;
+  HostMatrix<double> reduced;
+  SemError error;
+  {
+    Runtime runtime(o.common.runtime());
+    {
+      HostMatrix<double> work(p.data.rows(), p.data.cols());
+      const auto data = TileMatrix<double>::map(runtime, work.data(), work.rows(), work.cols(), work.ld(),
+                                                suitable_model_tile(runtime, D, n), "data");
+      const auto prepare = [&] {
+        if (!p.streamed()) data.copy_from(p.data.data(), p.data.ld());
+      };
+      const auto run = [&](Graph& g, bool) {
+        triangle = p.streamed() ? model_triangle(g, source, o.input.rows_at_once) : model_triangle(g, data);
+        answer = estimate(g, triangle, p.model, options);
+        if (robust) hansen = robust_errors(g, p.data, triangle, p.model, options, p.clusters, answer);
+        return 0.0;
+      };
+      run_timed(o.common, runtime, report, {prepare, run});
+    }
+    if (!o.out_reduced.empty()) {
+      Graph g(runtime);
+      reduced = reduced_form(g, triangle, p.model, options);
+    }
+    Graph g(runtime);
+    error = sem_error(g, source, triangle, p.model, options.method, answer);
+  }
+  report.problem()["dropped_instruments"] = nlohmann::json::array();
+  for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
+  const SemOutcome outcome{p, options, answer, error, o.level, hansen};
+  tell(outcome, report);
+  if (report.good()) write_outputs(o, outcome, report);
+  if (report.good() && !o.out_reduced.empty()) {
+    const auto K = p.names.begin() + p.model.instruments;
+    write_table(report, "the reduced form", o.out_reduced, {K, p.names.end()}, reduced, {p.names.begin(), K});
+  }
+  const int code = report.finish();
+  if (o.common.json_path != "-") print_equations(outcome);
+  return code;
+}
+
+const Command sem_command(
+    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, OLS and SUR of whole models", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      SemInput& in = o->input;
+      auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
+      add_input(app, "--names", in.names, "the names of a .npy file's columns, one a line");
+      add_input(app, "--model", in.model, "read equations and instruments from FILE, as R's formulas (see below)");
+      add_input(app, "--select", in.select,
+                "instead of a model: a matrix of 0 and 1, N x (K + N), whose row i selects the regressors of the "
+                "data's last columns' i-th (the first K are the instruments)");
+      Choices().add(sem_methods()).add_option(app, "--method", o->method);
+      Choices().add(sem_engines()).add_option(app, "--engine", o->engine);
+      Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver);
+      app.add_flag("--iterate", o->iterate, "3sls and sur: repeat until no coefficient moves");
+      app.add_option("--tolerance", o->tolerance, "... by more than this times its size and standard error")
+          ->transform(cli::positive())
+          ->capture_default_str();
+      Choices().add(sem_divisors()).add_option(app, "--dof", o->divisor);
+      app.add_option("--cov", o->cov,
+                     "standard errors of 2sls and ols: classical, robust (variances differ) or cluster:COLUMN (rows of "
+                     "one cluster depend on each other)")
+          ->check([](const std::string& text) {
+            const bool good =
+                text == "classical" || text == "robust" || (text.starts_with(cluster) && text.size() > cluster.size());
+            return good ? std::string() : "'" + text + "' is none of classical, robust, cluster:COLUMN";
+          })
+          ->capture_default_str();
+      app.add_option("--level", o->level, "probability of the intervals")
+          ->check(cli::between(1e-6, 1 - 1e-6))
+          ->capture_default_str();
+      app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
+          ->check(CLI::IsMember({"drop", "error"}))
+          ->capture_default_str();
+      app.add_option("--rows-at-once", in.rows_at_once,
+                     "read a .npy file, or generate data, so many rows at a time and keep none of them (default: of a "
+                     "file a good number, generated data only where they would take half of the memory)")
+          ->transform(cli::positive());
+      app.add_option("--weights", in.weights, "weigh rows by this column of the data")->type_name("COLUMN");
+      app.add_option("--rcond", o->rcond,
+                     "columns depend on others where these leave up to this of them (default: 10 max(D, K + N) eps)")
+          ->check(cli::between(0, 0.1));
+      app.add_option("--samples", in.sizes.observations, "observations of a generated model")
+          ->transform(cli::non_negative())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--endogenous", in.sizes.equations, "its equations")
+          ->transform(cli::positive())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--exogenous", in.sizes.exogenous, "its exogenous variables, the intercept among them")
+          ->transform(cli::positive())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--included", in.sizes.included, "regressors of an equation, half of them endogenous")
+          ->transform(cli::positive())
+          ->excludes(data)
+          ->capture_default_str();
+      app.add_option("--noise", in.sizes.noise, "standard deviation of its errors")
+          ->transform(cli::non_negative())
+          ->excludes(data)
+          ->capture_default_str();
+      add_output(app, Output::text, "-o,--out", o->out, "write the coefficients to FILE, as CSV");
+      add_output(app, Output::text, "--out-reduced", o->out_reduced,
+                 "write the reduced form, what each endogenous variable is of the instruments, to FILE, as CSV");
+      add_output(app, Output::text, "--out-fitted", o->out_fitted, "write fitted values to FILE, as CSV");
+      add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
+      add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");
+      add_output(app, Output::text, "--out-model", o->out_model, "write the generated model to FILE");
+      o->common.add_to(app, {.precision = false, .streams = 2});
+      app.footer(
+          "A model file has one equation a line, and a line of instruments:\n"
+          "  demand: quantity ~ price + income\n"
+          "  supply: quantity ~ price + rain + lag(price) + I(rain * trend) - 1\n"
+          "  instruments: ~ income + rain + trend + lag(price)\n"
+          "Examples:\n"
+          "  tesela sem --data market.csv --model market.txt --method 3sls --dof small\n"
+          "  tesela sem --samples 1000 --endogenous 20 --exogenous 40 --included 10 --json -");
+      return std::function<int()>([o] { return run_sem(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

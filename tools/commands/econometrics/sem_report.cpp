@@ -1,0 +1,233 @@
+#include "tools/commands/econometrics/sem_report.hpp"
+
+#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
+#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+json chi_squared_test(const TestStatistic& test) {
+  if (std::isnan(test.statistic)) return nullptr;
+  return {{"statistic", test.statistic},
+          {"df", test.df},
+          {"p", p_of_chi_squared(test.statistic, static_cast<double>(test.df))}};
+}
+
+json matrix(const HostMatrix<double>& a) {
+  json rows = json::array();
+  for (index_t i = 0; i < a.rows(); ++i) {
+    rows.push_back(json::array());
+    for (index_t j = 0; j < a.cols(); ++j) rows.back().push_back(a(i, j));
+  }
+  return rows;
+}
+
+/// An equation's own, or what ended the system that it is in.
+const char* status_of(const SemOutcome& o, const EquationEstimate& e) {
+  return e.status == EquationStatus::ok ? description(o.answer.status) : description(e.status);
+}
+
+CoefficientTest test_of(const SemOutcome& o, const EquationEstimate& e, std::size_t p) {
+  const double df = o.options.divisor == SemDivisor::small ? static_cast<double>(e.degrees_of_freedom)
+                                                           : std::numeric_limits<double>::infinity();
+  return test_coefficient(e.coefficients[p], e.standard_errors[p], df, o.level);
+}
+
+json equation_json(const SemOutcome& o, std::size_t i) {
+  const EquationEstimate& e = o.answer.equations[i];
+  const Equation& equation = o.problem.model.equations[i];
+  json result = {
+      {"label", o.problem.labels[i]}, {"status", status_of(o, e)}, {"dependent", o.problem.name(equation.dependent)}};
+  if (!e.dependent_regressors.empty()) {
+    result["because_of"] = json::array();
+    for (const index_t c : e.dependent_regressors) result["because_of"].push_back(o.problem.name(c));
+  }
+  if (e.coefficients.empty()) return result;
+  result["coefficients"] = json::array();
+  for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
+    const CoefficientTest t = test_of(o, e, p);
+    result["coefficients"].push_back({{"name", o.problem.name(equation.regressors[p])},
+                                      {"estimate", e.coefficients[p]},
+                                      {"std_error", e.standard_errors[p]},
+                                      {"statistic", t.statistic},
+                                      {"p", t.p},
+                                      {"low", t.low},
+                                      {"high", t.high}});
+  }
+  result["degrees_of_freedom"] = e.degrees_of_freedom;
+  result["sigma"] = e.sigma;
+  result["r2"] = e.r2;
+  result["adjusted_r2"] = e.adjusted_r2;
+  result["f"] = e.f.statistic;
+  result["condition"] = e.condition;
+  result["perfect_fit"] = e.perfect_fit;
+  if (o.hansen.empty())
+    result["sargan"] = chi_squared_test(e.sargan);
+  else
+    result["hansen"] = chi_squared_test(o.hansen[i]);
+  result["first_stage"] = json::object();
+  for (std::size_t p = 0; p < e.first_stage.size(); ++p) {
+    const TestStatistic& f = e.first_stage[p];
+    if (f.df2 > 0)
+      result["first_stage"][o.problem.name(equation.regressors[p])] = {
+          {"f", f.statistic},
+          {"df1", f.df},
+          {"df2", f.df2},
+          {"p", p_of_f(f.statistic, static_cast<double>(f.df), static_cast<double>(f.df2))}};
+  }
+  if (!std::isnan(o.error.normal_residuals[i])) result["normal_residual"] = o.error.normal_residuals[i];
+  return result;
+}
+
+/// The largest error of a coefficient, relative to the largest of its equation; NaN where no equation has numbers.
+double truth_error(const SemOutcome& o) {
+  double most = nan;
+  for (std::size_t i = 0; i < o.problem.truth.size(); ++i) {
+    double size = 0, distance = 0;
+    const std::vector<double>& b = o.answer.equations[i].coefficients;
+    for (std::size_t p = 0; p < b.size(); ++p) {
+      size = std::max(size, std::abs(o.problem.truth[i][p]));
+      distance = std::max(distance, std::abs(b[p] - o.problem.truth[i][p]));
+    }
+    if (!b.empty()) most = std::fmax(most, distance / size);
+  }
+  return most;
+}
+
+void tell_status(const SemOutcome& o, Report& report) {
+  if (o.answer.status == SemStatus::singular_covariance) {
+    std::string names;
+    for (const index_t i : o.answer.singular)
+      names += (names.empty() ? ": " : ", ") + o.problem.labels[static_cast<std::size_t>(i)];
+    const auto equations = std::ranges::count(o.answer.equations, EquationStatus::ok, &EquationEstimate::status);
+    if (const index_t D = o.problem.source().m; D < equations)
+      names += fmt::format(" ({} observations of {} equations)", D, equations);
+    report.fail(description(o.answer.status) + names);
+  }
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
+    const EquationEstimate& e = o.answer.equations[i];
+    if (e.status != EquationStatus::ok) report.fail(o.problem.labels[i] + ": " + description(e.status));
+  }
+  if (o.answer.status == SemStatus::not_converged)
+    report.fail(fmt::format("not converged: {} iterations, the last moved a coefficient by {:.2g}", o.answer.iterations,
+                            o.answer.last_change));
+}
+
+}  // namespace
+
+void tell(const SemOutcome& o, Report& report) {
+  json equations = json::array();
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) equations.push_back(equation_json(o, i));
+  report.section("equations", equations);
+  json system = json::object();
+  if (o.answer.residual_covariance.rows() > 0) {
+    system["residual_covariance"] = matrix(o.answer.residual_covariance);
+    system["correlation"] = matrix(o.answer.residual_correlation);
+  }
+  if (o.answer.weighting_covariance.rows() > 0) system["weighting_covariance"] = matrix(o.answer.weighting_covariance);
+  system["mcelroy_r2"] = o.answer.mcelroy_r2;
+  system["hansen_sargan"] = chi_squared_test(o.answer.hansen_sargan);
+  if (o.answer.iterations > 0) system["iterations"] = o.answer.iterations, system["last_change"] = o.answer.last_change;
+  if (o.answer.system_solver != SystemSolver::automatic)
+    system["solver"] = name_of(system_solvers(), o.answer.system_solver);
+  if (o.answer.system_solver == SystemSolver::gradients) {
+    system["gradient_steps"] = o.answer.gradient_steps;
+    system["std_errors"] = "none by conjugate gradients";
+  }
+  report.section("system", system);
+  tell_status(o, report);
+
+  double normal = 0;
+  bool measured = false;
+  for (const double r : o.error.normal_residuals)
+    if (!std::isnan(r)) normal = std::max(normal, r), measured = true;
+  if (measured) report.check("normal_residual", Measured{normal, o.error.bound});
+  if (!std::isnan(o.error.system_residual))
+    report.check("system_residual", Measured{o.error.system_residual, o.error.bound});
+  if (const double truth = truth_error(o); !std::isnan(truth)) report.check("truth_error", truth);
+}
+
+void print_equations(const SemOutcome& o) {
+  if (o.answer.system_solver == SystemSolver::gradients)
+    fmt::print("\nno standard errors: the system was solved by conjugate gradients ({} steps)\n",
+               o.answer.gradient_steps);
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
+    const EquationEstimate& e = o.answer.equations[i];
+    const Equation& equation = o.problem.model.equations[i];
+    fmt::print("\n{}: {}", o.problem.labels[i], o.problem.name(equation.dependent));
+    if (e.coefficients.empty()) {
+      fmt::print("  {}", status_of(o, e));
+      for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
+        fmt::print("{} {}", k == 0 ? ", because of" : ",", o.problem.name(e.dependent_regressors[k]));
+      fmt::print("\n");
+      continue;
+    }
+    if (o.answer.status != SemStatus::ok) fmt::print("  {},", status_of(o, e));
+    fmt::print("  sigma {:.6g}, R2 {:.4f}\n{:<24} {:>14} {:>14} {:>10} {:>10}\n", e.sigma, e.r2, "", "estimate",
+               "std error", o.options.divisor == SemDivisor::small ? "t" : "z", "p");
+    for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
+      const CoefficientTest t = test_of(o, e, p);
+      fmt::print("{:<24} {:>14.7g} {:>14.7g} {:>10.3f} {:>10.3g}\n", o.problem.name(equation.regressors[p]),
+                 e.coefficients[p], e.standard_errors[p], t.statistic, t.p);
+    }
+  }
+}
+
+void write_coefficients(const std::string& path, const SemOutcome& o) {
+  AtomicFile file(path);
+  file.write("equation,name,estimate,std_error,statistic,p,low,high\n");
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
+    const EquationEstimate& e = o.answer.equations[i];
+    for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
+      const CoefficientTest t = test_of(o, e, p);
+      std::string line =
+          csv_field(o.problem.labels[i]) + ',' + csv_field(o.problem.name(o.problem.model.equations[i].regressors[p]));
+      for (const double x : {e.coefficients[p], e.standard_errors[p], t.statistic, t.p, t.low, t.high})
+        line += ',' + (std::isfinite(x) ? fmt::format("{}", x) : std::string("NA"));
+      file.write(line + '\n');
+    }
+  }
+  file.commit();
+}
+
+HostMatrix<double> residuals(const SemOutcome& o, bool fitted) {
+  constexpr index_t rows_at_once = 8192;
+  const RowSource<double> source = o.problem.source();
+  HostMatrix<double> E(source.m, static_cast<index_t>(o.answer.equations.size()));
+  for (index_t first = 0; first < source.m; first += rows_at_once) {
+    HostMatrix<double> data(std::min(rows_at_once, source.m - first), source.n);
+    source.read(first, {data.data(), data.rows(), data.cols(), data.ld()});
+    in_parts(E.cols(), 1, [&](index_t i, index_t) {
+      const std::vector<double>& b = o.answer.equations[static_cast<std::size_t>(i)].coefficients;
+      const Equation& equation = o.problem.model.equations[static_cast<std::size_t>(i)];
+      double* const sums = &E(first, i);
+      std::fill_n(sums, data.rows(), b.empty() ? nan : 0.0);
+      for (std::size_t p = 0; p < b.size(); ++p)
+        for (index_t t = 0; t < data.rows(); ++t) sums[t] += b[p] * data(t, equation.regressors[p]);
+      for (index_t t = 0; t < data.rows() && !fitted; ++t) sums[t] = data(t, equation.dependent) - sums[t];
+      const std::vector<double>& weights = o.problem.root_weights;
+      for (index_t t = 0; t < data.rows() && !weights.empty(); ++t)
+        sums[t] /= weights[static_cast<std::size_t>(first + t)];
+    });
+  }
+  if (!o.problem.kept) return E;
+  HostMatrix<double> all(o.problem.all_rows, E.cols());
+  std::fill_n(all.data(), all.size(), nan);
+  for (index_t i = 0; i < E.cols(); ++i)
+    for (index_t t = 0; t < E.rows(); ++t) all((*o.problem.kept)[static_cast<std::size_t>(t)], i) = E(t, i);
+  return all;
+}
+
+}  // namespace tesela::cli

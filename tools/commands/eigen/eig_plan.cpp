@@ -1,0 +1,73 @@
+#include "tools/commands/eigen/eig_plan.hpp"
+
+#include <algorithm>
+
+namespace tesela::cli {
+namespace {
+
+constexpr double mebibyte = 1024.0 * 1024.0;
+
+/// The largest orders by method, for the same workers.
+nlohmann::json largest_orders(const WorkerCounts& workers, const MemoryRoom& room, SymmetricEigOptions options) {
+  nlohmann::json rows = nlohmann::json::array();
+  options.positions.reset();
+  for (const EigMethod method : {EigMethod::two_stage, EigMethod::lapack})
+    for (const bool vectors : {false, true}) {
+      options.method = method;
+      options.vectors = vectors;
+      const auto largest = [&](std::size_t element) {
+        return largest_order(room, [&](index_t n) { return eig_command_plan(workers, n, element, options); });
+      };
+      rows.push_back({{"method", name_of(eig_methods(), method)},
+                      {"vectors", vectors ? "yes" : "no"},
+                      {"single", largest(sizeof(float))},
+                      {"double", largest(sizeof(double))}});
+    }
+  return rows;
+}
+
+/// MiB of one matrix, and of the three that a QR iteration keeps, as they were published.
+nlohmann::json published_sizes() {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const int n : {5000, 10000, 15000, 20000, 25000, 30000, 40000, 50000, 60000, 70000, 80000, 90000, 100000}) {
+    const double square = static_cast<double>(n) * n / mebibyte;
+    rows.push_back({{"n", n},
+                    {"float MiB", 4 * square},
+                    {"double MiB", 8 * square},
+                    {"3 float MiB", 12 * square},
+                    {"3 double MiB", 24 * square}});
+  }
+  return rows;
+}
+
+}  // namespace
+
+MemoryPlan eig_command_plan(const WorkerCounts& workers, index_t n, std::size_t element,
+                            const SymmetricEigOptions& options) {
+  MemoryPlan plan = plan_symmetric_eig(workers, n, element, options);
+  plan.hold({MemoryPlan::host, {n, n}, 1, 0, plan.last_stage()});
+  // Code and buffers that the first run touches: of many kernels, or of a library alone.
+  const bool stages = suitable_eig_method(workers, n, options) == EigMethod::two_stage;
+  plan.hold({MemoryPlan::host, {((stages ? 8 : 3) << 20) / static_cast<index_t>(element), 1}, 1, 0, plan.last_stage()});
+  if (!options.vectors || workers.gpus == 0) return plan;  // on cores they come when what applied Q has gone
+  const Shape vectors{n, options.positions ? options.positions->size() : n};
+  // As many as A's copy, which has gone by then, and the caller's beside them.
+  plan.hold({MemoryPlan::host, vectors, 1, plan.last_stage(), plan.last_stage()});
+  return plan;
+}
+
+int run_eig_plan(const CommonOptions& common, const PlanOptions& plan, index_t n, const SymmetricEigOptions& options) {
+  const Runtime runtime(common.runtime());
+  const MemoryRoom room = plan.room(runtime);
+  const std::size_t element = common.precision == "s" ? sizeof(float) : sizeof(double);
+  return finish_plan(common, runtime,
+                     {{"command", "eig"},
+                      {"n", n},
+                      {"precision", common.precision},
+                      {"method", name_of(eig_methods(), suitable_eig_method(runtime, n, options))},
+                      {"vectors", options.vectors}},
+                     eig_command_plan(runtime, n, element, options), room,
+                     {{"largest", largest_orders(runtime, room, options)}, {"published", published_sizes()}});
+}
+
+}  // namespace tesela::cli

@@ -1,0 +1,83 @@
+#include "tools/commands/eigen/eig_proof.hpp"
+
+#include "tools/checks/eig_error.hpp"
+#include <tesela/algorithms/eigen/generalized_eig.hpp>
+#include <tesela/algorithms/eigen/symmetric_pencil.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace tesela::cli {
+namespace {
+
+/// Counts in double precision also for single values: their own errors are what a shift must keep away from.
+template <class T>
+TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, HostMatrix<double>& wide) {
+  const index_t tile = suitable_inertia_tile(runtime);
+  const auto map = [&](const HostMatrix<double>& m) {
+    return TileMatrix<double>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), {tile, tile});
+  };
+  if constexpr (std::is_same_v<T, double>) {
+    return map(a);
+  } else {
+    wide = HostMatrix<double>(a.rows(), a.cols());
+    std::copy_n(a.data(), a.size(), wide.data());
+    return map(wide);
+  }
+}
+
+/// What inertia(sigma) says of values that are right to `accuracy`; certify() compares at random shifts.
+template <class T>
+EigProof prove_by(const EigSelection& selection, index_t shifts, const SymmetricEig<T>& eig, double accuracy,
+                  const std::function<SymmetricInertia(double)>& inertia, const std::function<Certificate()>& certify) {
+  EigProof proof;
+  if (shifts > 0) proof.certificate = certify();
+  if (selection.range.empty()) return proof;
+  const auto [low, high] = selection.interval();
+  const auto below = [&](double end) {
+    const InertiaCount count = count_below(eig.spectrum, end, accuracy, inertia);
+    proof.doubtful += count.most - count.least;
+    proof.counted = proof.counted && count.known;
+    const index_t found = std::lower_bound(eig.spectrum.begin(), eig.spectrum.end(), end) - eig.spectrum.begin();
+    return std::clamp(found, count.least, std::max(count.least, count.most));
+  };
+  const index_t first = below(low);
+  proof.expected = below(high) - first;
+  return proof;
+}
+
+}  // namespace
+
+template <class T>
+EigProof prove(Runtime& runtime, const EigInput& input, const EigProblem<T>& problem, const EigSelection& selection,
+               index_t shifts, std::uint64_t seed, const SymmetricEig<T>& eig) {
+  if (!eig.status.ok() || problem.a.rows() != input.n) return {};
+  if (shifts == 0 && selection.range.empty()) return {};
+  Graph g(runtime);
+  HostMatrix<double> wide_a, wide_b;
+  const TileMatrix<double> A = tiles_in_double(runtime, problem.a, wide_a);
+  const double bound = eig_bounds<T>(input.n).value;
+  const auto proved = [&](double accuracy, const auto& matrix, const std::function<SymmetricInertia(double)>& inertia) {
+    return prove_by(selection, shifts, eig, accuracy, inertia,
+                    [&] { return certify_spectrum<double>(g, matrix, eig.values, accuracy, shifts, seed); });
+  };
+  if (input.generalized()) {
+    const SymmetricPencil<double> pencil(g, *find_named(generalized_kinds(), input.kind), A,
+                                         tiles_in_double(runtime, problem.b, wide_b));
+    return proved(bound * pencil.error_scale(eig.norm), pencil, [&](double end) { return pencil.inertia(g, end); });
+  }
+  return proved(bound * std::min(eig.norm, std::numeric_limits<double>::max()), A, [&](double end) -> SymmetricInertia {
+    // Beyond the largest absolute row sum there is nothing to count, and T may not hold it.
+    if (std::isinf(end) || !(std::abs(end) <= problem.largest_row_sum())) return {end < 0 ? 0 : input.n, 0};
+    return symmetric_inertia(g, A, end);
+  });
+}
+
+template EigProof prove(Runtime&, const EigInput&, const EigProblem<float>&, const EigSelection&, index_t,
+                        std::uint64_t, const SymmetricEig<float>&);
+template EigProof prove(Runtime&, const EigInput&, const EigProblem<double>&, const EigSelection&, index_t,
+                        std::uint64_t, const SymmetricEig<double>&);
+
+}  // namespace tesela::cli

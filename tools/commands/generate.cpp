@@ -1,0 +1,48 @@
+#include "tools/app/command.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/outputs.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  index_t m = -1, n = 1000;
+  std::string pattern, random = "uniform", out, precision = "d";
+  std::uint64_t seed = 1;
+};
+
+template <class T>
+int run(const Options& o) {
+  const index_t m = o.m >= 0 ? o.m : o.n;
+  const std::string kind = o.pattern.empty() ? o.random : o.pattern == "random" ? "uniform" : o.pattern;
+  write_matrix(o.out, generate<T>({m, o.n}, parse_random_kind(kind), o.seed));
+  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, kind);
+  return done;
+}
+
+const Command generate_command(
+    Command::Group::top, "generate", "write a generated matrix to a file", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::non_negative());
+      app.add_option("-n,--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
+      auto* random = add_random(app, o->random, random_kinds());
+      add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
+      app.add_option("-s,--seed", o->seed, "of the random numbers")->transform(non_negative())->capture_default_str();
+      app.add_option("-p,--precision", o->precision, "s (single) or d (double)")
+          ->check(CLI::IsMember({"s", "d"}))
+          ->capture_default_str();
+      add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+      app.footer(
+          "Examples:\n"
+          "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"
+          "  tesela generate --m 400 --n 100 --random kappa:1e12 --out A.mtx");
+      return std::function<int()>([o] { return o->precision == "s" ? run<float>(*o) : run<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,116 @@
+#include "tools/commands/least_squares/uncertainty.hpp"
+
+#include "tools/app/matrix_outputs.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/outputs.hpp"
+#include <tesela/runtime/errors.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::cli {
+namespace {
+
+nlohmann::json json_of(const Regression& one, double level) {
+  const bool known = std::isinf(one.degrees_of_freedom);
+  nlohmann::json unknowns = nlohmann::json::array();
+  for (std::size_t j = 0; j < one.tests.size(); ++j)
+    unknowns.push_back({{"unknown", j + 1},
+                        {"estimate", one.estimates[j]},
+                        {"std_error", one.standard_errors[j]},
+                        {"statistic", one.tests[j].statistic},
+                        {"p", one.tests[j].p},
+                        {"low", one.tests[j].low},
+                        {"high", one.tests[j].high}});
+  return {{"sigma", one.sigma},
+          {"degrees_of_freedom", known ? nlohmann::json() : nlohmann::json(one.degrees_of_freedom)},
+          {"statistic", known ? "z" : "t"},
+          {"level", level},
+          {"coefficients", unknowns}};
+}
+
+/// Returns whether the unknowns do not depend on errors: their variances are then 0 for errors of any variance.
+template <class T>
+bool is_exact(const Uncertainty<T>& found) {
+  const auto zero = [](T x) { return x == T(0); };
+  const HostMatrix<T>& V = found.covariance;
+  return std::all_of(found.errors.begin(), found.errors.end(), zero) &&
+         std::all_of(V.data(), V.data() + V.size(), zero);
+}
+
+/// Returns why there are no standard errors; empty if there are.
+template <class T>
+std::string why_none(const UncertaintyOptions& options, const Uncertainty<T>& found, const RegressionData<T>& data) {
+  const index_t n = data.X.rows();
+  if (n == 0) return {};
+  if (data.rank < n)
+    return fmt::format("the rank {} is less than the {} unknowns, which leaves some undetermined", data.rank, n);
+  if (!options.regression.known_variances && data.degrees_of_freedom <= 0 && !is_exact(found))
+    return "no degree of freedom is left to estimate the errors' variance; --known-variances takes it as given";
+  return {};
+}
+
+}  // namespace
+
+void UncertaintyOptions::add_to(CLI::App& app) {
+  app.add_flag("--std-errors", errors,
+               "table of the unknowns with standard errors, t, p and intervals; the errors' variance is estimated, "
+               "||r||^2 / degrees of freedom");
+  app.add_flag("--known-variances", regression.known_variances,
+               "standard errors, z and p for errors of the variances that are given (of ols 1), which nothing scales");
+  app.add_option("--level", regression.level, "probability of the intervals")
+      ->check(cli::between(1e-6, 1 - 1e-6))
+      ->capture_default_str();
+  add_output(
+      app, Output::matrix, "--out-covariance", covariance,
+      "write the covariance of the unknowns, n x n, to FILE; with several right-hand sides, whose variances differ, "
+      "n x n rhs; not for deficient ranks");
+}
+
+void UncertaintyOptions::require_valid(const char* command, const QrMethod& method) const {
+  if (wanted() && method.library())
+    throw ArgumentError(command, errors ? "--std-errors" : "--out-covariance",
+                        "needs a triangle, which --method " + method.name + " does not leave");
+  if (regression.known_variances && !wanted())
+    throw ArgumentError(command, "--known-variances", "belongs to --std-errors or --out-covariance");
+}
+
+template <class T>
+void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>& found, const RegressionData<T>& data,
+                        Report& report) {
+  if (!options.wanted()) return;
+  const index_t df = data.degrees_of_freedom;
+  const bool known = options.regression.known_variances;
+  const std::string none = why_none(options, found, data);
+  const std::vector<Regression> all =
+      regressions(data.X, found.errors, data.residual_norms, data.degrees_of_freedom, options.regression);
+  if (options.errors) {
+    nlohmann::json errors = nlohmann::json::array(), variances = nlohmann::json::array(),
+                   tables = nlohmann::json::array();
+    for (const Regression& one : all) {
+      tables.push_back(json_of(one, options.regression.level));
+      for (const double error : one.standard_errors)
+        if (none.empty()) errors.push_back(error);
+    }
+    for (const double norm : data.residual_norms)
+      if (df > 0) variances.push_back(norm * norm / static_cast<double>(df));
+    report.section("regression", tables);
+    report.section("standard_errors", errors);
+    report.section("residual_variances", variances);
+    if (!none.empty()) report.note("no standard errors: " + none);
+    if (none.empty() && data.exact_fit && !known)
+      report.note("the fit is exact up to rounding: these standard errors measure rounding errors");
+  }
+  if (options.covariance.empty()) return;
+  if (!none.empty()) return report.fail("no covariance: " + none);
+  write_matrices(report, {{"covariance", options.covariance, covariances(found.covariance, all, options.regression)}});
+}
+
+template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<float>&, const RegressionData<float>&,
+                                 Report&);
+template void report_uncertainty(const UncertaintyOptions&, const Uncertainty<double>&, const RegressionData<double>&,
+                                 Report&);
+
+}  // namespace tesela::cli

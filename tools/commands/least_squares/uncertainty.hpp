@@ -1,0 +1,63 @@
+#pragma once
+
+#include "tools/app/report.hpp"
+#include "tools/commands/qr/qr_methods.hpp"
+#include <tesela/algorithms/econometrics/regression.hpp>
+#include <tesela/algorithms/least_squares/covariance.hpp>
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// --std-errors, --out-covariance and their options.
+struct UncertaintyOptions {
+  bool errors = false;
+  std::string covariance;  ///< its file
+  RegressionOptions regression;
+
+  bool wanted() const { return errors || !covariance.empty(); }
+  void add_to(CLI::App& app);
+  /// Throws ArgumentError for a library's method, which keeps no triangle, and for known variances if nothing is
+  /// wanted.
+  void require_valid(const char* command, const QrMethod& method) const;
+};
+
+/// For errors of variance 1; empty without a full rank.
+template <class T>
+struct Uncertainty {
+  std::vector<T> errors;
+  HostMatrix<T> covariance;
+};
+
+/// Computes standard errors and covariance, as wanted, from the triangle or spread kept in `answer`.
+template <class T, class Answer>
+Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtime, const Answer& answer) {
+  Uncertainty<T> result;
+  if (!options.wanted()) return result;
+  Graph g(runtime);
+  if (options.errors) result.errors = standard_errors(g, answer);
+  if (!options.covariance.empty()) result.covariance = covariance(g, answer);
+  return result;
+}
+
+/// The parts of a solution that a regression needs.
+template <class T>
+struct RegressionData {
+  const HostMatrix<T>& X;
+  const std::vector<T>& residual_norms;
+  index_t degrees_of_freedom, rank;
+  bool exact_fit = false;  ///< residuals are rounding errors
+};
+
+/// Reports the regression of each right-hand side, or notes why there are no standard errors, and writes a good
+/// report's covariances. Fails the report if they are wanted and there are none.
+template <class T>
+void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>& found, const RegressionData<T>& data,
+                        Report& report);
+
+}  // namespace tesela::cli

@@ -1,0 +1,42 @@
+#include "tools/app/command.hpp"
+#include "tools/app/program.hpp"
+#include "tools/app/standard_streams.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <unistd.h>
+
+using namespace tesela::cli;
+
+namespace {
+
+/// `tesela bench …` is the program tesela-bench beside this one, with these very arguments. Returns where it cannot be
+/// run.
+int run_benchmarks(char** argv) {
+  std::error_code unknown;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
+  const std::string program = here / "tesela-bench";
+  execv(program.c_str(), argv);
+  tell(fmt::format("tesela: bench: cannot run {}: {}; cmake --build build --target tesela_bench builds it", program,
+                   std::generic_category().message(errno)));
+  return environment;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> words = words_of(argc, argv);
+  if (const auto command = command_in(words); command != words.end() && *command == "bench")
+    return run_benchmarks(argv);
+  const int code = run_program(std::move(words));
+  if (code == environment) {  // without address space OpenBLAS's threads never end, and its destructor waits for them
+    std::fflush(nullptr);
+    std::_Exit(code);
+  }
+  return code;
+}

@@ -1,0 +1,126 @@
+#include "tools/app/choices.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/checks/ordering_error.hpp"
+#include "tools/problems/mimo/mimo_problem.hpp"
+#include <tesela/algorithms/mimo/orderings.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace tesela::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  index_t n = 8, signals = 10000;
+  std::string build = "prefix", strategy = "owner", buffer = "inf", constellation = "16qam";
+  double ebn0 = 7;
+  index_t errors = 100000;
+};
+
+OrderingOptions ordering_options(const Options& o) {
+  const auto build = find_named(ordering_builds(), o.build);
+  const auto strategy = find_named(ordering_strategies(), o.strategy);
+  if (!build) throw ArgumentError("mimo orderings", "--build", fmt::format("'{}' is none; see --help", o.build));
+  if (!strategy)
+    throw ArgumentError("mimo orderings", "--strategy", fmt::format("'{}' is none; see --help", o.strategy));
+  OrderingOptions options{*build, *strategy, 0};
+  if (o.buffer == "inf") return options;
+  const bool whole = !o.buffer.empty() && o.buffer.size() < 10 &&
+                     o.buffer.find_first_not_of("0123456789") == std::string::npos && o.buffer != "0";
+  if (!whole)
+    throw ArgumentError("mimo orderings", "--buffer", fmt::format("'{}' is neither a number nor inf", o.buffer));
+  options.buffer = std::stol(o.buffer);
+  return options;
+}
+
+int run(const Options& o) {
+  Report report("mimo orderings", o.common);
+  const OrderingOptions options = ordering_options(o);
+  if (o.n > 20) throw ArgumentError("mimo orderings", "--n", fmt::format("{}; at most 20", o.n));
+  const bool table = options.strategy != OrderingStrategy::per_signal && options.strategy != OrderingStrategy::cache;
+  const double bytes = table ? ordering_bytes(o.n, options.build) : 0;
+  const std::vector<Constellation> one = parse_constellations("mimo orderings", o.constellation, 1);
+  if (!(std::abs(o.ebn0) <= 1000))
+    throw ArgumentError("mimo orderings", "--ebn0", fmt::format("{}; -1000 to 1000", o.ebn0));
+  const double n0 = noise_variance(o.ebn0, one);
+  report.problem() = {{"n", o.n},
+                      {"signals", o.signals},
+                      {"build", o.build},
+                      {"strategy", o.strategy},
+                      {"buffer", o.buffer},
+                      {"constellation", o.constellation},
+                      {"ebn0_db", o.ebn0},
+                      {"table_bytes", bytes},
+                      {"seed", o.common.seed}};
+  const RealSignals data = random_real_signals(o.n, o.signals, one.front(), n0, o.common.seed);
+  Detection found;
+  {
+    Runtime runtime(o.common.runtime());
+    if (bytes > static_cast<double>(runtime.device_bytes()) || options.strategy == OrderingStrategy::copy_all)
+      require_memory("mimo orderings",
+                     fmt::format("{:.0f} factorizations, {:.0f} bytes of them,",
+                                 bytes / 8 / static_cast<double>(o.n * o.n), bytes),
+                     bytes);
+    OrderedDetector detector(runtime, data.h.clone(), one.front(), options);
+    double built = 0, factored = 0;
+    run_timed(o.common, runtime, report,
+              {[] {},
+               [&](Graph& g, bool) {
+                 const Stopwatch watch;
+                 factored = detector.factorizations();
+                 detector.prepare(g);
+                 built = watch.seconds();
+                 found = detector.detect(g, data.x);
+                 factored = detector.factorizations() - factored;
+                 report.check("build_seconds", built);
+                 report.check("search_seconds", watch.seconds() - built);
+                 return 0.0;
+               }});
+    report_nodes(found.reports, report);
+    report.check("ties", static_cast<double>(found.ties()));
+    report.check("factorizations", factored);
+    report.check("host_bytes", detector.host_bytes());
+    report.check("qr_error", Measured{ordering_error(detector, data.h, o.errors), 1e-13});
+    Graph g(runtime);
+    report.check_count("ml_mismatches", static_cast<double>(ordering_mismatches(g, data.h, data.x, one.front(), found)),
+                       0);
+  }
+  return report.finish();
+}
+
+template <class E>
+std::string names_of(std::span<const Named<E>> all) {
+  std::string names;
+  for (const auto& each : all) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", each.name, each.about);
+  return names;
+}
+
+const Command orderings_command(
+    Command::Group::mimo, "orderings", "signals of one channel, each with an order of columns of its own, by tables",
+    [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      app.add_option("-n,--n", o->n, "columns in real form: 2 Nt")->transform(positive())->capture_default_str();
+      app.add_option("--build", o->build, "of the factorizations: " + names_of(ordering_builds()))
+          ->capture_default_str();
+      app.add_option("--strategy", o->strategy, "where a signal's comes from: " + names_of(ordering_strategies()))
+          ->capture_default_str();
+      app.add_option("--buffer", o->buffer, "signals at a time, or inf")->capture_default_str();
+      app.add_option("--signals", o->signals, "how many")->transform(non_negative())->capture_default_str();
+      app.add_option("--constellation", o->constellation, "square QAM")->capture_default_str();
+      app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->capture_default_str();
+      app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or about so many")
+          ->transform(positive())
+          ->capture_default_str();
+      CommonOptions::Taken taken;
+      taken.precision = false;
+      o->common.add_to(app, taken);
+      app.footer("Example:\n  tesela mimo orderings --n 8 --build neighbour --strategy lazy --buffer 512 --json -");
+      return std::function<int()>([o] { return run(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

@@ -1,0 +1,177 @@
+#include "tools/app/command.hpp"
+#include "tools/app/matrix_outputs.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/checks/toeplitz_spectrum_error.hpp"
+#include "tools/problems/toeplitz/toeplitz_options.hpp"
+#include "tools/problems/toeplitz/toeplitz_spectrum_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+namespace {
+
+/// Beyond this order `eig` compares with no dense solver.
+constexpr index_t largest_dense = 4096;
+
+struct Options {
+  CommonOptions common;
+  ToeplitzInput input;
+  SpectrumSettings settings;
+  bool vectors = false, check = true;
+  std::string range, out, vectors_out;
+  index_t smallest = 0, largest = 0;
+};
+
+/// The spectrum's own verdict, and what measurements from outside say; each with its limit (docs/toeplitz.md).
+template <class T>
+void report_errors(const Options& o, const SpectrumOptions& asked, const Spectrum<T>& s, const HostMatrix<T>& t,
+                   const HostMatrix<T>& vectors, Report& report) {
+  const index_t n = t.rows();
+  constexpr auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  const auto order = static_cast<double>(n), roundings = std::max(8.0, std::sqrt(order)) * eps;
+  const double norm = toeplitz_norm_estimate(n, t.data(), s.values),
+               rounding = std::numeric_limits<double>::denorm_min() / norm;  // of values that are nearly zero
+  if (std::any_of(s.values.begin(), s.values.end(), [](double value) { return !std::isfinite(value); }))
+    return report.fail("overflow: an eigenvalue is larger than the largest number");  // errors are not measured
+  report.check("max_ritz_residual", s.residual);
+  report.check("error_bound", s.error);
+  report.check_count("uncertain", static_cast<double>(s.uncertain), 0);
+  if (std::isfinite(asked.low) || std::isfinite(asked.high)) report.check("range_moved", s.moved);
+  if (o.check && n <= largest_dense) {
+    const bool missing = static_cast<index_t>(s.values.size()) != s.expected;
+    const bool some = asked.smallest > 0 || asked.largest > 0;
+    const ToeplitzValuesError error = toeplitz_values_error(
+        n, t.data(), s.values, s.first, missing, some ? -std::numeric_limits<double>::infinity() : asked.low,
+        some ? std::numeric_limits<double>::infinity() : asked.high, s.resolution);
+    report.check("max_error", Measured{error.error, s.error.bound + order * 2.3e-16 + rounding});
+    if (!some) report.check_count("miscounted", static_cast<double>(error.miscounted), 0);
+  }
+  if (!asked.vectors) return;
+  const ToeplitzSpectrumError error = toeplitz_spectrum_error(n, t.data(), s.values, s.symmetry, vectors.data(), norm);
+  report.check("max_residual", Measured{error.residual, s.residual.bound + rounding});
+  report.check("orthogonality", Measured{error.orthogonality, std::min(5e4 * roundings, useful_bound)});
+  report.check("symmetry", Measured{error.symmetry, 100 * eps});
+}
+
+/// Part of the workers' busy time that went to Lanczos steps, which are solves with the shifted matrix.
+double time_in_solves(const Statistics& statistics) {
+  double steps = 0, all = 0;
+  for (const WorkerUse& worker : statistics.workers)
+    for (const KernelUse& kernel : worker.kernels) {
+      all += kernel.busy_seconds;
+      if (kernel.kernel == "lanczos_steps" || kernel.kernel == "levinson_lanczos_steps") steps += kernel.busy_seconds;
+    }
+  return all > 0 ? steps / all : 0;
+}
+
+template <class T>
+int run_eig(Options o) {
+  Report report("toeplitz eig", o.common);
+  o.input.settle(2000);
+  const index_t n = o.input.n;
+  if (n < 1) throw ArgumentError("toeplitz eig", "--n", "a matrix of order 0 has no eigenvalues");
+  SpectrumOptions options = o.settings.options(o.common.seed);
+  options.vectors = o.vectors || !o.vectors_out.empty();
+  options.smallest = o.smallest;
+  options.largest = o.largest;
+  if (!o.range.empty()) std::tie(options.low, options.high) = parse_range("toeplitz eig", o.range);
+  const index_t some = std::max(o.smallest, o.largest);
+  if (some > n)
+    throw ArgumentError("toeplitz eig", o.smallest > 0 ? "--smallest" : "--largest",
+                        fmt::format("{} eigenvalues of a matrix of order {}", some, n));
+  const auto columns = static_cast<double>(some > 0 ? std::min(some, n) : n);
+  require_memory("toeplitz eig", "t and the eigenvectors, in both bases and as one",
+                 static_cast<double>(n) * (100 + (options.vectors ? 2.5 * columns : 0)) * sizeof(T));
+  report.problem() = o.input.describe(o.common.seed);
+  report.problem().update(
+      {{"vectors", options.vectors}, {"preset", o.settings.preset}, {"precision", o.common.precision}});
+  if (!o.range.empty()) report.problem()["range"] = o.range;
+
+  const HostMatrix<T> t = o.input.load<T>(o.common.seed);
+  Spectrum<T> s;
+  HostMatrix<T> vectors;
+  double in_solves = 0;
+  {
+    Runtime runtime(o.common.runtime());
+    const std::span<const T> column(t.data(), static_cast<std::size_t>(n));
+    run_timed(o.common, runtime, report,
+              {{}, [&](Graph& g, bool) { return s = toeplitz_spectrum<T>(g, column, options), 0.0; }});
+    in_solves = time_in_solves(runtime.statistics());
+    if (options.vectors) {
+      vectors = HostMatrix<T>(n, s.vectors->n());
+      s.vectors->copy_to(vectors.data(), vectors.ld());
+      s.vectors.reset();  // they need the runtime
+    }
+  }
+
+  report.problem()["method"] = s.dense ? "dense" : "lanczos";
+  const auto found = static_cast<index_t>(s.values.size());
+  report.count("intervals", s.intervals);
+  report.count("clusters", static_cast<index_t>(s.clusters.size()));
+  report.count("shifts_counted", s.counts);
+  report.count("shifts_inverted", s.inversions);
+  report.count("relaunches", s.relaunches);
+  report.count("intervals_relaunched", s.relaunched);
+  report.count("divisions", s.divisions);
+  report.count("solves", s.steps);
+  report.check("found", static_cast<double>(found));
+  report.check("expected", static_cast<double>(s.expected));
+  report.check("mean_attempts",
+               s.intervals > 0 ? static_cast<double>(s.inversions) / static_cast<double>(s.intervals) : 0);
+  report.check("time_in_solves", in_solves);
+  if (found != s.expected) {
+    std::string said = found < s.expected
+                           ? fmt::format("shortage: {} of {} eigenvalues missing", s.expected - found, s.expected)
+                           : fmt::format("surplus: {} eigenvalues found of {}", found, s.expected);
+    for (std::size_t i = 0; i < s.shortages.size() && i < 3; ++i) {
+      char text[128];
+      std::snprintf(text, sizeof text, "; [%.17g, %.17g) has %ld, found %ld", s.shortages[i].low, s.shortages[i].high,
+                    static_cast<long>(s.shortages[i].expected), static_cast<long>(s.shortages[i].found));
+      said += text;
+    }
+    if (s.shortages.size() > 3) said += "; and " + std::to_string(s.shortages.size() - 3) + " intervals more";
+    report.fail(said);
+  }
+  report_errors(o, options, s, t, vectors, report);
+  HostMatrix<double> values(found, 1);
+  std::copy(s.values.begin(), s.values.end(), values.data());
+  write_matrices(report, {{"eigenvalues", o.out, values}, {"eigenvectors", o.vectors_out, vectors}});
+  return report.finish();
+}
+
+const Command eig_command(
+    Command::Group::toeplitz, "eig", "all eigenvalues, provably all, and eigenvectors", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->input.add_to(app);
+      app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");
+      auto* range = app.add_option("--range", o->range, "A,B: only eigenvalues in [A, B)");
+      auto* smallest =
+          app.add_option("--smallest", o->smallest, "only the K smallest")->transform(cli::positive())->excludes(range);
+      app.add_option("--largest", o->largest, "only the K largest")
+          ->transform(cli::positive())
+          ->excludes(range)
+          ->excludes(smallest);
+      o->settings.add_to(app);
+      app.add_flag("!--no-check", o->check, "do not compare with LAPACK's syevd (done up to n = 4096)");
+      add_output(app, Output::matrix, "-o,--out", o->out, "write the eigenvalues to FILE (.mtx or .npy)");
+      add_output(app, Output::matrix, "--out-vectors", o->vectors_out, "write the eigenvectors to FILE, a column each");
+      o->common.add_to(app);
+      app.footer(
+          "The spectrum is cut into intervals by counting eigenvalues (inertia); each interval's are found by two-way\n"
+          "Lanczos on the inverse, until there are as many as were counted. On cores small spectra are LAPACK's. "
+          "Examples:\n"
+          "  tesela toeplitz eig --n 2000 --seed 1 --json -\n"
+          "  tesela toeplitz eig --n 4096 --random kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_eig<float>(*o) : run_eig<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

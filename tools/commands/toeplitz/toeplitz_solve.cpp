@@ -1,0 +1,150 @@
+#include "tools/app/choices.hpp"
+#include "tools/app/command.hpp"
+#include "tools/app/matrix_outputs.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/problems/toeplitz/toeplitz_options.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+
+using namespace kernels;
+namespace {
+
+struct Options {
+  CommonOptions common;
+  ToeplitzInput input;
+  double sigma = 0;
+  index_t rhs = 1;
+  std::string method = "auto", b, out;
+  bool known = false;
+};
+
+void settle(Options& o) {
+  o.input.settle(4096);
+  if (!o.b.empty()) {
+    const Shape shape = probe_matrix(o.b).shape;
+    if (shape.rows != o.input.n)
+      throw ArgumentError(
+          "toeplitz solve", "--b",
+          o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
+    o.rhs = shape.cols;
+  }
+  if (o.method == "cauchy") {
+    const auto n = static_cast<double>(o.input.n);
+    require_memory("toeplitz solve", "the factors", n * n / 2 * (o.common.precision == "s" ? 4 : 8));
+  }
+  if (!std::isfinite(o.sigma))
+    throw ArgumentError("toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));
+}
+
+template <class T>
+ToeplitzSolution solve(const Options& o, const HostMatrix<T>& t, const HostMatrix<T>& b, HostMatrix<T>& x,
+                       Report& report) {
+  const ToeplitzMethod method = toeplitz_method(o.method);
+  Runtime runtime(o.common.runtime());
+  const index_t n = t.rows(), k = b.cols();
+  const auto X =
+      TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
+  ToeplitzSolution solved;
+  const auto run = [&](Graph& g, bool last) {
+    if (n > 0 && k > 0) {
+      const Toeplitz<T> A(g, t);
+      solved = toeplitz_solve(g, A, static_cast<T>(o.sigma), X, {method, last});
+    }
+    X.bring_home();
+    return solved.verdict_seconds;
+  };
+  run_timed(o.common, runtime, report, {[&] { X.copy_from(b.data(), b.ld()); }, run});
+  return solved;
+}
+
+template <class T>
+int run_solve(Options o) {
+  Report report("toeplitz solve", o.common);
+  settle(o);
+  const index_t n = o.input.n;
+  require_memory("toeplitz solve", "t, B and X",
+                 static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));
+  report.problem() = o.input.describe(o.common.seed);
+  report.problem().update(
+      {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
+  // The shift that the solver sees.
+  const auto sigma = static_cast<double>(in_precision<T>("toeplitz solve", "--sigma", o.sigma));
+
+  const HostMatrix<T> t = o.input.load<T>(o.common.seed);
+  const HostMatrix<T> truth = o.known ? random_columns<T>(n, o.rhs, o.common.seed) : HostMatrix<T>();
+  HostMatrix<T> b = o.b.empty() ? HostMatrix<T>(n, o.rhs) : read_matrix<T>(o.b), x(n, o.rhs);
+  if (o.known)
+    toeplitz_product(n, t.data(), sigma, o.rhs, truth.data(), b.data());
+  else if (o.b.empty())
+    b = random_columns<T>(n, o.rhs, o.common.seed);
+
+  const ToeplitzSolution solved = solve(o, t, b, x, report);
+
+  const ToeplitzAttempt& taken = solved.taken;
+  if (taken.method != ToeplitzMethod::automatic) report.problem()["method"] = toeplitz_method_name(taken.method);
+  if (o.method == toeplitz_method_name(ToeplitzMethod::automatic))
+    for (const ToeplitzAttempt& attempt : solved.attempts)
+      report.problem()["tried"].push_back(toeplitz_method_name(attempt.method));
+  if (taken.growth) report.check("growth", *taken.growth);
+  if (taken.negative) report.check("negative_pivots", static_cast<double>(*taken.negative));
+  if (!solved.failure.empty()) report.fail(solved.failure);
+  if (taken.order > 0) report.check("order", static_cast<double>(taken.order));
+  const Measured residual{toeplitz_residual(n, t.data(), sigma, o.rhs, x.data(), b.data()),
+                          toeplitz_residual_bound<T>(n)};
+  report.check("residual", residual);
+  if (!std::isnan(solved.condition)) {
+    report.check("condition", solved.condition);
+    report.check("forward_bound",
+                 {2 * solved.condition * std::max(residual.error, solved.rounding), solved.forward_bound().bound});
+  }
+  if (o.known) {
+    double error = 0, size = 0;
+    for (index_t e = 0; e < x.size(); ++e) {
+      const auto right = static_cast<double>(truth.data()[e]);
+      const double here = std::abs(static_cast<double>(x.data()[e]) - right);
+      error = here > error || std::isnan(here) ? here : error;
+      size = std::max(size, std::abs(right));
+    }
+    report.check("forward_error", error == 0 ? 0 : error / size);
+  }
+  write_matrices(report, {{"X", o.out, x}});
+  return report.finish();
+}
+
+const Command solve_command(
+    Command::Group::toeplitz, "solve", "(T - sigma I) X = B, without forming T", [](CLI::App& app) {
+      auto o = std::make_shared<Options>();
+      o->input.add_to(app);
+      app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
+      auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
+                      ->transform(cli::positive())
+                      ->capture_default_str();
+      Choices().add(toeplitz_methods()).add_option(app, "--method", o->method);
+      auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
+      add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+      add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
+      o->common.add_to(app);
+      app.footer(
+          "Where a method breaks down the status and the checks say at which order. X is written where the status is "
+          "ok.\n"
+          "Examples:\n"
+          "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
+          "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
+    });
+
+}  // namespace
+}  // namespace tesela::cli

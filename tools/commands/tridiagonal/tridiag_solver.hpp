@@ -1,0 +1,293 @@
+#pragma once
+
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/outputs.hpp"
+#include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/checks/tridiagonal_error.hpp"
+#include "tools/problems/tridiagonal/tridiag_problem.hpp"
+#include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The options of `tesela tridiag`, and the solver of its matrices.
+namespace tesela::cli::tridiag {
+
+using namespace kernels;
+
+struct Options {
+  CommonOptions common;
+  TridiagInput input;
+  std::string sizes, tile, out;
+  std::string method = "auto";
+  index_t cut = -1;
+  int refine = -1;
+
+  bool mixed() const { return common.precision == "mixed"; }
+  bool refines() const { return mixed() || refine >= 0; }
+  RefinementOptions refinement() const {
+    RefinementOptions options{input.options().systems, input.periodic, mixed()};
+    if (refine >= 0) options.iterations = refine;
+    return options;
+  }
+  bool automatic() const { return solver().method == TridiagonalMethod::automatic; }
+  bool is_checked() const { return automatic() && !refines(); }
+  /// Returns whether recursive doubling finds all or the last unknowns.
+  bool doubles() const {
+    return solver().method == TridiagonalMethod::rd || solver().method == TridiagonalMethod::cr_rd;
+  }
+  TridiagonalMethodOptions solver() const {
+    TridiagonalMethodOptions options{*find_named(tridiagonal_methods(), method), input.options()};
+    if (cut > 0) options.cut = cut;
+    return options;
+  }
+};
+
+/// The place and the kind of a failure, counted from 0 over all matrices; row -1 is the matrix as a whole.
+struct Failure {
+  index_t row = 0, matrix = 0;
+  std::string what = "singular or not finite";
+};
+
+/// The corrections of the checks, over all parts.
+struct Mended {
+  index_t equilibrated = 0, corrected = 0;
+  int attempts = 0;
+};
+
+/// The largest condition, and the matrix that has it.
+struct Condition {
+  TridiagonalCondition worst;
+  index_t matrix = 0;
+};
+
+/// The iterations and the backward error of the refinement, over all parts.
+struct Refined {
+  int iterations = 0;
+  double backward_error = 0;
+};
+
+/// Returns the tile of --tile, or nothing.
+inline std::optional<TridiagonalTile> wanted_tile(const Options& o, index_t batch) {
+  if (o.tile.empty()) return std::nullopt;
+  const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
+  return TridiagonalTile{sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
+}
+
+inline TridiagCut cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
+  const TridiagonalTile tile =
+      wanted_tile(o, batch).value_or(suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs));
+  return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
+}
+
+/// Returns the runtime's options. All ranks share the rows of one system, and of many that --tile puts into one column.
+template <class T>
+RuntimeOptions machine_of(const Options& o, const std::vector<TridiagBlock<T>>& blocks) {
+  RuntimeOptions machine = o.common.runtime();
+  const bool many = std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) {
+    const auto tile = wanted_tile(o, block.batch);
+    return block.batch > 1 && (!tile || tile->across < block.batch * o.input.rhs);
+  });
+  if (!machine.grid && !many) machine.grid = {0, 1};
+  return machine;
+}
+
+template <class T>
+class Solver {
+ public:
+  Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
+      : o_(o), blocks_(blocks), runtime_(machine_of(o, blocks)) {
+    for (TridiagBlock<T>& block : blocks_) {
+      const TridiagCut how = cut_of(o, runtime_, block.n, block.batch);
+      tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
+      levels_ = std::max(levels_, tridiagonal_levels(o.solver(), block.n, how.along));
+      largest_ = {std::max(largest_.along, how.along), std::max(largest_.across, how.across)};
+    }
+    Graph g(runtime_);
+    for (std::size_t i = 0; i < blocks_.size(); ++i) generate(g, o.input, blocks_[i], tiles_[i]);
+    g.wait();
+    for (const auto& block : tiles_)
+      for (const auto& a : {block.whole.A.dl, block.whole.A.d, block.whole.A.du, block.whole.B}) a.bring_home();
+  }
+
+  index_t levels() const { return levels_; }
+  const TridiagCut& tile() const { return largest_; }
+  const Refined& refined() const { return refined_; }
+  const Mended& mended() const { return mended_; }
+
+  /// Returns the largest condition after a run() without a failure.
+  const Condition& condition() {
+    if (o_.is_checked()) return condition_;
+    Graph g(runtime_);
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        note(tridiagonal_condition(g, A, B, X, o_.input.options()), i, p, first);
+      }
+    return condition_;
+  }
+
+  /// Solves as often as --repeat says, and answers what failed. The time is that of solving: measuring counts where it
+  /// led to further solves.
+  std::optional<Failure> run(Report& report) {
+    Status status;
+    std::optional<Failure> failure;
+    const auto solve = [&](Graph& g, bool last) {
+      if (o_.refines()) {
+        failure = refine(g);
+      } else {
+        for (const auto& block : tiles_)
+          for (const auto& part : block.parts) tridiagonal_solve_by(g, part.A, part.X, o_.solver());
+        status = wait_and_show(g);
+      }
+      for (const auto& block : tiles_) block.whole.X.bring_home();
+      if (!last || !o_.is_checked()) return 0.0;
+      const Stopwatch watch;
+      failure = check(g, status);
+      return mended_.attempts > 0 ? 0 : watch.seconds();
+    };
+    run_timed(o_.common, runtime_, report, {[this] { take_right_hand_sides(); }, solve, flops()});
+    if (o_.refines() || o_.is_checked()) return failure;
+    if (status.ok()) return std::nullopt;
+    return o_.doubles() ? find_doubling() : find(status);
+  }
+
+ private:
+  /// Returns the first matrix whose X is not finite, and why. If every X is finite, its measured residual is the
+  /// status.
+  std::optional<Failure> find_doubling() const {
+    index_t first = 0;
+    for (const TridiagBlock<T>& block : blocks_) {
+      for (index_t j = 0; j < block.systems(); ++j)
+        for (index_t i = 0; i < block.n; ++i)
+          if (!std::isfinite(block.x(i, j))) return why_not_finite(block, j / block.rhs, first);
+      first += block.batch;
+    }
+    return std::nullopt;
+  }
+
+  static Failure why_not_finite(const TridiagBlock<T>& block, index_t matrix, index_t first) {
+    for (index_t i = 0; i + 1 < block.n; ++i)
+      if (block.du(i, matrix) == T(0))
+        return {i, first + matrix, "inaccurate: recursive doubling divides by du, which is zero"};
+    return {-1, first + matrix, "inaccurate: products of recursive doubling overflow or vanish, and X is not finite"};
+  }
+
+  /// X = B, and A once more for the devices to fetch.
+  void take_right_hand_sides() {
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const auto& [A, B, X] = tiles_[i].whole;
+      X.copy_from(blocks_[i].b.data(), blocks_[i].b.ld());
+      for (const auto& band : {A.dl, A.d, A.du}) band.home_changed();
+    }
+  }
+
+  /// Solves the parts one after the other: each correction waits for what the last one reached.
+  std::optional<Failure> refine(Graph& g) {
+    refined_ = {};
+    std::optional<Failure> failure;
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        const RefinedSolve solve = tridiagonal_solve_refined(g, A, X, o_.refinement());
+        refined_.iterations = std::max(refined_.iterations, solve.iterations);
+        refined_.backward_error = worse(refined_.backward_error, solve.backward_error);
+        if (solve.converged || failure) continue;
+        failure = locate(solve.status, i, p, first);
+        if (!solve.finite)
+          failure->what = "X is not finite";
+        else if (!solve.broke_down)
+          failure->what = fmt::format("not converged after {} corrections, backward error {:.1e},", refined_.iterations,
+                                      refined_.backward_error);
+      }
+    return failure;
+  }
+
+  /// Measures and mends the parts one after the other. Of several of which one failed, each is solved anew: a status
+  /// does not say whose it is.
+  std::optional<Failure> check(Graph& g, Status status) {
+    mended_ = {};
+    condition_ = {};
+    std::optional<Failure> failure;
+    const bool several = blocks_.size() > 1 || tiles_.front().parts.size() > 1;
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
+      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
+        const auto& [A, B, X] = tiles_[i].parts[p];
+        const CheckedSolve solve = several && !status.ok() ? tridiagonal_solve_checked(g, A, B, X, o_.input.options())
+                                                           : tridiagonal_check(g, A, B, X, o_.input.options(), status);
+        mended_.equilibrated += solve.other_scaling;
+        mended_.corrected += solve.corrected;
+        mended_.attempts += solve.attempts;
+        note(solve.condition, i, p, first);
+        if (solve.status.ok() || failure) continue;
+        failure = locate(solve.status, i, p, first);
+        if (!solve.input_finite) failure->what = "A or B is not finite";
+      }
+    for (const auto& block : tiles_) block.whole.X.bring_home();
+    return failure;
+  }
+
+  /// Keeps the condition of part p of block i if it is the largest.
+  void note(const TridiagonalCondition& condition, std::size_t i, std::size_t p, index_t first) {
+    if (condition.value <= condition_.worst.value) return;
+    condition_ = {condition, locate({condition.system * blocks_[i].n + 1}, i, p, first).matrix};
+  }
+
+  /// Where a status of part p of block i lies; `first` matrices are in the blocks before it.
+  Failure locate(Status status, std::size_t i, std::size_t p, index_t first) const {
+    const TridiagBlock<T>& block = blocks_[i];
+    const index_t at = std::max<index_t>(status.info - 1, 0), system = at / block.n;
+    const index_t matrix = tiles_[i].parts.size() > 1 ? static_cast<index_t>(p) : block.batch > 1 ? system : 0;
+    return {at % block.n, first + matrix};
+  }
+
+  /// A status says where in its part: of several parts, each is asked alone.
+  Failure find(Status status) {
+    take_right_hand_sides();
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); ++i) {
+      const auto& parts = tiles_[i].parts;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        if (blocks_.size() > 1 || parts.size() > 1) {
+          Graph g(runtime_);
+          tridiagonal_solve_by(g, parts[p].A, parts[p].X, o_.solver());
+          status = g.wait();
+        }
+        if (!status.ok()) return locate(status, i, p, first);
+      }
+      first += blocks_[i].batch;
+    }
+    return {};
+  }
+
+  /// LAPACK's count for an elimination without interchanges.
+  double flops() const {
+    double unknowns = 0;
+    for (const auto& block : blocks_) unknowns += static_cast<double>(block.n) * static_cast<double>(block.systems());
+    return 8 * unknowns;
+  }
+
+  const Options& o_;
+  std::vector<TridiagBlock<T>>& blocks_;
+  Runtime runtime_;
+  std::vector<CutBlock<T>> tiles_;
+  index_t levels_ = 0;
+  TridiagCut largest_;
+  Refined refined_;
+  Mended mended_;
+  Condition condition_;
+};
+
+}  // namespace tesela::cli::tridiag

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "tools/peers/cusolver_qr.hpp"
+#include <tesela/runtime/types.hpp>
+
+#include <memory>
+
+namespace tesela {
+
+/// A general linear model by cuSOLVER's pieces on CUDA device 0, outside any graph: a peer. A = Q R, Q^T B = [B1; B2];
+/// then [B2^T B1^T] (`whole`, the published way but for the order of rows) or B2^T alone is factored. n <= m <= n + p,
+/// of full rank. Throws as CusolverQr.
+template <class T>
+class CusolverGlm {
+ public:
+  CusolverGlm(index_t m, index_t n, index_t p, index_t r, bool whole);
+  ~CusolverGlm();
+  CusolverGlm(const CusolverGlm&) = delete;
+  CusolverGlm& operator=(const CusolverGlm&) = delete;
+
+  T* data(int which) const;                     ///< A (0), B (1) and b (2) in device memory, without gaps
+  void upload(int which, const T* from) const;  ///< from host memory
+  void solve(T* x, T* u) const;                 ///< X, n x r, and U, p x r, in host memory; A, B and b are lost
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tesela

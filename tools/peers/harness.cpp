@@ -1,0 +1,89 @@
+#include "tools/peers/harness.hpp"
+
+#include "tools/app/median.hpp"
+#include <tesela/runtime/runtime.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace tesela::bench {
+
+namespace {
+
+EnergyMeter* current = nullptr;
+
+/// Adds the joules that f() takes in its seconds_of.
+template <class F>
+void add_energy(Energy& sum, const F& f) {
+  const Energy before = current != nullptr ? current->energy() : Energy{};
+  f();
+  if (current == nullptr) return;
+  const Energy after = current->energy();
+  const auto add = [](std::optional<double>& to, const std::optional<double>& from,
+                      const std::optional<double>& until) {
+    if (until) to = to.value_or(0) + *until - from.value_or(0);
+  };
+  add(sum.gpus, before.gpus, after.gpus);
+  add(sum.cores, before.cores, after.cores);
+}
+
+}  // namespace
+
+EnergyScope::EnergyScope(const std::vector<int>& gpus) : meter_(gpus) { current = &meter_; }
+EnergyScope::~EnergyScope() { current = nullptr; }
+EnergyMeter* EnergyScope::meter() { return current; }
+
+double Timing::median() const { return bench::median(seconds); }
+
+double Timing::min() const { return seconds.empty() ? 0 : *std::min_element(seconds.begin(), seconds.end()); }
+double Timing::max() const { return seconds.empty() ? 0 : *std::max_element(seconds.begin(), seconds.end()); }
+
+std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat) {
+  constexpr double long_run = 20;
+  std::vector<Timing> timings;
+  for (const Peer& peer : peers) {
+    Timing& timing = timings.emplace_back(Timing{peer.name, {}, 0, peer.absent});
+    if (!peer.absent.empty()) continue;
+    Energy energy;
+    if (peer.verify) add_energy(energy, [&] { timing.error = peer.verify(); });
+    if (peer.verify && peer.verified_seconds && *peer.verified_seconds > long_run) {
+      timing.seconds.push_back(*peer.verified_seconds);
+      timing.energy = energy;
+    } else {
+      peer.run();
+    }
+    if (Runtime::cancelled()) throw Cancelled();
+  }
+  for (std::size_t r = 0; r < static_cast<std::size_t>(std::max(repeat, 0)); ++r)
+    for (std::size_t p = 0; p < peers.size(); ++p) {
+      if (!peers[p].absent.empty() || timings[p].seconds.size() > r) continue;
+      add_energy(timings[p].energy, [&] { timings[p].seconds.push_back(peers[p].run()); });
+      if (Runtime::cancelled()) throw Cancelled();
+    }
+  for (Timing& timing : timings)
+    for (auto* const joules : {&timing.energy.gpus, &timing.energy.cores})
+      if (*joules) **joules /= static_cast<double>(timing.seconds.size());
+  return timings;
+}
+
+void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+
+double host_copy_ceiling() {
+  const std::size_t team_size = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t share = (std::size_t{256} << 20) / team_size;
+  std::vector<char> from(share * team_size, 1), to(share * team_size, 2);
+  const auto timings = alternate(
+      {{"ceiling",
+        [&] {
+          return seconds_of([&] {
+            std::vector<std::jthread> team;
+            for (std::size_t t = 0; t < team_size; ++t)
+              team.emplace_back([&, t] { std::memcpy(to.data() + t * share, from.data() + t * share, share); });
+          });
+        }}},
+      7);
+  return 2e-9 * static_cast<double>(from.size()) / timings.front().median();
+}
+
+}  // namespace tesela::bench

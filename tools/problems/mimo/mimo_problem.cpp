@@ -1,0 +1,219 @@
+#include "tools/problems/mimo/mimo_problem.hpp"
+
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/app/streams.hpp"
+#include "tools/problems/mimo/mimo_files.hpp"
+#include <tesela/algorithms/mimo/whiten.hpp>
+#include <tesela/tiles/io/arrays.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tesela::cli {
+namespace {
+
+constexpr const char* command = "mimo";
+
+/// What is sent where the alphabet has no end: parts -8 … 7.
+Constellation small_integers() {
+  Constellation made{"integers", {}};
+  for (int label = 0; label < 256; ++label) made.points.emplace_back(label / 16 - 8, label % 16 - 8);
+  return made;
+}
+
+void check_limits(const MimoShape& shape) {
+  if (shape.streams < 1 || shape.streams > 32)
+    throw ArgumentError(command, "--nt", fmt::format("{} streams; 1 to 32", shape.streams));
+  if (shape.antennas < 1 || shape.antennas > 128)
+    throw ArgumentError(command, "--nr", fmt::format("{} antennas; 1 to 128", shape.antennas));
+}
+
+}  // namespace
+
+void MimoInput::add_to(CLI::App& app) {
+  auto* const of_h = add_input(app, "--h", h,
+                               "channels: .npy, Nr x Nt for all signals, or blocks x Nr x Nt; or Matrix Market, Nr x "
+                               "Nt");
+  auto* const of_y = add_input(app, "--y", y, "signals: .npy, signals x Nr")->needs(of_h);
+  of_h->needs(of_y);
+  add_input(app, "--sent", sent, "labels that were sent, .npy, signals x Nt")->needs(of_h);
+  const auto generated = [&](CLI::Option* option) { return option->excludes(of_h); };
+  generated(app.add_option("--nt", streams, "streams")->transform(positive()))->capture_default_str();
+  generated(app.add_option("--nr", antennas, "antennas (default: as many as streams)")->transform(positive()));
+  generated(app.add_option("--signals", signals, "how many")->transform(non_negative()))->capture_default_str();
+  app.add_option("--coherence", coherence,
+                 "signals that share a channel, 0 all of them (default: as --h has it, else 1)")
+      ->transform(non_negative());
+  generated(app.add_option("--channel", channel, "rayleigh, correlated:R, kappa:K, rank:R or zero"))
+      ->capture_default_str();
+  app.add_option(
+         "--constellation", constellation,
+         "bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a list by commas; "
+         "integers: any Gaussian ones")
+      ->transform(dash_is("/dev/stdin"))
+      ->capture_default_str();
+  auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->capture_default_str();
+  of_ebn0->excludes(of_h);
+  auto* const of_n0 = app.add_option("--n0", n0, "noise variance at a complex antenna (default: of --ebn0; of --h 0)")
+                          ->excludes(of_ebn0);
+  add_input(app, "--noise-cov", noise_cov,
+            "the noise's covariance, .npy or Matrix Market, Nr x Nr: H and y are whitened, N0 is 1")
+      ->needs(of_h)
+      ->excludes(of_n0);
+}
+
+template <class T>
+MimoSource<T>::MimoSource(const MimoInput& input, std::uint64_t seed) : input_(input), seed_(seed) {
+  if (input.n0 && (!(*input.n0 >= 0) || !std::isfinite(*input.n0)))
+    throw ArgumentError(command, "--n0", fmt::format("{} is no variance", *input.n0));
+  if (!(std::abs(input.ebn0) <= 1000))
+    throw ArgumentError(command, "--ebn0", fmt::format("{}; -1000 to 1000", input.ebn0));
+  if (!input.h.empty()) files_ = std::make_unique<MimoFiles<T>>(input_);
+  shape_ = files_ ? files_->shape()
+                  : MimoShape{input.streams, input.antennas > 0 ? input.antennas : input.streams, input.signals,
+                              input.coherence >= 0 ? input.coherence : 1};
+  check_limits(shape_);
+  integers_ = input.constellation == "integers";
+  if (integers_)
+    alphabets_.assign(static_cast<std::size_t>(shape_.streams), small_integers());
+  else
+    alphabets_ = parse_constellations(command, input.constellation, shape_.streams);
+  n0_ = input.n0 ? *input.n0 : files_ ? 0 : noise_variance(input.ebn0, alphabets_);
+  if (!input.noise_cov.empty()) {
+    const Array<std::complex<double>> c = read_complex_array<double>(input.noise_cov);
+    const index_t m = shape_.antennas;
+    if (c.dims != std::vector<index_t>{m, m})
+      throw ArgumentError(command, "--noise-cov",
+                          fmt::format("{} is {}, not {} x {}", input.noise_cov, fmt::join(c.dims, " x "), m, m));
+    covariance_ = HostMatrix<std::complex<double>>(m, m);
+    for (index_t i = 0; i < m; ++i)
+      for (index_t j = 0; j < m; ++j) covariance_(i, j) = c.values[static_cast<std::size_t>(i * m + j)];
+    n0_ = 1;
+  }
+  if (!input.prior.empty()) {
+    index_t bits = 0;
+    for (const Constellation& c : alphabets_) bits += c.bits();
+    priors_ = std::make_unique<MimoPriors<T>>(input.prior, shape_.signals, bits);
+  }
+}
+
+template <class T>
+MimoSource<T>::~MimoSource() = default;
+
+template <class T>
+nlohmann::json MimoSource<T>::problem() const {
+  nlohmann::json problem = {{"nt", shape_.streams},
+                            {"nr", shape_.antennas},
+                            {"signals", shape_.signals},
+                            {"coherence", shape_.coherence},
+                            {"channels", shape_.channels()},
+                            {"constellation", input_.constellation},
+                            {"n0", n0_},
+                            {"input", files_ ? input_.h : input_.channel}};
+  if (!files_) problem["seed"] = seed_;
+  if (!files_ && !input_.n0) problem["ebn0_db"] = input_.ebn0;
+  if (priors_) problem["prior"] = input_.prior;
+  return problem;
+}
+
+template <class T>
+index_t MimoSource<T>::together(index_t first, index_t most) const {
+  return files_ ? files_->together(first, most) : shape_.signals - first;
+}
+
+template <class T>
+MimoData<T> MimoSource<T>::signals(index_t first, index_t count) const {
+  MimoData<T> data;
+  data.alphabets = alphabets_;
+  data.n0 = n0_;
+  data.integers = integers_;
+  if (files_) {
+    files_->read(first, count, data);
+  } else {
+    generate(data);
+  }
+  if (covariance_.size() > 0) whiten(covariance_, data.channels, data.y);
+  if (priors_) data.priors = priors_->read(first, count);
+  return data;
+}
+
+template <class T>
+void MimoSource<T>::generate(MimoData<T>& data) const {
+  const ChannelChoice choice = parse_channel(command, input_.channel);
+  const double numbers = static_cast<double>(shape_.antennas) *
+                         (static_cast<double>(shape_.streams) * static_cast<double>(shape_.channels()) +
+                          static_cast<double>(shape_.signals));
+  require_memory(command, "channels and signals", numbers * sizeof(std::complex<T>));
+  data.shape = shape_;
+  data.channels = random_channels<T>(shape_, choice, seed_);
+  data.sent = random_labels(shape_, alphabets_, seed_);
+  data.y = received(shape_, data.channels, alphabets_, data.sent, n0_, seed_);
+}
+
+void take_order(const std::string& order, const std::string& direction, MimoOptions& options) {
+  const auto colon = order.find(':');
+  const auto kind = find_named(column_orders(), std::string_view(order).substr(0, colon));
+  const auto at = colon == std::string::npos
+                      ? GradientAt::zero
+                      : find_named(gradient_guesses(), std::string_view(order).substr(colon + 1));
+  if (!kind || !at || (colon != std::string::npos && *kind != ColumnOrder::gradient))
+    throw ArgumentError(command, "--order", fmt::format("'{}' is none of {}", order, order_names()));
+  options.order = *kind;
+  options.gradient_at = *at;
+  if (direction != "up" && direction != "down")
+    throw ArgumentError(command, "--direction", fmt::format("'{}' is neither up nor down", direction));
+  options.up = direction == "up";
+}
+
+void NodeCounts::add(const std::vector<SearchReport>& reports) {
+  for (const SearchReport& r : reports) {
+    ++counts_[r.nodes], ++signals_;
+    sum_ += static_cast<double>(r.nodes);
+  }
+}
+
+void NodeCounts::tell(Report& report) const {
+  if (signals_ == 0) return;
+  const auto at = [&](double part) {
+    auto left = static_cast<index_t>(part * static_cast<double>(signals_ - 1) + 0.5);
+    for (const auto& [nodes, count] : counts_)
+      if ((left -= count) < 0) return static_cast<double>(nodes);
+    return 0.0;
+  };
+  report.check("nodes_mean", sum_ / static_cast<double>(signals_));
+  report.check("nodes_median", at(0.5));
+  report.check("nodes_p99", at(0.99));
+  report.check("nodes_max", at(1));
+  // 1, 2 to 3, 4 to 7, …
+  std::map<int, index_t> powers;
+  for (const auto& [nodes, count] : counts_)
+    powers[static_cast<int>(std::bit_width(static_cast<unsigned long long>(nodes)))] += count;
+  nlohmann::json histogram = nlohmann::json::array();
+  for (const auto& [width, count] : powers)
+    histogram.push_back({{"least", width == 0 ? 0 : 1LL << (width - 1)}, {"signals", count}});
+  report.section("nodes_histogram", histogram);
+}
+
+void report_nodes(const std::vector<SearchReport>& reports, Report& report) {
+  NodeCounts counts;
+  counts.add(reports);
+  counts.tell(report);
+}
+
+std::string order_names() {
+  std::string names;
+  for (const auto& one : column_orders())
+    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", one.name,
+                         one.value == ColumnOrder::gradient ? "[:zero, :babai, :mmse]" : "");
+  return names;
+}
+
+template class MimoSource<float>;
+template class MimoSource<double>;
+
+}  // namespace tesela::cli

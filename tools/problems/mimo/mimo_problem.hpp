@@ -1,0 +1,94 @@
+#pragma once
+
+#include "tools/app/report.hpp"
+#include <tesela/algorithms/mimo/mimo_channel.hpp>
+#include <tesela/algorithms/mimo/mimo_detect.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// H and y of --h and --y, or generated ones.
+struct MimoInput {
+  std::string h, y, sent, noise_cov, prior;
+  index_t streams = 4, antennas = 0, signals = 10000;
+  index_t coherence = -1;  ///< -1: as the files have it, else a channel each
+  std::string constellation = "16qam", channel = "rayleigh";
+  double ebn0 = 10;
+  std::optional<double> n0;
+
+  void add_to(CLI::App& app);
+};
+
+template <class T>
+struct MimoData {
+  MimoShape shape;
+  std::vector<Constellation> alphabets;
+  HostMatrix<std::complex<T>> channels, y;
+  HostMatrix<int> sent;  ///< without columns where it is not known
+  HostMatrix<T> priors;  ///< the same; bits x signals
+  double n0 = 0;
+  bool integers = false;  ///< the alphabet is that of Gaussian integers; `alphabets` only say what was sent
+};
+
+template <class T>
+class MimoFiles;
+template <class T>
+class MimoPriors;
+
+/// Where signals come from: --h, --y and what belongs to them, or a generator.
+template <class T>
+class MimoSource {
+ public:
+  /// Throws ArgumentError and FileError.
+  MimoSource(const MimoInput& input, std::uint64_t seed);
+  ~MimoSource();
+
+  const MimoShape& shape() const { return shape_; }
+  const std::vector<Constellation>& alphabets() const { return alphabets_; }
+  double n0() const { return n0_; }
+  bool integers() const { return integers_; }
+  nlohmann::json problem() const;
+
+  /// So many signals from `first` on, at most `most`, can come together; generated ones all do.
+  index_t together(index_t first, index_t most) const;
+  /// Reads or generates them. Throws ArgumentError and FileError.
+  MimoData<T> signals(index_t first, index_t count) const;
+  MimoData<T> all() const { return signals(0, shape_.signals); }
+
+ private:
+  void generate(MimoData<T>& data) const;
+
+  MimoInput input_;
+  std::uint64_t seed_;
+  std::unique_ptr<MimoFiles<T>> files_;
+  std::unique_ptr<MimoPriors<T>> priors_;
+  MimoShape shape_;
+  std::vector<Constellation> alphabets_;
+  HostMatrix<std::complex<double>> covariance_;
+  double n0_ = 0;
+  bool integers_ = false;
+};
+
+/// "gradient:babai", "up" and their like, as options of a search.
+void take_order(const std::string& order, const std::string& direction, MimoOptions& options);
+std::string order_names();
+
+/// nodes_mean, _median, _p99 and _max, of signals as they come, and how many had 1, 2 to 3, 4 to 7, … of them.
+class NodeCounts {
+ public:
+  void add(const std::vector<SearchReport>& reports);
+  void tell(Report& report) const;
+
+ private:
+  std::map<long long, index_t> counts_;
+  index_t signals_ = 0;
+  double sum_ = 0;
+};
+void report_nodes(const std::vector<SearchReport>& reports, Report& report);
+
+}  // namespace tesela::cli

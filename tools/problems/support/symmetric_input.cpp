@@ -1,0 +1,92 @@
+#include "tools/problems/support/symmetric_input.hpp"
+
+#include <tesela/runtime/access.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+
+template <class T>
+std::vector<T> read_vector(const char* command, const std::string& option, const std::string& path) {
+  const HostMatrix<T> numbers = read_matrix<T>(path);
+  if (numbers.size() > 0 && numbers.rows() != 1 && numbers.cols() != 1)
+    throw ArgumentError(command, option,
+                        fmt::format("{} holds {}, not one row or column", path, to_string(numbers.shape())));
+  return {numbers.data(), numbers.data() + numbers.size()};
+}
+
+namespace {
+
+/// The largest difference of two triangles; its excess is 1 if rounding just explains it.
+template <class T>
+struct Asymmetry {
+  double excess = 0;
+  index_t matrix = 0, row = 0, column = 0;
+  T lower = 0, upper = 0;
+};
+
+/// Makes the k-th matrix whole.
+template <class T>
+void make_whole(const SymmetricFile& file, index_t k, const Block<T>& a, Asymmetry<T>& worst) {
+  const auto size = [](T x) { return std::abs(static_cast<double>(x)); };
+  const double rounding =
+      10 * std::sqrt(static_cast<double>(a.rows)) * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (index_t j = 0; j < a.rows; ++j)
+    for (index_t i = j + 1; i < a.rows; ++i) {
+      const T lower = a(i, j), upper = a(j, i);
+      if (lower == upper) continue;
+      if (file.uplo.empty()) {
+        const double of_products = std::sqrt(size(a(i, i))) * std::sqrt(size(a(j, j))),
+                     excess =
+                         size(lower / 2 - upper / 2) / std::max({size(lower), size(upper), of_products}) * 2 / rounding;
+        if (excess > worst.excess) worst = {excess, k, i, j, lower, upper};
+      }
+      a(i, j) = a(j, i) = file.uplo == "upper" ? upper : file.uplo == "lower" ? lower : lower / 2 + upper / 2;
+    }
+}
+
+}  // namespace
+
+template <class T>
+HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>& notes) {
+  const index_t n = std::max<index_t>(probe_matrix(file.path).shape.rows, 1);
+  Counted counts;
+  if (!file.uplo.empty())
+    counts = [n, upper = file.uplo == "upper"](index_t i, index_t j) { return i == j % n || (i < j % n) == upper; };
+  HostMatrix<T> a = read_matrix<T>(file.path, counts);
+  Asymmetry<T> worst;
+  for (index_t k = 0; (k + 1) * n <= a.cols() && a.rows() > 0; ++k)
+    make_whole(file, k, Block<T>{&a(0, k * n), n, n, a.ld()}, worst);
+  if (worst.excess == 0 || file.symmetrize) return a;
+  const std::string name = a.cols() > n ? fmt::format("matrix {}, {}", worst.matrix + 1, file.name) : file.name,
+                    both = fmt::format("{4}({0}, {1}) = {2:.17g} and {4}({1}, {0}) = {3:.17g}", worst.row + 1,
+                                       worst.column + 1, static_cast<double>(worst.lower),
+                                       static_cast<double>(worst.upper), name);
+  if (!(worst.excess <= 1))
+    throw ArgumentError(file.command, file.option,
+                        "not symmetric: " + both + "; --symmetrize takes the mean, --uplo one triangle");
+  notes.push_back(
+      fmt::format("{} is symmetric up to rounding, and the mean of its triangles is taken: {}", file.path, both));
+  return a;
+}
+
+SymmetricMatrix generated(const char* command, const std::string& option, const std::string& text, index_t n,
+                          std::uint64_t seed) {
+  const SymmetricChoice kind = parse_symmetric_kind(text);
+  std::vector<double> given;
+  if (!kind.file.empty()) given = read_vector<double>(command, option, kind.file);
+  return {kind.kind, n, kind.parameter, seed, std::move(given)};
+}
+
+template std::vector<float> read_vector(const char*, const std::string&, const std::string&);
+template std::vector<double> read_vector(const char*, const std::string&, const std::string&);
+template HostMatrix<float> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
+template HostMatrix<double> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
+
+}  // namespace tesela::cli

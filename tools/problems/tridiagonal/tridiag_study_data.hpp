@@ -1,0 +1,57 @@
+#pragma once
+
+#include "tools/peers/harness.hpp"
+#include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace tesela::bench {
+
+/// A dominant system of random coefficients in host memory, page-locked where there is a GPU, and room for its X.
+template <class T>
+class StudyData {
+ public:
+  StudyData(Runtime& runtime, index_t n, std::uint64_t seed)
+      : runtime_(&runtime), n_(n), memory_(runtime, static_cast<std::size_t>(5 * n) * sizeof(T)) {
+    const Generator<T> uniform{Pattern::uniform, 0, 0, seed};
+    for (index_t i = 0; i < n; ++i) {
+      for (index_t j = 0; j < 4; ++j) column(j)[i] = uniform(i, j);
+      column(1)[i] = std::copysign(T(2.25) + column(1)[i] / 8, column(1)[i]);
+    }
+  }
+
+  Runtime& runtime() const { return *runtime_; }
+  index_t n() const { return n_; }
+  /// dl, d, du, b, x
+  T* column(index_t j) const { return static_cast<T*>(memory_.data()) + j * n_; }
+  T* x() const { return column(4); }
+  void copy_b_to_x() const { std::copy_n(column(3), n_, x()); }
+
+  /// ||A x - b|| / (||A|| ||x|| + ||b||) in the infinity norm over its bound, 1e-14 (single: 1e-6).
+  double check(const std::string& peer) const {
+    double residual = 0, a = 0, x_norm = 0, b = 0;
+    for (index_t i = 0; i < n_; ++i) {
+      const auto value = [&](index_t j, index_t row) { return static_cast<double>(column(j)[row]); };
+      double sum = value(1, i) * value(4, i) - value(3, i), row = std::abs(value(1, i));
+      if (i > 0) sum += value(0, i) * value(4, i - 1), row += std::abs(value(0, i));
+      if (i + 1 < n_) sum += value(2, i) * value(4, i + 1), row += std::abs(value(2, i));
+      if (!(std::abs(sum) <= residual) && !std::isnan(residual)) residual = std::abs(sum);
+      a = std::max(a, row), x_norm = std::max(x_norm, std::abs(value(4, i))), b = std::max(b, std::abs(value(3, i)));
+    }
+    const double error = residual / (a * x_norm + b) / (sizeof(T) == 8 ? 1e-14 : 1e-6);
+    if (!(error <= 1))
+      throw WrongResult("bench tridiag-study: " + peer + ": n = " + std::to_string(n_) + ": the residual is " +
+                        std::to_string(error) + " times its bound");
+    return error;
+  }
+
+ private:
+  Runtime* runtime_;
+  index_t n_;
+  HostBuffer memory_;
+};
+
+}  // namespace tesela::bench
