@@ -19,7 +19,7 @@ struct Sweep {
   static constexpr auto name = "jacobi_sweep";
   static constexpr auto color = 0x4c72b0u;
   struct Args {
-    index_t row = 0;  // of the first of these rows in the whole matrix: no cost_key, it changes no time
+    index_t row = 0;  // index of the first row; the time does not depend on it, so no cost_key
   };
   static double flops(const Args&, std::span<const Shape> shapes) {
     return 2.0 * static_cast<double>(shapes[0].rows) * static_cast<double>(shapes[0].cols);
@@ -72,7 +72,7 @@ int jacobi(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& b, TileMatrix<
       g.insert<Sweep<T>>({.row = i * x.tile_shape().mb}, A(i, 0), b(i, 0), next(i, 0), changes(i, 0), tiles_of(x));
     g.insert<Largest<T>>({}, change(k % 2, 0), tiles_of(changes));
     std::swap(x, next);
-    // The sweep before this one has most likely ended by now; this one runs while we look.
+    // The previous sweep has most likely ended; the new one runs during the read.
     if (k > 0 && *change((k - 1) % 2, 0).read().data <= tolerance) return k + 1;
   }
   return -1;
@@ -82,7 +82,7 @@ int jacobi(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& b, TileMatrix<
 template <class T>
 bool sweep_is_right() {
   const T nan = std::numeric_limits<T>::quiet_NaN();
-  const T a[] = {4, nan, 1, nan}, b[] = {5}, x[] = {nan, 3};  // a has ld = 2; its own x counts for the change alone
+  const T a[] = {4, nan, 1, nan}, b[] = {5}, x[] = {nan, 3};  // a has ld = 2; x[0] affects only the change
   T next = nan, change = nan;
   const In<T> parts[] = {{{x, 1, 1, 1}}, {{x + 1, 1, 1, 1}}};
   Sweep<T>::cpu({.row = 0}, {{a, 1, 2, 2}}, {{b, 1, 1, 1}}, {{&next, 1, 1, 1}}, {{&change, 1, 1, 1}}, parts);

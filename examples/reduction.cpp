@@ -18,7 +18,7 @@ struct SumPowers {
   static constexpr auto color = 0x4c72b0u;
   struct Args {
     int p = 1;
-    std::uint64_t cost_key() const { return p == 1 ? 1 : 2; }  // any power but the first takes a pow
+    std::uint64_t cost_key() const { return p == 1 ? 1 : 2; }  // p > 1 calls pow
   };
   static double flops(const Args&, Shape x, Shape) { return 2.0 * static_cast<double>(x.rows); }
   static void cpu(const Args& args, In<double> x, Reduce<double> sum) {

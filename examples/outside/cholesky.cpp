@@ -30,7 +30,7 @@ namespace mine {
 using namespace tesela;
 using namespace tesela::kernels;
 
-int i32(index_t n) { return static_cast<int>(n); }  // what BLAS counts in
+int i32(index_t n) { return static_cast<int>(n); }  // BLAS counts in int
 
 /// LAPACK potrf: A = L L^T in a diagonal tile. `info` becomes 0, or the row of the tile where A is not positive
 /// definite.
@@ -130,7 +130,7 @@ index_t Potrf::work_size([[maybe_unused]] index_t n) {
   return std::max(size, 1);
 }
 
-/// Inserts the factorization of A, of which only the lower triangle is touched.
+/// Inserts the factorization of A; reads and writes only the lower triangle.
 void cholesky(Graph& g, const TileMatrix<double>& A) {
   const index_t nt = A.nt(), nb = A.tile_shape().nb;
   const Tile<double> work = g.scratch<double>(Potrf::work_size(std::min(nb, A.n())), 1);
@@ -169,7 +169,7 @@ int run(index_t n, index_t tile, index_t row, const char* dag) {
   if (row > 0) a[(row - 1) * (n + 1)] = -1;
   std::vector<double> l = a;
 
-  openblas_set_num_threads(1);  // the cores are StarPU's
+  openblas_set_num_threads(1);  // StarPU's workers use all cores
   Runtime runtime;
   Graph g(runtime, {.record = dag != nullptr});
   const auto A = TileMatrix<double>::map(runtime, l.data(), n, n, std::max<index_t>(n, 1), {tile, tile});
