@@ -1,5 +1,5 @@
-// Jacobi's iteration until it has converged: the host reads a small tile in the middle of the graph and goes on by its
-// value, in float and in double by one kernel. First the kernel is tested by itself, without a runtime.
+// Jacobi's iteration until convergence: the host reads a small tile in the middle of the graph and decides by its
+// value, in float and in double with one kernel. First the program tests the kernel without a runtime.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace mine {
 using namespace tesela;
 using namespace tesela::kernels;
 
-/// Some rows of x' = D^-1 (b - (A - D) x), D the diagonal of A, and the largest change of them.
+/// Rows of x' = D^-1 (b - (A - D) x) with D = diag(A), and their largest change.
 template <class T>
 struct Sweep {
   static constexpr auto name = "jacobi_sweep";
@@ -42,7 +42,7 @@ struct Sweep {
   }
 };
 
-/// result = the largest of some numbers, each a tile.
+/// result = the largest of several values, each in one tile.
 template <class T>
 struct Largest {
   static constexpr auto name = "largest_of";
@@ -61,8 +61,8 @@ std::vector<Tile<T>> tiles_of(const TileMatrix<T>& x) {
   return tiles;
 }
 
-/// Sweeps from x until none changes a number by more than `tolerance`; answers their count, or -1 after `most`. The
-/// solution is then in x. A's tiles are block rows, as high as those of b and x.
+/// Iterates from x until the largest change is at most `tolerance`. Returns the number of sweeps, or -1 after `most`.
+/// The solution replaces x. The tiles of A are block rows with the heights of the tiles of b and x.
 template <class T>
 int jacobi(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& b, TileMatrix<T>& x, T tolerance, int most) {
   TileMatrix<T> next(g.runtime(), x.m(), 1, x.tile_shape(), "next");
@@ -78,7 +78,7 @@ int jacobi(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& b, TileMatrix<
   return -1;
 }
 
-/// One row of two: x' = (5 - 1 * 3) / 4 = 0.5, whatever else is in memory.
+/// Checks the first of two rows: x' = (5 - 1 * 3) / 4 = 0.5. No other memory may be read.
 template <class T>
 bool sweep_is_right() {
   const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -89,7 +89,7 @@ bool sweep_is_right() {
   return next == T(0.5);
 }
 
-/// Solves a system of order n whose solution is 1, 1, …; the error in units of its bound.
+/// Solves a system of order n with the solution 1, 1, … Returns error / bound.
 template <class T>
 double error_of(Runtime& runtime, index_t n, index_t rows) {
   std::vector<T> a(n * n), ones(n, 0), sums(n);
@@ -103,7 +103,7 @@ double error_of(Runtime& runtime, index_t n, index_t rows) {
   auto x = TileMatrix<T>(runtime, n, 1, {rows, 1});
   Graph g(runtime, {.record = true});
   for (const Tile<T>& tile : tiles_of(x)) g.insert<Fill<T>>({}, tile);
-  const T rounding = 2 * static_cast<T>(n + 8) * std::numeric_limits<T>::epsilon();  // of a row's sum
+  const T rounding = 2 * static_cast<T>(n + 8) * std::numeric_limits<T>::epsilon();  // of the sum of a row
   const int sweeps = jacobi(g, A, b, x, rounding, 200);
   if (!g.wait().ok() || sweeps < 0) return std::numeric_limits<double>::infinity();
   const Bounds bounds = g.bounds();
@@ -125,7 +125,7 @@ double error_of(Runtime& runtime, index_t n, index_t rows) {
 int main() {
   if (!mine::sweep_is_right<float>() || !mine::sweep_is_right<double>()) return 1;
   tesela::Runtime runtime;
-  for (const tesela::index_t n : {1, 7, 64, 200})  // one, below a tile, several, ragged
+  for (const tesela::index_t n : {1, 7, 64, 200})  // one row, less than a tile, several tiles, ragged
     for (const tesela::index_t rows : {1, 30, 64})
       if (rows * 40 >= n &&
           (mine::error_of<float>(runtime, n, rows) > 1 || mine::error_of<double>(runtime, n, rows) > 1))
