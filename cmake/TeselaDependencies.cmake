@@ -1,5 +1,5 @@
-# What Tesela stands on. A StarPU or Catch2 the user points at (PKG_CONFIG_PATH, CMAKE_PREFIX_PATH) comes first; what
-# scripts/setup built below .deps/ is the fallback.
+# The dependencies of Tesela. A StarPU or Catch2 on PKG_CONFIG_PATH or CMAKE_PREFIX_PATH precedes the builds of
+# scripts/setup below .deps/.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -27,7 +27,7 @@ if(NOT TESELA_CSV OR NOT TESELA_CSV_INCLUDE OR NOT TESELA_BOOST_INCLUDE)
 endif()
 mark_as_advanced(TESELA_CSV TESELA_CSV_INCLUDE TESELA_BOOST_INCLUDE)
 
-# Several processes share a graph where StarPU was built with MPI.
+# Several processes can share a graph if StarPU was built with MPI.
 pkg_check_modules(STARPUMPI QUIET IMPORTED_TARGET starpumpi-1.4)
 set(TESELA_HAVE_MPI 0)
 if(STARPUMPI_FOUND)
@@ -38,7 +38,7 @@ if(STARPUMPI_FOUND)
   endif()
 endif()
 
-# CUDA variants are built when nvcc is there, and only then; StarPU must have been built with CUDA as well.
+# CUDA variants need nvcc and a StarPU with CUDA.
 set(TESELA_HAVE_CUDA 0)
 set(TESELA_CUDA_ARCHITECTURES "")
 if(TESELA_CUDA)
@@ -49,7 +49,7 @@ if(TESELA_CUDA)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      # For this machine's GPUs (9.0: 90), or else for A100, H100 and H200.
+      # Compiles for this machine's GPUs (9.0: 90), or without a GPU for A100, H100 and H200.
       execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
                       OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE without_gpu)
       string(REGEX MATCHALL "[0-9]+[.][0-9]" capabilities "${capabilities}")
@@ -64,16 +64,16 @@ if(TESELA_CUDA)
     file(STRINGS ${STARPU_PREFIX}/include/starpu/1.4/starpu_config.h starpu_cuda REGEX "#define STARPU_USE_CUDA 1")
     if(starpu_cuda)
       set(TESELA_HAVE_CUDA 1)
-      add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25.1 has no word for it
+      add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)  # CMake 3.25.1 has no setting for it
       set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
       string(REPLACE ";" " " TESELA_CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES}")
     else()
-      message(WARNING "nvcc is there, but StarPU in ${STARPU_PREFIX} has no CUDA: building the CPU variants only.")
+      message(WARNING "Found nvcc, but the StarPU in ${STARPU_PREFIX} has no CUDA: building only the CPU variants.")
     endif()
   endif()
 endif()
-# Where installed programs and libraries find what they stand on. A StarPU below .deps/ is installed with them: the
-# installed tree lives without this one.
+# Run path of installed programs and libraries. A StarPU below .deps/ is installed with them, so that they do not need
+# this tree.
 set(TESELA_INSTALL_RPATH "")
 cmake_path(IS_PREFIX TESELA_DEPS ${STARPU_PREFIX} NORMALIZE TESELA_INSTALLS_STARPU)
 if(NOT TESELA_INSTALLS_STARPU)

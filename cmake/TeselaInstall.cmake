@@ -11,7 +11,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp DESTINATION ${CMAKE_IN
 if(TESELA_INSTALLS_STARPU)
   file(GLOB starpu_libraries ${STARPU_PREFIX}/lib/libstarpu-1.4.so* ${STARPU_PREFIX}/lib/libstarpumpi-1.4.so*)
   install(FILES ${starpu_libraries} DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  # StarPU's own installation writes the place of libstarpu into libstarpumpi; here both lie in one folder.
+  # StarPU's installation writes the folder of libstarpu into libstarpumpi. Here both are in one folder.
   foreach(library IN LISTS starpu_libraries)
     if(library MATCHES "starpumpi" AND NOT IS_SYMLINK ${library})
       cmake_path(GET library FILENAME name)
@@ -19,7 +19,7 @@ if(TESELA_INSTALLS_STARPU)
     endif()
   endforeach()
 endif()
-if(TARGET tesela_c)  # where it was built: scripts/demo does without
+if(TARGET tesela_c)  # scripts/demo does not build it
   install(TARGETS tesela_c EXPORT tesela_c OPTIONAL)
   install(FILES ${PROJECT_BINARY_DIR}/interfaces/tesela.h ${PROJECT_BINARY_DIR}/interfaces/tesela.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
@@ -29,7 +29,7 @@ if(TARGET tesela_mpi)
 endif()
 if(TARGET tesela_cli)
   install(TARGETS tesela_cli)
-  install(TARGETS tesela_bench OPTIONAL)  # where it was built
+  install(TARGETS tesela_bench OPTIONAL)  # if it was built
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -45,9 +45,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tesela-config-version.cma
 install(FILES ${PROJECT_BINARY_DIR}/tesela-config.cmake ${PROJECT_BINARY_DIR}/tesela-config-version.cmake
   DESTINATION ${config_dir})
 
-# tesela.pc finds its prefix from where it stands, so that the tree may be installed or moved anywhere. It requires no
-# other .pc file, which a user's pkg-config might not find: shared libraries bring along what they stand on, and for
-# static ones the flags stand here.
+# tesela.pc derives its prefix from its folder, so that the installed tree can be moved. It requires no other .pc file,
+# which a user's pkg-config might not find: shared libraries load their dependencies, and for static libraries
+# tesela.pc contains the flags.
 file(RELATIVE_PATH TESELA_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" TESELA_PC_PREFIX ${TESELA_PC_PREFIX})
 set(TESELA_PC_LIBS "")

@@ -1,5 +1,5 @@
-# Every header is <tesela/FOLDER/...>, in the tree as where it is installed. A library's root holds its own folder alone, so
-# that an include that points upward finds nothing.
+# tesela_include_root(FOLDER): makes the include root of one folder, with headers as <tesela/FOLDER/...>, in the tree
+# and installed. The root contains only this folder, so that an include of a higher layer fails.
 function(tesela_include_root folder)
   set(root ${PROJECT_BINARY_DIR}/include/${folder})
   file(MAKE_DIRECTORY ${root}/tesela)
@@ -11,7 +11,7 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include/algorithms/tesela)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp ${PROJECT_BINARY_DIR}/include/algorithms/tesela/tesela.hpp
      SYMBOLIC)
 
-# Our own code compiles without a warning.
+# Warnings are errors in Tesela's code.
 add_library(tesela_warnings INTERFACE)
 target_compile_options(tesela_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror>
@@ -25,19 +25,19 @@ if(TESELA_SANITIZE)
   endif()
 endif()
 
-# What every test runs with. hwloc loads plugins that leak and unloads them, and a leak without a name cannot be
-# suppressed: with sanitizers it goes without.
+# The environment of every test. With sanitizers hwloc loads no plugins: it unloads them, and a leak of an unloaded
+# plugin has no name and cannot be suppressed.
 set(TESELA_TEST_ENVIRONMENT "STARPU_SILENT=1" "STARPU_HOME=${PROJECT_BINARY_DIR}")
 if(TESELA_SANITIZE)
   list(APPEND TESELA_TEST_ENVIRONMENT "HWLOC_PLUGINS_PATH=${PROJECT_BINARY_DIR}/no-plugins")
-  # A test that asks for more memory than there is wants malloc's answer, not a report.
+  # Tests that request more memory than exists need malloc to return null.
   list(APPEND TESELA_TEST_ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1")
-  # What StarPU's reader of traces and the GPU's driver keep is not ours to free.
+  # Suppresses leaks of StarPU's trace reader and the GPU driver.
   list(APPEND TESELA_TEST_ENVIRONMENT "LSAN_OPTIONS=print_suppressions=0:suppressions=${PROJECT_SOURCE_DIR}/cmake/lsan.supp")
 endif()
 
-# tesela_library(FOLDER DEPENDENCIES…): the library of one folder, from all the sources in it. It can include the
-# folders it names and nothing above them. What a file x_sm90a.cu holds runs on compute capability 9.0 alone.
+# tesela_library(FOLDER DEPENDENCIES…): makes the library of one folder from all its sources. It can include only the
+# folders that it names. A file x_sm90a.cu is compiled for compute capability 9.0 only.
 function(tesela_library folder)
   tesela_include_root(${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)

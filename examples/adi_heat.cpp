@@ -1,7 +1,7 @@
-// The heat equation u_t = alpha (u_xx + u_yy [+ u_zz]) on the unit square or cube, zero on its boundary, by alternating
-// directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z.
-// Peaceman and Rachford's method in two dimensions, Douglas and Gunn's in three; both are of second order in space and
-// time. adi_heat --help says what it can be told; alone it is a short run that checks itself.
+// The heat equation u_t = alpha (u_xx + u_yy [+ u_zz]) on the unit square or cube, zero on the boundary, by alternating
+// directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z. The
+// methods are Peaceman and Rachford's in two dimensions and Douglas and Gunn's in three, both of second order in space
+// and time. adi_heat --help lists the options. Without options it is a short run that checks its result.
 #include "tools/bench/adi/box.hpp"
 #include <tesela/tesela.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -29,12 +29,12 @@ struct Options {
   index_t n = 128;     // intervals along a side
   index_t steps = 64;  // time steps
   int dim = 2;
-  double alpha = 1, time = 0;  // 0: 0.02 / alpha
-  index_t tile = 0;            // 0: by the machine
+  double alpha = 1, time = 0;  // end time; 0 selects 0.02 / alpha
+  index_t tile = 0;            // order of tiles; 0 selects one per GPU or core
   std::string out = {};
   bool study = false;
 
-  index_t unknowns() const { return n - 1; }  // along a side, between the boundaries
+  index_t unknowns() const { return n - 1; }  // per side, without the boundaries
   index_t points() const { return unknowns() * unknowns() * (dim == 3 ? unknowns() : 1); }
   double end() const { return time > 0 ? time : 0.02 / alpha; }
   double dt() const { return end() / static_cast<double>(steps); }
@@ -43,9 +43,8 @@ struct Options {
 };
 
 // ---- The two methods
-// -------------------------------------------------------------------------------------------------
 
-/// I + c d² for `lines` grid lines one behind the other, not coupled to one another: one matrix for all systems.
+/// Returns I + c d² for `lines` uncoupled grid lines in one long system: one matrix for all systems.
 Tridiagonal<double> matrix(Runtime& runtime, double c, index_t unknowns, index_t lines, SystemsIn systems,
                            index_t tile) {
   const index_t length = unknowns * lines;
@@ -62,7 +61,7 @@ Tridiagonal<double> matrix(Runtime& runtime, double c, index_t unknowns, index_t
           diagonal("du", [&](index_t i) { return i + 1 < unknowns ? c : 0; })};
 }
 
-/// A grid whose numbers have x running fastest.
+/// A grid with x as the fastest index.
 class Grid {
  public:
   virtual ~Grid() = default;
@@ -70,7 +69,8 @@ class Grid {
   virtual const TileMatrix<double>& u() const = 0;
 };
 
-/// Peaceman and Rachford: half a step implicit in x and explicit in y, half a step the other way round.
+/// Peaceman and Rachford: half a step implicit in x and explicit in y, then half a step explicit in x and implicit in
+/// y.
 class Square : public Grid {
  public:
   Square(Runtime& runtime, const Options& o, index_t tile_x, index_t tile_y)
@@ -95,10 +95,10 @@ class Square : public Grid {
   Tridiagonal<double> explicit_x_, implicit_x_, explicit_y_, implicit_y_;
 };
 
-/// Douglas and Gunn: (I - c dx²) (I - c dy²) (I - c dz²) (u' - u) = 2 c (dx² + dy² + dz²) u. Planes of the cube stand
-/// side by side in a matrix, so that lines along x are its columns and lines along y pieces of its rows, the couplings
-/// between planes being zero. For z the right-hand sides move to a matrix with a row for each line: blocks of memory
-/// change places and devices, no transposition.
+/// Douglas and Gunn: (I - c dx²) (I - c dy²) (I - c dz²) (u' - u) = 2 c (dx² + dy² + dz²) u. A matrix holds the planes
+/// of the cube next to each other: its columns are lines along x, and its rows are lines along y with zero couplings
+/// between planes. For z the right-hand sides move to a matrix with one row per line. That moves blocks of memory and
+/// transposes nothing.
 class Cube : public Grid {
  public:
   Cube(Runtime& runtime, const Options& o, index_t tile)
@@ -141,7 +141,7 @@ class Cube : public Grid {
   Tridiagonal<double> x_, y_, z_;
 };
 
-/// A tile for each GPU, or for each core; --tile makes them smaller.
+/// Makes a grid with one tile per GPU or core, or with smaller tiles by --tile.
 std::unique_ptr<Grid> make_grid(Runtime& runtime, const Options& o) {
   const index_t workers = std::max(runtime.gpus() > 0 ? runtime.gpus() : runtime.cpus(), 1);
   const index_t share = ceil_div(o.unknowns(), workers), tile = std::min(o.tile > 0 ? o.tile : share, o.unknowns());
@@ -149,23 +149,22 @@ std::unique_ptr<Grid> make_grid(Runtime& runtime, const Options& o) {
   return std::make_unique<Square>(runtime, o, o.tile > 0 ? tile : o.unknowns(), tile);
 }
 
-// ---- What is known of the solution
-// -----------------------------------------------------------------------------------
+// ---- The exact solution
 
-/// The start is a sum of these sines, which stay what they are but for their size.
+/// The initial field is a sum of these sines, which only decay.
 struct Mode {
   double size;
   int x, y, z;
 };
 constexpr Mode modes[] = {{1, 1, 1, 1}, {0.6, 2, 3, 1}, {-0.5, 5, 2, 3}};
 
-/// What is left of a mode at time t: of the equation's solution, and of the method's, which has no error but rounding.
+/// Decay of a mode until a step: in the equation's solution, and in the method's solution without rounding.
 double exact_decay(const Options& o, const Mode& m, index_t step) {
   const double squares = m.x * m.x + m.y * m.y + (o.dim == 3 ? m.z * m.z : 0);
   return std::exp(-o.alpha * squares * std::numbers::pi * std::numbers::pi * static_cast<double>(step) * o.dt());
 }
 double discrete_decay(const Options& o, const Mode& m, index_t step) {
-  const auto eigenvalue = [&](int wave) {  // of -c d²
+  const auto eigenvalue = [&](int wave) {  // eigenvalue of -c d²
     const double sine = std::sin(wave * std::numbers::pi / static_cast<double>(2 * o.n));
     return 4 * o.c() * sine * sine;
   };
@@ -173,7 +172,7 @@ double discrete_decay(const Options& o, const Mode& m, index_t step) {
   return std::pow(1 - 2 * (x + y + z) / ((1 + x) * (1 + y) * (1 + z)), static_cast<double>(step));
 }
 
-/// The sum of the modes, each times what decay(mode) says.
+/// Returns the sum of the modes, each times decay(mode).
 std::vector<double> field(const Options& o, const std::function<double(const Mode&)>& decay) {
   const index_t n = o.unknowns(), deep = o.dim == 3 ? n : 1;
   std::vector<double> u(static_cast<std::size_t>(o.points()));
@@ -198,12 +197,12 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double difference = std::abs(a[i] - b[i]);
-    if (!(difference <= most)) most = difference;  // also when it is not a number
+    if (!(difference <= most)) most = difference;  // also for NaN
   }
   return most;
 }
 
-/// The integral of u²: of the numbers on the grid, and of the equation's solution.
+/// The integral of u²: on the grid, and of the equation's solution.
 double energy(const Options& o, const std::vector<double>& u) {
   double sum = 0;
   for (const double value : u) sum += value * value;
@@ -216,9 +215,8 @@ double exact_energy(const Options& o, index_t step) {
 }
 
 // ---- Runs
-// ------------------------------------------------------------------------------------------------------------
 
-/// The square, or the plane in the middle of the cube, as a picture: red is hot, blue is cold, y points up.
+/// Writes the square, or the middle plane of the cube, as a picture: red is hot, blue is cold, y points up.
 void write_picture(const Options& o, const std::vector<double>& u, const std::string& path) {
   const index_t n = o.unknowns(), stride = ceil_div(n, index_t{1024}), pixels = ceil_div(n, stride);
   const double* const plane = u.data() + (o.dim == 3 ? n / 2 * n * n : 0);
@@ -243,13 +241,12 @@ void show_progress(index_t step, index_t steps) {
 }
 
 struct Result {
-  double error = 0;     // against the equation's solution, the largest anywhere
-  double rounding = 0;  // against the method's
-  double seconds = 0;   // in time steps
+  double error = 0;     // largest distance to the equation's solution
+  double rounding = 0;  // largest distance to the method's solution
+  double seconds = 0;   // of the time steps
 };
 
-/// Goes through all time steps; `report` is called with the step and the field before the first of them and after each
-/// quarter.
+/// Runs all time steps. Calls `report` with the step and the field before the first step and after each quarter.
 Result simulate(Runtime& runtime, const Options& o,
                 const std::function<void(index_t step, const std::vector<double>& u, double error)>& report) {
   const auto grid = make_grid(runtime, o);
@@ -277,11 +274,11 @@ Result simulate(Runtime& runtime, const Options& o,
   return result;
 }
 
-/// Each step may round by a few units of c.
+/// Checks the rounding error, a few units of c per step.
 bool right(const Options& o, const Result& result) {
   const double steps = static_cast<double>(o.steps);
   const double bound = std::numeric_limits<double>::epsilon() * (100 + steps + 4 * o.c() * steps);
-  std::printf("largest distance to the method's own solution: %.1e (bound %.1e)\n", result.rounding, bound);
+  std::printf("largest distance to the method's exact solution: %.1e (bound %.1e)\n", result.rounding, bound);
   return result.rounding <= bound;
 }
 
@@ -323,14 +320,14 @@ constexpr auto help =
     "usage: adi_heat [options]\n"
     "  --dim D      2 (default) or 3\n"
     "  --n N        intervals along a side, N - 1 unknowns between the boundaries\n"
-    "               (default 128, in 3-D 32; of a study's first grid 16, in 3-D 8)\n"
+    "               (default 128, in 3-D 32; first grid of a study 16, in 3-D 8)\n"
     "  --steps S    time steps (default N / 2)\n"
     "  --alpha A    diffusivity (default 1)\n"
-    "  --time T     when to end (default 0.02 / A)\n"
-    "  --tile B     tiles of B x B, in 3-D of B planes (default: one for each GPU, or core)\n"
+    "  --time T     end time (default 0.02 / A)\n"
+    "  --tile B     tiles of B x B, in 3-D of B planes (default: one per GPU or core)\n"
     "  --out DIR    writes the field at five times: pictures (.ppm) and NumPy files (.npy)\n"
-    "  --study      four grids, each twice as fine in space and time as the one before, and the order of convergence\n"
-    "Ends with 1 when the result is wrong, or the study's order not 2.\n";
+    "  --study      four grids, each twice as fine in space and time as the last, and the order of convergence\n"
+    "Exit code 1 if the result is wrong or the order of the study is not 2.\n";
 
 [[noreturn]] void refuse(const std::string& option, const std::string& value, const char* why) {
   std::fprintf(stderr, "adi_heat: %s %s: %s\n%s", option.c_str(), value.c_str(), why, help);
@@ -377,7 +374,7 @@ Options parse(int argc, char** argv) {
       refuse(name, value, "unknown");
   }
   if (o.n == 0) o.n = o.study ? (o.dim == 3 ? 8 : 16) : 128 >> (o.dim == 3 ? 2 : 0);
-  if (o.n < 2) refuse("--n", std::to_string(o.n), "there must be a point between the boundaries");
+  if (o.n < 2) refuse("--n", std::to_string(o.n), "at least one point must lie between the boundaries");
   if (o.steps == 0) o.steps = std::max<index_t>(o.n / 2, 1);
   return o;
 }

@@ -1,5 +1,5 @@
-// A parabola through measurements of different quality, then one that also meets a value and a slope exactly, and one
-// whose errors hang together.
+// A parabola fitted to measurements of different variance, then with an exact value and slope as constraints, then with
+// correlated errors.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ constexpr index_t m = 400, n = 3;
 
 double time_of(index_t i) { return static_cast<double>(i) / static_cast<double>(m - 1); }
 
-/// Powers of time, and measurements of 1 + t - 2 t^2 with an error of up to 0.01, after the first half of up to 1.
+/// Powers of time, and measurements of 1 + t - 2 t^2 with errors up to 0.01 in the first half and up to 1 in the
+/// second.
 HostMatrix<double> powers() {
   HostMatrix<double> a(m, n);
   for (index_t j = 0; j < n; ++j)
@@ -66,11 +67,11 @@ int main() {
   print("value and slope given", constrained.X);
 
   again();
-  HostMatrix<double> F = HostMatrix<double>::zeros(m, m);  // an error is half the one before, and something new
+  HostMatrix<double> F = HostMatrix<double>::zeros(m, m);  // each error is half the previous error plus a new one
   for (index_t i = 0; i < m; ++i)
     for (index_t j = std::max<index_t>(0, i - 40); j <= i; ++j) F(i, j) = std::exp2(static_cast<double>(j - i));
   const auto correlated = gls_factor(g, A, B, std::move(F));
-  print("errors hang together", correlated.X);
+  print("correlated errors", correlated.X);
   std::printf("%-26s condition %.1f, %s\n", "", correlated.factor_condition, description(correlated.path));
 
   const auto near = [](const HostMatrix<double>& x, double tolerance) {

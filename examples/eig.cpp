@@ -1,4 +1,4 @@
-// Eigenpairs of a dense symmetric matrix: in one call, a part of them, and stage by stage.
+// Eigenpairs of a dense symmetric matrix: the smallest five in one call, then all of them stage by stage.
 #include <tesela/tesela.hpp>
 
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr index_t n = 300;
 
-/// 2 on the diagonal, -1 beside it, seen through a reflection: its eigenvalues are 2 - 2 cos(k pi / (n + 1)).
+/// Returns H S H with S = tridiag(-1, 2, -1) and a reflection H: the eigenvalues are 2 - 2 cos(k pi / (n + 1)).
 std::vector<double> matrix() {
   std::vector<double> a(n * n), v(n), t(n);
   for (index_t i = 0; i < n; ++i) v[i] = std::sin(double(1 + i * i)) / std::sqrt(n / 2.0);

@@ -1,4 +1,4 @@
-// Eigenvalues by QR iterations, without and with shifts: how many it takes, and how many the values let expect.
+// Eigenvalues by QR iterations, without and with shifts, and the number of iterations expected from the eigenvalues.
 #include <tesela/tesela.hpp>
 
 #include <cmath>

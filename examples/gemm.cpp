@@ -1,4 +1,4 @@
-// C = A B, for matrices that already stand in column-major memory, on every core and every GPU of the machine.
+// C = A B for matrices in column-major memory, on all cores and GPUs of the machine.
 #include <tesela/tesela.hpp>
 
 #include <cstdio>

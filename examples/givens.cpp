@@ -1,4 +1,4 @@
-// QR by plane rotations of a tridiagonal matrix in full storage: R, Q^T b and Q, and the error of A = Q R.
+// QR of a tridiagonal matrix in full storage by plane rotations: R, Q^T b and Q, and the error of A = Q R.
 
 #include <tesela/tesela.hpp>
 

@@ -1,5 +1,5 @@
-// Jacobi's iteration until it has converged: the host reads a small tile in the middle of the graph and goes on by its
-// value, in float and in double by one kernel. First the kernel is tested by itself, without a runtime.
+// Jacobi's iteration until convergence: the host reads a small tile in the middle of the graph and decides by its
+// value, in float and in double with one kernel. First the program tests the kernel without a runtime.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace mine {
 using namespace tesela;
 using namespace tesela::kernels;
 
-/// Some rows of x' = D^-1 (b - (A - D) x), D the diagonal of A, and the largest change of them.
+/// Rows of x' = D^-1 (b - (A - D) x) with D = diag(A), and their largest change.
 template <class T>
 struct Sweep {
   static constexpr auto name = "jacobi_sweep";
   static constexpr auto color = 0x4c72b0u;
   struct Args {
-    index_t row = 0;  // of the first of these rows in the whole matrix: no cost_key, it changes no time
+    index_t row = 0;  // index of the first row; the time does not depend on it, so no cost_key
   };
   static double flops(const Args&, std::span<const Shape> shapes) {
     return 2.0 * static_cast<double>(shapes[0].rows) * static_cast<double>(shapes[0].cols);
@@ -42,7 +42,7 @@ struct Sweep {
   }
 };
 
-/// result = the largest of some numbers, each a tile.
+/// result = the largest of several values, each in one tile.
 template <class T>
 struct Largest {
   static constexpr auto name = "largest_of";
@@ -61,8 +61,8 @@ std::vector<Tile<T>> tiles_of(const TileMatrix<T>& x) {
   return tiles;
 }
 
-/// Sweeps from x until none changes a number by more than `tolerance`; answers their count, or -1 after `most`. The
-/// solution is then in x. A's tiles are block rows, as high as those of b and x.
+/// Iterates from x until the largest change is at most `tolerance`. Returns the number of sweeps, or -1 after `most`.
+/// The solution replaces x. The tiles of A are block rows with the heights of the tiles of b and x.
 template <class T>
 int jacobi(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& b, TileMatrix<T>& x, T tolerance, int most) {
   TileMatrix<T> next(g.runtime(), x.m(), 1, x.tile_shape(), "next");
@@ -72,24 +72,24 @@ int jacobi(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& b, TileMatrix<
       g.insert<Sweep<T>>({.row = i * x.tile_shape().mb}, A(i, 0), b(i, 0), next(i, 0), changes(i, 0), tiles_of(x));
     g.insert<Largest<T>>({}, change(k % 2, 0), tiles_of(changes));
     std::swap(x, next);
-    // The sweep before this one has most likely ended by now; this one runs while we look.
+    // The previous sweep has most likely ended; the new one runs during the read.
     if (k > 0 && *change((k - 1) % 2, 0).read().data <= tolerance) return k + 1;
   }
   return -1;
 }
 
-/// One row of two: x' = (5 - 1 * 3) / 4 = 0.5, whatever else is in memory.
+/// Checks the first of two rows: x' = (5 - 1 * 3) / 4 = 0.5. No other memory may be read.
 template <class T>
 bool sweep_is_right() {
   const T nan = std::numeric_limits<T>::quiet_NaN();
-  const T a[] = {4, nan, 1, nan}, b[] = {5}, x[] = {nan, 3};  // a has ld = 2; its own x counts for the change alone
+  const T a[] = {4, nan, 1, nan}, b[] = {5}, x[] = {nan, 3};  // a has ld = 2; x[0] affects only the change
   T next = nan, change = nan;
   const In<T> parts[] = {{{x, 1, 1, 1}}, {{x + 1, 1, 1, 1}}};
   Sweep<T>::cpu({.row = 0}, {{a, 1, 2, 2}}, {{b, 1, 1, 1}}, {{&next, 1, 1, 1}}, {{&change, 1, 1, 1}}, parts);
   return next == T(0.5);
 }
 
-/// Solves a system of order n whose solution is 1, 1, …; the error in units of its bound.
+/// Solves a system of order n with the solution 1, 1, … Returns error / bound.
 template <class T>
 double error_of(Runtime& runtime, index_t n, index_t rows) {
   std::vector<T> a(n * n), ones(n, 0), sums(n);
@@ -103,7 +103,7 @@ double error_of(Runtime& runtime, index_t n, index_t rows) {
   auto x = TileMatrix<T>(runtime, n, 1, {rows, 1});
   Graph g(runtime, {.record = true});
   for (const Tile<T>& tile : tiles_of(x)) g.insert<Fill<T>>({}, tile);
-  const T rounding = 2 * static_cast<T>(n + 8) * std::numeric_limits<T>::epsilon();  // of a row's sum
+  const T rounding = 2 * static_cast<T>(n + 8) * std::numeric_limits<T>::epsilon();  // of the sum of a row
   const int sweeps = jacobi(g, A, b, x, rounding, 200);
   if (!g.wait().ok() || sweeps < 0) return std::numeric_limits<double>::infinity();
   const Bounds bounds = g.bounds();
@@ -125,7 +125,7 @@ double error_of(Runtime& runtime, index_t n, index_t rows) {
 int main() {
   if (!mine::sweep_is_right<float>() || !mine::sweep_is_right<double>()) return 1;
   tesela::Runtime runtime;
-  for (const tesela::index_t n : {1, 7, 64, 200})  // one, below a tile, several, ragged
+  for (const tesela::index_t n : {1, 7, 64, 200})  // one row, less than a tile, several tiles, ragged
     for (const tesela::index_t rows : {1, 30, 64})
       if (rows * 40 >= n &&
           (mine::error_of<float>(runtime, n, rows) > 1 || mine::error_of<double>(runtime, n, rows) > 1))

@@ -1,4 +1,4 @@
-// Least squares in three forms: more equations than unknowns, a column too many, and fewer equations than unknowns.
+// Least squares with more equations than unknowns, with dependent columns, and with fewer equations than unknowns.
 #include <tesela/tesela.hpp>
 
 #include <cmath>
@@ -9,7 +9,7 @@ using namespace tesela;
 
 namespace {
 
-/// min ||A x - b|| for the polynomial of n coefficients through m points of the cosine; `twice` repeats its last
+/// Solves min ||A x - b|| for a polynomial with n coefficients and m points of the cosine. `twice` repeats the last
 /// column.
 LeastSquares<double> fit(Runtime& runtime, index_t m, index_t n, bool twice) {
   std::vector<double> a(static_cast<std::size_t>(m * n)), b(static_cast<std::size_t>(m));

@@ -1,4 +1,4 @@
-// A X = B by LU with pivots of a tournament, over tile columns on every core and every GPU.
+// A X = B by LU with tournament pivoting, on all cores and GPUs.
 #include <tesela/tesela.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What four streams sent, as four antennas heard it: the exact answer, and how sure each bit is.
+// Detects the symbols of four streams at four antennas: exactly, and with a likelihood for each bit.
 #include <tesela/tesela.hpp>
 
 #include <cstdio>
@@ -24,11 +24,11 @@ int main() {
   };
   const Detection exact = mimo_detect(g, shape, H, y, alphabets, {.method = MimoMethod::sd, .n0 = n0});
   const Detection linear = mimo_detect(g, shape, H, y, alphabets, {.method = MimoMethod::mmse, .n0 = n0});
-  std::printf("of 8000 symbols wrong: %d by the nearest vector, %d by the linear estimate\n", count_errors(exact),
+  std::printf("wrong symbols of 8000: %d by the nearest vector, %d by the linear estimate\n", count_errors(exact),
               count_errors(linear));
 
   const auto soft = mimo_soft(g, shape, H, y, alphabets, {.kind = SoftKind::sts, .n0 = n0});
-  int agree = 0;  // L < 0 says that a bit is 1; a label's first bit is its most significant one
+  int agree = 0;  // L < 0 means that a bit is 1; a label's first bit is its most significant one
   for (index_t k = 0; k < shape.signals; ++k)
     for (index_t j = 0; j < shape.streams; ++j)
       for (index_t b = 0; b < 4; ++b)

@@ -1,4 +1,4 @@
-// A = Q R over tiles, on every core and every GPU: R and Q, and least squares for right-hand sides that come later.
+// A = Q R over tiles, on all cores and GPUs: R and Q, then least squares for later right-hand sides.
 #include <tesela/tesela.hpp>
 
 #include <cmath>

@@ -1,5 +1,4 @@
-// A vector's p-norm in two ways of using many tiles: a reduction, to which every tile adds its part wherever it is, and
-// a kernel that takes a list of tiles at once.
+// A vector's norms, by two ways of using many tiles in one result: a reduction, and a kernel with a list of tiles.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -18,7 +17,7 @@ struct SumPowers {
   static constexpr auto color = 0x4c72b0u;
   struct Args {
     int p = 1;
-    std::uint64_t cost_key() const { return p == 1 ? 1 : 2; }  // any power but the first takes a pow
+    std::uint64_t cost_key() const { return p == 1 ? 1 : 2; }  // p > 1 calls pow
   };
   static double flops(const Args&, Shape x, Shape) { return 2.0 * static_cast<double>(x.rows); }
   static void cpu(const Args& args, In<double> x, Reduce<double> sum) {
@@ -27,7 +26,7 @@ struct SumPowers {
   }
 };
 
-/// How each worker's own copy of the sum begins, and how two of them become one.
+/// The initial value of each worker's private copy of the sum, and the addition of two copies.
 struct Zero {
   static constexpr auto name = "zero";
   struct Args {};
@@ -39,7 +38,7 @@ struct Add {
   static void cpu(const Args&, Commute<double> sum, In<double> other) { *sum.data += *other.data; }
 };
 
-/// result = the largest |x_i| of a whole list of tiles.
+/// result = the largest |x_i| of a list of tiles.
 struct Largest {
   static constexpr auto name = "largest";
   static constexpr auto color = 0xdd8452u;
@@ -68,13 +67,13 @@ int main() {
   g.insert<Zero>({}, total);
   std::vector<Tile<double>> tiles;
   for (index_t i = 0; i < x.mt(); ++i) {
-    g.insert<SumPowers>({.p = 2}, x(i, 0), total);  // in any order, side by side
+    g.insert<SumPowers>({.p = 2}, x(i, 0), total);  // in any order, in parallel
     tiles.push_back(x(i, 0));
   }
   g.insert<Largest>({}, largest, tiles);
   g.wait();
 
-  // 0² + 1² + … + (n - 1)², all of it exact below 2^53.
+  // 0² + 1² + … + (n - 1)² is exact below 2^53.
   const double two = *total.read().data, most = *largest.read().data;
   const bool right = two == static_cast<double>((n - 1) * n * (2 * n - 1) / 6) && most == static_cast<double>(n - 1);
   std::printf("2-norm %g, largest %g: %s\n", std::sqrt(two), most, right ? "right" : "wrong");

@@ -1,8 +1,8 @@
-// Supply and demand: two equations whose price stands in both, by 2SLS and 3SLS.
+// Supply and demand, two equations with the price in both, by 2SLS and 3SLS.
 //
 //   build/bin/examples/simultaneous_equations
 //
-// The truth is known here; the command `tesela sem` reads data and formulas from files.
+// The data are generated with known coefficients. The command `tesela sem` reads data and formulas from files.
 
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -16,9 +16,9 @@ namespace {
 
 constexpr index_t D = 2000;
 enum Variable : index_t { one, income, rain, trend, price, quantity, variables };
-constexpr double truth[2][4] = {{10, -2, 1.5}, {3, 1, 2, 0.5}};  // of 1, price and what stands beside it
+constexpr double truth[2][4] = {{10, -2, 1.5}, {3, 1, 2, 0.5}};  // coefficients of 1, price and the other variables
 
-/// Both equations solved for price and quantity, errors of a tenth.
+/// Solves both equations for price and quantity, with errors of 0.1.
 HostMatrix<double> market() {
   HostMatrix<double> data(D, variables);
   const Generator<double> normal{Pattern::normal, 0, 0, 7};

@@ -1,4 +1,4 @@
-// Least squares from rows that arrive in blocks: the coefficients of y = 1 + 2 t - 3 t^2 + noise. Nothing of A is kept.
+// Least squares from rows that arrive in blocks, without storing A: the coefficients of y = 1 + 2 t - 3 t^2 + noise.
 #include <tesela/tesela.hpp>
 
 #include <cmath>
@@ -22,7 +22,7 @@ int main() {
     const auto B = TileMatrix<double>::map(runtime, y.data(), rows, 1, rows, {rows, 1});
     Graph g(runtime);
     fit.append(g, A, B);
-    g.wait();  // then these rows may go
+    g.wait();  // the rows may then be freed
   }
   const auto solution = fit.solve();
   if (!solution.status.ok()) return 1;  // fewer rows than unknowns, or dependent columns

@@ -1,5 +1,5 @@
-// Symmetric Toeplitz systems: one solved by whatever method leaves the smallest residual, one by Levinson's recursion,
-// and one whose inverse is kept for several right-hand sides and refined to rounding.
+// Symmetric Toeplitz systems: by the method with the smallest residual, by Levinson's recursion, and by an inverse for
+// several right-hand sides with refinement.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 constexpr index_t n = 3000;
 constexpr double sigma = 0.3;  // t(0) is about 0, so T - sigma I is far from definite
 
-/// max |T x - sigma x - b| / (max |b| + n max |x|), by the sums themselves.
+/// Returns max |T x - sigma x - b| / (max |b| + n max |x|).
 double error(const HostMatrix<double>& t, const double* x, const double* b) {
   double worst = 0, size_x = 0, size_b = 0;
   for (index_t i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
-// All eigenvalues of a symmetric Toeplitz matrix, then the eigenvectors of a part of them, and how many there are below
-// a number, without T in memory.
+// All eigenvalues of a symmetric Toeplitz matrix, then the eigenvectors in an interval, and the number of eigenvalues
+// below a value, without T in memory.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr index_t n = 400;
 /// t(0) = 2, t(1) = -1: the eigenvalues are 2 - 2 cos(j pi / (n + 1)), j = 1 ... n.
 double eigenvalue(index_t j) { return 2 - 2 * std::cos(double(j + 1) * std::numbers::pi / double(n + 1)); }
 
-/// max |T x - lambda x| over the rows.
+/// Returns max |T x - lambda x|.
 double residual(const double* x, double lambda) {
   double worst = 0;
   for (index_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-// Tridiagonal systems: one long system cut into tiles, and many short ones in the columns or in the rows of an array.
+// Tridiagonal systems: one long system in tiles, and many short systems in the columns or rows of an array.
 #include <tesela/tesela.hpp>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double unread = std::numeric_limits<double>::quiet_NaN();
 
-/// k systems of n equations without a dominant diagonal; element i of system s is at i along + s across.
+/// k systems of n equations without dominant diagonals. Element i of system s has the index i along + s across.
 struct Systems {
   index_t n, k, along, across;
   std::vector<double> dl, d, du, b;
@@ -31,7 +31,7 @@ struct Systems {
       }
   }
 
-  /// max |A x - b| / (|A| |x| + |b|) over all equations.
+  /// Returns max |A x - b| / (|A| |x| + |b|) over all equations.
   double error(const std::vector<double>& x) const {
     double worst = 0;
     for (index_t s = 0; s < k; ++s)
@@ -69,7 +69,7 @@ double batch(Runtime& runtime, SystemsIn systems) {
   Systems batch(n, k, rows);
   auto x = batch.b;
 
-  const TileShape tile = rows ? TileShape{25, n} : TileShape{n, 25};  // whole systems, 25 of them
+  const TileShape tile = rows ? TileShape{25, n} : TileShape{n, 25};  // 25 whole systems
   const auto map = [&](std::vector<double>& v) {
     return rows ? TileMatrix<double>::map(runtime, v.data(), k, n, k, tile)
                 : TileMatrix<double>::map(runtime, v.data(), n, k, n, tile);

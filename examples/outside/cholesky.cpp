@@ -1,10 +1,10 @@
-// A tiled Cholesky factorization A = L L^T, written outside Tesela's tree: four kernels, one loop, one check.
+// A tiled Cholesky factorization A = L L^T outside Tesela's tree: four kernels, one loop, one check.
 //
 //   cholesky [N [TILE [ROW [DAG]]]]
 //
-// factors a random symmetric positive definite matrix of order N in tiles of TILE x TILE. A ROW above 0 spoils that
-// diagonal entry, so that the factorization must stop there; DAG names a file for the task graph.
-// Exit code: 0 done, 1 not positive definite or a wrong factor, 2 wrong use, 3 the machine cannot do it.
+// factors a random symmetric positive definite matrix of order N in tiles of TILE x TILE. A ROW above 0 makes that
+// diagonal entry negative, so that the factorization must stop there. DAG is a file for the task graph.
+// Exit code: 0 done, 1 not positive definite or a wrong factor, 2 wrong use, 3 no worker or memory.
 #include <tesela/tesela.hpp>
 
 #include <cblas.h>
@@ -30,9 +30,9 @@ namespace mine {
 using namespace tesela;
 using namespace tesela::kernels;
 
-int i32(index_t n) { return static_cast<int>(n); }  // what BLAS counts in
+int i32(index_t n) { return static_cast<int>(n); }  // BLAS counts in int
 
-/// LAPACK potrf: A = L L^T in a diagonal tile. `info` becomes 0, or the row of the tile where A is not positive
+/// LAPACK potrf: A = L L^T in a diagonal tile. `info` becomes 0, or the row of the tile at which A is not positive
 /// definite.
 struct Potrf {
   static constexpr auto name = "potrf";
@@ -44,7 +44,7 @@ struct Potrf {
     *info.data = go_on ? LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', i32(a.rows), a.data, i32(a.ld)) : *before.data;
   }
   static void cuda(CudaContext&, const Args&, InOut<double> a, Scratch<double> work, In<int>, Out<int> info);
-  static index_t work_size(index_t n);  // how much of it the CUDA variant needs
+  static index_t work_size(index_t n);  // work space of the CUDA variant, in elements
 };
 
 /// BLAS trsm: B = B L^-T, a tile below the diagonal.
@@ -92,8 +92,8 @@ struct Gemm {
 };
 
 #if TESELA_HAVE_CUDA
-// A CUDA variant enqueues work and returns, so it cannot look at a status first: after a failure GPUs go on, on tiles
-// whose contents no longer matter. The first nonzero status is the one that counts.
+// A CUDA variant enqueues work and returns, so it cannot read a status first. After a failure GPUs still run the later
+// tasks, whose results do not matter: wait() returns the first nonzero status.
 constexpr auto lower = CUBLAS_FILL_MODE_LOWER;
 constexpr double one = 1, minus_one = -1;
 
@@ -130,7 +130,7 @@ index_t Potrf::work_size([[maybe_unused]] index_t n) {
   return std::max(size, 1);
 }
 
-/// Inserts the factorization of A, of which only the lower triangle is touched.
+/// Inserts the factorization of A; reads and writes only the lower triangle.
 void cholesky(Graph& g, const TileMatrix<double>& A) {
   const index_t nt = A.nt(), nb = A.tile_shape().nb;
   const Tile<double> work = g.scratch<double>(Potrf::work_size(std::min(nb, A.n())), 1);
@@ -146,7 +146,7 @@ void cholesky(Graph& g, const TileMatrix<double>& A) {
   }
 }
 
-/// ||A - L L^T||_F / ||A||_F of n x n matrices whose lower triangles count.
+/// Returns ||A - L L^T||_F / ||A||_F from the lower triangles of n x n matrices.
 double residual(index_t n, std::vector<double> a, std::vector<double> l) {
   if (n == 0) return 0;
   const auto norm_of_a = [&] {
@@ -160,7 +160,7 @@ double residual(index_t n, std::vector<double> a, std::vector<double> l) {
 
 int run(index_t n, index_t tile, index_t row, const char* dag) {
   if (n < 0 || row < 0 || row > n) throw ArgumentError("cholesky", "N or ROW", "negative, or ROW above N");
-  // The dominant diagonal makes A positive definite; the NaNs above it must not matter.
+  // The dominant diagonal makes A positive definite. Nothing may read the NaNs above it.
   std::vector<double> a(n * n, std::nan(""));
   std::mt19937_64 random(1);
   for (index_t j = 0; j < n; ++j)
@@ -169,7 +169,7 @@ int run(index_t n, index_t tile, index_t row, const char* dag) {
   if (row > 0) a[(row - 1) * (n + 1)] = -1;
   std::vector<double> l = a;
 
-  openblas_set_num_threads(1);  // the cores are StarPU's
+  openblas_set_num_threads(1);  // StarPU's workers use all cores
   Runtime runtime;
   Graph g(runtime, {.record = dag != nullptr});
   const auto A = TileMatrix<double>::map(runtime, l.data(), n, n, std::max<index_t>(n, 1), {tile, tile});

@@ -35,7 +35,7 @@ int main(void) {
   require(tesela_dgemm_async(graph, 'N', 'N', 2, A, I, 0, B));
   require(tesela_dgeqrf_async(graph, B, &qr));
   require(tesela_dormqr_async(graph, 'L', 'T', qr, C));
-  require(tesela_graph_wait(graph)); /* what went wrong in a task is told here */
+  require(tesela_graph_wait(graph)); /* returns the failure of a task */
   require(tesela_dmatrix_home(C));   /* now c holds it */
 
   for (j = 0; j < n; ++j)
