@@ -40,7 +40,7 @@ Peer elpa_eig(index_t n, bool vectors, std::uint64_t seed) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").replace_filename("tesela-elpa-eig");
   if (!std::filesystem::exists(program))
     throw EnvironmentError("bench eig: elpa needs the program " + program +
-                           ": docs/eigen-history.md says how it is built");
+                           ": docs/eigen.md describes how to build it");
   return {"elpa", [=] { return run_elpa(program, n, vectors, seed, false).seconds; },
           [=] {
             const Answer answer = run_elpa(program, n, vectors, seed, true);
