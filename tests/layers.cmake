@@ -1,9 +1,9 @@
 # cmake -D SOURCE=… -P layers.cmake
 #
-# Includes point only downward (docs/architecture.md): a folder includes the ones that it names here, a family those that
-# it names, a library's header stands where its owners are, and internal/ is its own family's, but for
-# benchmarks, which are built with the tree. (The compiler refuses most
-# of it: a library's include root holds its own folder alone.) Commands write matrices in one place.
+# Checks that includes point only downward (docs/architecture.md): a folder includes only the folders listed here, and a
+# family only the listed families. Only its owners include a library's header. Only its own family includes a header in
+# internal/, apart from benchmarks, which are built with the tree. (The compiler refuses most of this, since the include
+# root of a library holds only its own folder.) Commands write matrices in one place.
 cmake_minimum_required(VERSION 3.25)
 
 set(may_include_runtime runtime)
@@ -11,11 +11,11 @@ set(may_include_tiles tiles runtime)
 set(may_include_codelets codelets tiles runtime)
 set(may_include_algorithms algorithms codelets tiles runtime)
 set(may_include_interfaces interfaces algorithms tiles runtime)
-set(kernels_of_python interfaces/python/kernels.cpp)  # which brings them one by one to loops of one's own
+set(kernels_of_python interfaces/python/kernels.cpp)  # it makes single kernels available to users' loops
 set(may_include_cli cli bench algorithms codelets tiles runtime)
 set(may_include_bench bench cli algorithms codelets tiles runtime)
 
-# Of the other families; support/, libraries/ and io/ are everybody's.
+# Other families that each family uses; all may use support/, libraries/ and io/.
 set(family_dense "")
 set(family_qr dense)
 set(family_givens dense)
@@ -56,7 +56,7 @@ foreach(folder runtime tiles codelets algorithms interfaces cli bench)
       set(family ${CMAKE_MATCH_2})
       if(NOT DEFINED family_${family})
         set(line "its family")
-        mistake("${family} is not one that layers.cmake knows")
+        mistake("the family ${family} is unknown to layers.cmake")
       endif()
     endif()
     string(REGEX REPLACE "(internal/)?[^/]+$" "" own ${file})
@@ -71,7 +71,7 @@ foreach(folder runtime tiles codelets algorithms interfaces cli bench)
           mistake("${folder}/ must not include ${to}/")
         endif()
         if(folder STREQUAL bench AND to STREQUAL cli AND NOT rest MATCHES "^app/")
-          mistake("benchmarks share cli/app/ alone with the commands")
+          mistake("benchmarks share only cli/app/ with the commands")
         endif()
         if(rooted STREQUAL "" AND to MATCHES "^(runtime|tiles|codelets|algorithms)$")
           mistake("the library's headers are <tesela/${to}/...>")
@@ -87,26 +87,26 @@ foreach(folder runtime tiles codelets algorithms interfaces cli bench)
           string(FIND "${theirs}" "/support/" shared)
           string(FIND "${theirs}" "/libraries/" wrapped)
           if(NOT folder STREQUAL bench AND NOT theirs STREQUAL own AND NOT (to STREQUAL folder AND (shared GREATER -1 OR wrapped GREATER -1)))
-            mistake("internal/ is its own family's")
+            mistake("only its own family may include internal/")
           endif()
           if(file MATCHES "\\.hpp$" AND NOT file MATCHES "/internal/")
-            mistake("a public header names an internal one")
+            mistake("a public header includes an internal one")
           endif()
         endif()
       endif()
       if(line MATCHES "<(starpu_)?mpi" AND NOT folder STREQUAL bench AND NOT file STREQUAL "runtime/internal/messages_mpi.cpp")
-        mistake("only messages_mpi.cpp and bench may name MPI")
+        mistake("only messages_mpi.cpp and bench may include MPI")
       endif()
       foreach(library starpu blas cuda hwy)
         if(line MATCHES "<(${library_${library}})(\\.h|_runtime\\.h|_runtime_api\\.h|_v2\\.h|Xt\\.h)?>"
            AND NOT folder IN_LIST owners_${library})
-          mistake("only ${owners_${library}} may name that library")
+          mistake("only ${owners_${library}} may include that library")
         endif()
       endforeach()
     endforeach()
   endforeach()
 endforeach()
-# The umbrella header is written by hand, and whole.
+# The umbrella header is written by hand and must be complete.
 file(STRINGS ${SOURCE}/algorithms/tesela.hpp umbrella REGEX "^#include")
 file(GLOB headers RELATIVE ${SOURCE} ${SOURCE}/algorithms/*/*.hpp)
 foreach(file ${headers})
@@ -115,15 +115,15 @@ foreach(file ${headers})
     mistake("algorithms/tesela.hpp does not include it")
   endif()
 endforeach()
-# What calls CUDA from C++ is compiled without it, too.
+# C++ files that call CUDA are also compiled without it.
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/codelets/*_cuda.cpp ${SOURCE}/runtime/*_cuda.cpp)
 foreach(file ${files})
   file(STRINGS ${SOURCE}/${file} line REGEX "^#if TESELA_HAVE_CUDA")
   if(NOT line)
-    mistake("nothing of it is behind #if TESELA_HAVE_CUDA")
+    mistake("no code is behind #if TESELA_HAVE_CUDA")
   endif()
 endforeach()
-# A command writes its matrices by a report, which fails if one is not finite; generate has neither.
+# A command writes its matrices with its report, which fails if one is not finite; generate has no report.
 file(GLOB_RECURSE files RELATIVE ${SOURCE} ${SOURCE}/cli/*.cpp ${SOURCE}/cli/*.hpp)
 list(REMOVE_ITEM files cli/app/matrix_outputs.cpp cli/commands/generate.cpp)
 foreach(file ${files})

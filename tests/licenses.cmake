@@ -1,7 +1,7 @@
 # cmake -D SOURCE=… -D "FILES=…" -D FFTW=ON|OFF [-D PASSED_ON=ON] -P licenses.cmake
 #
-# Every library that these programs and libraries load stands in docs/licenses.md. FFTW is loaded where it was asked for.
-# With -D PASSED_ON=ON they are a wheel's, and none of the GPL is among them.
+# Checks that docs/licenses.md lists every library that these programs and libraries load, and that FFTW is loaded only
+# on request. With -D PASSED_ON=ON the files belong to a wheel, and no library may be under the GPL.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${SOURCE}/docs/licenses.md page)
@@ -23,7 +23,7 @@ foreach(file IN LISTS FILES)
     string(REGEX REPLACE "[.]so.*" "" name "${library}")
     set(digit "[0-9a-f]")
     set(four ${digit}${digit}${digit}${digit})
-    string(REGEX REPLACE "-${four}${four}([.]|$)" "\\1" name "${name}")  # by which auditwheel makes names its own
+    string(REGEX REPLACE "-${four}${four}([.]|$)" "\\1" name "${name}")  # auditwheel adds such hashes to names
     string(REGEX REPLACE "(libopenblas)p-r[0-9.]+" "\\1" name "${name}")
     string(REGEX REPLACE "(libevent_[a-z]+)-.*" "\\1" name "${name}")
     if(name STREQUAL "linux-vdso" OR name MATCHES "^lib(asan|ubsan|tsan)$" OR name IN_LIST all)
@@ -39,7 +39,7 @@ foreach(file IN LISTS FILES)
       math(EXPR mistakes "${mistakes} + 1")
     endif()
     if(NOT "`${name}`" IN_LIST listed)
-      message("${file} loads ${library}, and docs/licenses.md does not say under which terms")
+      message("${file} loads ${library}, whose terms are missing in docs/licenses.md")
       math(EXPR mistakes "${mistakes} + 1")
     endif()
   endforeach()

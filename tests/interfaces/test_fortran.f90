@@ -1,4 +1,4 @@
-! tesela.f90 as a program of its own uses it: both precisions, sections of arrays, optional results, handles, messages.
+! A separate program that uses tesela.f90: both precisions, array sections, optional results, handles and messages.
 program test_fortran
   use tesela
   implicit none
@@ -24,7 +24,7 @@ contains
     print '(4a)', 'FAILED: ', what, ': ', tesela_error()
   end subroutine
 
-  ! In both precisions.
+  ! Products in both precisions.
   subroutine products
     real(c_double) :: a(3, 2), b(2, 4), c(3, 4)
     real(c_float) :: s(2, 2), t(2, 2)
@@ -41,7 +41,7 @@ contains
     call check(all(t == matmul(s, s)), 'S S')
   end subroutine
 
-  ! Every second row and column: the compiler copies it in and out.
+  ! Every second row and column; the compiler copies sections in and out.
   subroutine sections
     real(c_double) :: a(10, 4), b(10), x(2)
     integer :: i
