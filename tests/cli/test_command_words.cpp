@@ -127,7 +127,7 @@ TEST_CASE("counts are printed as integers") {
   CHECK_THAT(found.out, ContainsSubstring("found           1500\n"));
 }
 
-TEST_CASE("every command that runs tasks has --trace and --warmup") {
+TEST_CASE("commands that run tasks write a trace with --trace") {
   for (const Words& command : {Words{"toeplitz", "count", "--n", "200"}, {"toeplitz", "slice", "--n", "200"}}) {
     CAPTURE(command);
     const TemporaryFolder folder;

@@ -25,7 +25,7 @@ TEST_CASE("eig by iterations agrees with LAPACK to 1e-10 and reports its steps")
     CHECK(check(report, "remaining_entries") == 0);
     const auto iterations = report["counts"]["iterations"].get<double>();
     CHECK(iterations > 0);
-    // A step of L L^T counts half.
+    // A step of L L^T is half a step of the other methods.
     const double steps = std::string(method) == "cholesky-lr" ? iterations / 2 : iterations;
     CHECK(std::abs(steps / check(report, "predicted_iterations") - 1) <= 0.25);
     CHECK(std::abs(check(report, "largest_ratio") - std::pow(100, -1.0 / 49)) <= 1e-9);

@@ -55,7 +55,7 @@ contains
     call check(tesela_dgels(5_i8, 2_i8, 1_i8, a(1:9:2, 1:3:2), 5_i8, b(1:9:2), 5_i8) == 0, 'gels of sections')
     x = b(1:3:2)
     call check(all(abs(x - [3, 2]) < 1e-13), 'their solution')
-    call check(all(b(2:10:2) == -99) .and. all(a(2:10:2, :) == -99) .and. all(a(:, 2:4:2) == -99), 'what is between')
+    call check(all(b(2:10:2) == -99) .and. all(a(2:10:2, :) == -99) .and. all(a(:, 2:4:2) == -99), 'elements between sections')
   end subroutine
 
   subroutine handles

@@ -42,7 +42,8 @@ double megabytes() {
 }
 
 struct Decile {
-  /// Processor time of a step in this thread, which other processes hardly affect: the minimum over steps.
+  /// Processor time of a step in this thread, which other processes hardly affect: the minimum over groups of ten
+  /// steps.
   double seconds = std::numeric_limits<double>::infinity();
   double elapsed = 0;    ///< mean wall time of a step
   double megabytes = 0;  ///< at the end of the decile

@@ -128,7 +128,7 @@ TEST_CASE("tasks run on their assigned GPU with any scheduler", "[gpu]") {
   for (const char* scheduler : {"dmdas", "eager", "lws"}) {
     Runtime runtime({.scheduler = scheduler, .profile = true});
     const auto gpus = static_cast<std::size_t>(runtime.gpus());
-    if (gpus < 2) WARN("one GPU here: every task lands on it anyway");
+    if (gpus < 2) WARN("only one GPU here: every task runs on it");
     for (std::size_t given = 0; given <= gpus; ++given) {  // one more than there are: the first GPU again
       INFO(scheduler << ", GPU " << given << " of " << gpus);
       const TileMatrix<double> A(runtime, 64, 64, {8, 8});

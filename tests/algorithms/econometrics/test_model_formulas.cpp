@@ -28,7 +28,7 @@ template <class F>
 void refused(const F& f, const std::string& why) {
   try {
     f();
-    FAIL_CHECK("nothing was wrong; expected: " << why);
+    FAIL_CHECK("accepted; expected an error: " << why);
   } catch (const FileError& e) {
     CHECK_THAT(e.what(), ContainsSubstring(why));
   }

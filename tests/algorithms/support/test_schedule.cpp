@@ -180,7 +180,8 @@ TEST_CASE("domains lie between greedy or binary and diagonal") {
     if (const index_t place = (e.row - e.column) % 3; place != 0) CHECK(e.pivot == e.row - place);
 }
 
-TEST_CASE("rows distributed to ranks are first joined within each rank, with one exchange less than ranks per column") {
+TEST_CASE(
+    "ranks join their own rows first, and each column needs one elimination less across ranks than there are ranks") {
   for (index_t m = 1; m <= 24; ++m)
     for (index_t n = 1; n <= m; ++n) {
       const auto list = [&](const char* order) { return make_schedule(order, m, n).eliminations; };
