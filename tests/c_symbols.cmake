@@ -1,6 +1,6 @@
 # cmake -D LIBRARY=… -D LIST=interfaces/c/symbols.txt -P c_symbols.cmake
 #
-# Every name that programs may have been linked with is still exported.
+# Checks that every name with which programs may have been linked is still exported.
 cmake_minimum_required(VERSION 3.25)
 
 find_program(NM nm)

@@ -1,7 +1,7 @@
 # cmake -D SOURCE=… -P docs_links.cmake
 #
-# Every link in README.md, the other pages at the top and docs/ that names a file leads to one, one that names a heading
-# of a page (#as-github-spells-it) leads to a heading or an <a id="…">, and every picture below docs/ is shown by a page.
+# Checks the links in README.md, the other pages at the top and docs/: a file must exist, and a heading
+# (#as-github-spells-it) or <a id="…"> too. Every picture below docs/ must appear on a page.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB_RECURSE pages ${SOURCE}/docs/*.md)
@@ -35,7 +35,7 @@ endfunction()
 foreach(page IN LISTS pages top)
   file(READ ${page} text)
   string(REPLACE ";" "," text "${text}")
-  string(REPLACE "](" "@link(" text "${text}")  # brackets would hold CMake's lists together
+  string(REPLACE "](" "@link(" text "${text}")  # CMake's lists do not split at semicolons between brackets
   string(REGEX REPLACE "[][]" " " text "${text}")
   get_filename_component(folder ${page} DIRECTORY)
   string(REGEX MATCHALL "@link\\([^)\n ]+\\)" found "${text}")
@@ -51,13 +51,13 @@ foreach(page IN LISTS pages top)
       get_filename_component(target ${folder}/${target} ABSOLUTE)
     endif()
     if(NOT EXISTS ${target})
-      message("${page}: ${link} leads nowhere")
+      message("${page}: the target of ${link} does not exist")
       math(EXPR failures "${failures} + 1")
     elseif(target MATCHES "[.]md$" AND link MATCHES "#([^)]+)")
       set(anchor "${CMAKE_MATCH_1}")
       anchors_of(${target} anchors)
       if(NOT anchor IN_LIST anchors)
-        message("${page}: ${link} leads to no heading")
+        message("${page}: the heading of ${link} does not exist")
         math(EXPR failures "${failures} + 1")
       endif()
     endif()
@@ -67,7 +67,7 @@ endforeach()
 file(GLOB_RECURSE pictures ${SOURCE}/docs/*.svg ${SOURCE}/docs/*.png)
 foreach(picture IN LISTS pictures)
   if(NOT picture IN_LIST shown)
-    message("${picture}: no page shows it")
+    message("${picture}: appears on no page")
     math(EXPR failures "${failures} + 1")
   endif()
 endforeach()

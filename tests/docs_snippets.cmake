@@ -1,10 +1,10 @@
 # cmake -D SOURCE=… -P docs_snippets.cmake
 #
-# Every ```cpp, ```c, ```fortran and ```cmake block of README.md and docs/ must stand, line by line, in one file below
-# examples/, or interfaces' own; only the indentation of its lines may differ.
+# Checks that every ```cpp, ```c, ```fortran and ```cmake block of README.md and docs/ is part of one file below
+# examples/ or of the interfaces' examples, line by line; only the indentation may differ.
 cmake_minimum_required(VERSION 3.25)
 
-# Puts the text into `variable` without indentation, and between line breaks, so that whole lines are compared.
+# Sets `variable` to the text without indentation and between line breaks, so that full lines are compared.
 function(flatten variable text)
   string(REGEX REPLACE "\n[ \t]+" "\n" text "\n${text}\n")
   set(${variable} "${text}" PARENT_SCOPE)
@@ -45,15 +45,15 @@ foreach(page IN LISTS pages)
     endwhile()
     math(EXPR blocks "${blocks} + 1")
     if(NOT found)
-      message("${page}: this snippet stands in no example:\n${block}\n")
+      message("${page}: no example contains this snippet:\n${block}\n")
       math(EXPR failures "${failures} + 1")
     endif()
   endwhile()
 endforeach()
 if(blocks EQUAL 0)
-  message(FATAL_ERROR "no snippet found in ${SOURCE}/docs or README.md: is this test looking at the right place?")
+  message(FATAL_ERROR "no snippet found in ${SOURCE}/docs or README.md: is SOURCE right?")
 endif()
 if(failures GREATER 0)
-  message(FATAL_ERROR "${failures} of ${blocks} snippets are not cut from an example")
+  message(FATAL_ERROR "${failures} of ${blocks} snippets are not part of an example")
 endif()
 message("${blocks} snippets, each in an example")

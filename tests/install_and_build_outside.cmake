@@ -1,7 +1,8 @@
 # cmake -D SOURCE=… -D BINARY=… -D CONFIG=… -D GENERATOR=… -D CXX=… -D FLAGS=… -P install_and_build_outside.cmake
 #
-# Installs the build tree BINARY into a prefix inside it, and then is a user who knows nothing but that prefix: builds and
-# runs examples/outside with CMake, and examples/gemm.cpp and every installed header with pkg-config. C and Fortran: interfaces_outside.cmake.
+# Installs the build tree BINARY into a prefix inside it and uses only that prefix, like a user: builds and runs
+# examples/outside with CMake, and examples/gemm.cpp and every installed header with pkg-config. For C and Fortran see
+# interfaces_outside.cmake.
 set(work ${BINARY}/outside)
 set(prefix ${work}/prefix)
 file(REMOVE_RECURSE ${work})
@@ -10,7 +11,7 @@ set(ENV{STARPU_HOME} ${work})
 set(ENV{STARPU_SILENT} 1)
 set(failures 0)
 
-# run(EXPECTED-EXIT-CODE PATTERN COMMAND…): the command must end so, and its output match PATTERN.
+# run(EXPECTED-EXIT-CODE PATTERN COMMAND…): requires this exit code of the command and output that matches PATTERN.
 function(run code pattern)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${work} RESULT_VARIABLE result OUTPUT_VARIABLE output
     ERROR_VARIABLE output TIMEOUT 400)
@@ -32,7 +33,7 @@ function(stop_if_failed)
   endif()
 endfunction()
 
-# Install, and look for paths of this tree in what says how to use it: they would work here and nowhere else.
+# Installs, and requires that no installed text names a path of this tree, which would work only here.
 run(0 "" ${CMAKE_COMMAND} --install ${BINARY} --config ${CONFIG} --prefix ${prefix})
 stop_if_failed()
 file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.pc ${prefix}/*.hpp ${prefix}/*.h ${prefix}/*.f90)
@@ -65,7 +66,7 @@ foreach(text IN ITEMS LICENSE NOTICE)
   endif()
 endforeach()
 
-# The project of a user, who turns on more warnings than most.
+# Builds the user's project with more warnings than usual.
 set(warnings "-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror")
 set(build ${work}/build)
 run(0 "" ${CMAKE_COMMAND} -S ${SOURCE}/examples/outside -B ${build} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
@@ -93,7 +94,7 @@ unset(ENV{STARPU_SCHED})
 run(2 "tile" ${cholesky} 100 0)
 run(2 "ROW" ${cholesky} 100 33 101)
 
-# The graph: 4 tiles a side are 4 potrf, 6 trsm, 6 syrk and 4 gemm.
+# The graph: with 4 x 4 tiles 4 potrf, 6 trsm, 6 syrk and 4 gemm.
 run(0 "20 tasks" ${cholesky} 100 25 0 ${work}/dag.dot)
 file(READ ${work}/dag.dot dag)
 foreach(expected IN ITEMS potrf:4 trsm:6 syrk:6 gemm:4)
@@ -108,7 +109,7 @@ foreach(expected IN ITEMS potrf:4 trsm:6 syrk:6 gemm:4)
   endif()
 endforeach()
 
-# GPUs alone, where there are any: then the CUDA variants do everything.
+# With GPUs only, if there are any, so that every task runs a CUDA variant.
 set(ENV{STARPU_NCPU} 0)
 execute_process(COMMAND ${cholesky} 400 64 RESULT_VARIABLE result OUTPUT_QUIET ERROR_QUIET)
 if(result EQUAL 3)
@@ -122,7 +123,7 @@ else()
 endif()
 unset(ENV{STARPU_NCPU})
 
-# The same without CMake: a program, and every installed header, by the flags that pkg-config gives.
+# Without CMake: a program and every installed header with the flags of pkg-config.
 file(GLOB_RECURSE pc ${prefix}/*/tesela.pc)
 get_filename_component(pc_folder ${pc} DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_folder}:$ENV{PKG_CONFIG_PATH})
@@ -143,7 +144,7 @@ if(EXISTS ${prefix}/include/tesela.h)
   include(${SOURCE}/tests/interfaces_outside.cmake)
 endif()
 
-# Each by itself: it includes what it needs.
+# Each header is compiled alone, since it must include all it needs.
 list(LENGTH headers count)
 if(count LESS 50)
   message(FATAL_ERROR "only ${count} headers are installed")

@@ -1,8 +1,9 @@
 # cmake -D SOURCE=… -P interfaces.cmake
 #
-# Every public function and class of algorithms/FAMILY/*.hpp is used by a file of interfaces/, for C and below `#ifdef
-# TESELA_PYTHON` for Python, or stands in interfaces/without.txt below the reason why it is not: one that begins with
-# "C: " or "Python: " is that language's alone. To stand there with an interface, or no more being one, is a mistake too.
+# Checks that a file of interfaces/ uses every public function and class of algorithms/FAMILY/*.hpp, for C and, below
+# `#ifdef TESELA_PYTHON`, for Python. Exceptions are listed in interfaces/without.txt below their reason; a reason that
+# begins with "C: " or "Python: " applies to that language only. A name listed there that has an interface, or that is
+# not public, is an error.
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB files ${SOURCE}/interfaces/*.cpp)
@@ -42,7 +43,7 @@ set(with_Python 0)
 set(names "")
 file(GLOB headers RELATIVE ${SOURCE} ${SOURCE}/algorithms/*/*.hpp)
 foreach(header IN LISTS headers)
-  # Declarations of the namespace begin without indentation.
+  # Declarations of the namespace are not indented.
   file(STRINGS ${SOURCE}/${header} lines REGEX "^[A-Za-z[]")
   set(hidden FALSE)
   foreach(line IN LISTS lines)
@@ -66,11 +67,11 @@ foreach(header IN LISTS headers)
       if(used_${language} MATCHES "[^A-Za-z_0-9]${name}[(<]")
         math(EXPR with_${language} "${with_${language}} + 1")
         if(name IN_LIST excused_${language})
-          message("${name} has an interface for ${language}: interfaces/without.txt need not excuse it")
+          message("${name} has an interface for ${language}: remove it from interfaces/without.txt")
           math(EXPR mistakes "${mistakes} + 1")
         endif()
       elseif(NOT name IN_LIST excused_${language})
-        message("${header}: ${name} has nothing for ${language} in interfaces/, and interfaces/without.txt does not say why")
+        message("${header}: ${name} has no ${language} interface in interfaces/ and no reason in interfaces/without.txt")
         math(EXPR mistakes "${mistakes} + 1")
       endif()
     endforeach()
@@ -78,7 +79,7 @@ foreach(header IN LISTS headers)
 endforeach()
 foreach(name IN LISTS excused_C excused_Python)
   if(NOT name IN_LIST names)
-    message("interfaces/without.txt: ${name} is no public function or class of algorithms/")
+    message("interfaces/without.txt: ${name} is not a public function or class of algorithms/")
     math(EXPR mistakes "${mistakes} + 1")
   endif()
 endforeach()
@@ -89,4 +90,4 @@ endif()
 if(mistakes GREATER 0)
   message(FATAL_ERROR "${mistakes} mistakes")
 endif()
-message("Of ${count} public names C has ${with_C} and Python ${with_Python}; the others say why not")
+message("${count} public names: ${with_C} in C, ${with_Python} in Python; the others have a reason")

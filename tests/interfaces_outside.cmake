@@ -1,10 +1,10 @@
-# Included by install_and_build_outside.cmake: what a C and a Fortran program see of the prefix.
+# Included by install_and_build_outside.cmake: C and Fortran programs that use the prefix.
 find_program(CC NAMES cc gcc clang)
 find_program(GFORTRAN gfortran)
 set(strict -std=c99 -Wall -Wpedantic -Werror)
 set(examples ${SOURCE}/interfaces/c/examples)
 
-# By find_package.
+# With find_package.
 run(0 "" ${CMAKE_COMMAND} -S ${examples} -B ${work}/c -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
   -D CMAKE_C_COMPILER=${CC} -D CMAKE_BUILD_TYPE=${CONFIG} -D "CMAKE_C_FLAGS=${FLAGS}")
 run(0 "" ${CMAKE_COMMAND} --build ${work}/c --config ${CONFIG})
@@ -13,7 +13,7 @@ run(0 "rank deficient +rank 6, residual norm 1.6e-05, coefficients -0.001978 and
 run(0 "rounding\n" ${work}/c/graph)
 run(0 "64 eigenvalues below 0.25, the last 0.246180; 64 counted" ${work}/c/eigenvalue_count)
 
-# By pkg-config, as C and as C++, without a warning.
+# With pkg-config, as C and as C++, without warnings.
 run(0 "-ltesela_c" pkg-config --cflags --libs tesela_c)
 separate_arguments(c_flags UNIX_COMMAND "${output}")
 separate_arguments(flags UNIX_COMMAND "${FLAGS}")
@@ -25,7 +25,7 @@ run(0 "" ${work}/header)
 run(0 "" ${CXX} ${flags} -x c++ -Wall -Wpedantic -Werror ${work}/header.c -o ${work}/header ${c_flags})
 run(0 "" ${work}/header)
 
-# The library's names are tesela_… and nothing else.
+# The library exports only names that begin with tesela_.
 if(EXISTS ${prefix}/lib/libtesela_c.so)
   execute_process(COMMAND nm -D --defined-only -P ${prefix}/lib/libtesela_c.so OUTPUT_VARIABLE symbols)
   string(REGEX MATCHALL "(^|\n)[^\n ]+ T" symbols "${symbols}")

@@ -122,7 +122,7 @@ foreach(top runtime tiles host codelets algorithms interfaces tools)
     endforeach()
   endforeach()
 endforeach()
-# The umbrella header is written by hand, and whole.
+# The umbrella header is written by hand and must be complete.
 file(STRINGS ${SOURCE}/algorithms/tesela.hpp umbrella REGEX "^#include")
 file(GLOB headers RELATIVE ${SOURCE} ${SOURCE}/algorithms/*/*.hpp)
 foreach(file ${headers})

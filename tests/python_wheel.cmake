@@ -1,7 +1,7 @@
 # cmake -D SOURCE=… -D BINARY=… -D PYTHON=… -P python_wheel.cmake
 #
-# A wheel made by pip of this tree, with what is compiled already, is all that a program needs: it runs elsewhere, without
-# LD_LIBRARY_PATH.
+# Checks that a wheel built by pip from this tree and its compiled files is sufficient: a program runs with it in
+# another folder, without LD_LIBRARY_PATH.
 cmake_minimum_required(VERSION 3.25)
 
 execute_process(COMMAND ${PYTHON} -c "import scikit_build_core, nanobind" RESULT_VARIABLE missing ERROR_QUIET)
@@ -21,7 +21,7 @@ endfunction()
 set(work ${BINARY}/tests/wheel)
 file(REMOVE_RECURSE ${work})
 file(MAKE_DIRECTORY ${work})
-# scikit-build-core configures the build folder for itself, so its cache is put back.
+# scikit-build-core configures the build folder for itself, so its cache is restored.
 file(COPY ${BINARY}/CMakeCache.txt DESTINATION ${work})
 execute_process(COMMAND ${PYTHON} -m pip --no-cache-dir wheel ${SOURCE} -q --no-deps --no-index --no-build-isolation
     -w ${work} -C build-dir=${BINARY}

@@ -1,9 +1,10 @@
 # cmake -D CXX=… -D "FLAGS=…" -D INCLUDE=… -D FOLDER=… -P refused_kernels.cmake
 #
-# The commonest slips of who writes a kernel are refused by the compiler, each with a sentence that says what is meant.
+# Checks that the compiler refuses common errors in kernels with a sentence that explains the requirement.
 cmake_minimum_required(VERSION 3.25)
 
-# A kernel with these members, inserted with one tile. `sentence` is what the first error says; empty: it compiles.
+# Compiles a kernel with these members that is inserted with one tile. `sentence` must be in the first error; if empty,
+# the kernel must compile.
 function(compile what members sentence)
   file(WRITE ${FOLDER}/refused_kernel.cpp "#include <tesela/runtime/graph.hpp>
 #include <string>
@@ -20,7 +21,7 @@ void use(Graph& g, const Tile<double>& a) { g.insert<K>({}, a); }
   if(sentence STREQUAL "" AND NOT code EQUAL 0)
     message(SEND_ERROR "${what} does not compile: ${errors}")
   elseif(NOT sentence STREQUAL "" AND (code EQUAL 0 OR found EQUAL -1))
-    message(SEND_ERROR "${what}: expected \"${sentence}\", and the compiler says: ${first}")
+    message(SEND_ERROR "${what}: expected \"${sentence}\", but the compiler reports: ${first}")
   endif()
 endfunction()
 

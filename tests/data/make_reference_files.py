@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the reference files that the tests of files read, with NumPy and SciPy: `python3 make_reference_files.py`.
+"""Writes the reference files for the tests of files with NumPy and SciPy: `python3 make_reference_files.py`.
 
-Every value is a closed form of its place (i, j), counted from zero, which the test knows as well.
+Every value is a function of its position (i, j), counted from zero, which the tests compute as well.
 """
 import pathlib
 

@@ -9,7 +9,7 @@
 using namespace tesela;
 using namespace tesela::kernels;
 
-TEST_CASE("the spectral condition of triangles that are known") {
+TEST_CASE("the spectral condition of known triangles is estimated") {
   CHECK(spectral_condition(HostMatrix<double>(0, 0)) == 1);
   for (const index_t n : {1, 2, 7, 200}) {
     HostMatrix<double> diagonal = HostMatrix<double>::zeros(n, n);
@@ -19,7 +19,7 @@ TEST_CASE("the spectral condition of triangles that are known") {
     CHECK(found <= known * (1 + 1e-12));
     CHECK(found >= known / 1.2);
   }
-  // Kahan's: far worse than its diagonal.
+  // Kahan's triangle, with a condition far above the ratio of its diagonal.
   const index_t n = 60;
   const double c = std::cos(1.2), s = std::sin(1.2);
   HostMatrix<double> kahan = HostMatrix<double>::zeros(n, n);
@@ -28,11 +28,11 @@ TEST_CASE("the spectral condition of triangles that are known") {
   CHECK(spectral_condition(kahan) >= 1e6);
 }
 
-TEMPLATE_TEST_CASE("spectral conditions of random triangles, beside their singular values", "", float, double) {
+TEMPLATE_TEST_CASE("spectral conditions of random triangles agree with their singular values", "", float, double) {
   using T = TestType;
   for (const index_t n : {3, 40, 257})
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      // Of a nearly square random matrix: a cluster of small singular values, and one that may lie apart.
+      // R of a nearly square random matrix: a cluster of small singular values, and possibly one far below.
       HostMatrix<T> A(n + static_cast<index_t>(seed) / 2, n);
       const Generator<T> generator{Pattern::normal, 0, 0, seed};
       for (index_t j = 0; j < n; ++j)
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("spectral conditions of random triangles, beside their singul
     }
 }
 
-TEST_CASE("a spectral condition beyond the numbers is none") {
+TEST_CASE("a spectral condition that overflows is not finite") {
   HostMatrix<float> R = HostMatrix<float>::zeros(2, 2);
   R(0, 0) = 1, R(1, 1) = 1e-30F;
   CHECK_FALSE(spectral_condition(R) < 1e20);

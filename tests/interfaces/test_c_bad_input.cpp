@@ -37,7 +37,7 @@ H* as(From* handle) {
 
 }  // namespace
 
-TEST_CASE("C: sizes, strides and null pointers are named by their argument", "[c][bad]") {
+TEST_CASE("C: errors name the argument for sizes, strides and null pointers", "[c][bad]") {
   std::vector<double> a(100, 1), b(100, 1);
   CHECK(tesela_dgemm('X', 'N', 2, 2, 2, 1, a.data(), 2, a.data(), 2, 0, b.data(), 2) == -1);
   CHECK(said() == "tesela_dgemm: transa: 'X' is none of 'N', 'T' and 'C'");
@@ -52,7 +52,7 @@ TEST_CASE("C: sizes, strides and null pointers are named by their argument", "[c
   CHECK(tesela_dgemm('N', 'N', huge, huge, 2, 1, a.data(), huge, a.data(), 2, 0, b.data(), huge) == -7);
   CHECK(said().find("address space") != std::string::npos);
   CHECK(tesela_dgemm('N', 'N', 2, 2, 2, 1, a.data(), index_t{1} << 33, a.data(), 2, 0, b.data(), 2) == -8);
-  std::vector<double> column(2, 1);  // of which the leading dimension is never used
+  std::vector<double> column(2, 1);  // the leading dimension of a single column is unused
   CHECK_OK(tesela_dgemm('N', 'N', 2, 1, 2, 1, a.data(), 2, a.data(), huge, 0, column.data(), huge));
   CHECK((column[0] == 2 && column[1] == 2));
   CHECK(tesela_dgels(5, 2, 1, a.data(), 5, b.data(), 4, nullptr) == -7);
@@ -74,7 +74,7 @@ TEST_CASE("C: sizes, strides and null pointers are named by their argument", "[c
   for (double each : b) CHECK(each == 1);
 }
 
-TEST_CASE("C: a number that is wrong by itself is named by its argument", "[c][bad]") {
+TEST_CASE("C: errors name the argument for invalid numbers", "[c][bad]") {
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
   std::vector<double> a(100, 1), b(100, 1), w(10, 1), one{1};
   index_t below = 0;
@@ -99,7 +99,7 @@ TEST_CASE("C: a number that is wrong by itself is named by its argument", "[c][b
   CHECK(tesela_dsyevr('N', 'V', 'L', 5, b.data(), 5, 0, nan, 0, 0, &below, w.data(), nullptr, 1) == -8);
 }
 
-TEST_CASE("C: messages are whole, and numbers in them not 0.000000", "[c][bad]") {
+TEST_CASE("C: messages are complete and print numbers with their digits", "[c][bad]") {
   std::vector<double> a(100, 1), w(10, 1);
   index_t m = 0;
   CHECK(tesela_dgemm('\0', 'N', 1, 1, 1, 1, a.data(), 1, a.data(), 1, 0, w.data(), 1) == -1);
@@ -116,12 +116,12 @@ TEST_CASE("C: messages are whole, and numbers in them not 0.000000", "[c][bad]")
   tesela_options options = {};
   options.size = sizeof options;
   options.scheduler =
-      "\xc3\xa9\xc3(\xe2\x82\xac\xed\xa0\x80\xf0\x9f\x98\x80\x80";  // é and € and a face, between what is none
+      "\xc3\xa9\xc3(\xe2\x82\xac\xed\xa0\x80\xf0\x9f\x98\x80\x80";  // é, € and an emoji between invalid bytes
   CHECK(tesela_start(&options) == -1);
   CHECK(said().find("'\xc3\xa9\\xc3(\xe2\x82\xac\\xed\\xa0\\x80\xf0\x9f\x98\x80\\x80'") != std::string::npos);
 }
 
-TEST_CASE("C: more tiles than memory has room for are an error, at once", "[c][bad]") {
+TEST_CASE("C: more tiles than memory can hold are an error at once", "[c][bad]") {
   for (const index_t size : {index_t{1000000}, index_t{1} << 40, std::numeric_limits<index_t>::max()}) {
     tesela_matrix* a = nullptr;
     CHECK(tesela_dmatrix_create(size, size, 1, 1, &a) == TESELA_ENVIRONMENT);
@@ -129,11 +129,11 @@ TEST_CASE("C: more tiles than memory has room for are an error, at once", "[c][b
     CHECK(a == nullptr);
   }
   tesela_matrix* a = nullptr;
-  CHECK_OK(tesela_dmatrix_create(300, 400, 1, 1, &a));  // many, for which there is room
+  CHECK_OK(tesela_dmatrix_create(300, 400, 1, 1, &a));  // many tiles that fit into memory
   CHECK_OK(tesela_matrix_free(a));
 }
 
-TEST_CASE("C: sizes that do not match", "[c][bad]") {
+TEST_CASE("C: sizes that do not match are refused", "[c][bad]") {
   Handles h;
   std::vector<double> c(100, 1);
   CHECK(tesela_dormqr('L', 'N', 5, 2, h.qr, c.data(), 5) == -3);
@@ -145,7 +145,7 @@ TEST_CASE("C: sizes that do not match", "[c][bad]") {
   CHECK(said().find("gemm") != std::string::npos);
   CHECK(tesela_dmatrix_set(h.d, c.data(), 3) == -3);
   CHECK(tesela_dmatrix_get(h.d, nullptr, 4) == -2);
-  // A matrix without contents is no input.
+  // A matrix without contents cannot be an input.
   tesela_matrix *empty = nullptr, *product = nullptr;
   REQUIRE(tesela_dmatrix_create(3, 3, 2, 2, &empty) == 0);
   REQUIRE(tesela_dmatrix_create(4, 3, 2, 2, &product) == 0);
@@ -156,7 +156,7 @@ TEST_CASE("C: sizes that do not match", "[c][bad]") {
   CHECK_OK(tesela_graph_wait(h.graph));
 }
 
-TEST_CASE("C: handles that are null, of another kind or precision, or none at all", "[c][bad]") {
+TEST_CASE("C: null, wrong and invalid handles are refused", "[c][bad]") {
   Handles h;
   std::vector<double> c(100, 1);
   std::vector<float> f(100, 1);
@@ -171,7 +171,7 @@ TEST_CASE("C: handles that are null, of another kind or precision, or none at al
   CHECK(tesela_dgemm_async(as<tesela_graph>(h.qr), 'N', 'N', 1, h.d, h.d, 0, h.d) == -1);
   CHECK(tesela_matrix_free(as<tesela_matrix>(h.graph)) == -1);
   CHECK(tesela_graph_free(as<tesela_graph>(h.d)) == -1);
-  CHECK(tesela_graph_wait(as<tesela_graph>(c.data())) == -1);  // an address
+  CHECK(tesela_graph_wait(as<tesela_graph>(c.data())) == -1);  // the address of other memory
   CHECK(tesela_graph_wait(reinterpret_cast<tesela_graph*>(std::uintptr_t{1})) == -1);
   CHECK(said() == "tesela_graph_wait: graph: is no handle: it was freed, or never made");
   CHECK_OK(tesela_matrix_free(nullptr));
@@ -179,7 +179,7 @@ TEST_CASE("C: handles that are null, of another kind or precision, or none at al
   CHECK_OK(tesela_qr_free(nullptr));
 }
 
-TEST_CASE("C: a handle that was freed is never another's", "[c][bad]") {
+TEST_CASE("C: a freed handle is never reused", "[c][bad]") {
   tesela_matrix* old = nullptr;
   REQUIRE(tesela_dmatrix_create(4, 3, 2, 2, &old) == 0);
   CHECK_OK(tesela_matrix_free(old));
@@ -189,12 +189,12 @@ TEST_CASE("C: a handle that was freed is never another's", "[c][bad]") {
   CHECK(tesela_dmatrix_set(old, c.data(), 4) == -1);
   CHECK(said().find("was freed") != std::string::npos);
   CHECK(tesela_matrix_free(old) == -1);
-  CHECK_OK(tesela_stop());  // frees all
+  CHECK_OK(tesela_stop());  // frees all handles
   CHECK(tesela_matrix_free(others[0]) == -1);
   CHECK(tesela_dmatrix_set(others[1], c.data(), 4) == -1);
 }
 
-TEST_CASE("C: a mapped array and a factorization that the end finds alive", "[c][bad]") {
+TEST_CASE("C: tesela_stop frees a mapped matrix and a factorization", "[c][bad]") {
   std::vector<double> a(12, 1.0), qr_memory(12, 2.0);
   tesela_matrix* mapped = nullptr;
   tesela_qr* qr = nullptr;
@@ -205,9 +205,9 @@ TEST_CASE("C: a mapped array and a factorization that the end finds alive", "[c]
   CHECK(tesela_dorgqr(4, 3, qr, a.data(), 4) == -3);
 }
 
-TEST_CASE("C: structs of an older, a newer and no version", "[c][bad]") {
+TEST_CASE("C: structs of older, newer and missing versions are handled", "[c][bad]") {
   std::vector<double> a(10, 1.0), b{0, 1, 2, 3, 4};
-  // An older one ends after its rank: what follows in memory stays.
+  // A struct of an older version ends after the rank; memory after it must not change.
   struct {
     std::size_t size;
     std::int64_t status, rank;
@@ -223,7 +223,7 @@ TEST_CASE("C: structs of an older, a newer and no version", "[c][bad]") {
   }
 }
 
-TEST_CASE("C: options", "[c][bad]") {
+TEST_CASE("C: tesela_start refuses invalid options and applies valid ones", "[c][bad]") {
   CHECK_OK(tesela_stop());
   CHECK_OK(tesela_stop());  // nothing to do
   tesela_options options = {};
@@ -255,7 +255,7 @@ TEST_CASE("C: options", "[c][bad]") {
   CHECK(tesela_start(nullptr) == TESELA_LIFETIME);
   CHECK(std::string(tesela_version()).find('.') != std::string::npos);
   CHECK_OK(tesela_stop());
-  // An older struct, without what comes after the cores.
+  // A struct of an older version, without the members after the cores.
   options.size = 16;
   options.scheduler = "no-such-scheduler";
   CHECK_OK(tesela_start(&options));

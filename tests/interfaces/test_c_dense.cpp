@@ -7,7 +7,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEMPLATE_TEST_CASE("C: gemm takes what BLAS takes", "[c][gemm]", float, double) {
+TEMPLATE_TEST_CASE("C: gemm accepts the arguments of BLAS", "[c][gemm]", float, double) {
   const auto gemm = of<TestType>(tesela_sgemm, tesela_dgemm);
   for (const auto [m, n, k] : {std::array<index_t, 3>{0, 0, 0}, {1, 1, 1}, {3, 0, 4}, {5, 4, 0}, {70, 33, 129}}) {
     for (const char* ops : {"NN", "tN", "nT", "CT"}) {
@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("C: gemm takes what BLAS takes", "[c][gemm]", float, double) 
   }
 }
 
-TEMPLATE_TEST_CASE("C: a product is that of C++ to the bit", "[c][gemm]", float, double) {
+TEMPLATE_TEST_CASE("C: a product has the bits of C++", "[c][gemm]", float, double) {
   const index_t m = 300, n = 200, k = 250;
   const auto a = Padded<TestType>::random(m, k, 1), b = Padded<TestType>::random(k, n, 2);
   auto from_c = Padded<TestType>::random(m, n, 3), from_cpp = from_c;
@@ -49,7 +49,7 @@ TEMPLATE_TEST_CASE("C: a product is that of C++ to the bit", "[c][gemm]", float,
   CHECK(same_bits(from_c, from_cpp));
 }
 
-TEMPLATE_TEST_CASE("C: Q and R of any shape", "[c][qr]", float, double) {
+TEMPLATE_TEST_CASE("C: Q and R of any shape are correct", "[c][qr]", float, double) {
   const auto geqrf = of<TestType>(tesela_sgeqrf, tesela_dgeqrf);
   const auto ormqr = of<TestType>(tesela_sormqr, tesela_dormqr);
   const auto orgqr = of<TestType>(tesela_sorgqr, tesela_dorgqr);
@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("C: Q and R of any shape", "[c][qr]", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("C: systems by LU and by Cholesky", "[c][solve]", float, double) {
+TEMPLATE_TEST_CASE("C: systems are solved by LU and by Cholesky", "[c][solve]", float, double) {
   const auto gesv = of<TestType>(tesela_sgesv, tesela_dgesv);
   const auto posv = of<TestType>(tesela_sposv, tesela_dposv);
   for (const index_t n : {0, 1, 5, 64, 130}) {
@@ -118,7 +118,7 @@ TEMPLATE_TEST_CASE("C: systems by LU and by Cholesky", "[c][solve]", float, doub
   }
 }
 
-TEST_CASE("C: info is LAPACK's", "[c][solve]") {
+TEST_CASE("C: info has LAPACK's meaning", "[c][solve]") {
   Padded<double> a = Padded<double>::symmetric(6, 1, 6), b = Padded<double>::random(6, 1, 2);
   a(3, 3) = -1;
   auto copy = a;
@@ -129,7 +129,7 @@ TEST_CASE("C: info is LAPACK's", "[c][solve]") {
   CHECK(std::string(tesela_error()).find("pivot 3") != std::string::npos);
 }
 
-TEST_CASE("C: gesv solves a system whose products leave the range", "[c][solve]") {
+TEST_CASE("C: gesv solves a system whose products overflow", "[c][solve]") {
   Padded<double> a(3, 3), b(3, 1);
   const double given[] = {1, 2, 3, 2, -1, 1, 1, 1, -2}, size[] = {1e200, 1, 1e-200};
   for (index_t i = 0; i < 3; ++i) {
@@ -142,7 +142,7 @@ TEST_CASE("C: gesv solves a system whose products leave the range", "[c][solve]"
   CHECK(a(0, 0) == 1e200);  // U of A itself
 }
 
-TEMPLATE_TEST_CASE("C: an X without a correct digit is an info above n + nrhs", "[c][solve]", float, double) {
+TEMPLATE_TEST_CASE("C: an X without a correct digit gives an info above n + nrhs", "[c][solve]", float, double) {
   const auto gesv = of<TestType>(tesela_sgesv, tesela_dgesv);
   const auto posv = of<TestType>(tesela_sposv, tesela_dposv);
   const index_t n = sizeof(TestType) == 8 ? 14 : 9, r = 2;
@@ -156,8 +156,8 @@ TEMPLATE_TEST_CASE("C: an X without a correct digit is an info above n + nrhs", 
   CHECK(words.find("reciprocal condition number") != std::string::npos);
   a = hilbert;
   const std::int64_t info = posv('U', n, r, a.data(), a.ld, b.data(), b.ld);
-  CHECK((info > 0 && info != n + r && (info <= n || info > n + r)));  // a minor, or the condition
-  // Elements grow by 2^(n - 1), although the condition is about n.
+  CHECK((info > 0 && info != n + r && (info <= n || info > n + r)));  // a minor or the condition
+  // Elements grow by 2^(n - 1) although the condition is about n.
   const index_t large = sizeof(TestType) == 8 ? 80 : 50;
   Padded<TestType> growth(large, large), x(large, r);
   for (index_t j = 0; j < large; ++j)

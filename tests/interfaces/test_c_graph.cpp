@@ -10,7 +10,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// A matrix in tiles that holds `a`.
+/// Returns a matrix in tiles with the contents of `a`.
 template <class T>
 tesela_matrix* in_tiles(const Padded<T>& a, index_t mb, index_t nb) {
   tesela_matrix* made = nullptr;
@@ -29,7 +29,7 @@ Padded<T> out_of(tesela_matrix* a, index_t m, index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("C: a graph of products, QR and what is applied", "[c][graph]", float, double) {
+TEMPLATE_TEST_CASE("C: a graph runs products, QR and applications of Q", "[c][graph]", float, double) {
   const COnCores cores;
   const index_t m = 50, n = 20;
   const auto a = Padded<TestType>::random(m, n, 1), i = [&] {
@@ -47,14 +47,14 @@ TEMPLATE_TEST_CASE("C: a graph of products, QR and what is applied", "[c][graph]
   CHECK_OK(create(m, n, 16, 8, &Q));
   CHECK_OK(create(n, n, 16, 8, &R));
   tesela_qr* qr = nullptr;
-  // B = 2 A I, B = Q R, C = Q^T A: all in the order of insertion, nothing waited for between.
+  // B = 2 A I, B = Q R and C = Q^T A run in the order of insertion without waits.
   CHECK_OK(of<TestType>(tesela_sgemm_async, tesela_dgemm_async)(g, 'N', 'N', TestType(2), A, I, TestType(0), B));
   CHECK_OK(of<TestType>(tesela_sgeqrf_async, tesela_dgeqrf_async)(g, B, &qr));
   CHECK_OK(of<TestType>(tesela_sorgqr_async, tesela_dorgqr_async)(g, qr, Q));
   CHECK_OK(of<TestType>(tesela_sextract_r_async, tesela_dextract_r_async)(g, qr, R));
   CHECK_OK(of<TestType>(tesela_sormqr_async, tesela_dormqr_async)(g, 'L', 'T', qr, C));
   CHECK_OK(tesela_graph_wait(g));
-  CHECK_OK(tesela_graph_wait(g));  // a second time: nothing to do
+  CHECK_OK(tesela_graph_wait(g));  // a second wait has no work
   const auto q = out_of<TestType>(Q, m, n), r = out_of<TestType>(R, n, n), c = out_of<TestType>(C, m, n);
   auto twice = a, half_r = r;
   for (index_t j = 0; j < n; ++j) {
@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("C: a graph of products, QR and what is applied", "[c][graph]
     for (index_t k = 0; k < m; ++k)
       rest = std::max<double>(rest, std::abs(c(k, j) - (k < n ? half_r(k, j) : TestType(0))));
   CHECK(rest <= bound);
-  // The same by functions that wait: to the bit.
+  // The blocking functions give the same bits.
   tesela_matrix *B2 = in_tiles(twice, 16, 8), *C2 = in_tiles(a, 16, 8), *Q2 = nullptr;
   tesela_qr* qr2 = nullptr;
   CHECK_OK(create(m, n, 16, 8, &Q2));
@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE("C: a graph of products, QR and what is applied", "[c][graph]
   CHECK_OK(tesela_graph_free(g));
 }
 
-TEMPLATE_TEST_CASE("C: least squares behind the caller", "[c][graph]", float, double) {
+TEMPLATE_TEST_CASE("C: least squares run asynchronously", "[c][graph]", float, double) {
   const index_t m = 60, n = 10;
   const auto a = Padded<TestType>::random(m, n, 1), b = Padded<TestType>::random(m, 2, 2);
   const auto gels = of<TestType>(tesela_sgels_async, tesela_dgels_async);
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("C: least squares behind the caller", "[c][graph]", float, do
   tesela_gels_result result = {};
   result.size = sizeof result;
   CHECK_OK(gels(g, A, B, X, &result));
-  // What is inserted next sees X.
+  // Later tasks see X.
   CHECK_OK(
       of<TestType>(tesela_sgemm_async, tesela_dgemm_async)(g, 'N', 'N', TestType(1), again, X, TestType(0), product));
   CHECK_OK(tesela_graph_wait(g));
@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("C: least squares behind the caller", "[c][graph]", float, do
     }
   CHECK(normal <= 1e3 * eps<TestType>());
 
-  // The same, waited for by the call, on memory of the caller.
+  // The same by a blocking call on the caller's memory.
   auto mapped = a;
   tesela_matrix *home = nullptr, *right = in_tiles(b, 16, 4), *X2 = nullptr;
   CHECK_OK(create(n, 2, 4, 4, &X2));
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("C: least squares behind the caller", "[c][graph]", float, do
   for (index_t j = 0; j < 2; ++j)
     for (index_t i = 0; i < n; ++i) CHECK(std::abs(x(i, j) - x2(i, j)) <= 50 * eps<TestType>());
 
-  // A failure is told by the wait, once, and the graph goes on.
+  // The wait reports a failure once, and the graph remains usable.
   auto bad = a;
   bad(3, 3) = std::numeric_limits<TestType>::quiet_NaN();
   tesela_matrix *broken = in_tiles(bad, 16, 4), *B3 = in_tiles(b, 16, 4);
@@ -141,27 +141,27 @@ TEMPLATE_TEST_CASE("C: least squares behind the caller", "[c][graph]", float, do
   CHECK_OK(tesela_graph_free(g));
 }
 
-TEST_CASE("C: a graph ends with work under way", "[c][graph]") {
+TEST_CASE("C: a graph can be freed with tasks in flight", "[c][graph]") {
   const auto a = Padded<double>::random(200, 50, 1), b = Padded<double>::random(200, 1, 2);
   tesela_matrix *A = in_tiles(a, 32, 16), *B = in_tiles(b, 32, 1), *X = nullptr;
   CHECK_OK(tesela_dmatrix_create(50, 1, 50, 1, &X));
   tesela_graph* g = nullptr;
   CHECK_OK(tesela_graph_create(&g));
   CHECK_OK(tesela_dgels_async(g, A, B, X, nullptr));
-  for (tesela_matrix* each : {A, B}) CHECK_OK(tesela_matrix_free(each));  // the graph still has them
+  for (tesela_matrix* each : {A, B}) CHECK_OK(tesela_matrix_free(each));  // the graph still holds them
   CHECK_OK(tesela_graph_free(g));
   CHECK(out_of<double>(X, 50, 1).intact());
   CHECK_OK(tesela_matrix_free(X));
 }
 
-TEST_CASE("C: threads call at once", "[c][threads]") {
+TEST_CASE("C: several threads call at once", "[c][threads]") {
   std::vector<std::thread> threads;
   std::vector<int> right(8, 0);
   for (std::size_t k = 0; k < right.size(); ++k)
     threads.emplace_back([&, k] {
       for (int repeat = 0; repeat < 5; ++repeat) {
         std::vector<double> a(10, 1.0), b{0, 1, 2, 3, 4};
-        if (k % 2 == 1) {  // each has a message of its own
+        if (k % 2 == 1) {  // each thread has its own message
           if (tesela_dgels(-1, 2, 1, a.data(), 5, b.data(), 5, nullptr) == -1 &&
               std::string(tesela_error()) == "tesela_dgels: m: -1 is negative")
             ++right[k];

@@ -17,7 +17,7 @@ double distance(const Padded<T>& a, const Padded<T>& b, index_t rows) {
   return sum;
 }
 
-/// A repeats its first column in its last.
+/// The last column of A repeats the first.
 template <class T>
 Padded<T> deficient(index_t m, index_t n) {
   auto a = Padded<T>::random(m, n, 5);
@@ -27,7 +27,7 @@ Padded<T> deficient(index_t m, index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("C: gels solves what LAPACK's does", "[c][gels]", float, double) {
+TEMPLATE_TEST_CASE("C: gels solves the problems that LAPACK solves", "[c][gels]", float, double) {
   const auto gels = of<TestType>(tesela_sgels, tesela_dgels);
   for (const auto [m, n, r] :
        {std::array<index_t, 3>{0, 0, 0}, {1, 1, 1}, {20, 5, 2}, {5, 20, 2}, {700, 30, 1}, {90, 90, 3}}) {
@@ -54,7 +54,7 @@ TEMPLATE_TEST_CASE("C: gels solves what LAPACK's does", "[c][gels]", float, doub
   }
 }
 
-TEST_CASE("C: a solution is that of C++ to the bit", "[c][gels]") {
+TEST_CASE("C: a solution has the bits of C++", "[c][gels]") {
   const index_t m = 400, n = 90;
   auto a = Padded<double>::random(m, n, 1), b = Padded<double>::random(m, 2, 2), a2 = a, b2 = b;
   CHECK_OK(tesela_dgels(m, n, 2, a.data(), a.ld, b.data(), b.ld, nullptr));
@@ -74,7 +74,7 @@ TEST_CASE("C: a solution is that of C++ to the bit", "[c][gels]") {
     for (index_t i = 0; i < n; ++i) CHECK(answer.X(i, j) == b(i, j));
 }
 
-TEST_CASE("C: a deficient rank gives the least-norm solution, and no failure", "[c][gels]") {
+TEST_CASE("C: a deficient rank gives the least-norm solution without a failure", "[c][gels]") {
   std::vector<double> a(10, 1.0), b{0, 1, 2, 3, 4};
   tesela_gels_result result = {};
   result.size = sizeof result;
@@ -94,7 +94,7 @@ TEST_CASE("C: a deficient rank gives the least-norm solution, and no failure", "
   CHECK_OK(tesela_dgels(0, 0, 0, nullptr, 1, nullptr, 1, nullptr));
 }
 
-TEST_CASE("C: NaN is a status, with its words", "[c][gels]") {
+TEST_CASE("C: NaN is a status with a message", "[c][gels]") {
   auto a = Padded<double>::random(20, 3, 1), b = Padded<double>::random(20, 1, 2);
   a(7, 1) = std::numeric_limits<double>::quiet_NaN();
   tesela_gels_result result = {};
@@ -104,14 +104,14 @@ TEST_CASE("C: NaN is a status, with its words", "[c][gels]") {
   CHECK(std::string(tesela_error()) == "tesela_dgels: not finite");
 }
 
-TEMPLATE_TEST_CASE("C: weights are repeated rows", "[c][wls]", float, double) {
+TEMPLATE_TEST_CASE("C: a weight equals repeated rows", "[c][wls]", float, double) {
   const index_t m = 40, n = 3;
   auto a = Padded<TestType>::random(m, n, 1), b = Padded<TestType>::random(m, 1, 2);
   std::vector<TestType> weights(m, 1);
   weights[5] = 3;
   weights[6] = 0;
   b(6, 0) = std::numeric_limits<TestType>::quiet_NaN();
-  Padded<TestType> long_a(m + 1, n), long_b(m + 1, 1);  // row 5 three times, 6 not at all
+  Padded<TestType> long_a(m + 1, n), long_b(m + 1, 1);  // row 5 three times, row 6 not at all
   for (index_t i = 0; i < m + 1; ++i) {
     const index_t from = i == 6 || i == m ? 5 : i;
     for (index_t j = 0; j < n; ++j) long_a(i, j) = a(from, j);
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("C: weights are repeated rows", "[c][wls]", float, double) {
   CHECK(result.rank == 0);
 }
 
-TEMPLATE_TEST_CASE("C: ggglm and gglse fulfil their constraints", "[c][glm][lse]", float, double) {
+TEMPLATE_TEST_CASE("C: ggglm and gglse satisfy their constraints", "[c][glm][lse]", float, double) {
   const index_t n = 30, m = 6, p = 28;
   const auto a = Padded<TestType>::random(n, m, 1), b = Padded<TestType>::random(n, p, 2),
              d = Padded<TestType>::random(n, 1, 3);
@@ -172,7 +172,7 @@ TEMPLATE_TEST_CASE("C: ggglm and gglse fulfil their constraints", "[c][glm][lse]
   }
   CHECK(std::abs(sum - found.residual_norm) <= 1e3 * eps<TestType>());
 
-  for (index_t j = 0; j < m; ++j) constraints(1, j) = constraints(0, j);  // and now x_0 + x_1 = 2 too
+  for (index_t j = 0; j < m; ++j) constraints(1, j) = constraints(0, j);  // now x_0 + x_1 = 2 as well, a contradiction
   a2 = a, c2 = d;
   CHECK(of<TestType>(tesela_sgglse, tesela_dgglse)(n, m, q, a2.data(), a2.ld, constraints.data(), constraints.ld,
                                                    c2.data(), right.data(), x.data(), nullptr) == TESELA_INCONSISTENT);

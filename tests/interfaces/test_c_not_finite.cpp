@@ -19,7 +19,7 @@ std::vector<T> strange() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("C: solvers report what is not finite", "[c][finite]", float, double) {
+TEMPLATE_TEST_CASE("C: solvers report elements that are not finite", "[c][finite]", float, double) {
   using T = TestType;
   const index_t n = 90, r = 3;
   const auto gesv = of<T>(tesela_sgesv, tesela_dgesv);
@@ -66,13 +66,13 @@ TEMPLATE_TEST_CASE("C: an overflow of a solution is reported", "[c][finite]", fl
   CHECK(of<T>(tesela_sposv, tesela_dposv)('U', 2, 1, a.data(), 2, b.data(), 2) == 3);
 }
 
-TEMPLATE_TEST_CASE("C: QR reports what is not finite", "[c][finite]", float, double) {
+TEMPLATE_TEST_CASE("C: QR reports elements that are not finite", "[c][finite]", float, double) {
   using T = TestType;
   const auto geqrf = of<T>(tesela_sgeqrf, tesela_dgeqrf);
   const auto ormqr = of<T>(tesela_sormqr, tesela_dormqr);
   for (const auto& [m, n] : {std::pair<index_t, index_t>{120, 40}, {40, 40}, {40, 120}, {1, 1}, {1, 5}, {5, 1}})
     for (const T bad : strange<T>())
-      for (const bool zeros : {false, true})  // a triangle is not changed: what is strange stays where it is
+      for (const bool zeros : {false, true})  // QR leaves a triangle unchanged, and with it the bad element
         for (const index_t i : {index_t{0}, m / 2, m - 1})
           for (const index_t j : {index_t{0}, n / 2, n - 1}) {
             auto a = Padded<T>::random(m, n, 1);
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("C: QR reports what is not finite", "[c][finite]", float, dou
   CHECK_OK(tesela_qr_free(qr));
 }
 
-TEST_CASE("C: graphs report what QR was given", "[c][finite][graph]") {
+TEST_CASE("C: graphs report elements that are not finite in the input of QR", "[c][finite][graph]") {
   tesela_matrix *a = nullptr, *q = nullptr;
   tesela_graph* g = nullptr;
   tesela_qr* qr = nullptr;
@@ -118,7 +118,7 @@ TEST_CASE("C: graphs report what QR was given", "[c][finite][graph]") {
   CHECK_OK(tesela_matrix_free(q));
 }
 
-TEMPLATE_TEST_CASE("C: tridiagonal systems report what is not finite", "[c][finite]", float, double) {
+TEMPLATE_TEST_CASE("C: tridiagonal systems report elements that are not finite", "[c][finite]", float, double) {
   using T = TestType;
   for (const index_t n : {1, 2, 3, 5, 1000})
     for (const bool periodic : {false, true})
@@ -140,7 +140,7 @@ TEMPLATE_TEST_CASE("C: tridiagonal systems report what is not finite", "[c][fini
             b = b_too;
             CHECK(of<T>(tesela_sgtsv, tesela_dgtsv)(n, 1, dl.data() + 1, d.data(), du.data(), b.data(), n) > 0);
           }
-  // Of several, the system, counted from 0.
+  // For several systems the message names the system, counted from 0.
   std::vector<T> dl(20, T(-1)), d(20, T(2.5)), du(20, T(-1)), b(20, T(1));
   d[4 * 3 + 3] = strange<T>()[1];
   const std::int64_t info = of<T>(tesela_stridiagonal_solve, tesela_dtridiagonal_solve)(4, 5, 5, 0, dl.data(), d.data(),

@@ -9,7 +9,7 @@ namespace {
 
 std::string said() { return tesela_error(); }
 
-/// Which elements of a pool are those of an array.
+/// Returns for each element of a pool whether it belongs to the array.
 std::vector<bool> elements(std::size_t pool, index_t begin, index_t m, index_t n, index_t ld) {
   std::vector<bool> of(pool);
   for (index_t j = 0; j < n; ++j)
@@ -19,8 +19,8 @@ std::vector<bool> elements(std::size_t pool, index_t begin, index_t m, index_t n
 
 }  // namespace
 
-TEST_CASE("C: arrays that share an element are refused, and no others", "[c][overlap]") {
-  const COnCores cores;  // with a GPU arrays may not interlace either (TileMatrix::map)
+TEST_CASE("C: only arrays that share an element are refused", "[c][overlap]") {
+  const COnCores cores;  // a GPU also requires arrays that do not interleave (TileMatrix::map)
   std::mt19937 random(7);
   const auto number = [&](index_t low, index_t high) {
     return std::uniform_int_distribution<index_t>(low, high)(random);
@@ -45,8 +45,8 @@ TEST_CASE("C: arrays that share an element are refused, and no others", "[c][ove
   CHECK((shared > 200 && apart > 200));
 }
 
-TEST_CASE("C: halves of one array are two arrays", "[c][overlap]") {
-  const COnCores cores;  // with a GPU arrays may not interlace either (TileMatrix::map)
+TEST_CASE("C: two halves of one array are accepted", "[c][overlap]") {
+  const COnCores cores;  // a GPU also requires arrays that do not interleave (TileMatrix::map)
   std::vector<double> a(20 * 10, 1.0), b(10 * 10, 1.0);
   CHECK_OK(tesela_dgemm('N', 'N', 10, 10, 10, 1, a.data(), 20, b.data(), 10, 0, a.data() + 10, 20));
   CHECK(a[10] == 10);
@@ -56,8 +56,8 @@ TEST_CASE("C: halves of one array are two arrays", "[c][overlap]") {
   CHECK(said() == "tesela_dgemm: c: overlaps b");
 }
 
-TEST_CASE("C: every function refuses to write over its other arguments", "[c][overlap]") {
-  const COnCores cores;  // with a GPU arrays may not interlace either (TileMatrix::map)
+TEST_CASE("C: every function refuses to overwrite its other arguments", "[c][overlap]") {
+  const COnCores cores;  // a GPU also requires arrays that do not interleave (TileMatrix::map)
   std::vector<double> v(400, 1.0), w(400, 1.0);
   double* const a = v.data();
   for (std::size_t i = 0; i < 5; ++i) w[i * 6] = 10;

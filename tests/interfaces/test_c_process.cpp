@@ -18,13 +18,13 @@ using namespace tesela::test;
 
 namespace {
 
-/// What a child says that runs this: 0 for true. It ends as programs do, by exit, so that handlers run.
+/// Runs `right` in a child process and returns its exit code, 0 if true. The child ends by exit, so that handlers run.
 int child(const std::function<bool()>& right, bool exits = true) {
   std::cout.flush();
   const pid_t pid = fork();
   REQUIRE(pid >= 0);
   if (pid == 0) {
-    alarm(60);  // a child that hangs is a failure
+    alarm(60);  // a child that hangs fails
     const int code = right() ? 0 : 1;
     exits ? std::exit(code) : _exit(code);
   }
@@ -33,7 +33,7 @@ int child(const std::function<bool()>& right, bool exits = true) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-/// A child that was forked beside workers leaves their memory to its parent, which a search for leaks does not know.
+/// A child forked while workers run inherits their memory, which a leak checker would report.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool ends_by_exit = false;
 #else
@@ -47,13 +47,13 @@ bool solves() {
 
 }  // namespace
 
-TEST_CASE("C: a process that was forked before the first call has workers of its own", "[c][process]") {
+TEST_CASE("C: a process forked before the first call has its own workers", "[c][process]") {
   CHECK_OK(tesela_stop());
   CHECK(child(solves) == 0);
   CHECK(solves());
 }
 
-TEST_CASE("C: after a fork a call is an error, and the child ends", "[c][process]") {
+TEST_CASE("C: after a fork a call is an error, and the child can end", "[c][process]") {
   CHECK(solves());
   tesela_matrix* a = nullptr;
   REQUIRE(tesela_dmatrix_create(4, 3, 2, 2, &a) == 0);
@@ -71,7 +71,7 @@ TEST_CASE("C: after a fork a call is an error, and the child ends", "[c][process
   CHECK_OK(tesela_matrix_free(a));
 }
 
-TEST_CASE("C: a process ends with handles alive and tasks under way", "[c][process]") {
+TEST_CASE("C: a process can end with live handles and tasks in flight", "[c][process]") {
   if (count_cuda_devices() > 0) SKIP("CUDA that has been used before does not work after a fork");
   CHECK_OK(tesela_stop());
   CHECK(child([] {
@@ -88,8 +88,8 @@ TEST_CASE("C: a process ends with handles alive and tasks under way", "[c][proce
 
 namespace {
 
-/// Runs a hidden test case in a process of its own, from main to its last exit handler, in which what was freed is
-/// overwritten. Its exit code, or 1000 and a signal.
+/// Runs a hidden test case in a separate process, from main to the last exit handler, with freed memory overwritten.
+/// Returns its exit code, or 1000 plus a signal.
 int of_its_own(const char* name) {
   std::cout.flush();
   const pid_t pid = fork();
@@ -105,7 +105,7 @@ int of_its_own(const char* name) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
-/// 0 where calls do what they should at that point of the process's end.
+/// Ends the process with a nonzero code unless calls behave as required at this point of its end.
 void call_at_exit(bool works) {
   std::vector<double> a{2}, b{6};
   const std::int64_t info = tesela_dgesv(1, 1, a.data(), 1, nullptr, b.data(), 1);
@@ -119,28 +119,28 @@ void call_at_exit(bool works) {
 
 }  // namespace
 
-TEST_CASE("C: ends by itself", "[.ends]") {
+TEST_CASE("C: a process ends after calls", "[.ends]") {
   CHECK(solves());
   std::vector<double> a{2}, b{6};
   CHECK_OK(tesela_dgesv(1, 1, a.data(), 1, nullptr, b.data(), 1));
 }
 
-TEST_CASE("C: calls in an exit handler from before the first call", "[.early]") {
+TEST_CASE("C: calls in an exit handler registered before the first call", "[.early]") {
   CHECK(std::atexit([] { call_at_exit(false); }) == 0);
   CHECK(solves());
-  CHECK(tesela_dgesv(-1, 1, nullptr, 1, nullptr, nullptr, 1) == -1);  // with words that are longer than a short string
+  CHECK(tesela_dgesv(-1, 1, nullptr, 1, nullptr, nullptr, 1) == -1);  // its message is longer than a short string
 }
 
-TEST_CASE("C: calls in an exit handler from after the first call", "[.late]") {
+TEST_CASE("C: calls in an exit handler registered after the first call", "[.late]") {
   CHECK(solves());
   CHECK(std::atexit([] { call_at_exit(true); }) == 0);
 }
 
-TEST_CASE("C: the first call of all in an exit handler", "[.only]") {
+TEST_CASE("C: the first call in an exit handler", "[.only]") {
   CHECK(std::atexit([] { call_at_exit(true); }) == 0);
 }
 
-TEST_CASE("C++: a Runtime that is static", "[.static]") {
+TEST_CASE("C++: a static Runtime", "[.static]") {
   static Runtime runtime({.cpus = 1, .gpus = 0});
   static std::vector<double> a(16, 1.0), c(16);
   const auto A = TileMatrix<double>::map(runtime, a.data(), 4, 4, 4, {2, 2});
@@ -150,14 +150,14 @@ TEST_CASE("C++: a Runtime that is static", "[.static]") {
   CHECK(g.wait().ok());
 }
 
-TEST_CASE("C: a process ends well without tesela_stop, and exit handlers may call", "[c][process]") {
+TEST_CASE("C: a process ends without tesela_stop, and exit handlers may call", "[c][process]") {
   for (const char* name : {"[.ends]", "[.early]", "[.late]", "[.only]", "[.static]"}) {
     CAPTURE(name);
     CHECK(of_its_own(name) == 0);
   }
 }
 
-TEST_CASE("C: the workers of C and a Runtime of C++ are one at a time", "[c][process]") {
+TEST_CASE("C: the workers of C and a Runtime of C++ exclude each other", "[c][process]") {
   CHECK_OK(tesela_stop());
   {
     Runtime mine;
@@ -169,7 +169,7 @@ TEST_CASE("C: the workers of C and a Runtime of C++ are one at a time", "[c][pro
   CHECK_THROWS_AS(Runtime(), LifetimeError);
 }
 
-TEST_CASE("C: what cannot start says why, and a later call can", "[c][process]") {
+TEST_CASE("C: a failed start reports the reason, and a later call can succeed", "[c][process]") {
   CHECK_OK(tesela_stop());
   {
     const Variable none("STARPU_NCPU", "0"), nor("STARPU_NCUDA", "0");
@@ -181,7 +181,7 @@ TEST_CASE("C: what cannot start says why, and a later call can", "[c][process]")
   CHECK(solves());
 }
 
-TEST_CASE("C: a home that cannot be written is none", "[c][process]") {
+TEST_CASE("C: a home that cannot be written is replaced", "[c][process]") {
   if (count_cuda_devices() > 0) SKIP("CUDA that has been used before does not work after a fork");
   CHECK_OK(tesela_stop());
   CHECK(child([] {
@@ -191,7 +191,7 @@ TEST_CASE("C: a home that cannot be written is none", "[c][process]") {
         }) == 0);
 }
 
-TEST_CASE("C: cancelling ends what is under way", "[c][process]") {
+TEST_CASE("C: a cancellation ends running work", "[c][process]") {
   CHECK(solves());
   tesela_graph* g = nullptr;
   CHECK_OK(tesela_graph_create(&g));
@@ -204,14 +204,14 @@ TEST_CASE("C: cancelling ends what is under way", "[c][process]") {
   tesela_cancel();
   CHECK(tesela_graph_wait(g) == TESELA_CANCELLED);
   CHECK(std::string(tesela_error()) == "tesela_graph_wait: cancelled");
-  CHECK_OK(tesela_graph_wait(g));  // it was said
+  CHECK_OK(tesela_graph_wait(g));  // it was already reported
   CHECK_OK(tesela_graph_free(g));
   CHECK_OK(tesela_matrix_free(A));
   CHECK_OK(tesela_matrix_free(C));
   CHECK(solves());
 }
 
-TEST_CASE("C: a second copy of the library is told that the first has the workers", "[c][process]") {
+TEST_CASE("C: a second copy of the library reports that the first has the workers", "[c][process]") {
   CHECK(solves());
   Dl_info here{};
   REQUIRE(dladdr(reinterpret_cast<const void*>(&tesela_version), &here) != 0);
@@ -236,9 +236,9 @@ TEST_CASE("C: a second copy of the library is told that the first has the worker
   dlclose(second);
 }
 
-TEST_CASE("C: ten thousand calls leave memory where it was", "[c][process]") {
+TEST_CASE("C: ten thousand calls do not increase the memory", "[c][process]") {
 #ifdef __SANITIZE_ADDRESS__
-  SKIP("the sanitizer keeps what was freed");
+  SKIP("the sanitizer keeps freed memory");
 #endif
   const auto resident = [] {
     std::ifstream file("/proc/self/statm");
@@ -271,7 +271,7 @@ TEST_CASE("C: ten thousand calls leave memory where it was", "[c][process]") {
   CHECK(grown < 2'000'000);
 }
 
-TEST_CASE("C: on a GPU alone", "[c][gpu][sanitize]") {
+TEST_CASE("C: every function works on a GPU alone", "[c][gpu][sanitize]") {
   if (count_cuda_devices() == 0) SKIP("no CUDA device here");
   CHECK_OK(tesela_stop());
   tesela_options options = {};
@@ -298,5 +298,5 @@ TEST_CASE("C: on a GPU alone", "[c][gpu][sanitize]") {
   auto left = a;
   auto right = Padded<double>::random(m, 1, 3);
   CHECK_OK(tesela_dgels(m, n, 1, left.data(), left.ld, right.data(), right.ld, nullptr));
-  CHECK_OK(tesela_stop());  // with the factorization alive
+  CHECK_OK(tesela_stop());  // with a live factorization
 }

@@ -7,7 +7,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// 2 - 2 cos(k pi / (n + 1)), the eigenvalues of the matrix with 2 on and -1 beside the diagonal.
+/// Returns 2 - 2 cos(k pi / (n + 1)), an eigenvalue of the matrix with 2 on the diagonal and -1 next to it.
 double second_difference(index_t n, index_t k) {
   return 2 - 2 * std::cos(static_cast<double>(k + 1) * std::acos(-1.0) / static_cast<double>(n + 1));
 }
@@ -20,7 +20,7 @@ Padded<T> dense_difference(index_t n) {
   return a;
 }
 
-/// max |A x - lambda x| over the pairs.
+/// Returns max |A x - lambda x| over the pairs.
 template <class T>
 double residual(const Padded<T>& a, const std::vector<T>& w, const Padded<T>& x, index_t count) {
   double most = 0;
@@ -35,7 +35,7 @@ double residual(const Padded<T>& a, const std::vector<T>& w, const Padded<T>& x,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("C: eigenvalues, vectors, and parts of a spectrum", "[c][eig]", float, double) {
+TEMPLATE_TEST_CASE("C: eigenvalues, vectors and parts of a spectrum are correct", "[c][eig]", float, double) {
   const double bound = 200 * eps<TestType>();
   for (const index_t n : {0, 1, 30, 101}) {
     const auto a = dense_difference<TestType>(n);
@@ -77,8 +77,8 @@ TEMPLATE_TEST_CASE("C: eigenvalues, vectors, and parts of a spectrum", "[c][eig]
   CHECK(std::string(tesela_error()).find("syev: ") != std::string::npos);
 }
 
-TEST_CASE("C: two matrices", "[c][eig]") {
-  const index_t n = 20;  // of B = 4 I the eigenvalues are a quarter
+TEST_CASE("C: eigenvalues of a pair are correct", "[c][eig]") {
+  const index_t n = 20;  // B = 4 I divides the eigenvalues by 4
   auto a = dense_difference<double>(n), b = dense_difference<double>(n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) b(i, j) = i == j ? 4 : 0;
@@ -92,7 +92,7 @@ TEST_CASE("C: two matrices", "[c][eig]") {
   CHECK(tesela_dsygv(4, 'V', 'L', n, a.data(), a.ld, b.data(), b.ld, w.data()) == -1);
 }
 
-TEMPLATE_TEST_CASE("C: tridiagonal eigenvalues and counts", "[c][eig][count]", float, double) {
+TEMPLATE_TEST_CASE("C: tridiagonal eigenvalues and counts are correct", "[c][eig][count]", float, double) {
   for (const index_t n : {0, 1, 90}) {
     std::vector<TestType> d(static_cast<std::size_t>(n), 2),
         e(static_cast<std::size_t>(std::max<index_t>(n - 1, 0)), -1);
@@ -120,7 +120,7 @@ TEMPLATE_TEST_CASE("C: tridiagonal eigenvalues and counts", "[c][eig][count]", f
   CHECK((uncertainty > 0 && uncertainty < 1e-3));
 }
 
-TEMPLATE_TEST_CASE("C: tridiagonal systems", "[c][gtsv]", float, double) {
+TEMPLATE_TEST_CASE("C: tridiagonal systems are solved", "[c][gtsv]", float, double) {
   const auto gtsv = of<TestType>(tesela_sgtsv, tesela_dgtsv);
   const auto solve = of<TestType>(tesela_stridiagonal_solve, tesela_dtridiagonal_solve);
   for (const index_t n : {0, 1, 2, 100}) {
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("C: tridiagonal systems", "[c][gtsv]", float, double) {
         most = std::max(most, std::abs(sum));
       }
     CHECK(most <= 20 * eps<TestType>());
-    // A matrix for each right-hand side, periodic: dl(0) and du(n - 1) couple the ends. (n = 2 has no room for that.)
+    // A matrix for each right-hand side, periodic: dl(0) and du(n - 1) couple the ends, which needs n > 2.
     if (n < 3) continue;
     Padded<TestType> low(n, r), mid(n, r), up(n, r);
     for (index_t j = 0; j < r; ++j)
@@ -162,7 +162,7 @@ TEMPLATE_TEST_CASE("C: tridiagonal systems", "[c][gtsv]", float, double) {
         std::string::npos);
 }
 
-TEMPLATE_TEST_CASE("C: Toeplitz systems and spectra", "[c][toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("C: Toeplitz systems and spectra are correct", "[c][toeplitz]", float, double) {
   for (const index_t n : {0, 1, 64, 100}) {
     std::vector<TestType> t(static_cast<std::size_t>(n), 0);
     if (n > 0) t[0] = 2;
@@ -189,9 +189,9 @@ TEMPLATE_TEST_CASE("C: Toeplitz systems and spectra", "[c][toeplitz]", float, do
   CHECK(std::string(tesela_error()).find("toeplitz_solve: ") != std::string::npos);
 }
 
-TEMPLATE_TEST_CASE("C: a nearly singular tridiagonal system is an info above n nrhs", "[c][gtsv]", float, double) {
+TEMPLATE_TEST_CASE("C: a nearly singular tridiagonal system gives an info above n nrhs", "[c][gtsv]", float, double) {
   const index_t n = 60, r = 4;
-  // The second difference less its 21st eigenvalue, in system 2.
+  // System 2 is the second difference minus its 21st eigenvalue.
   const double eigenvalue = 2 - 2 * std::cos(std::acos(-1.0) * 21 / 61);
   Padded<TestType> side(n, r, 0), d(n, r, 0);
   for (index_t j = 0; j < r; ++j)

@@ -1,4 +1,4 @@
-! tesela.f90 as a program of its own uses it: both precisions, sections of arrays, optional results, handles, messages.
+! A separate program that uses tesela.f90: both precisions, array sections, optional results, handles and messages.
 program test_fortran
   use tesela
   implicit none
@@ -24,7 +24,7 @@ contains
     print '(4a)', 'FAILED: ', what, ': ', tesela_error()
   end subroutine
 
-  ! In both precisions.
+  ! Products in both precisions.
   subroutine products
     real(c_double) :: a(3, 2), b(2, 4), c(3, 4)
     real(c_float) :: s(2, 2), t(2, 2)
@@ -41,7 +41,7 @@ contains
     call check(all(t == matmul(s, s)), 'S S')
   end subroutine
 
-  ! Every second row and column: the compiler copies it in and out.
+  ! Every second row and column; the compiler copies sections in and out.
   subroutine sections
     real(c_double) :: a(10, 4), b(10), x(2)
     integer :: i
@@ -55,7 +55,7 @@ contains
     call check(tesela_dgels(5_i8, 2_i8, 1_i8, a(1:9:2, 1:3:2), 5_i8, b(1:9:2), 5_i8) == 0, 'gels of sections')
     x = b(1:3:2)
     call check(all(abs(x - [3, 2]) < 1e-13), 'their solution')
-    call check(all(b(2:10:2) == -99) .and. all(a(2:10:2, :) == -99) .and. all(a(:, 2:4:2) == -99), 'what is between')
+    call check(all(b(2:10:2) == -99) .and. all(a(2:10:2, :) == -99) .and. all(a(:, 2:4:2) == -99), 'elements between sections')
   end subroutine
 
   subroutine handles

@@ -16,10 +16,10 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-/// Cancels while a task on `tile` still runs, so that what `insert` inserts behind it on one worker is dropped.
+/// Cancels while a task on `tile` runs, so that the tasks of `insert` behind it on one worker are dropped.
 template <class F>
 void cancel_behind(Graph& graph, const Tile<int>& tile, const F& insert) {
-  static std::atomic<bool> open;  // the task may look at it after this returns
+  static std::atomic<bool> open;  // static, since the task may read it after this function returns
   open = false;
   graph.insert<Gate>({&open}, tile);
   insert();
@@ -29,7 +29,7 @@ void cancel_behind(Graph& graph, const Tile<int>& tile, const F& insert) {
 
 }  // namespace
 
-TEST_CASE("cancel drops what has not started, and the runtime works afterwards") {
+TEST_CASE("cancel drops tasks that have not started, and the runtime works afterwards") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<int> A(runtime, 4, 1, {1, 1});
   Graph g(runtime);
@@ -42,7 +42,7 @@ TEST_CASE("cancel drops what has not started, and the runtime works afterwards")
   Runtime::cancel();
   CHECK(Runtime::cancelled());
   CHECK_THROWS_AS(g.wait(), Cancelled);
-  CHECK(seconds_since(start) < 0.5);  // one task's time and a loaded machine's whims; all of them take 5 s and more
+  CHECK(seconds_since(start) < 0.5);  // the time of one task on a loaded machine; all tasks take more than 5 s
   CHECK(ran > 0);
   CHECK(ran < 100);
   CHECK_FALSE(Runtime::cancelled());
@@ -57,7 +57,7 @@ TEST_CASE("cancel drops what has not started, and the runtime works afterwards")
   CHECK(value_of(A(0, 0)) == 2);
 }
 
-TEST_CASE("cancel reaches every graph that lost tasks, and each says so once") {
+TEST_CASE("cancel reaches every graph that lost tasks, and each reports it once") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 2, 1, {1, 1});
   Graph g(runtime), h(runtime), idle(runtime);
@@ -75,7 +75,7 @@ TEST_CASE("cancel reaches every graph that lost tasks, and each says so once") {
   CHECK(idle.wait().ok());
 }
 
-TEST_CASE("what dropped tasks were to write is refused until it is written anew") {
+TEST_CASE("tiles of dropped writes are refused until they are written again") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 7, 1, {1, 1});
   int home = 0;
@@ -90,7 +90,7 @@ TEST_CASE("what dropped tasks were to write is refused until it is written anew"
     g.insert<Affine<int>>({1, 0}, status);
   });
   CHECK_THROWS_AS(g.wait(), Cancelled);
-  CHECK(value_of(A(6, 0)) == 6);  // of the part before
+  CHECK(value_of(A(6, 0)) == 6);  // written before the cancellation
   const auto refused = [](const auto& call) {
     CHECK_THROWS_MATCHES(call(), ArgumentError, MessageMatches(ContainsSubstring("were dropped")));
   };
@@ -127,7 +127,7 @@ TEST_CASE("what dropped tasks were to write is refused until it is written anew"
   CHECK(value_of(A(2, 0)) == 90);
 }
 
-TEST_CASE("reductions of a cancelled graph are lost, those that a wait() found done are not") {
+TEST_CASE("a cancelled graph loses reductions unless a wait() has completed them") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> S(runtime, 2, 1, {1, 1});
   Graph g(runtime);
@@ -137,7 +137,7 @@ TEST_CASE("reductions of a cancelled graph are lost, those that a wait() found d
     for (int k = 0; k < 100; ++k) g.insert<Contribute<double>>({1}, S(i, 0));
   }
   REQUIRE(g.wait().ok());
-  Runtime::cancel();  // S was not combined yet
+  Runtime::cancel();  // S is not combined yet
   CHECK_THROWS_AS(g.wait(), Cancelled);
   CHECK(value_of(S(0, 0)) == 1100);
 
@@ -154,7 +154,7 @@ TEST_CASE("reductions of a cancelled graph are lost, those that a wait() found d
   CHECK(value_of(S(1, 0)) == 1100);
 }
 
-TEST_CASE("what another graph was to write is not read after a third one said why it was dropped") {
+TEST_CASE("dropped writes of one graph are not read after another graph has reported the cancellation") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 3, 1, {1, 1});
   Graph first(runtime), second(runtime), third(runtime);
@@ -167,13 +167,13 @@ TEST_CASE("what another graph was to write is not read after a third one said wh
   CHECK_THROWS_AS(third.wait(), Cancelled);
   CHECK_THROWS_AS(second.insert<Copy<int>>({}, A(0, 0), A(1, 0)), Cancelled);
   CHECK_THROWS_AS(second.insert<Affine<int>>({2, 0}, A(0, 0)), Cancelled);
-  CHECK(value_of(A(1, 0)) == 1);  // of a part that is over
+  CHECK(value_of(A(1, 0)) == 1);  // written by completed tasks
   CHECK_THROWS_AS(first.wait(), Cancelled);
   CHECK_THROWS_AS(second.insert<Affine<int>>({2, 0}, A(0, 0)), ArgumentError);
   CHECK(second.wait().ok());
 }
 
-TEST_CASE("what the program wrote itself is no graph's to lose") {
+TEST_CASE("tiles written by the host survive a cancellation") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 2, 1, {1, 1});
   Graph g(runtime);
@@ -184,7 +184,7 @@ TEST_CASE("what the program wrote itself is no graph's to lose") {
   CHECK(value_of(A(1, 0)) == 7);
 }
 
-TEST_CASE("cancel from a signal handler") {
+TEST_CASE("cancel works in a signal handler") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
   Graph g(runtime);
@@ -196,7 +196,8 @@ TEST_CASE("cancel from a signal handler") {
   std::signal(SIGUSR1, before);
 }
 
-TEST_CASE("a cancellation with no runtime concerns the next one's first graph; the end of a runtime forgets it") {
+TEST_CASE(
+    "a cancellation without a runtime affects the first graph of the next one, and the end of a runtime clears it") {
   Runtime::cancel();
   CHECK(Runtime::cancelled());
   {

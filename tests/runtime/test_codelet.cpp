@@ -36,7 +36,7 @@ struct NoTiles {
 };
 static_assert(Codelet<NoTiles>::arity == 0);
 
-/// Twelve tiles: more than a StarPU codelet holds without being asked.
+/// Twelve tiles, more than a StarPU codelet holds by default.
 struct Twelve {
   static constexpr auto name = "test_twelve";
   struct Args {};
@@ -50,7 +50,7 @@ struct Twelve {
   }
 };
 
-/// out = sum of weight * tile, the weights 1, 2, 3, …
+/// Computes out = sum of weight * tile with weights 1, 2, 3, …
 struct WeightedSum {
   static constexpr auto name = "test_weighted_sum";
   struct Args {};
@@ -75,7 +75,7 @@ struct BigArgs {
   }
 };
 
-/// Fills its scratch, waits, and checks that nobody else wrote to it.
+/// Fills its scratch, waits, and checks that no other task wrote to it.
 struct UsesScratch {
   static constexpr auto name = "test_uses_scratch";
   struct Args {
@@ -89,7 +89,7 @@ struct UsesScratch {
   }
 };
 
-/// Fills two pieces of scratch, waits, and checks that they are two.
+/// Fills two scratch tiles, waits, and checks that they are separate.
 struct UsesTwoScratches {
   static constexpr auto name = "test_uses_two_scratches";
   struct Args {};
@@ -100,12 +100,12 @@ struct UsesTwoScratches {
   }
 };
 
-/// Its run time depends on its cost key, not on its index.
+/// A kernel whose run time depends on its cost key and not on its index.
 template <class T>
 struct Costed {
   static constexpr auto name = "test_costed";
   struct Args {
-    index_t row = 0;  // an index: must not split the history
+    index_t row = 0;  // an index, which must not split the history
     int kind = 0;     // changes the run time
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(kind); }
   };
@@ -114,7 +114,7 @@ struct Costed {
 
 }  // namespace
 
-TEST_CASE("every mode reaches its kernel, and a kernel may have no tiles at all") {
+TEST_CASE("every mode reaches its kernel, and a kernel may have no tiles") {
   Runtime runtime({.gpus = 0});
   std::atomic<int> ran{0};
   Graph g(runtime);
@@ -124,7 +124,7 @@ TEST_CASE("every mode reaches its kernel, and a kernel may have no tiles at all"
   CHECK(ran == 2);
 }
 
-TEST_CASE("a kernel with twelve tiles gets them in order") {
+TEST_CASE("a kernel with twelve tiles receives them in order") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 12, 1, {1, 1});
   Graph g(runtime);
@@ -162,7 +162,7 @@ TEST_CASE("a list of tiles may have any length") {
   }
 }
 
-TEST_CASE("arguments of a few kilobytes travel whole") {
+TEST_CASE("arguments of a few kilobytes arrive complete") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<std::int64_t> A(runtime, 20, 1, {1, 1});
   Graph g(runtime);
@@ -175,7 +175,7 @@ TEST_CASE("arguments of a few kilobytes travel whole") {
   for (index_t i = 0; i < 20; ++i) CHECK(value_of(A(i, 0)) == 500 * (i + 1));
 }
 
-TEST_CASE("commuting tasks all take effect, and stay between their neighbours") {
+TEST_CASE("commuting tasks all take effect between their neighbours") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 3, 3, {3, 3});
   Graph g(runtime);
@@ -221,7 +221,7 @@ TEST_CASE("a task may have two scratch tiles of one shape") {
   CHECK(value_of(wrong(0, 0)) == 0);
 }
 
-TEST_CASE("tasks that differ only in indices share a history; shapes, element sizes and cost keys split it") {
+TEST_CASE("tasks that differ only in indices share a history, and shapes, element sizes and cost keys split it") {
   const Calibration calibration;
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> A(runtime, 7, 7, {5, 5});

@@ -12,18 +12,18 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEST_CASE("a device that the workers do not use is told") {
+TEST_CASE("a device that the workers do not use is reported") {
   Runtime runtime({.gpus = 0});
   CHECK_THROWS_AS(gpu_of_device(runtime, 0), EnvironmentError);
 }
 
-TEST_CASE("without a device there is no memory on it") {
+TEST_CASE("without a device there is no device memory") {
   if (count_cuda_devices() > 0) SKIP("there is one");
   CHECK_THROWS_AS(DeviceBuffer(0, 8), EnvironmentError);
   CHECK(free_device_bytes() == 0);
 }
 
-TEST_CASE("columns go to the device and back, and nothing beside them", "[gpu][sanitize]") {
+TEST_CASE("columns are copied to the device and back, and padding is unchanged", "[gpu][sanitize]") {
   require_gpu();
   CHECK(free_device_bytes() > 0);
   for (const Shape shape : {Shape{0, 0}, Shape{0, 3}, Shape{1, 1}, Shape{7, 1}, Shape{1, 7}, Shape{33, 20}}) {
@@ -69,14 +69,14 @@ TEST_CASE("columns go to the device and back, and nothing beside them", "[gpu][s
   }
 }
 
-TEST_CASE("more memory than a device has is an error of its own", "[gpu]") {
+TEST_CASE("a request beyond the memory of a device has its own error", "[gpu]") {
   require_gpu();
   CHECK_THROWS_AS(DeviceBuffer(0, std::size_t{1} << 50), OutOfMemory);
-  DeviceBuffer after(0, 8);  // the device is as good as before
+  DeviceBuffer after(0, 8);  // the device remains usable
   CHECK(after.data() != nullptr);
 }
 
-TEST_CASE("the runtime's GPUs have the devices' numbers", "[gpu]") {
+TEST_CASE("the runtime's GPUs have the device numbers of CUDA", "[gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1});
   CHECK(gpu_of_device(runtime, 0) == 0);

@@ -12,8 +12,8 @@
 #include <optional>
 #include <unistd.h>
 
-// A program without end makes a graph a step, or waits for one graph step after step. A step of ten tasks and a status
-// takes the same time and no more memory after many others.
+// An endless program creates a graph for each step, or uses one graph and waits in each step. Time and memory of a step
+// of ten tasks and a status must not grow.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -30,8 +30,8 @@ struct Step {
 };
 
 struct Endless {
-  bool one_graph = false;  ///< else a graph for each step
-  bool temporary = false;  ///< a matrix that lives for one step, beside the tiles that stay
+  bool one_graph = false;  ///< otherwise a graph for each step
+  bool temporary = false;  ///< a matrix that lives for one step, in addition to the permanent tiles
 };
 
 double megabytes() {
@@ -42,10 +42,11 @@ double megabytes() {
 }
 
 struct Decile {
-  /// A step's, of the processor in this thread, which other processes hardly disturb; of the ten steps that took least.
+  /// Processor time of a step in this thread, which other processes hardly affect: the minimum over groups of ten
+  /// steps.
   double seconds = std::numeric_limits<double>::infinity();
-  double elapsed = 0;    ///< a step's mean, on the wall
-  double megabytes = 0;  ///< at its end
+  double elapsed = 0;    ///< mean wall time of a step
+  double megabytes = 0;  ///< at the end of the decile
 };
 
 double now(clockid_t clock) {
@@ -98,33 +99,33 @@ std::array<Decile, 10> measure(Endless how, index_t steps, bool print) {
   return deciles;
 }
 
-/// A machine that others use too may run a whole decile at half its speed, at any time; what grows with the steps is
-/// slow in every run. So a run that seems to grow is repeated.
+/// Other processes can slow down a whole decile at any time, but growth with the steps appears in every run. A run that
+/// seems to grow is therefore repeated.
 void check_constant(Endless how, index_t steps, bool print) {
   CAPTURE(how.one_graph, how.temporary, steps);
   Decile early, late;
   for (int run = 0; run < 4; ++run) {
     const auto deciles = measure(how, steps, print);
-    early = deciles[1], late = deciles[9];  // the first one fills caches and pools
+    early = deciles[1], late = deciles[9];  // the first decile fills caches and pools
     if (late.seconds <= 2 * early.seconds) break;
   }
   CAPTURE(early.seconds, late.seconds, early.megabytes, late.megabytes);
   CHECK(late.seconds <= 2 * early.seconds);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which keep what is freed
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers keep freed memory
   CHECK(late.megabytes - early.megabytes <= 0.5);
 #endif
 }
 
 }  // namespace
 
-TEST_CASE("20 000 graphs, or steps of one, take constant time and memory") {
+TEST_CASE("20 000 graphs, or steps of one graph, take constant time and memory") {
   const auto [one_graph, temporary, steps] =
       GENERATE(table<bool, bool, index_t>({{false, false, 20000}, {false, true, 5000}, {true, true, 5000}}));
   check_constant({one_graph, temporary}, steps, false);
 }
 
-// Hidden: minutes. Run it by `test_endless "[.endless]"`.
-TEST_CASE("a million graphs, or steps of one, take constant time and memory", "[.endless]") {
+// Hidden, since it takes minutes; run by `test_endless "[.endless]"`.
+TEST_CASE("a million graphs, or steps of one graph, take constant time and memory", "[.endless]") {
   const bool one_graph = GENERATE(false, true), temporary = GENERATE(false, true);
   std::printf("%s%s: a step, memory after a tenth of the steps\n", one_graph ? "one graph" : "a graph a step",
               temporary ? ", with a temporary matrix each" : "");

@@ -1,4 +1,5 @@
-// Joules from counters that go round, are missing, or may not be read: a folder stands for Linux's.
+// Joules from counters that wrap around, are missing or cannot be read; a temporary folder replaces
+// /sys/class/powercap.
 
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
@@ -37,7 +38,7 @@ class Powercap {
 
 }  // namespace
 
-TEST_CASE("joules of two packages, without their parts and what is beside them") {
+TEST_CASE("joules of two packages are added without their parts and other domains") {
   Powercap linux;
   linux.domain("intel-rapl:0", "package-0", 262143e6);
   linux.domain("intel-rapl:1", "package-1", 262143e6);
@@ -52,7 +53,7 @@ TEST_CASE("joules of two packages, without their parts and what is beside them")
   linux.set("intel-rapl:1", 0.25e6);
   for (const char* other : {"intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"}) linux.set(other, 100e6);
   meter.pause();
-  linux.set("intel-rapl:0", 50e6);  // nobody counts
+  linux.set("intel-rapl:0", 50e6);  // while paused
   CHECK(meter.energy().cores.value() == Approx(7.25));
   meter.resume();
   linux.set("intel-rapl:0", 51e6);
@@ -62,7 +63,7 @@ TEST_CASE("joules of two packages, without their parts and what is beside them")
   CHECK(!meter.energy().gpus);
 }
 
-TEST_CASE("a counter that goes round") {
+TEST_CASE("a counter may wrap around") {
   Powercap linux;
   linux.domain("intel-rapl:0", "package-0", 1000e6);
   linux.set("intel-rapl:0", 990e6);
@@ -73,7 +74,7 @@ TEST_CASE("a counter that goes round") {
   CHECK(meter.energy().cores.value() == Approx(25));
 }
 
-TEST_CASE("what cannot be read is no number, and never 0") {
+TEST_CASE("a counter that cannot be read gives no value instead of 0") {
   Powercap linux;
   CHECK(!EnergyMeter({}, linux.path()).energy().cores);
   CHECK(!EnergyMeter({}, linux.path() + "/none").energy().cores);
@@ -98,13 +99,13 @@ TEST_CASE("what cannot be read is no number, and never 0") {
   CHECK(!without.energy().cores);
 }
 
-TEST_CASE("a GPU's joules", "[gpu]") {
+TEST_CASE("the joules of a GPU are measured", "[gpu]") {
   test::require_gpu();
   EnergyMeter meter({0});
   meter.resume();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   meter.pause();
-  // Idle it takes some ten watts, and never more than a thousand.
+  // An idle GPU takes at least some ten watts, and never more than a thousand.
   CHECK(meter.energy().gpus.value() > 1);
   CHECK(meter.energy().gpus.value() < 1000);
 }

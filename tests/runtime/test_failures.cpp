@@ -12,7 +12,7 @@
 #include <new>
 #include <vector>
 
-// Kernels that throw, device calls that fail, and no memory: what wait() throws, and what goes on.
+// Kernels that throw, failed device calls and failed allocations: what wait() throws, and which work continues.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -21,7 +21,7 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-/// While it lives, operator new has no memory: on the thread that made it, or on all others.
+/// While it lives, operator new fails on the thread that created it, or on all others.
 class NoMemory {
  public:
   enum Where { nowhere, here, elsewhere };
@@ -42,7 +42,7 @@ class NoMemory {
 
 }  // namespace
 
-// Not inlined: GCC 12 then takes new and free for a mismatched pair.
+// Not inlined, since GCC 12 would report a mismatch of new and free.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* memory = NoMemory::refuses() ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
   if (memory == nullptr) throw std::bad_alloc();
@@ -51,7 +51,7 @@ class NoMemory {
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-TEST_CASE("a failed device call is what wait() throws, with kernel, call and status; the graph goes on after it") {
+TEST_CASE("wait() throws a failed device call with kernel, call and status, and the graph remains usable") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
   Graph g(runtime), other(runtime), idle(runtime);
@@ -65,7 +65,7 @@ TEST_CASE("a failed device call is what wait() throws, with kernel, call and sta
   CHECK_THROWS_MATCHES(g.wait(), EnvironmentError,
                        MessageMatches(ContainsSubstring("test_fail") && ContainsSubstring("someCall") &&
                                       ContainsSubstring("77") && !ContainsSubstring("88")));
-  // Its tasks were dropped as well, so it must not claim that they ran.
+  // Its tasks were dropped too, so it must not report success.
   CHECK_THROWS_MATCHES(other.wait(), EnvironmentError, MessageMatches(ContainsSubstring("77")));
   CHECK(idle.wait().ok());
   for (Graph* graph : {&g, &other, &idle}) {
@@ -78,7 +78,7 @@ TEST_CASE("a failed device call is what wait() throws, with kernel, call and sta
   CHECK_THROWS_MATCHES(g.wait(), EnvironmentError, MessageMatches(ContainsSubstring("99")));
 }
 
-TEST_CASE("a kernel that throws ends its graph with an EnvironmentError, and not the process") {
+TEST_CASE("a kernel that throws ends its graph with an EnvironmentError") {
   Runtime runtime({.cpus = 2, .gpus = 0});
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
   const auto [what, told] =
@@ -99,7 +99,7 @@ TEST_CASE("a kernel that throws ends its graph with an EnvironmentError, and not
   CHECK(value_of(A(0, 0)) == 3);
 }
 
-TEST_CASE("a worker without memory for a task's list of tiles is a failure that wait() throws") {
+TEST_CASE("wait() throws if a worker has no memory for a task's list of tiles") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> A(runtime, 40, 1, {1, 1});
   Graph g(runtime);
@@ -120,12 +120,12 @@ TEST_CASE("a worker without memory for a task's list of tiles is a failure that 
   CHECK(value_of(A(39, 0)) == 2);
 }
 
-TEST_CASE("an insert or submit that finds no memory loses nothing but itself") {
+TEST_CASE("a failed allocation in insert or submit affects only that call") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
   *A(0, 0).write().data = 1;
   Graph first(runtime), g(runtime, {.longest_path_priorities = true});
-  first.insert<Affine<double>>({2, 0}, A(0, 0));  // makes the codelet
+  first.insert<Affine<double>>({2, 0}, A(0, 0));  // creates the codelet
   CHECK(first.wait().ok());
   const auto finds_none = [](auto f) {
     try {
@@ -145,7 +145,7 @@ TEST_CASE("an insert or submit that finds no memory loses nothing but itself") {
   CHECK(value_of(A(0, 0)) == 70);
 }
 
-TEST_CASE("a failure that nobody waited for does not reach the next graph") {
+TEST_CASE("a failure without a wait does not affect the next graph") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
   A(0, 0).write().data[0] = 0;

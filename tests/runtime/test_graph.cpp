@@ -13,7 +13,7 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-/// Writes a status, as a kernel that met a zero pivot does.
+/// Writes a status like a kernel that finds a zero pivot.
 struct Judge {
   static constexpr auto name = "test_judge";
   struct Args {
@@ -38,7 +38,7 @@ struct Many {
 
 }  // namespace
 
-TEST_CASE("a status begins with 0, whatever an earlier graph left in its tile") {
+TEST_CASE("a status starts at 0 even if an earlier graph used its tile") {
   Runtime runtime({.gpus = 0});
   for (const bool waited : {true, false, true}) {
     {
@@ -48,7 +48,7 @@ TEST_CASE("a status begins with 0, whatever an earlier graph left in its tile") 
         g.insert<Judge>({.info = 5}, status);
       }
       if (waited) CHECK(g.wait().info == 5);
-      if (waited) *g.status().write().data = 7;  // and one that the host writes
+      if (waited) *g.status().write().data = 7;  // also after a write by the host
     }
     Graph g(runtime);
     for (int i = 0; i < 150; ++i) CHECK(*g.status().read().data == 0);
@@ -94,7 +94,7 @@ TEST_CASE("wait returns the first nonzero status in the order of the status call
   CHECK(g.wait().info == -5);
 }
 
-TEST_CASE("a graph takes tasks after wait, submit and both again") {
+TEST_CASE("a graph accepts tasks after wait, submit and both again") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
@@ -110,7 +110,7 @@ TEST_CASE("a graph takes tasks after wait, submit and both again") {
   CHECK(value_of(A(0, 0)) == 31);
 }
 
-TEST_CASE("a graph that ends without wait has run its tasks") {
+TEST_CASE("a graph destroyed without wait has run its tasks") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 4, 4, {2, 2});
@@ -125,13 +125,14 @@ TEST_CASE("a graph that ends without wait has run its tasks") {
   CHECK(to_vector(A) == std::vector<double>(16, 32));
 }
 
-TEST_CASE("an exception between inserts unwinds graph, status and scratch cleanly") {
+TEST_CASE("an exception between inserts releases graph, status and scratch") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
   try {
     Graph g(runtime, {.longest_path_priorities = held});
-    const TileMatrix<int> local(runtime, 2, 1, {1, 1});  // ends before the graph, while tasks on it may be waiting
+    // Destroyed before the graph while tasks on it may be held back.
+    const TileMatrix<int> local(runtime, 2, 1, {1, 1});
     const Tile<int> status = g.status();
     g.insert<Set<int>>({4}, A(0, 0));
     g.insert<Set<int>>({1}, local(0, 0));
@@ -145,7 +146,7 @@ TEST_CASE("an exception between inserts unwinds graph, status and scratch cleanl
   CHECK(value_of(A(0, 0)) == 4);
 }
 
-TEST_CASE("a tile may be read twice by a task, and nothing else twice") {
+TEST_CASE("a task may use a tile twice only for reading") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 1, 1, {1, 1});
   Graph g(runtime);
@@ -163,7 +164,7 @@ TEST_CASE("a tile may be read twice by a task, and nothing else twice") {
   CHECK(value_of(B(0, 0)) == 7);
 }
 
-TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
+TEST_CASE("reading a tile without contents is refused, by insert and on the host") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 2, 2, {1, 1}, "pivot"), B(runtime, 1, 1, {1, 1});
@@ -194,7 +195,7 @@ TEST_CASE("reading what nothing wrote is refused, by insert and on the host") {
   CHECK(value_of(A(1, 0)) == 2);
 }
 
-TEST_CASE("a mapped tile that was forgotten holds what the host wrote, once home_changed says so") {
+TEST_CASE("home_changed gives a forgotten mapped tile the contents written by the host") {
   Runtime runtime({.gpus = 0});
   double memory = 1;
   const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
@@ -208,7 +209,7 @@ TEST_CASE("a mapped tile that was forgotten holds what the host wrote, once home
   CHECK(value_of(A(0, 0)) == 7);
 }
 
-TEST_CASE("the host sees what the tasks inserted before it wrote, and they see what it writes") {
+TEST_CASE("the host sees the writes of tasks inserted before, and later tasks see its writes") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
@@ -226,7 +227,7 @@ TEST_CASE("the host sees what the tasks inserted before it wrote, and they see w
   CHECK(value_of(A(0, 0)) == 201);
 }
 
-TEST_CASE("a tile that ends before its tasks ran is waited for") {
+TEST_CASE("the destructor of a tile waits for its tasks") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   std::vector<double> memory(9, 1);

@@ -18,7 +18,7 @@ using namespace tesela::test;
 using Catch::Matchers::WithinRel;
 
 namespace tesela::detail {
-// Of the runtime's own graph_record.hpp, which needs StarPU's headers.
+// From the runtime's graph_record.hpp, which needs StarPU's headers.
 double area_bound(std::vector<std::pair<double, double>> cpu_gpu_seconds, int cpus, int gpus);
 }  // namespace tesela::detail
 
@@ -30,10 +30,10 @@ struct Dot {
   std::string text;
   int nodes = 0;
   Edges edges;
-  bool repeated = false;  // an edge twice
+  bool repeated = false;  // an edge occurs twice
 };
 
-/// Writes the graph and reads back what stands in the file.
+/// Writes the graph and reads the file.
 Dot dot_of(const Graph& g) {
   const auto path = std::filesystem::temp_directory_path() / ("tesela_" + std::to_string(std::rand()) + ".dot");
   g.write_dot(path.string());
@@ -94,7 +94,7 @@ TEST_CASE("the recorded graph has exactly the implied edges") {
   CHECK(dot.text.find("#00ff00\", fontcolor=\"black\"") != std::string::npos);
 }
 
-TEST_CASE("a pair of tasks that shares several tiles has one edge; scratch and a new graph have none") {
+TEST_CASE("two tasks that share several tiles have one edge, and scratch and a new graph have none") {
   struct Two {
     static void insert(Graph& g, const Tile<double>& x, const Tile<double>& y) { g.insert<Copy<double>>({}, x, y); }
   };
@@ -116,7 +116,7 @@ TEST_CASE("a pair of tasks that shares several tiles has one edge; scratch and a
   CHECK(dot_of(g).edges.empty());
 }
 
-TEST_CASE("reducing tasks form a group as well") {
+TEST_CASE("reducing tasks form a group") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
   Graph g(runtime, {.record = true});
@@ -128,7 +128,7 @@ TEST_CASE("reducing tasks form a group as well") {
   CHECK(dot_of(g).edges == Edges{{0, 1}, {0, 2}, {1, 3}, {2, 3}});
 }
 
-TEST_CASE("names and labels that Graphviz would misread are quoted") {
+TEST_CASE("names and labels with special characters of Graphviz are quoted") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}, "a \"b\" \\ c");
   Graph g(runtime, {.record = true});
@@ -137,14 +137,14 @@ TEST_CASE("names and labels that Graphviz would misread are quoted") {
   CHECK(dot.text.find("\\\"b\\\" \\\\ c") != std::string::npos);
 }
 
-TEST_CASE("Graphviz reads what write_dot writes") {
+TEST_CASE("Graphviz reads the output of write_dot") {
   if (std::system("dot -V > /dev/null 2>&1") != 0) SKIP("no Graphviz here");
   Runtime runtime({.gpus = 0});
   Graph g(runtime, {.record = true});
   CHECK(dot_of(g).nodes == 0);
 }
 
-TEST_CASE("write_dot says what is wrong") {
+TEST_CASE("write_dot reports errors") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime), recorded(runtime, {.record = true});
   CHECK_THROWS_AS(g.write_dot("unrecorded.dot"), ArgumentError);
@@ -154,7 +154,7 @@ TEST_CASE("write_dot says what is wrong") {
   CHECK_THROWS_AS(recorded.write_dot("/dev/full"), FileError);
 }
 
-TEST_CASE("flops of a chain, a fan and a diamond, recorded or not") {
+TEST_CASE("flops of a chain, a fan and a diamond are correct with and without recording") {
   Runtime runtime({.gpus = 0});
   for (const bool record : {false, true}) {
     CAPTURE(record);
@@ -194,7 +194,7 @@ TEST_CASE("flops of a chain, a fan and a diamond, recorded or not") {
       g.insert<Copy<double>>({}, A(0, 0), A(1, 0));  // 100
       g.insert<Copy<double>>({}, A(0, 0), A(2, 0));  // 100
       g.insert<Affine<double>>({}, A(2, 0));         // 10
-      g.insert<Copy<double>>({}, A(2, 0), A(1, 0));  // 100, after both sides
+      g.insert<Copy<double>>({}, A(2, 0), A(1, 0));  // 100, after both
     });
     CHECK(diamond.work_flops == 311);
     CHECK(diamond.path_flops == 211);
@@ -208,26 +208,26 @@ TEST_CASE("flops of a chain, a fan and a diamond, recorded or not") {
   }
 }
 
-TEST_CASE("the area bound of hand-computed cases") {
+TEST_CASE("the area bound agrees with cases computed by hand") {
   CHECK(area({}, 2, 1) == 0);
   CHECK_THAT(area({{6, infinite}}, 3, 0), WithinRel(2.0, 1e-12));  // CPU only
   CHECK_THAT(area({{6, infinite}}, 3, 2), WithinRel(2.0, 1e-12));  // a GPU that cannot help
   CHECK_THAT(area({{infinite, 8}}, 3, 2), WithinRel(4.0, 1e-12));  // GPU only
-  CHECK_THAT(area({{infinite, 8}}, 0, 2), WithinRel(4.0, 1e-12));  // no CPU at all
+  CHECK_THAT(area({{infinite, 8}}, 0, 2), WithinRel(4.0, 1e-12));  // no CPU
   CHECK_THAT(area({{100, 8}}, 0, 2), WithinRel(4.0, 1e-12));       // CPU times, but no CPU
   CHECK_THAT(area({{6, infinite}, {infinite, 8}}, 3, 2), WithinRel(4.0, 1e-12));
-  // One class on both: x of it on the GPU, (1 - x) 10 / 1 = x 2 / 1, x = 10 / 12.
+  // One class on both: share x on the GPU, (1 - x) 10 / 1 = x 2 / 1, x = 10 / 12.
   CHECK_THAT(area({{10, 2}}, 1, 1), WithinRel(20.0 / 12.0, 1e-12));
-  // Accelerations 10 and 2 on one CPU and one GPU: all of the first (1) on the GPU; of the second, 12 (1 - x) = 1 + 6
-  // x.
+  // Accelerations 10 and 2 on one CPU and one GPU: the first class runs on the GPU (1); for the second, 12 (1 - x) = 1
+  // + 6 x.
   CHECK_THAT(area({{12, 6}, {10, 1}}, 1, 1), WithinRel(1 + 6 * 11.0 / 18.0, 1e-12));
-  // The CPUs' own 30 / 2 dwarfs what may move: everything else goes to the GPU.
+  // The CPU-only work, 30 / 2, exceeds all other work, which runs on the GPU.
   CHECK_THAT(area({{30, infinite}, {4, 2}}, 2, 1), WithinRel(15.0, 1e-12));
-  // What only the GPU can do dwarfs the rest, which stays.
+  // The GPU-only work exceeds all other work, which stays on the CPUs.
   CHECK_THAT(area({{4, 2}, {infinite, 30}}, 2, 1), WithinRel(30.0, 1e-12));
 }
 
-TEST_CASE("the bounds in seconds stand below a measured run, and near it where a chain leaves no choice") {
+TEST_CASE("the bounds in seconds lie below a measured run, and near it for a chain") {
   const Calibration calibration;
   Runtime runtime({.gpus = 0});
   const TileMatrix<int> A(runtime, 2, 1, {1, 1});
@@ -246,7 +246,7 @@ TEST_CASE("the bounds in seconds stand below a measured run, and near it where a
   const Bounds bounds = g.bounds();
   CHECK(bounds.untimed == 0);
   CHECK(bounds.path_seconds >= 0.399);
-  CHECK(bounds.path_seconds <= 1.5 * measured);  // a mean, on a machine with others: not exactly below
+  CHECK(bounds.path_seconds <= 1.5 * measured);  // the model is a mean, so the bound may exceed a single run
   CHECK_THAT(bounds.area_seconds, WithinRel(bounds.path_seconds * 21 / 20 / runtime.cpus(), 1e-6));
   CHECK(bounds.lower_bound_seconds() == std::max(bounds.path_seconds, bounds.area_seconds));
 }

@@ -16,7 +16,7 @@ using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
-TEST_CASE("two graphs on one tile keep the order of insertion, held back or not") {
+TEST_CASE("two graphs on one tile keep the order of insertion, also if tasks are held back") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
@@ -30,7 +30,7 @@ TEST_CASE("two graphs on one tile keep the order of insertion, held back or not"
   CHECK(value_of(A(0, 0)) == 6);
 }
 
-TEST_CASE("what several graphs hold back to read comes before what anybody writes later") {
+TEST_CASE("held-back reads of several graphs run before later writes") {
   Runtime runtime({.gpus = 0});
   const int writer = GENERATE(0, 1, 2, 3);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 2, 1, {1, 1});
@@ -39,7 +39,7 @@ TEST_CASE("what several graphs hold back to read comes before what anybody write
   Graph g(runtime, held), h(runtime, held), other(runtime, writer == 1 ? held : GraphOptions{});
   g.insert<Copy<double>>({}, A(0, 0), B(0, 0));
   h.insert<Copy<double>>({}, A(0, 0), B(1, 0));
-  CHECK(value_of(A(0, 0)) == 5);  // nobody writes it: nothing has to run before
+  CHECK(value_of(A(0, 0)) == 5);  // a read on the host releases no held-back readers
   CHECK(Runtime::pending_tasks() == 0);
   if (writer < 2) other.insert<Set<double>>({7}, A(0, 0));
   if (writer == 2) h.insert<Set<double>>({7}, A(0, 0));
@@ -48,7 +48,7 @@ TEST_CASE("what several graphs hold back to read comes before what anybody write
   CHECK(to_vector(B) == std::vector<double>{5, 5});
 }
 
-TEST_CASE("a tile that only a held hint knows may end before the graph does") {
+TEST_CASE("a tile known only to a held-back hint may be destroyed before the graph") {
   Runtime runtime({.gpus = 0});
   const bool home = GENERATE(false, true);
   double memory = 1;
@@ -61,14 +61,14 @@ TEST_CASE("a tile that only a held hint knows may end before the graph does") {
     const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
     home ? g.bring_home(A(0, 0)) : g.forget(A(0, 0));
   }
-  // The hint was submitted while the tile lived, and with it what was inserted before.
+  // The hint and the tasks inserted before it were submitted while the tile existed.
   const auto start = std::chrono::steady_clock::now();
   while (ran == 0 && seconds_since(start) < 5) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   CHECK(ran == 1);
   CHECK(g.wait().ok());
 }
 
-TEST_CASE("a hint waits for the tasks on its tile that another graph holds back") {
+TEST_CASE("a hint waits for the held-back tasks of another graph on its tile") {
   Runtime runtime({.gpus = 0});
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 1, 1, {1, 1}), other(runtime, 1, 1, {1, 1});
@@ -89,8 +89,8 @@ TEST_CASE("longest-path priorities decide the order of ready tasks") {
   std::vector<int> order;
   std::atomic<bool> open{false};
   Graph before(runtime), g(runtime, {.longest_path_priorities = true});
-  before.insert<Gate>({&open}, A(0, 0));  // the only worker waits here until everything is submitted
-  // Chain 1: 10 + 1; chain 2: 2 + 50, chain 3: 30; one task without flops, last. Longest paths: 11 1 52 50 30 1
+  before.insert<Gate>({&open}, A(0, 0));  // the only worker waits here until all tasks are submitted
+  // Chain 1: 10 + 1; chain 2: 2 + 50; chain 3: 30; one task without flops, last. Longest paths: 11 1 52 50 30 1
   g.insert<Log>({&order, 10, 10}, A(1, 0));
   g.insert<Log>({&order, 11, 1}, A(1, 0));
   g.insert<Log>({&order, 20, 2}, A(2, 0));
@@ -103,10 +103,10 @@ TEST_CASE("longest-path priorities decide the order of ready tasks") {
   open = true;
   CHECK(g.wait().ok());
   REQUIRE(order.size() == 6);
-  CHECK(std::vector(order.begin(), order.begin() + 4) == std::vector{20, 21, 30, 10});  // the last two are equal
+  CHECK(std::vector(order.begin(), order.begin() + 4) == std::vector{20, 21, 30, 10});  // the last two paths are equal
 }
 
-TEST_CASE("a priority given at the insert decides too") {
+TEST_CASE("a priority given at the insert is used") {
   Runtime runtime({.cpus = 1, .gpus = 0, .scheduler = "prio"});
   const TileMatrix<int> A(runtime, 4, 1, {1, 1});
   for (index_t i = 0; i < 4; ++i) A(i, 0).write().data[0] = 0;
@@ -123,13 +123,13 @@ TEST_CASE("a priority given at the insert decides too") {
   CHECK(order == std::vector{3, 2, 1});
 }
 
-TEST_CASE("tasks run on the GPU that they are given, whatever the scheduler", "[gpu]") {
+TEST_CASE("tasks run on their assigned GPU with any scheduler", "[gpu]") {
   test::require_gpu();
   for (const char* scheduler : {"dmdas", "eager", "lws"}) {
     Runtime runtime({.scheduler = scheduler, .profile = true});
     const auto gpus = static_cast<std::size_t>(runtime.gpus());
-    if (gpus < 2) WARN("one GPU here: every task lands on it anyway");
-    for (std::size_t given = 0; given <= gpus; ++given) {  // one too many: the first again
+    if (gpus < 2) WARN("only one GPU here: every task runs on it");
+    for (std::size_t given = 0; given <= gpus; ++given) {  // one more than there are: the first GPU again
       INFO(scheduler << ", GPU " << given << " of " << gpus);
       const TileMatrix<double> A(runtime, 64, 64, {8, 8});
       Graph g(runtime);
@@ -151,7 +151,7 @@ TEST_CASE("tasks run on the GPU that they are given, whatever the scheduler", "[
   }
 }
 
-TEST_CASE("tasks stay on the cores that they are given, where there are some", "[gpu]") {
+TEST_CASE("tasks stay on their assigned cores if there are any", "[gpu]") {
   test::require_gpu();
   for (const int cpus : {1, 0}) {
     Runtime runtime({.cpus = cpus, .gpus = 1, .profile = true});
@@ -167,11 +167,11 @@ TEST_CASE("tasks stay on the cores that they are given, where there are some", "
   }
 }
 
-TEST_CASE("large tasks of a size that no model knows are not tried on cores", "[gpu]") {
+TEST_CASE("large tasks of an unknown size are not tried on cores", "[gpu]") {
   test::require_gpu();
   if (std::getenv("STARPU_CALIBRATE") != nullptr) SKIP("STARPU_CALIBRATE asks for it");
   Runtime runtime({.cpus = 2, .gpus = 1, .scheduler = "dmdas", .profile = true});
-  const index_t n = 619;  // of no other test
+  const index_t n = 619;  // a size used by no other test
   const TileMatrix<double> A(runtime, n, 12 * n, {n, n});
   Graph g(runtime);
   A.for_each_tile([&](const Tile<double>& tile, index_t, index_t) {

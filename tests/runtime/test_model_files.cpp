@@ -24,7 +24,7 @@ std::string entry(const std::string& footprint) {
   return "# hash\tsize\tflops\tmean\n" + footprint + "\t4096\t1.0e+03\t2.0e+00\t1.0e-01\t2.0e+01\t4.0e+01\t10\n";
 }
 
-/// As StarPU 1.4 writes one: two kinds of workers, the second with two variants.
+/// Returns a model in the format of StarPU 1.4: two kinds of workers, the second with two variants.
 std::string model(const std::string& version = "45") {
   return "##\n# Performance Model Version\n" + version +
          "\n\n##\n# COMBs\n# number of combinations\n2\n##\n# COMB_0\n" +
@@ -38,18 +38,18 @@ std::string model(const std::string& version = "45") {
 
 }  // namespace
 
-TEST_CASE("a model's file that ends too early is told from a whole one") {
+TEST_CASE("a truncated model file is detected") {
   const std::string whole = model();
   CHECK_FALSE(is_unreadable(whole, "45"));
   CHECK_FALSE(is_unreadable(whole + "\n", "45"));
-  CHECK_FALSE(is_unreadable("", "45"));  // which StarPU takes for none
+  CHECK_FALSE(is_unreadable("", "45"));  // StarPU treats it as missing
   for (std::size_t left = 1; left < whole.size(); ++left) {
     CAPTURE(whole.substr(0, left));
     CHECK(is_unreadable(whole.substr(0, left), "45"));
   }
 }
 
-TEST_CASE("a model's file with what StarPU aborts on is told") {
+TEST_CASE("a model file on which StarPU aborts is detected") {
   const auto with = [](const std::string& right, const std::string& wrong) {
     std::string text = model();
     const std::size_t at = text.rfind(right);
@@ -67,16 +67,16 @@ TEST_CASE("a model's file with what StarPU aborts on is told") {
   for (const char* const mean : {"inf", "nan", "-1", "x"})
     CHECK(is_unreadable(with("\t2.0e+00\t", std::string("\t") + mean + "\t"), "45"));
   CHECK_FALSE(is_unreadable(with("\t1.0e+03\t", "\tnan\t"), "45"));  // flops
-  CHECK_FALSE(is_unreadable(with("\t1.0e+03\t", "\t"), "45"));       // older releases wrote none
+  CHECK_FALSE(is_unreadable(with("\t1.0e+03\t", "\t"), "45"));       // older releases did not write it
   CHECK(is_unreadable(with("\t10\n", "\t10\t1\n"), "45"));
 }
 
-TEST_CASE("a model's file of another format is left alone where its lines are whole") {
+TEST_CASE("a model file of another format is kept if its lines are complete") {
   CHECK_FALSE(is_unreadable(model("46").substr(0, model("46").find("# COMB_1")), "46"));
   CHECK(is_unreadable(model("46").substr(0, 200), "46"));
 }
 
-TEST_CASE("only what was cut off is removed") {
+TEST_CASE("only truncated files are removed") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "45");
   const std::string whole = folder / "45/whole", cut = folder / "45/cut";

@@ -14,7 +14,7 @@ using tesela::bench::median;
 
 namespace {
 
-/// Does nothing, to one tile.
+/// Does nothing with one tile.
 struct Empty {
   static constexpr auto name = "test_empty";
   struct Args {
@@ -25,7 +25,7 @@ struct Empty {
 
 void empty_function(void**, void*) {}
 
-/// Of the clock on the wall, or of the processor for this thread alone, which other processes do not disturb.
+/// Returns wall time, or processor time of this thread, which other processes do not affect.
 double now(clockid_t clock) {
   timespec t;
   clock_gettime(clock, &t);
@@ -39,7 +39,7 @@ double seconds(clockid_t clock, auto f) {
 
 }  // namespace
 
-TEST_CASE("many more tasks than workers all run") {
+TEST_CASE("many more tasks than workers run") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<int> A(runtime, 16, 1, {1, 1});
   for (index_t i = 0; i < 16; ++i) *A(i, 0).write().data = 0;
@@ -49,8 +49,8 @@ TEST_CASE("many more tasks than workers all run") {
   for (index_t i = 0; i < 16; ++i) CHECK(value_of(A(i, 0)) == 1250);
 }
 
-// Hidden: run it by `test_overhead "[.overhead]"` on a quiet machine, with STARPU_CALIBRATE=0.
-TEST_CASE("inserting 100000 empty tasks costs what starpu_task_insert costs", "[.overhead]") {
+// Hidden; run by `test_overhead "[.overhead]"` on an idle machine with STARPU_CALIBRATE=0.
+TEST_CASE("inserting 100000 empty tasks costs as much as starpu_task_insert", "[.overhead]") {
   constexpr int tasks = 100000, tiles = 64, rounds = 15;
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, tiles, 1, {1, 1});
@@ -60,7 +60,7 @@ TEST_CASE("inserting 100000 empty tasks costs what starpu_task_insert costs", "[
     handles.push_back(static_cast<starpu_data_handle_t>(tile.data().handle()));
   });
 
-  // The same codelet by hand: a name, a model, one tile, one int of arguments.
+  // The same codelet by hand: a name, a model, one tile and one int argument.
   static starpu_perfmodel model{};
   model.type = STARPU_HISTORY_BASED;
   model.symbol = "tesela_test_empty_by_hand";

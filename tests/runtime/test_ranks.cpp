@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-// Graphs over several ranks. Cases with the tag [.rank] are what each rank runs; the others start them with mpirun.
+// Graphs over several ranks. Each rank runs the cases with the tag [.rank]; the other cases start them with mpirun.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -21,7 +21,7 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-/// A case of this program, on each rank.
+/// Runs a case of this program on each rank.
 Outcome case_on_ranks(int ranks, const std::string& name, const std::pair<std::string, std::string>& variable = {}) {
   ProcessOptions options;
   if (!variable.first.empty()) options.environment.insert(variable);
@@ -38,7 +38,7 @@ struct Add {
   }
 };
 
-/// Reports a number as LAPACK does.
+/// Reports a number like LAPACK.
 struct Report {
   static constexpr auto name = "test_report";
   struct Args {
@@ -49,9 +49,9 @@ struct Report {
 
 }  // namespace
 
-TEST_CASE("what ranks compute together is what one computes", "[ranks]") {
+TEST_CASE("several ranks compute the results of one process", "[ranks]") {
   require_ranks();
-  for (const char* copies : {"1", "0"})  // by the ranks themselves, and by MPI
+  for (const char* copies : {"1", "0"})  // copies by the ranks themselves, and by MPI
     for (const int ranks : {2, 3, 5}) {
       const Outcome all =
           case_on_ranks(ranks, "random tasks on the tiles of all ranks", {"TESELA_LOCAL_COPIES", copies});
@@ -70,7 +70,7 @@ TEST_CASE("random tasks on the tiles of all ranks", "[.rank]") {
   {
     Graph g(runtime);
     const auto A = TileMatrix<double>::map(runtime, mapped.data(), size, size, size, {edge, edge});
-    const TileMatrix<double> B(runtime, size, size, {edge, edge});  // without a place
+    const TileMatrix<double> B(runtime, size, size, {edge, edge});  // without a place on a rank
     std::vector<double> b(static_cast<std::size_t>(tiles * tiles), 1);
     for (index_t k = 0; k < tiles * tiles; ++k) g.insert<Set<double>>({1}, B(k % tiles, k / tiles));
     const auto pick = [&] { return static_cast<index_t>(random() % tiles); };
@@ -108,12 +108,12 @@ TEST_CASE("random tasks on the tiles of all ranks", "[.rank]") {
     for (index_t k = 0; k < tiles * tiles; ++k)
       CHECK(B(k % tiles, k / tiles).read()(0, 0) == b[static_cast<std::size_t>(k)]);
   }
-  // The matrix's end brought it home, on each rank.
+  // The matrix's destructor copied it to host memory on each rank.
   for (index_t j = 0; j < size; ++j)
     for (index_t i = 0; i < size; ++i) CHECK(mapped(i, j) == alone(i, j));
 }
 
-TEST_CASE("a task reads its version of a tile though others arrive earlier", "[ranks]") {
+TEST_CASE("a task reads its version of a tile even if other versions arrive earlier", "[ranks]") {
   require_ranks();
   for (const char* copies : {"1", "0"}) {
     const Outcome all =
@@ -142,7 +142,7 @@ TEST_CASE("versions of a tile that urgent tasks and others read", "[.rank]") {
     for (index_t k = 0; k < versions; ++k) CHECK(read(0, 2 * k + 1) == static_cast<double>(k + 1));
 }
 
-TEST_CASE("a status is the first in the order of their making, on all ranks", "[ranks]") {
+TEST_CASE("a status is the first in the order of creation over all ranks", "[ranks]") {
   require_ranks();
   const Outcome all = case_on_ranks(3, "statuses from several ranks");
   INFO(all.out << all.err);
@@ -163,7 +163,7 @@ TEST_CASE("statuses from several ranks", "[.rank]") {
   }
 }
 
-TEST_CASE("a kernel that throws on one rank is what all ranks hear of, and they go on", "[ranks]") {
+TEST_CASE("a kernel that throws on one rank is reported on all ranks, and they remain usable", "[ranks]") {
   require_ranks();
   const Outcome all = case_on_ranks(3, "a kernel that throws on rank 1");
   INFO(all.out << all.err);
@@ -186,7 +186,7 @@ TEST_CASE("a kernel that throws on rank 1", "[.rank]") {
   for (int k = 0; k < 9; ++k) CHECK(a[static_cast<std::size_t>(k)] == k);
 }
 
-TEST_CASE("ranks that insert different tasks are told which one is the first", "[ranks]") {
+TEST_CASE("ranks that insert different tasks report the first difference", "[ranks]") {
   require_ranks();
   const Outcome all = case_on_ranks(2, "different tasks");
   INFO(all.out << all.err);
@@ -206,7 +206,7 @@ TEST_CASE("different tasks", "[.rank]") {
                        MessageMatches(ContainsSubstring("task 2 is test_set on rank 0, test_affine on rank 1")));
 }
 
-TEST_CASE("a rank that ends by an exception of its own ends all, and says why", "[ranks]") {
+TEST_CASE("an exception on one rank ends all ranks with its message", "[ranks]") {
   require_ranks();
   for (const char* what :
        {"an exception on rank 1 before the others wait", "an exception on rank 1 while the others wait"}) {
@@ -236,5 +236,5 @@ TEST_CASE("an exception on rank 1 while the others wait", "[.rank]") {
   Graph g(runtime);
   for (index_t k = 0; k < 9; ++k) g.insert<Set<double>>({1}, A(k % 3, k / 3));
   if (runtime.rank() == 1) throw EnvironmentError("a wall");
-  for (index_t k = 0; k < 9; ++k) CHECK(value_of(A(k % 3, k / 3)) == 1);  // needs what rank 1 does not send
+  for (index_t k = 0; k < 9; ++k) CHECK(value_of(A(k % 3, k / 3)) == 1);  // needs data that rank 1 does not send
 }

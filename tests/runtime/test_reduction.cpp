@@ -27,7 +27,7 @@ struct CudaCombine {
   static void cuda(CudaContext&, const Args&, Commute<double>, In<double>) {}
 };
 
-/// Contributes from either kind of worker; the CUDA variant must not run where only the CPU can begin.
+/// Contributes on either kind of worker; the CUDA variant must not run if only the CPU can initialize the reduction.
 struct ContributeAnywhere {
   static constexpr auto name = "test_contribute_anywhere";
   struct Args {};
@@ -45,7 +45,7 @@ struct ContributeCuda {
 
 }  // namespace
 
-TEST_CASE("contributions to a reduction add up, on top of what the tile held") {
+TEST_CASE("contributions to a reduction are added to the contents of the tile") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 2, 2, {2, 2}), B(runtime, 2, 2, {2, 2});
   Graph g(runtime);
@@ -53,19 +53,19 @@ TEST_CASE("contributions to a reduction add up, on top of what the tile held") {
   g.insert<Set<double>>({1000}, A(0, 0));
   double expected = 0;
   for (int i = 1; i <= 300; ++i) {
-    g.insert<Contribute<double>>({static_cast<double>(i)}, A(0, 0));  // A held 1000 before
-    g.insert<Contribute<double>>({static_cast<double>(i)}, B(0, 0));  // B held nothing
+    g.insert<Contribute<double>>({static_cast<double>(i)}, A(0, 0));  // A contained 1000
+    g.insert<Contribute<double>>({static_cast<double>(i)}, B(0, 0));  // B had no contents
     expected += i;
   }
   g.insert<Affine<double>>({2, 0}, A(0, 0));
   for (int i = 0; i < 10; ++i) g.insert<Contribute<double>>({1}, A(0, 0));
-  g.reduction<Set<double>, Combine<double>>(A(0, 0));  // again, with tasks in flight
+  g.reduction<Set<double>, Combine<double>>(A(0, 0));  // declared again, with tasks in flight
   CHECK(g.wait().ok());
   CHECK(to_vector(A) == std::vector<double>(4, 2 * (1000 + expected) + 10));
   CHECK(to_vector(B) == std::vector<double>(4, expected));
 }
 
-TEST_CASE("a reduction whose kernels no worker can run is refused by name") {
+TEST_CASE("a reduction without a worker for its kernels is refused by name") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
   Graph g(runtime);
@@ -80,7 +80,7 @@ TEST_CASE("a reduction whose kernels no worker can run is refused by name") {
   CHECK(value_of(A(0, 0)) == 1);
 }
 
-TEST_CASE("contributors run where the zero kernel can begin the reduction") {
+TEST_CASE("contributors run where the zero kernel can initialize the reduction") {
   require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1});
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
@@ -93,7 +93,7 @@ TEST_CASE("contributors run where the zero kernel can begin the reduction") {
   CHECK(value_of(A(0, 0)) == 50);
 }
 
-TEST_CASE("reading a tile that only has a reduction gives its zero") {
+TEST_CASE("a reduction without contributions reads as its zero") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 2, 2, {2, 2});
   Graph g(runtime);

@@ -33,7 +33,7 @@ double run_one_task(Runtime& runtime, double value) {
   return value_of(A(0, 0));
 }
 
-/// All that StarPU keeps on disk of a performance model.
+/// Returns the contents of all StarPU files of a performance model.
 std::string model_file(const std::string& symbol) {
   std::string text;
   const char* home = std::getenv("STARPU_HOME");
@@ -49,7 +49,7 @@ std::string model_file(const std::string& symbol) {
 
 }  // namespace
 
-TEST_CASE("a process starts and stops the runtime many times") {
+TEST_CASE("a process can start and stop the runtime many times") {
   for (int round = 0; round < 5; ++round) {
     Runtime runtime({.cpus = 1 + round % 2, .gpus = 0});
     CHECK(runtime.cpus() == 1 + round % 2);
@@ -58,19 +58,19 @@ TEST_CASE("a process starts and stops the runtime many times") {
   }
 }
 
-TEST_CASE("a second runtime is refused while the first one lives, and the first works on") {
+TEST_CASE("a second runtime is refused while the first one exists, and the first remains usable") {
   Runtime first({.cpus = 1, .gpus = 0});
   CHECK_THROWS_AS(Runtime(), LifetimeError);
   CHECK_THROWS_AS(Runtime({.cpus = 1, .gpus = 0}), LifetimeError);
   CHECK(run_one_task(first, 3) == 3);
 }
 
-TEST_CASE("the scheduler: option, then STARPU_SCHED, then a default") {
+TEST_CASE("the scheduler comes from the option, then STARPU_SCHED, then a default") {
   const Variable sched("STARPU_SCHED", nullptr);
   const Variable ncuda("STARPU_NCUDA", "0");
   const auto scheduler = [](const RuntimeOptions& options) { return Runtime(options).scheduler(); };
   CHECK(scheduler({.cpus = 1, .gpus = 0}) == "lws");
-  CHECK(scheduler({.cpus = 1}) == "lws");  // STARPU_NCUDA=0 means no GPU, wherever we run
+  CHECK(scheduler({.cpus = 1}) == "lws");  // STARPU_NCUDA=0 means no GPU on any machine
   sched.set("");
   CHECK(scheduler({.cpus = 1, .gpus = 0}) == "lws");
   sched.set("eager");
@@ -79,7 +79,7 @@ TEST_CASE("the scheduler: option, then STARPU_SCHED, then a default") {
   CHECK(std::string(std::getenv("STARPU_SCHED")) == "eager");
 }
 
-TEST_CASE("an unknown scheduler is an argument's fault or the environment's, and the message lists the known ones") {
+TEST_CASE("an unknown scheduler is an error of the argument or the environment, and the message lists the known ones") {
   const Variable sched("STARPU_SCHED", "nonesuch");
   CHECK_THROWS_MATCHES(Runtime({.cpus = 1, .gpus = 0}), EnvironmentError,
                        MessageMatches(ContainsSubstring("STARPU_SCHED=nonesuch") && ContainsSubstring("lws") &&
@@ -90,7 +90,7 @@ TEST_CASE("an unknown scheduler is an argument's fault or the environment's, and
   CHECK(run_one_task(runtime, 4) == 4);
 }
 
-TEST_CASE("the number of workers: option, then STARPU_NCPU") {
+TEST_CASE("the number of workers comes from the option, then STARPU_NCPU") {
   const Variable ncpu("STARPU_NCPU", "1");
   CHECK(Runtime({.gpus = 0}).cpus() == 1);
   if (describe_machine().cores < 2) SKIP("one core here");
@@ -98,7 +98,7 @@ TEST_CASE("the number of workers: option, then STARPU_NCPU") {
   CHECK(std::string(std::getenv("STARPU_NCPU")) == "1");
 }
 
-TEST_CASE("cores are counted as StarPU counts them, within the thread's binding") {
+TEST_CASE("cores are counted like in StarPU, within the thread's binding") {
   if (std::getenv("STARPU_NCPU") != nullptr) SKIP("STARPU_NCPU decides here");
   CHECK(detail::usable_cores() == Runtime({.gpus = 0}).cpus());
   cpu_set_t before, one;
@@ -109,11 +109,11 @@ TEST_CASE("cores are counted as StarPU counts them, within the thread's binding"
   REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
   const int bound = detail::usable_cores();
   REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
-  CHECK(bound <= 1);  // 0 where it is one of a core's several threads
+  CHECK(bound <= 1);  // 0 if the core has several threads
   CHECK(detail::usable_cores() >= bound);
 }
 
-TEST_CASE("beside a GPU one core is the inserting thread's, unless somebody decides", "[gpu]") {
+TEST_CASE("with a GPU one core is left to the inserting thread by default", "[gpu]") {
   require_gpu();
   const int left_alone = [] {
     const Variable reserve("STARPU_RESERVE_NCPU", "0");
@@ -124,7 +124,7 @@ TEST_CASE("beside a GPU one core is the inserting thread's, unless somebody deci
   CHECK(Runtime({.cpus = left_alone, .gpus = 1}).cpus() == left_alone);
 }
 
-TEST_CASE("numbers in the environment that are none are refused, by name and value") {
+TEST_CASE("invalid numbers in the environment are refused by name and value") {
   for (const char* name : {"STARPU_NCPU", "STARPU_NCUDA", "STARPU_LIMIT_CUDA_MEM"})
     for (const char* value : {"two", "-3", "-1", "1x", "99999999999999999999"}) {
       const Variable variable(name, value);
@@ -137,14 +137,14 @@ TEST_CASE("numbers in the environment that are none are refused, by name and val
     CHECK_THROWS_MATCHES(Runtime(), EnvironmentError, MessageMatches(ContainsSubstring(std::string(name) + "=much")));
   }
   {
-    const Variable ncpu("STARPU_NCPU", "two");  // an option makes it irrelevant
+    const Variable ncpu("STARPU_NCPU", "two");  // an option overrides it
     CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
   }
   const Variable ncpu("STARPU_NCPU", "1"), limit("STARPU_LIMIT_CUDA_MEM", "500");
   CHECK(Runtime({.gpus = 0}).cpus() == 1);
 }
 
-TEST_CASE("workers of cores that have nothing to do leave the cores to others") {
+TEST_CASE("idle workers leave their cores to other processes") {
 #ifndef TESELA_OWN_STARPU
   SKIP("this StarPU is not the one of scripts/setup");
 #endif
@@ -160,11 +160,11 @@ TEST_CASE("workers of cores that have nothing to do leave the cores to others") 
   };
   const double before = used();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  CHECK(used() - before < 0.15);  // of the 0.6 s that two pollers take
+  CHECK(used() - before < 0.15);  // two polling workers would take 0.6 s
   CHECK(run_one_task(runtime, 4) == 4);
 }
 
-TEST_CASE("more GPUs than there are are refused") {
+TEST_CASE("more GPUs than available are refused") {
   CHECK_THROWS_MATCHES(Runtime({.gpus = 4096}), EnvironmentError,
                        MessageMatches(ContainsSubstring("4096 GPUs wanted")));
   CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
@@ -179,7 +179,7 @@ TEST_CASE("negative worker counts are refused") {
   CHECK(std::getenv("STARPU_SCHED") == nullptr);
 }
 
-TEST_CASE("no worker at all: the message says what to set, and a later runtime works") {
+TEST_CASE("without workers the message names the settings, and a later runtime works") {
   {
     const Variable ncpu("STARPU_NCPU", "0");
     const Variable ncuda("STARPU_NCUDA", "0");
@@ -190,7 +190,7 @@ TEST_CASE("no worker at all: the message says what to set, and a later runtime w
   CHECK(run_one_task(runtime, 5) == 5);
 }
 
-TEST_CASE("the environment is as before once the runtime has started") {
+TEST_CASE("the environment is unchanged after the runtime has started") {
   const Variable sched("STARPU_SCHED", nullptr), ncpu("STARPU_NCPU", nullptr), ncuda("STARPU_NCUDA", "0");
   Runtime runtime({.cpus = 1, .gpus = 0, .scheduler = "eager"});
   CHECK(std::getenv("STARPU_SCHED") == nullptr);
@@ -198,7 +198,8 @@ TEST_CASE("the environment is as before once the runtime has started") {
   CHECK(std::string(std::getenv("STARPU_NCUDA")) == "0");
 }
 
-TEST_CASE("a graph and a matrix may outlive their runtime: use throws, destruction is safe, results are home") {
+TEST_CASE(
+    "a graph and a matrix may outlive their runtime: use throws, destruction is safe, results are in host memory") {
   std::vector<double> memory(16, 1.0);
   auto runtime = std::make_unique<Runtime>(RuntimeOptions{.cpus = 1, .gpus = 0});
   const auto A = TileMatrix<double>::map(*runtime, memory.data(), 4, 4, 4, {2, 2});
@@ -231,7 +232,7 @@ TEST_CASE("a graph and a matrix may outlive their runtime: use throws, destructi
   CHECK_THROWS_AS(B.copy_from(memory.data(), 4), LifetimeError);
   CHECK_THROWS_AS(A.bring_home(), LifetimeError);
 
-  // A new runtime does not bring the old handles back to life.
+  // Old handles stay invalid with a new runtime.
   Runtime next({.cpus = 1, .gpus = 0});
   Graph h(next);
   CHECK_THROWS_AS(h.insert<Affine<double>>({2, 1}, A(0, 0)), LifetimeError);
@@ -239,7 +240,7 @@ TEST_CASE("a graph and a matrix may outlive their runtime: use throws, destructi
   CHECK(h.wait().ok());
 }
 
-TEST_CASE("an access on the host that outlives the runtime neither blocks its end nor crashes") {
+TEST_CASE("a host access that outlives the runtime neither blocks its end nor crashes") {
   auto runtime = std::make_unique<Runtime>(RuntimeOptions{.cpus = 1, .gpus = 0});
   std::vector<double> memory(4, 1.0);
   const auto A = TileMatrix<double>::map(*runtime, memory.data(), 2, 2, 2, {2, 2});
@@ -249,7 +250,7 @@ TEST_CASE("an access on the host that outlives the runtime neither blocks its en
   CHECK(memory[3] == 1.0);
 }
 
-TEST_CASE("what is mapped for a GPU may overlap in part only within memory that is locked as a whole", "[gpu]") {
+TEST_CASE("arrays mapped for a GPU may overlap partly only within page-locked memory", "[gpu]") {
   test::require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1});
   std::vector<double> memory(30);
@@ -265,7 +266,7 @@ TEST_CASE("what is mapped for a GPU may overlap in part only within memory that 
   CHECK(other.m() == 20);
 }
 
-TEST_CASE("page-locked memory belongs to one runtime and leaves the next one alone") {
+TEST_CASE("page-locked memory belongs to one runtime and does not affect the next one") {
   require_gpu();
   std::vector<double> memory(1 << 20, 1.0);
   auto first = std::make_unique<Runtime>(RuntimeOptions{.cpus = 1, .gpus = 1});
@@ -292,7 +293,7 @@ TEST_CASE("performance models survive a restart of the runtime") {
       Graph g(runtime, {.longest_path_priorities = true});
       A(0, 0).write().data[0] = 0;
       g.insert<Sleep>({0, nullptr}, A(0, 0));
-      return g.bounds();  // before anything of this runtime told StarPU about the kernel
+      return g.bounds();  // before this runtime gave StarPU any data on the kernel
     }
   };
   {
@@ -312,7 +313,7 @@ TEST_CASE("performance models survive a restart of the runtime") {
 
 namespace {
 
-/// A user's, who calls it as we call ours.
+/// A user's kernel with the name of ours.
 struct UsersGemm {
   static constexpr auto name = "gemm";
   struct Args {};
@@ -321,9 +322,9 @@ struct UsersGemm {
 
 }  // namespace
 
-TEST_CASE("a user's kernel called gemm has a history of its own") {
+TEST_CASE("a user's kernel called gemm has its own history") {
   const Calibration calibration;
-  const std::string ours = model_file("tesela_gemm");  // other programs' runs are in it
+  const std::string ours = model_file("tesela_gemm");  // it may contain runs of other programs
   {
     Runtime runtime({.cpus = 1, .gpus = 0});
     const TileMatrix<int> A(runtime, 1, 1, {1, 1});

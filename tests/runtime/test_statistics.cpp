@@ -11,7 +11,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// Ten tasks of one kernel and element type, twelve of another, and a few sleeps of 2 ms.
+/// Runs ten tasks of one kernel and element type, twelve of another, and a few sleeps of 2 ms.
 void work(Runtime& runtime) {
   const TileMatrix<double> A(runtime, 4, 1, {2, 1});
   const TileMatrix<float> F(runtime, 1, 1, {1, 1});
@@ -44,7 +44,7 @@ const std::map<std::string, index_t> expected{{"test_set", 17}, {"test_affine", 
 
 }  // namespace
 
-TEST_CASE("statistics may be asked for twice: the second answer is at least the first") {
+TEST_CASE("statistics may be requested twice, and the second result is at least the first") {
   Runtime runtime({.gpus = 0, .profile = true});
   work(runtime);
   const Statistics first = runtime.statistics(), second = runtime.statistics();
@@ -64,7 +64,7 @@ TEST_CASE("statistics may be asked for twice: the second answer is at least the 
   for (const WorkerUse& worker : runtime.statistics().workers) CHECK(worker.busy_seconds < busy / 10);
 }
 
-TEST_CASE("tasks are counted by worker and kernel, profiled or not; a reset begins anew") {
+TEST_CASE("tasks are counted by worker and kernel with and without profiling, and a reset starts again") {
   for (const bool profile : {false, true, false}) {
     CAPTURE(profile);
     Runtime runtime({.gpus = 0, .profile = profile});

@@ -35,7 +35,7 @@ TEST_CASE("wait returns the first nonzero status in the order of creation, with 
   CHECK(g.wait().info == 207);
   g.insert<Report>({3}, first);
   CHECK(g.wait().info == 103);
-  g.insert<Report>({-4}, first);  // not a position: LAPACK's number of an illegal argument
+  g.insert<Report>({-4}, first);  // LAPACK's number of an illegal argument, which is not a position
   CHECK(g.wait().info == -4);
   g.insert<Report>({0}, first);
   g.insert<Report>({0}, second);
@@ -43,7 +43,7 @@ TEST_CASE("wait returns the first nonzero status in the order of creation, with 
   CHECK(*untouched.read().data == 0);
 }
 
-TEST_CASE("a wait costs nothing for the statuses that no task took since the last one") {
+TEST_CASE("the time of a wait does not grow with statuses of earlier tasks") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   Graph g(runtime);
   const auto run = [&](int rounds) {
@@ -54,7 +54,7 @@ TEST_CASE("a wait costs nothing for the statuses that no task took since the las
     }
     return test::seconds_since(start);
   };
-  // The quickest of ten: other work on this machine slows some of them down, not all.
+  // The fastest of ten, since other work on this machine slows down some of them.
   const auto quickest = [&] {
     double best = run(100);
     for (int k = 1; k < 10; ++k) best = std::min(best, run(100));

@@ -14,7 +14,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// A kernel per number, so that threads meet at a kernel's first use; for one worker and one tile.
+/// A separate kernel for each number, so that threads meet at a kernel's first use; for one worker and one tile.
 template <int number>
 struct Fresh {
   static constexpr auto name = "test_fresh";
@@ -40,12 +40,12 @@ struct Judge {
   static void cpu(const Args& args, Out<int> status) { *status.data = args.info; }
 };
 
-/// Catch2's own assertions belong to one thread.
+/// Throws if the condition is false; Catch2's assertions may be used in one thread only.
 void require(bool condition, const char* what) {
   if (!condition) throw std::runtime_error(what);
 }
 
-/// Runs f(0), f(1), … in threads that start together; rethrows what one of them threw.
+/// Runs f(0), f(1), … in threads that start together, and rethrows an exception of one of them.
 void in_threads(int threads, const std::function<void(int)>& f) {
   std::atomic<int> ready{0};
   std::vector<std::future<void>> all;
@@ -57,7 +57,7 @@ void in_threads(int threads, const std::function<void(int)>& f) {
   for (auto& thread : all) thread.get();
 }
 
-/// Opens a gate after a while, so that a test that fails ends.
+/// Opens a gate after a while, so that a failed test ends.
 class Watchdog {
  public:
   explicit Watchdog(std::atomic<bool>& gate) : gate_(gate) {}
@@ -77,7 +77,7 @@ class Watchdog {
 
 }  // namespace
 
-TEST_CASE("threads with graphs of their own read the same tiles") {
+TEST_CASE("threads with separate graphs read the same tiles") {
   Runtime runtime({.gpus = 0});
   const GraphOptions options =
       GENERATE(GraphOptions{}, GraphOptions{.record = true}, GraphOptions{.longest_path_priorities = true});
@@ -112,7 +112,7 @@ TEST_CASE("threads with graphs of their own read the same tiles") {
   for (index_t i = 0; i < 3; ++i) CHECK(value_of(A(i, 0)) == static_cast<double>(i + 1));
 }
 
-TEST_CASE("kernels, statuses, scratch and reductions are used by several threads from the first time on") {
+TEST_CASE("several threads use kernels, statuses, scratch and reductions at their first use") {
   Runtime runtime({.gpus = 0});
   constexpr int threads = 4;
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
@@ -139,7 +139,7 @@ TEST_CASE("kernels, statuses, scratch and reductions are used by several threads
   });
 }
 
-TEST_CASE("an algorithm runs in two threads on one matrix") {
+TEST_CASE("an algorithm runs in two threads with one matrix") {
   Runtime runtime({.gpus = 0});
   const index_t n = 60;
   std::vector<double> a(static_cast<std::size_t>(n * n));
@@ -161,7 +161,7 @@ TEST_CASE("an algorithm runs in two threads on one matrix") {
   CHECK(products[1] == products[2]);
 }
 
-TEST_CASE("a graph waits for its own tasks only") {
+TEST_CASE("a graph waits only for its own tasks") {
   Runtime runtime({.cpus = 2, .gpus = 0});
   if (runtime.cpus() < 2) SKIP("one core here");
   const GraphOptions options =
@@ -217,7 +217,7 @@ TEST_CASE("a wait ends while another thread keeps inserting") {
   CHECK(value_of(A(1, 0)) == 20);
 }
 
-TEST_CASE("a cancellation that one graph reported still drops what another had inserted before it") {
+TEST_CASE("a cancellation reported by one graph also drops earlier tasks of another") {
   Runtime runtime({.cpus = 2, .gpus = 0});
   if (runtime.cpus() < 2) SKIP("one core here");
   const TileMatrix<int> A(runtime, 2, 1, {1, 1});
@@ -233,7 +233,7 @@ TEST_CASE("a cancellation that one graph reported still drops what another had i
   CHECK_THROWS_AS(g.wait(), Cancelled);
   CHECK_FALSE(Runtime::cancelled());
   CHECK_FALSE(open);
-  g.insert<Set<int>>({1}, A(1, 0));  // after the report: not concerned
+  g.insert<Set<int>>({1}, A(1, 0));  // after the report, so not dropped
   CHECK(g.wait().ok());
   open = true;
   CHECK_THROWS_AS(value_of(A(0, 0)), Cancelled);
@@ -246,7 +246,7 @@ TEST_CASE("a cancellation that one graph reported still drops what another had i
   CHECK(ran == 1);
 }
 
-TEST_CASE("threads wait, cancel and go on") {
+TEST_CASE("threads can wait, cancel and continue") {
   Runtime runtime({.gpus = 0});
   std::atomic<int> cancellations{0};
   in_threads(4, [&](int thread) {

@@ -15,7 +15,7 @@ using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own name and colour") {
+TEST_CASE("--trace writes a trace for ViTE with the name and colour of each kernel") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;
   const std::string traces = folder / "traces";
@@ -43,19 +43,19 @@ TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own nam
   CHECK(gemms == 27);
 
   const std::string paje = contents(traces + "/paje.trace");
-  // The state of a worker in a gemm: its name, and 0x4c72b0 as ViTE takes it.
+  // The state of a worker in a gemm: its name, and 0x4c72b0 in ViTE's format.
   CHECK_THAT(paje, ContainsSubstring("\tgemm\t\"76.000000 114.000000 176.000000\""));
 
-  SECTION("the picture, in the same colour") {
+  SECTION("the picture has the same colour") {
     const std::string picture = contents(traces + "/trace.svg");
     CHECK_THAT(picture, ContainsSubstring("<svg") && ContainsSubstring("gemm: 27 tasks") &&
                             ContainsSubstring("fill=\"#4c72b0\"") && ContainsSubstring("</svg>"));
   }
-  SECTION("trace.json, for Perfetto and browsers") {
+  SECTION("trace.json is valid for Perfetto and browsers") {
     const auto events = nlohmann::json::parse(contents(traces + "/trace.json"))["traceEvents"];
     CHECK(std::count_if(events.begin(), events.end(), [](const auto& e) { return e["name"] == "gemm"; }) == 27);
   }
-  SECTION("ViTE itself") {
+  SECTION("ViTE reads the trace") {
     if (!installed("vite") || !installed("xvfb-run")) SKIP("vite or xvfb-run is not installed");
     const Outcome vite =
         run({"/bin/sh", "-c", "exec xvfb-run -a vite -e " + traces + "/out.svg " + traces + "/paje.trace 2>&1"});
@@ -64,7 +64,7 @@ TEST_CASE("--trace leaves a trace that ViTE reads, each kernel under its own nam
   }
 }
 
-TEST_CASE("--trace records the timed run, not what checks its result") {
+TEST_CASE("--trace records the timed run without the check of its result") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"qr", "--n", "60", "--tile", "20", "--trace", folder / "t"}).code == 0);
@@ -73,11 +73,11 @@ TEST_CASE("--trace records the timed run, not what checks its result") {
     return std::count_if(trace.tasks.begin(), trace.tasks.end(), [&](const auto& t) { return t.kernel == kernel; });
   };
   CHECK(tasks("geqrt") == 3);
-  CHECK(tasks("tpmqrt") == 5);  // forming Q for the check takes eight more
+  CHECK(tasks("tpmqrt") == 5);  // forming Q for the check would add eight
   CHECK(tasks("laset") == 0);
 }
 
-TEST_CASE("kernels that meet in one graph have colours that are told apart, without stripes") {
+TEST_CASE("kernels in one graph have distinguishable colours without stripes") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;
   const Words command = GENERATE(Words{"qr", "--n", "60", "--tile", "20"}, Words{"ols", "--m", "90", "--n", "40"},
@@ -85,13 +85,13 @@ TEST_CASE("kernels that meet in one graph have colours that are told apart, with
                                  Words{"tridiag", "--n", "900", "--tile", "300", "--precision", "mixed"});
   CAPTURE(command);
   REQUIRE(run_tesela(command + Words{"--ncuda", "0", "--trace", folder / "t"}).code ==
-          0);  // on a GPU ols has two of one colour
+          0);  // on a GPU ols uses two kernels with one colour
   const std::string picture = contents(folder / "t/trace.svg");
   CHECK_THAT(picture, ContainsSubstring("</svg>") && !ContainsSubstring("<pattern"));
   CHECK(read_trace(folder / "t").colors.size() > 2);
 }
 
-TEST_CASE("a program of a user's own is traced by StarPU's variables, and every kernel is there") {
+TEST_CASE("a user's program is traced with StarPU's variables, with every kernel") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const std::filesystem::path here = std::filesystem::path(test::tesela()).parent_path();
   std::string example = (here / "examples/reduction").string();
@@ -104,7 +104,7 @@ TEST_CASE("a program of a user's own is traced by StarPU's variables, and every 
   CAPTURE(converted.err);
   CHECK(converted.code == 0);
   const std::string paje = contents(folder / "paje.trace");
-  for (const char* state : {"\tsum_powers\t", "\tzero\t", "\tlargest\t"})  // add only if two workers met
+  for (const char* state : {"\tsum_powers\t", "\tzero\t", "\tlargest\t"})  // add runs only if two workers contributed
     CHECK_THAT(paje, ContainsSubstring(state));
   if (!installed("vite") || !installed("xvfb-run")) SKIP("vite or xvfb-run is not installed");
   const Outcome vite =
@@ -113,7 +113,7 @@ TEST_CASE("a program of a user's own is traced by StarPU's variables, and every 
   CHECK_THAT(contents(folder / "out.svg"), ContainsSubstring("<rect"));
 }
 
-TEST_CASE("a trace is found whatever STARPU_FXT_SUFFIX says") {
+TEST_CASE("a trace is found with any STARPU_FXT_SUFFIX") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const Variable suffix("STARPU_FXT_SUFFIX", "mine");
   const TemporaryFolder folder;
@@ -130,7 +130,7 @@ TEST_CASE("a trace is found whatever STARPU_FXT_SUFFIX says") {
   CHECK(read_trace(folder.path()).tasks.front().kernel == "test_set");
 }
 
-TEST_CASE("one process at a time records into a folder, and a second one is told so") {
+TEST_CASE("only one process at a time records into a folder, and a second one reports it") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;
   const auto record = [&] { return run_tesela({"gemm", "--n", "50", "--trace", folder.path()}); };
@@ -140,12 +140,12 @@ TEST_CASE("one process at a time records into a folder, and a second one is told
     CHECK(second.code == 3);
     CHECK_THAT(second.err, ContainsSubstring("another process") && ContainsSubstring(folder.path()));
   }
-  CHECK(run_tesela({"trace", folder.path()}).code == 3);  // recorded, and still ours to convert
+  CHECK(run_tesela({"trace", folder.path()}).code == 3);  // recorded, and still to be converted by its owner
   convert_trace(folder.path());
   CHECK(record().code == 0);
 }
 
-TEST_CASE("a record that StarPU cannot convert is no numerical failure") {
+TEST_CASE("a recording that StarPU cannot convert is not a numerical failure") {
   if (!can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;
   const Variable user("USER", "somebody");
@@ -158,7 +158,7 @@ TEST_CASE("a record that StarPU cannot convert is no numerical failure") {
   CHECK_THAT(outcome.err, ContainsSubstring(record));
 }
 
-TEST_CASE("a trace into a folder that cannot be made is an error, not a crash") {
+TEST_CASE("a trace folder that cannot be created is an error") {
   const Outcome traced = run_tesela({"gemm", "--n", "50", "--trace", "/proc/nowhere"});
   CHECK((traced.code == 2 || traced.code == 3));
   CHECK_THAT(traced.err, ContainsSubstring("/proc/nowhere"));

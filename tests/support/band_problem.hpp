@@ -24,8 +24,8 @@ void dsbevd_(const char*, const char*, const int*, const int*, double*, const in
 
 namespace tesela::test {
 
-/// Kinds: uniform, diagonal, zero, tridiagonal (inside the band), graded (from 1 down to eps^3), spiked (tiny elements
-/// beside large ones).
+/// Returns a band of this kind: uniform, diagonal, zero, tridiagonal (inside the band), graded (from 1 down to eps^3),
+/// spiked (tiny elements next to large ones).
 template <class T>
 HostMatrix<T> make_band(const std::string& kind, index_t n, index_t b, std::uint64_t seed = 1) {
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
@@ -42,7 +42,7 @@ HostMatrix<T> make_band(const std::string& kind, index_t n, index_t b, std::uint
   return ab;
 }
 
-/// LAPACK's eigenvalues, ascending.
+/// Returns LAPACK's eigenvalues in ascending order.
 template <class T>
 std::vector<double> band_values(const HostMatrix<T>& ab) {
   const int n = static_cast<int>(ab.cols()), kd = static_cast<int>(ab.rows()) - 1, ld = kd + 1, one = 1;
@@ -63,7 +63,7 @@ std::vector<double> band_values(const HostMatrix<T>& ab) {
 template <class T>
 constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
 
-/// A band in tiles whose room for bulges, and whose rows behind the last one, are NaN.
+/// Returns a band in tiles, with NaN in the room for bulges and in the rows after the last one.
 template <class T>
 SymmetricBand<T> poisoned(Runtime& rt, const HostMatrix<T>& ab, index_t window) {
   const index_t n = ab.cols(), b = ab.rows() - 1;
@@ -91,7 +91,7 @@ Found<T> chase(Runtime& rt, const HostMatrix<T>& ab, index_t window, const BandT
   return {chase.diagonal(), chase.off_diagonal()};
 }
 
-/// The largest distance of T's eigenvalues from LAPACK's of B, over the largest of these.
+/// Returns the largest distance of T's eigenvalues from LAPACK's for B, relative to the largest of these.
 template <class T>
 double value_error(const HostMatrix<T>& ab, const Found<T>& t) {
   const std::vector<double> expected = band_values(ab);
@@ -123,7 +123,7 @@ HostMatrix<T> identity(index_t n) {
   return q;
 }
 
-/// C = op(A) B in double.
+/// Returns C = op(A) B in double.
 template <class A, class B>
 HostMatrix<double> product(Op op, const HostMatrix<A>& a, const HostMatrix<B>& b) {
   HostMatrix<double> x(a.rows(), a.cols()), y(b.rows(), b.cols());
@@ -147,7 +147,7 @@ double frobenius(const HostMatrix<T>& a) {
   return std::sqrt(sum);
 }
 
-/// A band and its T with Q, formed from the identity in tiles of `tile`.
+/// A band, its T, and Q formed from the identity in tiles of `tile`.
 template <class T>
 struct Formed : Found<T> {
   HostMatrix<T> q;
@@ -195,7 +195,7 @@ Errors measure(const HostMatrix<T>& ab, const Formed<T>& f) {
   return {norm > 0 ? frobenius(b) / norm : frobenius(b), frobenius(unit)};
 }
 
-/// As SymmetricBand clamps.
+/// Clamps b like SymmetricBand.
 inline index_t clamped(index_t n, index_t b) { return std::clamp<index_t>(b, 1, std::max<index_t>(n - 1, 1)); }
 
 }  // namespace tesela::test

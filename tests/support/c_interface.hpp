@@ -18,7 +18,7 @@
 
 namespace tesela::test {
 
-/// The C function of T.
+/// Returns the C function for T.
 template <class T, class S, class D>
 auto of(S single, D other) {
   if constexpr (std::is_same_v<T, float>)
@@ -27,7 +27,7 @@ auto of(S single, D other) {
     return other;
 }
 
-/// Column-major memory with room between the columns, which must stay as it is.
+/// Column-major memory with padding between the columns, which must not change.
 template <class T>
 struct Padded {
   index_t m, n, ld;
@@ -70,7 +70,7 @@ bool same_bits(const Padded<T>& a, const Padded<T>& b) {
   return a.memory.size() == b.memory.size() && std::memcmp(a.data(), b.data(), a.memory.size() * sizeof(T)) == 0;
 }
 
-/// ||op(A) B - C||_F in double.
+/// Returns ||op(A) B - C||_F in double.
 template <class T>
 double product_error(const Padded<T>& a, bool transpose, const Padded<T>& b, const Padded<T>& c, index_t rows,
                      index_t inner) {
@@ -90,7 +90,7 @@ double eps() {
   return static_cast<double>(std::numeric_limits<T>::epsilon());
 }
 
-/// The call must say this.
+/// Requires that the call returns 0 and shows its message otherwise.
 #define CHECK_OK(call)                     \
   do {                                     \
     const auto info_ = (call);             \
@@ -98,7 +98,7 @@ double eps() {
     CHECK(info_ == 0);                     \
   } while (false)
 
-/// While it lives, C's functions compute as CoresAlone says.
+/// While it lives, C functions compute on cores only, see CoresAlone.
 class COnCores {
  public:
   COnCores() { CHECK_OK(tesela_stop()); }

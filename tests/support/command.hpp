@@ -8,11 +8,12 @@
 
 namespace tesela::test {
 
-/// `tesela WORDS`, to which a test adds options.
+/// The command `tesela WORDS`; a test adds options.
 struct Command {
   Words words;
 
-  /// Runs it to this exit code, or if negative to the one that its report's status implies, and answers the report.
+  /// Runs the command, requires this exit code, or if negative the one implied by the status in the report, and returns
+  /// the report.
   nlohmann::json operator()(const Words& options, int code = 0, const ProcessOptions& process = {}) const {
     const Outcome run = run_tesela(words + Words{"--json", "-"} + options, process);
     CAPTURE(words, options, run.out, run.err);
@@ -21,7 +22,7 @@ struct Command {
     return nlohmann::json::parse(run.out);
   }
 
-  /// These options are wrong use, for this reason.
+  /// Requires that these options are refused as wrong use with this reason.
   void refuses(const Words& options, const std::string& why) const {
     const Outcome run = run_tesela(words + options);
     CAPTURE(words, options, run.out, run.err);
@@ -30,7 +31,7 @@ struct Command {
   }
 };
 
-/// A measured error of a report.
+/// Returns a measured error from a report.
 inline double check(const nlohmann::json& report, const char* name) {
   CAPTURE(name);
   REQUIRE(report["checks"].contains(name));

@@ -15,16 +15,16 @@
 #include <unistd.h>
 #include <vector>
 
-// A sanitizer's allocator must fail as the system's does, not end the test.
+// A sanitizer's allocator must fail like the system's instead of ending the test.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
-/// What the tests of files have in common.
+/// Shared by the tests of files.
 namespace tesela::test {
 
-/// A new folder that goes away with all it holds.
+/// A new folder that is removed with its contents at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -42,7 +42,7 @@ class TemporaryFolder {
 
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   std::string path() const { return path_.string(); }
-  /// The names in it, sorted, each followed by a blank.
+  /// Returns the sorted names in the folder, each followed by a blank.
   std::string listing() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -71,7 +71,7 @@ HostMatrix<T> parse(const std::string& bytes, std::uint64_t max_bytes = physical
   return read_matrix_bytes<T>(bytes, "name", max_bytes);
 }
 
-/// The message of the Exception that f must throw.
+/// Returns the message of the Exception that f must throw.
 template <class Exception>
 std::string thrown_by(const std::function<void()>& f) {
   try {
@@ -92,7 +92,7 @@ void check_throws(const std::string& message, const std::function<void()>& f) {
   CHECK(found.find("of another type") == std::string::npos);
 }
 
-/// .npy bytes of any version, with any header and data.
+/// Returns .npy bytes with this version, header and data.
 inline std::string npy(const std::string& header, const std::string& data = "", char version = 1) {
   std::string length;
   for (int i = 0; i < (version == 1 ? 2 : 4); ++i) length += static_cast<char>((header.size() >> (8 * i)) & 0xff);

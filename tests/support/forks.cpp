@@ -10,8 +10,8 @@
 #include <unistd.h>
 #include <vector>
 
-// The program tesela, linked so that its main() is run in a fork for each request of a test: to load CUDA's libraries
-// takes longer than most commands.
+// The program tesela, linked so that its main() runs in a fork for each request of a test, since loading CUDA's
+// libraries takes longer than most commands.
 
 extern "C" {
 int __real_main(int, char**);  // NOLINT(bugprone-reserved-identifier): the linker's names (--wrap=main)

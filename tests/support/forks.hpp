@@ -12,20 +12,20 @@
 #include <unistd.h>
 #include <vector>
 
-// What a test asks tesela-forks (tests/support/forks.cpp) by a socket: one command at a time.
+// Requests of a test to tesela-forks (tests/support/forks.cpp) through a socket, one command at a time.
 
 namespace tesela::test {
 
-inline constexpr int fork_socket = 3;  ///< of tesela-forks
+inline constexpr int fork_socket = 3;  ///< descriptor in tesela-forks
 
 struct ForkRequest {
-  int out = -1, err = -1;  ///< where the command writes
+  int out = -1, err = -1;  ///< descriptors for the command's output
   std::uint64_t largest_file = 0;
   std::string folder;
   std::vector<std::string> environment, words;
 };
 
-/// Twice: when the command begins, and when it has ended.
+/// Sent twice: at the start and at the end of the command.
 struct ForkAnswer {
   pid_t pid = -1;
   int status = 0;
@@ -54,12 +54,12 @@ inline bool read_all(int descriptor, void* data, std::size_t bytes) {
   return true;
 }
 
-/// The descriptors go with these numbers, then all strings, each with a zero at its end.
+/// The descriptors are sent with these numbers; then follow all strings, each ended by a zero.
 struct ForkHeader {
   std::uint64_t bytes = 0, environment = 0, largest_file = 0;
 };
 
-/// A header's message, with room for two descriptors.
+/// The message of a header, with room for two descriptors.
 struct ForkMessage {
   ForkHeader header = {};
   iovec part{&header, sizeof header};

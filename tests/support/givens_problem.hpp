@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// What the tests of plane rotations factor, and how they measure it: everything on the host in long double.
+// Problems and errors for the tests of plane rotations, on the host in long double.
 
 extern "C" {
 void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
@@ -19,7 +19,7 @@ void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, cons
 
 namespace tesela::test {
 
-/// A host matrix with padding below each column, which nobody may touch.
+/// A host matrix with padding below each column that must not be touched.
 template <class T>
 struct Padded {
   static constexpr T padding = T(-77);
@@ -40,7 +40,8 @@ struct Padded {
   }
 };
 
-/// uniform, graded (entries from 1 down to 1e-12), low-rank, kappa (columns nearly dependent), zero, ones, band:3 …
+/// Returns a matrix of this kind: uniform, graded (entries from 1 down to 1e-12), low-rank, kappa (columns nearly
+/// dependent), zero, ones, band:3 …
 template <class T>
 Padded<T> make_matrix(const std::string& kind, index_t m, index_t n) {
   Padded<T> a(m, n);
@@ -66,7 +67,7 @@ struct Errors {
   double backward = 0, orthogonality = 0;
 };
 
-/// ||A - Q R||_F / ||A||_F with R the first rows of r's upper trapezoid, and ||I - Q^T Q||_F; Q is m x k.
+/// Returns ||A - Q R||_F / ||A||_F, where R is the first rows of r's upper trapezoid, and ||I - Q^T Q||_F; Q is m x k.
 template <class T>
 Errors measure(const Padded<T>& a, const Padded<T>& q, const Padded<T>& r) {
   long double residual = 0, norm = 0, gram = 0;
@@ -87,14 +88,14 @@ Errors measure(const Padded<T>& a, const Padded<T>& q, const Padded<T>& r) {
   return {static_cast<double>(std::sqrt(residual) / scale), static_cast<double>(std::sqrt(gram))};
 }
 
-/// The bounds that factorizations are held to: 5e-15 sqrt(n) and 1e-13 sqrt(n), 5e-6 and 1e-4 in single precision.
+/// Bounds of the factorizations: 5e-15 sqrt(n) and 1e-13 sqrt(n); in single precision 5e-6 and 1e-4.
 template <class T>
 Errors bounds(index_t n) {
   const double root = std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
   return sizeof(T) == 8 ? Errors{5e-15 * root, 1e-13 * root} : Errors{5e-6 * root, 1e-4 * root};
 }
 
-/// The R of LAPACK geqrf, in the upper trapezoid.
+/// Returns R of LAPACK's geqrf in the upper trapezoid.
 template <class T>
 Padded<T> lapack_r(Padded<T> a) {
   const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), size = 64 * (n + 1);
@@ -109,7 +110,7 @@ Padded<T> lapack_r(Padded<T> a) {
   return a;
 }
 
-/// The largest difference of |R| of two factorizations, relative to R's largest entry.
+/// Returns the largest difference of |R| of two factorizations, relative to R's largest entry.
 template <class T>
 double r_difference(const Padded<T>& r, const Padded<T>& other) {
   double worst = 0, largest = 0;

@@ -7,7 +7,7 @@
 extern "C" void dggglm_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, double*,
                         double*, double*, const int*, int*);
 
-/// General linear models, LAPACK's answers to them, and ours.
+/// General linear models with LAPACK's and our solutions.
 namespace tesela::test {
 
 struct Model {
@@ -26,7 +26,7 @@ inline Matrix sum(const Matrix& a, const Matrix& b, double factor = 1) {
   return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return a(i, j) + factor * b(i, j); });
 }
 
-/// With right-hand sides that have solutions.
+/// Returns a model whose right-hand sides are consistent.
 inline Model consistent(Matrix a, Matrix b, index_t r, std::uint64_t seed = 9) {
   Matrix y = sum(product(Op::none, a, random(a.cols(), r, seed)), product(Op::none, b, random(b.cols(), r, seed + 1)));
   return {std::move(a), std::move(b), std::move(y)};
@@ -36,7 +36,7 @@ struct GlmReference {
   Matrix X, U;
 };
 
-/// LAPACK ggglm, for n <= m <= n + p, a column at a time.
+/// Returns the solution of LAPACK's ggglm, for n <= m <= n + p, one column at a time.
 inline GlmReference reference_of(const Model& model) {
   const int m = static_cast<int>(model.a.rows()), n = static_cast<int>(model.a.cols()),
             p = static_cast<int>(model.b.cols()), ld = std::max(m, 1), lwork = 200 * (m + n + p + 1);
@@ -65,7 +65,7 @@ inline Glm<double> solve(Runtime& runtime, const Model& model, GlmOptions option
   return glm(g, A, B, Y, options);
 }
 
-/// The solution's residual, and that u = B^T lambda with A^T lambda = 0 by its multipliers.
+/// Requires a small residual, and u = B^T lambda with A^T lambda = 0 for the multipliers lambda.
 inline void require_solution(const Model& model, const Glm<double>& s, double tolerance = 1e-13) {
   REQUIRE(s.X.rows() == model.a.cols());
   REQUIRE(s.U.rows() == model.b.cols());

@@ -11,14 +11,14 @@
 
 namespace tesela::test {
 
-/// The lanes of a warp in turn on one thread, for bodies that a GPU's warps run: a lane goes on until it asks for what
-/// others have, then the next one does. All lanes must ask for the same things in the same order. A lane begins by
-/// ucontext, and gives way by longjmp, which asks nothing of the kernel.
+/// Runs the lanes of a warp in turn on one host thread: a lane runs until it needs values of other lanes, then the next
+/// lane runs. All lanes must take part in the same exchanges in the same order. A lane starts by ucontext and switches
+/// by longjmp, which needs no system call.
 class HostWarp {
  public:
   static constexpr int lanes = 32;
 
-  /// body() for each lane.
+  /// Runs body() for each lane.
   static void run(const std::function<void(HostWarp&)>& body) {
     HostWarp warp(body);
     warp.all_lanes();
@@ -93,7 +93,7 @@ class HostWarp {
       }
       for (const Lane& lane : all_)
         if (lane.done != all_[0].done || lane.asked != all_[0].asked)
-          throw std::logic_error("HostWarp: lanes parted company");
+          throw std::logic_error("HostWarp: lanes have diverged");
     }
   }
   void exchange(const void* mine, std::size_t bytes) {

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-// LAPACK's own tile QR kernels, as references. A program that includes this links LAPACK itself.
+// LAPACK's tile QR kernels as references. A program that includes this header must link LAPACK.
 extern "C" {
 #define TESELA_LAPACK_QR(p, T)                                                                                       \
   void p##geqrt_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, int*);                      \
@@ -28,7 +28,7 @@ inline int i32(index_t n) { return static_cast<int>(n); }
 inline const char* letter(Side side) { return side == Side::left ? "L" : "R"; }
 inline const char* letter(Op op) { return op == Op::none ? "N" : "T"; }
 
-/// LAPACK geqrt of an m x n matrix; nothing for an empty one.
+/// Factors an m x n matrix by LAPACK's geqrt; does nothing for an empty matrix.
 template <class T>
 void geqrt(index_t m, index_t n, index_t ib, T* a, index_t lda, T* t, index_t ldt) {
   if (m == 0 || n == 0) return;
@@ -41,7 +41,7 @@ void geqrt(index_t m, index_t n, index_t ib, T* a, index_t lda, T* t, index_t ld
     dgeqrt_(&im, &in, &nb, a, &ia, t, &it, work.data(), &info);
 }
 
-/// LAPACK gemqrt: op(Q) C or C op(Q) for the m x n matrix C and k vectors.
+/// Computes op(Q) C or C op(Q) by LAPACK's gemqrt, for an m x n matrix C and k vectors.
 template <class T>
 void gemqrt(Side side, Op op, index_t m, index_t n, index_t k, index_t ib, const T* v, index_t ldv, const T* t,
             index_t ldt, T* c, index_t ldc) {
@@ -56,7 +56,7 @@ void gemqrt(Side side, Op op, index_t m, index_t n, index_t k, index_t ib, const
     dgemqrt_(letter(side), letter(op), &im, &in, &ik, &nb, v, &iv, t, &it, c, &ic, work.data(), &info, 1, 1);
 }
 
-/// LAPACK tpqrt of [A; B], B m x n with its last l rows upper trapezoidal.
+/// Factors [A; B] by LAPACK's tpqrt; the last l rows of B (m x n) are upper trapezoidal.
 template <class T>
 void tpqrt(index_t m, index_t n, index_t l, index_t ib, T* a, index_t lda, T* b, index_t ldb, T* t, index_t ldt) {
   if (m == 0 || n == 0) return;
@@ -70,7 +70,7 @@ void tpqrt(index_t m, index_t n, index_t l, index_t ib, T* a, index_t lda, T* b,
     dtpqrt_(&im, &in, &il, &nb, a, &ia, b, &iB, t, &it, work.data(), &info);
 }
 
-/// LAPACK tpmqrt on [A; B] or [A B], B m x n.
+/// Applies Q to [A; B] or [A B] by LAPACK's tpmqrt; B is m x n.
 template <class T>
 void tpmqrt(Side side, Op op, index_t m, index_t n, index_t k, index_t l, index_t ib, const T* v, index_t ldv,
             const T* t, index_t ldt, T* a, index_t lda, T* b, index_t ldb) {

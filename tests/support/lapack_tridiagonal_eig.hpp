@@ -8,8 +8,8 @@
 #include <cmath>
 #include <vector>
 
-// LAPACK's own solvers of symmetric tridiagonal eigenproblems, as references and peers. A program that includes this
-// links LAPACK itself.
+// LAPACK's solvers for symmetric tridiagonal eigenproblems as references. A program that includes this header must link
+// LAPACK.
 extern "C" {
 void dsterf_(const int*, double*, double*, int*);
 void dstedc_(const char*, const int*, double*, double*, double*, const int*, double*, const int*, int*, const int*,
@@ -18,7 +18,8 @@ void dstedc_(const char*, const int*, double*, double*, double*, const int*, dou
 
 namespace tesela::test {
 
-/// A power of two next to the largest entry: references are LAPACK's in double on entries of size 1.
+/// Returns the exponent of a power of two near the largest entry. References are computed in double with entries of
+/// size 1.
 template <class T>
 int size_exponent(const SymmetricTridiagonal<T>& t) {
   double most = 0;
@@ -27,7 +28,7 @@ int size_exponent(const SymmetricTridiagonal<T>& t) {
   return most > 0 ? std::ilogb(most) : 0;
 }
 
-/// The eigenvalues times 2^-size_exponent(t), ascending, by dsterf.
+/// Returns the eigenvalues times 2^-size_exponent(t) in ascending order, by dsterf.
 template <class T>
 std::vector<double> reference_values(const SymmetricTridiagonal<T>& t) {
   const int exponent = size_exponent(t), n = static_cast<int>(t.n());
@@ -41,12 +42,12 @@ std::vector<double> reference_values(const SymmetricTridiagonal<T>& t) {
   return d;
 }
 
-/// ||T||_2 times 2^-size_exponent, from the values.
+/// Returns ||T||_2 times 2^-size_exponent from the values.
 inline double norm_of(const std::vector<double>& values) {
   return values.empty() ? 0 : std::max(std::abs(values.front()), std::abs(values.back()));
 }
 
-/// dstedc on T: values in d, vectors in z (n x n).
+/// Runs dstedc on T; returns values in d and vectors in z (n x n).
 inline int stedc(std::vector<double>& d, std::vector<double>& e, std::vector<double>& z) {
   const int n = static_cast<int>(d.size()), lwork = 1 + 4 * n + n * n, liwork = 3 + 5 * n;
   std::vector<double> work(static_cast<std::size_t>(lwork));

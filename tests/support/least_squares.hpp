@@ -19,7 +19,7 @@ void dgelsy_(const int*, const int*, const int*, double*, const int*, double*, c
              double*, const int*, int*);
 }
 
-/// Problems, LAPACK's answers to them, and ours.
+/// Problems with LAPACK's and our solutions.
 namespace tesela::test {
 
 using Matrix = HostMatrix<double>;
@@ -63,7 +63,7 @@ struct Reference {
   int rank = 0;
 };
 
-/// What LAPACK answers: gels, or gelsy where rcond is given.
+/// Returns LAPACK's solution by gels, or by gelsy if rcond is given.
 inline Reference reference_of(const Matrix& a, const Matrix& b, double rcond = -1) {
   const int m = static_cast<int>(a.rows()), n = static_cast<int>(a.cols()), r = static_cast<int>(b.cols()),
             ld = std::max(m, 1), ldb = std::max({m, n, 1}), lwork = 200 * (m + n + r + 10);
@@ -92,7 +92,7 @@ inline Reference reference_of(const Matrix& a, const Matrix& b, double rcond = -
   return result;
 }
 
-/// Ours, on copies with NaN between the columns, which must be there afterwards.
+/// Returns our solution for copies with NaN between the columns, and requires that the NaN are unchanged.
 inline LeastSquares<double> solve(Runtime& runtime, const Matrix& a, const Matrix& b, TileShape tile,
                                   const OlsOptions& options = {}, index_t rhs_tile = 5) {
   const auto padded = [](const Matrix& from) {

@@ -9,7 +9,7 @@
 
 namespace tesela::test {
 
-/// One long system on the host, and how right a solution of it is.
+/// One long system on the host, and the error of a solution.
 template <class T>
 struct LongTridiagonal {
   std::vector<T> dl, d, du, b;
@@ -29,7 +29,7 @@ struct LongTridiagonal {
     }
     return s;
   }
-  /// (-1, c, -1) with solutions that decay by `decay` from row to row on both sides of the one entry of b.
+  /// Returns (-1, c, -1) with a solution that decays by `decay` from row to row on both sides of the only nonzero of b.
   static LongTridiagonal decaying(index_t n, double decay, index_t place, double size) {
     LongTridiagonal s(n);
     for (std::size_t i = 0; i < s.b.size(); ++i) {
@@ -40,7 +40,7 @@ struct LongTridiagonal {
     return s;
   }
 
-  /// The largest componentwise backward error of x over all rows whose terms are not below `least`.
+  /// Returns the largest componentwise backward error of x over all rows whose terms are at least `least`.
   double error(const std::vector<T>& x, bool periodic, long double least = 0) const {
     long double worst = 0;
     const auto at = [](const std::vector<T>& v, index_t i) -> long double { return v[static_cast<std::size_t>(i)]; };

@@ -10,12 +10,12 @@
 
 namespace tesela::test {
 
-/// Skips the rest of a test case, visibly, where there is no GPU.
+/// Skips the rest of a test case, visibly, if there is no GPU.
 inline void require_gpu() {
   if (count_cuda_devices() == 0) SKIP("no CUDA device here");
 }
 
-/// tests/data, or where a bundle keeps it.
+/// Returns tests/data or its path in a bundle.
 inline std::string data_directory() {
   const char* elsewhere = std::getenv("TESELA_TEST_DATA");
   return elsewhere != nullptr ? elsewhere : TESELA_TEST_DATA;

@@ -34,7 +34,7 @@ Detection detect(const Problem<T>& p, MimoOptions options) {
   return mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
 }
 
-/// By the method of that name.
+/// Detects by the method with this name.
 template <class T>
 Detection by(const Problem<T>& p, const std::string& method, ColumnOrder order = ColumnOrder::mmse_vblast) {
   MimoOptions options{.order = order};
@@ -42,7 +42,7 @@ Detection by(const Problem<T>& p, const std::string& method, ColumnOrder order =
   return detect(p, options);
 }
 
-/// Signals in which two detections differ.
+/// Returns the number of signals with different results.
 inline index_t differences(const Detection& a, const Detection& b) {
   index_t count = 0;
   for (index_t k = 0; k < a.labels.cols(); ++k) {

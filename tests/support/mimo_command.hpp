@@ -9,7 +9,7 @@
 
 namespace tesela::test {
 
-/// 2 x 2 channels and signals of bpsk, one a channel: signal k is H s exactly.
+/// Files with 2 x 2 channels and bpsk signals, one signal for each channel: signal k is exactly H s.
 struct MimoTestFiles {
   TemporaryFolder folder;
   std::string h = folder / "h.npy", y = folder / "y.npy", s = folder / "s.npy";

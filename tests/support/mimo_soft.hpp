@@ -14,7 +14,7 @@ SoftDetection<T> soft(const Problem<T>& p, SoftOptions options, const HostMatrix
   return mimo_soft(g, p.shape, p.h, p.y, p.alphabets, options, priors);
 }
 
-/// The largest |L - L'| / max(1, |L'|).
+/// Returns the largest |L - L'| / max(1, |L'|).
 template <class T>
 double apart(const SoftDetection<T>& a, const SoftDetection<T>& b) {
   double most = 0;

@@ -15,7 +15,8 @@
 
 namespace tesela::test {
 
-/// One system, A x = B, on the host. What no solver may read is NaN: dl(0) and du(n - 1), and B's rows beyond n.
+/// One system A x = B on the host. Elements that must not be read are NaN: dl(0), du(n - 1), and rows of B after the
+/// n-th.
 template <class T>
 struct OneTridiagonal {
   static constexpr index_t padding = 3;
@@ -23,7 +24,7 @@ struct OneTridiagonal {
   index_t n, r, ldb = n + padding;
   std::vector<T> dl, d, du, b;
 
-  /// Rows whose diagonal is larger than the other two together, of either sign.
+  /// Each diagonal element is larger than the other two together, with either sign.
   OneTridiagonal(index_t rows, index_t columns, std::uint64_t seed) : n(rows), r(columns) {
     const Generator<T> uniform{Pattern::uniform, 0, 0, seed};
     const auto size = static_cast<std::size_t>(n);
@@ -38,7 +39,7 @@ struct OneTridiagonal {
     }
   }
 
-  /// Its diagonals, in tiles of mb rows in their place.
+  /// Maps the diagonals in tiles of mb rows.
   Tridiagonal<T> map(Runtime& runtime, index_t mb) const {
     const auto column = [&](const std::vector<T>& x) {
       return TileMatrix<T>::map(runtime, x.data(), n, 1, std::max<index_t>(n, 1), {mb, 1});
@@ -46,7 +47,7 @@ struct OneTridiagonal {
     return {column(dl), column(d), column(du)};
   }
 
-  /// LAPACK's solution; its columns stand as B's do.
+  /// Returns LAPACK's solution in the layout of B.
   std::vector<T> reference() const {
     std::vector<T> below = dl, diagonal = d, above = du, x = b;
     if (n > 0) REQUIRE(lapack::gtsv(n, r, below.data() + 1, diagonal.data(), above.data(), x.data(), ldb) == 0);
@@ -58,7 +59,7 @@ inline bool same_bits(const auto& x, const auto& y) {
   return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0);
 }
 
-/// max |x - y| over the unknowns; NaN where either is not a number.
+/// Returns max |x - y| over the unknowns; NaN if an element is NaN.
 template <class T>
 double difference(const OneTridiagonal<T>& problem, const std::vector<T>& x, const std::vector<T>& y) {
   double largest = 0;
@@ -71,7 +72,7 @@ double difference(const OneTridiagonal<T>& problem, const std::vector<T>& x, con
   return largest;
 }
 
-/// Solves with solve(graph, A, B) in tiles of mb x nb, requires success and nothing changed but B, and answers X.
+/// Returns X by solve(graph, A, B) in tiles of mb x nb; requires success and that only B changes.
 template <class T, class Solve>
 std::vector<T> solution(Runtime& runtime, const OneTridiagonal<T>& problem, index_t mb, index_t nb, Solve solve) {
   const OneTridiagonal<T> before = problem;
@@ -92,7 +93,7 @@ std::vector<T> solution(Runtime& runtime, const OneTridiagonal<T>& problem, inde
   return x;
 }
 
-/// The status of solve(graph, A, B) in tiles of mb rows.
+/// Returns the status of solve(graph, A, B) in tiles of mb rows.
 template <class T, class Solve>
 index_t status_of(Runtime& runtime, const OneTridiagonal<T>& problem, index_t mb, Solve solve) {
   std::vector<T> x = problem.b;

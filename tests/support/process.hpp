@@ -21,7 +21,7 @@
 
 namespace tesela::test {
 
-/// Factor on the seconds that a program may take: sanitizers slow it down.
+/// Factor for the time limits of programs: sanitizers slow them down.
 #ifdef __SANITIZE_ADDRESS__
 inline constexpr double patience = 5;
 #elif defined(__SANITIZE_THREAD__)
@@ -30,7 +30,7 @@ inline constexpr double patience = 20;
 inline constexpr double patience = 1;
 #endif
 
-/// A command line, or a part of one.
+/// A command line or part of one.
 using Words = std::vector<std::string>;
 
 template <class W>
@@ -39,7 +39,7 @@ std::vector<W> operator+(std::vector<W> a, const std::vector<W>& b) {
   return a;
 }
 
-/// A folder of its own for one test case, removed at the end.
+/// A separate folder for one test case, removed at the end.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -70,25 +70,25 @@ struct Outcome {
   int code = -1;  ///< exit code, or 1000 + signal
   std::string out, err;
   double seconds = 0;
-  double peak_bytes = 0;  ///< of memory, its own
+  double peak_bytes = 0;  ///< of its memory
 };
 
 struct ProcessOptions {
   std::map<std::string, std::string> environment = {};
   double interrupt_after = 0;                 ///< seconds until the signal; 0: never
-  std::function<bool()> interrupt_when = {};  ///< the same by what is seen from outside
+  std::function<bool()> interrupt_when = {};  ///< the same on a condition seen from outside
   int signal = SIGINT;
   std::size_t largest_file = 0;  ///< bytes (RLIMIT_FSIZE); 0: unlimited
   double limit = 120;            ///< seconds until SIGKILL
 };
 
-/// A program that has begun: whether it has ended, and how.
+/// A running program, and how it ended.
 struct Process {
   pid_t pid = -1;
   std::function<bool(int& status, rusage& usage)> ended;
 };
 
-/// Waits for the end of what `begin` begins, its output caught in files of a folder of its own.
+/// Starts a program by `begin` and waits for its end, with its output in files of a separate folder.
 inline Outcome watch(const std::function<Process(int out, int err)>& begin, const ProcessOptions& options) {
   const TemporaryFolder folder;
   const auto caught = [&](const char* name) {
@@ -125,7 +125,8 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
   const auto begin = [&](int out, int err) {
     const pid_t child = fork();
     if (child == 0) {
-      for (int signal = 1; signal < SIGRTMIN; ++signal) std::signal(signal, SIG_DFL);  // a shell's jobs ignore some
+      // Jobs of a shell ignore some signals.
+      for (int signal = 1; signal < SIGRTMIN; ++signal) std::signal(signal, SIG_DFL);
       dup2(out, 1);
       dup2(err, 2);
       for (const auto& [name, value] : options.environment) setenv(name.c_str(), value.c_str(), 1);
@@ -146,13 +147,13 @@ inline Outcome run(const std::vector<std::string>& command, const ProcessOptions
 
 inline bool installed(const std::string& program) { return run({"/bin/sh", "-c", "command -v " + program}).code == 0; }
 
-/// The tesela command that was built with this test: it lies beside it.
+/// Returns the path of the tesela command built with this test, in the same folder.
 inline std::string tesela() {
   return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tesela").string();
 }
 
-/// tesela-forks, which lies beside this test; without a socket where there is none, or where sanitizers want programs
-/// of their own.
+/// The program tesela-forks in the folder of this test. There is no socket if the program is missing, or if sanitizers
+/// need separate programs.
 class Forks {
  public:
   Forks() {
@@ -184,7 +185,7 @@ class Forks {
   pid_t pid_ = -1;
 };
 
-/// `tesela ARGUMENTS`, as a process of its own.
+/// Runs `tesela ARGUMENTS` in a separate process.
 inline Outcome run_tesela(std::vector<std::string> arguments, const ProcessOptions& options = {}) {
   arguments.insert(arguments.begin(), tesela());
   static const Forks forks;

@@ -33,7 +33,7 @@ struct Matrix {
 
 using Where = std::function<bool(index_t i, index_t j)>;
 
-/// Random where `active`, NaN elsewhere and in the padding: a kernel that reads there spoils its result.
+/// Random numbers where `active`, NaN elsewhere and in the padding, so that a read there changes the result.
 template <class T>
 Matrix<T> random(index_t m, index_t n, const Where& active, unsigned seed) {
   std::mt19937_64 engine(seed);
@@ -51,7 +51,7 @@ Matrix<T> work_for(index_t width, index_t across) {
   return Matrix<T>(shape.rows, shape.cols);
 }
 
-/// Everything outside `active`, padding too, is bit for bit what it was.
+/// Requires that all elements outside `active` and the padding have the bits of before.
 template <class T>
 bool untouched(Matrix<T>& before, Matrix<T>& after, const Where& active) {
   for (index_t j = 0; j < after.n; ++j)
@@ -60,7 +60,7 @@ bool untouched(Matrix<T>& before, Matrix<T>& after, const Where& active) {
   return true;
 }
 
-/// max |x - y| where `active`, in units of rounding; a NaN on either side is infinite.
+/// Returns max |x - y| where `active`, in units of rounding; infinite for NaN.
 template <class T>
 double distance(Matrix<T>& x, Matrix<T>& y, const Where& active) {
   double worst = 0;

@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-/// Least squares in quadruple precision, for references.
+/// Least squares in quadruple precision as references.
 namespace tesela::test {
 
-__extension__ typedef __float128 Quad;  // no ISO C++
+__extension__ typedef __float128 Quad;  // not part of ISO C++
 
 inline Quad root(Quad x) {
   if (x == 0) return 0;
   int e = 0;
-  Quad scaled = x;  // into the range of long double
+  Quad scaled = x;  // reduced to the range of long double
   for (; scaled > 4; scaled /= 4) ++e;
   for (; scaled < 1; scaled *= 4) --e;
   Quad y = std::sqrt(static_cast<long double>(scaled));
@@ -25,8 +25,8 @@ inline Quad root(Quad x) {
   return y;
 }
 
-/// Householder reflectors with column pivoting: the first n of the n + r columns of s, m >= n rows each, become R.
-/// Returns R's columns' numbers.
+/// Factors by Householder reflectors with column pivoting: the first n of the n + r columns of s, with m >= n rows,
+/// become R. Returns the numbers of R's columns.
 inline std::vector<index_t> quadruple_qr(std::vector<Quad>& s, index_t m, index_t n, index_t r) {
   const auto at = [&](index_t i, index_t j) -> Quad& { return s[static_cast<std::size_t>(i + j * m)]; };
   std::vector<index_t> pivots;
@@ -54,7 +54,7 @@ inline std::vector<index_t> quadruple_qr(std::vector<Quad>& s, index_t m, index_
   return pivots;
 }
 
-/// R x = c for column c of s after quadruple_qr.
+/// Solves R x = c for column c of s after quadruple_qr.
 inline void quadruple_solve(const std::vector<Quad>& s, index_t m, index_t n, index_t c,
                             const std::vector<index_t>& pivots, double* x) {
   const auto at = [&](index_t i, index_t j) { return s[static_cast<std::size_t>(i + j * m)]; };
@@ -67,7 +67,7 @@ inline void quadruple_solve(const std::vector<Quad>& s, index_t m, index_t n, in
   }
 }
 
-/// argmin ||diag(sqrt(w)) (A x - b)||_2 for each column, A of full column rank.
+/// Returns argmin ||diag(sqrt(w)) (A x - b)||_2 for each column; A has full column rank.
 template <class T>
 HostMatrix<double> quadruple_wls(const HostMatrix<T>& a, const HostMatrix<T>& b, const std::vector<T>& w) {
   const index_t m = a.rows(), n = a.cols(), r = b.cols();
@@ -83,8 +83,8 @@ HostMatrix<double> quadruple_wls(const HostMatrix<T>& a, const HostMatrix<T>& b,
   return x;
 }
 
-/// x of min ||u||_2 with b = A x + F u for each column b. A has full column rank, F full row rank once its rows are
-/// divided by their largest elements, which must leave it well conditioned.
+/// Returns x of min ||u||_2 subject to b = A x + F u for each column b. A has full column rank. F divided by the
+/// largest element of each row must have full row rank and be well conditioned.
 template <class T>
 HostMatrix<double> quadruple_glm(const HostMatrix<T>& a, const HostMatrix<T>& f, const HostMatrix<T>& b) {
   const index_t m = a.rows(), n = a.cols(), r = b.cols(), p = f.cols(), q = m - n;
@@ -97,7 +97,7 @@ HostMatrix<double> quadruple_glm(const HostMatrix<T>& a, const HostMatrix<T>& f,
       at(i, j) = Quad(j < n ? a(i, j) : j < n + r ? b(i, j - n) : f(i, j - n - r)) / Quad(size);
   }
   const std::vector<index_t> pivots = quadruple_qr(s, m, n, r + p);
-  // B2 B2^T w = c2 by elimination, u = B2^T w.
+  // Solves B2 B2^T w = c2 by elimination; u = B2^T w.
   std::vector<Quad> gram(static_cast<std::size_t>(q * (q + r)));
   const auto of = [&](index_t i, index_t j) -> Quad& { return gram[static_cast<std::size_t>(i + j * q)]; };
   for (index_t i = 0; i < q; ++i)

@@ -9,20 +9,20 @@
 
 namespace tesela::test {
 
-/// Arguments reach the program as they are, but for quotes. What hangs is killed after so many seconds.
+/// Runs a program on several ranks with unchanged arguments (apart from quotes), and kills it after `seconds`.
 inline Outcome run_on_ranks(int ranks, const Words& program, ProcessOptions options = {}, double seconds = 30) {
   std::string line = "exec env --ignore-signal=PIPE mpirun --oversubscribe -np " + std::to_string(ranks);
   for (const std::string& word : program) line += " '" + word + "'";
   options.environment.insert({{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}});
-#if defined(__SANITIZE_ADDRESS__)  // MPI's modules leak and are unloaded: leaks without a name
+#if defined(__SANITIZE_ADDRESS__)  // MPI's modules leak and are unloaded, so their leaks have no names
   options.environment.insert({"ASAN_OPTIONS", "allocator_may_return_null=1:detect_leaks=0"});
 #endif
   options.limit = seconds * patience;
   return run({"/bin/sh", "-c", line}, options);
 }
 
-/// Processes whose command line has this word in it, once those that are about to end have ended: at most three seconds
-/// later.
+/// Returns the number of processes with this word in their command line, after waiting up to three seconds for their
+/// end.
 inline int processes_with(const std::string& word) {
   int count = 0;
   for (int attempt = 0; attempt < 30; ++attempt) {
@@ -36,7 +36,7 @@ inline int processes_with(const std::string& word) {
   return count;
 }
 
-/// Skips where there is no mpirun that can start processes, or no library to join them by.
+/// Skips if mpirun cannot start processes or there is no MPI library.
 inline void require_ranks() {
   const auto library = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../lib/libtesela_mpi.so";
   if (!std::filesystem::exists(library)) SKIP("built without MPI");

@@ -9,11 +9,11 @@
 #include <tuple>
 #include <vector>
 
-// A kernel's variants on blocks of host memory, so that a test can call them alike.
+// Calls all variants of a kernel in the same way, on blocks of host memory.
 
 namespace tesela::test {
 
-/// A block as a task's tile.
+/// A block as a tile of a task.
 template <class P>
 class TaskArgument {
  public:
@@ -56,7 +56,7 @@ class TaskArgument<std::span<const P>> {
   std::vector<TaskArgument<P>> some_;
 };
 
-/// Runs K as a task, or where there is no runtime its cpu variant here.
+/// Runs K as a task, or without a runtime calls its cpu variant.
 template <class K, class... P>
 void run_kernel(Runtime* runtime, const typename K::Args& args, const P&... blocks) {
   if (runtime == nullptr) return K::cpu(args, blocks...);

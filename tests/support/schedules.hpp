@@ -47,8 +47,8 @@ inline void sort(Schedule& schedule) {
   });
 }
 
-/// Legality by carrying it out: which entries are nonzero is followed through every stage. Shares nothing with
-/// violation() but the definition.
+/// Returns whether a schedule is legal by simulating which entries are nonzero after each stage. Shares only the
+/// definition with violation().
 inline bool carried_out(const Schedule& s) {
   std::vector<std::vector<bool>> nonzero(static_cast<std::size_t>(s.m),
                                          std::vector<bool>(static_cast<std::size_t>(s.n), true));
@@ -92,7 +92,7 @@ inline std::vector<index_t> rotations_of(const Schedule& s) {
   return count;
 }
 
-/// Stage (or pivot) of each entry by rows, the zeros above left out.
+/// Returns the stage (or pivot) of each entry by rows, without the zeros above.
 inline std::string table(const Schedule& s) {
   std::map<std::pair<index_t, index_t>, index_t> stage;
   for (const Elimination& e : s.eliminations) stage[{e.row, e.column}] = e.stage;

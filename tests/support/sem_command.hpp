@@ -9,17 +9,17 @@ namespace tesela::test {
 
 inline const Command sem{{"sem"}};
 
-/// A file of examples/econometrics.
+/// Returns the path of a file in examples/econometrics.
 inline std::string example(const std::string& name) {
   return data_directory() + "/../../examples/econometrics/" + name;
 }
 
-/// The options that name the model "food_market" there, and its data.
+/// Returns the options that name a model there, such as "food_market", and its data.
 inline Words example_files(const std::string& name) {
   return {"--data", example(name + ".csv"), "--model", example(name + ".txt")};
 }
 
-/// Writes data and a model, and answers the options that name them.
+/// Writes data and a model and returns the options that name them.
 struct Files {
   TemporaryFolder folder;
   Words operator()(const std::string& data, const std::string& model) const {

@@ -8,19 +8,19 @@
 #include <optional>
 #include <utility>
 
-// One runtime for all test cases of a program, because StarPU takes its time to start.
+// One runtime for all test cases of a program, since StarPU starts slowly.
 
 namespace tesela::test {
 
 inline std::optional<Runtime> shared_runtime;
 
-/// Made at the first call, with these options.
+/// Returns the runtime, created with these options at the first call.
 inline Runtime& runtime(RuntimeOptions options = {}) {
   if (!shared_runtime) shared_runtime.emplace(std::move(options));
   return *shared_runtime;
 }
 
-/// While it lives, runtime() has cores alone, as CoresAlone says.
+/// While it lives, runtime() has only cores, see CoresAlone.
 class RuntimeOfCores {
  public:
   RuntimeOfCores() {
@@ -36,7 +36,7 @@ class RuntimeOfCores {
   bool alike_ = runtime().gpus() == 0;
 };
 
-/// StarPU must stop while CUDA and our codelets still stand, not among the static objects' destructors.
+/// StarPU must stop while CUDA and our codelets exist, so not in the destructors of static objects.
 class StopsRuntime : public Catch::EventListenerBase {
  public:
   using Catch::EventListenerBase::EventListenerBase;

@@ -9,13 +9,13 @@
 #include <random>
 #include <vector>
 
-// Models with known numbers, and the textbook's formulas in long double: dense, stacked, by elimination.
+// Models with known results, and the textbook formulas in long double: dense, stacked, by elimination.
 
 namespace tesela::test {
 
 using Real = long double;
 
-/// Column-major.
+/// A column-major matrix.
 struct Dense {
   index_t rows = 0, cols = 0;
   std::vector<Real> a = {};
@@ -39,7 +39,7 @@ inline Dense transposed(const Dense& a) {
   return t;
 }
 
-/// By elimination with partial pivoting.
+/// Returns the inverse by elimination with partial pivoting.
 inline Dense inverse(Dense a) {
   const index_t n = a.rows;
   Dense x(n, n);
@@ -60,7 +60,7 @@ inline Dense inverse(Dense a) {
   return x;
 }
 
-/// Data, D x (K + N), and a model of them.
+/// Data, D x (K + N), and a model for them.
 struct SemProblem {
   HostMatrix<double> data;
   SimultaneousModel model;
@@ -74,25 +74,25 @@ inline Dense columns(const SemProblem& p, const std::vector<index_t>& which) {
   return c;
 }
 
-/// Stacked estimates and their standard errors, one equation after the other.
+/// Stacked estimates and standard errors, one equation after the other.
 struct SemReference {
   std::vector<Real> b, errors;
   Dense covariance{0, 0}, weighting{0, 0};
 };
 
-/// Z's projection onto what X spans.
+/// Returns the projection of Z onto the span of X.
 inline Dense projected(const Dense& X, const Dense& Z) {
   return times(X, times(inverse(times(transposed(X), X)), times(transposed(X), Z)));
 }
 
-/// Textbook 2SLS and, where asked for, 3SLS with `steps` repetitions. All equations have numbers.
+/// Returns textbook 2SLS and, on request, 3SLS with `steps` repetitions. All equations must be identified.
 inline SemReference sem_reference(const SemProblem& p, const SemOptions& options, int steps = 1) {
   const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
   const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
   const auto N = static_cast<index_t>(p.model.equations.size()), D = p.data.rows();
   std::vector<index_t> common, starts{0};
   for (index_t c = 0; c < p.model.instruments; ++c) common.push_back(c);
-  std::vector<Dense> Z, F, y;  // F: fitted regressors
+  std::vector<Dense> Z, F, y;  // F: the fitted regressors
   for (const Equation& e : p.model.equations) {
     Z.push_back(columns(p, e.regressors));
     y.push_back(columns(p, {e.dependent}));
@@ -163,7 +163,7 @@ inline SimultaneousEquations solve(const SemProblem& p, const SemOptions& option
   return solve(runtime(), p, options);
 }
 
-/// The largest distance of coefficients and standard errors from the reference, relative to |b| + its error.
+/// Returns the largest distance of coefficients and standard errors from the reference, relative to |b| plus its error.
 inline double distance(const SimultaneousEquations& answer, const SemReference& reference) {
   double most = 0;
   std::size_t k = 0;
@@ -176,8 +176,9 @@ inline double distance(const SimultaneousEquations& answer, const SemReference& 
   return k == reference.b.size() ? most : std::numeric_limits<double>::infinity();
 }
 
-/// A structural model Y B = X C + U of N equations and K exogenous variables (the first is 1), of which an equation has
-/// `exogenous` (or one less) and `endogenous` other dependent variables as regressors. errors: their size.
+/// Returns a structural model Y B = X C + U of N equations and K exogenous variables (the first is 1). Each equation
+/// has `exogenous` variables (or one less) and `endogenous` other dependent variables as regressors; `errors` is the
+/// size of U.
 inline SemProblem generated(index_t D, index_t K, index_t N, index_t exogenous, index_t endogenous, double errors,
                             unsigned seed) {
   std::mt19937 random(seed);
@@ -215,7 +216,7 @@ inline SemProblem generated(index_t D, index_t K, index_t N, index_t exogenous, 
   return p;
 }
 
-/// Kmenta's food market: 1, income, farm price and trend; consumption and price.
+/// Returns Kmenta's food market: 1, income, farm price and trend; consumption and price.
 inline SemProblem food_market() {
   constexpr std::array<std::array<double, 5>, 20> rows{
       {{98.485, 100.323, 87.4, 98.0, 1},    {99.187, 104.264, 97.6, 99.1, 2},   {102.163, 103.435, 96.7, 99.1, 3},

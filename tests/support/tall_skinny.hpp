@@ -1,6 +1,6 @@
 #pragma once
 
-// What the tests of tall-and-skinny QR share.
+// Shared by the tests of tall-and-skinny QR.
 
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -24,7 +24,7 @@ inline const double epsilon = std::numeric_limits<double>::epsilon();
 template <class T>
 const T nan_of = std::numeric_limits<T>::quiet_NaN();
 
-/// Columns with NaN between them.
+/// A matrix with NaN between its columns.
 template <class T>
 struct Dense {
   index_t m, n, ld;
@@ -44,7 +44,7 @@ Dense<T> random(index_t m, index_t n, std::uint64_t seed = 1) {
   return d;
 }
 
-/// The orthonormal factor of a random matrix.
+/// Returns the orthonormal factor of a random matrix.
 inline Dense<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
   auto q = random<double>(m, n, seed);
   const int im = static_cast<int>(m), in = static_cast<int>(n), ld = static_cast<int>(q.ld), lwork = 64 * in;
@@ -55,7 +55,7 @@ inline Dense<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
   return q;
 }
 
-/// The powers of two that bring columns near 1.
+/// Returns the powers of two that scale columns to near 1.
 template <class T>
 std::vector<int> exponents(const Dense<T>& a) {
   std::vector<int> e(static_cast<std::size_t>(a.n), 0);
@@ -76,8 +76,8 @@ Dense<double> scaled(const Dense<T>& a, const std::vector<int>& e) {
   return s;
 }
 
-/// max |R^T R - A^T A|(j, k) / (||a_j|| ||a_k||) on scaled columns, in units of T's epsilon; infinite for NaN and for
-/// anything but zeros below R's diagonal.
+/// Returns max |R^T R - A^T A|(j, k) / (||a_j|| ||a_k||) for scaled columns in units of T's epsilon; infinite for NaN
+/// and for nonzeros below R's diagonal.
 template <class T>
 double gram_error(const Dense<T>& a, const Dense<T>& r) {
   const auto e = exponents(a);
@@ -102,7 +102,8 @@ double gram_error(const Dense<T>& a, const Dense<T>& r) {
   return worst / static_cast<double>(std::numeric_limits<T>::epsilon());
 }
 
-/// max | |R| - |R of LAPACK's geqrf| | over the rows that A determines, relative to the column's norm, in T's epsilon.
+/// Returns max | |R| - |R of LAPACK's geqrf| | over the rows that A determines, relative to the norm of the column, in
+/// units of T's epsilon.
 template <class T>
 double lapack_error(const Dense<T>& a, const Dense<T>& r) {
   const auto e = exponents(a);

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-// Dense references of Toeplitz matrices. A program that includes this links LAPACK itself.
+// Dense references for Toeplitz matrices. A program that includes this header must link LAPACK.
 extern "C" {
 void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
 void dsyev_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, std::size_t,
@@ -18,7 +18,7 @@ void dsyev_(const char*, const char*, const int*, double*, const int*, double*, 
 
 namespace tesela::test {
 
-/// T - sigma I.
+/// Returns T - sigma I.
 template <class T>
 HostMatrix<double> dense(const HostMatrix<T>& t, double sigma = 0) {
   const index_t n = t.rows();
@@ -28,7 +28,7 @@ HostMatrix<double> dense(const HostMatrix<T>& t, double sigma = 0) {
   return a;
 }
 
-/// LAPACK's gesv in double precision.
+/// Solves by LAPACK's gesv in double precision.
 template <class T>
 HostMatrix<double> dense_solve(const HostMatrix<T>& t, double sigma, const HostMatrix<T>& b) {
   HostMatrix<double> a = dense(t, sigma), x(b.rows(), b.cols());
@@ -41,7 +41,7 @@ HostMatrix<double> dense_solve(const HostMatrix<T>& t, double sigma, const HostM
   return x;
 }
 
-/// LAPACK's syev: T's eigenvalues, ascending.
+/// Returns T's eigenvalues in ascending order by LAPACK's syev.
 template <class T>
 std::vector<double> dense_eigenvalues(const HostMatrix<T>& t) {
   HostMatrix<double> a = dense(t);
@@ -61,7 +61,8 @@ HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
   return b;
 }
 
-/// max_j ||(T - sigma I) x - b|| / (||T - sigma I||_F ||x|| + ||b||) over columns first, ..., by sums in double.
+/// Returns max_j ||(T - sigma I) x - b|| / (||T - sigma I||_F ||x|| + ||b||) over columns first, ..., by sums in
+/// double.
 template <class T>
 double residual(const HostMatrix<T>& t, double sigma, const HostMatrix<T>& x, const HostMatrix<T>& b, index_t first,
                 index_t columns) {
@@ -84,7 +85,7 @@ double residual(const HostMatrix<T>& t, double sigma, const HostMatrix<T>& x, co
   return worst;
 }
 
-/// max |a - b| / max |b|.
+/// Returns max |a - b| / max |b|.
 template <class A, class B>
 double difference(const HostMatrix<A>& a, const HostMatrix<B>& b) {
   double most = 0, size = 0;

@@ -8,7 +8,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-// What is asked of everything that keeps (T - sigma I)^-1 for several solves.
+// Tests of all types that keep (T - sigma I)^-1 for several solves.
 
 namespace tesela::test {
 
@@ -20,19 +20,19 @@ struct Solved {
   HostMatrix<T> x;
   HostMatrix<double> outcome;
   Status status;
-  double negative;  ///< pivots
+  double negative;  ///< number of negative pivots
 };
 
 template <class T>
 double negative_pivots(const GohbergSemencul<T>& inverse) {
   return inverse.n() > 0 ? inverse.report()(0, 0).read()(kernels::levinson_negative, 0) : 0;
 }
-/// They count none.
+/// These types do not count pivots.
 template <class T>
 double negative_pivots(const ToeplitzGradients<T>&) {
   return 0;
 }
-/// CauchyInverse or CauchyFactorization.
+/// The type is CauchyInverse or CauchyFactorization.
 template <class Inverse>
 double negative_pivots(const Inverse& inverse) {
   std::vector<double> said(2 * kernels::CauchyReport::rows);
@@ -40,7 +40,7 @@ double negative_pivots(const Inverse& inverse) {
   return said[kernels::CauchyReport::negative] + said[kernels::CauchyReport::rows + kernels::CauchyReport::negative];
 }
 
-/// The inverse made in one graph and used in two, the second time in tiles of two columns.
+/// Computes the inverse in one graph and uses it in two, the second time in tiles of two columns.
 template <class T, template <class> class Inverse>
 Solved<T> solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, const HostMatrix<T>& b,
                 const ToeplitzRefinement& refinement = {}) {
@@ -66,8 +66,8 @@ Solved<T> solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, const HostMat
   return s;
 }
 
-/// A tolerance that no solution reaches is the first column's failure, and one that is not finite its column's. The
-/// system is of three columns, and one that can be solved.
+/// Requires that an unreachable tolerance is a failure of the first column, and that a column that is not finite is
+/// reported. The system has three columns and can be solved.
 template <class T, template <class> class Inverse>
 void check_refinement_fails(Runtime& runtime, const HostMatrix<T>& t, T sigma) {
   const index_t n = t.rows();
@@ -79,7 +79,7 @@ void check_refinement_fails(Runtime& runtime, const HostMatrix<T>& t, T sigma) {
   CHECK(solve<T, Inverse>(runtime, t, sigma, b).status.info == n + 2);
 }
 
-/// B or outcome in tiles that do not fit.
+/// Requires that B or results in unsuitable tiles are refused.
 template <class Inverse>
 void check_tiles_refused(Graph& g, const Inverse& inverse) {
   REQUIRE(inverse.n() == 6);

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <string>
 
-// First columns of symmetric Toeplitz matrices that are hard in different ways.
+// First columns of symmetric Toeplitz matrices that are difficult for different reasons.
 
 namespace tesela::test {
 
@@ -18,7 +18,7 @@ struct ToeplitzCase {
 
 constexpr index_t toeplitz_cases = 22;
 
-/// Number `kind` of toeplitz_cases, of order n; `seed` chooses its random numbers.
+/// Returns number `kind` of toeplitz_cases with order n and random numbers from `seed`.
 inline ToeplitzCase toeplitz_case(index_t kind, index_t n, std::uint64_t seed) {
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
   const auto u = [&](index_t k) { return random.uniform(k, 0); };  // in [-1, 1)

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-// What is asked of a Toeplitz spectrum.
+// Checks of a Toeplitz spectrum.
 
 namespace tesela::test {
 
@@ -20,7 +20,7 @@ std::span<const T> column(const HostMatrix<T>& t) {
   return {t.data(), static_cast<std::size_t>(t.rows())};
 }
 
-/// By LAPACK, in double precision.
+/// Returns the eigenvalues by LAPACK in double precision.
 template <class T>
 std::vector<double> dense_values(const HostMatrix<T>& t) {
   const index_t n = t.rows();
@@ -39,7 +39,7 @@ inline const std::vector<ToeplitzGenerator> all_kinds{{ToeplitzKind::random, 0, 
                                                       {ToeplitzKind::second_difference, 0, 1},
                                                       {ToeplitzKind::singular_minors, 0, 1}};
 
-/// All is found, and right to `bound` relative to the largest eigenvalue.
+/// Requires all eigenvalues, correct to `bound` relative to the largest.
 template <class T>
 Spectrum<T> check_spectrum(Runtime& runtime, const HostMatrix<T>& t, const SpectrumOptions& options, double bound) {
   Graph g(runtime);
@@ -54,7 +54,7 @@ Spectrum<T> check_spectrum(Runtime& runtime, const HostMatrix<T>& t, const Spect
   return s;
 }
 
-/// Residuals, orthogonality and symmetry of all vectors.
+/// Checks residuals, orthogonality and symmetry of all vectors.
 template <class T>
 void check_vectors(const HostMatrix<T>& t, const Spectrum<T>& s, double residual, double orthogonality) {
   const index_t n = t.rows(), k = static_cast<index_t>(s.values.size());

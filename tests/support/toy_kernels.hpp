@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-/// Kernels whose results a test can predict by hand; T is the element type, tiles are filled whole.
+/// Kernels with results that a test can predict by hand; T is the element type, and all elements of a tile are written.
 namespace tesela::test {
 
 template <class B, class F>
@@ -32,7 +32,7 @@ struct Set {
   }
 };
 
-/// a = scale a + shift: two of them do not commute, so that a wrong order shows
+/// a = scale a + shift; two of these do not commute, so a wrong order changes the result
 template <class T>
 struct Affine {
   static constexpr auto name = "test_affine";
@@ -83,7 +83,7 @@ struct Contribute {
   }
 };
 
-/// How contributions combine: a += b
+/// Combines contributions: a += b
 template <class T>
 struct Combine {
   static constexpr auto name = "test_combine";
@@ -102,7 +102,7 @@ struct IncrementAll {
   }
 };
 
-/// Waits for a flag, so that a test decides when what depends on it may run.
+/// Waits for a flag, so that a test decides when later tasks run.
 struct Gate {
   static constexpr auto name = "test_gate";
   struct Args {
@@ -113,7 +113,7 @@ struct Gate {
   }
 };
 
-/// Sleeps, and counts that it ran.
+/// Sleeps and increments a counter.
 struct Sleep {
   static constexpr auto name = "test_sleep";
   struct Args {
@@ -126,7 +126,7 @@ struct Sleep {
   }
 };
 
-/// Appends a number to a list that the test owns; the order in which tasks ran on one worker.
+/// Appends a number to a list of the test, which gives the order of tasks on one worker.
 struct Log {
   static constexpr auto name = "test_log";
   struct Args {
@@ -138,7 +138,7 @@ struct Log {
   static void cpu(const Args& args, InOut<int>) { args.order->push_back(args.number); }
 };
 
-/// Reports a failed call, as a CUDA variant does through its context.
+/// Reports a failed call like a CUDA variant through its context.
 struct Fail {
   static constexpr auto name = "test_fail";
   struct Args {
@@ -147,7 +147,7 @@ struct Fail {
   static void cpu(const Args& args, InOut<int>) { CudaContext("test_fail").check(args.status, "someCall"); }
 };
 
-/// Throws: 1 bad_alloc, 2 a runtime_error, 3 an int, 0 nothing.
+/// Throws: 1 bad_alloc, 2 a runtime_error, 3 an int; 0: does not throw.
 struct Throw {
   static constexpr auto name = "test_throw";
   struct Args {
@@ -161,7 +161,7 @@ struct Throw {
   }
 };
 
-/// What only a GPU could run.
+/// A kernel that only a GPU can run.
 struct CudaOnly {
   static constexpr auto name = "test_cuda_only";
   struct Args {};
@@ -174,7 +174,7 @@ inline std::vector<double> to_vector(const TileMatrix<double>& a) {
   return values;
 }
 
-/// The one element of a 1 x 1 tile.
+/// Returns the only element of a 1 x 1 tile.
 template <class T>
 T value_of(const Tile<T>& tile) {
   return *tile.read().data;

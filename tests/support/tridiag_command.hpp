@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
-// What the tests of `tesela tridiag` share.
+// Shared by the tests of `tesela tridiag`.
 
 namespace tesela::test {
 
 inline const Command tridiag{{"tridiag"}};
 
-/// Every method, with the options that choose it, those that pivot first; some take systems apart into tiles.
+/// The options of every method, methods with pivoting first; some split systems into tiles.
 inline const std::vector<Words> pivoting{
     {"--method", "auto"}, {"--method", "lapack"}, {"--tile", "64"}, {"--tile", "20x1"}};
 inline const std::vector<Words> methods =
@@ -23,16 +23,16 @@ inline const std::vector<Words> methods =
 inline bool pivots(const Words& method) {
   return std::find(pivoting.begin(), pivoting.end(), method) != pivoting.end();
 }
-/// Whether it takes interleaved and periodic systems.
+/// Returns whether the method supports interleaved and periodic systems.
 inline bool general(const Words& method) { return pivots(method) && method.back() != "lapack"; }
 
-/// `batch` matrices of n equations with `rhs` right-hand sides of each, in arrays with a system in each column.
+/// `batch` matrices of n equations with `rhs` right-hand sides each, in arrays with one system in each column.
 struct Problem {
   HostMatrix<double> dl, d, du, x, b;
 };
 
-/// Entries and solutions are small integers, so that B is exact. Without periodic, what is outside the matrices is
-/// 1000, which would show.
+/// Returns a problem with small integers as entries and solution, so that B is exact. If not periodic, elements outside
+/// the matrices are 1000, so that a read changes the result.
 inline Problem problem(index_t n, index_t batch, index_t rhs, bool periodic) {
   Problem p{HostMatrix<double>(n, batch), HostMatrix<double>(n, batch), HostMatrix<double>(n, batch),
             HostMatrix<double>(n, batch * rhs), HostMatrix<double>(n, batch * rhs)};
@@ -69,7 +69,7 @@ inline HostMatrix<double> rows(const HostMatrix<double>& a, index_t first, index
   return part;
 }
 
-/// Files of a problem and the options that name them.
+/// Files of a problem, and the options that name them.
 struct Files {
   TemporaryFolder folder;
   std::string format = ".npy";

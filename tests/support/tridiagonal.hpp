@@ -8,18 +8,18 @@
 
 namespace tesela::test {
 
-/// Diagonals in host memory, a matrix in each column or in each row.
+/// Diagonals in host memory, with one matrix in each column or row.
 template <class T>
 struct Diagonals {
   HostMatrix<T> dl, d, du;
 };
 
-/// Where matrix s has its row i.
+/// Returns the position of row i of matrix s.
 inline std::pair<index_t, index_t> place(const TridiagonalOptions& options, index_t i, index_t s) {
   return options.systems == SystemsIn::rows ? std::pair{s, i} : std::pair{i, s};
 }
 
-/// The shape of k systems of n equations, or of tiles.
+/// Returns the shape of k systems of n equations, or of tiles.
 inline Shape shape_of(const TridiagonalOptions& options, index_t n, index_t k) {
   return options.systems == SystemsIn::rows ? Shape{k, n} : Shape{n, k};
 }
@@ -42,7 +42,7 @@ HostMatrix<T> gathered(const TileMatrix<T>& A) {
   return a;
 }
 
-/// Row i of matrix s as columns and values, in the order of the diagonals.
+/// Returns the columns and values of row i of matrix s in the order of the diagonals.
 template <class T>
 std::vector<std::pair<index_t, T>> row_of(const Diagonals<T>& a, const TridiagonalOptions& options, index_t n,
                                           index_t i, index_t s) {

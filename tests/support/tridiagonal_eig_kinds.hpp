@@ -11,7 +11,7 @@
 
 namespace tesela::test {
 
-/// A symmetric tridiagonal matrix, and its eigenvalues, ascending, where there is a closed form.
+/// A symmetric tridiagonal matrix, and its eigenvalues in ascending order if a closed form exists.
 template <class T>
 struct SymmetricTridiagonal {
   std::string kind;
@@ -25,7 +25,7 @@ inline const std::vector<std::string> tridiagonal_eig_kinds{
     "zero",     "identity", "diagonal",  "graded",     "graded-up",         "clustered",
     "legendre", "clement",  "one-zero",  "two-blocks", "exchange"};
 
-/// The matrix of this kind and order; glued: Wilkinson's W21+ again and again, joined by 1e-14.
+/// Returns the matrix of this kind and order; glued: copies of Wilkinson's W21+ joined by 1e-14.
 template <class T>
 SymmetricTridiagonal<T> tridiagonal_of(const std::string& kind, index_t n, std::uint64_t seed = 1) {
   const Generator<double> random{kind == "normal" ? Pattern::normal : Pattern::uniform, 0, 0, seed};

@@ -6,7 +6,7 @@
 
 namespace tesela::test {
 
-/// An environment variable as a test wants it, put back afterwards; null: unset.
+/// Sets an environment variable while it lives; null: unset.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -23,15 +23,15 @@ class Variable {
   std::optional<std::string> old_;
 };
 
-/// While it lives, what starts computes on cores alone: where bits are compared, since GPUs round differently, and
-/// which tasks they take is another one's choice.
+/// While it lives, new runtimes and commands use only cores. For comparisons of bits: GPUs round differently, and the
+/// scheduler decides which tasks they run.
 class CoresAlone {
  private:
   Variable devices_{"STARPU_NCUDA", "0"};
 };
 
-/// Runtimes that start while it lives learn run times anew and keep every sample, also those that a loaded machine
-/// made long: StarPU would begin again after a few of these.
+/// While it lives, new runtimes measure run times again and keep every sample. StarPU would start again after several
+/// samples that a loaded machine has made long.
 class Calibration {
  private:
   Variable calibrate_{"STARPU_CALIBRATE", "2"};

@@ -10,7 +10,7 @@
 
 namespace tesela::test {
 
-/// Makes kernels use the vector unit `name` while it lives.
+/// While it lives, kernels use the vector unit `name`.
 class UseVectorTarget {
  public:
   explicit UseVectorTarget(const std::string& name) { use_vector_target(name); }
@@ -21,7 +21,7 @@ class UseVectorTarget {
 
 }  // namespace tesela::test
 
-/// Runs the test once on each vector unit of this machine, and names the unit in failures. At the test's beginning.
+/// Runs the test on each vector unit of this machine and names the unit in failures. Use it at the start of a test.
 #define TESELA_ON_EACH_VECTOR_TARGET()                                                                          \
   const std::string tesela_vector_target = GENERATE(Catch::Generators::from_range(::tesela::vector_targets())); \
   INFO("vector unit: " << tesela_vector_target);                                                                \

@@ -1,4 +1,4 @@
-// libFuzzer target of the CSV reader: scripts/fuzz builds and runs it.
+// libFuzzer target for the CSV reader; scripts/fuzz builds and runs it.
 
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
@@ -18,11 +18,11 @@ void require(bool holds) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer requires this name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const char> bytes(reinterpret_cast<const char*>(data), size);
   try {
-    // All of its columns but those whose names stand there twice; the first as labels.
+    // Reads all columns with unique names, the first as labels.
     std::vector<std::string> names = read_csv_names_bytes(bytes, "fuzz");
     require(!names.empty());
     if (names.size() > 20) names.resize(20);

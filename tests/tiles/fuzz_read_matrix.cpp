@@ -1,5 +1,5 @@
-// libFuzzer target of one matrix reader, TESELA_READER: matrix_market or npy. scripts/fuzz builds and runs both; what
-// is worth keeping goes to tests/data/fuzz, which test_fuzz_corpus.cpp replays everywhere.
+// libFuzzer target for one matrix reader, TESELA_READER: matrix_market or npy. scripts/fuzz builds and runs both.
+// Useful inputs are kept in tests/data/fuzz, which test_fuzz_corpus.cpp replays.
 
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -36,7 +36,7 @@ bool same_bits(const HostMatrix<T>& a, const HostMatrix<T>& b) {
          (a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0);
 }
 
-/// The bytes that the format's writer makes of the matrix.
+/// Returns the bytes of the matrix in its format.
 template <class T>
 std::vector<char> written(const HostMatrix<T>& matrix) {
   static const int memory = memfd_create("fuzz", 0);
@@ -51,8 +51,8 @@ std::vector<char> written(const HostMatrix<T>& matrix) {
   return bytes;
 }
 
-/// A refusal is a FileError with a message. What is read is finite, of the size that was probed, and reads back to the
-/// same bits once written.
+/// Requires that a refusal is a FileError with a message. An accepted matrix must be finite, have the probed size, and
+/// give the same bytes after it is written and read again.
 template <class T>
 void read(std::span<const char> bytes) {
   try {
@@ -63,11 +63,11 @@ void read(std::span<const char> bytes) {
     require(same_bits(tesela::read_matrix_bytes<T>(written(matrix), "written", max_bytes), matrix));
   } catch (const tesela::FileError& error) {
     const std::string problem = error.what();
-    require(problem.starts_with("fuzz: "));  // what was written is never refused
+    require(problem.starts_with("fuzz: "));  // a written matrix must be accepted
   }
 }
 
-/// Matrix Market alone has complex matrices; real ones are the same in both.
+/// Only Matrix Market has complex matrices; real matrices are the same in both.
 void read_complex(std::span<const char> bytes) {
   using Number = std::complex<double>;
   try {
@@ -83,10 +83,10 @@ void read_complex(std::span<const char> bytes) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer requires this name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const char> bytes(reinterpret_cast<const char*>(data), size);
-  if (!reader::recognise(bytes)) return 0;  // the other reader's, or none's
+  if (!reader::recognise(bytes)) return 0;  // a file of another format
   read<double>(bytes);
   read<float>(bytes);
   if (tesela::matrix_market::recognise(bytes)) read_complex(bytes);

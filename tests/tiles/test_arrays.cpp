@@ -15,7 +15,7 @@ std::string header(const std::string& type, bool fortran, const std::string& sha
          "), }\n";
 }
 
-/// 2 x 3 x 2, in C order: value k is k + 100 k i.
+/// Returns a 2 x 3 x 2 array in C order: value k is k + 100 k i.
 std::vector<Number> cube() {
   std::vector<Number> values;
   for (int k = 0; k < 12; ++k) values.emplace_back(k, 100 * k);
@@ -24,7 +24,7 @@ std::vector<Number> cube() {
 
 }  // namespace
 
-TEST_CASE("complex arrays: both precisions, byte orders and orders of elements, up to three dimensions") {
+TEST_CASE("complex arrays are read in both precisions, byte orders and element orders, up to three dimensions") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.npy";
   std::vector<Number> fortran(12);
@@ -53,7 +53,7 @@ TEST_CASE("complex arrays: both precisions, byte orders and orders of elements, 
   CHECK(read_complex_array<double>(path).values.empty());
 }
 
-TEST_CASE("arrays are read as they are written") {
+TEST_CASE("arrays read back unchanged") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.npy";
   write_array(path, {2, 3, 2}, cube().data());
@@ -70,7 +70,7 @@ TEST_CASE("arrays are read as they are written") {
   check_throws<FileError>("written as .npy", [&] { write_array(folder / "a.mtx", {4}, whole); });
 }
 
-TEST_CASE("arrays by rows, and written part after part") {
+TEST_CASE("arrays are read by rows and written in parts") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.npy";
   std::vector<Number> fortran(12);
@@ -105,9 +105,9 @@ TEST_CASE("arrays by rows, and written part after part") {
   CHECK(ArrayRows<int>(path).dims() == std::vector<index_t>{0, 2});
 }
 
-TEST_CASE("complex Matrix Market files, as SciPy and others write them") {
+TEST_CASE("complex Matrix Market files of SciPy and other programs are read") {
   const std::string scipy = std::string(TESELA_TEST_DATA) + "/scipy/";
-  const auto general = read_complex_array<double>(scipy + "bad_complex.mtx");  // bad where real ones are wanted
+  const auto general = read_complex_array<double>(scipy + "bad_complex.mtx");  // refused if a real matrix is expected
   CHECK(general.dims == std::vector<index_t>{4, 3});
   CHECK(general.values[1] == Number(12.125, 0));
   CHECK(general.values[11] == Number(43.125, 0));
@@ -136,7 +136,7 @@ TEST_CASE("complex Matrix Market files, as SciPy and others write them") {
   refused("not finite", "coordinate complex general\n1 1 2\n1 1 0 1e308\n1 1 0 1e308\n");
 }
 
-TEST_CASE("arrays: what is refused") {
+TEST_CASE("invalid arrays are refused") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.npy";
   const auto refused = [&](const std::string& why, const std::string& bytes) {

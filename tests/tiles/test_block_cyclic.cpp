@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-// ScaLAPACK's local arrays in place. Cases with the tag [.rank] are what each rank runs; the others start them.
+// ScaLAPACK's local arrays in place. Each rank runs the cases with the tag [.rank]; the other cases start them.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -29,7 +29,7 @@ struct AddTo {
 
 constexpr double sentinel = -1e300;
 
-/// What this rank has of the matrix i + 1000 j, with a leading dimension of three more than its rows.
+/// The part of the matrix i + 1000 j on this rank, with three rows of padding.
 struct Local {
   BlockCyclic part;
   index_t ld;
@@ -65,12 +65,12 @@ void work_in_place(Runtime& runtime) {
     Local a(runtime, whole, tile);
     std::array<double, 1> elements{static_cast<double>(a.part.local().rows * a.part.local().cols)};
     sum_over_ranks(runtime, elements);
-    REQUIRE(elements[0] == static_cast<double>(whole.rows * whole.cols));  // each has one place
+    REQUIRE(elements[0] == static_cast<double>(whole.rows * whole.cols));  // each element belongs to one rank
     {
       Graph g(runtime);
       const auto A =
           TileMatrix<double>::map_block_cyclic(runtime, a.a.data(), whole.rows, whole.cols, a.ld, {tile.mb, tile.nb});
-      // Every tile gets what the first one of its shape's row holds, from wherever that is, and is read by everybody.
+      // Every tile receives the contents of the first tile of its row, on any rank, and every rank reads it.
       const TileMatrix<double> first(runtime, whole.rows, whole.cols, tile);
       for (index_t j = 0; j < A.nt(); ++j)
         for (index_t i = 0; i < A.mt(); ++i) {
@@ -91,7 +91,7 @@ void work_in_place(Runtime& runtime) {
       for (index_t k = 0; k < A.mt() * A.nt(); ++k) g.insert<Affine<double>>({2, 1}, A(k % A.mt(), k / A.mt()));
       if (A.mt() * A.nt() > 0) {
         CHECK(A(0, 0).read()(0, 0) == 15);
-        const auto all = A(0, 0).update();  // alike on all ranks
+        const auto all = A(0, 0).update();  // the same on all ranks
         all(0, 0) = 16;
       }
     }
@@ -104,7 +104,7 @@ void work_in_place(Runtime& runtime) {
 
 }  // namespace
 
-TEST_CASE("a part has what numroc says, and knows the places of its rows") {
+TEST_CASE("a part has the sizes of ScaLAPACK's numroc and knows the positions of its rows") {
   for (const index_t size : {0, 1, 7, 64, 65})
     for (const index_t block : {1, 3, 64, 100})
       for (const int parts : {1, 2, 5}) {
@@ -124,15 +124,15 @@ TEST_CASE("a part has what numroc says, and knows the places of its rows") {
       }
 }
 
-TEST_CASE("local arrays of one process are the matrix") {
+TEST_CASE("the local array of a single process is the matrix") {
   Runtime runtime;
   work_in_place(runtime);
 }
 
-TEST_CASE("local arrays of several ranks are worked on in place", "[ranks]") {
+TEST_CASE("local arrays of several ranks are modified in place", "[ranks]") {
   require_ranks();
   for (const int ranks : {2, 4})
-    for (const char* kept : {"64", "0"}) {  // MiB of copies; with none, each goes as soon as it was read
+    for (const char* kept : {"64", "0"}) {  // MiB of copies; with none, each copy is freed after it was read
       ProcessOptions options;
       options.environment["TESELA_RECEIVED_MIB"] = kept;
       const Outcome all = run_on_ranks(

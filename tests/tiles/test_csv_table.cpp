@@ -29,7 +29,7 @@ void refuses(const std::string& text, const std::vector<std::string>& wanted, co
 
 }  // namespace
 
-TEST_CASE("wanted columns of a CSV, in their order; the others hold anything") {
+TEST_CASE("requested columns of a CSV are read in their order, and other columns may hold anything") {
   for (const std::string end : {"\n", "\r\n"})
     for (const char d : {',', ';', '\t'}) {
       CAPTURE(end, d);
@@ -67,7 +67,7 @@ TEST_CASE("labels become numbers") {
   CHECK(t.columns[1][4] == 2);
 }
 
-TEST_CASE("what is no number is refused with its place, where it counts") {
+TEST_CASE("an invalid number in a requested column is refused with its place") {
   const std::string text = "a,b\n1,2\n3,four\ninf,5\n1e999,6\n0x1,7\n1.2.3,8\n-,9\nnan,1\n1 2,1\n";
   refuses(text, {"b"}, "line 3, column b: 'four'");
   refuses(text, {"a"}, "line 4, column a: 'inf'");
@@ -80,7 +80,7 @@ TEST_CASE("what is no number is refused with its place, where it counts") {
     refuses(std::string("a;b\n") + word + ";1\n", {"a"}, std::string("line 2, column a: '") + word);
 }
 
-TEST_CASE("malformed files") {
+TEST_CASE("malformed CSV files are refused") {
   refuses("", {}, "no header");
   refuses("\n\n", {}, "no header");
   refuses("a,b\n1,2\n1\n", {"a"}, "line 3: 1 fields; the header has 2");
@@ -93,7 +93,7 @@ TEST_CASE("malformed files") {
   CHECK(read("a,b,a\n1,2,3\n", {"b"}).columns[0] == std::vector<double>{2});
 }
 
-TEST_CASE("no bytes do harm") {
+TEST_CASE("arbitrary bytes are read or refused") {
   std::mt19937 random(3);
   const std::string alphabet = "a,b;\t\"\r\n1.-eN \xEF\xBB\xBF";
   int good = 0;

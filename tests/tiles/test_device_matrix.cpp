@@ -26,7 +26,7 @@ using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
-TEST_CASE("memory of a GPU that the runtime has not is refused") {
+TEST_CASE("memory of a GPU that the runtime does not use is refused") {
   Runtime runtime({.gpus = 0});
   double a = 0;
   CHECK_THROWS_AS(TileMatrix<double>::map_device(runtime, &a, 1, 1, 1, {1, 1}), EnvironmentError);
@@ -38,7 +38,7 @@ TEST_CASE("memory of a GPU that the runtime has not is refused") {
 
 namespace {
 
-/// A matrix as a CUDA program holds it, with rows that belong to nobody below it.
+/// A matrix in the memory of a CUDA program, with rows of padding below it.
 template <class T>
 class DeviceArray {
  public:
@@ -68,7 +68,7 @@ class DeviceArray {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tasks work on a device's own array in place", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("tasks compute in place in an array on a device", "[gpu]", float, double) {
   using T = TestType;
   require_gpu();
   const bool cores_too = GENERATE(false, true);
@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("tasks work on a device's own array in place", "[gpu]", float
     Graph g(runtime);
     gemm(g, Op::none, Op::none, T(1), A, B, T(0), C);
     g.wait();
-    C.bring_home();  // to the device, whatever cores did to it
+    C.bring_home();  // back to the device after tasks on cores
     c.download();
     for (index_t j = 0; j < n; ++j) {
       for (index_t i = 0; i < m; ++i) {
@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("tasks work on a device's own array in place", "[gpu]", float
     }
     CHECK(C(0, 0).read()(5, 6) == c(5, 6));
 
-    // The user writes there again, and the tasks see it.
+    // The user writes to the array again, and tasks see the new contents.
     for (index_t j = 0; j < k; ++j)
       for (index_t i = 0; i < m; ++i) a(i, j) = 2 * u(i, j);
     a.upload();
@@ -110,18 +110,18 @@ TEMPLATE_TEST_CASE("tasks work on a device's own array in place", "[gpu]", float
     gemm(g, Op::none, Op::none, T(-1), A, B, T(2), C);
     g.wait();
   }
-  c.download();  // its end brought it home
+  c.download();  // its destructor copied the contents back
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i)
       REQUIRE(std::abs(static_cast<double>(c(i, j))) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-TEST_CASE("what is under way on the default stream comes before the tasks", "[gpu]") {
+TEST_CASE("earlier work on the default stream completes before the tasks", "[gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   constexpr index_t n = 64;
   DeviceArray<double> a(n, n, 1), c(n, n, 1);
-  // Not to be told from a copy that takes long.
+  // Behaves like a copy that takes long.
   const auto clear_late = [&] {
     const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
     REQUIRE(cudaLaunchHostFunc(cudaStreamLegacy, sleep, nullptr) == cudaSuccess);
@@ -144,7 +144,8 @@ TEST_CASE("what is under way on the default stream comes before the tasks", "[gp
   }
 }
 
-TEST_CASE("a runtime that measures transfers leaves the caller's device alone, and what is on all of them", "[gpu]") {
+TEST_CASE("a runtime that measures transfers changes neither the current device nor the contents of any device",
+          "[gpu]") {
   require_gpu();
   const int devices = count_cuda_devices();
   std::vector<void*> kept(static_cast<std::size_t>(devices));
@@ -169,7 +170,7 @@ TEST_CASE("a runtime that measures transfers leaves the caller's device alone, a
   }
 }
 
-TEST_CASE("host memory is no GPU's", "[gpu]") {
+TEST_CASE("host memory is refused as memory of a GPU", "[gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   std::vector<double> memory(100);
@@ -177,7 +178,7 @@ TEST_CASE("host memory is no GPU's", "[gpu]") {
                        MessageMatches(ContainsSubstring("not memory of CUDA device")));
 }
 
-TEST_CASE("a mapping that another covered is remembered when the other is gone", "[gpu]") {
+TEST_CASE("a mapping hidden by another one is still known after the other has ended", "[gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1});
   std::vector<double> memory(4096);

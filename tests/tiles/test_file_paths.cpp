@@ -30,7 +30,7 @@ const double inf_value = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("paths that cannot be read", "[files]") {
+TEST_CASE("paths that cannot be read are refused with the reason", "[files]") {
   const TemporaryFolder folder;
   const auto check = [](const std::string& path, const std::string& message) {
     CAPTURE(path);
@@ -50,11 +50,11 @@ TEST_CASE("paths that cannot be read", "[files]") {
   CHECK(read_matrix<double>(folder / "named_wrongly.npy")(0, 0) == 7);
 }
 
-TEST_CASE("a pipe is read to its end, whatever its writer's pace", "[files]") {
+TEST_CASE("a pipe is read to its end at any pace of the writer", "[files]") {
   const TemporaryFolder folder;
   const std::string fifo = folder / "fifo";
   REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
-  auto matrix = HostMatrix<double>::zeros(300, 1000);  // more than a pipe holds
+  auto matrix = HostMatrix<double>::zeros(300, 1000);  // more than a pipe's capacity
   for (index_t k = 0; k < matrix.size(); ++k) matrix.data()[k] = static_cast<double>(k);
   for (const char* name : {"a.npy", "a.mtx"}) {
     write_matrix(folder / name, matrix);
@@ -67,7 +67,7 @@ TEST_CASE("a pipe is read to its end, whatever its writer's pace", "[files]") {
       }
       close(out);
     };
-    for (int round = 0; round < 2; ++round) {  // read_matrix does not keep a pipe's content
+    for (int round = 0; round < 2; ++round) {  // read_matrix does not cache the contents of a pipe
       std::thread writer(feed, fifo);
       const auto read = read_matrix<double>(fifo);
       writer.join();
@@ -80,7 +80,7 @@ TEST_CASE("a pipe is read to its end, whatever its writer's pace", "[files]") {
   closing.join();
 }
 
-TEST_CASE("files of a batch get their names together, or none does", "[files]") {
+TEST_CASE("files of a batch are renamed together or not at all", "[files]") {
   const TemporaryFolder folder;
   const auto one = HostMatrix<double>::zeros(1, 1);
   put(folder / "a.mtx", "old");
@@ -105,7 +105,7 @@ TEST_CASE("files of a batch get their names together, or none does", "[files]") 
       inner.publish();
       CHECK(folder.listing().find("c.mtx ") != std::string::npos);
     }
-    std::thread([&] { write_matrix(folder / "d.mtx", one); }).join();  // a batch belongs to one thread
+    std::thread([&] { write_matrix(folder / "d.mtx", one); }).join();  // a batch applies to one thread
     CHECK(fs::exists(folder / "d.mtx"));
     batch.publish();
     CHECK(folder.listing() == "a.mtx b.mtx c.mtx d.mtx ");
@@ -115,13 +115,13 @@ TEST_CASE("files of a batch get their names together, or none does", "[files]") 
   {
     FileBatch batch;
     write_matrix(folder / "a.mtx", one);
-    remove_unfinished_files();  // as at Ctrl-C
+    remove_unfinished_files();  // as after Ctrl-C
     CHECK(folder.listing() == "a.mtx b.mtx c.mtx d.mtx ");
   }
   CHECK(contents_of(folder / "a.mtx") == "old");
 }
 
-TEST_CASE("a file that may not be read, a folder and a file that may not be written", "[files]") {
+TEST_CASE("a file without read permission, and a folder and a file without write permission are refused", "[files]") {
   if (geteuid() == 0) SKIP("root may read and write everything");
   const TemporaryFolder folder;
   put(folder / "a.mtx", "%%MatrixMarket matrix array real general\n0 0\n");
@@ -136,7 +136,7 @@ TEST_CASE("a file that may not be read, a folder and a file that may not be writ
   check_throws<FileError>("cannot create: Permission denied", [&] { write_matrix(folder / "b.mtx", none); });
 }
 
-TEST_CASE("paths that cannot be written, told before and after", "[files]") {
+TEST_CASE("paths that cannot be written are refused before and during the write", "[files]") {
   const TemporaryFolder folder;
   const auto one = HostMatrix<double>::zeros(1, 1);
   put(folder / "file", "");
@@ -163,10 +163,10 @@ TEST_CASE("paths that cannot be written, told before and after", "[files]") {
   CHECK(folder.listing() == "file kept.mtx ");
   require_writable("/dev/null");
   REQUIRE(mkfifo((folder / "fifo").c_str(), 0600) == 0);
-  require_writable(folder / "fifo");  // and does not wait for a reader
+  require_writable(folder / "fifo");  // does not wait for a reader
 }
 
-TEST_CASE("wrong arguments of write_matrix leave the old file alone", "[files]") {
+TEST_CASE("wrong arguments of write_matrix leave the old file unchanged", "[files]") {
   const TemporaryFolder folder;
   const auto path = folder / "a.mtx";
   put(path, "old");
@@ -185,7 +185,7 @@ TEST_CASE("wrong arguments of write_matrix leave the old file alone", "[files]")
   CHECK(folder.listing() == "a.mtx ");
 }
 
-TEST_CASE("a full disk is the environment's error and leaves nothing behind", "[files]") {
+TEST_CASE("a full disk is an EnvironmentError and leaves no file", "[files]") {
   const auto big = HostMatrix<double>::zeros(1 << 10, 300);  // 2.4 MB as .npy, 0.6 MB as text
   if (fs::exists("/dev/full")) {
     check_throws<EnvironmentError>("/dev/full: cannot write: No space left on device",
@@ -207,7 +207,7 @@ TEST_CASE("a full disk is the environment's error and leaves nothing behind", "[
   CHECK(contents_of(folder / "a.npy") == "old");
 }
 
-TEST_CASE("writing follows symbolic links, keeps permissions and fills special files", "[files]") {
+TEST_CASE("writing follows symbolic links, keeps permissions and writes to special files", "[files]") {
   const TemporaryFolder folder;
   const auto one = HostMatrix<double>::zeros(1, 1);
   put(folder / "target.mtx", "old");
@@ -232,15 +232,15 @@ TEST_CASE("writing follows symbolic links, keeps permissions and fills special f
   CHECK(fs::is_fifo(folder / "fifo"));
 }
 
-TEST_CASE("a symbolic link is followed to what is not there yet", "[files]") {
+TEST_CASE("a symbolic link is followed to a file that does not exist yet", "[files]") {
   const TemporaryFolder folder;
   const auto one = HostMatrix<double>::zeros(1, 1);
   fs::create_directories(folder / "a/b");
   fs::create_directory_symlink("a/b", folder / "into");
   fs::create_symlink("../x.npy", folder / "a/b/first.npy");         // a/x.npy
-  fs::create_symlink("into/first.npy", folder / "second.npy");      // by way of a linked folder
+  fs::create_symlink("into/first.npy", folder / "second.npy");      // through a linked folder
   fs::create_symlink(folder / "second.npy", folder / "third.npy");  // an absolute target
-  for (int round = 0; round < 2; ++round) {                         // dangling, then alive
+  for (int round = 0; round < 2; ++round) {                         // dangling first, then valid
     require_writable(folder / "third.npy");
     CHECK(fs::exists(folder / "a/x.npy") == (round == 1));
     write_matrix(folder / "third.npy", one);
@@ -267,7 +267,7 @@ TEST_CASE("a symbolic link is followed to what is not there yet", "[files]") {
                           [&] { require_writable(folder / "circle.npy"); });
 }
 
-TEST_CASE("an AtomicFile has its name only once it is complete", "[files]") {
+TEST_CASE("an AtomicFile gets its name only when it is complete", "[files]") {
   const TemporaryFolder folder;
   {
     AtomicFile file(folder / "report.json");
@@ -290,7 +290,7 @@ TEST_CASE("an AtomicFile has its name only once it is complete", "[files]") {
   CHECK(contents_of(folder / "mixed") == "a" + large + "b");
 }
 
-TEST_CASE("remove_unfinished_files removes what is in progress, and only here", "[files]") {
+TEST_CASE("remove_unfinished_files removes the unfinished files of this process only", "[files]") {
   const TemporaryFolder folder;
   put(folder / "a.mtx", "old");
   {
@@ -298,7 +298,7 @@ TEST_CASE("remove_unfinished_files removes what is in progress, and only here", 
     AtomicFile second(folder / "b.mtx");
     const pid_t child = fork();
     if (child == 0) {
-      remove_unfinished_files();  // the parent's files are not the child's
+      remove_unfinished_files();  // a child must not remove files of its parent
       _exit(0);
     }
     REQUIRE(waitpid(child, nullptr, 0) == child);
@@ -309,7 +309,7 @@ TEST_CASE("remove_unfinished_files removes what is in progress, and only here", 
     check_throws<FileError>("cannot rename", [&] { first.commit(); });
   }
   CHECK(contents_of(folder / "a.mtx") == "old");
-  for (int round = 0; round < 3; ++round) {  // more than the registry holds, and its slots come back
+  for (int round = 0; round < 3; ++round) {  // more than the registry holds; its slots are reused
     std::vector<std::unique_ptr<AtomicFile>> files;
     files.reserve(20);
     for (int i = 0; i < 20; ++i) files.push_back(std::make_unique<AtomicFile>(folder / std::to_string(i)));
@@ -319,7 +319,7 @@ TEST_CASE("remove_unfinished_files removes what is in progress, and only here", 
   CHECK(folder.listing() == "a.mtx ");
 }
 
-TEST_CASE("Ctrl-C while writing leaves the folder as it was", "[files]") {
+TEST_CASE("Ctrl-C during a write leaves the folder unchanged", "[files]") {
   const TemporaryFolder folder;
   int ready[2];
   REQUIRE(pipe(ready) == 0);

@@ -20,11 +20,11 @@ const double inf_value = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("Matrix Market text as people write it", "[files]") {
+TEST_CASE("Matrix Market text in common variants is read", "[files]") {
   struct Case {
     std::string text;
     Shape shape;
-    std::vector<double> values;  // column by column
+    std::vector<double> values;  // by columns
   };
   const std::string array = "%%MatrixMarket matrix array real general\n";
   const std::string coordinate = "%%MatrixMarket matrix coordinate real general\n";
@@ -56,7 +56,7 @@ TEST_CASE("Matrix Market text as people write it", "[files]") {
       {"%%MatrixMarket matrix array real skew-symmetric\n0 0\n", {0, 0}, {}},
       {coordinate + "2 2 0\n", {2, 2}, {0, 0, 0, 0}},
       {coordinate + "2 2 2\n2 1 5\n1 2 6", {2, 2}, {0, 5, 6, 0}},
-      // What occurs more than once is summed: each of these is what scipy.io.mmread makes of it.
+      // Repeated entries are added, like in scipy.io.mmread.
       {coordinate + "2 1 3\n2 1 5\n1 1 1\n2 1 0.5\n", {2, 1}, {1, 5.5}},
       {coordinate + "1 1 2\n1 1 5\n1 1 -5\n", {1, 1}, {0}},
       {"%%MatrixMarket matrix coordinate pattern general\n2 1 3\n1 1\n2 1\n1 1\n", {2, 1}, {2, 1}},
@@ -187,12 +187,13 @@ TEST_CASE("malformed Matrix Market text is refused with its line", "[files]") {
                           [&] { parse<float>(array + "2 1\n1e-30\n1e39\n"); });
   check_throws<FileError>("name: line 3: the value does not fit single precision: '-1e-50'",
                           [&] { parse<float>(array + "2 1\n-1e-50\n1\n"); });
-  check_throws<FileError>("line 3: the value does not fit single precision: '3e-42'",  // 2.9987e-42 is near
+  // The nearest number is 2.9987e-42.
+  check_throws<FileError>("line 3: the value does not fit single precision: '3e-42'",
                           [&] { parse<float>(array + "1 1\n3e-42\n"); });
   check_throws<FileError>("line 5: the sum", [&] { parse<float>(coordinate + "1 1 3\n1 1 3e38\n1 1 1\n1 1 3e38\n"); });
 }
 
-TEST_CASE("headers that a .npy file may have", "[files]") {
+TEST_CASE("valid variants of .npy headers are read", "[files]") {
   const auto values = bytes_of<double>({1, 2, 3, 4, 5, 6});
   for (const std::string header : {"{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }",
                                    "{'shape':(2,3),'fortran_order':True,'descr':'<f8'}",
@@ -235,8 +236,8 @@ TEST_CASE("malformed .npy files are refused", "[files]") {
       {good + "x", "the header promises 2 x 1 values of 8 bytes, but 17 bytes follow it"},
       {npy(header_of("(1000000000000000000, 1000000000000000000)"), "12345678"),
        "promises 1000000000000000000 x 1000000000000000000"},
-      {npy(header_of("(4294967296, 4294967296)")), "but 0 bytes follow it"},  // 2^64 values wrap to none
-      {npy(header_of("(2305843009213693952,)")), "but 0 bytes follow it"},    // 2^61 values of 2^3 bytes as well
+      {npy(header_of("(4294967296, 4294967296)")), "but 0 bytes follow it"},  // 2^64 values overflow to 0
+      {npy(header_of("(2305843009213693952,)")), "but 0 bytes follow it"},    // 2^61 values of 2^3 bytes, too
       {npy(header_of("(99999999999999999999,)")), "a size is too large"},
       {npy(header_of("(-1, 2)")), "in the .npy header: a size is negative"},
       {npy(header_of("(2, x)")), "expected a size at 'x)"},
@@ -280,7 +281,7 @@ TEST_CASE("malformed .npy files are refused", "[files]") {
   CHECK((exact(0, 0) == 0x1p-149F && exact(1, 0) == -0x3p-140F && exact(2, 0) == 0));
 }
 
-TEST_CASE("elements that do not count may be any numbers", "[files]") {
+TEST_CASE("elements that do not count may hold any numbers", "[files]") {
   const auto lower = [](index_t i, index_t j) { return i >= j; };
   const auto read = [&]<class T>(T, const std::string& bytes) {
     return read_matrix_bytes<T>(bytes, "name", physical_memory(), lower);

@@ -20,7 +20,7 @@ namespace {
 
 const std::string data_folder = data_directory();
 
-// What make_reference_files.py writes.
+// Elements of the files written by make_reference_files.py.
 double general(index_t i, index_t j) { return static_cast<double>((i + 1) * 10 + (j + 1)) + 0.125; }
 double symmetric(index_t i, index_t j) { return static_cast<double>(std::min(i, j) * 10 + std::max(i, j)) + 0.125; }
 double skew(index_t i, index_t j) { return static_cast<double>(i - j) * (static_cast<double>(i + j) + 0.125); }
@@ -45,7 +45,7 @@ TEST_CASE("HostMatrix owns a column-major matrix", "[files]") {
 
   HostMatrix<double> b(std::move(a));
   check_values(b, {3, 2}, general);
-  CHECK(a.shape() == Shape{0, 0});  // NOLINT(bugprone-use-after-move): that is what is tested
+  CHECK(a.shape() == Shape{0, 0});  // NOLINT(bugprone-use-after-move): the state after a move is tested
   a = std::move(b);
   check_values(a, {3, 2}, general);
   CHECK(b.size() == 0);  // NOLINT(bugprone-use-after-move)
@@ -69,7 +69,7 @@ TEST_CASE("HostMatrix owns a column-major matrix", "[files]") {
                                  [] { HostMatrix<double>(100'000'000, 1'000'000'000); });
 }
 
-TEMPLATE_TEST_CASE("files that SciPy wrote", "[files]", float, double) {
+TEMPLATE_TEST_CASE("files written by SciPy are read", "[files]", float, double) {
   struct Case {
     const char* name;
     MatrixFileFormat format;
@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("files that SciPy wrote", "[files]", float, double) {
   }
 }
 
-TEMPLATE_TEST_CASE("files that NumPy wrote", "[files]", float, double) {
+TEMPLATE_TEST_CASE("files written by NumPy are read", "[files]", float, double) {
   struct Case {
     std::string name;
     Shape shape;
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("files that NumPy wrote", "[files]", float, double) {
   }
 }
 
-TEST_CASE("a C-ordered .npy is transposed across blocks", "[files]") {
+TEST_CASE("a C-ordered .npy file is transposed across blocks", "[files]") {
   const index_t rows = 131;
   const index_t cols = 70;
   std::vector<float> values;
@@ -157,7 +157,7 @@ TEST_CASE("a C-ordered .npy is transposed across blocks", "[files]") {
                           [&] { parse(npy(header, bytes_of(values))); });
 }
 
-TEMPLATE_TEST_CASE("what is written reads back bit by bit", "[files]", float, double) {
+TEMPLATE_TEST_CASE("written matrices read back bit by bit", "[files]", float, double) {
   using Limits = std::numeric_limits<TestType>;
   const TemporaryFolder folder;
   std::mt19937_64 random(7);
@@ -173,7 +173,7 @@ TEMPLATE_TEST_CASE("what is written reads back bit by bit", "[files]", float, do
        {Shape{0, 0}, Shape{0, 3}, Shape{3, 0}, Shape{1, 1}, Shape{5, 1}, Shape{1, 5}, Shape{67, 33}}) {
     for (const index_t gap : {0, 3}) {
       const index_t ld = std::max<index_t>(shape.rows, 1) + gap;
-      // NaN in the gaps: the writer must not look at them.
+      // NaN in the padding, which the writer must not read.
       std::vector<TestType> values(static_cast<std::size_t>(ld * shape.cols + 1), Limits::quiet_NaN());
       for (index_t j = 0; j < shape.cols; ++j)
         for (index_t i = 0; i < shape.rows; ++i) values[static_cast<std::size_t>(i + j * ld)] = any_finite();
@@ -203,7 +203,7 @@ TEMPLATE_TEST_CASE("what is written reads back bit by bit", "[files]", float, do
   CHECK(folder.listing() == "a a.MM a.mtx a.npy a.txt again.npy ");
 }
 
-TEST_CASE("the bytes that are written", "[files]") {
+TEST_CASE("written files have the expected bytes", "[files]") {
   const TemporaryFolder folder;
   const std::vector<double> values = {1, -0.5, 0.1, 1e300};
   write_matrix(folder / "a.mtx", values.data(), {2, 2}, 2);

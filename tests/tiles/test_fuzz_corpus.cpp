@@ -1,4 +1,4 @@
-// Replays what fuzzing found worth keeping: each file either reads or throws a typed error.
+// Replays useful inputs found by fuzzing: each file is read or throws a typed error.
 
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -44,6 +44,6 @@ TEST_CASE("the fuzzing corpus reads or is refused", "[files]") {
     reads<float>(bytes);
   }
   CAPTURE(read, refused);
-  CHECK(read > 0);  // or the corpus is not there
+  CHECK(read > 0);  // otherwise the corpus is missing
   CHECK(refused > 0);
 }

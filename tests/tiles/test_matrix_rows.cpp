@@ -12,7 +12,7 @@
 using namespace tesela;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("blocks of rows of every .npy file are those of the whole") {
+TEST_CASE("blocks of rows of every .npy file equal the rows of the whole matrix") {
   for (const char* name : {"C_big_f4", "C_big_f8", "C_little_f4", "C_little_f8", "F_big_f4", "F_big_f8", "F_little_f4",
                            "F_little_f8", "vector", "scalar", "version_2", "version_3"}) {
     const std::string path = test::data_directory() + "/numpy/" + name + ".npy";
@@ -36,7 +36,7 @@ TEST_CASE("blocks of rows of every .npy file are those of the whole") {
   }
 }
 
-TEST_CASE("rows without NaN, alone, and columns of ones") {
+TEST_CASE("rows without NaN are found and read alone, and a constant column is found") {
   const std::string path = test::data_directory() + "/numpy/bad_nan.npy";
   const auto file = std::make_shared<const MatrixRows<double>>(path, Nans::kept);
   HostMatrix<double> all(file->m(), file->n());
@@ -50,7 +50,7 @@ TEST_CASE("rows without NaN, alone, and columns of ones") {
   REQUIRE(std::ssize(expected) < all.rows());
   CHECK(rows_without_nan(*file, {}) == expected);
   CHECK(!rows_without_nan(*file, {-1}));
-  // Every third row of a file and those beside each other, in blocks of any size.
+  // Reads every third row of a file and consecutive rows, in blocks of any size.
   const auto big = std::make_shared<const MatrixRows<double>>(test::data_directory() + "/numpy/C_little_f8.npy");
   const auto whole = read_matrix<double>(big->path());
   for (index_t i = 0; i < whole.rows(); ++i)
@@ -72,7 +72,7 @@ TEST_CASE("rows without NaN, alone, and columns of ones") {
   CHECK_THROWS_AS(rows_of(big, {big->n()}), ArgumentError);
 }
 
-TEST_CASE("files that cannot be read by rows say why") {
+TEST_CASE("files that cannot be read by rows are refused with the reason") {
   const std::string data = test::data_directory();
   CHECK_THROWS_WITH(MatrixRows<double>(data + "/scipy/array_general.mtx"), ContainsSubstring("only .npy"));
   CHECK_THROWS_AS(MatrixRows<double>(data + "/numpy/bad_half.npy"), FileError);

@@ -6,7 +6,7 @@
 
 using namespace tesela;
 
-TEMPLATE_TEST_CASE("the exponent of the largest magnitude brings it to [1/2, 1)", "", float, double) {
+TEMPLATE_TEST_CASE("the exponent of the largest magnitude scales it to [1/2, 1)", "", float, double) {
   using T = TestType;
   using Limits = std::numeric_limits<T>;
   const auto exponent = [](std::array<T, 3> x) { return exponent_of_largest<T>(x); };
@@ -18,10 +18,10 @@ TEMPLATE_TEST_CASE("the exponent of the largest magnitude brings it to [1/2, 1)"
   CHECK(exponent({T(0), -Limits::denorm_min(), T(0)}) == Limits::min_exponent - Limits::digits + 1);
 }
 
-TEMPLATE_TEST_CASE("powers of two scale over the whole range of a type, and round once", "", float, double) {
+TEMPLATE_TEST_CASE("powers of two scale over the whole range of a type with a single rounding", "", float, double) {
   using T = TestType;
   using Limits = std::numeric_limits<T>;
-  const int least = Limits::min_exponent - Limits::digits;  // 2^least is the smallest number
+  const int least = Limits::min_exponent - Limits::digits;  // 2^least is the smallest positive number
   const auto scaled = [](T x, int e) {
     std::array<T, 1> one{x};
     scale_by_power_of_two<T>(one, e);
@@ -32,7 +32,7 @@ TEMPLATE_TEST_CASE("powers of two scale over the whole range of a type, and roun
   CHECK(scaled(Limits::denorm_min(), Limits::max_exponent - least - 1) == std::ldexp(T(1), Limits::max_exponent - 1));
   CHECK(scaled(std::ldexp(T(1), Limits::max_exponent - 1), least - Limits::max_exponent + 1) == Limits::denorm_min());
   CHECK(scaled(Limits::max(), 1) == Limits::infinity());
-  CHECK(scaled(T(1), least - 1) == T(0));                     // a tie goes to even,
-  CHECK(scaled(T(1.25), least - 1) == Limits::denorm_min());  // and no second rounding makes it one
+  CHECK(scaled(T(1), least - 1) == T(0));                     // a tie rounds to even
+  CHECK(scaled(T(1.25), least - 1) == Limits::denorm_min());  // no second rounding creates a tie
   CHECK(scaled(-T(3), least) == -3 * Limits::denorm_min());
 }

@@ -21,7 +21,8 @@ namespace {
 constexpr index_t tile_rows = 4, tile_cols = 3;
 constexpr double padding = -77;
 
-/// 0, 1, less than a tile, a tile, whole tiles, ragged, in both directions, with and without padding below the columns.
+/// Empty, one element, less than a tile, one tile, whole tiles and ragged tiles in both directions, with and without
+/// padding below the columns.
 struct Case {
   index_t m, n, ld;
 };
@@ -35,7 +36,7 @@ std::vector<Case> cases() {
 
 double element(index_t i, index_t j) { return static_cast<double>(1000 * i + j + 1); }
 
-/// A column-major matrix with element(i, j) in it and `padding` below every column.
+/// Returns a column-major matrix with element(i, j) and `padding` below each column.
 std::vector<double> matrix(const Case& c) {
   std::vector<double> a(static_cast<std::size_t>(c.ld * c.n), padding);
   for (index_t j = 0; j < c.n; ++j)
@@ -45,7 +46,7 @@ std::vector<double> matrix(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("a matrix is covered by its tiles") {
+TEST_CASE("the tiles of a matrix cover it") {
   Runtime runtime({.gpus = 0});
   for (const Case& c : cases()) {
     CAPTURE(c.m, c.n, c.ld);
@@ -69,7 +70,7 @@ TEST_CASE("a matrix is covered by its tiles") {
   }
 }
 
-TEST_CASE("copy_from, a task on every tile and copy_to") {
+TEST_CASE("copy_from, a task on every tile, and copy_to give the expected matrix") {
   Runtime runtime({.gpus = 0});
   for (const Case& c : cases()) {
     CAPTURE(c.m, c.n, c.ld);
@@ -85,7 +86,7 @@ TEST_CASE("copy_from, a task on every tile and copy_to") {
   }
 }
 
-TEST_CASE("a mapped matrix is computed in place, its padding untouched") {
+TEST_CASE("a mapped matrix is computed in place with unchanged padding") {
   Runtime runtime({.gpus = 0});
   for (const Case& c : cases())
     for (const bool destroy : {false, true}) {
@@ -111,9 +112,9 @@ TEST_CASE("a mapped matrix is computed in place, its padding untouched") {
     }
 }
 
-TEST_CASE("a matrix over constant memory is read, never written") {
+TEST_CASE("a matrix over constant memory is read and never written") {
   Runtime runtime({.gpus = 0});
-  static const double constants[6] = {1, 2, 3, 4, 5, 6};  // writing here would crash
+  static const double constants[6] = {1, 2, 3, 4, 5, 6};  // a write to these would crash
   const auto A = TileMatrix<double>::map(runtime, constants, 3, 2, 3, {2, 2});
   const TileMatrix<double> B(runtime, 3, 2, {2, 2});
   Graph g(runtime);
@@ -121,7 +122,7 @@ TEST_CASE("a matrix over constant memory is read, never written") {
   CHECK(to_vector(B) == std::vector<double>(constants, constants + 6));
 }
 
-TEST_CASE("a matrix stays home when its contents are forgotten") {
+TEST_CASE("a mapped matrix stays in host memory after its contents are forgotten") {
   Runtime runtime({.gpus = 0});
   std::vector<double> memory(4, 1);
   {
@@ -135,7 +136,7 @@ TEST_CASE("a matrix stays home when its contents are forgotten") {
   CHECK(memory[3] == 5);
 }
 
-TEST_CASE("views of views share the tiles and their ragged ends") {
+TEST_CASE("views of views share tiles and ragged ends") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 15, 10, {tile_rows, tile_cols});  // 4 x 4 tiles, the last 3 x 1
   const std::vector<double> before = matrix({15, 10, 15});
@@ -168,10 +169,10 @@ TEST_CASE("views of views share the tiles and their ragged ends") {
   }
 }
 
-TEST_CASE("a matrix without a home is dropped while tasks on it wait, and nobody waits for them") {
+TEST_CASE("a matrix without host memory is destroyed without waiting for its tasks") {
   std::atomic<bool> open{false}, dropped{false};
   std::atomic<int> ran{0};
-  // Should the destructor wait for the gate, somebody opens it, so that the test fails and does not hang.
+  // Opens the gate if the destructor waits for it, so that the test fails instead of hanging.
   std::thread impatient([&] {
     for (int t = 0; t < 100 && !dropped; ++t) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     open = true;
@@ -248,7 +249,7 @@ TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
     CHECK_THROWS_AS(A.view(i, j, mt, nt), ArgumentError);
 }
 
-TEST_CASE("a matrix with more rows than a tile can have needs only smaller tiles") {
+TEST_CASE("a matrix may have more rows than the largest tile") {
   Runtime runtime({.gpus = 0});
   constexpr index_t m = index_t{1} << 33;
   const TileMatrix<double> A(runtime, m, 1, {index_t{1} << 31, 1});

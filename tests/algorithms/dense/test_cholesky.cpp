@@ -17,7 +17,7 @@ using namespace tesela;
 
 namespace {
 
-/// Symmetric positive definite, of a condition below 10; times 2^power.
+/// Returns a symmetric positive definite matrix with a condition below 10, times 2^power.
 template <class T>
 HostMatrix<T> matrix(index_t n, int power = 0) {
   HostMatrix<T> a(n, n);
@@ -35,7 +35,7 @@ struct Answer {
   index_t minor = 0;
 };
 
-/// What stands below the diagonal is NaN.
+/// Solves A X = B with NaN below A's diagonal.
 template <class T>
 Answer<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, TileShape tile) {
   const index_t n = a.rows(), r = b.cols(), ld = n + 3;
@@ -127,14 +127,14 @@ void check_strange_b(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Cholesky by tiles: R, residuals, solutions", "", float, double) {
+TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the error bounds", "", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130, 301});
   check_minors<TestType>(runtime);
   check_strange_b<TestType>(runtime);
 }
 
-TEST_CASE("Cholesky refuses what it cannot factor") {
+TEST_CASE("Cholesky refuses matrices that it cannot factor") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   Graph g(runtime);
   CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 4, 5, {2, 2})), ArgumentError);
@@ -142,7 +142,7 @@ TEST_CASE("Cholesky refuses what it cannot factor") {
   CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 9, 9, {4, 2})), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("Cholesky by tiles on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime, {1, 2, 33, 130, 301});
@@ -150,17 +150,18 @@ TEMPLATE_TEST_CASE("Cholesky by tiles on a GPU", "[gpu]", float, double) {
   check_strange_b<TestType>(runtime);
   check<TestType>(runtime, 1500, {512, 1500});
   check<TestType>(runtime, 2100, {700, 2100});
-  check<TestType>(runtime, 1250, {480, 1250});  // a last block much wider than high would read far beyond the matrix
+  // With a last block much wider than high, wrong bounds would read far beyond the matrix.
+  check<TestType>(runtime, 1250, {480, 1250});
 }
 
-TEMPLATE_TEST_CASE("Cholesky by tiles in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check<TestType>(runtime, 130, {70, 130});
   check<TestType>(runtime, 130, {70, 70});
 }
 
-TEST_CASE("Cholesky by tiles with cores beside a GPU, and with two", "[gpu]") {
+TEST_CASE("Cholesky by tiles finds R and solutions on cores with one GPU, and with two", "[gpu]") {
   test::require_gpu();
   const auto all = [](Runtime& runtime) {
     for (const TileShape tile : {TileShape{32, 301}, TileShape{48, 48}}) check<double>(runtime, 301, tile);

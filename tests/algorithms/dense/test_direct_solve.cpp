@@ -15,7 +15,7 @@ using namespace tesela;
 
 namespace {
 
-/// 1 / (i + j + 1), whose condition in the 2-norm is known.
+/// Hilbert's matrix, 1 / (i + j + 1), whose condition in the 2-norm is known.
 template <class T>
 HostMatrix<T> hilbert(index_t n) {
   HostMatrix<T> a(n, n);
@@ -24,7 +24,7 @@ HostMatrix<T> hilbert(index_t n) {
   return a;
 }
 
-/// Wilkinson's: the last column doubles in each step of elimination.
+/// Wilkinson's matrix, whose last column doubles in each step of elimination.
 template <class T>
 HostMatrix<T> growth(index_t n) {
   HostMatrix<T> a(n, n);
@@ -33,7 +33,7 @@ HostMatrix<T> growth(index_t n) {
   return a;
 }
 
-/// Uniform numbers, and `shift` on the diagonal; symmetric if asked for.
+/// Returns uniform numbers plus `shift` on the diagonal, symmetric on request.
 template <class T>
 HostMatrix<T> uniform(index_t n, double shift, bool symmetric = false) {
   HostMatrix<T> a(n, n);
@@ -45,7 +45,7 @@ HostMatrix<T> uniform(index_t n, double shift, bool symmetric = false) {
   return a;
 }
 
-/// Row i times 2^rows(i), column j times 2^columns(j).
+/// Scales row i by 2^rows(i) and column j by 2^columns(j).
 template <class T, class R, class C>
 HostMatrix<T> scaled(HostMatrix<T> a, const R& rows, const C& columns) {
   for (index_t j = 0; j < a.cols(); ++j)
@@ -59,7 +59,7 @@ struct Solved {
   HostMatrix<T> x;
 };
 
-/// Solves A x = b in tiles of order nb.
+/// Solves A x = b with tiles of order nb.
 template <class T>
 Solved<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, bool positive, index_t nb) {
   const index_t n = a.rows(), height = std::max<index_t>(n, 1);
@@ -92,7 +92,7 @@ void check_judgements(Runtime& runtime) {
   for (const index_t n : {0, 1, 2, 31, 33, 150})
     for (const bool positive : {false, true})
       for (const int far : {0, sizeof(T) == 8 ? 400 : 40}) {
-        // Rows of very different size mislead LU's pivots.
+        // Row sizes are spread less for LU, whose pivots depend on them.
         const auto rows = [&](index_t i) {
           return (static_cast<int>(i * 7919 % (far + 1)) - far / 2) / (positive ? 1 : 8);
         };
@@ -105,7 +105,7 @@ void check_judgements(Runtime& runtime) {
         CAPTURE(n, positive, far, solved.how.condition, solved.how.error);
         REQUIRE(solved.how.status == DirectStatus::ok);
         CHECK(solved.how.condition <= 20.0 * static_cast<double>(n + 1));
-        // Rows of any size mislead pivots, and the error shows it.
+        // LU's pivots depend on the row sizes, which increases the error.
         CHECK(solved.how.error <= (far > 0 ? std::sqrt(eps) : 200 * eps));
         for (index_t j = 0; j < n; ++j)
           CHECK(std::abs(std::ldexp(static_cast<double>(solved.x(j, 0)), columns(j)) - 1) <=
@@ -115,18 +115,20 @@ void check_judgements(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a good system is ok, whatever the units of rows and columns", "[direct]", float, double) {
+TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling of rows and columns", "[direct]", float,
+                   double) {
   Runtime runtime({.gpus = 0});
   check_judgements<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("the same on a GPU", "[direct][gpu]", float, double) {
+TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling on a GPU", "[direct][gpu]", float, double) {
   test::require_gpu();
   Runtime runtime;
   check_judgements<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any sizes in the range", "[direct]", float, double) {
+TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the type's range", "[direct]", float,
+                   double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   constexpr int most = std::numeric_limits<T>::max_exponent;
@@ -155,7 +157,7 @@ TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any sizes in the
           CHECK(std::abs(std::ldexp(static_cast<double>(solved.x(j, 0)), columns(j)) - 1) <= 200 * eps);
         continue;
       }
-      for (index_t i = 0; i < n; ++i) {  // each equation divided by its row's size
+      for (index_t i = 0; i < n; ++i) {  // each equation divided by the scale of its row
         double sum = -std::ldexp(1.0, -rows(i)), size = -sum;
         for (index_t j = 0; j < n; ++j) {
           sum += static_cast<double>(plain(i, j)) * static_cast<double>(solved.x(j, 0));
@@ -164,7 +166,7 @@ TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any sizes in the
         CHECK(std::abs(sum) <= 50 * eps * size);
       }
     }
-  // An X beyond the range, of a regular A.
+  // A is regular, but X overflows.
   HostMatrix<T> small(1, 1), large(1, 2);
   small(0, 0) = large(0, 0) = std::ldexp(T(1), 20 - most);
   large(0, 1) = std::ldexp(T(1), most - 2);
@@ -174,9 +176,10 @@ TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any sizes in the
   CHECK(over.x(0, 0) == 1);
 }
 
-TEST_CASE("the condition of Hilbert's matrices is found", "[direct]") {
+TEST_CASE("the condition of Hilbert matrices is estimated within a factor of 20 n", "[direct]") {
   Runtime runtime({.gpus = 0});
-  // In the 2-norm, by mpmath. Scaling by powers of two takes a part of it; n and the estimate have the rest.
+  // 2-norm conditions by mpmath. Scaling by powers of two, the other norm and the estimate account for the factors
+  // below.
   const std::vector<double> known{0, 1, 19.28, 524.1, 15513.7, 476607.3, 1.4951e7, 4.7537e8, 1.5258e10, 4.9315e11};
   for (index_t n = 1; n < 10; ++n)
     for (const bool positive : {false, true}) {
@@ -189,7 +192,7 @@ TEST_CASE("the condition of Hilbert's matrices is found", "[direct]") {
     }
 }
 
-TEST_CASE("an x without a correct digit is never ok", "[direct]") {
+TEST_CASE("a solution without a correct digit is never ok", "[direct]") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {14, 16, 20})
     CHECK(solve(runtime, hilbert<double>(n), row_sums(hilbert<double>(n)), false, 4).how.status ==
@@ -201,12 +204,12 @@ TEST_CASE("an x without a correct digit is never ok", "[direct]") {
     const Solved<double> solved = solve(runtime, growth<double>(n), row_sums(growth<double>(n)), false, 32);
     CAPTURE(n, solved.how.condition, solved.how.error);
     CHECK(solved.how.status == DirectStatus::inaccurate);
-    if (n < 80) CHECK(solved.how.condition < 1e6);  // beyond that the factors are not A's at all
+    if (n < 80) CHECK(solved.how.condition < 1e6);  // for larger n the factors have lost A
     CHECK(description(solved.how).find("elements grew") != std::string::npos);
   }
 }
 
-TEST_CASE("where there is no solution a place says it", "[direct]") {
+TEST_CASE("a system without a solution is reported with its place", "[direct]") {
   Runtime runtime({.gpus = 0});
   HostMatrix<double> a = uniform<double>(6, 7, true);
   const HostMatrix<double> b = row_sums(a);

@@ -18,7 +18,7 @@ using namespace tesela;
 
 namespace {
 
-/// Symmetric, with a large diagonal; times 2^power.
+/// Returns a symmetric matrix with a large diagonal, times 2^power.
 template <class T>
 HostMatrix<T> matrix(index_t n, int power) {
   HostMatrix<T> a(n, n);
@@ -39,7 +39,7 @@ void check(Runtime& runtime, index_t n, bool symmetric, index_t at_once, int pow
     for (index_t i = 0; i < n; ++i) a(i, zero - 1) = a(zero - 1, i) = 0;
   }
   HostMatrix<T> factors = a.clone(), x = b.clone();
-  if (symmetric)  // nobody reads it
+  if (symmetric)  // the lower triangle must not be read
     for (index_t j = 0; j < n; ++j)
       for (index_t i = j + 1; i < n; ++i) factors(i, j) = std::numeric_limits<T>::quiet_NaN();
   {
@@ -70,7 +70,7 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEST_CASE("the stages that kernels run are those of the proved wavefronts") {
+TEST_CASE("the kernels eliminate the entries of the proved wavefronts, stage by stage") {
   for (const std::string& order : wavefront_orders())
     for (const index_t n : {1, 2, 7}) {
       const bool symmetric = order == "cholesky-wavefront";
@@ -92,18 +92,18 @@ TEST_CASE("the stages that kernels run are those of the proved wavefronts") {
     }
 }
 
-TEMPLATE_TEST_CASE("factorizations by stages", "", float, double) {
+TEMPLATE_TEST_CASE("factorizations by stages are backward stable and stop at the zero pivot", "", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("factorizations by stages on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("factorizations by stages are backward stable on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("factorizations by stages in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("factorizations by stages are backward stable under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const bool symmetric : {false, true}) check<TestType>(runtime, 33, symmetric, 16);

@@ -35,7 +35,8 @@ Dense<T> random(index_t m, index_t n, std::uint64_t seed, T padding) {
   return d;
 }
 
-/// The largest |C - reference| over the rounding bound (k + 2) eps |alpha| |A| |B| + 2 eps |beta C|, elementwise.
+/// Returns the largest |C - reference| over the rounding bound (k + 2) eps |alpha| |A| |B| + 2 eps |beta C|,
+/// elementwise.
 template <class T>
 double worst_ratio(Dense<T>& a, Dense<T>& b, Dense<T>& before, Dense<T>& c, Op op_a, Op op_b, T alpha, T beta,
                    index_t k) {
@@ -123,7 +124,7 @@ TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "[gpu]",
         }
 }
 
-TEST_CASE("the tuned product of large tiles, whose copies are the hardware's where it can", "[gpu][sanitize]") {
+TEST_CASE("the tuned gemm agrees on large tiles, with and without the hardware's bulk copies", "[gpu][sanitize]") {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   for (const index_t k : {2, 16, 70})
@@ -137,7 +138,7 @@ TEST_CASE("the tuned product of large tiles, whose copies are the hardware's whe
         }
 }
 
-TEST_CASE("gemm refuses shapes and tilings that do not conform") {
+TEST_CASE("gemm refuses shapes and tilings that do not match") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 10, 20, {4, 4}), B(runtime, 20, 7, {4, 4}), C(runtime, 10, 7, {4, 4});
@@ -149,7 +150,7 @@ TEST_CASE("gemm refuses shapes and tilings that do not conform") {
   CHECK_THROWS_AS(C(3, 0), ArgumentError);
 }
 
-TEST_CASE("gemm refuses what its kernels cannot take, with nothing inserted") {
+TEST_CASE("gemm refuses operands that its kernels do not support, and inserts no task") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   std::vector<double> memory(144, 1.0);
@@ -170,7 +171,7 @@ TEST_CASE("gemm refuses what its kernels cannot take, with nothing inserted") {
         C(runtime, beyond, 1, {beyond, 4});
     CHECK_THROWS_WITH(multiply(A, B, C), Catch::Matchers::ContainsSubstring("BLAS"));
   }
-  SECTION("blocks that no kernel has") {
+  SECTION("block sizes without a kernel") {
     const auto A = map(0, 4, 4, 4), B = map(16, 4, 4, 4), C = map(32, 4, 4, 4);
     for (const int block : {0, -16, 8, 64})
       CHECK_THROWS_AS(multiply(A, B, C, {GemmKernel::naive, block, false}), ArgumentError);
@@ -178,7 +179,7 @@ TEST_CASE("gemm refuses what its kernels cannot take, with nothing inserted") {
   SECTION("C among its own operands") {
     const auto A = map(0, 12, 12, 12);
     CHECK_THROWS_AS(multiply(A, A, A), ArgumentError);
-    // No task would take a tile twice, but the second would read what the first has written.
+    // No task uses a tile twice, but the second task would read a tile that the first has written.
     CHECK_THROWS_AS(multiply(A.view(0, 0, 2, 1), A.view(0, 2, 1, 1), A.view(1, 0, 2, 1)), ArgumentError);
     CHECK_THROWS_AS(multiply(A.view(0, 0, 1, 1), A.view(2, 0, 1, 2), A.view(2, 1, 1, 2)), ArgumentError);
   }
@@ -207,7 +208,7 @@ TEST_CASE("gemm of views multiplies sub-matrices") {
 
 namespace {
 
-/// What product_error says of c as the n x n product of a constant a and a constant b, with c_before constant too.
+/// Returns product_error for c as the n x n product of constants a and b, with a constant C before.
 template <class T>
 ProductError error_of_constants(T alpha, T a, T b, T beta, T before, T c, index_t n = 5) {
   const auto elements = static_cast<std::size_t>(n * n);
@@ -218,7 +219,7 @@ ProductError error_of_constants(T alpha, T a, T b, T beta, T before, T c, index_
 
 }  // namespace
 
-TEST_CASE("the measured error tells right from wrong at any scale of the terms") {
+TEST_CASE("the measured error separates right from wrong products at any scale") {
   for (const double alpha : {1e-200, 1e-12, 1.0, 1e12, 1e200}) {
     CAPTURE(alpha);
     const double right = alpha * 30.0;
@@ -228,18 +229,18 @@ TEST_CASE("the measured error tells right from wrong at any scale of the terms")
   }
   CHECK(error_of_constants(1.0f, 1.0f, 1.0f, 1e6f, 1.1f, 1.1e6f).scaled <= 1e-5);
   CHECK(error_of_constants(1.0f, 1.0f, 1.0f, 1e6f, 1.1f, -1.1e6f).scaled >= 0.1);
-  // The stated error keeps its definition: ||C - R|| / (||A|| ||B||).
+  // `relative` is ||C - R|| / (||A|| ||B||).
   CHECK(std::abs(error_of_constants(1e12, 2.0, 3.0, 0.0, 0.0, 0.0).relative - 1e12) <= 1);
 }
 
-TEST_CASE("the measured error neither overflows nor underflows, and what is not a number never passes") {
+TEST_CASE("the measured error neither overflows nor underflows, and NaN never passes") {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 5e160).scaled <= 1e-15);
   CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 6e160).scaled >= 0.1);
   CHECK(error_of_constants(1.0, 1e160, 1.0, 0.0, 0.0, 6e160).relative >= 0.1);
   CHECK(error_of_constants(1.0, 1e-170, 1.0, 0.0, 0.0, 5e-170).scaled <= 1e-15);
   CHECK(error_of_constants(1.0, 1e-170, 1.0, 0.0, 0.0, 6e-170).scaled >= 0.1);
-  CHECK(error_of_constants(1.0, 1e-170, 1e-170, 0.0, 0.0, 0.0).scaled == 0);  // right: double holds no 5e-340
+  CHECK(error_of_constants(1.0, 1e-170, 1e-170, 0.0, 0.0, 0.0).scaled == 0);  // right: double cannot represent 5e-340
   CHECK(error_of_constants(1.0, 1e-170, 1e-170, 0.0, 0.0, 1e-200).scaled >= 0.1);
   CHECK(error_of_constants(1.0f, 1e-30f, 1e-30f, 0.0f, 0.0f, 0.0f).scaled == 0);
   CHECK(error_of_constants(1.0, 0.0, 3.0, 0.0, 0.0, 0.0).scaled == 0);
@@ -252,7 +253,7 @@ TEST_CASE("the measured error neither overflows nor underflows, and what is not 
   }
 }
 
-TEST_CASE("a value that is not finite is seen outside the rows that are compared") {
+TEST_CASE("an infinite element is found outside the sampled rows") {
   const std::vector<double> a{1, 1, 1}, b{1};
   std::vector<double> c{1, 1, 1};
   const ProductProblem<double> problem{Op::none, Op::none, 3, 1, 1, 1, 0, a.data(), b.data(), nullptr, c.data()};

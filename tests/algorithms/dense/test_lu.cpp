@@ -17,7 +17,7 @@ using namespace tesela;
 
 namespace {
 
-/// Uniform; `shift` on the diagonal makes pivots there good ones; times 2^power.
+/// Returns uniform numbers times 2^power; `shift` on the diagonal makes its elements good pivots.
 template <class T>
 HostMatrix<T> matrix(index_t n, double shift, int power = 0) {
   HostMatrix<T> a(n, n);
@@ -35,7 +35,7 @@ struct Answer {
   index_t zero = 0;
 };
 
-/// In memory whose leading dimension is three more, with NaN between.
+/// Factors A in memory with a leading dimension of n + 3 and NaN in the padding.
 template <class T>
 Answer<T> solve(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, index_t nb, Pivoting pivoting) {
   const index_t n = a.rows(), r = b.cols(), ld = n + 3;
@@ -79,7 +79,7 @@ void check(Runtime& runtime, index_t n, index_t nb, Pivoting pivoting, int power
   CHECK(error.growth <= 2 + std::pow(static_cast<double>(n), 2.0 / 3));
   CHECK(error.multipliers <= 20);
   CHECK(solution_error(a, b, answer.x) <= bound);
-  if (power == 0 && n > 0) {  // LAPACK's answer
+  if (power == 0 && n > 0) {  // compared with LAPACK
     HostMatrix<T> copy = a.clone(), known = b.clone();
     REQUIRE(lapack::gesv(n, index_t{3}, copy.data(), copy.ld(), known.data(), known.ld()) == 0);
     CHECK(solution_error(a, b, known) <= bound);
@@ -104,7 +104,7 @@ void check_all(Runtime& runtime, std::vector<index_t> orders) {
     for (const int power : {-996, 996}) check<T>(runtime, 70, 32, Pivoting::tournament, power);
 }
 
-/// Where the first zero pivot is said to be.
+/// Returns the reported position of the first zero pivot.
 template <class T>
 index_t zero_of(Runtime& runtime, const HostMatrix<T>& a, Pivoting pivoting) {
   return solve(runtime, a, HostMatrix<T>(a.rows(), 0), 33, pivoting).zero;
@@ -121,7 +121,7 @@ void check_zeros(Runtime& runtime) {
     HostMatrix<T> singular = HostMatrix<T>::zeros(n, n);
     for (index_t i = 0; i < n; ++i) singular(i, i) = i + 1 == place ? T(0) : T(2);
     for (index_t i = 1; i < n; ++i) singular(i - 1, i) = 1;
-    if (place > 1) singular(place - 2, place - 1) = 0;  // a column of zeros
+    if (place > 1) singular(place - 2, place - 1) = 0;  // column `place` is zero
     CAPTURE(place);
     CHECK(zero_of(runtime, singular, Pivoting::none) == place);
     CHECK(zero_of(runtime, singular, Pivoting::tournament) == place);
@@ -131,7 +131,7 @@ void check_zeros(Runtime& runtime) {
   CHECK(zero_of(runtime, a_nan, Pivoting::tournament) > 0);
 }
 
-/// NaN and infinities in B and, where they are no pivot themselves, in A.
+/// Puts NaN and infinities into B, and into A on and off the diagonal.
 template <class T>
 void check_strange(Runtime& runtime) {
   constexpr index_t n = 100;
@@ -157,7 +157,7 @@ void check_strange(Runtime& runtime) {
     }
 }
 
-/// Of I with one subnormal pivot, for which X has ones in every place.
+/// Factors the identity with one subnormal pivot; X is all ones.
 template <class T>
 void check_subnormal(Runtime& runtime, bool solves) {
   for (const index_t n : {33, 70})
@@ -176,19 +176,19 @@ void check_subnormal(Runtime& runtime, bool solves) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("LU by tiles: residuals, growth, solutions", "", float, double) {
+TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and finds solutions", "", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   check_all<TestType>(runtime, {0, 1, 2, 17, 33, 64, 130, 301});
   check_zeros<TestType>(runtime);
   check_strange<TestType>(runtime);
 }
 
-TEST_CASE("LU by tiles: a tournament of several rounds is nearly as good as partial pivoting") {
+TEST_CASE("LU by tiles with a tournament of several rounds is nearly as accurate as partial pivoting") {
   Runtime runtime({.cpus = 2, .gpus = 0});
   check<double>(runtime, 1100, 96, Pivoting::tournament);
 }
 
-TEST_CASE("LU: growth without pivots is seen") {
+TEST_CASE("LU without pivoting reports the growth of the elements") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   HostMatrix<double> a = matrix<double>(60, 0);
   a(0, 0) = 1e-14;
@@ -199,25 +199,25 @@ TEST_CASE("LU: growth without pivots is seen") {
   CHECK(error.backward > factor_bound<double>(60, true));
 }
 
-TEMPLATE_TEST_CASE("LU divides by pivots whose reciprocal overflows", "", float, double) {
+TEMPLATE_TEST_CASE("LU divides by pivots with an overflowing reciprocal", "", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   check_subnormal<TestType>(runtime, true);
 }
 
-TEMPLATE_TEST_CASE("LU on a GPU divides by pivots whose reciprocal overflows", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("LU on a GPU divides by pivots with an overflowing reciprocal", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_subnormal<TestType>(runtime, false);
 }
 
-TEST_CASE("LU refuses what it cannot factor") {
+TEST_CASE("LU refuses matrices that it cannot factor") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   Graph g(runtime);
   CHECK_THROWS_AS(lu(g, TileMatrix<double>(runtime, 4, 5, {5, 2})), ArgumentError);
   CHECK_THROWS_AS(lu(g, TileMatrix<double>(runtime, 8, 8, {4, 4})), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("LU by tiles on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("LU by tiles finds solutions on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime, {1, 2, 33, 130, 301});
@@ -228,14 +228,14 @@ TEMPLATE_TEST_CASE("LU by tiles on a GPU", "[gpu]", float, double) {
   check<TestType>(runtime, 1500, 700, Pivoting::none);
 }
 
-TEMPLATE_TEST_CASE("LU by tiles in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 130, 70, pivoting);
   check<TestType>(runtime, 600, 64, Pivoting::tournament);
 }
 
-TEST_CASE("LU by tiles with cores beside a GPU, and with two", "[gpu]") {
+TEST_CASE("LU by tiles finds solutions on cores with one GPU, and with two", "[gpu]") {
   test::require_gpu();
   const auto all = [](Runtime& runtime) {
     for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<double>(runtime, 301, 32, pivoting);

@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("normal numbers have the moments and tails of the normal dist
       beyond_two += std::abs(x) > 2 ? 1.0 / (count * count) : 0;
       neighbours += x * static_cast<double>(generator(i + 1, j)) / (count * count);
     }
-  // Five standard deviations of each mean of 160000 numbers.
+  // The bounds are five standard deviations of each mean of 160000 numbers.
   CHECK(std::abs(moments[1]) <= 5 * 1.0 / count);
   CHECK(std::abs(moments[2] - 1) <= 5 * std::sqrt(2.0) / count);
   CHECK(std::abs(moments[3]) <= 5 * std::sqrt(15.0) / count);
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("normal numbers have the moments and tails of the normal dist
   CHECK(std::abs(neighbours) <= 5 * 1.0 / count);
 }
 
-TEMPLATE_TEST_CASE("graded entries span 24 orders of magnitude, exactly uniform numbers times powers of two", "", float,
+TEMPLATE_TEST_CASE("graded entries are uniform numbers times powers of two over 24 orders of magnitude", "", float,
                    double) {
   const index_t m = 80, n = 40;
   const Generator<TestType> graded{Pattern::graded, 0, n, 3, m}, uniform{Pattern::uniform, 0, n, 3, m};
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("graded entries span 24 orders of magnitude, exactly uniform 
               static_cast<double>(uniform(i, j)) * std::pow(2.0, -static_cast<double>(i / 2 + j)));
 }
 
-TEMPLATE_TEST_CASE("a band is zero outside, and only there", "", float, double) {
+TEMPLATE_TEST_CASE("a band matrix is zero outside its band and nonzero inside", "", float, double) {
   for (const index_t half_width : {0, 1, 3, 100}) {
     const Generator<TestType> band{Pattern::band, 0, 20, 3, 30, half_width};
     for (index_t j = 0; j < 20; ++j)
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("a band is zero outside, and only there", "", float, double) 
   }
 }
 
-TEMPLATE_TEST_CASE("a product form has the singular values that were asked for", "", float, double) {
+TEMPLATE_TEST_CASE("a product form has the requested singular values", "", float, double) {
   const double eps = std::numeric_limits<TestType>::epsilon();
   for (const auto& [m, n] : {std::pair<index_t, index_t>{60, 40}, {40, 60}, {33, 33}, {7, 1}, {1, 5}, {1, 1}})
     for (const double condition : {1.0, 1e3, 1e15}) {
@@ -125,7 +125,8 @@ TEST_CASE("a product form reaches a condition number of 1e15") {
   CHECK(s.front() / s.back() < 5e15);
 }
 
-TEMPLATE_TEST_CASE("a product form of fewer singular values has that rank, and is dense", "", float, double) {
+TEMPLATE_TEST_CASE("a product form with fewer singular values than columns has that rank and is dense", "", float,
+                   double) {
   const ProductForm<TestType> form(90, 70, spectrum(20, 1), 2);
   const auto s = singular_values_of(form, 90, 70);
   CHECK(s[19] == Approx(1));
@@ -134,7 +135,7 @@ TEMPLATE_TEST_CASE("a product form of fewer singular values has that rank, and i
     for (index_t i = 0; i < 90; ++i) REQUIRE(form(i, j) != 0);
 }
 
-TEST_CASE("generate --random writes each kind, and refuses what is none") {
+TEST_CASE("generate --random writes each kind of matrix and refuses unknown kinds") {
   const test::TemporaryFolder folder;
   const std::string file = folder / "a.npy";
   const auto generated = [&](const std::string& kind, const std::string& precision) {

@@ -10,13 +10,12 @@
 
 using namespace tesela;
 
-TEMPLATE_TEST_CASE("a triangular solve recovers whole numbers, and reads nothing below the diagonal", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("a triangular solve recovers integers and does not read below the diagonal", "", float, double) {
   using T = TestType;
   const index_t n = GENERATE(0, 1, 2, 33), r = GENERATE(0, 1, 64, 65, 130);
   const Op op = GENERATE(Op::none, Op::transpose);
   CAPTURE(n, r, int(op));
-  // R = 2 I + a sprinkle of ones, and X of small whole numbers: every product and quotient is exact.
+  // R is 2 I plus a few ones and X holds small integers, so every product and quotient is exact.
   HostMatrix<T> R(n, n), X(n, r), known(n, r);
   const auto element = [&](index_t i, index_t j) { return i == j ? T(2) : (i + j) % 3 == 0 ? T(1) : T(0); };
   for (index_t j = 0; j < n; ++j)

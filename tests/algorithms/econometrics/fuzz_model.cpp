@@ -1,4 +1,4 @@
-// libFuzzer target of model formulas: scripts/fuzz builds and runs it.
+// libFuzzer target for model formulas; scripts/fuzz builds and runs it.
 
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -15,7 +15,7 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// As it must be read again. (An intercept is a model's unless it says otherwise.)
+/// Returns the terms as text that must parse to the same terms; "0" first, since a model has an intercept by default.
 std::string written(const std::vector<ModelTerm>& terms) {
   std::string text = "0";
   for (const ModelTerm& term : terms) text += " + " + (term.text == intercept_name ? "1" : term.text);
@@ -24,7 +24,7 @@ std::string written(const std::vector<ModelTerm>& terms) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer requires this name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const ModelFormulas model = parse_model({reinterpret_cast<const char*>(data), size}, "fuzz");
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(again.equations[0].regressors[k].text == e.regressors[k].text);
     }
   } catch (const FileError& error) {
-    require(std::string(error.what()).starts_with("fuzz: "));  // what was written is never refused
+    require(std::string(error.what()).starts_with("fuzz: "));  // text written from a parsed model must be accepted
   }
   return 0;
 }

@@ -27,7 +27,7 @@ double apart(const SimultaneousEquations& a, const SimultaneousEquations& b) {
   return most;
 }
 
-/// The problem with another column after the instruments.
+/// Returns the problem with another column after the instruments.
 SemProblem with_instrument(const SemProblem& p, const std::function<double(index_t)>& element) {
   const index_t D = p.data.rows(), K = p.model.instruments, n = p.variables();
   SemProblem q{HostMatrix<double>(D, n + 1), p.model};
@@ -44,7 +44,7 @@ SemProblem with_instrument(const SemProblem& p, const std::function<double(index
 
 }  // namespace
 
-TEST_CASE("an equation that is not identified has no numbers, and the others do without it") {
+TEST_CASE("an equation that is not identified has no coefficients and does not affect the others") {
   SemProblem p = generated(80, 8, 3, 3, 2, 0.3, 1);
   const auto all = by(p, SemMethod::three_stage);
   SECTION("order") {
@@ -62,7 +62,7 @@ TEST_CASE("an equation that is not identified has no numbers, and the others do 
     std::normal_distribution<double> normal;
     HostMatrix<double> noise(80, 1);
     for (index_t t = 0; t < 80; ++t) noise(t, 0) = normal(random);
-    // Only its constant is left of it beside X.
+    // Subtracting its projection on X leaves only the constant of this column.
     const SemProblem regression{[&] {
                                   HostMatrix<double> d(80, 9);
                                   for (index_t t = 0; t < 80; ++t)
@@ -84,7 +84,7 @@ TEST_CASE("an equation that is not identified has no numbers, and the others do 
     CHECK(s.equations[3].dependent_regressors == std::vector<index_t>{11});
     CHECK(apart(all, s) <= 1e-11);
   }
-  SECTION("collinear: a regressor twice, in other units") {
+  SECTION("collinear: one regressor twice, in different units") {
     SemProblem q = with_instrument(p, [&](index_t t) { return 1e-6 * p.data(t, 1) + 3; });
     q.model.equations[2].regressors = {0, 1, 8, 9};
     const auto s = by(q, SemMethod::two_stage);
@@ -96,7 +96,7 @@ TEST_CASE("an equation that is not identified has no numbers, and the others do 
   }
 }
 
-TEST_CASE("of collinear instruments the later one goes, and nothing else changes") {
+TEST_CASE("the later of two collinear instruments is dropped and the estimates are unchanged") {
   const SemProblem p = generated(50, 6, 3, 3, 2, 0.5, 3);
   for (const SemMethod method : {SemMethod::two_stage, SemMethod::three_stage}) {
     const auto s = by(p, method);
@@ -110,7 +110,7 @@ TEST_CASE("of collinear instruments the later one goes, and nothing else changes
     CHECK(constant.dropped_instruments == std::vector<index_t>{6});
     CHECK(apart(s, constant) <= 1e-11);
   }
-  // The first of both in X stays though an equation names the second.
+  // The first of two collinear instruments stays even if an equation names the second.
   SemProblem q = with_instrument(p, [&](index_t t) { return 2 * p.data(t, 1); });
   for (Equation& e : q.model.equations)
     for (index_t& c : e.regressors) c = c == 1 ? 6 : c;
@@ -120,11 +120,11 @@ TEST_CASE("of collinear instruments the later one goes, and nothing else changes
   CHECK(std::abs(s.residual_covariance(0, 1) / by(p, SemMethod::three_stage).residual_covariance(0, 1) - 1) <= 1e-10);
 }
 
-TEST_CASE("of many instruments the collinear ones go by tasks") {
+TEST_CASE("collinear instruments among many are dropped by tasks") {
   const std::vector<index_t> gone{50, 51, 120, 270, 271};
-  for (const index_t D : {500, 200}) {  // of 200 the last 85 instruments go as well
+  for (const index_t D : {500, 200}) {  // with 200 observations the last 85 instruments are dropped too
     const SemProblem p = generated(D, 280, 3, 12, 2, 0.5, 3);
-    // The same instruments, and among them multiples and sums of others.
+    // The same instruments, with multiples and sums of others inserted.
     SemProblem q{HostMatrix<double>(D, 288), p.model};
     std::vector<index_t> place;
     for (index_t c = 0; c < 288; ++c) {
@@ -155,14 +155,14 @@ TEST_CASE("of many instruments the collinear ones go by tasks") {
   }
 }
 
-TEST_CASE("few observations") {
-  SECTION("fewer than instruments: those that count fit all, as OLS") {
+TEST_CASE("few observations are handled") {
+  SECTION("fewer than instruments: the independent instruments fit all, as in OLS") {
     const SemProblem p = generated(9, 15, 2, 3, 1, 0.5, 3);
     const auto s = by(p, SemMethod::two_stage), ols = by(p, SemMethod::ols);
     CHECK(s.dropped_instruments == std::vector<index_t>{9, 10, 11, 12, 13, 14});
     CHECK(apart(s, ols) <= 1e-10);
   }
-  SECTION("no more than regressors") {
+  SECTION("at most the number of regressors") {
     for (const index_t D : {0, 1, 4}) {
       SemProblem p = generated(D, 6, 2, 3, 1, 0.5, 3);
       const auto s = by(p, SemMethod::three_stage);
@@ -180,7 +180,7 @@ TEST_CASE("few observations") {
   }
 }
 
-TEST_CASE("an identity among the dependent variables makes the covariance singular, by name") {
+TEST_CASE("an identity among the dependent variables makes the covariance singular and is named") {
   SemProblem p = generated(60, 6, 3, 3, 0, 0.5, 3);
   for (Equation& e : p.model.equations) e.regressors = {0, 1, 2};
   for (index_t t = 0; t < 60; ++t) p.data(t, 8) = 100 - p.data(t, 6) - p.data(t, 7);
@@ -189,7 +189,7 @@ TEST_CASE("an identity among the dependent variables makes the covariance singul
   CHECK(s.singular == std::vector<index_t>{2});
 }
 
-TEST_CASE("perfect fits and dependent variables that are instruments") {
+TEST_CASE("perfect fits have no error, and a dependent variable may be an instrument") {
   SemProblem p = generated(60, 6, 2, 3, 1, 0.5, 3);
   for (index_t t = 0; t < 60; ++t) p.data(t, 6) = 3 - p.data(t, 1) + 2 * p.data(t, 7);
   p.model.equations[0].regressors = {0, 1, 7};
@@ -203,12 +203,12 @@ TEST_CASE("perfect fits and dependent variables that are instruments") {
   CHECK(std::isnan(e.sargan.statistic));
   CHECK(by(p, SemMethod::three_stage).status == SemStatus::singular_covariance);
 
-  // A dependent variable in X is what P leaves as it is.
+  // The projection P leaves a dependent variable in X unchanged.
   SemProblem q = with_instrument(generated(60, 6, 2, 3, 1, 0.5, 4), [&](index_t) { return 0.0; });
   for (index_t t = 0; t < 60; ++t) q.data(t, 6) = q.data(t, 8);
   q.model.equations[1].dependent = 6;
   CHECK(distance(by(q, SemMethod::two_stage), sem_reference(q, {})) <= 1e-10);
-  SECTION("constant dependent variable") {
+  SECTION("a constant dependent variable") {
     SemProblem c = generated(30, 4, 2, 2, 1, 0.5, 3);
     for (index_t t = 0; t < 30; ++t) c.data(t, 4) = 5;
     c.model.equations[0].regressors = {0, 1, 2};
@@ -218,7 +218,7 @@ TEST_CASE("perfect fits and dependent variables that are instruments") {
   }
 }
 
-TEST_CASE("one method is another where theory says so") {
+TEST_CASE("estimators coincide where theory says so") {
   SECTION("just identified: 3SLS = 2SLS = indirect least squares") {
     SemProblem just = generated(60, 4, 2, 3, 1, 0.5, 3);
     just.model.equations = {{4, {0, 1, 2, 5}}, {5, {0, 1, 3, 4}}};
@@ -227,15 +227,16 @@ TEST_CASE("one method is another where theory says so") {
       CHECK(apart(two.equations[i].coefficients, three.equations[i].coefficients) <= 1e-10);
       CHECK(std::isnan(two.equations[i].sargan.statistic));
     }
-    // y = P x: the coefficient of y2 in equation 1 is the ratio of both reduced forms' at the excluded x3.
+    // y = P x: the coefficient of y2 in equation 1 is the ratio of the two reduced-form coefficients of the excluded
+    // x3.
     const SemProblem reduced{just.data.clone(), {4, 0, {{4, {0, 1, 2, 3}}, {5, {0, 1, 2, 3}}}}};
     const auto form = by(reduced, SemMethod::ols);
     CHECK(std::abs(form.equations[0].coefficients[3] / form.equations[1].coefficients[3] /
                        two.equations[0].coefficients[3] -
                    1) <= 1e-10);
   }
-  SECTION("a diagonal covariance of residuals: 3SLS = 2SLS, over-identified as they are, and SUR = OLS") {
-    // What one equation has is zero in the rows of the others, and so are its residuals.
+  SECTION("a diagonal residual covariance: 3SLS = 2SLS with over-identified equations, and SUR = OLS") {
+    // The columns of one equation are zero in the rows of the other, so its residuals are zero there.
     const SemProblem p = generated(40, 6, 2, 3, 1, 0.5, 3);
     SemProblem apart_rows{HostMatrix<double>::zeros(80, 16), {12, -1, {}}};
     for (index_t i = 0; i < 2; ++i) {
@@ -265,7 +266,7 @@ TEST_CASE("one method is another where theory says so") {
     for (std::size_t i = 0; i < 3; ++i)
       CHECK(apart(ols.equations[i].coefficients, sur.equations[i].coefficients) <= 1e-11);
   }
-  SECTION("an equation's own instruments that are the model's, and others") {
+  SECTION("equal instruments for each equation, and different ones") {
     SemProblem p = generated(70, 9, 3, 3, 2, 0.5, 3);
     const auto s = by(p, SemMethod::three_stage);
     for (Equation& e : p.model.equations) e.instruments = {0, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -280,7 +281,7 @@ TEST_CASE("one method is another where theory says so") {
   }
 }
 
-TEST_CASE("permutations and units change nothing else") {
+TEST_CASE("permutations and units scale the estimates exactly") {
   const SemProblem p = generated(60, 6, 3, 3, 2, 0.5, 3);
   for (const SemMethod method : {SemMethod::two_stage, SemMethod::three_stage, SemMethod::sur}) {
     const auto s = by(p, method);
@@ -301,7 +302,7 @@ TEST_CASE("permutations and units change nothing else") {
       CHECK(scaled.equations[i].condition == s.equations[i].condition);
     }
 
-    SemProblem turned{HostMatrix<double>(60, 9), {6, 3, {}}};  // columns, rows and equations in another order
+    SemProblem turned{HostMatrix<double>(60, 9), {6, 3, {}}};  // columns, rows and equations in a different order
     const std::vector<index_t> to{3, 1, 5, 0, 4, 2, 7, 8, 6};
     for (index_t c = 0; c < 9; ++c)
       for (index_t t = 0; t < 60; ++t) turned.data(59 - t, to[static_cast<std::size_t>(c)]) = p.data(t, c);
@@ -322,7 +323,7 @@ TEST_CASE("permutations and units change nothing else") {
   }
 }
 
-TEST_CASE("data that are no numbers, and models that make no sense") {
+TEST_CASE("NaN in the data is a status, and inconsistent models are refused") {
   SemProblem p = generated(60, 6, 2, 3, 1, 0.5, 3);
   p.data(7, 2) = std::numeric_limits<double>::quiet_NaN();
   for (const EquationEstimate& e : by(p, SemMethod::three_stage).equations)

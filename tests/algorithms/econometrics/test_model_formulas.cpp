@@ -28,7 +28,7 @@ template <class F>
 void refused(const F& f, const std::string& why) {
   try {
     f();
-    FAIL_CHECK("nothing was wrong; expected: " << why);
+    FAIL_CHECK("accepted; expected an error: " << why);
   } catch (const FileError& e) {
     CHECK_THAT(e.what(), ContainsSubstring(why));
   }
@@ -43,7 +43,7 @@ const char* market =
 
 }  // namespace
 
-TEST_CASE("a model's equations and instruments") {
+TEST_CASE("a model's equations and instruments are parsed") {
   const ModelFormulas m = parse(market);
   REQUIRE(m.equations.size() == 2);
   CHECK(m.equations[0].label == "demand");
@@ -72,7 +72,7 @@ TEST_CASE("a model's equations and instruments") {
   CHECK(variables_of(parse("y ~ I(a + a) + lag(b) + a").equations[0].regressors) == Texts{"a", "b"});
 }
 
-TEST_CASE("what is no model is refused with its place") {
+TEST_CASE("an invalid model is refused with line and column") {
   for (const auto& [text, why] : std::initializer_list<std::pair<const char*, const char*>>{
            {"", "no equation"},
            {"instruments: ~ x\n", "no equation"},
@@ -108,7 +108,7 @@ TEST_CASE("what is no model is refused with its place") {
           "too many parentheses");
 }
 
-TEST_CASE("formulas become columns: instruments first, equal texts once") {
+TEST_CASE("formulas become columns, instruments first and equal formulas once") {
   const CompiledModel m = compile_model(parse(market), SemMethod::three_stage);
   CHECK(texts(m.columns) == Texts{"(Intercept)", "income", "rain", "trend", "price", "quantity"});
   CHECK(m.model.instruments == 4);
@@ -126,7 +126,7 @@ TEST_CASE("formulas become columns: instruments first, equal texts once") {
   CHECK(own.model.equations[0].instruments.size() == 3);
 }
 
-TEST_CASE("columns are evaluated, lags first, and rows with a missing value go") {
+TEST_CASE("columns are evaluated with lags first, and rows with missing values are dropped") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Table t{{"x", "y", "w", "unused"},
           {{1, 2, nan, 4, 5}, {6, 7, 8, 9, 10}, {1, 4, 1, 0, 9}, {nan, nan, nan, nan, nan}},
@@ -135,7 +135,7 @@ TEST_CASE("columns are evaluated, lags first, and rows with a missing value go")
   const ModelFormulas f = parse("y ~ lag(x) + I((x + 2 * y) / -x - lag(y, 1))");
   const CompiledModel m = compile_model(f, SemMethod::ols);
   const ModelData d = evaluate(m, f, t, "data");
-  CHECK(d.rows == std::vector<index_t>{1, 4});  // the first has no lag, the third no x, the fourth no lag of it
+  CHECK(d.rows == std::vector<index_t>{1, 4});  // the first row has no lag, the third no x, the fourth no lag of x
   CHECK(d.dropped == 3);
   REQUIRE(d.data.shape() == Shape{2, 4});
   CHECK(d.data(1, 0) == 1);
@@ -162,7 +162,7 @@ TEST_CASE("columns are evaluated, lags first, and rows with a missing value go")
           "row 2: I(1 / (y - 7)) is not finite");
 }
 
-TEST_CASE("no text does harm") {
+TEST_CASE("arbitrary text is parsed or refused") {
   std::mt19937 random(3);
   const Texts words{"y", "~", "x", "+", "-",  "1", "0", "lag(", "I(",  ")", "(",
                     "|", ":", "`", "#", "\n", "*", "/", ",",    "2.5", " "};
@@ -180,7 +180,7 @@ TEST_CASE("no text does harm") {
   CHECK(good > 100);
 }
 
-TEST_CASE("distributions, as R has them") {
+TEST_CASE("distributions agree with R") {
   const double infinite = std::numeric_limits<double>::infinity();
   const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-13 * std::abs(b); };
   CHECK(near(p_of_t(-2.5, 17), 0.02294780698638494));

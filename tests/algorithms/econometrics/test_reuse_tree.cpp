@@ -25,7 +25,7 @@ double cost_of(const HostMatrix<double>& costs, const std::vector<index_t>& pare
   return sum;
 }
 
-/// The least cost of all trees, one after the other.
+/// Returns the least cost over all trees by enumeration.
 double least_cost(const HostMatrix<double>& costs) {
   const index_t n = costs.rows();
   std::vector<index_t> parents(static_cast<std::size_t>(n), 0);
@@ -43,7 +43,7 @@ double least_cost(const HostMatrix<double>& costs) {
 
 }  // namespace
 
-TEST_CASE("the tree of least cost is that of all trees") {
+TEST_CASE("the tree found has the least cost of all trees") {
   std::mt19937 random(3);
   std::uniform_int_distribution<int> cost(1, 20);
   for (const index_t n : {1, 2, 3, 4, 5, 6})
@@ -61,7 +61,7 @@ TEST_CASE("the tree of least cost is that of all trees") {
   CHECK_THROWS_AS(minimum_cost_tree(HostMatrix<double>(2, 3)), ArgumentError);
 }
 
-TEST_CASE("equations within one another start from the largest, others from the data") {
+TEST_CASE("nested equations start from the largest, other equations from the data") {
   constexpr index_t K = 40;
   SimultaneousModel nested{K, 0, {{K, {}}, {K + 1, {}}, {K + 2, {}}}};
   for (index_t c = 0; c < 30; ++c)
@@ -78,14 +78,15 @@ TEST_CASE("equations within one another start from the largest, others from the 
   }
   CHECK(tree.flops_alone == alone);
 
-  // A column is left out: rotations of the two that follow it, and the parent's of the other dependent variable.
+  // One column less: rotations for the two columns after it, and the parent's rotations for the other dependent
+  // variable.
   const SimultaneousModel without{6, 0, {{7, {1, 3, 5}}, {8, {3, 5}}}};
   ReuseTree small = reuse_tree(without);
   CHECK(small.parents == std::vector<index_t>{-1, 0});
   CHECK(small.flops_alone == 6 * (1 * 4 + 2 * 3 + 3 * 2) + 6 * (3 * 3 + 4 * 2));
   CHECK(small.flops_reused == 6 * (1 * 5 + 2 * 4 + 3 * 3) + 6 * (1 * 3 + 1 * 2));
 
-  // A column is added at the end: it and the other dependent variable take the parent's rotations.
+  // One column more at the end: it and the other dependent variable need the parent's rotations.
   small = reuse_tree({6, 0, {{7, {1, 3, 5}}, {8, {1, 3}}}});
   CHECK(small.parents == std::vector<index_t>{1, -1});
   CHECK(small.flops_reused == 6 * (1 * 5 + 2 * 4) + 6 * 3 * 2);

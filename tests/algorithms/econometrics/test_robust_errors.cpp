@@ -32,8 +32,8 @@ void require_errors(const EquationEstimate& e, const std::vector<double>& errors
 
 }  // namespace
 
-// The references are the formulas, dense, in R.
-TEST_CASE("robust and clustered errors of the food market, and Hansen's J") {
+// The references are the formulas with dense matrices in R.
+TEST_CASE("robust and clustered errors and Hansen's J of the food market agree with R") {
   const SemProblem p = food_market();
   std::vector<index_t> clusters;
   for (index_t t = 0; t < 20; ++t) clusters.push_back(100 - t / 3);
@@ -58,7 +58,7 @@ TEST_CASE("robust and clustered errors of the food market, and Hansen's J") {
                  120.860199554);
 }
 
-TEST_CASE("robust errors: a cluster a row is none, own instruments, collinear ones and units") {
+TEST_CASE("robust errors do not depend on clusters of one row, equal instruments, collinear instruments or units") {
   SemProblem p = generated(90, 9, 3, 3, 2, 0.5, 3);
   const auto plain = robust(p, {});
   std::vector<index_t> rows;
@@ -95,7 +95,7 @@ TEST_CASE("robust errors: a cluster a row is none, own instruments, collinear on
     CHECK(std::abs(dropped.hansen[i].statistic / plain.hansen[i].statistic - 1) <= 1e-9);
     CHECK(scaled.hansen[i].statistic == plain.hansen[i].statistic);
   }
-  // Fewer clusters than slopes or instruments: no tests, but errors.
+  // Fewer clusters than slopes or instruments: errors, but no tests.
   for (index_t& c : rows) c = c % 2;
   const auto two = robust(p, {}, rows);
   CHECK(std::isnan(two.hansen[0].statistic));
@@ -105,8 +105,8 @@ TEST_CASE("robust errors: a cluster a row is none, own instruments, collinear on
   CHECK_THROWS_AS(robust(p, {}, {1, 2}), ArgumentError);
 }
 
-// The slopes of x and x + 2^-k z say together what those of x and z say.
-TEST_CASE("Wald's statistic of nearly dependent regressors, of few clusters, of one") {
+// The slopes of x and x + 2^-k z span the same space as those of x and z, so Wald's statistic is the same.
+TEST_CASE("Wald's statistic holds for nearly dependent regressors and is NaN for two clusters") {
   constexpr index_t D = 40;
   const auto problem = [](double part, double noise) {
     SemProblem p{HostMatrix<double>(D, 4), {}};

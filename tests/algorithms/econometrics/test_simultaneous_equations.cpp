@@ -25,7 +25,7 @@ bool near(double a, double b, double tolerance = 1e-10) { return std::abs(a - b)
 
 }  // namespace
 
-TEST_CASE("Kmenta's food market to every printed digit") {
+TEST_CASE("Kmenta's food market agrees with every printed digit") {
   const SemProblem p = food_market();
   SemOptions o{.divisor = SemDivisor::small};
   const auto two = solve(p, o);
@@ -63,10 +63,10 @@ TEST_CASE("Kmenta's food market to every printed digit") {
   CHECK(iterated.last_change <= 1e-10);
   all_printed(iterated.equations[0], demand);
   const auto& supply = iterated.equations[1];
-  // systemfit stops, unless told, at a change of 1e-5, and prints 52.6618 (12.8051): digits that move later.
+  // By default, systemfit stops at a change of 1e-5 and prints 52.6618 (12.8051), which is not converged.
   const char* estimates[] = {"52.6619", "0.2266", "0.2234", "0.3800"};
   for (std::size_t k = 0; k < 4; ++k) printed(supply.coefficients[k], estimates[k], 4);
-  const double errors[] = {12.80524161498, 0.10746039176, 0.04677399418, 0.07201051406};  // systemfit's at tol = 1e-13
+  const double errors[] = {12.80524161498, 0.10746039176, 0.04677399418, 0.07201051406};  // systemfit at tol = 1e-13
   for (std::size_t k = 0; k < 4; ++k) CHECK(near(supply.standard_errors[k], errors[k], 1e-6));
 
   o.tolerance = 3e-5;
@@ -82,7 +82,7 @@ TEST_CASE("Kmenta's food market to every printed digit") {
   printed(solve(p, o).equations[1].coefficients[0], "61.9662", 4);
 }
 
-TEST_CASE("generated models as the stacked formulas in long double have them") {
+TEST_CASE("estimates of generated models agree with the stacked formulas in long double") {
   for (const SemMethod method : methods)
     for (const SemDivisor divisor : divisors)
       for (const auto& [D, K, N, exogenous, endogenous] :
@@ -102,10 +102,10 @@ TEST_CASE("generated models as the stacked formulas in long double have them") {
       }
 }
 
-TEST_CASE("all engines, on many columns, ill conditioned ones and staircases of every shape") {
+TEST_CASE("all engines agree on many columns, ill-conditioned columns and every staircase shape") {
   for (const double closeness : {1.0, 1e-6}) {
     SemProblem p = generated(130, 60, 4, 47, 3, 0.3, 11);
-    for (index_t t = 0; t < 130; ++t)  // instrument 7 is nearly another, which equations have both
+    for (index_t t = 0; t < 130; ++t)  // instrument 7 nearly equals another, and equations contain both
       for (index_t c = 7; c < 60; c += 9) p.data(t, c) = p.data(t, c - 1) + closeness * p.data(t, c);
     for (const SemMethod method : methods) {
       CAPTURE(closeness, name_of(sem_methods(), method));
@@ -114,11 +114,12 @@ TEST_CASE("all engines, on many columns, ill conditioned ones and staircases of 
                  rotated = solve(p, {.method = method, .engine = SemEngine::givens}),
                  reused = solve(p, {.method = method, .engine = SemEngine::reuse}),
                  automatic = solve(p, {.method = method});
-      // Bit by bit where all tasks have one kind of worker.
+      // The same bits if all tasks run on one kind of worker.
       for (std::size_t i = 0; i < 4 && runtime().gpus() == 0; ++i)
         CHECK(gram.equations[i].coefficients == automatic.equations[i].coefficients);
       for (const auto* other : {&gram, &rotated, &reused}) {
-        // Where products are too ill conditioned, `gram` is QR itself; rotations round otherwise, as the condition.
+        // `gram` falls back to QR on ill-conditioned products; rotations differ from it by the condition times
+        // rounding.
         const double bound = closeness < 1 && other != &gram ? 3e-8 : 1e-10;
         for (std::size_t i = 0; i < 4; ++i) {
           const EquationEstimate &a = qr.equations[i], &b = other->equations[i];
@@ -143,7 +144,7 @@ TEST_CASE("all engines, on many columns, ill conditioned ones and staircases of 
   }
 }
 
-TEST_CASE("equations from each other's triangles are those from the data") {
+TEST_CASE("equations computed from other equations' triangles agree with those computed from the data") {
   const SemProblem p = generated(200, 40, 5, 4, 1, 0.3, 11);
   const auto columns = [](index_t first, index_t last, index_t step = 1) {
     std::vector<index_t> all;
@@ -151,7 +152,7 @@ TEST_CASE("equations from each other's triangles are those from the data") {
     return all;
   };
   SemProblem q{p.data.clone(), {40, 0, {}}};
-  for (index_t t = 0; t < 200; ++t) q.data(t, 9) = q.data(t, 3) - q.data(t, 5);  // no instrument
+  for (index_t t = 0; t < 200; ++t) q.data(t, 9) = q.data(t, 3) - q.data(t, 5);  // not an instrument
   auto add = [&](index_t y, std::vector<index_t> regressors, std::vector<index_t> instruments = {}) {
     q.model.equations.push_back({y, std::move(regressors), std::move(instruments)});
   };
@@ -165,11 +166,11 @@ TEST_CASE("equations from each other's triangles are those from the data") {
   add(41, most);
   add(43, {44, 33, 0, 12});
   add(40, {0, 20, 3, 9, 5});              // collinear
-  add(44, {0, 42, 30}, {0, 30, 31, 32});  // instruments of its own
+  add(44, {0, 42, 30}, {0, 30, 31, 32});  // its own instruments
   most = columns(0, 39);
   most.insert(most.end(), {40, 41, 42});
   add(43, most);                             // not identified
-  for (const index_t last : {36, 38, 37}) {  // none within another
+  for (const index_t last : {36, 38, 37}) {  // not nested in another equation
     most = columns(4, 33, 4);
     most.push_back(last);
     add(last == 37 ? 41 : 40, most);
@@ -204,7 +205,7 @@ TEST_CASE("equations from each other's triangles are those from the data") {
   }
 }
 
-TEST_CASE("conjugate gradients find what Cholesky finds, without standard errors") {
+TEST_CASE("conjugate gradients agree with Cholesky and have no standard errors") {
   SemProblem p = generated(130, 60, 9, 17, 3, 0.3, 11), own = generated(70, 9, 3, 3, 2, 0.5, 3);
   own.model.equations[1].instruments = {8, 0, 3, 4, 5, 6};
   for (const SemProblem* problem : {&p, &own})
@@ -235,7 +236,7 @@ TEST_CASE("conjugate gradients find what Cholesky finds, without standard errors
       }
 }
 
-TEST_CASE("statistics of a regression, as R's lm and ivreg have them") {
+TEST_CASE("statistics of a regression agree with R's lm and ivreg") {
   const auto ols = solve(food_market(), {.method = SemMethod::ols, .divisor = SemDivisor::small});
   CHECK(near(ols.equations[1].f.statistic, 10.1169808745, 1e-9));
   CHECK(ols.equations[1].f.df == 3);
@@ -248,15 +249,15 @@ TEST_CASE("statistics of a regression, as R's lm and ivreg have them") {
   CHECK(two.equations[0].first_stage[1].df2 == 16);
   CHECK(std::isnan(two.equations[0].first_stage[2].statistic));
 
-  // Of the system, by the formulas in R: of one over-identified and one just identified equation, the first one's
-  // Sargan.
+  // Statistics of a system, by the formulas in R. With one over-identified and one just identified equation, the system
+  // has the Sargan statistic of the first.
   const auto three = solve(food_market(), {.method = SemMethod::three_stage});
   CHECK(near(three.hansen_sargan.statistic, 2.983119190399, 1e-9));
   CHECK(three.hansen_sargan.df == 1);
   CHECK(near(three.mcelroy_r2, 0.7479113545416, 1e-9));
 }
 
-TEST_CASE("correlations and McElroy's R2: any units, perfect fits, equations without an intercept") {
+TEST_CASE("correlations and McElroy's R2 hold for any units, perfect fits and equations without an intercept") {
   const SemProblem p = generated(90, 9, 3, 3, 2, 0.5, 3);
   SemProblem large{p.data.clone(), p.model};
   for (index_t t = 0; t < 90; ++t) large.data(t, 9) = std::ldexp(p.data(t, 9), 540);
@@ -271,7 +272,7 @@ TEST_CASE("correlations and McElroy's R2: any units, perfect fits, equations wit
     }
   CHECK(scaled.mcelroy_r2 == plain.mcelroy_r2);
 
-  // y2 is x1 + 2 x2, and nothing else.
+  // y2 is exactly x1 + 2 x2.
   SemProblem perfect{p.data.clone(), p.model};
   for (index_t t = 0; t < 90; ++t) perfect.data(t, 10) = p.data(t, 1) + 2 * p.data(t, 2);
   perfect.model.equations = {{.dependent = 9, .regressors = {0, 3, 4}}, {.dependent = 10, .regressors = {1, 2, 0}}};
@@ -283,7 +284,7 @@ TEST_CASE("correlations and McElroy's R2: any units, perfect fits, equations wit
   CHECK(std::isnan(fits.residual_correlation(0, 1)));
   CHECK(std::isnan(fits.mcelroy_r2));
 
-  // One equation's is its own R2, whatever else the instruments say; nothing is to be explained of a constant.
+  // McElroy's R2 of one equation is its own R2; it is undefined for a constant.
   for (const bool intercept : {false, true}) {
     SemProblem one{p.data.clone(), p.model};
     one.model.equations = {{.dependent = 9, .regressors = {1, 3}}};

@@ -26,13 +26,13 @@ std::vector<Case> cases(bool small) {
   if (small) return all;
   SemProblem p = generated(300, 130, 6, 97, 3, 0.3, 11);
   add(p);
-  for (index_t t = 0; t < 300; ++t)  // too ill conditioned for products
+  for (index_t t = 0; t < 300; ++t)  // products of these columns are too ill-conditioned for Cholesky
     for (index_t c = 7; c < 130; c += 9) p.data(t, c) = p.data(t, c - 1) + 1e-6 * p.data(t, c);
   add(p);
   p = generated(70, 9, 3, 3, 2, 0.5, 3);
   p.model.equations[1].instruments = {8, 0, 3, 4, 5, 6};
   add(p);
-  p.model.equations[2].regressors.push_back(9);  // not identified, or its own dependent variable's sum
+  p.model.equations[2].regressors.push_back(9);  // not identified, or contains its own dependent variable
   p.model.equations[2].regressors.push_back(10);
   std::sort(p.model.equations[2].regressors.begin(), p.model.equations[2].regressors.end());
   auto& r = p.model.equations[2].regressors;
@@ -71,7 +71,7 @@ void check_alike(bool small, const std::vector<RuntimeOptions>& others) {
         if (!a.coefficients.empty()) of_sigma = std::max(of_sigma, std::abs(a.sigma / b.sigma - 1));
       }
       CAPTURE(condition, of_coefficients, of_errors, of_sigma);
-      // One rounding of each number of the data moves them by a tenth of this.
+      // Rounding each number of the data once moves the estimates by a tenth of this.
       const double bound = std::max(1e-10, 2e-15 * condition);
       CHECK(of_coefficients <= bound);
       CHECK(of_errors <= bound);
@@ -82,14 +82,14 @@ void check_alike(bool small, const std::vector<RuntimeOptions>& others) {
 
 }  // namespace
 
-TEST_CASE("estimates on GPUs alone, and with cores beside them", "[gpu]") {
+TEST_CASE("estimates on GPUs alone and on GPUs with cores agree with those on cores", "[gpu]") {
   require_gpu();
   check_alike(false, {{.cpus = 0}, {}});
 }
 
-TEST_CASE("the food market on a GPU", "[gpu][sanitize]") {
+TEST_CASE("estimates of the food market on a GPU agree with those on cores", "[gpu][sanitize]") {
   require_gpu();
   check_alike(true, {{.cpus = 0}});
 }
 
-TEST_CASE("estimates do not depend on how many cores there are") { check_alike(false, {{.cpus = 1, .gpus = 0}}); }
+TEST_CASE("estimates do not depend on the number of cores") { check_alike(false, {{.cpus = 1, .gpus = 0}}); }

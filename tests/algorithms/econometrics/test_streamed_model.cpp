@@ -25,7 +25,7 @@ double apart(const EquationEstimate& a, const EquationEstimate& b) {
 
 }  // namespace
 
-TEST_CASE("generated rows are the same in blocks of any size") {
+TEST_CASE("generated rows do not depend on the block size") {
   const ModelSizes sizes{1300, 5, 9, 4, 0.1};
   const GeneratedModel whole = generate_model(sizes, 3);
   const StreamedModel streamed = stream_model(sizes, 3);
@@ -52,7 +52,7 @@ TEST_CASE("generated rows are the same in blocks of any size") {
     }
 }
 
-TEST_CASE("estimates from data by rows are those from memory") {
+TEST_CASE("estimates from streamed rows equal estimates from memory") {
   for (const ModelSizes& sizes : {ModelSizes{2500, 6, 230, 9, 0.1}, {3000, 5, 12, 5, 0.1}, {0, 2, 3, 2, 0.1}}) {
     const GeneratedModel m = generate_model(sizes, 5);
     const index_t D = m.data.rows(), n = m.data.cols();

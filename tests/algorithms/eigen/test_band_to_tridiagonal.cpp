@@ -17,7 +17,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// ||B - Q T Q^T|| / ||B||, ||I - Q^T Q|| and T's eigenvalues.
+/// Checks ||B - Q T Q^T|| / ||B||, ||I - Q^T Q|| and the eigenvalues of T.
 template <class T>
 void check(const std::string& kind, index_t n, index_t b, index_t window, const BandToTridiagonalOptions& options = {},
            TileShape tile = {0, 0}) {
@@ -36,7 +36,7 @@ void check(const std::string& kind, index_t n, index_t b, index_t window, const 
   CHECK(x.orthogonality <= unit);
 }
 
-/// Q, or Q^T, in tiles and blocks of all kinds beside Q in one tile.
+/// Compares Q and Q^T for several tiles and blocks with Q in one tile.
 template <class T>
 void check_apply(index_t n, index_t b, const std::vector<TileShape>& tiles,
                  const std::vector<BandToTridiagonalOptions>& all_options) {
@@ -84,28 +84,29 @@ TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "[gpu]", float, 
   check<TestType>("uniform", 501, 64, 3 * 64, {.sweeps = 1});
 }
 
-TEMPLATE_TEST_CASE("large bands", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("B = Q T Q^T for a band of order 1000", "[gpu]", float, double) {
   check<TestType>("uniform", 1000, 32, suitable_band_window(runtime(), 1000, 32));
 }
 
-TEMPLATE_TEST_CASE("bands that are hard", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("B = Q T Q^T for graded, spiked and degenerate bands", "[gpu]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   for (const char* kind : {"graded", "spiked", "diagonal", "zero", "tridiagonal"})
     for (const index_t b : {2, 8, 32}) check<TestType>(kind, 130, b, 4 * b);
 }
 
-TEMPLATE_TEST_CASE("bulges in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("B = Q T Q^T under a sanitizer", "[gpu][sanitize]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   check<TestType>("spiked", 70, 8, 4 * 8);
   check<TestType>("graded", 70, 32, suitable_band_window(runtime(), 70, 32));
   check_apply<TestType>(40, 9, {{40, 20}, {7, 5}}, {{.sweeps = 2, .block = 4, .bundle = 4}});
 }
 
-TEMPLATE_TEST_CASE("half-width 64, for which a GPU keeps X in registers", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("apply multiplies by Q for half-width 64, where a GPU keeps X in registers", "[gpu][sanitize]",
+                   float, double) {
   check_apply<TestType>(200, 64, {{200, 70}}, {{}});
 }
 
-TEMPLATE_TEST_CASE("what is tridiagonal stays as it is, and Q is the identity", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("a tridiagonal matrix is unchanged and Q is the identity", "[gpu]", float, double) {
   for (const char* kind : {"diagonal", "zero", "tridiagonal"}) {
     const HostMatrix<TestType> ab = make_band<TestType>(kind, 75, 6);
     const Formed<TestType> f = form(runtime(), ab, 18, {}, {75, 20});
@@ -130,7 +131,7 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
             const Found<TestType> t = chase(runtime(), ab, window * b, {.vectors = vectors, .sweeps = sweeps});
             CHECK((t.d == reference.d && t.e == reference.e));
           }
-      if (kind == std::string("spiked")) continue;  // its small elements are lost below
+      if (kind == std::string("spiked")) continue;  // its small elements are lost when divided by 2^k
       for (const int exponent : sizeof(TestType) == 8 ? std::array{-900, -30, 30, 900} : std::array{-90, -7, 7, 90}) {
         HostMatrix<TestType> scaled = ab.clone();
         for (index_t j = 0; j < n; ++j)
@@ -145,7 +146,7 @@ TEMPLATE_TEST_CASE("T has the same bits for all windows, sweeps and powers of tw
   }
 }
 
-TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T for all tiles and blocks", "[gpu]", float, double) {
   const index_t n = 147;
   check_apply<TestType>(n, 9, {{n, 20}, {n, 1}, {1, n}, {7, 5}, {50, 147}, {200, 200}},
                         {{},
@@ -154,14 +155,14 @@ TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in all tiles and blocks", "[gp
                          {.block = 12, .bundle = 500}});
 }
 
-TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in blocks that a GPU has in registers", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("apply multiplies by Q and Q^T in blocks that a GPU keeps in registers", "[gpu]", float, double) {
   for (const index_t n : {66, 197, 403})
     check_apply<TestType>(n, 64, {{n, n}, {n, 70}, {31, 100}, {33, n}, {100, n}, {512, 17}},
                           {{.block = 32, .bundle = 128}, {.block = 32, .bundle = 96}});
 }
 
-TEMPLATE_TEST_CASE("Q and then Q^T give back many columns", "[gpu]", float, double) {
-  const index_t n = 200, b = 64, r = 8601;  // more strips of 64 columns than a GPU takes at once
+TEMPLATE_TEST_CASE("Q^T Q X = X for many columns", "[gpu]", float, double) {
+  const index_t n = 200, b = 64, r = 8601;  // more strips of 64 columns than a GPU processes at once
   const Generator<TestType> random{Pattern::uniform, 0, 0, 3};
   HostMatrix<TestType> x(n, r), before(n, r);
   for (index_t j = 0; j < r; ++j)
@@ -183,7 +184,7 @@ TEMPLATE_TEST_CASE("Q and then Q^T give back many columns", "[gpu]", float, doub
   CHECK(worst <= orthogonality_bound<TestType>(n));
 }
 
-TEST_CASE("a band of fewer diagonals, in one tile of any width, copied from padded memory") {
+TEST_CASE("a band may have fewer diagonals than its tiles, any tile width, and padded memory") {
   const index_t n = 53, width = 5, ld = 9;
   const HostMatrix<double> ab = make_band<double>("uniform", n, width);
   HostMatrix<double> padded(ld, n);
@@ -200,7 +201,7 @@ TEST_CASE("a band of fewer diagonals, in one tile of any width, copied from padd
   }
 }
 
-TEST_CASE("Q and then Q^T give back a few columns, padding untouched") {
+TEST_CASE("Q^T Q X = X for a few columns, and the padding is unchanged") {
   const index_t n = 90, b = 8, r = 5, ld = 97;
   const HostMatrix<double> ab = make_band<double>("uniform", n, b);
   HostMatrix<double> x(ld, r), before = x.clone();
@@ -221,7 +222,7 @@ TEST_CASE("Q and then Q^T give back a few columns, padding untouched") {
       CHECK(std::abs(x(i, j) - before(i, j)) <= (i < n ? orthogonality_bound<double>(n) : 0.0));
 }
 
-TEMPLATE_TEST_CASE("NaN and infinity spread and end", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("NaN and infinity in the band appear in T", "[gpu]", float, double) {
   for (const TestType bad : {nan_of<TestType>, std::numeric_limits<TestType>::infinity()})
     for (const index_t at : {0, 60, 99}) {
       HostMatrix<TestType> ab = make_band<TestType>("uniform", 100, 8);
@@ -231,7 +232,7 @@ TEMPLATE_TEST_CASE("NaN and infinity spread and end", "[gpu]", float, double) {
     }
 }
 
-TEST_CASE("two threads with graphs of their own") {
+TEST_CASE("two threads with separate graphs get the same T") {
   const HostMatrix<double> ab = make_band<double>("uniform", 200, 12);
   const Found<double> expected = chase(runtime(), ab, 36);
   const auto work = [&] {
@@ -250,7 +251,7 @@ TEST_CASE("two threads with graphs of their own") {
   CHECK(second.get());
 }
 
-TEST_CASE("sweeps begin while the last tile is still being written") {
+TEST_CASE("bulge chasing starts before the last tile is written") {
   if (runtime().cpus() < 2) SKIP("one core");
   const index_t n = 320, b = 8, window = 40;
   const HostMatrix<double> ab = make_band<double>("uniform", n, b);
@@ -270,13 +271,13 @@ TEST_CASE("sweeps begin while the last tile is still being written") {
   const auto chase = band_to_tridiagonal(g, band);
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (chased() < 7 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  CHECK(chased() >= 7);  // of the first group, in all windows but the last
+  CHECK(chased() >= 7);  // the first group, in all windows but the last
   opened = true;
   CHECK(g.wait().ok());
   CHECK((chase.diagonal() == expected.d && chase.off_diagonal() == expected.e));
 }
 
-TEST_CASE("what does not fit is refused") {
+TEST_CASE("invalid shapes and options are refused") {
   Runtime& rt = runtime();
   CHECK_THROWS_AS(SymmetricBand<double>(rt, -1, 2, 4), ArgumentError);
   CHECK_THROWS_AS(SymmetricBand<double>(rt, 20, -1, 4), ArgumentError);
@@ -295,7 +296,7 @@ TEST_CASE("what does not fit is refused") {
   CHECK(g.wait().ok());
 }
 
-TEST_CASE("every scheduler finds the same") {
+TEST_CASE("every scheduler gives the same bits") {
   const HostMatrix<double> ab = make_band<double>("uniform", 300, 16);
   const Formed<double> expected = form(runtime(), ab, 48, {}, {300, 64});
   shared_runtime.reset();

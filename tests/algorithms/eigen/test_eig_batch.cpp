@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kinds[] = {"uniform", "zero", "identity", "graded", "clustered:2", "wilkinson"};
 
-/// `count` matrices, each of another seed and of the next kind and scale; above the diagonals NaN.
+/// Returns `count` matrices with different seeds, cycling through kinds and scales; NaN above the diagonals.
 template <class T>
 HostMatrix<T> batch_of(index_t n, index_t count, const std::vector<const char*>& which, const std::vector<T>& scales) {
   HostMatrix<T> a(n, n * count);
@@ -89,7 +89,7 @@ void check(const HostMatrix<T>& a, const Solved<T>& s, index_t k, bool vectors =
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("eig_batch: every kind, order and number", "", float, double) {
+TEMPLATE_TEST_CASE("eig_batch finds all pairs for every kind, order and number of matrices", "", float, double) {
   using T = TestType;
   for (const index_t n : {0, 1, 2, 3, 8, 16, 31, 32, 33, 64, 127, 128})
     for (const index_t count : {0, 1, 2, 7, 1000}) {
@@ -102,19 +102,19 @@ TEMPLATE_TEST_CASE("eig_batch: every kind, order and number", "", float, double)
     }
 }
 
-TEMPLATE_TEST_CASE("eig_batch: many matrices of larger orders", "", float, double) {
+TEMPLATE_TEST_CASE("eig_batch finds all pairs of many matrices of larger orders", "", float, double) {
   using T = TestType;
   for (const index_t n : {16, 33, 64}) {
     const index_t count = n > 40 ? 200 : 1000;
     const HostMatrix<T> a = batch_of<T>(n, count, {"uniform", "wilkinson", "graded"}, {T(1)});
-    const Solved<T> s = solve(a, count, true, 7);  // tiles that are no whole groups
+    const Solved<T> s = solve(a, count, true, 7);  // tiles that do not divide into groups
     REQUIRE(s.result.ok());
     for (index_t k = 0; k < count; k += 9) check(a, s, k);
     check(a, s, count - 1);
   }
 }
 
-TEMPLATE_TEST_CASE("eig_batch: values alone, and A as it was", "", float, double) {
+TEMPLATE_TEST_CASE("eig_batch without vectors finds the values and leaves A unchanged", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const index_t n : {1, 2, 5, 32, 65}) {
@@ -126,7 +126,7 @@ TEMPLATE_TEST_CASE("eig_batch: values alone, and A as it was", "", float, double
   }
 }
 
-TEMPLATE_TEST_CASE("eig_batch: scales at both ends of the range, mixed", "", float, double) {
+TEMPLATE_TEST_CASE("eig_batch accepts scales from both ends of the range in one batch", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   const T high = sizeof(T) == 4 ? T(1e36) : T(1e300), low = sizeof(T) == 4 ? T(1e-36) : T(1e-300);
@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("eig_batch: scales at both ends of the range, mixed", "", flo
     REQUIRE(s.result.ok());
     for (index_t k = 0; k < 40; ++k) check(a, s, k);
   }
-  // A power of two changes the values to the bit, and the vectors not at all, whatever stands beside.
+  // A power of two scales the values exactly and leaves the vectors unchanged, whatever the other matrices are.
   const HostMatrix<T> one = batch_of<T>(20, 3, {"uniform"}, {T(1)});
   HostMatrix<T> other = one.clone();
   for (index_t j = 20; j < 40; ++j)
@@ -146,7 +146,7 @@ TEMPLATE_TEST_CASE("eig_batch: scales at both ends of the range, mixed", "", flo
   for (index_t i = 0; i < 20; ++i) CHECK(q.values(i, 1) == std::ldexp(p.values(i, 1), -90));
 }
 
-TEMPLATE_TEST_CASE("eig_batch names a matrix that is not finite, and the others do not notice", "", float, double) {
+TEMPLATE_TEST_CASE("eig_batch names a matrix that is not finite and solves the others", "", float, double) {
   using T = TestType;
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
     for (const index_t n : {6, 33}) {
@@ -169,7 +169,7 @@ TEMPLATE_TEST_CASE("eig_batch names a matrix that is not finite, and the others 
     }
 }
 
-TEST_CASE("eig_batch refuses other shapes") {
+TEST_CASE("eig_batch refuses invalid shapes") {
   Graph g(runtime());
   const auto refused = [&](Shape a, TileShape a_tile, Shape w, TileShape w_tile) {
     const TileMatrix<double> A(runtime(), a.rows, a.cols, a_tile), W(runtime(), w.rows, w.cols, w_tile);
@@ -184,7 +184,7 @@ TEST_CASE("eig_batch refuses other shapes") {
 
 namespace {
 
-/// Orders on a GPU, matrices of every kind and size beside each other.
+/// Solves batches of every order on a GPU, with matrices of every kind and size in one batch.
 template <class T>
 void check_on(Runtime& gpu, const std::vector<index_t>& orders, index_t count) {
   const std::vector<const char*> all{"uniform", "zero",        "identity", "diagonal", "rank:1",
@@ -222,7 +222,7 @@ void check_not_finite(Runtime& gpu, index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("eig_batch on a GPU: every order, kind and size", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("eig_batch on a GPU finds all pairs for every order, kind and size", "[gpu]", float, double) {
   test::require_gpu();
   test::shared_runtime.reset();
   Runtime gpu({.cpus = 0, .gpus = 1});
@@ -232,7 +232,7 @@ TEMPLATE_TEST_CASE("eig_batch on a GPU: every order, kind and size", "[gpu]", fl
   for (const index_t n : {6, 16, 32, 33, 70}) check_not_finite<TestType>(gpu, n);
 }
 
-TEMPLATE_TEST_CASE("eig_batch on a GPU: more than 65536 matrices", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("eig_batch on a GPU accepts more than 65536 matrices", "[gpu]", float, double) {
   test::require_gpu();
   test::shared_runtime.reset();
   Runtime gpu({.cpus = 0, .gpus = 1});
@@ -246,7 +246,7 @@ TEMPLATE_TEST_CASE("eig_batch on a GPU: more than 65536 matrices", "[gpu]", floa
   }
 }
 
-TEMPLATE_TEST_CASE("eig_batch in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("eig_batch finds all pairs under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   test::shared_runtime.reset();
   Runtime gpu({.cpus = 0, .gpus = 1});

@@ -1,4 +1,5 @@
-// A cancellation while any stage runs: no hang, no result, and the runtime is as good as before.
+// Cancels during each stage: no hang, no result, and the runtime remains usable.
+#include "bench/errors/eig_error.hpp"
 #include "tests/support/process.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
@@ -33,7 +34,7 @@ std::vector<double> solve(Runtime& runtime, index_t n, bool vectors) {
   return eig.values;
 }
 
-/// Counts at many shifts.
+/// Counts eigenvalues at many shifts.
 void certify(Runtime& runtime, index_t n) {
   HostMatrix<double> a = matrix(n);
   const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, {100, 100}, "A");
@@ -53,7 +54,7 @@ void solve_batch(Runtime& runtime) {
   eig_batch(g, A, W, {true});
 }
 
-/// Cancels once a kernel of this name has run, or when this ends.
+/// Cancels after a kernel of this name has run, or in the destructor.
 class CancelAt {
  public:
   CancelAt(Runtime& runtime, std::string kernel)
@@ -79,7 +80,7 @@ class CancelAt {
 
 }  // namespace
 
-TEST_CASE("a cancellation in any stage ends eigenproblems at once, and the next one is right") {
+TEST_CASE("a cancellation in any stage ends eigenproblems at once and the next one is correct") {
   struct Stage {
     const char* kernel;
     std::function<void(Runtime&)> run;

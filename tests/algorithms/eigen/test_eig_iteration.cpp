@@ -17,7 +17,7 @@ using Verdict = SymmetricEigStatus::Verdict;
 
 namespace {
 
-/// Above the diagonal NaN: it is not read.
+/// The lower triangle; NaN above the diagonal, which must not be read.
 template <class T>
 HostMatrix<T> lower(const char* kind, index_t n, double scale = 1) {
   const SymmetricChoice choice = parse_symmetric_kind(kind);
@@ -49,7 +49,7 @@ Found<T> iterate(const HostMatrix<T>& a, const EigIterationOptions& o, index_t t
   return found;
 }
 
-/// Values beside LAPACK's; residual and orthogonality.
+/// Compares values with LAPACK and checks the residual and orthogonality.
 template <class T>
 void check(const HostMatrix<T>& a, const Found<T>& f, double bound) {
   REQUIRE(f.eig.status.ok());
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("QR, LR and Cholesky LR find a spectrum with separated values
   CHECK(iterate(lower<T>("uniform", 0), {}).eig.values.empty());
 }
 
-TEST_CASE("eig_iteration: every factor, and the unique Q R") {
+TEST_CASE("eig_iteration gives the same unique Q R with every factorization") {
   const HostMatrix<double> a = lower<double>("geometric:100", 21);
   for (const Named<QrFactor>& factor : qr_factors())
     for (const bool positive : {false, true}) {
@@ -85,7 +85,7 @@ TEST_CASE("eig_iteration: every factor, and the unique Q R") {
     }
 }
 
-TEMPLATE_TEST_CASE("eig_iteration by tiles: rotations, reflectors and Cholesky's factor", "", float, double) {
+TEMPLATE_TEST_CASE("eig_iteration by tiles works with rotations, reflectors and Cholesky's factor", "", float, double) {
   using T = TestType;
   const double bound = sizeof(T) == 8 ? 1e-11 : 2e-3;
   for (const index_t n : {1, 15, 16, 17, 40, 130}) {
@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("eig_iteration by tiles: rotations, reflectors and Cholesky's
   CHECK(iterate(lower<double>("exchange", 131), published).eig.iterations == 0);
 }
 
-TEST_CASE("eig_iteration: shifts, deflation and bands, on kinds that no shift would leave unfinished") {
+TEST_CASE("eig_iteration with shifts, deflation and bands converges on kinds that do not converge without a shift") {
   for (const char* const kind :
        {"uniform", "band:3", "second-difference", "wilkinson", "nbody", "identity", "zero", "diagonal"})
     for (const index_t n : {1, 2, 3, 33}) {
@@ -119,12 +119,12 @@ TEST_CASE("eig_iteration: shifts, deflation and bands, on kinds that no shift wo
   CHECK(band.eig.half_width == 3);
   CHECK(band.eig.deflated == 32);
   CHECK(band.eig.iterations < 100);
-  // Rotations of a step: 3 a column but at the end.
+  // A step takes 3 rotations for each column, fewer at the end.
   const Found<double> one = iterate(lower<double>("band:3", 33), {.max_iterations = 1});
   CHECK(one.eig.rotations == 3 * 32 - 3);
 }
 
-TEST_CASE("eig_iteration: a power of two changes no vector, and indefinite matrices are shifted") {
+TEST_CASE("eig_iteration: a power of two leaves the vectors unchanged, and indefinite matrices are shifted") {
   const HostMatrix<double> a = lower<double>("geometric:100", 12), high = lower<double>("geometric:100", 12, 0x1p1000),
                            low = lower<double>("geometric:100", 12, 0x1p-1000);
   const Found<double> one = iterate(a, {}), large = iterate(high, {}), small = iterate(low, {});
@@ -138,7 +138,7 @@ TEST_CASE("eig_iteration: a power of two changes no vector, and indefinite matri
   CHECK(iterate(a, {.method = EigIteration::cholesky_lr}).eig.shift == 0);
 }
 
-TEST_CASE("eig_iteration: parts of a spectrum") {
+TEST_CASE("eig_iteration finds a part of the spectrum") {
   const HostMatrix<double> a = lower<double>("geometric:100", 20);
   for (const EigIteration method : {EigIteration::qr, EigIteration::lr}) {
     const Found<double> part = iterate(a, {.method = method, .positions = IndexRange{3, 8}});
@@ -149,8 +149,8 @@ TEST_CASE("eig_iteration: parts of a spectrum") {
   }
 }
 
-TEST_CASE("eig_iteration says what remains, what broke, and why it took so long") {
-  // +1 and -1 have one magnitude, and the published test does not look where they meet.
+TEST_CASE("eig_iteration reports remaining entries, breakdowns and the expected number of steps") {
+  // +1 and -1 have equal magnitude, and the published test does not check the entry that couples them.
   const HostMatrix<double> corner =
       filled<double>({3, 3}, [](index_t i, index_t j) { return i + j == 2 && i != j ? 1.0 : 0.0; });
   const EigIterationResult<double> stuck = iterate(corner, {}).eig;
@@ -158,7 +158,7 @@ TEST_CASE("eig_iteration says what remains, what broke, and why it took so long"
   CHECK(stuck.remain == 1);
   CHECK(std::abs(stuck.remaining.at(0).value) == 1);
   CHECK(stuck.iterations == 6000);
-  CHECK(stuck.ratio == 0);  // of what D's diagonal says
+  CHECK(stuck.ratio == 0);  // the ratio follows from the diagonal of D
   const EigIterationResult<double> fooled = iterate(corner, {.stop = StopTest::subdiagonal}).eig;
   CHECK(fooled.status.ok());
   CHECK(fooled.iterations == 0);
@@ -180,7 +180,7 @@ TEST_CASE("eig_iteration says what remains, what broke, and why it took so long"
   CHECK(std::abs(geometric.ratio - std::pow(100, -1.0 / 49)) <= 1e-9);
   CHECK(std::abs(geometric.predicted - std::log(1e-13) / std::log(geometric.ratio)) <= 1e-6);
   CAPTURE(geometric.trace_drift, geometric.frobenius_drift);
-  // After 318 steps of 50 rotations; a GPU's, by 1 / sqrt(x), moved the trace by 4e-13.
+  // After 318 steps of 50 rotations. On a GPU, rotations by 1 / sqrt(x) moved the trace by 4e-13.
   const double most = runtime().gpus() == 0 ? 1e-13 : 1e-12;
   CHECK((geometric.trace_drift <= most && geometric.frobenius_drift <= most));
 
@@ -190,7 +190,7 @@ TEST_CASE("eig_iteration says what remains, what broke, and why it took so long"
   CHECK((status.verdict == Verdict::not_finite && status.row == 3 && status.column == 1));
 }
 
-TEST_CASE("eig_iteration of a tridiagonal matrix") {
+TEST_CASE("eig_iteration solves a tridiagonal matrix") {
   const index_t n = 300;
   std::vector<double> d(n, 2), e(n - 1, -1);
   Graph g(runtime());
@@ -203,7 +203,7 @@ TEST_CASE("eig_iteration of a tridiagonal matrix") {
   CHECK_THROWS_AS(eig_iteration<double>(g, d, e, {.method = EigIteration::lr}), ArgumentError);
 }
 
-TEST_CASE("eig_iteration refuses what it cannot do") {
+TEST_CASE("eig_iteration refuses invalid options") {
   Graph g(runtime());
   const TileMatrix<double> A(runtime(), 4, 4, {4, 2}), wide(runtime(), 4, 5, {4, 2}), cut(runtime(), 4, 4, {2, 2});
   A.copy_from(std::vector<double>(16, 1).data(), 4);
@@ -220,7 +220,7 @@ TEST_CASE("eig_iteration refuses what it cannot do") {
   refused(A, {.method = EigIteration::cholesky_lr, .deflate = true});
 }
 
-TEMPLATE_TEST_CASE("eig_iteration on a GPU, small", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("eig_iteration finds the spectrum of small matrices on a GPU", "[gpu]", float, double) {
   using T = TestType;
   test::require_gpu();
   test::shared_runtime.reset();

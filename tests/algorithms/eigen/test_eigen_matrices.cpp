@@ -10,7 +10,7 @@
 
 using namespace tesela;
 
-TEMPLATE_TEST_CASE("symmetric test matrices have the eigenvalues they say", "", float, double) {
+TEMPLATE_TEST_CASE("symmetric test matrices have the stated eigenvalues", "", float, double) {
   using T = TestType;
   for (const char* kind :
        {"rank:0", "rank:7", "rank:1000", "diagonal", "identity", "zero", "arithmetic", "geometric:1e6", "geometric:1",
@@ -33,7 +33,7 @@ TEMPLATE_TEST_CASE("symmetric test matrices have the eigenvalues they say", "", 
     }
 }
 
-TEST_CASE("symmetric kinds are parsed, and others refused") {
+TEST_CASE("names of symmetric kinds are parsed, and unknown names refused") {
   CHECK(parse_symmetric_kind("band:3").parameter == 3);
   CHECK(parse_symmetric_kind("spectrum:a:b.npy").file == "a:b.npy");
   for (const char* wrong : {"", "unifrom", "band", "band:-1", "band:x", "band:1.5", "uniform:2", "geometric:0.5",

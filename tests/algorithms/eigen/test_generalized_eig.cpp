@@ -25,7 +25,7 @@ using Verdict = SymmetricEigStatus::Verdict;
 constexpr GeneralizedKind all_kinds[] = {GeneralizedKind::ax_lambda_bx, GeneralizedKind::abx_lambda_x,
                                          GeneralizedKind::bax_lambda_x};
 
-/// The lower triangle, times 2^power; what stands above must not matter.
+/// The lower triangle, times 2^power; the upper triangle must not be read.
 template <class T>
 HostMatrix<T> lower(const char* kind, index_t n, std::uint64_t seed, int power = 0) {
   const SymmetricChoice choice = parse_symmetric_kind(kind);
@@ -62,7 +62,7 @@ Solved<T> solve(const HostMatrix<T>& a, const HostMatrix<T>& b, const Generalize
   return solved;
 }
 
-/// Within what a backward stable solution has, times the condition of B, which stays below `condition`.
+/// Checks the errors against the bound of a backward stable solver times B's condition, which is at most `condition`.
 template <class T>
 void check(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b, const Solved<T>& s, double condition) {
   REQUIRE(s.eig.status.ok());
@@ -84,7 +84,7 @@ void check(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("generalized_eig: all pairs against sygvd", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", float, double) {
   using T = TestType;
   for (const GeneralizedKind kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150})
@@ -102,8 +102,8 @@ TEMPLATE_TEST_CASE("generalized_eig: all pairs against sygvd", "[gpu]", float, d
       }
 }
 
-TEST_CASE("generalized_eig: closed forms") {
-  // A = diag(1 … n), B = diag(4), so lambda = i / 4 or 4 i, and x a multiple of a unit vector.
+TEST_CASE("generalized_eig agrees with closed forms") {
+  // A = diag(1 … n) and B = diag(4), so lambda = i / 4 or 4 i, and x is a multiple of a unit vector.
   const index_t n = 40;
   HostMatrix<double> a = HostMatrix<double>::zeros(n, n), b = HostMatrix<double>::zeros(n, n);
   for (index_t i = 0; i < n; ++i) a(i, i) = static_cast<double>(i + 1), b(i, i) = 4;
@@ -118,7 +118,7 @@ TEST_CASE("generalized_eig: closed forms") {
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: an ill-conditioned B", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig is accurate for an ill-conditioned B", "[gpu]", float, double) {
   using T = TestType;
   const char* const kind_of_b = std::is_same_v<T, float> ? "geometric:1e3" : "geometric:1e8";
   const double condition = std::is_same_v<T, float> ? 1e3 : 1e8;
@@ -129,7 +129,8 @@ TEMPLATE_TEST_CASE("generalized_eig: an ill-conditioned B", "[gpu]", float, doub
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: powers of two go into the values, of four into X too", "", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig: powers of two scale the values, and powers of four in B scale X", "", float,
+                   double) {
   using T = TestType;
   const int most = std::numeric_limits<T>::max_exponent - 8;
   const index_t n = 50;
@@ -157,12 +158,12 @@ TEMPLATE_TEST_CASE("generalized_eig: powers of two go into the values, of four i
   }
 }
 
-TEST_CASE("generalized_eig: values beyond the range are a verdict") {
+TEST_CASE("generalized_eig reports values beyond the range as a verdict") {
   const Solved<double> s = solve(lower<double>("identity", 5, 1, 1000), lower<double>("identity", 5, 1, -1000), {}, 4);
   CHECK(s.eig.status.verdict == Verdict::overflow);
   CHECK(s.eig.values.size() == 5);
   for (const double value : s.eig.values) CHECK(std::isinf(value));
-  // In single precision what A's size takes beyond the range on the way, B's size brings back.
+  // In single precision the size of A overflows an intermediate result, and the size of B brings it back into range.
   HostMatrix<float> ones(3, 3), large(3, 3);
   for (index_t j = 0; j < 3; ++j)
     for (index_t i = 0; i < 3; ++i) {
@@ -172,10 +173,10 @@ TEST_CASE("generalized_eig: values beyond the range are a verdict") {
   CHECK(solve(ones, large, {}, 2).eig.status.ok());
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: parts are parts of the whole", "", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "", float, double) {
   using T = TestType;
   const index_t n = 90;
-  // Powers of two show that the ends of a range are scaled as the values are.
+  // Powers of two show that the ends of a range are scaled like the values.
   const HostMatrix<T> a = lower<T>("uniform", n, 5, 7), b = lower<T>("geometric:20", n, 9, -5);
   for (const GeneralizedKind kind : all_kinds) {
     const auto part = [&](const SymmetricEigOptions& options) { return solve(a, b, {kind, options}, 32); };
@@ -196,7 +197,7 @@ TEMPLATE_TEST_CASE("generalized_eig: parts are parts of the whole", "", float, d
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive", "[gpu]", float, double) {
   using T = TestType;
   const index_t n = 60;
   for (const index_t minor : {1, 5, 32, 33, 60})
@@ -208,13 +209,13 @@ TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive", "[gpu]",
       CHECK(s.eig.status.row == minor);
       CHECK(s.eig.values.empty());
     }
-  // The minor of order 2, by the elements beside the diagonal.
+  // The off-diagonal elements make the minor of order 2 negative.
   HostMatrix<T> b = lower<T>("identity", n, 1);
   b(n - 1, 3) = 2;
   CHECK(solve(lower<T>("uniform", n, 5), b, {}, 16).eig.status.row == n);
 }
 
-TEST_CASE("generalized_eig says where a matrix is not finite, and refuses what it cannot take", "[gpu]") {
+TEST_CASE("generalized_eig reports the place of an element that is not finite and refuses invalid arguments", "[gpu]") {
   const double nan = std::nan(""), infinite = std::numeric_limits<double>::infinity();
   for (const double bad : {nan, infinite})
     for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {49, 3}, {49, 49}, {30, 20}})
@@ -240,7 +241,7 @@ TEST_CASE("generalized_eig says where a matrix is not finite, and refuses what i
   CHECK_THROWS_AS(solve(a, b, {.eig = {.low = 1, .high = 0}}, 4), ArgumentError);
 }
 
-TEST_CASE("generalized_eig: a reduced matrix that overflows is said to", "[gpu]") {
+TEST_CASE("generalized_eig reports a reduced matrix that overflows", "[gpu]") {
   const HostMatrix<double> a = lower<double>("identity", 20, 1);
   HostMatrix<double> b = lower<double>("identity", 20, 1);
   b(7, 7) = std::ldexp(1.0, -1060);
@@ -248,8 +249,9 @@ TEST_CASE("generalized_eig: a reduced matrix that overflows is said to", "[gpu]"
   CHECK(s.eig.status.verdict == Verdict::reduced_overflow);
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: tiles of several panels, at any scale, rows of B of many sizes", "[gpu]", float,
-                   double) {
+TEMPLATE_TEST_CASE(
+    "generalized_eig works with tiles of several panels, at any scale and with rows of B of different sizes", "[gpu]",
+    float, double) {
   using T = TestType;
   const index_t n = 330;
   const int far = std::is_same_v<T, float> ? 60 : 498;  // 1e150
@@ -269,8 +271,8 @@ TEMPLATE_TEST_CASE("generalized_eig: tiles of several panels, at any scale, rows
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive, in tiles of several panels", "[gpu]", float,
-                   double) {
+TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive in tiles of several panels", "[gpu]",
+                   float, double) {
   using T = TestType;
   const index_t n = 620;
   const HostMatrix<T> a = lower<T>("uniform", n, 5);
@@ -284,7 +286,7 @@ TEMPLATE_TEST_CASE("generalized_eig: which minor of B is not positive, in tiles 
   }
 }
 
-TEMPLATE_TEST_CASE("generalized_eig with a GPU finds what it finds on cores", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("generalized_eig with a GPU agrees with cores", "[gpu]", float, double) {
   using T = TestType;
   test::require_gpu();
   const index_t n = 300;

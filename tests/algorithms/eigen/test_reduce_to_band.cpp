@@ -24,7 +24,7 @@ struct Problem {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// Column-major, n x n; what the upper triangle holds must not matter.
+/// Column-major, n x n; the upper triangle must not be read.
 template <class T>
 std::vector<T> symmetric(index_t n, T upper) {
   const Generator<T> random{Pattern::uniform, 7, -1, 1};
@@ -76,7 +76,7 @@ void check(const Problem<T>& p) {
           dense[at(column + j + i + (column + j) * n)] = dense[at(column + j + (column + j + i) * n)] = x(i, j);
         }
     });
-    // Q^T Q = I by the other operation.
+    // Applying Q^T to Q must give the identity.
     reduction.apply(g, Op::transpose, Q);
     REQUIRE(g.wait().ok());
     std::vector<T> identity(at(n * n));
@@ -112,18 +112,18 @@ TEMPLATE_TEST_CASE("reduce_to_band: A = Q B Q^T", "[gpu]", float, double) {
     }
 }
 
-TEMPLATE_TEST_CASE("reduce_to_band: small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("reduce_to_band: A = Q B Q^T under a sanitizer", "[gpu][sanitize]", float, double) {
   check<TestType>({40, 8, 16, 40, {}});
   check<TestType>({130, 64, 192, 192, {.block = 64, .update = 64}});
   for (const index_t n : {2, 20, 70}) check<TestType>({n, 1, 4096, 4096, {.block = 30}});
 }
 
-TEMPLATE_TEST_CASE("reduce_to_band: to half-width 1 at once", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("reduce_to_band reduces to half-width 1 in one step", "[gpu]", float, double) {
   for (const index_t n : {0, 1, 2, 3, 9, 33, 65, 130, 257}) check<TestType>({n, 1, 4096, 4096, {}});
   check<TestType>({200, 1, 4096, 4096, {.block = 30}});  // several tiles of V
 }
 
-TEMPLATE_TEST_CASE("reduce_to_band: to half-width 1 at once, as wide as the GPU's kernels are", "[gpu]", float,
+TEMPLATE_TEST_CASE("reduce_to_band reduces to half-width 1 at the full width of the GPU's kernels", "[gpu]", float,
                    double) {
   if (runtime().gpus() == 0) SKIP("no GPU");
   for (const index_t n : {511, 512, 513, 1024, 1025, 1700, 2047, 2048}) check<TestType>({n, 1, 4096, 4096, {}});

@@ -16,7 +16,7 @@ using tesela::test::runtime;
 
 namespace {
 
-/// The lower triangle; what stands above must not matter.
+/// The lower triangle; the upper triangle must not be read.
 template <class T>
 HostMatrix<T> lower(const char* kind, index_t n, T scale = 1) {
   const SymmetricChoice choice = parse_symmetric_kind(kind);
@@ -79,7 +79,7 @@ constexpr const char* all_kinds[] = {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("symmetric_eig: all pairs of every kind", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", float, double) {
   const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   for (const char* kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150}) {
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: all pairs of every kind", "[gpu]", float, dou
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig: bands that divide nothing", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig accepts bandwidths that do not divide the order", "[gpu]", float, double) {
   for (const index_t band : {1, 2, 8, 24, 32, 64, 300})
     for (const index_t n : {100, 201}) {
       CAPTURE(band, n);
@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: bands that divide nothing", "[gpu]", float, d
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig: as one task, of tiles of any width", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[gpu][sanitize]", float, double) {
   for (const index_t tile : {7, 40, 100})
     for (const bool vectors : {true, false}) {
       const HostMatrix<TestType> a = lower<TestType>("normal", 40);
@@ -114,7 +114,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: as one task, of tiles of any width", "[gpu][s
     }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig: a power of two changes nothing else", "", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", float, double) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   const int most = std::numeric_limits<T>::max_exponent - 8;
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: a power of two changes nothing else", "", flo
   }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig: parts are parts of the whole", "", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "", float, double) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   for (const char* kind : {"uniform", "clustered:3", "laplacian", "exchange"}) {
@@ -143,7 +143,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: parts are parts of the whole", "", float, dou
       CHECK(part.eig.first == range.begin);
       check(a, part, reference);
     }
-    // [a, b) and [b, c) have everything once, also where b is an eigenvalue.
+    // [a, b) and [b, c) together contain each value once, even if b is an eigenvalue.
     for (const std::size_t cut : {std::size_t{0}, std::size_t{30}, std::size_t{89}}) {
       const double at = all.eig.values[cut];
       const Solved<T> low = solve(a, {.method = method, .high = at}), high = solve(a, {.method = method, .low = at});
@@ -155,12 +155,13 @@ TEMPLATE_TEST_CASE("symmetric_eig: parts are parts of the whole", "", float, dou
   }
 }
 
-TEMPLATE_TEST_CASE("symmetric_eig: an eigenvalue beyond the largest number is a verdict", "", float, double) {
+TEMPLATE_TEST_CASE("symmetric_eig reports an eigenvalue beyond the largest number as a verdict", "", float, double) {
   using T = TestType;
   const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
   HostMatrix<T> a(40, 40);
   for (index_t j = 0; j < 40; ++j)
-    for (index_t i = 0; i < 40; ++i) a(i, j) = std::numeric_limits<T>::max() / 2;  // one eigenvalue 40 times as large
+    // One eigenvalue is 40 times as large.
+    for (index_t i = 0; i < 40; ++i) a(i, j) = std::numeric_limits<T>::max() / 2;
   for (const bool vectors : {false, true}) {
     CAPTURE(method, vectors);
     const Solved<T> all = solve(a, {.method = method, .vectors = vectors});
@@ -170,7 +171,7 @@ TEMPLATE_TEST_CASE("symmetric_eig: an eigenvalue beyond the largest number is a 
   }
 }
 
-TEST_CASE("symmetric_eig says where a matrix is not finite, and refuses what it cannot take") {
+TEST_CASE("symmetric_eig reports the place of an element that is not finite and refuses invalid arguments") {
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
     for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {299, 3}, {299, 299}, {200, 150}}) {
       HostMatrix<double> a = lower<double>("uniform", 300);

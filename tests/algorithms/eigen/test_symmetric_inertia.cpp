@@ -22,7 +22,7 @@ struct Problem {
   std::vector<double> values;
 };
 
-/// The lower triangle, NaN above.
+/// The lower triangle; NaN above.
 template <class T>
 Problem<T> problem(const char* kind, index_t n) {
   const SymmetricChoice choice = parse_symmetric_kind(kind);
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[g
           };
           CHECK(inertia.below >= below(sigma - inertia.uncertainty));
           CHECK(inertia.below <= below(sigma + inertia.uncertainty));
-          // A bound that lets everything pass would prove nothing.
+          // The bound must be small enough to reject wrong counts.
           if (std::abs(at) == 1.5)
             CHECK(inertia.uncertainty <=
                   1e3 * static_cast<double>(n) * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm);
@@ -71,7 +71,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia counts the eigenvalues below a shift", "[g
       }
 }
 
-TEMPLATE_TEST_CASE("symmetric_inertia in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("symmetric_inertia counts correctly under a sanitizer", "[gpu][sanitize]", float, double) {
   Problem<TestType> p = problem<TestType>("second-difference", 100);
   Graph g(runtime());
   const auto below = std::lower_bound(p.values.begin(), p.values.end(), 0.9) - p.values.begin();
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia on GPUs alone counts as on cores", "[gpu]"
   for (std::size_t i = 0; i < cores.size(); ++i) {
     CAPTURE(i, cores[i].uncertainty, gpu[i].uncertainty);
     if (std::is_same_v<T, double>) CHECK(cores[i].below == gpu[i].below);
-    // The growth is that of the same factors, unless a pivot is hardly more than a rounding error.
+    // The growth agrees with that on cores unless a pivot is near a rounding error.
     if (std::min(cores[i].uncertainty, gpu[i].uncertainty) > 1e-3 * norm) continue;
     CHECK(gpu[i].uncertainty <= 10 * cores[i].uncertainty);
     CHECK(cores[i].uncertainty <= 10 * gpu[i].uncertainty);
@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("symmetric_inertia on GPUs alone counts as on cores", "[gpu]"
   test::shared_runtime.reset();
 }
 
-TEST_CASE("symmetric_inertia: a pivot of zero is no certainty, and nothing overflows for ever", "[gpu]") {
+TEST_CASE("symmetric_inertia: a zero pivot gives no certainty, and infinities do not spread", "[gpu]") {
   HostMatrix<double> a(2, 2);
   a(0, 0) = a(1, 1) = 0, a(1, 0) = 1;
   Graph g(runtime());
@@ -118,7 +118,7 @@ TEST_CASE("symmetric_inertia: a pivot of zero is no certainty, and nothing overf
   CHECK(symmetric_inertia(g, tiles(none, 2), 1).below == 0);
 }
 
-TEMPLATE_TEST_CASE("certify_spectrum holds for the spectrum and not for another one", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("certify_spectrum accepts the spectrum and rejects another one", "[gpu]", float, double) {
   using T = TestType;
   Problem<T> p = problem<T>("uniform", 300);
   const TileMatrix<T> A = tiles(p.a, 64);
@@ -128,20 +128,20 @@ TEMPLATE_TEST_CASE("certify_spectrum holds for the spectrum and not for another 
   CHECK(good.certified + good.doubtful == 10);
   CHECK(good.certified >= (std::is_same_v<T, double> ? 8 : 3));
   CHECK(good.misses == 0);
-  // Values whose own errors reach the gaps prove nothing.
+  // If the values' own errors reach the gaps, nothing is certified.
   CHECK(certify_spectrum<T>(g, A, p.values, 10, 10, 1).certified < 5);
-  // The spectrum of another matrix: every value moved a little to one side, by more than a gap.
+  // The spectrum of another matrix: every value moved to one side by more than a gap.
   std::vector<double> other = p.values;
   for (double& value : other) value += 0.5;
   CHECK(certify_spectrum<T>(g, A, other, accuracy, 10, 1).misses > 0);
-  // One value missing, another one twice.
+  // One value missing, another one duplicated.
   std::vector<double> doubled = p.values;
   std::copy(p.values.begin(), p.values.end() - 150, doubled.begin() + 1);
   doubled[0] = p.values[0];
   CHECK(certify_spectrum<T>(g, A, doubled, accuracy, 20, 2).misses > 0);
 }
 
-TEST_CASE("certify_spectrum: all values equal, or zero") {
+TEST_CASE("certify_spectrum accepts equal values and zero matrices") {
   for (const double value : {0.0, 1.0, -3.0}) {
     HostMatrix<double> a = HostMatrix<double>::zeros(40, 40);
     for (index_t i = 0; i < 40; ++i) a(i, i) = value;
@@ -151,7 +151,7 @@ TEST_CASE("certify_spectrum: all values equal, or zero") {
   }
 }
 
-TEST_CASE("count_below: beside an end where the inertia breaks down, and unknown where it never is sure") {
+TEST_CASE("count_below moves its shift at a breakdown and reports unknown if it is never certain") {
   const std::vector<double> values{1, 2, 2, 3};
   const auto sure = [&](double sigma) -> SymmetricInertia {
     if (sigma == 2 || sigma == 2.5) return {77, std::numeric_limits<double>::infinity()};

@@ -23,7 +23,7 @@ template <class T>
 struct Problem {
   GeneralizedKind kind;
   HostMatrix<T> a, b;          // NaN above the diagonal
-  std::vector<double> values;  // LAPACK's, in double precision
+  std::vector<double> values;  // by LAPACK in double precision
 
   Problem(GeneralizedKind which, const char* of_a, const char* of_b, index_t n, int a_power = 0, int b_power = 0)
       : kind(which), a(n, n), b(n, n), values(static_cast<std::size_t>(n)) {
@@ -74,7 +74,7 @@ void check_counts(Runtime& on, GeneralizedKind kind, index_t n, index_t nb, int 
     CAPTURE(at, inertia.below, inertia.uncertainty);
     CHECK(inertia.below >= p.below(sigma - inertia.uncertainty));
     CHECK(inertia.below <= p.below(sigma + inertia.uncertainty));
-    // A bound that lets everything pass would prove nothing.
+    // The bound must be small enough to reject wrong counts.
     if (std::abs(at) == 1.5)
       CHECK(inertia.uncertainty <= 1e5 * static_cast<double>(n) * static_cast<double>(n) * eps * p.size());
   }
@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("SymmetricPencil counts the eigenvalues of a pair below a shi
   }
 }
 
-TEMPLATE_TEST_CASE("SymmetricPencil on a GPU alone", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("SymmetricPencil counts correctly on a GPU alone", "[gpu]", float, double) {
   test::require_gpu();
   test::shared_runtime.reset();
   {
@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("SymmetricPencil on a GPU alone", "[gpu]", float, double) {
   }
 }
 
-TEST_CASE("SymmetricPencil: nothing is sure beside a B that is not positive definite, or not finite") {
+TEST_CASE("SymmetricPencil certifies nothing if B is not positive definite or not finite") {
   for (const double bad : {-1.0, 0.0, std::nan("")}) {
     Problem<double> p(GeneralizedKind::ax_lambda_bx, "uniform", "identity", 40);
     p.b(20, 20) = bad;
@@ -130,7 +130,7 @@ TEST_CASE("SymmetricPencil: nothing is sure beside a B that is not positive defi
       ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("certify_spectrum of a pair holds for its spectrum and not for another one", "", float, double) {
+TEMPLATE_TEST_CASE("certify_spectrum of a pair accepts its spectrum and rejects another one", "", float, double) {
   using T = TestType;
   for (const GeneralizedKind kind : all_kinds) {
     CAPTURE(kind);
@@ -141,12 +141,12 @@ TEMPLATE_TEST_CASE("certify_spectrum of a pair holds for its spectrum and not fo
     const Certificate good = certify_spectrum<T>(g, pencil, p.values, accuracy, 10, 1);
     CHECK(good.certified + good.doubtful == 10);
     CHECK(good.misses == 0);
-    if (std::is_same_v<T, float>) continue;  // its counts are too uncertain between 200 values
+    if (std::is_same_v<T, float>) continue;  // in single precision the counts are too uncertain between 200 values
     CHECK(good.certified >= 8);
     std::vector<double> other = p.values;
     for (double& value : other) value += 0.02 * p.size();
     CHECK(certify_spectrum<T>(g, pencil, other, accuracy, 20, 1).misses > 0);
-    std::vector<double> doubled = p.values;  // one value missing, another one twice
+    std::vector<double> doubled = p.values;  // one value missing, another one duplicated
     std::copy(p.values.begin(), p.values.end() - 100, doubled.begin() + 1);
     doubled[0] = p.values[0];
     CHECK(certify_spectrum<T>(g, pencil, doubled, accuracy, 20, 2).misses > 0);

@@ -27,7 +27,7 @@ struct Bounds {
                           orthogonality = sizeof(T) == 8 ? 1e-13 : 2e-5;
 };
 
-/// Values, and vectors in padded memory that must stay as it was.
+/// Values, and vectors in padded memory; the padding must not change.
 template <class T>
 struct Pairs {
   TridiagonalEigResult<T> result;
@@ -53,7 +53,7 @@ Pairs<T> pairs_of(const SymmetricTridiagonal<T>& t, const TridiagonalEigOptions&
   return pairs;
 }
 
-/// Errors, each over its bound.
+/// Errors, each divided by its bound.
 struct Errors {
   double value = 0, residual = 0, orthogonality = 0;
   void raise(const Errors& other) {
@@ -61,10 +61,10 @@ struct Errors {
     residual = std::max(residual, other.residual);
     orthogonality = std::max(orthogonality, other.orthogonality);
   }
-  bool good() const { return value <= 1 && residual <= 1 && orthogonality <= 1; }  // no NaN
+  bool good() const { return value <= 1 && residual <= 1 && orthogonality <= 1; }  // false for NaN
 };
 
-/// Of values and vectors from position `first` on, measured in double on T of size 1.
+/// Returns the errors of values and vectors from position `first` on, in double, with T scaled to size 1.
 template <class T>
 Errors errors_of(const SymmetricTridiagonal<T>& t, const Pairs<T>& pairs, index_t first = 0) {
   const std::vector<double> right = test::reference_values(t);
@@ -78,7 +78,8 @@ Errors errors_of(const SymmetricTridiagonal<T>& t, const Pairs<T>& pairs, index_
   };
   Errors e;
   HostMatrix<double> x(n, columns), gram(columns, columns);
-  const auto larger = [](double a, double b) { return std::isnan(a) || b <= a ? a : b; };  // NaN wins
+  // Returns NaN if either is NaN.
+  const auto larger = [](double a, double b) { return std::isnan(a) || b <= a ? a : b; };
   for (index_t j = 0; j < columns; ++j) {
     const double value = std::ldexp(static_cast<double>(pairs.result.values[static_cast<std::size_t>(j)]), -exponent);
     e.value = larger(e.value, std::abs(value - right[static_cast<std::size_t>(first + j)]) / unit / root);
@@ -111,7 +112,7 @@ void print(const char* what, const Errors& e) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tridiagonal eigenpairs: every kind and order", "", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs are accurate for every kind and order", "", float, double) {
   for (const TridiagonalEigMethod method : vector_methods) {
     Errors worst;
     for (const auto& kind : test::tridiagonal_eig_kinds)
@@ -129,7 +130,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs: every kind and order", "", float, do
   }
 }
 
-TEST_CASE("tridiagonal eigenpairs: n = 1000, with little and with much to deflate") {
+TEST_CASE("tridiagonal eigenpairs of order 1000 are accurate with little and with much deflation") {
   for (const char* kind : {"uniform", "second-difference", "clement", "glued"}) {
     const auto t = tridiagonal_of<double>(kind, 1000);
     const auto pairs = pairs_of(t, {}, {1000, 256});
@@ -137,9 +138,9 @@ TEST_CASE("tridiagonal eigenpairs: n = 1000, with little and with much to deflat
     print(kind, errors);
     CHECK(errors.good());
     CHECK(pairs.result.method == TridiagonalEigMethod::divide_and_conquer);
-    CHECK(pairs.result.merges >= (test::runtime().gpus() == 0 ? 15 : 3));  // GPUs begin with larger leaves
+    CHECK(pairs.result.merges >= (test::runtime().gpus() == 0 ? 15 : 3));  // GPUs start with larger leaves
     CHECK(pairs.result.iterations > 0);
-    CHECK(pairs.result.iterations < 40);  // and never by halving alone
+    CHECK(pairs.result.iterations < 40);  // faster than bisection alone
     CHECK(pairs.result.deflated < pairs.result.merged);
     const double deflated = static_cast<double>(pairs.result.deflated) / static_cast<double>(pairs.result.merged);
     if (kind == std::string("glued")) CHECK(deflated > 0.8);
@@ -147,7 +148,7 @@ TEST_CASE("tridiagonal eigenpairs: n = 1000, with little and with much to deflat
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenpairs: leaves, tiles and batches of any size", "", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs are accurate for leaves, tiles and batches of any size", "", float, double) {
   struct Cut {
     index_t leaf, rows, batch;
     TileShape tile;
@@ -167,7 +168,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs: leaves, tiles and batches of any siz
     }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenpairs: a part is that part of the whole, also where it cuts a cluster", "", float,
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs: a part equals that part of the whole, even if it cuts a cluster", "", float,
                    double) {
   constexpr index_t n = 211;
   constexpr double close = 200 * std::numeric_limits<TestType>::epsilon();
@@ -193,8 +194,9 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs: a part is that part of the whole, al
     }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenpairs: a power of two changes values by that power, and no bit of a vector", "",
-                   float, double) {
+TEMPLATE_TEST_CASE(
+    "tridiagonal eigenpairs: a power of two scales the values exactly and leaves the vectors' bits unchanged", "",
+    float, double) {
   constexpr int far = sizeof(TestType) == 8 ? 900 : 60;
   for (const TridiagonalEigMethod method : vector_methods)
     for (const char* kind : {"uniform", "wilkinson", "glued", "second-difference"}) {
@@ -214,14 +216,14 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs: a power of two changes values by tha
     }
 }
 
-TEST_CASE("tridiagonal eigenpairs: the same bits in every run") {
+TEST_CASE("tridiagonal eigenpairs have the same bits in every run") {
   const auto t = tridiagonal_of<double>("normal", 300);
   const auto first = pairs_of(t), second = pairs_of(t);
   for (index_t j = 0; j < t.n(); ++j)
     for (index_t i = 0; i < t.n(); ++i) REQUIRE(first.x(i, j) == second.x(i, j));
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenpairs: all merges on GPUs", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs are accurate with all merges on GPUs", "[gpu]", float, double) {
   test::require_gpu();
   Errors worst;
   for (const auto& kind : test::tridiagonal_eig_kinds)
@@ -242,8 +244,8 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs: all merges on GPUs", "[gpu]", float,
   print("merges on GPUs", worst);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs: leaves, tiles and batches of any size, and parts", "[gpu]", float,
-                   double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs are accurate for leaves, tiles, batches and parts of any size",
+                   "[gpu]", float, double) {
   test::require_gpu();
   for (const char* kind : {"uniform", "glued", "clustered", "second-difference", "two-blocks"}) {
     const auto t = tridiagonal_of<TestType>(kind, 123);
@@ -259,7 +261,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs: leaves, tiles and batches of
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs, small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs are accurate under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   for (const char* kind : {"uniform", "glued"}) {
     const auto t = tridiagonal_of<TestType>(kind, 60);
@@ -267,7 +269,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenpairs on GPUs, small enough for a sanitizer
   }
 }
 
-TEST_CASE("tridiagonal eigenpairs: bad input is a status or a named argument") {
+TEST_CASE("tridiagonal eigenpairs: invalid input is a status or an error that names the argument") {
   auto t = tridiagonal_of<double>("uniform", 40);
   const auto call = [&](index_t m, index_t n, const TridiagonalEigOptions& options) {
     const TileMatrix<double> X(test::runtime(), m, n, {16, 16});

@@ -31,7 +31,7 @@ SymmetricTridiagonal<T> times_power(SymmetricTridiagonal<T> t, int exponent) {
 template <class T>
 constexpr double value_bound = sizeof(T) == 8 ? 5e-15 : 1e-6;
 
-/// max |value - right| over ||T||, all scaled by 2^-exponent.
+/// Returns max |value - right| / ||T||, all scaled by 2^-exponent.
 template <class T>
 double error_of(const std::vector<T>& values, const std::vector<double>& right, int exponent) {
   REQUIRE(values.size() == right.size());
@@ -39,7 +39,7 @@ double error_of(const std::vector<T>& values, const std::vector<double>& right, 
   double most = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double error = std::abs(std::ldexp(static_cast<double>(values[i]), -exponent) - right[i]);
-    most = std::isnan(most) || error <= most ? most : error;  // NaN stays
+    most = std::isnan(most) || error <= most ? most : error;  // keeps NaN
     if (i > 0) CHECK(values[i] >= values[i - 1]);
   }
   return norm > 0 ? most / norm : most;
@@ -50,7 +50,7 @@ constexpr TridiagonalEigMethod value_methods[]{TridiagonalEigMethod::bisection,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues: every kind and order agrees with LAPACK and closed forms", "", float,
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues of every kind and order agree with LAPACK and closed forms", "", float,
                    double) {
   double worst = 0;
   for (const TridiagonalEigMethod method : value_methods)
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: every kind and order agrees with LA
   std::printf("values: at most %.3f of the bound (%.0e sqrt n)\n", worst, value_bound<TestType>);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a part is that part of the whole, to the bit", "", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a part equals that part of the whole to the bit", "", float, double) {
   for (const TridiagonalEigMethod method : value_methods)
     for (const char* kind : {"uniform", "glued", "clustered", "identity", "second-difference"}) {
       const auto t = tridiagonal_of<TestType>(kind, 333);
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a part is that part of the whole, t
     }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs: by bisection those of cores to the bit, by merges as good",
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs equal those on cores by bisection and are as accurate by merges",
                    "[gpu]", float, double) {
   test::require_gpu();
   constexpr index_t never = std::numeric_limits<index_t>::max();
@@ -109,7 +109,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs: by bisection those of cores
     }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs, small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs are accurate under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   const auto t = tridiagonal_of<TestType>("glued", 60);
   for (const TridiagonalEigMethod method :
@@ -119,8 +119,8 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues on GPUs, small enough for a sanitize
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a power of two passes through, to the bit", "", float, double) {
-  constexpr int far = sizeof(TestType) == 8 ? 900 : 60;  // what keeps every bit of 1e-14 in place
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a power of two scales them exactly", "", float, double) {
+  constexpr int far = sizeof(TestType) == 8 ? 900 : 60;  // the largest power that keeps every bit of 1e-14
   for (const TridiagonalEigMethod method : value_methods)
     for (const char* kind : {"uniform", "normal", "wilkinson", "glued", "second-difference"}) {
       const auto t = tridiagonal_of<TestType>(kind, 150);
@@ -132,8 +132,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: a power of two passes through, to t
     }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues: sizes of 1e±300 (single: 1e±30) are right as others are", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues of size 1e±300 (single: 1e±30) are accurate", "", float, double) {
   constexpr int far = sizeof(TestType) == 8 ? 996 : 100;
   for (const TridiagonalEigMethod method : value_methods)
     for (const char* kind : {"uniform", "glued", "graded", "clement"})
@@ -146,7 +145,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: sizes of 1e±300 (single: 1e±30) a
       }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues: the ends of the type's range", "", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues are accurate at the ends of the type's range", "", float, double) {
   using Limits = std::numeric_limits<TestType>;
   for (const TridiagonalEigMethod method : value_methods) {
     const std::vector<TestType> d(5, Limits::denorm_min()), none(4, TestType(0));
@@ -165,7 +164,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: the ends of the type's range", "", 
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal eigenvalues: NaN and infinity are told with their place", "", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal eigenvalues: NaN and infinity are reported with their place", "", float, double) {
   for (const TestType bad : {std::numeric_limits<TestType>::quiet_NaN(), std::numeric_limits<TestType>::infinity()})
     for (const bool off : {false, true}) {
       auto t = tridiagonal_of<TestType>("uniform", 50);
@@ -180,7 +179,7 @@ TEMPLATE_TEST_CASE("tridiagonal eigenvalues: NaN and infinity are told with thei
     }
 }
 
-TEST_CASE("tridiagonal eigenvalues: what automatic takes; wrong arguments are named") {
+TEST_CASE("tridiagonal eigenvalues: automatic selects a method, and errors name wrong arguments") {
   const std::vector<double> d(3, 1), e(3, 1);
   CHECK_THROWS_AS(tridiagonal_eigenvalues<double>(test::runtime(), d, e), ArgumentError);
   const std::span<const double> right(e.data(), 2);
@@ -191,7 +190,7 @@ TEST_CASE("tridiagonal eigenvalues: what automatic takes; wrong arguments are na
     CHECK_THROWS_AS(tridiagonal_eigenvalues<double>(test::runtime(), d, right, {.range = range}), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_count_below: half-open at eigenvalues, and as many as values lie below", "", float,
+TEMPLATE_TEST_CASE("tridiagonal_count_below is half-open at eigenvalues and counts the values below", "", float,
                    double) {
   const std::vector<TestType> d{0, -1, 0, 2, 2, 2}, none(5, TestType(0));
   const auto below = [&](TestType x) { return tridiagonal_count_below<TestType>(d, none, x); };

@@ -16,8 +16,8 @@ namespace {
 
 struct Outcome {
   Errors errors;
-  double carried_q = 0;  // ||A - Q R|| with the Q that was carried along
-  double qtb = 0;        // ||Q^T B - (carried B)||, largest element
+  double carried_q = 0;  // ||A - Q R|| with the Q that was updated during the factorization
+  double qtb = 0;        // ||Q^T B - (updated B)||, largest element
   double r_to_lapack = 0;
   index_t rotations = 0;
   bool padding = true;
@@ -42,8 +42,8 @@ Padded<T> identity(index_t m, index_t n) {
   return q;
 }
 
-/// Factors with everything that can be asked for: a right-hand side and Q carried along, Q formed from the rotations,
-/// R extracted, and Q^T applied afterwards.
+/// Factors A with all options: updates a right-hand side and Q, forms Q from the rotations, extracts R, and applies Q^T
+/// afterwards.
 template <class T>
 Outcome factor(Runtime& runtime, const Padded<T>& a, index_t nb, const GivensOptions& options) {
   const index_t m = a.m, n = a.n, k = std::min(m, n), mb = std::max<index_t>(m, 1);
@@ -100,7 +100,7 @@ const std::vector<std::pair<index_t, index_t>> shapes{{0, 0},   {0, 3},   {3, 0}
                                                       {5, 1},   {7, 7},   {8, 7},  {16, 16}, {33, 20}, {20, 33},
                                                       {40, 39}, {64, 32}, {96, 3}, {150, 67}};
 
-/// Every shape with every method; `few` orders and tilings keep emulated devices fast.
+/// Factors every shape with every method; `few` limits orders and tilings for emulated devices.
 template <class T>
 void check_methods(Runtime& runtime) {
   const std::vector<GivensOptions> options{
@@ -129,7 +129,7 @@ void check_orders(Runtime& runtime) {
   }
 }
 
-/// Rotations of square bands of half-width b: b for each column, fewer in the corner.
+/// Returns the number of rotations for a square band of half-width b: b for each column, fewer in the corner.
 index_t band_rotations(index_t n, index_t b) {
   index_t sum = 0;
   for (index_t j = 0; j < n; ++j) sum += std::min(b, n - 1 - j);
@@ -160,7 +160,7 @@ void check_bands(Runtime& runtime) {
         for (index_t d = 0; d < band.m; ++d) {
           const index_t i = j + d - (kl + ku);
           if (d < kl)
-            band(d, j) = std::numeric_limits<T>::quiet_NaN();  // room for fill, never read
+            band(d, j) = std::numeric_limits<T>::quiet_NaN();  // room for fill; must not be read
           else
             band(d, j) = i >= 0 && i < m ? a(i, j) : T(0);
         }
@@ -192,8 +192,7 @@ void check_bands(Runtime& runtime) {
     }
 }
 
-/// Q from the left and from the right, none and transposed: each undone by the other, and the two sides transposes of
-/// each other.
+/// Applies Q and Q^T from both sides: each undoes the other, and the two sides are transposes of each other.
 template <class T>
 void check_application(Runtime& runtime) {
   for (const GivensOptions& o :
@@ -231,7 +230,7 @@ void check_application(Runtime& runtime) {
   }
 }
 
-/// A NaN anywhere ends in R, and infinities never in a plausible number there.
+/// A NaN in A must appear in R, and an infinity must not give a finite number there.
 template <class T>
 void check_nan(Runtime& runtime) {
   for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
@@ -265,22 +264,23 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("QR by rotations of every shape, method and window", "", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations is backward stable for every shape, method and window", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_methods<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("QR by rotations of graded, deficient, ill-conditioned, zero and band matrices", "", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations is backward stable for graded, deficient, ill-conditioned, zero and band matrices",
+                   "", float, double) {
   Runtime runtime({.gpus = 0});
   check_kinds<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("QR by rotations in the stages of every order", "", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of every order", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_orders<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("chains skip what is zero below a band", "", float, double) {
+TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_bands_in_full_storage<TestType>(runtime);
   CHECK(band_rotations(75, 1) == 74);
@@ -289,29 +289,29 @@ TEMPLATE_TEST_CASE("chains skip what is zero below a band", "", float, double) {
   CHECK(band_rotations(75, 74) == 75 * 74 / 2);
 }
 
-TEMPLATE_TEST_CASE("bands in band storage", "", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_bands<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("Q from packed rotations multiplies from both sides", "", float, double) {
+TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_application<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("a NaN in A ends in R", "", float, double) {
+TEMPLATE_TEST_CASE("a NaN in A appears in R", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_nan<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("QR by rotations on a GPU alone", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations is backward stable on a GPU alone", "[gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEST_CASE("every rotation kernel once, small enough for a sanitizer", "[gpu][sanitize]") {
+TEST_CASE("every rotation kernel runs under a sanitizer", "[gpu][sanitize]") {
   require_gpu();
   Runtime runtime({.cpus = 0});
   for (const GivensOptions& o : std::vector<GivensOptions>{{GivensMethod::sequential, "diagonal", 8},
@@ -323,7 +323,7 @@ TEST_CASE("every rotation kernel once, small enough for a sanitizer", "[gpu][san
   check_nan<double>(runtime);
 }
 
-TEMPLATE_TEST_CASE("QR by rotations on cores and GPUs together", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs together", "[gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 2});
   check_methods<TestType>(runtime);
@@ -351,13 +351,13 @@ TEST_CASE("all orders of adjacent pivots, and the other two methods, give the sa
   CHECK(factors({GivensMethod::stages, "diagonal", 8}, 12) == factors({GivensMethod::stages, "diagonal", 32}, 33));
 }
 
-TEST_CASE("a tall matrix of many chunks") {
+TEST_CASE("a tall matrix of many chunks is factored") {
   Runtime runtime({.gpus = 0});
   for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
     check<double>(runtime, "uniform", 700, 40, 24, {method, "diagonal", 32});
 }
 
-TEST_CASE("QR by rotations refuses what it cannot take, with nothing inserted") {
+TEST_CASE("QR by rotations refuses invalid arguments and inserts no task") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 20, 10, {20, 4}), cut(runtime, 20, 10, {10, 4}), B(runtime, 19, 2, {20, 2}),

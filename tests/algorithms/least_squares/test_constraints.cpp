@@ -76,7 +76,7 @@ Matrix lapack(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d
   return X;
 }
 
-/// What every answer must be: C x = d, A^T (b - A x) = C^T lambda, and the residuals' norms.
+/// Requires C x = d, A^T (b - A x) = C^T lambda, and the reported norms of the residuals.
 void require_optimal(const Answer& answer, const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
   const Matrix r = difference(b, product(a, answer.X));
   const double size = norm(a) * norm(answer.X) + norm(b);
@@ -113,7 +113,7 @@ TEST_CASE("constrained problems of every shape agree with dgglse") {
   }
 }
 
-TEST_CASE("one triangle of A, from memory or a file, serves any number of constraint sets") {
+TEST_CASE("one triangle of A, from memory or a file, solves several sets of constraints") {
   const index_t m = 1003, n = 9;
   const test::TemporaryFolder folder;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
@@ -156,15 +156,16 @@ TEST_CASE("redundant rows of C are dropped and named") {
   CHECK(distance(answer.X, lapack(a, b, kept, kept_d)) <= 1e-10 * norm(answer.X));
   require_optimal(answer, a, b, c, d);
 
-  d(4, 1) += 1;  // the second right-hand side alone
+  d(4, 1) += 1;  // only in the second right-hand side
   const Answer none = constrained(a, b, c, d);
   CHECK(none.status == LseStatus::inconsistent);
   CHECK(none.X.size() == 0);
   CHECK(none.distances[0] == 0);
-  CHECK(std::abs(none.distances[1] - 1 / std::sqrt(11.0)) <= 1e-6);  // of d(4) - d(1) + 3 d(2) = 1
+  // Distance to the constraint d(4) - d(1) + 3 d(2) = 1.
+  CHECK(std::abs(none.distances[1] - 1 / std::sqrt(11.0)) <= 1e-6);
 }
 
-TEST_CASE("a row of zeros contradicts whatever is not zero") {
+TEST_CASE("a row of zeros with a nonzero right-hand side is inconsistent") {
   const Matrix a = random(40, 6, 1), b = random(40, 1, 2);
   Matrix c = random(4, 6, 3), d = random(4, 1, 4);
   for (index_t j = 0; j < 6; ++j) c(2, j) = 0;
@@ -178,7 +179,7 @@ TEST_CASE("a row of zeros contradicts whatever is not zero") {
   CHECK(constrained(a, b, c, d).status == LseStatus::ok);
 }
 
-TEST_CASE("as many constraints as unknowns, and more, leave A nothing to say") {
+TEST_CASE("with at least as many constraints as unknowns, X does not depend on A") {
   const index_t m = 50, n = 8;
   const index_t p = GENERATE(8, 20);
   const Matrix a = random(m, n, 1), b = random(m, 2, 2), c = random(p, n, 3), x = random(n, 2, 4);
@@ -199,7 +200,7 @@ TEST_CASE("as many constraints as unknowns, and more, leave A nothing to say") {
   }
 }
 
-TEST_CASE("what A and C leave open has least norm, and that is said") {
+TEST_CASE("unknowns that A and C do not determine have least norm, and the status reports it") {
   const index_t n = 20, p = 6;
   const bool wide = GENERATE(false, true);
   const Matrix a = wide ? random(9, n, 1) : of_rank(100, n, 9, 1), b = random(a.rows(), 2, 2);
@@ -208,7 +209,7 @@ TEST_CASE("what A and C leave open has least norm, and that is said") {
   CHECK(answer.status == LseStatus::rank_deficient);
   CHECK(answer.rank == 9);
   require_optimal(answer, a, b, c, d);
-  // x has least norm if no null vector of [A; C] is part of it: solving [A; C] x = what it is gives x again.
+  // x has least norm if it is orthogonal to the null space of [A; C], that is, if min ||[A; C] (z - x)|| gives z = x.
   const Matrix whole = stacked(a, c);
   const Reference least = reference_of(whole, product(whole, answer.X), 1e-11);
   CHECK(least.rank == 15);
@@ -218,7 +219,7 @@ TEST_CASE("what A and C leave open has least norm, and that is said") {
   CHECK(distance(no_rows.X, reference_of(c, d).X) <= 1e-12 * norm(no_rows.X));
 }
 
-TEST_CASE("unknowns that neither A nor C has are zero, and the others of least norm") {
+TEST_CASE("unknowns that neither A nor C contains are zero, and the others have least norm") {
   Matrix a = random(7, 6, 1), c = random(2, 6, 2);
   const index_t absent = GENERATE(0, 3, 5);
   for (index_t j : {absent, index_t{2}}) {
@@ -235,7 +236,7 @@ TEST_CASE("unknowns that neither A nor C has are zero, and the others of least n
   CHECK(norm(answer.X) <= 10);
 }
 
-TEST_CASE("powers of two change powers of two, and columns in other units change no digit") {
+TEST_CASE("powers of two scale X exactly, and the units of columns change no digit") {
   const RuntimeOfCores cores;
   const index_t m = 70, n = 11, p = 4;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2), c = random(p, n, 3), d = random(p, 1, 4);
@@ -255,7 +256,7 @@ TEST_CASE("powers of two change powers of two, and columns in other units change
     CHECK(std::abs(std::ldexp(units.X(j, 0), static_cast<int>(j % 2) * e / 2) - plain.X(j, 0)) <= 1e-12);
 }
 
-TEST_CASE("constraints hold whatever the columns of A, and the columns of C") {
+TEST_CASE("constraints hold for any scaling of the columns of A and C") {
   const index_t n = 40, p = GENERATE(10, 40);
   const auto small = [&](index_t j) { return std::exp2(-static_cast<double>(j)); };
   const Matrix plain = random(90, n, 1), b = random(90, 2, 2), c = random(p, n, 3), x = random(n, 2, 4);
@@ -273,11 +274,11 @@ TEST_CASE("constraints hold whatever the columns of A, and the columns of C") {
     }
 }
 
-TEST_CASE("what A says on C's null space is not what rounding left there") {
+TEST_CASE("rounding errors on the null space of C do not count as rank of A") {
   const auto matrix = [](index_t rows, index_t cols, const std::vector<double>& by_rows) {
     return made(rows, cols, [&](index_t i, index_t j) { return by_rows[static_cast<std::size_t>(i * cols + j)]; });
   };
-  // A is a multiple of C: it says nothing else.
+  // A is a multiple of C and adds no information.
   const Answer none = constrained(matrix(1, 2, {1, 3}), matrix(1, 1, {6}), matrix(1, 2, {2, 6}), matrix(1, 1, {5}));
   CHECK(none.status == LseStatus::rank_deficient);
   CHECK(none.rank == 0);
@@ -296,7 +297,7 @@ TEST_CASE("what A says on C's null space is not what rounding left there") {
   }
 }
 
-TEST_CASE("one large column of C drops no row, and one of A hides no unknown") {
+TEST_CASE("a large column of C drops no row, and a large column of A hides no unknown") {
   const double large = std::exp2(60);
   Matrix c = Matrix::zeros(2, 3), a = Matrix::zeros(3, 3), b(3, 1), d = Matrix::zeros(2, 1);
   for (index_t i = 0; i < 3; ++i) a(i, i) = b(i, 0) = 1;
@@ -307,13 +308,13 @@ TEST_CASE("one large column of C drops no row, and one of A hides no unknown") {
   REQUIRE(answer.X.rows() == 3);
   CHECK(std::abs(answer.X(0, 0) * large - 1) <= 1e-14);
   CHECK(std::abs(answer.X(1, 0) + 1) <= 1e-14);
-  // Contradictory rows are found beside it.
+  // Contradictory rows are found despite the large column.
   Matrix twice = stacked(c, c), of_twice = stacked(d, d);
   of_twice(3, 0) = 2;
   CHECK(constrained(a, b, twice, of_twice).status == LseStatus::inconsistent);
 
   const Matrix plain = random(14, 7, 1), right = random(14, 1, 2), rows = random(3, 7, 3), of_rows = random(3, 1, 4);
-  const Answer limit = constrained(  // as the first unknown goes to zero
+  const Answer limit = constrained(  // the limit as the first unknown goes to zero
       made(14, 6, [&](index_t i, index_t j) { return plain(i, j + 1); }), right,
       made(3, 6, [&](index_t i, index_t j) { return rows(i, j + 1); }), of_rows);
   for (const int e : {60, 100, 500}) {
@@ -322,12 +323,12 @@ TEST_CASE("one large column of C drops no row, and one of A hides no unknown") {
                     rows, of_rows);
     CHECK(big.status == LseStatus::ok);
     CHECK(big.rank == 4);
-    // The column is there to be used, by as little as nothing of the unknown: the residual is at most that without it.
+    // The large column can only reduce the residual below that limit.
     CHECK(big.residual_norms[0] <= limit.residual_norms[0] * (1 + 1e-10));
   }
 }
 
-TEST_CASE("what is not finite ends without X, and what does not fit is refused") {
+TEST_CASE("an element that is not finite gives no X, and shapes that do not match are refused") {
   const Matrix a = random(30, 6, 1), b = random(30, 1, 2), c = random(2, 6, 3), d = random(2, 1, 4);
   const auto with = [](const Matrix& from, double value) {
     Matrix changed = from.clone();
@@ -350,7 +351,7 @@ TEST_CASE("what is not finite ends without X, and what does not fit is refused")
   CHECK(constrained(a, Matrix(30, 0), c, Matrix(2, 0)).X.shape() == Shape{6, 0});
 }
 
-TEST_CASE("GPUs agree with dgglse", "[gpu][sanitize]") {
+TEST_CASE("constrained problems on GPUs agree with dgglse", "[gpu][sanitize]") {
   test::require_gpu();
   for (const auto& [m, n, p] :
        {std::tuple<index_t, index_t, index_t>{200, 33, 7}, {600, 12, 5}, {40, 64, 31}, {300, 64, 64}}) {

@@ -9,8 +9,8 @@ using namespace tesela::test;
 
 namespace {
 
-/// x depends linearly on b, and b's covariance is B B^T: so x's is Y Y^T, Y the answers for the columns of B, which are
-/// LAPACK's here.
+/// x depends linearly on b, whose covariance is B B^T. The covariance of x is Y Y^T, where Y solves the problem for the
+/// columns of B (by LAPACK).
 Matrix expected(const Matrix& a, const Matrix& b) {
   const Matrix y = reference_of(Model{a.clone(), b.clone(), b.clone()}).X;
   return made(y.rows(), y.rows(), [&](index_t i, index_t j) {
@@ -38,7 +38,7 @@ Glm<double> model_of(const Matrix& a, const Matrix& b, GlmMethod method) {
   return solve(runtime(), consistent(a.clone(), b.clone(), 2), {.method = method, .keep_spread = true});
 }
 
-/// Q X with the reflector Q = I - 2 v v^T / v^T v.
+/// Returns Q X with the reflector Q = I - 2 v v^T / v^T v.
 Matrix reflected(const Matrix& x) {
   const Matrix v = random(x.rows(), 1, 11);
   const double size = norm(v);
@@ -49,7 +49,7 @@ Matrix reflected(const Matrix& x) {
   });
 }
 
-/// A = Q [T; 0] and B = Q [B1; B2] with B2 = F K of the rank that K's rows have; columns of B have the sizes
+/// A = Q [T; 0] and B = Q [B1; B2] with B2 = F K, whose rank is the number of rows of K; columns of B have the sizes
 /// `of_column`. V = T^-1 B1 P (T^-1 B1 P)^T, where P projects on the null space of K, in extended precision.
 struct SingularModel {
   Matrix a, b, covariance;
@@ -67,7 +67,7 @@ struct SingularModel {
       for (index_t l = 0; i >= n && l < rank; ++l) sum += F(i - n, l) * k(l, j);
       return sum;
     }));
-    std::vector<std::vector<long double>> rows;  // of K, made orthonormal, and then of B1 P
+    std::vector<std::vector<long double>> rows;  // rows of K, orthonormalized, then rows of B1 P
     for (index_t i = 0; i < rank + n; ++i) {
       std::vector<long double>& row = rows.emplace_back();
       for (index_t j = 0; j < p; ++j) row.push_back(i < rank ? k(i, j) : B1(i - rank, j) * of_column(j));
@@ -100,7 +100,7 @@ struct SingularModel {
 
 }  // namespace
 
-TEST_CASE("covariance of a model's unknowns, for any number of columns of B") {
+TEST_CASE("the covariance of a model's unknowns holds for any number of columns of B") {
   const GlmMethod method = GENERATE(GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens);
   for (const auto& [m, n, p] : {std::array<index_t, 3>{1, 1, 1},
                                 {7, 3, 7},
@@ -115,7 +115,7 @@ TEST_CASE("covariance of a model's unknowns, for any number of columns of B") {
   }
 }
 
-TEST_CASE("covariance of a model's unknowns where the rows of B that A leaves are of any rank") {
+TEST_CASE("the covariance of a model's unknowns holds for any rank of B2") {
   const GlmMethod method = GENERATE(GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens);
   for (const auto& [m, n, p, rank] : {std::array<index_t, 4>{8, 3, 12, 3},
                                       {8, 3, 8, 0},
@@ -132,7 +132,7 @@ TEST_CASE("covariance of a model's unknowns where the rows of B that A leaves ar
       require_covariance(answer, model->covariance, 1e-12);
     }
   }
-  // Nothing is uncertain.
+  // If B2 has full column rank, the covariance is zero.
   for (const auto& [p, rank] : {std::pair<index_t, index_t>{0, 0}, {2, 2}, {5, 5}}) {
     CAPTURE(p, rank);
     const SingularModel model(8, 3, p, rank, [](index_t) { return 1.0; });
@@ -143,15 +143,15 @@ TEST_CASE("covariance of a model's unknowns where the rows of B that A leaves ar
   }
 }
 
-TEST_CASE("standard errors of a B whose columns are of any size") {
-  // B = H D with Hadamard's matrix H, A the columns of H first in D: the unknowns' standard errors are D's first.
+TEST_CASE("standard errors keep their digits for columns of B of any size") {
+  // B = H D with Hadamard's matrix H, and A is the first columns of H. The standard errors are the first elements of D.
   constexpr index_t m = 16, n = 4;
   const auto hadamard = [](index_t i, index_t j) {
     return __builtin_parityll(static_cast<unsigned long long>(i & j)) ? -0.25 : 0.25;
   };
   for (const double ratio : {1.0, 1e-6, 1e-12, 1e-24, 1e-60})
     for (const bool small_first : {true, false}) {
-      if (!small_first && ratio < 1e-6) continue;  // then rounding of large columns decides
+      if (!small_first && ratio < 1e-6) continue;  // rounding of the large columns dominates
       CAPTURE(ratio, small_first);
       std::vector<double> d;
       for (index_t j = 0; j < m; ++j)
@@ -164,11 +164,11 @@ TEST_CASE("standard errors of a B whose columns are of any size") {
       REQUIRE(errors.size() == n);
       for (std::size_t j = 0; j < n; ++j)
         CHECK(std::abs(errors[j] - d[j]) <=
-              1e-13 * d[j] + 1e-14 * (small_first ? 0 : d[0]));  // rounding of A mixes them
+              1e-13 * d[j] + 1e-14 * (small_first ? 0 : d[0]));  // rounding of A mixes the columns
     }
 }
 
-TEST_CASE("nothing is uncertain where B has no column to spare, and no spread is kept if A's rank is deficient") {
+TEST_CASE("the covariance is zero if B2 has full column rank and empty if A is rank deficient") {
   const Matrix a = random(60, 20, 1);
   Graph g(runtime());
   const Matrix none = covariance(g, model_of(a, random(60, 40, 2), GlmMethod::tiles));
@@ -178,7 +178,7 @@ TEST_CASE("nothing is uncertain where B has no column to spare, and no spread is
   CHECK(standard_errors(g, solve(runtime(), consistent(a.clone(), random(60, 60, 2), 1))).empty());
 }
 
-TEST_CASE("powers of two are those of the covariance") {
+TEST_CASE("powers of two scale the covariance exactly") {
   const Matrix a = random(40, 10, 1), b = random(40, 40, 2);
   Graph g(runtime());
   const auto plain = standard_errors(g, model_of(a, b, GlmMethod::tiles));
@@ -191,10 +191,10 @@ TEST_CASE("powers of two are those of the covariance") {
   }
 }
 
-TEST_CASE("generalized least squares has its covariance on every path") {
+TEST_CASE("generalized least squares returns its covariance on every path") {
   const index_t m = 60, n = 8;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2);
-  // Condition numbers of 50 and 1e9: the one is whitened, the other a model.
+  // Condition 50 is whitened; condition 1e9 becomes a model.
   for (const double condition : {1.0, 50.0, 1e9}) {
     Matrix f = made(m, m, kernels::ProductForm<double>(m, m, kernels::spectrum(m, condition), 3));
     if (condition == 1.0)
@@ -214,7 +214,7 @@ TEST_CASE("generalized least squares has its covariance on every path") {
   }
 }
 
-TEST_CASE("covariances of models on a GPU", "[gpu][sanitize]") {
+TEST_CASE("covariances of models agree on a GPU", "[gpu][sanitize]") {
   require_gpu();
   const Matrix a = random(60, 12, 1), b = random(60, 70, 2);
   for (const GlmMethod method : {GlmMethod::tiles, GlmMethod::gqr})

@@ -29,7 +29,7 @@ TEST_CASE("deficient problems have dgelsy's rank and its solution of least norm"
   require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-11);
 }
 
-TEST_CASE("duplicated and zero columns are counted out, and share or leave out the solution") {
+TEST_CASE("duplicated columns share the solution, zero columns get none, and neither counts in the rank") {
   Matrix a = random(50, 8, 3);
   const Matrix b = random(50, 1, 4);
   for (index_t i = 0; i < 50; ++i) a(i, 5) = a(i, 2), a(i, 7) = 0;
@@ -41,7 +41,7 @@ TEST_CASE("duplicated and zero columns are counted out, and share or leave out t
   require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-12);
 }
 
-TEST_CASE("the rank is the number of singular values of unit columns above rcond") {
+TEST_CASE("the rank is the number of singular values above rcond after columns are scaled to unit norm") {
   Matrix a = made(80, 40, ProductForm<double>(80, 40, spectrum(40, 1e12), 5));
   for (index_t j = 0; j < 40; ++j) {
     double length = 0;
@@ -67,7 +67,7 @@ TEST_CASE("the rank is the number of singular values of unit columns above rcond
   CHECK(solve(runtime(), a, b, {16, 16}).rank == 40);
 }
 
-TEST_CASE("a change of units changes neither rank nor residual, however large") {
+TEST_CASE("units of any size change neither rank nor residual") {
   const auto [m, n, rank] =
       GENERATE(table<index_t, index_t, index_t>({{60, 12, 12}, {60, 12, 7}, {12, 12, 5}, {12, 30, 12}, {12, 30, 7}}));
   const double unit = GENERATE(1e-3, 1e-9, 1e150, 1e-150);
@@ -86,7 +86,7 @@ TEST_CASE("a change of units changes neither rank nor residual, however large") 
   if (rank == n) CHECK(std::abs(after.condition / before.condition - 1) <= 1e-9);
   for (std::size_t k = 0; k < 2; ++k)
     CHECK(std::abs(after.residual_norms[k] - before.residual_norms[k]) <= 1e-7 * norm(b));
-  // What is fitted is the same, measured and not only claimed.
+  // The fitted values agree when computed from X.
   const Matrix back = made(n, 2, [&](index_t i, index_t k) { return after.X(i, k) * scale(i); });
   const auto fitted = [&](const Matrix& x) {
     return made(m, 2, [&](index_t i, index_t k) {
@@ -99,7 +99,7 @@ TEST_CASE("a change of units changes neither rank nor residual, however large") 
   if (rank == n) CHECK(distance(back, before.X) <= 1e-11 * norm(before.X));
 }
 
-TEST_CASE("the rank of Kahan's matrices, and the condition beside it") {
+TEST_CASE("Kahan's matrices have rank n - 1 and a condition above 1 / (m epsilon)") {
   const Matrix like = made(200, 150, [](index_t i, index_t j) {
     return (i == j ? 1.0 : i < j ? -0.3 : 0.0) * std::pow(0.95, static_cast<double>(i));
   });

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-// [A | B] = Q [R C; 0 S] says R^T R = A^T A, R^T C = A^T B and C^T C + S^T S = B^T B, whatever Q is.
+// [A | B] = Q [R C; 0 S] implies R^T R = A^T A, R^T C = A^T B and C^T C + S^T S = B^T B for any Q.
 
 using namespace tesela;
 
@@ -54,7 +54,7 @@ void require_extended_qr(const ExtendedQr<T>& e, const HostMatrix<T>& a, const H
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the extended QR by tiles, rotations and appended rows", "", float, double) {
+TEMPLATE_TEST_CASE("the extended QR holds by tiles, rotations and appended rows", "", float, double) {
   using T = TestType;
   const auto [m, n] = GENERATE(table<index_t, index_t>({{1, 1}, {7, 1}, {16, 16}, {61, 20}, {20, 61}}));
   const index_t r = GENERATE(0, 1, 9);
@@ -92,7 +92,7 @@ TEMPLATE_TEST_CASE("the extended QR by tiles, rotations and appended rows", "", 
   }
 }
 
-TEST_CASE("what no rows leave, and what is not finite") {
+TEST_CASE("an extended QR of no rows is zero, and all_finite finds NaN and infinity") {
   Runtime runtime;
   Graph g(runtime);
   const auto none = extended_qr(g, QrUpdater<double>(runtime, 3, 2));
@@ -113,7 +113,7 @@ TEST_CASE("what no rows leave, and what is not finite") {
   }
 }
 
-TEST_CASE("the first rows of a matrix, and the norms of the others") {
+TEST_CASE("first_rows returns the first rows of a matrix and the norms of the others") {
   Runtime runtime;
   HostMatrix<double> b = random<double>(20, 3, 1);
   b(19, 1) = 1e200;

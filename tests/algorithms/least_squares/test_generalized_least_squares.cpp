@@ -45,7 +45,7 @@ Answer by_covariance(const Matrix& a, const Matrix& b, const Matrix& s, TileShap
                    [&](Graph& g, const auto& A, const auto& B) { return gls_covariance(g, A, B, s.clone(), options); });
 }
 
-/// F F^T, or F^T F.
+/// Returns F F^T, or F^T F.
 Matrix gram(const Matrix& f, bool transposed = false) {
   const index_t m = transposed ? f.cols() : f.rows(), k = transposed ? f.rows() : f.cols();
   return made(m, m, [&](index_t i, index_t j) {
@@ -55,7 +55,7 @@ Matrix gram(const Matrix& f, bool transposed = false) {
   });
 }
 
-/// LAPACK's x and ||u||.
+/// Returns x and ||u|| by LAPACK.
 Reference lapack(const Matrix& a, const Matrix& b, const Matrix& f) {
   const int m = static_cast<int>(a.rows()), n = static_cast<int>(a.cols()), p = static_cast<int>(f.cols()),
             ld = std::max(m, 1), lwork = 20000;
@@ -95,7 +95,7 @@ Matrix only(const Matrix& f, bool upper) {
 
 }  // namespace
 
-TEST_CASE("well conditioned factors are divided by, and agree with dggglm") {
+TEST_CASE("problems with a well-conditioned factor are whitened and agree with dggglm") {
   const auto [m, n] = GENERATE(table<index_t, index_t>({{1, 1}, {7, 3}, {64, 7}, {90, 64}, {130, 1}}));
   CAPTURE(m, n);
   const Matrix a = random(m, n, 1), b = random(m, 3, 2), full = conditioned(m, 50, 3);
@@ -113,7 +113,7 @@ TEST_CASE("well conditioned factors are divided by, and agree with dggglm") {
     }
 }
 
-TEST_CASE("ill conditioned factors go to the model, and agree with dggglm") {
+TEST_CASE("problems with an ill-conditioned factor are solved as a model and agree with dggglm") {
   const index_t m = 60, n = 9;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2), f = conditioned(m, 1e9, 3);
   const Answer answer = by_factor(a, b, f);
@@ -123,7 +123,7 @@ TEST_CASE("ill conditioned factors go to the model, and agree with dggglm") {
   CHECK(by_covariance(a, b, gram(conditioned(m, 3e6, 3))).path == CovariancePath::model);
 }
 
-TEST_CASE("an identity is ols, and a diagonal is weights, whatever its range") {
+TEST_CASE("an identity gives ols and a diagonal gives wls for any range of variances") {
   const index_t m = 80, n = 6;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
   const Matrix identity = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
@@ -150,7 +150,7 @@ TEST_CASE("an identity is ols, and a diagonal is weights, whatever its range") {
     CHECK(std::abs(by_factor(a, b, f).residual_norms[k] / weighted.residual_norms[k] - 1) <= 1e-14);
 }
 
-TEST_CASE("a singular covariance is a model with constraints, which may contradict each other") {
+TEST_CASE("a singular covariance is solved as a model with constraints, which may be inconsistent") {
   const index_t m = 50, n = 6, p = 47;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2), f = random(m, p, 3);
   const Answer answer = by_covariance(a, b, gram(f));
@@ -159,13 +159,13 @@ TEST_CASE("a singular covariance is a model with constraints, which may contradi
   CHECK(answer.status == OlsStatus::ok);
   require_agreement(answer, lapack(a, b, f), 1e-7);
 
-  // Six errors for fifty observations and six unknowns: most right-hand sides are impossible.
+  // Six errors and six unknowns for fifty observations: most right-hand sides are inconsistent.
   const Matrix few = random(m, 6, 3);
   const Answer none = by_covariance(a, b, gram(few));
   CHECK(none.status == OlsStatus::inconsistent);
   CHECK(none.X.size() == 0);
   CHECK(none.distances[0] > 0.1);
-  // Variances of zero are equations that hold.
+  // Equations with zero variance hold exactly.
   Matrix s = Matrix::zeros(m, m);
   for (index_t i = 3; i < m; ++i) s(i, i) = 1;
   const Answer exact = by_covariance(a, b, s);
@@ -177,7 +177,7 @@ TEST_CASE("a singular covariance is a model with constraints, which may contradi
   }
 }
 
-TEST_CASE("the rank of a covariance, and the degrees of freedom that it leaves") {
+TEST_CASE("the rank of a covariance and the degrees of freedom are reported") {
   const index_t m = 30, n = 4;
   const Matrix a = random(m, n, 1);
   const auto check = [&](const Matrix& f, index_t rank) {
@@ -195,7 +195,7 @@ TEST_CASE("the rank of a covariance, and the degrees of freedom that it leaves")
   for (const index_t rank : {0, 3, 29, 30})
     check(made(m, m, [&](index_t i, index_t j) { return i == j && i * 7 % m < rank ? 1.0 + double(i) : 0.0; }), rank);
   check(conditioned(m, 1e6, 2), m);
-  // Rows and columns of any size.
+  // Rows and columns of very different size.
   const Matrix even = of_rank(m, m, 10, 2);
   const auto size = [](index_t i) { return std::pow(10.0, static_cast<double>(i * 7 % 20 - 10)); };
   const Matrix b = Matrix::zeros(m, 1);
@@ -203,7 +203,7 @@ TEST_CASE("the rank of a covariance, and the degrees of freedom that it leaves")
   CHECK(by_factor(a, b, made(m, m, [&](index_t i, index_t j) { return even(i, j) * size(j); })).covariance_rank == 10);
 }
 
-TEST_CASE("what is no covariance is refused, with its worst entry or pivot") {
+TEST_CASE("an invalid covariance is refused with its worst entry or pivot") {
   const index_t m = 20;
   const Matrix a = random(m, 3, 1), b = random(m, 1, 2), s = gram(random(m, m, 3));
   const auto with = [&](index_t i, index_t j, double value) {
@@ -229,7 +229,7 @@ TEST_CASE("what is no covariance is refused, with its worst entry or pivot") {
   CHECK(by_factor(a, b, Matrix::zeros(m, m)).status == OlsStatus::inconsistent);
 }
 
-TEST_CASE("variances of any size, correlated: a covariance is judged with variances near 1") {
+TEST_CASE("covariances with variances of any size are scaled to variances near 1 for the checks") {
   const index_t m = 16, n = 4;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2),
                one = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.5; });
@@ -258,7 +258,7 @@ TEST_CASE("variances of any size, correlated: a covariance is judged with varian
   CHECK_THROWS_WITH(by_covariance(a, b, hidden), ContainsSubstring("indefinite"));
 }
 
-TEST_CASE("sizes of zero, and powers of two as factors") {
+TEST_CASE("empty problems are solved, and powers of two scale the solution") {
   CHECK(by_factor(Matrix(0, 4), Matrix(0, 2), Matrix(0, 0)).X.shape() == Shape{4, 2});
   CHECK(by_covariance(Matrix(0, 4), Matrix(0, 2), Matrix(0, 0)).X.shape() == Shape{4, 2});
   const Matrix b = random(30, 1, 2), f = conditioned(30, 20, 3), s = gram(f);
@@ -284,7 +284,7 @@ TEST_CASE("sizes of zero, and powers of two as factors") {
   }
 }
 
-TEST_CASE("covariances on a GPU", "[gpu][sanitize]") {
+TEST_CASE("generalized least squares agrees on a GPU", "[gpu][sanitize]") {
   test::require_gpu();
   const Matrix a = random(90, 12, 1), b = random(90, 2, 2), full = conditioned(90, 50, 3);
   for (const Matrix& f : {full.clone(), only(full, false), conditioned(90, 1e9, 3)}) {

@@ -10,7 +10,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-// What is tested at length in double precision, in single.
+// Short versions of the tests in double precision.
 
 namespace {
 
@@ -50,7 +50,7 @@ void require_rounding(const Single& a, const Single& b, const Single& y, const G
 
 }  // namespace
 
-TEST_CASE("general linear models in single precision") {
+TEST_CASE("general linear models are solved in single precision") {
   const GlmMethod method = GENERATE(GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens);
   for (const auto& [m, n, p] :
        {std::array<index_t, 3>{0, 7, 3}, {1, 1, 1}, {7, 0, 7}, {64, 7, 64}, {97, 20, 130}, {97, 20, 40}, {20, 64, 7}}) {
@@ -58,7 +58,7 @@ TEST_CASE("general linear models in single precision") {
     const Model model = consistent(random(m, n, 1), random(m, p, 2), 2);
     const Single a = rounded(model.a), b = rounded(model.b), y = rounded(model.y);
     const auto s = solve(a, b, y, {.method = method});
-    if (m - n > p) {  // rounding of y alone leads out of their range, by less than the tolerance
+    if (m - n > p) {  // rounding y makes it inconsistent by less than the tolerance
       CHECK((s.status == GlmStatus::ok || s.distances[0] <= 1e-4));
       continue;
     }
@@ -68,7 +68,7 @@ TEST_CASE("general linear models in single precision") {
   }
 }
 
-TEST_CASE("single precision: ranks, what is inconsistent, powers of two, and standard errors") {
+TEST_CASE("single precision: ranks, inconsistent models, powers of two and standard errors are correct") {
   const RuntimeOfCores cores;
   const GlmMethod method = GENERATE(GlmMethod::tiles, GlmMethod::gqr);
   const index_t m = 70, n = 12;
@@ -98,7 +98,7 @@ TEST_CASE("single precision: ranks, what is inconsistent, powers of two, and sta
   }
 }
 
-TEST_CASE("constraints in single precision") {
+TEST_CASE("constrained problems are solved in single precision") {
   const index_t m = 90, n = 20;
   for (const index_t p : {0, 1, 7, 20}) {
     Single a = rounded(random(m, n, 1)), b = rounded(random(m, 2, 2));
@@ -116,7 +116,7 @@ TEST_CASE("constraints in single precision") {
   }
 }
 
-TEST_CASE("models in single precision on a GPU", "[gpu][sanitize]") {
+TEST_CASE("models in single precision are solved on a GPU", "[gpu][sanitize]") {
   require_gpu();
   const Model model = consistent(random(60, 20, 1), random(60, 90, 2), 2);
   const Single a = rounded(model.a), b = rounded(model.b), y = rounded(model.y);

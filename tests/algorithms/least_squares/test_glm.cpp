@@ -20,7 +20,7 @@ Matrix scaled(const Matrix& a, double factor) {
 
 }  // namespace
 
-TEST_CASE("a general linear model of any shape, as ggglm has it") {
+TEST_CASE("general linear models of any shape agree with ggglm") {
   const GlmMethod method = any_method();
   for (const index_t m : {0, 1, 7, 64, 97})
     for (const index_t n : {0, 1, 7, 64})
@@ -38,7 +38,7 @@ TEST_CASE("a general linear model of any shape, as ggglm has it") {
       }
 }
 
-TEST_CASE("right-hand sides of any kind where B has full row rank") {
+TEST_CASE("with a B of full row rank, any right-hand side is consistent") {
   for (const GlmMethod method : methods) {
     const Model model{random(90, 20, 1), random(90, 150, 2), random(90, 2, 3)};
     const auto s = solve(runtime(), model, {.method = method});
@@ -61,7 +61,7 @@ TEST_CASE("B = I is ordinary least squares") {
                    reference.residual_norms[static_cast<std::size_t>(j)]) <= 1e-12);
 }
 
-TEST_CASE("too few columns of B, or a singular covariance: consistent or not, and how far") {
+TEST_CASE("with a B of deficient row rank, inconsistency and its distance are reported") {
   const GlmMethod method = any_method();
   const index_t m = 80, n = 15;
   for (const index_t p : {5, 40, 64, 100}) {
@@ -81,7 +81,7 @@ TEST_CASE("too few columns of B, or a singular covariance: consistent or not, an
     CHECK(f.U.size() == 0);
     CHECK(f.consistent == std::vector<bool>{true, false});
     CHECK(f.distances[0] <= f.tolerances[0]);
-    // The distance is the residual norm of min ||[A B] z - y||, which gelsy knows.
+    // The distance is the residual norm of min ||[A B] z - y||, here by gelsy.
     Matrix both(m, n + p);
     for (index_t i = 0; i < m; ++i)
       for (index_t j = 0; j < n + p; ++j) both(i, j) = j < n ? bad.a(i, j) : bad.b(i, j - n);
@@ -90,7 +90,7 @@ TEST_CASE("too few columns of B, or a singular covariance: consistent or not, an
   }
 }
 
-TEST_CASE("an A of deficient rank hands its rows over, and x is of least norm") {
+TEST_CASE("with an A of deficient rank, x has least norm and u fits the remaining rows") {
   const GlmMethod method = any_method();
   for (const auto& [m, n, p] : {std::array<index_t, 3>{70, 20, 90}, {70, 20, 30}, {20, 50, 30}}) {
     CAPTURE(name_of(glm_methods(), method), m, n, p);
@@ -99,13 +99,13 @@ TEST_CASE("an A of deficient rank hands its rows over, and x is of least norm") 
     CHECK(s.status == GlmStatus::rank_deficient);
     CHECK(s.rank == 8);
     require_solution(model, s, 1e-12);
-    // x is orthogonal to what A does not see: x = A^+ (b - B u).
+    // x is orthogonal to the null space of A: x = A^+ (b - B u).
     const Matrix rest = sum(model.y, product(Op::none, model.b, s.U), -1);
     CHECK(distance(s.X, reference_of(model.a, rest, 1e-12).X) <= 1e-10 * norm(s.X));
   }
 }
 
-TEST_CASE("powers of two change x and u by powers of two, and nothing else") {
+TEST_CASE("powers of two scale x and u exactly") {
   const RuntimeOfCores cores;
   const GlmMethod method = GENERATE(GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr);
   const std::array<Model, 3> models{consistent(random(60, 20, 1), random(60, 90, 2), 2),
@@ -137,7 +137,7 @@ TEST_CASE("powers of two change x and u by powers of two, and nothing else") {
   }
 }
 
-TEST_CASE("what is not finite is said, and what does not conform refused") {
+TEST_CASE("elements that are not finite are a status, and shapes that do not match are refused") {
   for (int which = 0; which < 3; ++which) {
     Model model = consistent(random(40, 10, 1), random(40, 50, 2), 2);
     (which == 0 ? model.a : which == 1 ? model.b : model.y)(3, 1) = which == 1 ? infinity : not_a_number;
@@ -173,7 +173,7 @@ TEST_CASE("standard deviations may be 24 orders of magnitude apart") {
   }
 }
 
-TEST_CASE("a column of B that u does not use hides no contradiction") {
+TEST_CASE("a large column of B that u does not use hides no inconsistency") {
   HostMatrix<double> a = HostMatrix<double>::zeros(4, 1), b = HostMatrix<double>::zeros(4, 2),
                      y = HostMatrix<double>::zeros(4, 1);
   a(0, 0) = 1, b(1, 0) = std::exp2(48), b(2, 1) = 1, y(0, 0) = y(2, 0) = 1, y(3, 0) = 1e-3;
@@ -182,7 +182,7 @@ TEST_CASE("a column of B that u does not use hides no contradiction") {
   CHECK(solve(runtime(), {a.clone(), b.clone(), y.clone()}).status == GlmStatus::ok);
 }
 
-TEST_CASE("columns of A and of b may be of any size") {
+TEST_CASE("columns of A and b may be of any size") {
   const Model model = consistent(random(40, 6, 1), random(40, 50, 2), 2);
   const auto plain = solve(runtime(), model);
   for (const int e : {300, 540, 900}) {
@@ -223,7 +223,7 @@ void check_sizes_of_equations(GlmMethod method) {
     CHECK(s.rank_b == 40);
     CHECK(distance(s.X, expected.X) <= 1e-12 * norm(expected.X));
     CHECK(distance(s.U, expected.U) <= 1e-12 * norm(expected.U));
-    if (exponent(5) == 900) continue;  // multipliers 2^1880 apart have no column of doubles
+    if (exponent(5) == 900) continue;  // one power of two per column cannot represent multipliers 2^1880 apart
     Matrix multipliers = s.multipliers.clone();
     for (index_t j = 0; j < 2; ++j)
       for (index_t i = 0; i < 60; ++i)
@@ -245,14 +245,14 @@ TEST_CASE("equations may be of any size on a GPU", "[gpu]") {
   check_sizes_of_equations(GlmMethod::tiles);
 }
 
-TEST_CASE("products alone where B is well conditioned, QR where it is not") {
+TEST_CASE("automatic uses products for a well-conditioned B and QR otherwise") {
   for (const auto& [ratio, expected] : {std::pair{1.0, GlmMethod::seminormal},
                                         {1e-2, GlmMethod::seminormal},
                                         {1e-5, GlmMethod::tiles},
                                         {1e-12, GlmMethod::tiles}}) {
     CAPTURE(ratio);
     const Matrix random_b = random(70, 90, 2);
-    // Rows of different size in a turned basis, which QR of A does not see.
+    // Rows of different size, rotated so that QR of A does not separate them.
     const Matrix turn = random(70, 70, 5);
     const Model model = consistent(random(70, 20, 1),
                                    product(Op::none, turn,
@@ -273,7 +273,7 @@ TEST_CASE("products alone where B is well conditioned, QR where it is not") {
   }
 }
 
-TEST_CASE("products in several strips on a GPU, and QR where B is too ill-conditioned for them", "[gpu]") {
+TEST_CASE("products run in several strips on a GPU, and QR replaces them for an ill-conditioned B", "[gpu]") {
   require_gpu();
   const index_t m = 1500, n = 90, p = 1700;
   const Matrix turn = random(m, m, 5), base = random(m, p, 2);
@@ -290,7 +290,7 @@ TEST_CASE("products in several strips on a GPU, and QR where B is too ill-condit
   }
 }
 
-TEST_CASE("general linear models on a GPU", "[gpu][sanitize]") {
+TEST_CASE("general linear models are solved on a GPU", "[gpu][sanitize]") {
   require_gpu();
   for (const auto& [m, n, p] : {std::array<index_t, 3>{60, 20, 90}, {60, 20, 25}}) {
     const Model model = consistent(random(m, n, 1), random(m, p, 2), 2);

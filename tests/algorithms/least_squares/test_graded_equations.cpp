@@ -8,18 +8,19 @@
 #include <string>
 #include <vector>
 
-// Equations whose errors have standard deviations that are up to 24 orders of magnitude apart, and correlated.
+// Equations with correlated errors whose standard deviations differ by up to 24 orders of magnitude.
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
 
-/// Exponents of ten from -s to s, one for each of m rows.
+/// Returns exponents of ten from -s to s for m rows.
 std::vector<double> spread(index_t m, double s, const std::string& order) {
   std::vector<double> result;
   for (index_t i = 0; i < m; ++i) {
-    const index_t at = order == "ascending" ? i : order == "descending" ? m - 1 - i : i * 7 % m;  // 7 divides no m here
+    // 7 and m are coprime in these tests.
+    const index_t at = order == "ascending" ? i : order == "descending" ? m - 1 - i : i * 7 % m;
     result.push_back(-s + 2 * s * static_cast<double>(at) / static_cast<double>(m - 1));
   }
   return result;
@@ -30,7 +31,7 @@ Matrix with_rows(const Matrix& a, const std::vector<double>& exponents) {
               [&](index_t i, index_t j) { return a(i, j) * std::pow(10.0, exponents[static_cast<std::size_t>(i)]); });
 }
 
-/// Well conditioned, m x p, as any of its rows are.
+/// Returns an m x p matrix whose rows are well conditioned.
 Matrix regular(index_t m, index_t p, std::uint64_t seed) {
   const Matrix noise = random(m, p, seed);
   return made(m, p, [&](index_t i, index_t j) { return noise(i, j) + (i == j ? 2 : 0); });
@@ -44,7 +45,7 @@ Matrix gram(const Matrix& f) {
   });
 }
 
-/// The largest relative error of an unknown.
+/// Returns the largest relative error of an unknown.
 double worst_of(const Matrix& x, const Matrix& reference) {
   REQUIRE(x.shape() == reference.shape());
   double worst = 0;
@@ -64,7 +65,7 @@ GeneralizedLeastSquares<double> on_copies(const Model& model, const OlsOptions& 
 
 }  // namespace
 
-TEST_CASE("equations of any precision, correlated: x keeps its digits by every method") {
+TEST_CASE("x keeps its digits by every method for correlated equations of any precision") {
   for (const auto& [m, n, p] : {std::array<index_t, 3>{12, 3, 12}, {12, 8, 12}, {20, 8, 30}, {20, 5, 16}, {20, 0, 20}})
     for (const double s : {4.0, 10.0, 12.0})
       for (const char* const order : {"ascending", "descending", "shuffled"})
@@ -84,7 +85,7 @@ TEST_CASE("equations of any precision, correlated: x keeps its digits by every m
         }
 }
 
-TEST_CASE("a factor or a covariance with variances of any size: x and its standard errors keep their digits") {
+TEST_CASE("x and its standard errors keep their digits for variances of any size in a factor or covariance") {
   const index_t m = 12;
   OlsOptions options;
   options.keep_triangle = true;
@@ -112,8 +113,8 @@ TEST_CASE("a factor or a covariance with variances of any size: x and its standa
           CHECK(by_factor.status == OlsStatus::ok);
           CHECK(by_sigma.status == OlsStatus::ok);
           CHECK(worst_of(by_factor.X, reference) <= 1e-11);
-          CHECK(worst_of(by_sigma.X, reference) <= 1e-9);  // plain is rounded
-          // b + F e_k for all k moves x by the columns of its covariance's factor.
+          CHECK(worst_of(by_sigma.X, reference) <= 1e-9);  // the covariance is rounded
+          // b + F e_k for all k changes x by the columns of a factor of its covariance.
           Matrix moved(m, m), still(m, m);
           for (index_t k = 0; k < m; ++k)
             for (index_t i = 0; i < m; ++i) moved(i, k) = factor(i, k);
@@ -131,8 +132,8 @@ TEST_CASE("a factor or a covariance with variances of any size: x and its standa
         }
 }
 
-TEST_CASE("an unknown that the precise equation does not have keeps its digits") {
-  // Divided by the size of its error, equation 3 is 2^22 times as large as the others, but in the first column.
+TEST_CASE("an unknown that the most precise equation lacks keeps its digits") {
+  // Divided by its standard deviation, equation 3 is 2^22 times as large as the others, except in the first column.
   const double rows[4][4] = {{4, 3, -4, -3}, {-1, -4, -1, 2}, {2, -3, -1, -3}, {0, -4, -4, 4}};
   const Matrix a = made(4, 4, [&](index_t i, index_t j) { return rows[i][j]; });
   const Matrix root = regular(4, 4, 2);
@@ -153,21 +154,22 @@ TEST_CASE("an unknown that the precise equation does not have keeps its digits")
   CHECK(worst_of(by_factor.X, reference) <= 1e-13);
 }
 
-TEST_CASE("multipliers of graded equations belong to them as they were given") {
+TEST_CASE("multipliers of graded equations refer to the unscaled equations") {
   const index_t m = 12, n = 3;
   const std::vector<double> d = spread(m, 5, "shuffled");
   const Matrix root = regular(m, m, 2);
   const Model model{random(m, n, 1), with_rows(root, d), random(m, 1, 3)};
   const auto s = solve(runtime(), model);
   REQUIRE(s.status == GlmStatus::ok);
-  // F^T lambda = u with lambda of the unscaled equations.
+  // F^T lambda = u holds for the lambda of the unscaled equations.
   const Matrix weighted = made(m, 1, [&](index_t i, index_t) {
     return std::ldexp(s.multipliers(i, 0), s.multiplier_exponents[0]) * std::pow(10.0, d[static_cast<std::size_t>(i)]);
   });
   CHECK(distance(product(Op::transpose, root, weighted), s.U) <= 1e-12 * norm(s.U));
 }
 
-TEST_CASE("heavy equations of a lower rank leave the rest to light ones, and contradictions are seen") {
+TEST_CASE(
+    "light equations determine the unknowns that heavy equations of lower rank leave, and inconsistency is found") {
   const index_t m = 14, n = 3;
   // Six heavy rows of rank 2: the light rows determine the third unknown.
   const Matrix two = of_rank(6, n, 2, 5), light = random(8, n, 6);
@@ -183,8 +185,8 @@ TEST_CASE("heavy equations of a lower rank leave the rest to light ones, and con
     const auto found = solve(runtime(), model, {.method = method}, {9, 4});
     CHECK(found.status == GlmStatus::ok);
     CHECK(found.rank == n);
-    CHECK(worst_of(found.X, reference) <= 1e-5);  // rounding errors of the heavy rows' b
-    // Without errors six rows of rank 2 contradict each other.
+    CHECK(worst_of(found.X, reference) <= 1e-5);  // rounding errors in b of the heavy rows
+    // Without errors, six equations of rank 2 are inconsistent.
     Model exact{model.a.clone(), model.b.clone(), model.y.clone()};
     for (index_t i = 0; i < 6; ++i)
       for (index_t j = 0; j < m; ++j) exact.b(i, j) = 0;
@@ -193,7 +195,7 @@ TEST_CASE("heavy equations of a lower rank leave the rest to light ones, and con
   }
 }
 
-TEST_CASE("graded equations in single precision") {
+TEST_CASE("graded equations are solved in single precision") {
   const index_t m = 12, n = 4;
   const std::vector<double> d = spread(m, 5, "shuffled");
   const Matrix root = regular(m, m, 2), a = random(m, n, 1), y = random(m, 1, 3);

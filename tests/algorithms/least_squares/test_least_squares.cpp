@@ -23,7 +23,7 @@ TEST_CASE("well conditioned problems of every shape agree with dgels") {
   const index_t r = GENERATE(1, 3, 17);
   const TileShape tile = GENERATE(TileShape{16, 16}, TileShape{32, 7}, TileShape{5, 24}, TileShape{1000, 1000});
   CAPTURE(m, n, r, tile.mb, tile.nb);
-  // Square random matrices are not always well conditioned; these are.
+  // Square random matrices can be ill-conditioned; these matrices have a condition of 30.
   const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, r, 8);
   const auto answer = solve(runtime(), a, b, tile);
   REQUIRE(answer.status == OlsStatus::ok);
@@ -57,7 +57,7 @@ TEST_CASE("every method agrees with dgels") {
   require_agreement(solve(runtime(), a, b, {13, 7}, options), reference, b, 1e-12);
 }
 
-TEST_CASE("sizes of zero") {
+TEST_CASE("empty problems are solved") {
   const auto nothing = solve(runtime(), Matrix(0, 5), Matrix(0, 2), {8, 8});
   CHECK(nothing.status == OlsStatus::ok);
   CHECK(nothing.rank == 0);
@@ -80,7 +80,7 @@ TEST_CASE("sizes of zero") {
   }
 }
 
-TEMPLATE_TEST_CASE("both precisions recover a known solution", "", float, double) {
+TEMPLATE_TEST_CASE("a known solution is recovered in both precisions", "", float, double) {
   const double bound = 2000 * static_cast<double>(std::numeric_limits<TestType>::epsilon());
   const index_t m = 120, n = 30;
   const auto element = ProductForm<double>(m, n, spectrum(n, 10), 3);
@@ -97,9 +97,9 @@ TEMPLATE_TEST_CASE("both precisions recover a known solution", "", float, double
   for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer.X(j, 0)) - 1) <= bound);
 }
 
-TEST_CASE("the equations of a wide A hold whatever the sizes of its columns, and what they miss is measured") {
+TEST_CASE("the equations of a wide A hold for columns of any size, and their residual is reported") {
   const index_t m = 2, n = 8;
-  const int of_rows = GENERATE(0, 25);  // between two equations
+  const int of_rows = GENERATE(0, 25);  // ratio of the two equations, as a power of two
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Matrix sizes = random(1, n, 100 + seed), b = random(m, 2, 200 + seed);
     Matrix a = random(m, n, seed);
@@ -119,14 +119,15 @@ TEST_CASE("the equations of a wide A hold whatever the sizes of its columns, and
       const double missed = static_cast<double>(sum), size = std::hypot(b(0, k), b(1, k));
       const double told = answer.residual_norms[static_cast<std::size_t>(k)];
       CHECK((of_rows > 0 || missed <= 1e-10 * size));
-      const int off = runtime().gpus() == 0 ? 100 : 300;  // both are rounding, which a GPU does in another order
+      // Both are rounding errors, and a GPU rounds in a different order.
+      const int off = runtime().gpus() == 0 ? 100 : 300;
       CHECK(missed <= off * told + 1e-13 * size);
       CHECK(told <= 100 * missed + 1e-13 * size);
     }
   }
 }
 
-TEST_CASE("a file is read once, some rows at a time, and solved as from memory") {
+TEST_CASE("a file is read once by blocks of rows and gives the solution from memory") {
   const index_t m = 1003, n = 6;
   const index_t rows = GENERATE(1, 10, 100, 5000, 0);
   const test::TemporaryFolder folder;
@@ -139,7 +140,7 @@ TEST_CASE("a file is read once, some rows at a time, and solved as from memory")
   CHECK_THROWS_WITH(ols(g, MatrixRows<double>(folder / "a.npy"), Matrix::zeros(5, 1)), ContainsSubstring("rows"));
 }
 
-TEST_CASE("what does not fit is refused, and nothing is touched") {
+TEST_CASE("shapes that do not match are refused and the data are unchanged") {
   Matrix a = random(20, 5, 1), b = random(20, 2, 2);
   const auto A = TileMatrix<double>::map(runtime(), a.data(), 20, 5, 20, {8, 8});
   Graph g(runtime());
@@ -157,7 +158,7 @@ TEST_CASE("what does not fit is refused, and nothing is touched") {
   CHECK(distance(a, random(20, 5, 1)) == 0);
 }
 
-TEST_CASE("GPUs agree with dgels, full rank or not", "[gpu]") {
+TEST_CASE("GPUs agree with dgels for full and deficient rank", "[gpu]") {
   test::require_gpu();
   const auto [m, n] = GENERATE(table<index_t, index_t>({{3000, 300}, {300, 700}, {5000, 12}, {64, 64}}));
   const index_t rank = GENERATE(index_t{1000}, index_t{11});
@@ -170,7 +171,7 @@ TEST_CASE("GPUs agree with dgels, full rank or not", "[gpu]") {
   require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-10);
 }
 
-TEST_CASE("least squares on a GPU, small enough for a sanitizer", "[gpu][sanitize]") {
+TEST_CASE("least squares is solved on a GPU under a sanitizer", "[gpu][sanitize]") {
   test::require_gpu();
   for (const auto& [m, n] : {std::pair<index_t, index_t>{90, 33}, {33, 50}, {2000, 12}}) {
     CAPTURE(m, n);

@@ -5,22 +5,23 @@
 #include <algorithm>
 #include <cmath>
 
-// NIST's Statistical Reference Datasets, with their certified values.
+// NIST's Statistical Reference Datasets and their certified values.
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
 
-/// The digits of x that are right: -log10 of the relative error.
+/// Returns the number of correct digits of x: -log10 of the relative error.
 double digits(double x, double certified) {
   return -std::log10(std::max(std::abs(x - certified) / std::abs(certified), epsilon));
 }
 
 }  // namespace
 
-TEST_CASE("NIST's Longley: at least 9 digits of the certified coefficients") {
-  // Employment; price deflator, gross national product, unemployed, armed forces, population, year (1947 to 1962).
+TEST_CASE("NIST's Longley data give at least 9 digits of the certified coefficients") {
+  // Columns: employment, price deflator, gross national product, unemployed, armed forces, population, year (1947 to
+  // 1962).
   const double data[16][7] = {
       {60323, 83.0, 234289, 2356, 1590, 107608, 1947},  {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
       {60171, 88.2, 258054, 3682, 1616, 109773, 1949},  {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
@@ -49,7 +50,7 @@ TEST_CASE("NIST's Longley: at least 9 digits of the certified coefficients") {
   }
 }
 
-TEST_CASE("NIST's Wampler1 and NoInt1") {
+TEST_CASE("NIST's Wampler1 and NoInt1 data give the certified coefficients") {
   // y = 1 + x + … + x^5 for x = 0, 1, …, 20, exactly.
   const Matrix a =
       made(21, 6, [](index_t i, index_t j) { return std::pow(static_cast<double>(i), static_cast<double>(j)); });
@@ -60,8 +61,8 @@ TEST_CASE("NIST's Wampler1 and NoInt1") {
   });
   const auto wampler = solve(runtime(), a, b, {8, 4});
   REQUIRE(wampler.status == OlsStatus::ok);
-  // A roundoff times A's condition, 6e6, is 1e-9; LAPACK's gels and gelsd reach 9.4 and 9.3 digits, other tiles 9.2
-  // to 10.3.
+  // Rounding times the condition of A, 6e6, is 1e-9. LAPACK's gels and gelsd reach 9.4 and 9.3 digits; other tile sizes
+  // reach 9.2 to 10.3.
   for (index_t j = 0; j < 6; ++j) CHECK(digits(wampler.X(j, 0), 1) >= 8.5);
 
   const auto line = solve(runtime(), made(11, 1, [](index_t i, index_t) { return 60.0 + static_cast<double>(i); }),

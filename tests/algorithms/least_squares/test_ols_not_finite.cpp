@@ -8,7 +8,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEST_CASE("NaN and infinities are said, wherever they stand") {
+TEST_CASE("NaN and infinities are reported at any place") {
   const auto [m, n] = GENERATE(table<index_t, index_t>({{24, 10}, {10, 24}, {10, 10}}));
   const OlsMethod method = GENERATE(OlsMethod::tiles, OlsMethod::tall_skinny, OlsMethod::givens);
   const double bad = GENERATE(not_a_number, infinity, -infinity);
@@ -37,7 +37,7 @@ TEST_CASE("NaN and infinities are said, wherever they stand") {
   }
 }
 
-TEST_CASE("a solution beyond the range is no answer") {
+TEST_CASE("a solution that overflows is reported as not finite") {
   Matrix a = random(20, 3, 1), b = random(20, 1, 2);
   for (index_t k = 0; k < a.size(); ++k) a.data()[k] *= 1e-200;
   for (index_t k = 0; k < b.size(); ++k) b.data()[k] *= 1e200;

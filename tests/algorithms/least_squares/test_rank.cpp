@@ -15,8 +15,8 @@
 #include <numeric>
 #include <string>
 
-// The numerical rank is the number of singular values of A, its columns scaled to unit norm, above rcond times the
-// largest. Here LAPACK says how many these are.
+// The numerical rank is the number of singular values above rcond times the largest, with A's columns scaled to unit
+// norm. The tests compare it with LAPACK's singular values.
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -36,10 +36,10 @@ HostMatrix<T> made(Shape shape, const Element& element) {
 struct Kind {
   std::string name;
   Element element;
-  index_t rank = -1;  ///< where it is known
+  index_t rank = -1;  ///< -1 if unknown
 };
 
-/// Kahan's triangle, whose smallest diagonal element is far above its smallest singular value.
+/// Kahan's triangle: its smallest diagonal element is far above its smallest singular value.
 Element kahan(double c) {
   return [c](index_t i, index_t j) {
     return i > j ? 0.0 : std::pow(std::sqrt(1 - c * c), static_cast<double>(i)) * (i == j ? 1.0 : -c);
@@ -101,7 +101,7 @@ std::vector<Kind> kinds(Shape a, std::uint64_t seed) {
   };
 }
 
-/// A, R of its QR factorization by LAPACK, and Q^T B above what is left of it.
+/// A, R of its QR factorization by LAPACK, and Q^T B above the norms of the remaining rows.
 template <class T>
 struct Reduced {
   HostMatrix<T> r, c;
@@ -121,7 +121,7 @@ Reduced<T> reduce(const HostMatrix<T>& a, const HostMatrix<T>& b) {
   return x;
 }
 
-/// The singular values of A with its columns scaled.
+/// Returns the singular values of A with its columns scaled.
 template <class T>
 std::vector<double> reference(const HostMatrix<T>& a) {
   HostMatrix<double> s(a.rows(), a.cols());
@@ -141,7 +141,7 @@ double tail(const std::vector<double>& s, index_t rank) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the rank is the number of singular values above the cut, and the condition agrees", "", float,
+TEMPLATE_TEST_CASE("the rank is the number of singular values above the threshold, and the condition agrees", "", float,
                    double) {
   using T = TestType;
   const double eps = std::numeric_limits<T>::epsilon();
@@ -163,7 +163,7 @@ TEMPLATE_TEST_CASE("the rank is the number of singular values above the cut, and
           const MinimumNorm<T> x = minimum_norm(reduced.r.clone(), reduced.c.clone(), cutoff);
           CAPTURE(kind.name, shape.rows, shape.cols, seed, rcond, x.rank, s, x.cut);
           ++cases;
-          // A singular value on the edge is anyone's.
+          // A singular value within rounding of the threshold may count or not.
           const double noise = 20 * eps * std::sqrt(static_cast<double>(full));
           const bool doubtful = std::any_of(s.begin(), s.end(), [&](double value) {
             return std::abs(value - cutoff * s[0]) <= (noise + 1e-9 * cutoff) * s[0];
@@ -175,9 +175,9 @@ TEMPLATE_TEST_CASE("the rank is the number of singular values above the cut, and
           if (kind.rank >= 0 && rcond == 0 && sizeof(T) == 8) CHECK(x.rank == kind.rank);
           REQUIRE(x.singular_values.size() == static_cast<std::size_t>(full));
           CHECK((x.rank == full) == (x.singular_values.back() > cutoff * x.singular_values[0]));
-          // What was cut is what had to be, or nothing.
+          // The part cut off is at most the threshold.
           CHECK(x.cut <= std::max(10 * tail(s, x.rank), cutoff * s[0]) + noise);
-          // And X solves the problem without it.
+          // X solves the problem without that part.
           NormalResidual<T> sums(x.X);
           sums.add(a.rows(), a.data(), a.ld(), b.data(), b.ld());
           const Measured error = ols_error<T>(sums.result(), shape, x.rank, x.rank < full ? x.cut : 0);
@@ -187,7 +187,7 @@ TEMPLATE_TEST_CASE("the rank is the number of singular values above the cut, and
   CHECK(decided > cases / 2);
 }
 
-TEST_CASE("Kahan's matrices have the rank that their singular values have") {
+TEST_CASE("the rank of Kahan's matrices is the number of their singular values above the threshold") {
   const auto rank = [](Shape shape, const Element& element, double rcond) {
     const auto a = made<double>(shape, element);
     const auto reduced = reduce(a, HostMatrix<double>(shape.rows, 0));
@@ -195,13 +195,13 @@ TEST_CASE("Kahan's matrices have the rank that their singular values have") {
   };
   const double eps = std::numeric_limits<double>::epsilon();
   const Shape large{200, 150};
-  // Its smallest singular value is 2e-21 of the largest, the next 2e-4: pivoting by columns finds 100.
+  // Its smallest singular value is 2e-21 of the largest, the next one 2e-4. Column pivoting gives rank 100.
   CHECK(rank(large, kinds(large, 1)[14].element, 200 * eps) == 149);
   CHECK(rank({60, 60}, kahan(0.5), 60 * eps) == 59);
 }
 
-TEST_CASE("the solution of least norm is the one of truncated singular values where there is a gap") {
-  // A = U S V^T with a known gap: x = V_1 S_1^-1 U_1^T b, to the perturbation that cutting the rest is.
+TEST_CASE("the solution of least norm is that of truncated singular values if there is a gap") {
+  // A = U S V^T with a known gap: x = V_1 S_1^-1 U_1^T b, up to the effect of the singular values cut off.
   const index_t m = 40, n = 25, rank = 17;
   std::vector<double> s(static_cast<std::size_t>(n), 1e-13);
   for (index_t i = 0; i < rank; ++i) s[static_cast<std::size_t>(i)] = 1 + static_cast<double>(i);

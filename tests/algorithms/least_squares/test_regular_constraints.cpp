@@ -14,7 +14,7 @@ namespace {
 
 using Answer = ConstrainedLeastSquares<double>;
 
-/// By the way that GPUs take, whatever the workers.
+/// Solves by the method for triangles in tiles, which GPUs use, on any workers.
 std::optional<Answer> in_place(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
   const index_t m = a.rows(), n = a.cols(), r = b.cols();
   const TileMatrix<double> A(runtime(), m, n, {m, 16}), B(runtime(), m, r, {m, r});
@@ -64,7 +64,7 @@ Matrix scaled(const Matrix& a, const std::vector<int>& rows, const std::vector<i
 
 }  // namespace
 
-TEST_CASE("constraints on a triangle that stays where it is, as at home") {
+TEST_CASE("constraints on a triangle in tiles give the solution of a triangle in host memory") {
   for (const auto& [m, n, p, r] : {std::array<index_t, 4>{200, 33, 7, 3},
                                    {64, 64, 5, 1},
                                    {90, 20, 20, 2},
@@ -74,7 +74,7 @@ TEST_CASE("constraints on a triangle that stays where it is, as at home") {
     CAPTURE(m, n, p, r);
     const Matrix a = random(m, n, 1), b = random(m, r, 2), c = random(p, n, 3), d = random(p, r, 4);
     const auto answer = in_place(a, b, c, d);
-    if (m == n && n > 1) continue;  // a square random matrix may be too ill-conditioned
+    if (m == n && n > 1) continue;  // a random square matrix may be too ill-conditioned
     if (n == p && n > 1) {
       CHECK((!answer || answer->status == LseStatus::ok));
       continue;
@@ -84,7 +84,7 @@ TEST_CASE("constraints on a triangle that stays where it is, as at home") {
   }
 }
 
-TEST_CASE("powers of two in place: of rows of C, of unknowns, of the right-hand sides") {
+TEST_CASE("powers of two in rows of C, unknowns and right-hand sides scale X with a triangle in tiles") {
   const index_t m = 120, n = 24, p = 6, r = 2;
   const Matrix a = random(m, n, 1), b = random(m, r, 2), c = random(p, n, 3), d = random(p, r, 4);
   const auto plain = in_place(a, b, c, d);
@@ -106,7 +106,7 @@ TEST_CASE("powers of two in place: of rows of C, of unknowns, of the right-hand 
   for (index_t k = 0; k < plain->X.size(); ++k) CHECK(large->X.data()[k] == std::ldexp(plain->X.data()[k], 900));
 }
 
-TEST_CASE("a small x that constraints force keeps its digits") {
+TEST_CASE("a small x determined by constraints keeps its digits") {
   const index_t m = 80, n = 10, p = 6;
   const Matrix a = random(m, n, 1), b = scaled(random(m, 1, 2), std::vector<int>(m, 40), {}), c = random(p, n, 3),
                d = random(p, 1, 4);
@@ -121,7 +121,7 @@ TEST_CASE("a small x that constraints force keeps its digits") {
   CHECK(most <= 1e-14);
 }
 
-TEST_CASE("what is not well conditioned is left to others") {
+TEST_CASE("ill-conditioned problems are rejected by the method for triangles in tiles") {
   const index_t m = 60, n = 8;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2), d = random(3, 1, 4);
   Matrix c = random(3, n, 3);

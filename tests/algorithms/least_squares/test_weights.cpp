@@ -32,7 +32,7 @@ LeastSquares<double> weighted(const Matrix& a, const Matrix& b, const Weights& w
   return wls(g, A, B, w, options);
 }
 
-/// 10^e with e uniform in [-spread, spread].
+/// Returns weights 10^e with e uniform in [-spread, spread].
 Weights spread_weights(index_t m, double spread, std::uint64_t seed) {
   Weights w;
   const Matrix e = random(m, 1, seed);
@@ -40,7 +40,7 @@ Weights spread_weights(index_t m, double spread, std::uint64_t seed) {
   return w;
 }
 
-/// diag(sqrt(w)) A.
+/// Returns diag(sqrt(w)) A.
 Matrix scaled(const Matrix& a, const Weights& w) {
   return made(a.rows(), a.cols(), [&](index_t i, index_t j) {
     const double d = w[static_cast<std::size_t>(i)];
@@ -63,7 +63,7 @@ OlsOptions by(OlsMethod method) {
 
 }  // namespace
 
-TEST_CASE("tame weights are least squares on scaled rows, by every method") {
+TEST_CASE("moderate weights give least squares on scaled rows by every method") {
   const auto [m, n] =
       GENERATE(table<index_t, index_t>({{1, 1}, {7, 1}, {7, 7}, {64, 7}, {200, 31}, {517, 7}, {20, 64}}));
   const index_t r = GENERATE(1, 3);
@@ -78,10 +78,10 @@ TEST_CASE("tame weights are least squares on scaled rows, by every method") {
   if (m >= n) require_agreement(weighted(a, b, w, {13, 5}, by(OlsMethod::tall_skinny)), reference, scaled(b, w), 1e-11);
 }
 
-TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-precision answer") {
+TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-precision solution") {
   const index_t m = 400, n = 12;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
-  // Rows of each size are too few to decide alone: all of them say something.
+  // No size of rows alone determines x.
   const int kind = GENERATE(0, 1, 2, 3);
   Weights w = spread_weights(m, 12, 3);
   for (index_t i = 0; i < m; ++i) {
@@ -99,7 +99,7 @@ TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-pr
       CHECK(answer.rank == n);
       CHECK(worst_digit(answer.X, reference) <= 1e-10);
       CHECK(answer.degrees_of_freedom == m - n - (kind == 3 ? 1 : 0));
-      // Its residual is the least one.
+      // The residual is that of the reference.
       for (index_t c = 0; c < 2; ++c) {
         long double sum = 0;
         for (index_t i = 0; i < m; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-pr
     }
 }
 
-TEST_CASE("heavy rows that say the same thing twice do not drown the light ones") {
+TEST_CASE("redundant heavy rows do not hide the light ones") {
   const index_t m = 120, n = 6;
   Matrix a = random(m, n, 1), b = random(m, 1, 2);
   Weights w(static_cast<std::size_t>(m), 1e-12);
@@ -131,7 +131,7 @@ TEST_CASE("heavy rows that say the same thing twice do not drown the light ones"
   }
 }
 
-TEST_CASE("a deficient rank is found whatever the weights, and the answer has least norm") {
+TEST_CASE("a deficient rank is found for any weights, and the solution has least norm") {
   const index_t m = 90, n = 8;
   const double spread = GENERATE(1.0, 12.0);
   const Matrix a = of_rank(m, n, 5, 3), x = random(n, 1, 4);
@@ -140,7 +140,7 @@ TEST_CASE("a deficient rank is found whatever the weights, and the answer has le
     for (index_t j = 0; j < n; ++j) sum += a(i, j) * x(j, 0);
     return sum;
   });
-  const Reference reference = reference_of(a, b, 1e-12);  // consistent: weights change nothing
+  const Reference reference = reference_of(a, b, 1e-12);  // the system is consistent, so weights do not change x
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
     const auto answer = weighted(a, b, spread_weights(m, spread, 5), {30, 8}, by(method));
     CAPTURE(spread, static_cast<int>(method), norm(answer.X), norm(reference.X));
@@ -150,7 +150,7 @@ TEST_CASE("a deficient rank is found whatever the weights, and the answer has le
   }
 }
 
-TEST_CASE("what heavy rows leave in light ones is not taken for rank, however few rows there are") {
+TEST_CASE("rounding errors of heavy rows in light rows do not count as rank, even with few rows") {
   for (const double spread : {1.0, 3.0, 5.0, 10.0})
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
       const Matrix left = random(12, 8, 3 * seed), right = random(8, 10, 3 * seed + 1), b = random(12, 1, seed);
@@ -174,7 +174,7 @@ TEST_CASE("what heavy rows leave in light ones is not taken for rank, however fe
     }
 }
 
-TEST_CASE("rows of weight zero do not count, and other weights are refused") {
+TEST_CASE("rows of zero weight are ignored, and negative or non-finite weights are refused") {
   const index_t m = 80, n = 5;
   Matrix a = random(m, n, 1), b = random(m, 1, 2);
   Weights w = spread_weights(m, GENERATE(1.0, 10.0), 3);
@@ -206,7 +206,7 @@ TEST_CASE("rows of weight zero do not count, and other weights are refused") {
   CHECK_THROWS_WITH(weighted(a, b, Weights(5, 1.0), {30, 3}), ContainsSubstring("weights: 5"));
 }
 
-TEST_CASE("sizes of zero, and a power of two as a factor") {
+TEST_CASE("empty problems are solved, and a power of two in the weights does not change X") {
   CHECK(weighted(Matrix(0, 5), Matrix(0, 2), {}, {8, 8}).X.shape() == Shape{5, 2});
   const Matrix b = random(20, 1, 2);
   const Weights w = spread_weights(20, 12, 3);
@@ -226,7 +226,7 @@ TEST_CASE("sizes of zero, and a power of two as a factor") {
   }
 }
 
-TEST_CASE("weights in a matrix are those in a vector") {
+TEST_CASE("weights in a matrix give the solution of weights in a vector") {
   const index_t m = 300, n = 5;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2);
   for (const double spread : {1.0, 12.0})
@@ -246,7 +246,7 @@ TEST_CASE("weights in a matrix are those in a vector") {
     }
 }
 
-TEST_CASE("a file is read once, whatever the weights") {
+TEST_CASE("a file is read once for any weights") {
   const index_t m = 1003, n = 6;
   const index_t rows = GENERATE(50, 5000, 0);
   const test::TemporaryFolder folder;
@@ -264,7 +264,7 @@ TEST_CASE("a file is read once, whatever the weights") {
   }
 }
 
-TEST_CASE("single precision keeps its digits as well") {
+TEST_CASE("single precision keeps its digits") {
   const index_t m = 200, n = 6;
   HostMatrix<float> a(m, n), b(m, 1);
   const Matrix random_a = random(m, n, 1), random_b = random(m, 1, 2);
@@ -281,7 +281,7 @@ TEST_CASE("single precision keeps its digits as well") {
   for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer.X(j, 0)) / reference(j, 0) - 1) <= 1e-4);
 }
 
-TEST_CASE("covariance and standard errors are those of the normal equations") {
+TEST_CASE("covariance and standard errors agree with the normal equations") {
   const index_t m = 60, n = 7;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2);
   for (const double spread : {0.0, 1.0, 12.0}) {
@@ -317,7 +317,7 @@ TEST_CASE("covariance and standard errors are those of the normal equations") {
   CHECK(covariance(g, solve(runtime(), a, b, {16, 4})).size() == 0);
 }
 
-TEST_CASE("GPUs agree with quadruple precision", "[gpu][sanitize]") {
+TEST_CASE("weighted problems on GPUs agree with quadruple precision", "[gpu][sanitize]") {
   test::require_gpu();
   const double spread = GENERATE(1.0, 12.0);
   for (const auto& [m, n] : {std::pair<index_t, index_t>{900, 3}, {900, 12}, {900, 20}, {900, 30}, {300, 40}}) {

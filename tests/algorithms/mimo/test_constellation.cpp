@@ -31,7 +31,7 @@ TEST_CASE("constellations have unit energy, distinct points and Gray labels") {
   }
 }
 
-TEST_CASE("constellations are those of TS 38.211, point by point") {
+TEST_CASE("constellations equal the tables of TS 38.211") {
   // Section 5.1 with the first bit most significant: 16-QAM 0000 is (1 + i)/sqrt(10), 1011 (-3 + 3i), 0001 (1 + 3i).
   const auto near = [](ConstellationKind kind, std::size_t label, Point grid, double squares) {
     CHECK(apart(constellation(kind).points[label], grid / std::sqrt(squares)) < 1e-15);
@@ -55,14 +55,14 @@ TEST_CASE("constellations are those of TS 38.211, point by point") {
   near(ConstellationKind::qam1024, 0b0010101010, {31, 11}, 682);
 }
 
-TEST_CASE("8psk walks the circle from angle 0 in Gray order") {
+TEST_CASE("8psk labels follow Gray order around the circle from angle 0") {
   const Constellation c = constellation(ConstellationKind::psk8);
   const int order[] = {0, 1, 3, 2, 6, 7, 5, 4};
   for (int k = 0; k < 8; ++k)
     CHECK(apart(c.points[static_cast<std::size_t>(order[k])], std::polar(1.0, k * std::acos(-1.0) / 4)) < 1e-15);
 }
 
-TEST_CASE("squares are products of two axes, others are not") {
+TEST_CASE("square constellations split into two axes, others do not") {
   for (const auto& kind : constellation_kinds()) {
     const Constellation c = constellation(kind.value);
     const auto product = c.product();
@@ -79,7 +79,7 @@ TEST_CASE("squares are products of two axes, others are not") {
   }
 }
 
-TEST_CASE("constellations from files, and what they refuse") {
+TEST_CASE("constellations are read from files, and invalid files are refused") {
   const TemporaryFolder folder;
   const std::string path = folder / "points.txt";
   put(path, "# four\n1 0 2\n\n0 1 0  % a comment\n-1 0 1\n0 -1e0 3\n");
@@ -102,7 +102,7 @@ TEST_CASE("constellations from files, and what they refuse") {
   refused("1 0 0\n0 nan 1\n", "line 2: 'nan' is no finite number");
   refused("1 0\n", "line 1: expected 're im label'");
   refused("1 0 0 0\n", "line 1: expected");
-  refused(std::string("1 0 0\n-1 0 1\0more\n", 18), "line 2: ");  // a number does not end at a byte of 0
+  refused(std::string("1 0 0\n-1 0 1\0more\n", 18), "line 2: ");  // a zero byte does not end a number
   check_throws<FileError>("No such file", [&] { read_constellation(folder / "none"); });
   put(path, "1 0 0\n-1 0 1\n");
   CHECK(parse_constellations("x", "qpsk", 3).size() == 3);

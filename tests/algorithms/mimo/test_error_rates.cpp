@@ -10,7 +10,8 @@ using namespace tesela::test;
 
 namespace {
 
-/// The mean over x ~ Gamma(diversity, 1) of f, by Simpson's rule in the root of x, in which it is smooth.
+/// Returns the mean of f(x) over x ~ Gamma(diversity, 1), by Simpson's rule in the root of x, where the integrand is
+/// smooth.
 template <class F>
 double over_fading(index_t diversity, F f) {
   const int steps = 4000;
@@ -29,7 +30,7 @@ double q(double x) { return 0.5 * std::erfc(x / std::sqrt(2.0)); }
 
 Constellation qam(const char* name) { return parse_constellations("test", name, 1).front(); }
 
-/// Of one axis of Gray QAM in noise of variance n0/2, from the labels themselves.
+/// Returns the bit error rate of one axis of Gray QAM in noise of variance n0/2, computed from the labels.
 double axis_error(const Constellation::Axis& axis, double n0) {
   const auto levels = axis.labels.size();
   double sum = 0, bits = std::log2(double(levels));
@@ -45,7 +46,7 @@ double axis_error(const Constellation::Axis& axis, double n0) {
 
 }  // namespace
 
-TEST_CASE("closed forms in Rayleigh fading are the integrals") {
+TEST_CASE("closed forms for Rayleigh fading equal the integrals") {
   for (const index_t diversity : {1, 2, 5})
     for (const double snr : {0.1, 1.0, 10.0}) {
       const double integral = over_fading(diversity, [&](double x) { return q(std::sqrt(2 * snr * x)); });
@@ -61,7 +62,7 @@ TEST_CASE("closed forms in Rayleigh fading are the integrals") {
       CHECK(std::abs(*qam_bit_error(c, n0, 3) / integral - 1) < 1e-8);
     }
   }
-  // QPSK: the published form, of Eb/N0.
+  // QPSK: the published form as a function of Eb/N0.
   CHECK(std::abs(*qam_bit_error(qam("qpsk"), 0.125, 2) / rayleigh_error(4, 2) - 1) < 1e-12);
   CHECK(!qam_bit_error(qam("8psk"), 0.1, 1));
   CHECK(!qam_bit_error(qam("bpsk"), 0.1, 1));
@@ -84,7 +85,7 @@ TEST_CASE("the union bound counts every pair once") {
   CHECK(std::abs(bound.bits / bits - 1) < 1e-9);
 }
 
-TEST_CASE("measured error rates: zf on its closed form, sd inside its bounds") {
+TEST_CASE("measured error rates of zf match the closed form and those of sd lie within its bounds") {
   for (const auto& [names, db] : {std::pair{"qpsk", 6.0}, {"16qam", 8.0}}) {
     const auto p = problem<double>({2, 3, 20000, 1}, names, "rayleigh", db);
     const auto wrong = [&](MimoMethod method) {

@@ -29,7 +29,7 @@ std::vector<double> singular_values(const HostMatrix<Number>& h, index_t n, inde
   return s;
 }
 
-/// The mean of x conj(y) over all channels.
+/// Returns the mean of x conj(y) over all channels.
 Number mean(const HostMatrix<Number>& h, index_t n, Shape x, Shape y) {
   Number sum = 0;
   const index_t count = h.cols() / n;
@@ -39,7 +39,7 @@ Number mean(const HostMatrix<Number>& h, index_t n, Shape x, Shape y) {
 
 }  // namespace
 
-TEST_CASE("channels have the moments, the condition and the rank that they are asked for") {
+TEST_CASE("channels have the requested moments, condition and rank") {
   const MimoShape shape{3, 4, 20000, 1};
   const HostMatrix<Number> rayleigh = channels(shape, "rayleigh"), correlated = channels(shape, "correlated:0.6");
   REQUIRE(rayleigh.shape() == Shape{4, 60000});
@@ -63,7 +63,7 @@ TEST_CASE("channels have the moments, the condition and the rank that they are a
   for (index_t e = 0; e < 4; ++e) CHECK(zero.data()[e] == 0.0);
 }
 
-TEST_CASE("signals are H s + v of the channel that is theirs") {
+TEST_CASE("signals are H s + v with the channel of their block") {
   const std::vector<Constellation> alphabets = parse_constellations("test", "16qam,bpsk", 2);
   const MimoShape shape{2, 3, 2000, 300};  // the last block is short
   REQUIRE(shape.channels() == 7);
@@ -90,7 +90,7 @@ TEST_CASE("signals are H s + v of the channel that is theirs") {
   CHECK(std::abs(noise_variance(7, alphabets) - std::pow(10, -0.7) / 2.5) < 1e-15);
 }
 
-TEST_CASE("channels: what is refused") {
+TEST_CASE("invalid channel options are refused") {
   for (const char* text : {"", "rice", "rayleigh:1", "correlated", "correlated:1", "correlated:-0.1", "kappa:0.5",
                            "kappa:x", "rank:0", "rank:1.5", "zero:1", "kappa:inf"})
     check_throws<ArgumentError>("--channel", [&] { parse_channel("test", text); });

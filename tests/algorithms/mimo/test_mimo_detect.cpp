@@ -28,7 +28,7 @@ void agrees_with_brute(const Problem<T>& p, const MimoOptions& options) {
 std::vector<MimoOptions> every_order() {
   std::vector<MimoOptions> all;
   for (const auto& order : column_orders()) {
-    if (order.value == ColumnOrder::best) continue;  // takes its time
+    if (order.value == ColumnOrder::best) continue;  // too slow here
     if (order.value != ColumnOrder::gradient) {
       all.push_back({.order = order.value});
       continue;
@@ -42,7 +42,7 @@ std::vector<MimoOptions> every_order() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sd finds what brute force finds, in every order", "", float, double) {
+TEMPLATE_TEST_CASE("sd finds the symbols of brute force in every order", "", float, double) {
   for (const index_t streams : {1, 2, 4})
     for (const index_t more : {0, 2})
       for (const double db : {0.0, 10.0, 30.0}) {
@@ -52,7 +52,8 @@ TEMPLATE_TEST_CASE("sd finds what brute force finds, in every order", "", float,
       }
 }
 
-TEMPLATE_TEST_CASE("sd: dependent columns, fewer antennas than streams, and no channel at all", "", float, double) {
+TEMPLATE_TEST_CASE("sd finds the symbols of brute force for dependent columns, few antennas and a zero channel", "",
+                   float, double) {
   for (const char* const channel : {"rank:1", "zero", "kappa:1e6", "correlated:0.95"})
     for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{2, 2}, {3, 3}, {3, 2}, {3, 1}, {2, 5}}) {
       const auto p =
@@ -62,7 +63,8 @@ TEMPLATE_TEST_CASE("sd: dependent columns, fewer antennas than streams, and no c
     }
 }
 
-TEMPLATE_TEST_CASE("sd: complex form, any points, lists of them", "", float, double) {
+TEMPLATE_TEST_CASE("sd finds the symbols of brute force in complex form, for any points and mixed alphabets", "", float,
+                   double) {
   for (const char* const names : {"bpsk", "8psk", "16qam", "qpsk,8psk,bpsk"})
     for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
       const auto p = problem<TestType>({3, 3, 20, 1}, names, channel, 8);
@@ -73,7 +75,7 @@ TEMPLATE_TEST_CASE("sd: complex form, any points, lists of them", "", float, dou
     }
 }
 
-TEMPLATE_TEST_CASE("sd: 4 x 4 and 4 x 6, 16-QAM", "", float, double) {
+TEMPLATE_TEST_CASE("sd finds the symbols of brute force for 4 x 4 and 4 x 6 with 16-QAM", "", float, double) {
   for (const index_t antennas : {4, 6, 3})
     for (const double db : {0.0, 30.0})
       agrees_with_brute(problem<TestType>({4, antennas, 12, 1}, "16qam", "rayleigh", db), {});
@@ -81,10 +83,10 @@ TEMPLATE_TEST_CASE("sd: 4 x 4 and 4 x 6, 16-QAM", "", float, double) {
   agrees_with_brute(problem<TestType>({4, 4, 3, 1}, "16qam", "zero", 10), {});
 }
 
-TEMPLATE_TEST_CASE("sd: equal columns have ties, and the lowest labels win", "", float, double) {
+TEMPLATE_TEST_CASE("sd selects the lowest labels if equal columns give ties", "", float, double) {
   auto p = problem<TestType>({3, 3, 40, 1}, "16qam", "rayleigh", 12);
   for (index_t k = 0; k < 40; ++k)
-    for (index_t i = 0; i < 3; ++i) p.h(i, 3 * k + 2) = p.h(i, 3 * k);  // streams 0 and 2 may change places
+    for (index_t i = 0; i < 3; ++i) p.h(i, 3 * k + 2) = p.h(i, 3 * k);  // exchanging streams 0 and 2 gives a tie
   p.y = received(p.shape, p.h, p.alphabets, p.sent, p.n0, 3);
   for (const MimoOptions& options : every_order()) agrees_with_brute(p, options);
   const Detection found = detect(p, {});
@@ -92,7 +94,7 @@ TEMPLATE_TEST_CASE("sd: equal columns have ties, and the lowest labels win", "",
   for (index_t k = 0; k < 40; ++k) CHECK(found.labels(0, k) <= found.labels(2, k));
 }
 
-TEST_CASE("sd: two orders agree where brute force is too much, and a larger radius finds no less") {
+TEST_CASE("two orders of sd agree on large problems, and a larger radius finds the same or a nearer point") {
   const auto p = problem<double>({8, 8, 60, 1}, "64qam", "rayleigh", 14);
   const Detection one = detect(p, {.order = ColumnOrder::mmse_vblast}), other = detect(p, {.order = ColumnOrder::sqrd});
   CHECK(differences(one, other) == 0);
@@ -104,7 +106,7 @@ TEST_CASE("sd: two orders agree where brute force is too much, and a larger radi
   }
 }
 
-TEST_CASE("sd: one channel, blocks of any length, and any batch give the same") {
+TEST_CASE("sd does not depend on the batch size or the number of signals per channel") {
   TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t coherence : {0, 1, 3, 7, 50, 64}) {
     const auto p = problem<double>({2, 3, 150, coherence}, "16qam", "rayleigh", 6);
@@ -118,7 +120,7 @@ TEST_CASE("sd: one channel, blocks of any length, and any batch give the same") 
   }
 }
 
-TEST_CASE("sd: scales at both ends of the range, and mixed ones") {
+TEST_CASE("sd works at both ends of the range and with mixed scales") {
   for (const double scale : {1e150, 1e-150, 1e300, 1e-300}) {
     const auto p = problem<double>({2, 3, 50, 1}, "16qam", "rayleigh", 9);
     auto q = problem<double>({2, 3, 50, 1}, "16qam", "rayleigh", 9);
@@ -136,7 +138,7 @@ TEST_CASE("sd: scales at both ends of the range, and mixed ones") {
   agrees_with_brute(p, {});
 }
 
-TEMPLATE_TEST_CASE("sd: the best of all orders has the fewest nodes, and the same answer", "", float, double) {
+TEMPLATE_TEST_CASE("the best column order of sd has the fewest nodes and finds the same symbols", "", float, double) {
   for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
     const auto p = problem<TestType>({2, 2, 40, 1}, "16qam", channel, 4);
     agrees_with_brute(p, {.order = ColumnOrder::best});
@@ -150,7 +152,7 @@ TEMPLATE_TEST_CASE("sd: the best of all orders has the fewest nodes, and the sam
   agrees_with_brute(psk, {.order = ColumnOrder::best});
 }
 
-TEMPLATE_TEST_CASE("sd-plain lists a sphere, which grows while it is empty, and finds the nearest", "", float, double) {
+TEMPLATE_TEST_CASE("sd-plain enlarges an empty sphere and finds the nearest point in it", "", float, double) {
   for (const char* const names : {"16qam", "8psk,qpsk"})
     for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
       auto p = problem<TestType>({2, 2, 60, 1}, names, channel, 4);
@@ -159,7 +161,7 @@ TEMPLATE_TEST_CASE("sd-plain lists a sphere, which grows while it is empty, and 
       p.n0 = 0;
       agrees_with_brute(p, {.method = MimoMethod::sd_plain});
     }
-  const RuntimeOfCores cores;  // GPUs share trees among lanes, which look at more nodes
+  const RuntimeOfCores cores;  // lanes of a GPU share trees, which visits more nodes
   const auto p = problem<double>({5, 5, 300, 1}, "16qam", "rayleigh", 7);
   double plain = 0, sorted = 0;
   const MimoOptions natural{.order = ColumnOrder::natural, .radius = 1.9};
@@ -169,11 +171,11 @@ TEMPLATE_TEST_CASE("sd-plain lists a sphere, which grows while it is empty, and 
   CHECK(differences(one, other) == 0);
   for (std::size_t k = 0; k < 300; ++k)
     sorted += static_cast<double>(one.reports[k].nodes), plain += static_cast<double>(other.reports[k].nodes);
-  CHECK((plain / 300 > 1500 && plain / 300 < 4500));  // 2593 was published
+  CHECK((plain / 300 > 1500 && plain / 300 < 4500));  // published: 2593
   CHECK(sorted / 300 < 60);
 }
 
-TEST_CASE("sd: max_nodes bounds the search, and says so") {
+TEST_CASE("max_nodes limits the nodes of sd, and cut searches are flagged as uncertified") {
   const auto p = problem<double>({4, 4, 200, 1}, "16qam", "rayleigh", 0);
   const Detection full = detect(p, {.order = ColumnOrder::natural}),
                   cut = detect(p, {.order = ColumnOrder::natural, .max_nodes = 40});
@@ -189,9 +191,9 @@ TEST_CASE("sd: max_nodes bounds the search, and says so") {
   for (const SearchReport& r : least.reports) CHECK(r.nodes == 8);
 }
 
-TEST_CASE("sd: the mean number of nodes is near what was published for each order") {
-  // n = 10, 16-QAM, 7 dB: 32.9 naturally, 45.6 and 20.4 by gradient down and up, 19.7 sqrd, 18.9 mmse-vblast.
-  const RuntimeOfCores cores;  // GPUs order what is hard once more
+TEST_CASE("the mean number of nodes of sd is near the published number for each order") {
+  // Published for n = 10, 16-QAM and 7 dB: natural 32.9, gradient down 45.6 and up 20.4, sqrd 19.7, mmse-vblast 18.9.
+  const RuntimeOfCores cores;  // GPUs reorder hard signals
   const auto p = problem<double>({5, 5, 4000, 1}, "16qam", "rayleigh", 7);
   const auto mean = [&](const MimoOptions& options) {
     double sum = 0;
@@ -202,14 +204,14 @@ TEST_CASE("sd: the mean number of nodes is near what was published for each orde
   const double natural = mean({.order = ColumnOrder::natural}),
                down = mean({.order = ColumnOrder::gradient, .up = false}), up = mean({.order = ColumnOrder::gradient}),
                sqrd = mean({.order = ColumnOrder::sqrd}), best = mean({});
-  CAPTURE(natural, down, up, sqrd, best);  // a few bad channels move them by a tenth
+  CAPTURE(natural, down, up, sqrd, best);  // a few bad channels change the means by a tenth
   CHECK((natural > 28 && natural < 42));
   CHECK((down > 38 && down < 56));
   for (const double good : {up, sqrd, best}) CHECK((good > 17 && good < 24));
 }
 
-TEMPLATE_TEST_CASE("sd into what is there: its memory is used again, and what stood there is forgotten", "[sanitize]",
-                   float, double) {
+TEMPLATE_TEST_CASE("sd reuses the memory of an existing result and overwrites its contents", "[sanitize]", float,
+                   double) {
   const auto p = problem<TestType>({2, 2, 30, 4}, "16qam", "rayleigh", 12);
   const Detection wanted = detect(p, {});
   Detection found;
@@ -239,7 +241,7 @@ TEMPLATE_TEST_CASE("sd into what is there: its memory is used again, and what st
   CHECK((found.labels.shape() == Shape{3, 7} && found.reports.size() == 7));
 }
 
-TEST_CASE("sd: what is not finite is found in every batch, and the graph goes on") {
+TEST_CASE("sd finds an element that is not finite in every batch, and the graph remains usable") {
   const auto good = problem<double>({2, 3, 40, 3}, "16qam", "rayleigh", 12);
   Graph g(runtime());
   for (const index_t signal : {0, 3, 20, 39}) {
@@ -256,7 +258,7 @@ TEST_CASE("sd: what is not finite is found in every batch, and the graph goes on
   }
 }
 
-TEST_CASE("sd and brute: no signals, and what is refused") {
+TEST_CASE("sd and brute accept zero signals and refuse invalid arguments") {
   const auto none = problem<double>({2, 2, 0, 0}, "qpsk", "rayleigh", 5);
   CHECK(detect(none, {}).labels.shape() == Shape{2, 0});
   CHECK(detect(problem<double>({2, 2, 0, 1}, "qpsk", "rayleigh", 5), {.method = MimoMethod::brute}).reports.empty());
@@ -291,7 +293,7 @@ TEST_CASE("sd and brute: no signals, and what is refused") {
   refused("best of 10 columns", wide.shape, wide, {.order = ColumnOrder::best});
 }
 
-TEST_CASE("what is not finite is found at its place in large inputs") {  // several threads look
+TEST_CASE("an element that is not finite is found at its place in large inputs") {  // several threads search
   const MimoShape shape{4, 4, 70000, 1};
   auto p = problem<double>(shape, "qpsk", "rayleigh", 20);
   Graph g(runtime());
@@ -304,7 +306,7 @@ TEST_CASE("what is not finite is found at its place in large inputs") {  // seve
   }
 }
 
-TEMPLATE_TEST_CASE("sd on a GPU finds what brute force finds on cores", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("sd on a GPU finds the symbols of brute force on cores", "[gpu][sanitize]", float, double) {
   require_gpu();
   std::vector<std::pair<Problem<TestType>, Detection>> all;
   for (const char* const channel : {"rayleigh", "rank:1", "zero"})
@@ -328,7 +330,7 @@ TEMPLATE_TEST_CASE("sd on a GPU finds what brute force finds on cores", "[gpu][s
   }
 }
 
-TEMPLATE_TEST_CASE("sd on a GPU: what is not finite is named in every order and form", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("sd on a GPU names an element that is not finite in every order and form", "[gpu]", float, double) {
   require_gpu();
   shared_runtime.reset();
   Runtime gpu({.cpus = 0, .gpus = 1});
@@ -343,7 +345,7 @@ TEMPLATE_TEST_CASE("sd on a GPU: what is not finite is named in every order and 
     }
 }
 
-TEMPLATE_TEST_CASE("sd on a GPU: warps share the trees of hard signals", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("warps share the trees of hard signals in sd on a GPU", "[gpu][sanitize]", float, double) {
   require_gpu();
   std::vector<std::pair<Problem<TestType>, Detection>> all;
   for (const char* const names : {"16qam", "8psk"})
@@ -355,7 +357,7 @@ TEMPLATE_TEST_CASE("sd on a GPU: warps share the trees of hard signals", "[gpu][
   long long most = 0;
   for (const auto& [p, alone] : all)
     for (const SearchReport& r : alone.reports) most = std::max(most, r.nodes);
-  CHECK(most > 1000);  // more steps than a lane takes
+  CHECK(most > 1000);  // more steps than one lane does alone
   shared_runtime.reset();
   Runtime gpu({.cpus = 0, .gpus = 1});
   for (auto& [p, alone] : all) {
@@ -368,8 +370,8 @@ TEMPLATE_TEST_CASE("sd on a GPU: warps share the trees of hard signals", "[gpu][
   }
 }
 
-TEMPLATE_TEST_CASE("sd on a GPU: thousands of signals, easy and hard ones, and bounds on nodes", "[gpu]", float,
-                   double) {
+TEMPLATE_TEST_CASE("sd on a GPU solves thousands of easy and hard signals with and without limits on nodes", "[gpu]",
+                   float, double) {
   require_gpu();
   struct Case {
     Problem<TestType> p;
@@ -403,7 +405,7 @@ TEMPLATE_TEST_CASE("sd on a GPU: thousands of signals, easy and hard ones, and b
     CHECK(found.ties() == alone.ties());
     if (options.max_nodes == 0) CHECK(differences(alone, found) == 0);
     if (options.max_nodes == 0) CHECK(found.uncertified() == 0);
-    // Rounding may end a bounded search elsewhere.
+    // Different rounding may end a limited search elsewhere.
     CHECK(differences(alone, found) <= found.uncertified() + alone.uncertified());
   }
 }

@@ -20,17 +20,17 @@ struct Plain {
   int rounds;
   std::function<double(int)> weight;
   bool moments;
-  double least;  ///< variance, relative to the points' variance
+  double least;  ///< smallest variance, relative to the points' variance
 };
 
 const Plain ours{10, [](int t) { return 0.05 * std::pow(16, t / 9.0); }, true, 1e-6};
 const Plain ours_of_bits{10, [](int) { return 0.05; }, false, 1e-6};
-/// Sionna 2.2, EPDetector with its defaults, in double: decides by the tenth round's beliefs.
+/// Sionna 2.2, EPDetector with its defaults, in double; decides by the beliefs of the tenth round.
 const Plain sionna{9, [](int) { return 0.1; }, false, 2e-12};
 
-/// Expectation propagation as Céspedes et al. write it: dense matrices, Gauss and Jordan, complex numbers. H is m x n,
-/// by columns; all columns have these points, and the noise of each row has this variance, in `parts` parts (1: complex
-/// numbers, 2: real ones, whose noise is half of N0). Returns ln P of each column's points, less their largest.
+/// Expectation propagation as in Céspedes et al., with dense complex matrices and Gauss-Jordan elimination. H is m x n
+/// by columns. All columns have the same points. The noise of each row has variance n0 in `parts` parts (1: complex, 2:
+/// real, with half of N0). Returns ln P of each column's points relative to their largest.
 std::vector<std::vector<double>> propagate(const Plain& plain, const std::vector<Number>& h,
                                            const std::vector<Number>& y, const std::vector<Number>& points, double n0,
                                            int parts) {
@@ -42,7 +42,7 @@ std::vector<std::vector<double>> propagate(const Plain& plain, const std::vector
   std::vector<Number> gamma(n), centre(n);
   std::vector<std::vector<double>> logs(n);
   for (int round = 0; round <= plain.rounds; ++round) {
-    // [H^H H / noise + Lambda, I] becomes [I, inverse].
+    // Eliminates [H^H H / noise + Lambda, I] to [I, inverse].
     std::vector<std::vector<Number>> a(n, std::vector<Number>(2 * n));
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {
@@ -93,7 +93,7 @@ std::vector<std::vector<double>> propagate(const Plain& plain, const std::vector
   return logs;
 }
 
-/// ln P of each stream's points for signal k, by labels. All streams have the same alphabet.
+/// Returns ln P of each stream's points for signal k, by labels; all streams have the same alphabet.
 template <class T>
 std::vector<std::vector<double>> propagate(const Plain& plain, const Problem<T>& p, index_t k) {
   const index_t m = p.shape.antennas, n = p.shape.streams, first = p.shape.channel_of(k) * n;
@@ -136,7 +136,7 @@ HostMatrix<int> decisions(const Plain& plain, const Problem<T>& p) {
   return labels;
 }
 
-/// ln of the sums of P over labels whose bit is 0 and 1. log: by labels.
+/// Returns the difference of ln sum P over the labels with bit 0 and with bit 1; `log` is by labels.
 double likelihood(const std::vector<double>& log, int bit) {
   double largest[2] = {-HUGE_VAL, -HUGE_VAL}, sum[2] = {0, 0};
   for (std::size_t label = 0; label < log.size(); ++label)
@@ -154,7 +154,7 @@ index_t wrong(const HostMatrix<int>& labels, const HostMatrix<int>& sent) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("ep decides as the algorithm written plainly, in real and in complex form", "", float, double) {
+TEMPLATE_TEST_CASE("ep agrees with the plain algorithm in real and complex form", "", float, double) {
   struct Case {
     MimoShape shape;
     const char *name, *channel;
@@ -186,15 +186,15 @@ TEMPLATE_TEST_CASE("ep decides as the algorithm written plainly, in real and in 
               apart, std::abs(double(bits.llrs(j * width + width - 1 - bit, k)) - l) / std::fmax(1, std::abs(l)));
         }
     }
-    CHECK(apart < (sizeof(TestType) == 4 ? 1e-5 : 1e-6));  // the plain one loses digits, too
+    CHECK(apart < (sizeof(TestType) == 4 ? 1e-5 : 1e-6));  // the plain algorithm also loses digits
   }
 }
 
-TEST_CASE("ep makes fewer wrong symbols than in complex form, and no more than with Sionna's steps") {
+TEST_CASE("ep in real form makes fewer symbol errors than in complex form and no more than Sionna's steps") {
   struct Case {
     index_t n;
     const char* name;
-    double db, least, most;  ///< SER of the NumPy version, with other channels, within three standard deviations
+    double db, least, most;  ///< symbol error rate of a NumPy version on other channels, ± three standard deviations
   };
   for (const Case& one : {Case{2, "16qam", 12, 0.038, 0.052},
                           {4, "qpsk", 5, 0.0028, 0.0062},
@@ -215,7 +215,7 @@ TEST_CASE("ep makes fewer wrong symbols than in complex form, and no more than w
   }
 }
 
-TEST_CASE("ep's bits carry more information than mmse's, and no less than with Sionna's steps") {
+TEST_CASE("bits of ep carry more information than those of mmse and no less than with Sionna's steps") {
   for (const auto& [name, db] : {std::pair{"qpsk", 3.0}, {"16qam", 9.0}, {"64qam", 14.0}}) {
     const auto p = problem<double>({4, 4, 300, 1}, name, "rayleigh", db, 9);
     const auto information = [&](const HostMatrix<double>& llrs) {
@@ -240,7 +240,7 @@ TEST_CASE("ep's bits carry more information than mmse's, and no less than with S
   }
 }
 
-TEMPLATE_TEST_CASE("ep's bits are the marginals where nothing interferes: one stream, orthogonal columns", "", float,
+TEMPLATE_TEST_CASE("bits of ep are exact marginals without interference: one stream or orthogonal columns", "", float,
                    double) {
   const double limit = sizeof(TestType) == 4 ? 2e-4 : 1e-8;
   for (const char* const name : {"bpsk", "qpsk", "8psk", "16qam", "64qam"})
@@ -280,7 +280,7 @@ TEMPLATE_TEST_CASE("ep's bits are the marginals where nothing interferes: one st
       }
 }
 
-TEST_CASE("ep of one stream is the nearest point, and of drowned ones the matched filter, whatever the noise is") {
+TEST_CASE("ep finds the nearest point for one stream and equals the matched filter at low SNR, for any noise") {
   for (const char* const name : {"16qam", "8psk", "256qam"})
     for (const double n0 : {0.0, 1e-300, 1e-20, 1e-3, 1.0, 10.0, 1e3, 1e8, 1e20, 1e300}) {
       auto p = problem<double>({1, 2, 200, 1}, name, "rayleigh", 0);
@@ -294,7 +294,7 @@ TEST_CASE("ep of one stream is the nearest point, and of drowned ones the matche
     }
 }
 
-TEST_CASE("ep without noise finds what was sent, also where columns differ in size") {
+TEST_CASE("ep without noise finds the sent symbols for columns of any size") {
   for (const char* const name : {"qpsk", "16qam", "8psk,64qam,bpsk"})
     for (const double ratio : {1.0, 1e-6, 1e-20})
       for (const double n0 : {0.0, 1e-100, 1e-12}) {
@@ -305,14 +305,14 @@ TEST_CASE("ep without noise finds what was sent, also where columns differ in si
         p.n0 = n0 * ratio * ratio;
         CAPTURE(name, ratio, n0);
         const HostMatrix<int> labels = by(p, "ep").labels;
-        // A column 10^20 times as small is lost in the others' rounding.
+        // A column 10^20 times smaller is lost in the rounding of the others.
         for (index_t k = 0; k < 50; ++k)
           for (const index_t j : {0, 1, 2})
             if (j != 1 || ratio > 1e-10) CHECK(labels(j, k) == p.sent(j, k));
       }
 }
 
-TEMPLATE_TEST_CASE("ep: a zero column has no bits, and takes none from others", "", float, double) {
+TEMPLATE_TEST_CASE("ep: a zero column has no bits and does not affect the others", "", float, double) {
   for (const char* const name : {"qpsk", "16qam", "8psk"}) {
     auto p = problem<TestType>({3, 3, 40, 1}, name, "rayleigh", 8);
     auto two = problem<TestType>({2, 3, 40, 1}, name, "rayleigh", 8);
@@ -338,7 +338,7 @@ TEMPLATE_TEST_CASE("ep: a zero column has no bits, and takes none from others", 
   }
 }
 
-TEMPLATE_TEST_CASE("ep answers whatever H, its size and the noise are", "", float, double) {
+TEMPLATE_TEST_CASE("ep gives a result for any H, size and noise", "", float, double) {
   for (const char* const names : {"8psk,16qam,bpsk", "64qam", "qpsk"})
     for (const char* const channel : {"rank:1", "zero", "kappa:1e6", "rayleigh"})
       for (const double n0 : {0.0, 1e-300, 1e-12, 0.1, 1e300})
@@ -361,7 +361,7 @@ TEMPLATE_TEST_CASE("ep answers whatever H, its size and the noise are", "", floa
         }
 }
 
-TEST_CASE("ep: equal columns have ambiguous bits, however small the noise is") {
+TEST_CASE("ep leaves bits of equal columns ambiguous at any noise") {
   for (const double n0 : {1e-2, 1e-8, 1e-12, 1e-30, 1e-300}) {
     auto p = problem<double>({2, 4, 40, 1}, "qpsk", "rayleigh", 0);
     for (index_t k = 0; k < 40; ++k)
@@ -373,14 +373,14 @@ TEST_CASE("ep: equal columns have ambiguous bits, however small the noise is") {
       for (int b = 0; b < 2; ++b) {
         const int one = p.sent(0, k) >> (1 - b) & 1, other = p.sent(1, k) >> (1 - b) & 1;
         CAPTURE(n0, k, b, bits.llrs(b, k), bits.llrs(2 + b, k));
-        // Both sent the same: it is known. Each its own: either may be the one.
+        // If both streams sent the same bit, it is known; otherwise it is ambiguous.
         CHECK(std::abs(bits.llrs(b, k) - bits.llrs(2 + b, k)) <= 1e-3 * std::fmax(1, std::abs(bits.llrs(b, k))));
         CHECK((one == other ? (bits.llrs(b, k) < 0) == (one == 1) : std::abs(bits.llrs(b, k)) < 1e-2));
       }
   }
 }
 
-TEST_CASE("ep: points may be far from 0, of any size, or all the same") {
+TEST_CASE("ep accepts points far from 0, of any size, or all equal") {
   const auto base = problem<double>({2, 3, 30, 1}, "16qam", "rayleigh", 12);
   for (const SearchForm form : {SearchForm::real, SearchForm::complex}) {
     const MimoOptions hard{.method = MimoMethod::ep, .form = form};
@@ -389,7 +389,7 @@ TEST_CASE("ep: points may be far from 0, of any size, or all the same") {
     const auto bits = soft(base, soft_options).llrs;
     for (const double size : {1.0, 1e-40, 1e40})
       for (const double offset : {0.0, 1.0, 1e5}) {
-        if (offset > 1 && form == SearchForm::real) continue;  // the amplitudes are no even steps any more
+        if (offset > 1 && form == SearchForm::real) continue;  // the amplitudes are no longer equally spaced
         auto p = problem<double>({2, 3, 30, 1}, "16qam", "rayleigh", 12);
         for (Constellation& c : p.alphabets)
           for (auto& point : c.points) point = (point + Number{offset, -offset / 2}) * size;
@@ -417,7 +417,7 @@ TEST_CASE("ep: points may be far from 0, of any size, or all the same") {
   check_throws<ArgumentError>("points must differ", [&] { by(same, "ep"); });
 }
 
-TEST_CASE("ep takes either form, where the alphabet has it") {
+TEST_CASE("ep has a real and a complex form, the real one only for square alphabets") {
   const auto qam = problem<double>({2, 2, 30, 1}, "16qam", "rayleigh", 6),
              psk = problem<double>({2, 2, 30, 1}, "8psk", "rayleigh", 6);
   CHECK(differences(detect(qam, {.method = MimoMethod::ep, .form = SearchForm::real}), by(qam, "ep")) == 0);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// mf, zf, mmse and the detectors that cancel: what they compute, and where rounding could decide they have no answer.
+// Checks mf, zf, mmse and their cancelling forms, which give no result if rounding would decide it.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -14,7 +14,7 @@ using Number = std::complex<double>;
 
 namespace {
 
-/// x of (H^H H + alpha2 I) x = H^H y by elimination, and the diagonal of the inverse.
+/// The solution x of (H^H H + alpha2 I) x = H^H y by elimination, and the diagonal of the inverse.
 struct Linear {
   std::vector<Number> x;
   std::vector<double> inverse;
@@ -57,7 +57,7 @@ int nearest(const Constellation& c, Number x) {
 
 }  // namespace
 
-TEST_CASE("zf and mmse are the sliced solutions of the normal equations, without their bias") {
+TEST_CASE("zf and mmse slice the unbiased solutions of the normal equations") {
   for (const char* const names : {"16qam", "8psk", "qpsk,64qam,bpsk"})
     for (const index_t antennas : {3, 5}) {
       const auto p = problem<double>({3, antennas, 150, 10}, names, "rayleigh", 8);
@@ -72,14 +72,14 @@ TEST_CASE("zf and mmse are the sliced solutions of the normal equations, without
     }
 }
 
-TEST_CASE("mmse-sic slices the linear estimate of what is left, stream after stream") {
+TEST_CASE("mmse-sic slices the linear estimate after cancelling the streams decided earlier") {
   const auto p = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 10);
   const Detection found = by(p, "mmse-sic", ColumnOrder::natural), zero = by(p, "zf-sic", ColumnOrder::natural);
   for (const auto& [detection, alpha2] : {std::pair{&found, p.n0}, {&zero, 0.0}})
     for (index_t k = 0; k < 200; ++k) {
       Problem<double> left = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 10);
       for (index_t last = 2; last >= 0; --last) {
-        // Streams last + 1 … are known and gone: their columns are zero.
+        // Streams last + 1 … are cancelled: their columns are zero.
         const Linear x = normal_equations(left, k, alpha2 + 1e-300);
         double bias = 1 - alpha2 * x.inverse[std::size_t(last)];
         if (alpha2 == 0) {
@@ -99,10 +99,10 @@ TEST_CASE("mmse-sic slices the linear estimate of what is left, stream after str
     }
 }
 
-TEMPLATE_TEST_CASE("mmse and mmse-sic, columns being equal: right at any noise, or without an answer", "", float,
+TEMPLATE_TEST_CASE("mmse and mmse-sic with equal columns are correct at any noise or give no result", "", float,
                    double) {
   Problem<TestType> p = problem<TestType>({2, 4, 100, 1}, "16qam", "rayleigh", 0);
-  std::vector<int> right;  // of either stream: h^H y / ||h||^2
+  std::vector<int> right;  // expected label of both streams: h^H y / ||h||^2
   for (index_t k = 0; k < 100; ++k) {
     std::complex<double> sum = 0;
     double square = 0;
@@ -130,8 +130,8 @@ TEMPLATE_TEST_CASE("mmse and mmse-sic, columns being equal: right at any noise, 
     }
 }
 
-TEST_CASE("zf, mmse and their cancelling forms, columns nearly equal and N0 = 0: right or without an answer") {
-  // y has a part outside of H's range, which rounding of H by epsilon turns into one of x of epsilon / apart^2.
+TEST_CASE("zf, mmse and their cancelling forms with nearly equal columns and N0 = 0 are correct or give no result") {
+  // y has a part outside H's range. Rounding H by epsilon turns it into an error in x of size epsilon / apart_by^2.
   for (const double apart_by : {1e-2, 1e-5, 1e-8, 1e-10, 1e-12}) {
     Problem<double> p = problem<double>({2, 3, 100, 1}, "qpsk", "rayleigh", 300);
     for (index_t k = 0; k < 100; ++k) {
@@ -162,7 +162,7 @@ TEST_CASE("zf, mmse and their cancelling forms, columns nearly equal and N0 = 0:
   }
 }
 
-TEST_CASE("columns of very different size are no dependent ones") {
+TEST_CASE("columns of very different size do not count as dependent") {
   Problem<double> p = problem<double>({2, 2, 16, 1}, "16qam", "zero", 300);
   for (index_t k = 0; k < 16; ++k) {
     p.h(0, 2 * k) = 1, p.h(1, 2 * k + 1) = 1e-12;
@@ -178,7 +178,7 @@ TEST_CASE("columns of very different size are no dependent ones") {
     }
 }
 
-TEST_CASE("zf and its like: a stream that rounding of the others hides has no answer, nor have dependent columns") {
+TEST_CASE("zf, mmse and their cancelling forms give no result for dependent columns or a stream below rounding") {
   const auto plain = [] {
     auto one = problem<double>({3, 4, 100, 1}, "qpsk", "rayleigh", 300);
     one.n0 = 0;
@@ -209,7 +209,7 @@ TEST_CASE("zf and its like: a stream that rounding of the others hides has no an
       for (index_t i = 0; i < 4; ++i) p.h(i, 3 * k + 2) *= tiny;
     send(), check();
   }
-  for (const double tiny : {1e-3, 1e-6, 1e-9}) {  // the third is the difference of the others
+  for (const double tiny : {1e-3, 1e-6, 1e-9}) {  // the third column is the difference of the other two
     CAPTURE(tiny);
     p = plain();
     for (index_t k = 0; k < 100; ++k)
@@ -224,7 +224,7 @@ TEST_CASE("zf and its like: a stream that rounding of the others hides has no an
   }
 }
 
-TEMPLATE_TEST_CASE("a signal from far away is sliced by its direction", "", float, double) {
+TEMPLATE_TEST_CASE("a signal far outside the constellation is sliced by its direction", "", float, double) {
   for (const char* const name : {"bpsk", "qpsk", "8psk", "16qam", "256qam"})
     for (const double far : {1e8, 1e12, 1e17, 1e30}) {
       auto p = problem<TestType>({1, 2, 60, 1}, name, "rayleigh", 9);
@@ -236,7 +236,7 @@ TEMPLATE_TEST_CASE("a signal from far away is sliced by its direction", "", floa
           for (index_t i = 0; i < 2; ++i)
             x += std::conj(std::complex<long double>(p.h(i, k))) * std::complex<long double>(p.y(i, k));
           x /= std::abs(x);
-          // What the last digits of x decide is left out.
+          // Labels that differ only by rounding of x are accepted.
           const auto along = [&](int label) {
             return (std::conj(x) * std::complex<long double>(p.alphabets[0].points[std::size_t(label)])).real();
           };
@@ -249,7 +249,7 @@ TEMPLATE_TEST_CASE("a signal from far away is sliced by its direction", "", floa
     }
 }
 
-TEMPLATE_TEST_CASE("one stream drowned in noise: mmse and mmse-sic are the matched filter", "", float, double) {
+TEMPLATE_TEST_CASE("mmse and mmse-sic of one stream equal the matched filter at any noise", "", float, double) {
   Problem<TestType> p = problem<TestType>({1, 2, 300, 1}, "16qam", "rayleigh", 30);
   const Detection matched = by(p, "mf", ColumnOrder::natural);
   for (const double n0 : {1e0, 1e6, 1e8, 1e12, 1e18, 1e25})

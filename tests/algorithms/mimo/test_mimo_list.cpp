@@ -30,7 +30,7 @@ double distance_to(const Problem<T>& p, index_t k, const std::vector<Number>& s)
   return std::sqrt(sum);
 }
 
-/// All candidates of two streams, nearest first.
+/// Returns all candidates of two streams, nearest first.
 template <class T>
 std::vector<Point> every_point(const Problem<T>& p, index_t k) {
   std::vector<Point> all;
@@ -50,7 +50,7 @@ MimoList list(const Problem<T>& p, const MimoListOptions& options, bool integers
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("all points in a sphere, and no others", "", float, double) {
+TEMPLATE_TEST_CASE("a list contains all points in a sphere and no others", "", float, double) {
   for (const char* const names : {"16qam", "8psk,qpsk"})
     for (const char* const channel : {"rayleigh", "rank:1", "zero"})
       for (const double radius : {0.4, 1.0, 2.5}) {
@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("all points in a sphere, and no others", "", float, double) {
       }
 }
 
-TEMPLATE_TEST_CASE("integers: the closest lattice vector, by every vector near by", "", float, double) {
+TEMPLATE_TEST_CASE("the closest lattice vector equals that of an exhaustive search nearby", "", float, double) {
   for (const double db : {0.0, 20.0})
     for (const double offset : {0.0, 1000.0}) {
       auto p = problem<TestType>({1, 2, 60, 1}, "16qam", "rayleigh", db);
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("integers: the closest lattice vector, by every vector near b
     }
 }
 
-TEST_CASE("integers: two orders agree, lists begin with the nearest, and scales do not matter") {
+TEST_CASE("integers: two orders agree, lists start with the nearest vector, and scales do not matter") {
   for (const double scale : {1.0, 1e150, 1e-150}) {
     auto p = problem<double>({4, 4, 60, 1}, "64qam", "rayleigh", 12);
     for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= 6 * scale;
@@ -110,7 +110,7 @@ TEST_CASE("integers: two orders agree, lists begin with the nearest, and scales 
   }
 }
 
-TEST_CASE("integers: dependent columns, few antennas and numbers too large fail, signal by signal") {
+TEST_CASE("integers: dependent columns, few antennas and overflow fail for single signals") {
   for (const auto& [channel, antennas] : {std::pair{"rank:1", index_t{2}}, {"zero", 2}, {"rayleigh", 1}}) {
     const MimoList found = list(problem<double>({2, antennas, 7, 1}, "16qam", channel, 10), {}, true);
     for (const SearchReport& r : found.reports) CHECK((r.flags & SearchReport::failed) != 0);
@@ -121,7 +121,7 @@ TEST_CASE("integers: dependent columns, few antennas and numbers too large fail,
   CHECK((found.reports[0].flags & SearchReport::failed) == 0);
   CHECK((found.reports[1].flags & SearchReport::failed) != 0);
   CHECK((found.reports[2].flags & SearchReport::failed) == 0);
-  // Beyond the edge the neighbours of a part are as near as rounding can tell, and too many to be looked at.
+  // Above 2^30 rounding cannot separate neighbouring integers, and there are too many to enumerate.
   auto far = problem<double>({2, 2, 1, 0}, "16qam", "rayleigh", 10);
   far.h(0, 0) = far.h(1, 1) = 1, far.h(0, 1) = far.h(1, 0) = 0;
   far.y(1, 0) = 1;

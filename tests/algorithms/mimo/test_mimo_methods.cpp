@@ -25,7 +25,7 @@ index_t vector_errors(const Problem<double>& p, const std::string& method) {
 
 }  // namespace
 
-TEST_CASE("points whose squares are no numbers are refused") {
+TEST_CASE("points with a square that overflows are refused") {
   auto p = problem<double>({2, 2, 3, 1}, "qpsk", "rayleigh", 30);
   auto q = problem<float>({2, 2, 3, 1}, "qpsk", "rayleigh", 30);
   for (std::complex<double>& point : p.alphabets[1].points) point *= 1e155;
@@ -34,7 +34,7 @@ TEST_CASE("points whose squares are no numbers are refused") {
   check_throws<ArgumentError>("stream 0's largest point", [&] { detect(q, {}); });
 }
 
-TEMPLATE_TEST_CASE("kbest and fsd that keep all, and nway of two streams, are brute force", "", float, double) {
+TEMPLATE_TEST_CASE("kbest and fsd with all candidates and nway with two streams equal brute force", "", float, double) {
   for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
     const auto p = problem<TestType>({3, 3, 30, 1}, "qpsk,8psk,bpsk", channel, 3);
     const Detection all = detect(p, {.method = MimoMethod::brute});
@@ -48,7 +48,8 @@ TEMPLATE_TEST_CASE("kbest and fsd that keep all, and nway of two streams, are br
   }
 }
 
-TEMPLATE_TEST_CASE("bfs-gemm is kbest: one block of levels and several, some channels and signals", "", float, double) {
+TEMPLATE_TEST_CASE("bfs-gemm equals kbest for one or several blocks of levels, channels and signals", "", float,
+                   double) {
   for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{1, 1}, {4, 4}, {5, 5}, {9, 12}})
     for (const index_t coherence : {0, 1, 7})
       for (const index_t keep : {1, 6, 40}) {
@@ -61,23 +62,23 @@ TEMPLATE_TEST_CASE("bfs-gemm is kbest: one block of levels and several, some cha
           apart += std::abs(breadth.reports[k].distance - kbest.reports[k].distance) > 1e-12 ? 1 : 0;
           if (keep > 1) CHECK(breadth.reports[k].nodes == kbest.reports[k].nodes);
         }
-        CHECK(apart <= (sizeof(TestType) == 4 ? 1 : 0));  // where rounding drops another path
+        CHECK(apart <= (sizeof(TestType) == 4 ? 1 : 0));  // rounding drops a different path
       }
   const auto p = problem<TestType>({3, 3, 30, 4}, "qpsk,8psk,bpsk", "rank:1", 3);
   CHECK(differences(detect(p, {.method = MimoMethod::brute}),
                     detect(p, {.method = MimoMethod::bfs_gemm, .keep = 64})) == 0);
-  const auto many = problem<TestType>({2, 2, 5000, 0}, "qpsk", "rayleigh", 3);  // more than a product has columns
+  const auto many = problem<TestType>({2, 2, 5000, 0}, "qpsk", "rayleigh", 3);  // more columns than one product has
   CHECK(differences(detect(many, {.method = MimoMethod::brute}),
                     detect(many, {.method = MimoMethod::bfs_gemm, .keep = 16, .batch = 5000})) == 0);
 }
 
-TEST_CASE("better detectors make fewer mistakes, and one path is zf-sic or babai") {
+TEST_CASE("better detectors make fewer errors, and one path gives zf-sic or babai") {
   for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{2, 2}, {4, 4}, {4, 8}}) {
     const auto p = problem<double>({streams, antennas, 3000, 1}, "16qam", "rayleigh", antennas > streams ? 2 : 11);
     const index_t sd = vector_errors(p, "sd"), kbest = vector_errors(p, "kbest:16"), sic = vector_errors(p, "mmse-sic"),
                   zf = vector_errors(p, "zf"), nway = vector_errors(p, "nway"), fsd = vector_errors(p, "fsd:1");
     CAPTURE(streams, antennas, sd, kbest, nway, fsd, sic, zf);
-    // Fewer streams that are enumerated leave some of the same candidates.
+    // With fewer enumerated streams the candidates are a subset.
     const Detection all = by(p, "nway"), most = by(p, "nway:" + std::to_string(streams - 1)), one = by(p, "nway:1");
     for (std::size_t k = 0; k < all.reports.size(); ++k) {
       CHECK(all.reports[k].distance <= most.reports[k].distance);
@@ -95,7 +96,7 @@ TEST_CASE("better detectors make fewer mistakes, and one path is zf-sic or babai
   CHECK(differences(detect(p, complex), by(p, "zf-sic")) == 0);
 }
 
-TEST_CASE("detectors: dependent columns have no answer where one is needed, and wide channels are refused") {
+TEST_CASE("detectors that need full rank give no result for dependent columns and refuse wide channels") {
   const auto p = problem<double>({3, 3, 20, 1}, "qpsk", "rank:1", 10);
   for (const char* const method : {"zf", "zf-sic"}) {
     const Detection found = by(p, method);
@@ -119,7 +120,7 @@ TEST_CASE("detectors: dependent columns have no answer where one is needed, and 
   check_throws<ArgumentError>("take natural", [&] { detect(p, options); });
 }
 
-TEST_CASE("lr: a reduced lattice loses less than zf-sic, and nothing where H's columns are orthogonal") {
+TEST_CASE("lr makes fewer errors than zf-sic and none without noise, and equals sd for orthogonal columns") {
   const auto p = problem<double>({4, 4, 3000, 1}, "16qam", "correlated:0.7", 20);
   CHECK(vector_errors(p, "lr") < vector_errors(p, "zf-sic") * 2 / 3);
   CHECK(vector_errors(p, "sd") <= vector_errors(p, "lr"));
@@ -130,7 +131,7 @@ TEST_CASE("lr: a reduced lattice loses less than zf-sic, and nothing where H's c
   CHECK(differences(by(orthogonal, "lr"), by(orthogonal, "sd")) == 0);
 }
 
-TEST_CASE("lr is the same at any scale, and fails where columns are dependent") {
+TEST_CASE("lr does not depend on the scale and fails for dependent columns") {
   for (const double scale : {1e150, 1e-150}) {
     const auto p = problem<double>({3, 3, 100, 4}, "64qam", "rayleigh", 15);
     auto q = problem<double>({3, 3, 100, 4}, "64qam", "rayleigh", 15);
@@ -150,7 +151,7 @@ TEST_CASE("lr is the same at any scale, and fails where columns are dependent") 
   });
 }
 
-TEST_CASE("ep is between mmse and sd where there are many streams, and answers whatever H is") {
+TEST_CASE("ep lies between mmse and sd for many streams and gives a result for any H") {
   const auto p = problem<double>({12, 12, 400, 1}, "qpsk", "rayleigh", 8);
   const index_t ep = vector_errors(p, "ep"), mmse = vector_errors(p, "mmse"), sd = vector_errors(p, "sd");
   CAPTURE(ep, mmse, sd);
@@ -166,7 +167,7 @@ TEST_CASE("ep is between mmse and sd where there are many streams, and answers w
     }
 }
 
-TEMPLATE_TEST_CASE("hard detectors on a GPU are those of cores", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("hard detectors on a GPU agree with cores", "[gpu][sanitize]", float, double) {
   require_gpu();
   struct Case {
     Problem<TestType> p;
@@ -208,7 +209,7 @@ TEMPLATE_TEST_CASE("hard detectors on a GPU are those of cores", "[gpu][sanitize
     for (const ColumnOrder order :
          {ColumnOrder::natural, ColumnOrder::norm, ColumnOrder::sqrd, ColumnOrder::vblast, ColumnOrder::mmse_sqrd})
       add(problem<TestType>({4, 5, 40, 1}, "64qam,qpsk,256qam,16qam", "rayleigh", 16), "kbest:12", order);
-    for (const char* const method : {"kbest:33", "bfs-gemm:8", "lr", "fsd", "ep"})  // on cores
+    for (const char* const method : {"kbest:33", "bfs-gemm:8", "lr", "fsd", "ep"})  // runs on cores
       add(problem<TestType>({2, 2, 20, 1}, "16qam", "rayleigh", 9), method);
     add(problem<TestType>({3, 2, 30, 1}, "16qam", "rayleigh", 9), "kbest:16");
     add(problem<TestType>({3, 3, 30, 1}, "16qam", "zero", 9), "kbest:16");
@@ -219,7 +220,7 @@ TEMPLATE_TEST_CASE("hard detectors on a GPU are those of cores", "[gpu][sanitize
             p.alphabets[0].name);
     Graph g(gpu);
     const Detection found = mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options);
-    // In single precision kbest may drop another one of two paths that are as near as rounding can tell.
+    // In single precision kbest may drop the other of two paths whose distances differ by rounding.
     const index_t apart = differences(found, alone);
     CHECK(apart <= (sizeof(TestType) == 4 && options.method == MimoMethod::kbest ? 1 : 0));
     for (std::size_t k = 0; k < found.reports.size() && apart == 0; ++k) {
@@ -230,8 +231,8 @@ TEMPLATE_TEST_CASE("hard detectors on a GPU are those of cores", "[gpu][sanitize
   }
 }
 
-TEMPLATE_TEST_CASE("hard detectors on a GPU: what is not finite is named, and the graph goes on", "[gpu][sanitize]",
-                   float, double) {
+TEMPLATE_TEST_CASE("hard detectors on a GPU name an element that is not finite, and the graph remains usable",
+                   "[gpu][sanitize]", float, double) {
   require_gpu();
   shared_runtime.reset();
   Runtime gpu({.cpus = 1, .gpus = 1});

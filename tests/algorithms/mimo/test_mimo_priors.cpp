@@ -22,7 +22,7 @@ index_t bits_of(const std::vector<Constellation>& alphabets) {
   return bits;
 }
 
-/// Normal numbers of this deviation.
+/// Returns normal numbers with this standard deviation.
 template <class T>
 HostMatrix<T> random_priors(const Problem<T>& p, double deviation) {
   const Generator<double> normal{.pattern = Pattern::normal, .seed = 77};
@@ -32,14 +32,14 @@ HostMatrix<T> random_priors(const Problem<T>& p, double deviation) {
   return priors;
 }
 
-/// From the definition: the largest, or the logarithm of the sum, of exp(-||y - H s||^2 / N0) times P of each bit.
+/// Returns likelihoods by definition: the maximum or the log-sum of exp(-||y - H s||^2 / N0) times P of each bit.
 template <class T>
 SoftDetection<T> by_definition(const Problem<T>& p, const HostMatrix<T>& priors, bool sums) {
   const index_t bits = bits_of(p.alphabets);
   SoftDetection<T> made{HostMatrix<T>(bits, p.shape.signals), {}};
   const auto all = static_cast<index_t>(candidates(p.alphabets));
   for (index_t k = 0; k < p.shape.signals; ++k) {
-    std::vector<double> metrics[2];  // logarithms, by bits; then what the sums are
+    std::vector<double> metrics[2];  // metrics by bit value, then their sums
     const std::vector<double> none(std::size_t(bits), -HUGE_VAL);
     metrics[0] = metrics[1] = none;
     for (index_t candidate = 0; candidate < all; ++candidate) {
@@ -77,7 +77,7 @@ SoftDetection<T> by_definition(const Problem<T>& p, const HostMatrix<T>& priors,
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("priors: all kinds are what the definition says", "", float, double) {
+TEMPLATE_TEST_CASE("likelihoods with priors agree with their definition for all kinds", "", float, double) {
   const double limit = sizeof(TestType) == 4 ? 2e-3 : 1e-9;
   for (const char* const channel : {"rayleigh", "rank:1", "zero"})
     for (const char* const names : {"qpsk", "16qam", "qpsk,8psk"})
@@ -103,8 +103,8 @@ TEMPLATE_TEST_CASE("priors: all kinds are what the definition says", "", float, 
       }
 }
 
-TEST_CASE("priors: one stream of QPSK adds them, zeros change nothing, and scales do not matter") {
-  const RuntimeOfCores cores;  // which have all detectors with priors, and without
+TEST_CASE("priors of one QPSK stream are added, zero priors change nothing, and scales do not matter") {
+  const RuntimeOfCores cores;  // cores have all detectors, with and without priors
   auto p = problem<double>({1, 2, 60, 1}, "qpsk", "rayleigh", 3);
   const auto priors = random_priors(p, 3);
   for (const auto& kind : soft_kinds()) {
@@ -112,7 +112,7 @@ TEST_CASE("priors: one stream of QPSK adds them, zeros change nothing, and scale
     const auto alone = soft(p, {.kind = kind.value, .keep = 4}),
                with = soft(p, {.kind = kind.value, .keep = 4}, priors);
     CAPTURE(kind.name);
-    for (index_t e = 0; e < priors.size(); ++e)  // each bit has an axis to itself
+    for (index_t e = 0; e < priors.size(); ++e)  // each bit has its own axis
       CHECK(std::abs(with.llrs.data()[e] - alone.llrs.data()[e] - priors.data()[e]) < 1e-9);
     CHECK(apart(soft(p, {.kind = kind.value, .keep = 4}, HostMatrix<double>::zeros(2, 60)), alone) == 0);
   }
@@ -126,8 +126,7 @@ TEST_CASE("priors: one stream of QPSK adds them, zeros change nothing, and scale
   CHECK(apart(soft(q, {.kind = SoftKind::nway}, known), nway) < 1e-9);
 }
 
-TEMPLATE_TEST_CASE("priors: where noise drowns all, or H and y are tiny, they are all that is known", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("likelihoods equal the priors if noise dominates or H and y are tiny", "", float, double) {
   using T = TestType;
   for (const auto& kind : soft_kinds())
     for (const auto& [size, n0] : {std::pair{1.0, 1e36},
@@ -157,8 +156,7 @@ TEMPLATE_TEST_CASE("priors: where noise drowns all, or H and y are tiny, they ar
     }
 }
 
-TEMPLATE_TEST_CASE("lists that keep all are max-log, and shorter ones are cut where a value is missing", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("lists of all candidates give max-log, and shorter lists limit missing values", "", float, double) {
   const double limit = sizeof(TestType) == 4 ? 2e-3 : 1e-9;
   const auto p = problem<TestType>({3, 3, 20, 1}, "qpsk,8psk,bpsk", "rayleigh", 3);
   const auto all = soft(p, {.kind = SoftKind::max_log});
@@ -173,7 +171,7 @@ TEMPLATE_TEST_CASE("lists that keep all are max-log, and shorter ones are cut wh
   const auto four = problem<TestType>({4, 4, 50, 1}, "16qam", "rayleigh", 3);
   const auto exact = soft(four, {.clip = 20});
   double before = HUGE_VAL;
-  for (const index_t keep : {4, 32, 256}) {  // what is missing is taken for hopeless: |L| is too large
+  for (const index_t keep : {4, 32, 256}) {  // a missing candidate counts as impossible, so |L| is too large
     const auto some = soft(four, {.kind = SoftKind::list, .clip = 20, .keep = keep});
     double gap = 0;
     for (index_t e = 0; e < some.llrs.size(); ++e) {
@@ -189,7 +187,7 @@ TEMPLATE_TEST_CASE("lists that keep all are max-log, and shorter ones are cut wh
   CHECK(!exact_max_log(four.alphabets, {.kind = SoftKind::nway}));
 }
 
-TEST_CASE("priors and lists: what is refused, by name") {
+TEST_CASE("invalid priors and lists are refused by name") {
   const auto p = problem<double>({2, 2, 5, 1}, "16qam", "rayleigh", 6);
   auto priors = random_priors(p, 1);
   const auto refused = [&](const std::string& why, const SoftOptions& options) {
@@ -215,10 +213,10 @@ TEST_CASE("priors and lists: what is refused, by name") {
   CHECK((options.kind == SoftKind::kbest && options.keep == 16));
 }
 
-TEST_CASE("likelihoods as bytes: rounded to the nearest, halves to even, cut to 127") {
+TEST_CASE("likelihoods as bytes are rounded to nearest, halves to even, and limited to 127") {
   HostMatrix<double> llrs(1, 9);
   const double values[] = {0, 0.25, 0.75, -0.75, 31.6, 31.75, 1000, -1000, -HUGE_VAL};
-  const int wanted[] = {0, 0, 2, -2, 63, 64, 127, -127, -127};  // twice as much is 0.5, 1.5, -1.5, 63.2, 63.5, …
+  const int wanted[] = {0, 0, 2, -2, 63, 64, 127, -127, -127};  // twice the values are 0.5, 1.5, -1.5, 63.2, 63.5, …
   std::copy(std::begin(values), std::end(values), llrs.data());
   const QuantizedLlrs made = quantize_llrs(llrs, 2);
   for (index_t k = 0; k < 9; ++k) CHECK(int(made.llrs(0, k)) == wanted[k]);

@@ -11,7 +11,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEMPLATE_TEST_CASE("sts, rts and a look at all candidates are the same", "", float, double) {
+TEMPLATE_TEST_CASE("sts and rts equal an enumeration of all candidates", "", float, double) {
   const double limit = sizeof(TestType) == 4 ? 2e-3 : 1e-9;
   for (const char* const channel : {"rayleigh", "rank:1", "zero", "correlated:0.9"})
     for (const char* const names : {"qpsk", "16qam", "qpsk,8psk"})
@@ -31,7 +31,7 @@ TEMPLATE_TEST_CASE("sts, rts and a look at all candidates are the same", "", flo
   CHECK(apart(soft(wide, {.kind = SoftKind::sts}), soft(wide, {.kind = SoftKind::max_log})) < limit);
 }
 
-TEST_CASE("soft bits have the hard decision's signs, and one search has fewer nodes than many") {
+TEST_CASE("soft bits have the signs of the hard decision, and one search visits fewer nodes than several") {
   const auto p = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 8);
   const Detection hard = detect(p, {});
   const auto sts = soft(p, {.kind = SoftKind::sts}), rts = soft(p, {.kind = SoftKind::rts});
@@ -44,7 +44,7 @@ TEST_CASE("soft bits have the hard decision's signs, and one search has fewer no
   CHECK(one < many / 2);
 }
 
-TEST_CASE("one stream: closed forms of QPSK, where all kinds agree") {
+TEST_CASE("all kinds agree with the closed forms for one QPSK stream") {
   const auto p = problem<double>({1, 2, 100, 1}, "qpsk", "rayleigh", 3);
   for (const auto& kind : soft_kinds()) {
     const auto found = soft(p, {.kind = kind.value, .keep = 4});
@@ -59,7 +59,7 @@ TEST_CASE("one stream: closed forms of QPSK, where all kinds agree") {
   }
 }
 
-TEST_CASE("app is max-log where noise is small, and never far from it") {
+TEST_CASE("app equals max-log at low noise and is near it otherwise") {
   const auto p = problem<double>({2, 2, 50, 1}, "16qam", "rayleigh", 6);
   const auto app = soft(p, {.kind = SoftKind::app}), log = soft(p, {.kind = SoftKind::max_log});
   for (index_t e = 0; e < app.llrs.size(); ++e)
@@ -72,8 +72,7 @@ TEST_CASE("app is max-log where noise is small, and never far from it") {
     CHECK(cut.llrs.data()[e] == std::clamp(whole.llrs.data()[e], -1.5, 1.5));
 }
 
-TEMPLATE_TEST_CASE("soft bits without noise to speak of: |L| is as large as numbers can be, and never NaN", "", float,
-                   double) {
+TEMPLATE_TEST_CASE("soft bits at almost zero noise are at the limit of the type and never NaN", "", float, double) {
   for (const double n0 : {1e-307, 1e-40, 1e-20}) {
     const auto p = problem<TestType>({2, 3, 40, 1}, "qpsk", "rayleigh", 6);
     const auto exact = soft(p, {.kind = SoftKind::max_log, .n0 = n0});
@@ -87,7 +86,8 @@ TEMPLATE_TEST_CASE("soft bits without noise to speak of: |L| is as large as numb
         CHECK(apart(found, exact) < (sizeof(TestType) == 4 ? 1e-3 : 1e-9));
         continue;
       }
-      // The estimate is then zf's (ep's too: the signal outweighs all densities), with noise n0 ((H^H H)^-1)(j, j).
+      // The estimate is then that of zf (also for ep: the signal outweighs all densities), with noise n0 ((H^H
+      // H)^-1)(j, j).
       for (index_t k = 0; k < 40; ++k)
         for (index_t j = 0; j < 2; ++j) {
           const std::complex<double> a(p.h(0, 2 * k + j)), b(p.h(1, 2 * k + j)), c(p.h(2, 2 * k + j));
@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("soft bits without noise to speak of: |L| is as large as numb
   }
 }
 
-TEST_CASE("soft bits that nothing is known of: mmse and dependent columns, and distances beyond all numbers") {
+TEST_CASE("soft bits without information fail: mmse with dependent columns, and distances that overflow") {
   auto p = problem<double>({2, 2, 20, 1}, "qpsk", "rank:1", 6);
   CHECK(soft(p, {.kind = SoftKind::mmse, .n0 = 1e-6}).failed() == 0);
   const auto lost = soft(p, {.kind = SoftKind::mmse, .n0 = 1e-40});
@@ -129,7 +129,7 @@ TEST_CASE("soft bits that nothing is known of: mmse and dependent columns, and d
   }
 }
 
-TEST_CASE("soft bits: scales, no signals, and what is refused") {
+TEST_CASE("soft bits do not depend on scales, accept zero signals, and refuse invalid arguments") {
   auto p = problem<double>({2, 2, 30, 1}, "16qam", "rayleigh", 6);
   const auto before = soft(p, {}), linear = soft(p, {.kind = SoftKind::mmse});
   for (index_t e = 0; e < p.h.size(); ++e) p.h.data()[e] *= 1e-140;
@@ -150,7 +150,7 @@ TEST_CASE("soft bits: scales, no signals, and what is refused") {
   check_throws<ArgumentError>("2^20", [&] { soft(large, {.kind = SoftKind::app}); });
 }
 
-TEMPLATE_TEST_CASE("mmse: likelihoods of a signal from far away keep their digits", "", float, double) {
+TEMPLATE_TEST_CASE("mmse likelihoods of a distant signal keep their digits", "", float, double) {
   auto p = problem<TestType>({1, 1, 1, 1}, "qpsk", "zero", 0);
   p.h(0, 0) = 1, p.n0 = 1;
   for (const double far : {1.0, 1e9, 1e17}) {
@@ -162,7 +162,7 @@ TEMPLATE_TEST_CASE("mmse: likelihoods of a signal from far away keep their digit
   }
 }
 
-TEST_CASE("mmse: likelihoods of points far from 0 keep the digits that y has") {
+TEST_CASE("mmse likelihoods of points far from 0 keep the digits of y") {
   auto p = problem<double>({1, 1, 1, 1}, "bpsk", "zero", 0);
   for (const double offset : {0.0, 1e5, 1e8}) {
     p.alphabets[0].points = {offset + 1, offset - 1};
@@ -173,7 +173,7 @@ TEST_CASE("mmse: likelihoods of points far from 0 keep the digits that y has") {
   }
 }
 
-TEST_CASE("nway of two streams is exact where columns are zero, equal or nearly so") {
+TEST_CASE("nway of two streams is exact for zero, equal and nearly equal columns") {
   for (const double apart_by : {-1.0, 0.0, 1e-16, 1e-13, 1e-10, 1e-5})
     for (const char* const name : {"qpsk", "8psk", "16qam"}) {
       auto p = problem<double>({2, 4, 40, 1}, name, "rayleigh", 0);
@@ -190,7 +190,7 @@ TEST_CASE("nway of two streams is exact where columns are zero, equal or nearly 
     }
 }
 
-TEST_CASE("nway, a column of three being zero: the others' bits are exact") {
+TEST_CASE("nway with one zero column of three is exact for the other streams") {
   auto p = problem<double>({3, 4, 40, 1}, "qpsk", "rayleigh", 0);
   for (index_t k = 0; k < 40; ++k)
     for (index_t i = 0; i < 4; ++i) p.h(i, 3 * k + 1) = 0;
@@ -200,7 +200,7 @@ TEST_CASE("nway, a column of three being zero: the others' bits are exact") {
   CHECK(apart(found, exact) <= 1e-9);
 }
 
-TEST_CASE("mmse's bits, columns being equal: right at any noise, or without an answer") {
+TEST_CASE("mmse bits of equal columns are correct at any noise or fail") {
   for (const double n0 : {1e-4, 1e-8, 1e-11, 1e-12, 1e-14, 1e-16, 1e-20, 1e-25, 1e-30}) {
     auto p = problem<double>({2, 4, 60, 1}, "16qam", "rayleigh", 0);
     p.n0 = n0;
@@ -212,7 +212,7 @@ TEST_CASE("mmse's bits, columns being equal: right at any noise, or without an a
     for (index_t k = 0; k < most; ++k) {
       if (found.nodes[std::size_t(k)] == kernels::SoftDetector<double>::no_answer) continue;
       ++answers;
-      // Either stream: h^H y / ||h||^2 = s + noise of variance 1 + N0 / ||h||^2.
+      // For both streams: h^H y / ||h||^2 = s + noise of variance 1 + N0 / ||h||^2.
       std::complex<double> sum = 0;
       double square = 0;
       for (index_t i = 0; i < 4; ++i) sum += std::conj(p.h(i, 2 * k)) * p.y(i, k), square += std::norm(p.h(i, 2 * k));
@@ -233,7 +233,7 @@ TEST_CASE("mmse's bits, columns being equal: right at any noise, or without an a
   }
 }
 
-TEMPLATE_TEST_CASE("mmse and nway on a GPU are those of cores", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("mmse and nway on a GPU agree with cores", "[gpu][sanitize]", float, double) {
   require_gpu();
   struct Case {
     Problem<TestType> p;
@@ -261,7 +261,7 @@ TEMPLATE_TEST_CASE("mmse and nway on a GPU are those of cores", "[gpu][sanitize]
                                      {16, 16, 2, 1}})
         add(problem<TestType>(shape, "16qam", "rayleigh", 9), {.kind = kind, .clip = 20});
       add(problem<TestType>({3, 3, 50, 1}, "64qam,qpsk,16qam", "rayleigh", 14), {.kind = kind, .batch = 17});
-      add(problem<TestType>({3, 3, 50, 1}, "8psk,bpsk,16qam", "rayleigh", 9), {.kind = kind});  // nway: on cores
+      add(problem<TestType>({3, 3, 50, 1}, "8psk,bpsk,16qam", "rayleigh", 9), {.kind = kind});  // nway runs on cores
       add(problem<TestType>({2, 2, 50, 1}, "qpsk", "zero", 9), {.kind = kind});
     }
     add(problem<TestType>({2, 2, 20, 1}, "qpsk", "rank:1", 330), {.kind = SoftKind::mmse});
@@ -272,12 +272,12 @@ TEMPLATE_TEST_CASE("mmse and nway on a GPU are those of cores", "[gpu][sanitize]
     Graph g(gpu);
     const auto found = mimo_soft(g, p.shape, p.h, p.y, p.alphabets, options);
     CHECK(found.nodes == alone.nodes);
-    // Slicing may go on in another way where two points are as near as rounding can tell: seen in no case here.
+    // If two points are equally near up to rounding, slicing could continue differently; no case here does.
     CHECK(apart(found, alone) <= (sizeof(TestType) == 4 ? 1e-5 : 1e-9) / std::fmin(1, p.n0));
   }
 }
 
-TEST_CASE("likelihoods without a core: what no GPU takes is refused with its name", "[gpu]") {
+TEST_CASE("a kind of likelihood without a GPU kernel is refused by name if there is no core", "[gpu]") {
   require_gpu();
   shared_runtime.reset();
   Runtime gpu({.cpus = 0, .gpus = 1});

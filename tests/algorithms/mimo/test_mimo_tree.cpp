@@ -9,7 +9,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEMPLATE_TEST_CASE("a search tree has the search's nodes, and ends at its answer", "", float, double) {
+TEMPLATE_TEST_CASE("a search tree has the nodes of the search and ends at its result", "", float, double) {
   for (const char* const names : {"16qam", "8psk"})
     for (const MimoMethod method : {MimoMethod::sd, MimoMethod::sd_plain, MimoMethod::babai})
       for (const ColumnOrder order : {ColumnOrder::mmse_vblast, ColumnOrder::gradient, ColumnOrder::su_wassell}) {
@@ -20,7 +20,7 @@ TEMPLATE_TEST_CASE("a search tree has the search's nodes, and ends at its answer
           CAPTURE(names, int(method), int(order), k);
           const SearchTree tree = mimo_search_tree(p.shape, p.h, p.y, p.alphabets, options, k);
           CHECK(tree.levels.size() == (p.alphabets[0].size() == 8 ? 3u : 6u));
-          // GPUs count their own way.
+          // GPUs count nodes differently.
           if (runtime().gpus() == 0)
             CHECK(static_cast<long long>(tree.nodes.size()) == found.reports[std::size_t(k)].nodes);
           int last = -1;
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("a search tree has the search's nodes, and ends at its answer
       }
 }
 
-TEST_CASE("a search tree: what is refused") {
+TEST_CASE("invalid arguments of a search tree are refused") {
   const auto p = problem<double>({2, 2, 3, 1}, "qpsk", "rayleigh", 8);
   const auto refused = [&](const std::string& why, const MimoOptions& options, index_t signal) {
     check_throws<ArgumentError>(why, [&] { mimo_search_tree(p.shape, p.h, p.y, p.alphabets, options, signal); });

@@ -19,7 +19,7 @@ struct RealProblem {
   HostMatrix<double> h, x;
 };
 
-/// x = H s + v: s of the amplitudes of 16-QAM, which are labels' here.
+/// x = H s + v; s holds amplitudes of 16-QAM, given as labels.
 RealProblem real_problem(index_t n, index_t signals, double noise = 0.1, double scale = 1) {
   const Generator<double> normal{.pattern = Pattern::normal, .seed = 7};
   const double amplitudes[] = {-3, -1, 1, 3};
@@ -35,7 +35,7 @@ RealProblem real_problem(index_t n, index_t signals, double noise = 0.1, double 
   return p;
 }
 
-/// Every s, in double, from H.
+/// Returns the best s by enumeration in double.
 HostMatrix<int> by_brute_force(const RealProblem& p) {
   const Constellation::Axis axis = constellation(ConstellationKind::qam16).product().front().re;
   const index_t n = p.h.rows(), all = index_t{1} << (2 * n);
@@ -88,11 +88,11 @@ void same_everywhere(Runtime& on, index_t n, index_t signals) {
 
 }  // namespace
 
-TEST_CASE("orderings: every build, strategy and buffer gives the same symbols") {
+TEST_CASE("every build, strategy and buffer size of orderings gives the same symbols") {
   for (const index_t n : {1, 2, 3, 4, 5, 6, 7}) same_everywhere(runtime(), n, n < 5 ? 70 : 130);
 }
 
-TEST_CASE("orderings: n = 8, all factorizations of each build") {
+TEST_CASE("all factorizations of each build are done for n = 8") {
   const RealProblem p = real_problem(8, 200);
   std::optional<HostMatrix<int>> first;
   for (const auto& build : ordering_builds()) {
@@ -107,7 +107,7 @@ TEST_CASE("orderings: n = 8, all factorizations of each build") {
   }
 }
 
-TEST_CASE("orderings find what sd finds, at any scale") {
+TEST_CASE("orderings find the symbols of sd at any scale") {
   for (const double scale : {1.0, 1e150, 1e-150}) {
     const RealProblem p = real_problem(4, 60, 0.3, scale);
     const HostMatrix<int> best = by_brute_force(real_problem(4, 60, 0.3));
@@ -118,7 +118,7 @@ TEST_CASE("orderings find what sd finds, at any scale") {
   }
 }
 
-TEST_CASE("orderings: dependent columns, no channel, no signals") {
+TEST_CASE("orderings accept dependent columns, a zero channel and zero signals") {
   RealProblem p = real_problem(4, 40);
   for (index_t i = 0; i < 4; ++i) p.h(i, 3) = p.h(i, 1) + p.h(i, 2);
   RealProblem none = real_problem(4, 5);
@@ -148,7 +148,7 @@ TEST_CASE("orderings: dependent columns, no channel, no signals") {
     }
 }
 
-TEST_CASE("orderings: cache factors what occurs, once; what is refused") {
+TEST_CASE("the cache of orderings factors each occurring order once, and invalid arguments are refused") {
   const RealProblem p = real_problem(3, 100);
   OrderedDetector detector(runtime(), p.h.clone(), constellation(ConstellationKind::qam16),
                            {OrderingBuild::full, OrderingStrategy::cache, 10});
@@ -178,7 +178,7 @@ TEST_CASE("orderings: cache factors what occurs, once; what is refused") {
   check_throws<ArgumentError>("2 x 5; 3 x signals", [&] { (void)detector.detect(g, HostMatrix<double>(2, 5)); });
 }
 
-TEST_CASE("orderings: a cancelled graph, however far it had come, leaves nothing half made") {
+TEST_CASE("orderings: a graph cancelled at any time leaves the detector usable") {
   const RealProblem p = real_problem(5, 300);
   const HostMatrix<int> best = by_brute_force(p);
   int cancelled = 0;
@@ -204,7 +204,7 @@ TEST_CASE("orderings: a cancelled graph, however far it had come, leaves nothing
       const auto detect = [&] { found = detector.detect(g, p.x); };
       cancelled += is_cancelled(detect) ? 1 : 0;
       canceller.join();
-      for (int again = 0; again < 3; ++again) {  // what came too late for the first concerns the next
+      for (int again = 0; again < 3; ++again) {  // a late cancellation ends the next call
         (void)is_cancelled([&] { g.wait(); });
         if (!is_cancelled(detect)) break;
       }
@@ -213,14 +213,14 @@ TEST_CASE("orderings: a cancelled graph, however far it had come, leaves nothing
   CHECK(cancelled > 0);
 }
 
-TEST_CASE("orderings on a GPU give the same symbols", "[gpu][sanitize]") {
+TEST_CASE("orderings on a GPU give the symbols of cores", "[gpu][sanitize]") {
   require_gpu();
   shared_runtime.reset();
   Runtime gpu({.cpus = 1, .gpus = 1});
   for (const index_t n : {1, 2, 4, 5}) same_everywhere(gpu, n, 40);
 }
 
-TEST_CASE("orderings on a GPU: n = 8", "[gpu]") {
+TEST_CASE("orderings on a GPU work for n = 8", "[gpu]") {
   require_gpu();
   shared_runtime.reset();
   Runtime gpu({.cpus = 1, .gpus = 1});

@@ -9,7 +9,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEST_CASE("permutations: rank, unrank and next agree, in lexicographic order from 0") {
+TEST_CASE("rank, unrank and next of permutations agree, in lexicographic order from 0") {
   for (index_t n = 0; n <= 7; ++n) {
     std::vector<int> p(static_cast<std::size_t>(n)), before;
     std::iota(p.begin(), p.end(), 0);
@@ -21,7 +21,7 @@ TEST_CASE("permutations: rank, unrank and next agree, in lexicographic order fro
       before = p;
       more = next_permutation_of(p);
     }
-    CHECK(std::is_sorted(p.begin(), p.end()));  // begins again
+    CHECK(std::is_sorted(p.begin(), p.end()));  // starts again with the first
     CHECK(rank == static_cast<std::uint64_t>(std::tgamma(double(n + 1)) + 0.5));
   }
   const std::vector<int> last{19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
@@ -29,7 +29,7 @@ TEST_CASE("permutations: rank, unrank and next agree, in lexicographic order fro
   CHECK(permutation_of_rank(20, 2432902008176639999u) == last);
 }
 
-TEST_CASE("permutations: neighbours differ by one swap, and all of them come once") {
+TEST_CASE("neighbouring permutations differ by one swap, and each permutation occurs once") {
   for (index_t n = 0; n <= 7; ++n) {
     NeighbourPermutations all(n);
     std::set<std::vector<int>> seen{all.now()};
@@ -48,7 +48,7 @@ TEST_CASE("permutations: neighbours differ by one swap, and all of them come onc
   }
 }
 
-TEST_CASE("permutations: what is refused") {
+TEST_CASE("invalid permutations are refused") {
   for (const std::vector<int>& wrong : {std::vector<int>{0, 0}, {1, 2}, {-1, 0}, std::vector<int>(21)})
     CHECK_THROWS_AS(permutation_rank(wrong), ArgumentError);
   CHECK_THROWS_AS(permutation_of_rank(3, 6), ArgumentError);

@@ -44,7 +44,7 @@ struct Batch {
   bool rotations;
 };
 
-/// Factors `count` matrices of h rows, of that kind, with right-hand sides.
+/// Factors `count` matrices of h rows of this kind, with right-hand sides.
 template <class F>
 Batch<F> factor(index_t h, index_t n, index_t count, index_t right, const QrBatchOptions& options,
                 const char* kind = "rayleigh", double scale = 1, index_t together = 7, Runtime& where = runtime(),
@@ -73,7 +73,7 @@ Batch<F> factor(index_t h, index_t n, index_t count, index_t right, const QrBatc
   if (poisoned >= 0) p.a(1, poisoned * n + 1) = as<F>(Number(std::nan(""), 0), 1);
   p.packed = p.a.clone(), p.transformed = p.b.clone();
   for (index_t j = 0; j < p.a.cols(); ++j)
-    for (index_t i = h; i < m; ++i) p.packed(i, j) = F(99);  // written by the call
+    for (index_t i = h; i < m; ++i) p.packed(i, j) = F(99);  // must be overwritten
   for (index_t j = 0; j < p.b.cols(); ++j)
     for (index_t i = h; i < m; ++i) p.transformed(i, j) = F(99);
   const auto map = [&](auto& x, index_t cols) {
@@ -87,7 +87,7 @@ Batch<F> factor(index_t h, index_t n, index_t count, index_t right, const QrBatc
   return p;
 }
 
-/// What QrBatchOptions::rotations says of a stored number, in double: c and s.
+/// Returns c and s in double of a stored rotation, as documented for QrBatchOptions::rotations.
 template <class F>
 std::pair<double, Number> unpacked(F stored) {
   const Number rho(stored);
@@ -98,7 +98,8 @@ std::pair<double, Number> unpacked(F stored) {
   return {2 / size, rho / size * std::sqrt(1 - 4 / (size * size))};
 }
 
-/// ||A P - Q R|| and ||b - Q (Q^H b)||, relative, of matrix k: Q from the reflectors or rotations, in double.
+/// Returns the relative errors ||A P - Q R|| and ||b - Q (Q^H b)|| of matrix k, with Q in double from reflectors or
+/// rotations.
 template <class F>
 void check(const Batch<F>& p, index_t k) {
   const index_t m = p.m, n = p.n, steps = std::min(m, n);
@@ -165,8 +166,8 @@ std::vector<QrBatchOptions> every_order() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("qr_batch: every shape and order, right-hand sides inside", "", float, double, std::complex<float>,
-                   std::complex<double>) {
+TEMPLATE_TEST_CASE("qr_batch factors every shape and order with right-hand sides", "", float, double,
+                   std::complex<float>, std::complex<double>) {
   using F = TestType;
   for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1}, {4, 4}, {5, 2}, {2, 5}, {3, 1}, {1, 3}, {16, 8}})
     for (const QrBatchOptions& options : every_order())
@@ -185,10 +186,10 @@ TEMPLATE_TEST_CASE("qr_batch: every shape and order, right-hand sides inside", "
       for (const bool rotations : {false, true}) check(factor<F>(5, 3, 4, 1, {order, 0, rotations}, "rayleigh", scale));
 }
 
-TEST_CASE("qr_batch: sqrd takes the column of which least is left, vblast leaves the best one to the end") {
+TEST_CASE("qr_batch: sqrd selects the column with the least residual, vblast leaves the best column to the end") {
   const Batch<Number> sorted = factor<Number>(6, 4, 20, 0, {ColumnOrder::sqrd, 0}),
                       best = factor<Number>(6, 4, 20, 0, {ColumnOrder::vblast, 0});
-  // |R(k, k)| of a column at place k, after these before it.
+  // Returns |R(k, k)| for a column at place k after the columns `before`.
   const auto left_of = [](const Batch<Number>& p, index_t k, const std::vector<int>& before, int column) {
     std::vector<std::vector<Number>> basis;
     std::vector<int> all = before;
@@ -228,7 +229,7 @@ TEST_CASE("qr_batch: sqrd takes the column of which least is left, vblast leaves
   }
 }
 
-TEST_CASE("qr_batch names a matrix that is not finite, and the others do not notice") {
+TEST_CASE("qr_batch names a matrix that is not finite and factors the others") {
   for (const bool rotations : {false, true}) {
     const auto p = factor<double>(4, 3, 20, 1, {ColumnOrder::sqrd, 0, rotations}, "rayleigh", 1, 7, runtime(), 9);
     REQUIRE(p.failures.size() == 1);
@@ -238,7 +239,7 @@ TEST_CASE("qr_batch names a matrix that is not finite, and the others do not not
   }
 }
 
-TEST_CASE("qr_batch: real rotations are those of the Givens kernels, and R is that of reflectors but for signs") {
+TEST_CASE("qr_batch: real rotations equal the Givens kernels, and R equals that of reflectors up to signs") {
   const auto turned = factor<double>(5, 3, 4, 0, {ColumnOrder::natural, 0, true}),
              reflected = factor<double>(5, 3, 4, 0, {ColumnOrder::natural, 0});
   for (index_t k = 0; k < 4; ++k) {
@@ -252,7 +253,7 @@ TEST_CASE("qr_batch: real rotations are those of the Givens kernels, and R is th
   }
 }
 
-TEST_CASE("qr_batch: a rotation that has nothing to do leaves all as it is") {
+TEST_CASE("qr_batch: a rotation of zeros changes nothing") {
   constexpr index_t m = 40, count = 50;
   HostMatrix<Number> a = HostMatrix<Number>::zeros(m, count), tau(1, count);
   HostMatrix<int> order(1, count);
@@ -269,7 +270,7 @@ TEST_CASE("qr_batch: a rotation that has nothing to do leaves all as it is") {
     for (index_t i = 0; i < m; ++i) CHECK(a(i, k) == given(i, k));
 }
 
-TEST_CASE("qr_batch refuses other shapes") {
+TEST_CASE("qr_batch refuses invalid shapes") {
   Graph g(runtime());
   const auto refused = [&](Shape a, Shape tau, Shape order, QrBatchOptions options = {}) {
     const TileMatrix<double> A(runtime(), a.rows, a.cols, {a.rows, a.cols}), Tau(runtime(), tau.rows, tau.cols, {4, 2});
@@ -284,7 +285,8 @@ TEST_CASE("qr_batch refuses other shapes") {
   refused({3, 6}, {3, 2}, {3, 2}, {ColumnOrder::mmse_sqrd, 1});
 }
 
-TEMPLATE_TEST_CASE("qr_batch on a GPU", "[gpu][sanitize]", float, std::complex<float>, std::complex<double>) {
+TEMPLATE_TEST_CASE("qr_batch factors matrices on a GPU", "[gpu][sanitize]", float, std::complex<float>,
+                   std::complex<double>) {
   using F = TestType;
   require_gpu();
   shared_runtime.reset();

@@ -9,8 +9,8 @@ using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
 
-TEST_CASE("coloured noise: what is nearest once it is white is likeliest by C itself") {
-  // C^-1 of C = [2, 1 - i; 1 + i, 3]: det 4.
+TEST_CASE("the nearest point after whitening is the most likely point for covariance C") {
+  // The inverse of C = [2, 1 - i; 1 + i, 3], whose determinant is 4.
   HostMatrix<Number> c(2, 2);
   c(0, 0) = 2, c(0, 1) = {1, -1}, c(1, 0) = {1, 1}, c(1, 1) = 3;
   const Number inverse[2][2] = {{0.75, {-0.25, 0.25}}, {{-0.25, -0.25}, 0.5}};
@@ -41,7 +41,7 @@ TEST_CASE("coloured noise: what is nearest once it is white is likeliest by C it
   }
 }
 
-TEST_CASE("antennas of any units are whitened alike") {
+TEST_CASE("whitening does not depend on the units of antennas") {
   auto p = problem<double>({2, 3, 20, 1}, "qpsk", "rayleigh", 0),
        q = problem<double>({2, 3, 20, 1}, "qpsk", "rayleigh", 0);
   HostMatrix<Number> c(3, 3), far(3, 3);
@@ -60,7 +60,7 @@ TEST_CASE("antennas of any units are whitened alike") {
   CHECK(std::equal(p.y.data(), p.y.data() + p.y.size(), q.y.data()));
 }
 
-TEST_CASE("whiten refuses what is no covariance") {
+TEST_CASE("whiten refuses an invalid covariance") {
   auto p = problem<float>({2, 2, 5, 1}, "qpsk", "rayleigh", 0);
   const auto refused = [&](const char* why, Number a, Number b, Number c, Number d) {
     HostMatrix<Number> m(2, 2);

@@ -13,7 +13,7 @@ using namespace tesela;
 
 namespace {
 
-/// R in the place of A, in padded memory, is what extract_r gives, above zeros.
+/// Checks that R in the memory of A equals extract_r and has zeros below, and that the padding is unchanged.
 template <class T>
 void check(Runtime& runtime, Shape size, TileShape tile) {
   const auto [m, n] = size;
@@ -48,12 +48,12 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("R in the place of A", "[qr]", float, double) {
+TEMPLATE_TEST_CASE("keep_r leaves R in the memory of A", "[qr]", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("R in the place of A on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("keep_r leaves R in the memory of A on a GPU", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime);

@@ -50,7 +50,7 @@ HostMatrix<double> of_condition(index_t m, index_t n, double kappa) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("orthogonalize: every method, shape and tile", "", float, double) {
+TEMPLATE_TEST_CASE("orthogonalize works for every method, shape and tile", "", float, double) {
   using T = TestType;
   for (const Shape shape : {Shape{0, 0}, {1, 1}, {5, 0}, {5, 1}, {7, 7}, {40, 12}, {65, 64}, {100, 33}}) {
     const HostMatrix<T> a = generate<T>(shape, RandomMatrix{}, 3);
@@ -58,7 +58,8 @@ TEMPLATE_TEST_CASE("orthogonalize: every method, shape and tile", "", float, dou
       for (const index_t wide : {0, 1, 5, 16}) {
         const bool gram = method.value == Orthogonalization::cholesky_qr2,
                    tiles = method.value == Orthogonalization::householder;
-        if (gram && shape.rows == shape.cols && shape.rows > 1) continue;  // as ill-conditioned as chance has it
+        // A random square matrix may be too ill-conditioned.
+        if (gram && shape.rows == shape.cols && shape.rows > 1) continue;
         const index_t rows = std::max<index_t>(shape.rows, 1), columns = std::max<index_t>(shape.cols, 1);
         const TileShape tile = wide == 0 ? TileShape{}
                                : gram    ? TileShape{wide, columns}
@@ -77,7 +78,7 @@ TEMPLATE_TEST_CASE("orthogonalize: every method, shape and tile", "", float, dou
   }
 }
 
-TEST_CASE("orthogonalize: what theory says of Q for conditions 1 … 1e16") {
+TEST_CASE("orthogonalize: the orthogonality of Q follows theory for conditions 1 … 1e16") {
   constexpr double u = 1.1e-16;
   for (int e = 0; e <= 16; e += 2) {
     const double kappa = std::pow(10.0, e);
@@ -106,13 +107,13 @@ TEST_CASE("orthogonalize: what theory says of Q for conditions 1 … 1e16") {
   }
 }
 
-TEST_CASE("orthogonalize: blocks are as good as one tile where the method is") {
+TEST_CASE("orthogonalize: a stable method loses no accuracy in blocks") {
   const HostMatrix<double> a = of_condition(150, 48, 1e12);
   for (const index_t wide : {1, 7, 16, 48})
     CHECK(run(a, Orthogonalization::cgs2, {150, wide}).error.orthogonality <= 1e-13);
 }
 
-TEST_CASE("orthogonalize names a column that depends on the others, and makes R's diagonal positive") {
+TEST_CASE("orthogonalize names a dependent column and makes the diagonal of R positive") {
   HostMatrix<double> a = generate<double>({20, 6}, RandomMatrix{}, 2);
   for (index_t i = 0; i < 20; ++i) a(i, 3) = 0;
   for (const Orthogonalization method :
@@ -129,7 +130,7 @@ TEST_CASE("orthogonalize names a column that depends on the others, and makes R'
   for (index_t i = 0; i < p.q.size(); ++i) CHECK(std::abs(p.q.data()[i] - q.q.data()[i]) <= 1e-13);
 }
 
-TEMPLATE_TEST_CASE("orthogonalize: a power of two goes into R, and changes no bit of Q", "", float, double) {
+TEMPLATE_TEST_CASE("orthogonalize: a power of two scales R and changes no bit of Q", "", float, double) {
   const RuntimeOfCores cores;
   using T = TestType;
   const HostMatrix<T> a = generate<T>({40, 12}, RandomMatrix{}, 3);
@@ -149,7 +150,7 @@ TEMPLATE_TEST_CASE("orthogonalize: a power of two goes into R, and changes no bi
   }
 }
 
-TEST_CASE("orthogonalize refuses other shapes") {
+TEST_CASE("orthogonalize refuses invalid shapes") {
   Graph g(runtime());
   const auto refused = [&](Shape a, TileShape tile, Orthogonalization method) {
     const TileMatrix<double> A(runtime(), a.rows, a.cols, tile);
@@ -160,7 +161,7 @@ TEST_CASE("orthogonalize refuses other shapes") {
   refused({4, 3}, {4, 2}, Orthogonalization::cholesky_qr2);
 }
 
-TEMPLATE_TEST_CASE("orthogonalize on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("orthogonalize works on a GPU", "[gpu][sanitize]", float, double) {
   using T = TestType;
   test::require_gpu();
   test::shared_runtime.reset();
@@ -181,7 +182,7 @@ TEMPLATE_TEST_CASE("orthogonalize on a GPU", "[gpu][sanitize]", float, double) {
   CHECK(run(a, Orthogonalization::cgs2, {}, gpu).broken == 4);
 }
 
-TEMPLATE_TEST_CASE("orthogonalize on a GPU: cgs2 in strips", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("orthogonalize on a GPU runs cgs2 in strips", "[gpu]", float, double) {
   using T = TestType;
   test::require_gpu();
   test::shared_runtime.reset();
@@ -192,7 +193,7 @@ TEMPLATE_TEST_CASE("orthogonalize on a GPU: cgs2 in strips", "[gpu]", float, dou
         RandomMatrix kind;
         kind.condition = kappa;
         HostMatrix<T> a = generate<T>(shape, kind, 5);
-        // Their squares are no numbers.
+        // The squares of these elements underflow.
         for (index_t i = 0; i < shape.rows; ++i) a(i, 17) *= sizeof(T) == 8 ? T(1e-250) : T(1e-28);
         CAPTURE(shape.rows, kappa, wide);
         const Result<T> x = run(a, Orthogonalization::cgs2, wide > 0 ? TileShape{shape.rows, wide} : TileShape{}, gpu);

@@ -26,7 +26,7 @@ HostMatrix<T> random(index_t m, index_t n, std::uint64_t seed) {
   return a;
 }
 
-/// R of LAPACK's geqrf, upper trapezoid min(m, n) x n.
+/// Returns R of LAPACK's geqrf, the upper trapezoid min(m, n) x n.
 template <class T>
 HostMatrix<T> lapack_r(const HostMatrix<T>& a) {
   HostMatrix<T> f = a.clone();
@@ -38,7 +38,7 @@ HostMatrix<T> lapack_r(const HostMatrix<T>& a) {
   return r;
 }
 
-/// C = op(A) B, summed in double.
+/// Returns C = op(A) B, summed in double.
 template <class T>
 HostMatrix<double> product(Op op, const HostMatrix<T>& a, const HostMatrix<T>& b) {
   const Shape s = apply(op, a.shape());
@@ -78,8 +78,8 @@ double distance(const M& a, const HostMatrix<T>& b) {
 template <class T>
 constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// Factors a random matrix in padded memory and checks A = QR, Q^T Q = I, R against LAPACK, Q and Q^T from both sides,
-/// and that the padding stays.
+/// Factors a random matrix in padded memory and checks A = QR, Q^T Q = I, R against LAPACK, products with Q and Q^T
+/// from both sides, and unchanged padding.
 template <class T>
 void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& options) {
   const auto [m, n] = size;
@@ -138,11 +138,11 @@ void check_qr(Runtime& runtime, Shape size, TileShape tile, const QrOptions& opt
     const T sign = (r(i, i) < 0) == (expected(i, i) < 0) ? T(1) : T(-1);
     for (index_t j = 0; j < n; ++j) r(i, j) *= sign;
   }
-  // R of a square matrix is as sensitive as the matrix is ill conditioned; this one is not very.
+  // R of a square matrix is as sensitive as the matrix is ill-conditioned; this one is well conditioned.
   CHECK(distance(expected, r) <= 1000 * tolerance * norm(a));
 }
 
-/// Q^T A = [R; 0] and Q Q^T A = A alone: every kernel runs, a few times each.
+/// Checks only Q^T A = [R; 0] and Q Q^T A = A, which runs every kernel a few times.
 template <class T>
 void check_qr_briefly(Runtime& runtime, Shape size, TileShape tile, const QrOptions& options) {
   const auto [m, n] = size;
@@ -189,7 +189,7 @@ void check_every_tree(Runtime& runtime, auto zero, const std::vector<index_t>& i
         }
 }
 
-/// One of the variants a tree and shape, by turns: on a GPU a small graph takes a tenth of a second.
+/// Cycles through the variants, one for each tree and shape: on a GPU a small graph takes a tenth of a second.
 void check_every_tree_once(Runtime& runtime, auto zero) {
   using T = decltype(zero);
   int turn = 0;
@@ -223,7 +223,7 @@ TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", 
   check_every_tree_once(runtime, TestType(0));
 }
 
-TEMPLATE_TEST_CASE("wide and tall tiles on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_qr<TestType>(runtime, {700, 300}, {700, 100}, {});
@@ -233,7 +233,7 @@ TEMPLATE_TEST_CASE("wide and tall tiles on a GPU", "[gpu]", float, double) {
   check_qr<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-TEMPLATE_TEST_CASE("every tile QR kernel once, small enough for a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"diagonal", 3, false, true});
@@ -242,7 +242,7 @@ TEMPLATE_TEST_CASE("every tile QR kernel once, small enough for a sanitizer", "[
   check_qr_briefly<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-TEST_CASE("qr refuses what does not conform, with nothing inserted") {
+TEST_CASE("qr refuses shapes that do not match and inserts no task") {
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 20, 10, {8, 4});
   std::vector<double> memory(20);

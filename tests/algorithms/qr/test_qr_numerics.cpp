@@ -10,13 +10,14 @@ using namespace tesela::test;
 
 namespace {
 
-/// How a factorization of a dense matrix went, in units of rounding.
+/// Errors of a factorization of a dense matrix, in units of rounding.
 struct Quality {
-  double backward = 0;       ///< the largest |A(:, j) - Q R(:, j)|_2 / |A(:, j)|_2 of all columns
+  double backward = 0;       ///< largest |A(:, j) - Q R(:, j)|_2 / |A(:, j)|_2 over all columns
   double orthogonality = 0;  ///< |I - Q^T Q|_F
 };
 
-/// Q (m x m) and R (m x n, zeros below its triangle) against A, in long double: nothing of 1e±300 overflows there.
+/// Compares Q (m x m) and R (m x n, with zeros below its triangle) with A in long double, where 1e±300 does not
+/// overflow.
 template <class T>
 Quality quality(Matrix<T>& a, Matrix<T>& q, Matrix<T>& r) {
   using Real = long double;
@@ -54,7 +55,7 @@ Matrix<T> identity(index_t n) {
   return q;
 }
 
-/// A by our geqrt; Q is formed by LAPACK from V and T.
+/// Factors A by our geqrt and forms Q by LAPACK from V and T.
 template <class T>
 Quality geqrt_quality(Matrix<T> a, index_t ib) {
   Matrix<T> f = a, t(ib, a.n), work = work_for<T>(a.n, a.n), q = identity<T>(a.m), r(a.m, a.n, 0);
@@ -65,7 +66,8 @@ Quality geqrt_quality(Matrix<T> a, index_t ib) {
   return quality(a, q, r);
 }
 
-/// The same for [R; B] with the upper triangle of A's first n rows as R, and the rest, or its upper triangle, as B.
+/// Factors [R; B] by our tpqrt: R is the upper triangle of A's first n rows, and B the remaining rows or their upper
+/// triangle.
 template <class T>
 Quality tpqrt_quality(Matrix<T> a, index_t ib, bool triangle) {
   const index_t n = a.n, h = triangle ? std::min(a.m - n, n) : a.m - n;
@@ -84,10 +86,10 @@ Quality tpqrt_quality(Matrix<T> a, index_t ib, bool triangle) {
   return quality(stacked, q, R);
 }
 
-/// The hard cases, each m x n.
+/// Returns the hard cases, each m x n.
 template <class T>
 std::vector<std::pair<const char*, Matrix<T>>> hard_matrices(index_t m, index_t n) {
-  // As far as numbers of this type go with their rounding errors.
+  // Exponent of ten that leaves room for rounding errors within the type's range.
   const double reach = std::is_same_v<T, double> ? 290 : 30;
   std::mt19937_64 engine(11);
   std::uniform_real_distribution<double> uniform(-1, 1);
@@ -148,7 +150,7 @@ TEMPLATE_TEST_CASE("tpqrt is backward stable column by column", "", float, doubl
         }
 }
 
-TEMPLATE_TEST_CASE("a NaN or an infinity reaches R", "", float, double) {
+TEMPLATE_TEST_CASE("a NaN or an infinity appears in R", "", float, double) {
   using T = TestType;
   const index_t m = 40, n = 30;
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})

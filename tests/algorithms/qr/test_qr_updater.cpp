@@ -23,7 +23,7 @@ void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t
   Graph g(runtime);
   for (index_t row = 0; row < m; row += block) {
     const index_t rows = std::min(block, m - row);
-    // Copied, because a GPU takes no matrices that are mapped from overlapping pieces of one array.
+    // Copied, since a GPU cannot use matrices mapped from overlapping parts of one array.
     const auto keep = [&](const T* from, index_t cols, TileShape tile) {
       kept.emplace_back(runtime, rows, cols, tile);
       kept.back().copy_from(from, ab.ld);
@@ -90,18 +90,18 @@ void check_updates(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("rows that arrive later give what all at once would", "", float, double) {
+TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_updates<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("rows that arrive later give what all at once would on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_updates<TestType>(runtime);
 }
 
-TEST_CASE("rows of a graph that was cancelled are not missing without a word") {
+TEST_CASE("rows lost by a cancellation are reported by later calls") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const auto a = random<double>(50, 4), b = random<double>(50, 1, 2);
   const auto A = TileMatrix<double>::map(runtime, a.a.data(), 50, 4, a.ld, {50, 4});
@@ -123,7 +123,7 @@ TEST_CASE("rows of a graph that was cancelled are not missing without a word") {
   CHECK_THROWS_AS(updater.append(g, A, B), ArgumentError);
 }
 
-TEST_CASE("a rank-deficient system has a status") {
+TEST_CASE("a rank-deficient system is a status") {
   Runtime runtime({.gpus = 0});
   auto a = random<double>(50, 4);
   const auto b = random<double>(50, 1, 2);

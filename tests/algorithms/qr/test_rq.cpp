@@ -42,7 +42,7 @@ TileMatrix<double> tiles(Runtime& runtime, const Matrix& a, TileShape tile) {
   return A;
 }
 
-/// The m x min(m, n) triangle of LAPACK's gerqf or gelqf.
+/// Returns the m x min(m, n) triangle of LAPACK's gerqf or gelqf.
 Matrix lapack_triangle(const Matrix& a, bool of_rq) {
   const int m = static_cast<int>(a.rows()), n = static_cast<int>(a.cols()), k = std::min(m, n),
             lwork = 100 * (m + n + 1);
@@ -58,7 +58,7 @@ Matrix lapack_triangle(const Matrix& a, bool of_rq) {
   });
 }
 
-/// |x| = |y| up to the sign of each column.
+/// Returns the distance of x and y up to the sign of each column.
 double distance_but_for_signs(const Matrix& x, const Matrix& y) {
   double worst = 0;
   for (index_t j = 0; j < x.cols(); ++j) {
@@ -108,7 +108,7 @@ void check(Runtime& runtime, bool of_rq, Shape shape, TileShape tile, const RqOp
 
 constexpr Shape shapes[] = {{0, 0}, {0, 5}, {5, 0}, {1, 1}, {7, 1}, {1, 7}, {12, 12}, {13, 30}, {30, 13}, {41, 40}};
 
-/// Q^T A = [R; 0], Q^T B V = S, and where S has its zeros.
+/// Checks Q^T A = [R; 0], Q^T B V = S, and the zeros of S.
 void check_gqr(Runtime& runtime, index_t m, index_t n, index_t p, TileShape tile) {
   CAPTURE(m, n, p, tile.mb, tile.nb);
   const Matrix a = random(m, n, 1), b = random(m, p, 2);
@@ -140,7 +140,7 @@ void check_gqr(Runtime& runtime, index_t m, index_t n, index_t p, TileShape tile
 
 }  // namespace
 
-TEST_CASE("a part of a matrix, transposed and reversed, in other tiles") {
+TEST_CASE("rearrange copies a part of a matrix, transposed or reversed, into other tiles") {
   Runtime& r = runtime();
   const Matrix a = random(23, 17, 3);
   const auto A = tiles(r, a, {5, 4});
@@ -165,7 +165,7 @@ TEST_CASE("a part of a matrix, transposed and reversed, in other tiles") {
   CHECK_NOTHROW(rearrange(g, A, {.row = 23}, TileMatrix<double>(r, 0, 4, {2, 2})));
 }
 
-TEST_CASE("rq and lq of every shape") {
+TEST_CASE("rq and lq factor every shape") {
   const bool of_rq = GENERATE(true, false);
   for (const Shape shape : shapes)
     for (const TileShape tile : {TileShape{4, 6}, {64, 64}}) {
@@ -175,13 +175,13 @@ TEST_CASE("rq and lq of every shape") {
   check(runtime(), of_rq, {30, 41}, {8, 8}, {.qr = {.tree = "greedy", .ib = 3}, .tile = {7, 5}});
 }
 
-TEST_CASE("gqr for any m, n and p") {
+TEST_CASE("gqr factors any m, n and p") {
   const index_t m = GENERATE(0, 1, 7, 33);
   for (const index_t n : {0, 1, 7, 20, 40})
     for (const index_t p : {0, 1, 7, 33, 50}) check_gqr(runtime(), m, n, p, {8, 5});
 }
 
-TEST_CASE("grq: A Q^T = [0 R], Z^T B Q^T = T") {
+TEST_CASE("grq gives A Q^T = [0 R] and Z^T B Q^T = T") {
   Runtime& r = runtime();
   for (const auto& [m, n, p] : {std::array<index_t, 3>{7, 20, 12}, {20, 7, 30}, {12, 12, 5}}) {
     CAPTURE(m, n, p);
@@ -211,7 +211,7 @@ TEST_CASE("grq: A Q^T = [0 R], Z^T B Q^T = T") {
   CHECK_THROWS_AS(grq(g, tiles(r, random(4, 3, 1), {2, 2}), tiles(r, random(4, 2, 1), {2, 2})), ArgumentError);
 }
 
-TEST_CASE("rq and gqr on a GPU", "[gpu][sanitize]") {
+TEST_CASE("rq and gqr work on a GPU", "[gpu][sanitize]") {
   require_gpu();
   for (const Shape shape : {Shape{13, 30}, {30, 13}}) check(runtime(), true, shape, {8, 6}, {});
   check_gqr(runtime(), 33, 12, 50, {8, 5});

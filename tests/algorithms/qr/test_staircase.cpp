@@ -32,7 +32,7 @@ struct Errors {
   double backward = 0, orthogonality = 0;
 };
 
-/// max |A - Q R| and max |I - Q^T Q|, Q m x m.
+/// max |A - Q R| and max |I - Q^T Q|; Q is m x m.
 Errors errors_of(const HostMatrix<double>& a, const HostMatrix<double>& R, const HostMatrix<double>& Q) {
   Errors e;
   const index_t m = a.rows();
@@ -57,7 +57,7 @@ void check(const HostMatrix<double>& a, const HostMatrix<double>& R, const HostM
   CHECK(e.orthogonality <= 1e-12);
 }
 
-/// Factors a copy in tiles; answers what was done.
+/// Factors a copy in tiles, checks it, and returns the factorization.
 template <class Factor>
 auto factor_and_check(const HostMatrix<double>& a, TileShape tile, const Factor& factor) {
   const index_t m = a.rows(), n = a.cols(), k = std::min(m, n);
@@ -78,7 +78,7 @@ auto factor_and_check(const HostMatrix<double>& a, TileShape tile, const Factor&
 
 }  // namespace
 
-TEST_CASE("column_ends finds the last element that is not zero") {
+TEST_CASE("column_ends finds the last nonzero element") {
   auto a = HostMatrix<double>::zeros(4, 5);
   a(2, 1) = 1, a(3, 2) = std::numeric_limits<double>::quiet_NaN(), a(0, 3) = -1e-320, a(1, 4) = -0.0;
   CHECK(column_ends(a) == std::vector<index_t>{0, 3, 4, 1, 0});
@@ -87,7 +87,7 @@ TEST_CASE("column_ends finds the last element that is not zero") {
   CHECK(column_ends(HostMatrix<float>(3, 0)).empty());
 }
 
-TEST_CASE("rotations in stages leave a staircase's zeros alone") {
+TEST_CASE("rotations in stages skip the zeros of a staircase") {
   const auto tridiagonal = with_ends(300, 300, [](index_t j) { return j + 2; });
   const std::vector<index_t> ends = column_ends(tridiagonal);
   for (const char* order : {"diagonal", "greedy", "binary", "fibonacci"}) {
@@ -97,7 +97,7 @@ TEST_CASE("rotations in stages leave a staircase's zeros alone") {
     });
     CHECK(factors.rotations() == 299);
   }
-  // Ends that go up and down, columns of zeros, any shape; dense ones take the formula's windows as before.
+  // Ends that rise and fall, zero columns and any shape; dense matrices use the windows of the formula.
   for (const auto& [m, n] : {std::pair<index_t, index_t>{40, 40}, {65, 30}, {30, 65}, {1, 5}, {50, 1}}) {
     const auto a = with_ends(m, n, [](index_t j) { return j % 7 == 3 ? 0 : j + 1 + (j * 5) % 4; });
     CAPTURE(m, n);
@@ -111,7 +111,7 @@ TEST_CASE("rotations in stages leave a staircase's zeros alone") {
   }
 }
 
-TEST_CASE("tiles of zeros below a staircase take no part") {
+TEST_CASE("tiles of zeros below a staircase are skipped") {
   struct Case {
     index_t m, n;
     TileShape tile;
@@ -136,7 +136,7 @@ TEST_CASE("tiles of zeros below a staircase take no part") {
             factor_and_check(a, c.tile, [&](Graph& g, const TileMatrix<double>& A) { return qr(g, A, o); });
         CHECK(some.transformations().size() <= all.transformations().size());
         if (c.m == 96 && c.n == 96 && !triangles) {
-          // A triangle's tile and the one below it, in each of the columns but the last.
+          // In each column but the last: the diagonal tile and the tile below it.
           CHECK(some.transformations().size() == 6 + 5);
           if (std::string(tree) == "diagonal") CHECK(all.transformations().size() == 6 + 15);
         }
@@ -149,7 +149,7 @@ TEST_CASE("tiles of zeros below a staircase take no part") {
   CHECK_THROWS_AS(givens_qr(g, tall, {.ends = {1, 2, -1, 9}}), ArgumentError);
 }
 
-TEST_CASE("least squares and linear models of a staircase are those without it") {
+TEST_CASE("least squares and linear models have the same solution with and without the staircase") {
   const index_t m = 90, n = 60;
   const auto a = with_ends(m, n, [](index_t j) { return j + 9; }), b = with_ends(m, 2, [](index_t) { return m; }),
              f = with_ends(m, m, [](index_t) { return m; });

@@ -48,7 +48,7 @@ void check_shapes(Runtime& runtime) {
       }
 }
 
-/// Bytes of memory that no file stands behind.
+/// Returns the bytes of anonymous memory.
 double own_memory() {
   std::ifstream status("/proc/self/status");
   double bytes = 0;
@@ -63,12 +63,12 @@ double own_memory() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("R of rows that arrive in blocks, at all sizes", "", float, double) {
+TEMPLATE_TEST_CASE("R of streamed rows agrees for all sizes", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_shapes<TestType>(runtime);
 }
 
-TEST_CASE("columns of any scale, zeros, and several tiles of columns") {
+TEST_CASE("streamed R works for columns of any scale, zeros, and several tiles of columns") {
   Runtime runtime({.gpus = 0});
   auto a = random<double>(500, 200);
   for (index_t i = 0; i < a.m; ++i) a(i, 3) *= 1e300, a(i, 80) *= 1e-300, a(i, 150) = 0;
@@ -77,7 +77,7 @@ TEST_CASE("columns of any scale, zeros, and several tiles of columns") {
   for (index_t i = 0; i < a.n; ++i) CHECK(r(i, 150) == 0);
 }
 
-TEST_CASE("what reading throws comes back, and the runtime goes on") {
+TEST_CASE("an exception of the reader is rethrown, and the runtime remains usable") {
   Runtime runtime({.gpus = 0});
   const auto a = random<double>(400, 210);
   RowSource<double> bad = source(a);
@@ -93,11 +93,11 @@ TEST_CASE("what reading throws comes back, and the runtime goes on") {
   CHECK(gram_error(a, streamed(runtime, a, 50)) <= 60);
 }
 
-TEST_CASE("no more than some blocks are in memory") {
+TEST_CASE("streamed R keeps only a few blocks in memory") {
   Runtime runtime({.gpus = 0});
   const Generator<double> element{Pattern::uniform, 0, 0, 7};
   for (const index_t n : {40, 220}) {
-    const index_t m = (index_t{1} << 23) / n;  // 64 MB
+    const index_t m = (index_t{1} << 23) / n;  // 64 MiB
     double most = 0, before = 0;
     const RowSource<double> A{m, n, [&](index_t first, const Block<double>& out) {
                                 for (index_t j = 0; j < out.cols; ++j)
@@ -105,16 +105,16 @@ TEST_CASE("no more than some blocks are in memory") {
                                 most = std::max(most, own_memory());
                               }};
     Graph g(runtime);
-    (void)streamed_r<double>(g, {1000, n, A.read}, {.rows = 500});  // what threads and libraries take once
+    (void)streamed_r<double>(g, {1000, n, A.read}, {.rows = 500});  // threads and libraries allocate once
     before = most;
     REQUIRE(before > 0);
-    (void)streamed_r(g, A, {.rows = (1 << 17) / n});  // 1 MB
+    (void)streamed_r(g, A, {.rows = (1 << 17) / n});  // 1 MiB
     CAPTURE(n, before, most);
     CHECK(most - before <= 20e6);
   }
 }
 
-TEST_CASE("rows that arrive in blocks on a GPU", "[gpu]") {
+TEST_CASE("R of streamed rows agrees on a GPU", "[gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 0});
   for (const index_t n : {20, 300})
@@ -125,7 +125,7 @@ TEST_CASE("rows that arrive in blocks on a GPU", "[gpu]") {
     }
 }
 
-TEST_CASE("few rows that arrive in blocks on a GPU", "[gpu][sanitize]") {
+TEST_CASE("R of a few streamed rows agrees on a GPU", "[gpu][sanitize]") {
   require_gpu();
   Runtime runtime({.cpus = 0});
   const auto a = random<double>(60, 50);

@@ -41,8 +41,8 @@ void check_shapes(Runtime& runtime) {
     }
 }
 
-/// U diag(s) V^T with singular values from 1 down to 1 / kappa: R must have them to rounding relative to the largest. A
-/// method that works on A^T A misses all below 1e-8.
+/// Checks the singular values of R for U diag(s) V^T with values from 1 down to 1 / kappa: correct to rounding relative
+/// to the largest. A method that uses A^T A misses all values below 1e-8.
 void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
   const auto u = orthonormal(m, n, 5), v = orthonormal(n, n, 6);
   std::vector<double> s;
@@ -76,7 +76,7 @@ void check_scales(Runtime& runtime) {
     CAPTURE(n);
     CHECK(gram_error(a, r) <= 40);
     CHECK(lapack_error(a, r) <= 200);
-    // Small rows first, then large, then small again: the scale changes on the way.
+    // Small rows, large rows and small rows again, so that the scale changes on the way.
     a = random<T>(900, n, 3);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
@@ -86,7 +86,7 @@ void check_scales(Runtime& runtime) {
   }
 }
 
-/// Of columns that equal others each reflector leaves but rounding, and of that the next one, and so on.
+/// For equal columns the first reflector leaves rounding errors, and the next reflector acts on them.
 template <class T>
 void check_dependent(Runtime& runtime) {
   for (const index_t n : {8, 16, 24, 32, 40, 90})
@@ -131,8 +131,8 @@ void check_special(Runtime& runtime) {
   }
 }
 
-/// Kinds of columns on both sides of where GPUs may work on A^T A: it is as good there, or it would lose what is below
-/// the square root of rounding.
+/// Kinds of columns on both sides of the limit where GPUs use A^T A: below it, it is as accurate; above it, it would
+/// lose everything below the square root of rounding.
 enum class Columns { apart, close, closer, alike, alike_later, huge, zero };
 
 template <class T>
@@ -167,7 +167,7 @@ Dense<T> columns(Columns kind, index_t m, index_t n) {
   return a;
 }
 
-/// Columns divided by their norms, which are those of `norms`.
+/// Returns the columns divided by their norms in `norms`.
 template <class T>
 Dense<double> unit_columns(const Dense<T>& r, const Dense<T>& norms) {
   Dense<double> unit(r.m, r.n);
@@ -179,7 +179,7 @@ Dense<double> unit_columns(const Dense<T>& r, const Dense<T>& norms) {
   return unit;
 }
 
-/// R of so many rows that a GPU tries A^T A first.
+/// Checks R for enough rows that a GPU tries A^T A first.
 template <class T>
 std::vector<Dense<T>> many_rows_r(Runtime& runtime, bool one_tile) {
   std::vector<Dense<T>> all;
@@ -198,11 +198,11 @@ std::vector<Dense<T>> many_rows_r(Runtime& runtime, bool one_tile) {
   return all;
 }
 
-/// R's strict lower triangle is not read: NaN there stays without effect.
+/// Checks that NaN in R's strict lower triangle has no effect.
 template <class T>
 void check_lower_unread(Runtime& runtime) {
   for (const index_t n : {3, 16, 33, 200}) {
-    auto all = random<T>(n + 50, n, 4);  // the rows of R, and 50 more
+    auto all = random<T>(n + 50, n, 4);  // the rows of R and 50 more
     for (index_t j = 0; j < n; ++j)
       for (index_t i = j + 1; i < n; ++i) all(i, j) = 0;
     Dense<T> r(n, n);
@@ -254,25 +254,26 @@ TEST_CASE("R keeps singular values down to rounding on a GPU", "[gpu]") {
     for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
 }
 
-TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor vanish", "", float, double) {
+TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_scales<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor vanish on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow on a GPU", "[gpu]", float,
+                   double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_scales<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("R of columns that are equal", "", float, double) {
+TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_dependent<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("R of columns that are equal on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("R of equal columns is backward stable on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_dependent<TestType>(runtime);
@@ -290,18 +291,18 @@ TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R on a GPU", 
   check_special<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("below the diagonal R is not read", "", float, double) {
+TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_lower_unread<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("below the diagonal R is not read on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("elements below the diagonal of R are not read on a GPU", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_lower_unread<TestType>(runtime);
 }
 
-TEST_CASE("many rows on a GPU, long columns at odd places", "[gpu]") {
+TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU", "[gpu]") {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   for (const index_t n : {7, 16, 24, 32}) {
@@ -315,7 +316,7 @@ TEST_CASE("many rows on a GPU, long columns at odd places", "[gpu]") {
   }
 }
 
-TEMPLATE_TEST_CASE("A^T A is used on a GPU only where it is as good", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("A^T A is used on a GPU only if it is as accurate", "[gpu]", float, double) {
   test::require_gpu();
   std::vector<Dense<TestType>> expected, found;
   {
@@ -326,8 +327,8 @@ TEMPLATE_TEST_CASE("A^T A is used on a GPU only where it is as good", "[gpu]", f
     Runtime gpu({.cpus = 0});
     found = many_rows_r<TestType>(gpu, true);
   }
-  // The singular values of scaled columns: reflectors leave them right to rounding whatever the condition, A^T A of
-  // columns that are alike would be wrong in half of the digits. So many rows cost cores some 70 eps.
+  // Reflectors give the singular values of scaled columns to rounding at any condition; A^T A would lose half of the
+  // digits. So many rows cost cores about 70 eps.
   for (std::size_t c = 0; c < expected.size(); ++c) {
     const auto &E = expected[c], &F = found[c];
     CAPTURE(E.n, c);
@@ -341,7 +342,7 @@ TEMPLATE_TEST_CASE("A^T A is used on a GPU only where it is as good", "[gpu]", f
   }
 }
 
-TEST_CASE("NaN in the last of many rows on a GPU", "[gpu]") {
+TEST_CASE("a NaN in the last of many rows appears in R on a GPU", "[gpu]") {
   test::require_gpu();
   auto a = columns<double>(Columns::apart, (index_t{1} << 20) + 5, 12);
   a(a.m - 1, 5) = nan_of<double>;
@@ -353,7 +354,7 @@ TEST_CASE("NaN in the last of many rows on a GPU", "[gpu]") {
     for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
 }
 
-TEMPLATE_TEST_CASE("many rows join those that came before on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   const index_t m = (index_t{1} << 20) + 2, n = 10;
@@ -375,7 +376,7 @@ TEST_CASE("any number of chains gives R") {
   }
 }
 
-TEST_CASE("wrong arguments of tall-and-skinny QR") {
+TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 10, 4, {5, 4}), narrow(runtime, 10, 3, {5, 3}), R(runtime, 4, 4, {2, 4}),
@@ -413,7 +414,7 @@ TEMPLATE_TEST_CASE("a file is factored by rows", "", float, double) {
   }
 }
 
-TEST_CASE("a file with NaN is refused while it is factored") {
+TEST_CASE("a file with NaN is refused during its factorization") {
   const MatrixRows<double> bad(test::data_directory() + "/numpy/bad_nan.npy");
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> R(runtime, bad.n(), bad.n(), {bad.n(), bad.n()});

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string>
 
-// Tall and skinny matrices over several ranks. The case with the tag [.rank] is what each rank runs.
+// Tall and skinny matrices over several ranks; each rank runs the case with the tag [.rank].
 
 using namespace tesela;
 using namespace tesela::test;
@@ -19,7 +19,7 @@ namespace {
 
 constexpr index_t m = 6000, n = 7;
 
-/// Whether R^T R = A^T A, R is a triangle, and each rank has worked.
+/// Checks R^T R = A^T A, that R is triangular, and that each rank has worked.
 void check_triangle(Runtime& runtime, const TileMatrix<double>& R, const HostMatrix<double>& a) {
   const auto r = R(0, 0).read();
   for (index_t j = 0; j < n; ++j)
@@ -35,7 +35,7 @@ void check_triangle(Runtime& runtime, const TileMatrix<double>& R, const HostMat
 
 }  // namespace
 
-TEST_CASE("each rank reduces its rows of a tall and skinny matrix, and a tree joins what they have", "[ranks]") {
+TEST_CASE("each rank reduces its rows of a tall and skinny matrix, and a tree joins the triangles", "[ranks]") {
   require_ranks();
   for (const int ranks : {2, 3, 4}) {
     const Outcome all =
@@ -59,7 +59,7 @@ TEST_CASE("rows of a rank", "[.rank]") {
     CHECK(g.wait().ok());
     if (chains != 1) check_triangle(runtime, R, a);
   }
-  index_t rows = 0;  // that this rank has read
+  index_t rows = 0;  // rows read by this rank
   {
     Graph g(runtime);
     runtime.reset_statistics();

@@ -6,7 +6,7 @@
 
 using namespace tesela;
 
-// The names by which commands and other languages choose methods and test matrices.
+// Names with which commands and other languages select methods and test matrices.
 
 namespace {
 
@@ -28,7 +28,7 @@ void check_names(std::span<const Named<E>> all, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("every choice has a name and a text of its own") {
+TEST_CASE("every choice has a unique name and text") {
   check_names(gemm_kernels(), 5);
   check_names(spectrum_methods(), 3);
   check_names(toeplitz_solvers(), 2);
@@ -38,7 +38,7 @@ TEST_CASE("every choice has a name and a text of its own") {
   check_names(eig_methods(), 5);
 }
 
-TEST_CASE("kinds of Toeplitz matrices by name") {
+TEST_CASE("kinds of Toeplitz matrices are found by name") {
   const auto is = [](const char* text, ToeplitzKind kind, double parameter = 0) {
     CAPTURE(text);
     const ToeplitzGenerator got = parse_toeplitz_kind(text);
@@ -57,7 +57,7 @@ TEST_CASE("kinds of Toeplitz matrices by name") {
   }
 }
 
-TEST_CASE("kinds of dense matrices by name") {
+TEST_CASE("kinds of dense matrices are found by name") {
   CHECK(parse_random_kind("uniform").pattern == Pattern::uniform);
   CHECK(parse_random_kind("zero").pattern == Pattern::constant);
   CHECK(parse_random_kind("band:3").half_width == 3);

@@ -12,7 +12,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEST_CASE("tile QR's critical paths are the published ones") {
+TEST_CASE("critical paths of tile QR equal the published ones") {
   for (index_t p = 1; p <= 24; ++p)
     for (index_t q = 1; q <= p; ++q) {
       const TilePath tt = tile_path(make_schedule("diagonal", p, q), true);
@@ -21,7 +21,7 @@ TEST_CASE("tile QR's critical paths are the published ones") {
       REQUIRE(tt.critical_path == (q == 1 ? 2 * p + 2 : p > q ? 6 * p + 16 * q - 22 : 22 * p - 24));
       REQUIRE(ts.critical_path == (q == 1 ? 6 * p - 2 : p > q ? 12 * p + 18 * q - 32 : 30 * p - 34));
     }
-  // The same paper's table for 40 x q: greedy, fibonacci, and its best flat domains under a binary tree.
+  // The table for 40 x q of the same paper: greedy, fibonacci, and the best flat domains under a binary tree.
   const auto path = [](const std::string& order, index_t q) {
     return tile_path(make_schedule(order, 40, q), true).critical_path;
   };
@@ -39,7 +39,7 @@ TEST_CASE("tile QR's critical paths are the published ones") {
   CHECK(path("domain:20:binary", 40) == 856);
 }
 
-TEST_CASE("tile QR's work does not depend on the order") {
+TEST_CASE("the work of tile QR does not depend on the order") {
   const std::string order = GENERATE(from_range(all_orders()));
   for (index_t p = 1; p <= 16; ++p)
     for (index_t q = 1; q <= p; ++q)
@@ -50,13 +50,13 @@ TEST_CASE("tile QR's work does not depend on the order") {
         REQUIRE(path.work == 6 * p * q * q - 2 * q * q * q);
         REQUIRE(path.critical_path <= path.work);
         REQUIRE(path.tsqrt + path.ttqrt == static_cast<index_t>(s.eliminations.size()));
-        REQUIRE(path.geqrt == q + path.ttqrt);  // a triangle stays in each column, or goes by TT
+        REQUIRE(path.geqrt == q + path.ttqrt);  // each column keeps one triangle, and the others are eliminated by TT
         if (triangles) REQUIRE(path.tsqrt + path.tsmqr == 0);
         if (order == "diagonal" && !triangles) REQUIRE(path.ttqrt + path.ttmqr == 0);
       }
 }
 
-TEST_CASE("tile QR's path of other shapes") {
+TEST_CASE("critical paths of wide, empty and single-tile matrices are correct") {
   CHECK(tile_path(make_schedule("greedy", 0, 0), true).work == 0);
   CHECK(tile_path(make_schedule("greedy", 1, 1), true).critical_path == 4);
   const TilePath wide =
@@ -69,7 +69,7 @@ TEST_CASE("tile QR's path of other shapes") {
   CHECK_THROWS_AS(tile_path(broken, true), ArgumentError);
 }
 
-TEST_CASE("PGS-1 with overlapping stages has n^2 / 4 rotations in flight, and no two at one entry") {
+TEST_CASE("PGS-1 with overlapping stages has n^2 / 4 rotations in flight and never two on one element") {
   for (const index_t n : {8, 20, 40}) CHECK(overlapped(make_schedule("pgs1", n, n)).in_flight == n * n / 4);
   const Overlap square = overlapped(make_schedule("pgs1", 40, 40));
   CHECK(square.stages == 116);

@@ -26,13 +26,13 @@ const WorkerCounts cores(2, 0), one_gpu(8, 1), two_gpus(16, 2);
 
 }  // namespace
 
-TEST_CASE("a plan adds what stands together, and keeps a GPU's places by their shape") {
+TEST_CASE("a plan adds the memory held in one stage and reuses GPU memory for equal shapes") {
   MemoryPlan plan({"first", "second", "third"}, 1, 8);
   plan.hold({host, {10, 10}, 1, 0, 2});
   plan.hold({0, {5, 4}, 2, 0, 0});
-  plan.hold({0, {5, 4}, 1, 1, 2});     // in a place of the two
-  plan.hold({0, {20, 1}, 1, 1, 1});    // as many elements, another shape
-  plan.hold({0, {7, 1}, 1, 2, 2, 3});  // three of shapes that differ, one at a time
+  plan.hold({0, {5, 4}, 1, 1, 2});     // reuses the memory of a tile
+  plan.hold({0, {20, 1}, 1, 1, 1});    // as many elements in another shape
+  plan.hold({0, {7, 1}, 1, 2, 2, 3});  // three different shapes, one at a time
   plan.task(25);
   CHECK(plan.peak(host) == 800);
   CHECK(plan.bytes(0, 0) == 320);
@@ -51,13 +51,13 @@ TEST_CASE("a plan adds what stands together, and keeps a GPU's places by their s
   CHECK_THAT(misfit(plan, {1e6, 199}), ContainsSubstring("STARPU_LIMIT_CUDA_MEM"));
 }
 
-TEST_CASE("the largest order is the last one that fits") {
+TEST_CASE("largest_order returns the largest order that fits") {
   const auto squares = [](index_t n) {
     MemoryPlan plan({"all"}, 0, 8);
     plan.hold({host, {n, n}, 3});
     return plan;
   };
-  // 3 n^2 of 8 bytes.
+  // 3 n^2 elements of 8 bytes.
   CHECK(largest_order({24.0 * 100 * 100, 0}, squares) == 100);
   CHECK(largest_order({24.0 * 100 * 100 - 1, 0}, squares) == 99);
   CHECK(largest_order({0, 0}, squares) == 0);
@@ -66,17 +66,17 @@ TEST_CASE("the largest order is the last one that fits") {
   CHECK(n >= 99900);
 }
 
-TEST_CASE("plans of eigenproblems: what theory says of their size") {
+TEST_CASE("plans of eigenproblems have the size expected from theory") {
   const double n = 20000, square = n * n * 8;
   const auto plan = [](const WorkerCounts& workers, SymmetricEigOptions options) {
     return plan_symmetric_eig(workers, 20000, 8, options);
   };
-  // LAPACK's syevd: A, its copy and a workspace of two matrices.
+  // LAPACK's syevd: A, its copy, and a workspace of two matrices.
   CHECK(plan(cores, {.method = EigMethod::lapack}).peak(host) == Approx(4 * square).epsilon(0.01));
   CHECK(plan(cores, {.method = EigMethod::lapack, .vectors = false}).peak(host) == Approx(2 * square).epsilon(0.01));
-  // A, and two blocks of V and Z each.
+  // A, and two blocks each of V and Z.
   CHECK(plan(cores, {.vectors = false}).peak(host) == Approx(1.05 * square).epsilon(0.02));
-  // Divide and conquer: A, V, the reflectors, what is kept of the last merge's halves, its vectors, and X.
+  // Divide and conquer: A, V, the reflectors, data kept from the last merge, its vectors, and X.
   const MemoryPlan pairs = plan(cores, {});
   const double last_merge = pairs.bytes(pairs.stage("tridiagonal"), host) / square;
   CHECK(last_merge > 1 + 0.5 + 0.5 + 0.5 + 1 + 1);
@@ -85,10 +85,10 @@ TEST_CASE("plans of eigenproblems: what theory says of their size") {
   CHECK(all.gpus() == 1);
   // A, V of half a matrix, two blocks of Z, and T of each block.
   CHECK(all.bytes(all.stage("to a band"), 0) == Approx((1.5 + 2 * 1024 / n + 1024 / n) * square).epsilon(0.04));
-  CHECK(all.largest_task() >= 2 * square);  // T's vectors beside X
+  CHECK(all.largest_task() >= 2 * square);  // T's vectors and X
   CHECK(all.held(0) > all.peak(0));
   CHECK(plan(one_gpu, {.vectors = false}).largest_task() < 1.2 * square);
-  // Two GPUs have half of X each, and a reduction in which both take part.
+  // Each of two GPUs holds half of X, and both take part in the reduction.
   const MemoryPlan two = plan(two_gpus, {});
   CHECK(two.bytes(two.stage("to a band"), 1) < two.bytes(two.stage("to a band"), 0));
   CHECK(two.largest_task() < all.largest_task());
@@ -101,13 +101,13 @@ TEST_CASE("plans of eigenproblems: what theory says of their size") {
           const MemoryPlan one = plan_symmetric_eig(workers, small, 4, {.method = method, .vectors = vectors});
           CHECK(one.peak(host) >= static_cast<double>(small * small) * 4);
         }
-  // Single precision takes half.
+  // Single precision needs half of the memory.
   CHECK(plan_symmetric_eig(cores, 20000, 4, {}).peak(host) == Approx(plan(cores, {}).peak(host) / 2).epsilon(0.02));
   CHECK_THROWS_AS(plan_symmetric_eig(cores, -1, 8), ArgumentError);
   CHECK(plan_tridiagonal_eig(cores, 1000, 8).peak(host) >= 16e6);
 }
 
-TEST_CASE("plans of QR factorizations") {
+TEST_CASE("plans of QR factorizations have the expected size") {
   const double all = 3000.0 * 2000 * 8;
   for (const WorkerCounts& workers : {cores, one_gpu, two_gpus}) {
     const MemoryPlan tiles = plan_qr(workers, {3000, 2000}, 8, {500, 100}, 2000),
@@ -126,7 +126,7 @@ TEST_CASE("plans of QR factorizations") {
   }
 }
 
-TEST_CASE("what is needed and what there is are printed so that they differ") {
+TEST_CASE("needed and available memory are printed with enough digits to differ") {
   const MemoryPlan plan = plan_qr(cores, {3000, 2000}, 8, {500, 100}, 1);
   const double need = plan.peak(host);
   for (const double part : {1e-12, 0.5, 0.99, 1 - 1e-9}) {
@@ -141,7 +141,7 @@ TEST_CASE("what is needed and what there is are printed so that they differ") {
   }
 }
 
-TEST_CASE("plans of what nobody could count") {
+TEST_CASE("plans of huge problems are estimated") {
   constexpr index_t largest = std::numeric_limits<index_t>::max();
   const auto n = static_cast<double>(largest);
   for (const WorkerCounts& workers : {cores, two_gpus}) {
@@ -153,7 +153,7 @@ TEST_CASE("plans of what nobody could count") {
     CHECK(eig.peak(host) >= 16 * n * n);
     CHECK_THAT(misfit(eig, {1e9, 1e9}), ContainsSubstring("at least") && ContainsSubstring("GiB"));
   }
-  // One more tile than is counted, against 2^16 tiles that are, in the same proportion.
+  // The larger matrix has too many tiles to count them, the smaller has 2^16; their memory is in proportion.
   for (const char* tree : {"diagonal", "binary"}) {
     const double whole = plan_qr(cores, {2560, 2560}, 8, {10, 10}, 1, {.tree = tree}).peak(host) / (2560.0 * 2560),
                  more = plan_qr(cores, {5120, 5120}, 8, {10, 10}, 1, {.tree = tree}).peak(host) / (5120.0 * 5120);
@@ -161,7 +161,7 @@ TEST_CASE("plans of what nobody could count") {
   }
 }
 
-TEST_CASE("jobs at a time: a core or a stream each, where they have room") {
+TEST_CASE("as many jobs run at once as there are cores or streams, if memory allows") {
   const MemoryPlan small = plan_symmetric_eig(cores, 100, 8, {.method = EigMethod::one_task});
   CHECK(suitable_jobs_at_once(cores, 1, small, {1e12, 0}) == 2);
   CHECK(suitable_jobs_at_once(cores, 1, small, {1.5 * small.peak(host), 0}) == 1);

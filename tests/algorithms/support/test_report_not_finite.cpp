@@ -20,7 +20,7 @@ void every_place(Runtime& runtime) {
       for (const T value : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::max()})
         for (index_t j = 0; j < shape.cols; ++j)
           for (index_t i = 0; i < shape.rows; ++i) {
-            const index_t ld = shape.rows + 2;  // with padding that is none of its
+            const index_t ld = shape.rows + 2;  // with padding
             std::vector<T> a(static_cast<std::size_t>(ld * shape.cols), Limits::quiet_NaN());
             for (index_t c = 0; c < shape.cols; ++c) std::fill_n(a.data() + c * ld, shape.rows, T(-1));
             a[static_cast<std::size_t>(i + j * ld)] = value;
@@ -54,13 +54,14 @@ void first_of_several(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("what is not finite is reported, its first column, wherever it is", "", float, double) {
+TEMPLATE_TEST_CASE("the first column with an element that is not finite is reported", "", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   every_place<TestType>(runtime);
   first_of_several<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("the same on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("the first column with an element that is not finite is reported on a GPU", "[gpu][sanitize]", float,
+                   double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   every_place<TestType>(runtime);

@@ -21,14 +21,14 @@
 #include <string>
 #include <vector>
 
-// A power of two as a factor of the input is one of the output, and changes nothing else: not a bit.
+// A power of two in the input scales the output exactly and changes no bit otherwise.
 
 using namespace tesela;
 using namespace tesela::kernels;
 
 namespace {
 
-/// Which worker takes a task would decide bits.
+/// Without GPUs: bits depend on the worker that runs a task.
 Runtime& runtime() { return test::runtime({.gpus = 0}); }
 
 template <class T>
@@ -71,7 +71,7 @@ struct Input {
   HostMatrix<T> a;
   bool dependent = false;
 
-  /// Where columns depend on each other, R holds rounding errors of rounding errors, which T must be able to hold too.
+  /// With dependent columns R holds rounding errors of rounding errors, which T must be able to represent.
   std::vector<int> powers() const {
     std::vector<int> all = ::powers<T>();
     std::erase_if(all, [&](int p) {
@@ -81,7 +81,7 @@ struct Input {
   }
 };
 
-/// Matrices that need care somewhere: all sizes in rows and columns, zeros, dependent columns.
+/// Returns matrices with all sizes of rows and columns, zeros and dependent columns.
 template <class T>
 std::vector<Input<T>> inputs(index_t m, index_t n) {
   const Generator<T> u{Pattern::uniform, T(0), n, 5}, v{Pattern::uniform, T(0), n, 6};
@@ -109,7 +109,7 @@ struct Factors {
   HostMatrix<T> r, q;
 };
 
-/// Checks f(A) -> Factors at every power.
+/// Checks f(A) -> Factors for every power.
 template <class T, class F>
 void check_factors(index_t m, index_t n, const F& f) {
   for (const Input<T>& input : inputs<T>(m, n)) {
@@ -140,7 +140,7 @@ Factors<T> factored(HostMatrix<T> a, TileShape tile, const Factor& factor) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("gemm", "", float, double) {
+TEMPLATE_TEST_CASE("gemm scales exactly", "", float, double) {
   using T = TestType;
   const index_t m = 37, n = 29, k = 41;
   for (const Op op_a : {Op::none, Op::transpose})
@@ -172,7 +172,7 @@ TEMPLATE_TEST_CASE("gemm", "", float, double) {
     }
 }
 
-TEMPLATE_TEST_CASE("QR of tiles by every tree", "", float, double) {
+TEMPLATE_TEST_CASE("QR of tiles scales exactly with every tree", "", float, double) {
   using T = TestType;
   for (const char* tree : {"diagonal", "greedy", "binary", "fibonacci", "domain:2", "column", "sameh-kuck"})
     for (const bool triangles : {false, true}) {
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("QR of tiles by every tree", "", float, double) {
     });
 }
 
-TEMPLATE_TEST_CASE("QR by rotations, every method", "", float, double) {
+TEMPLATE_TEST_CASE("QR by rotations scales exactly with every method", "", float, double) {
   using T = TestType;
   for (const auto& [m, n] : {std::pair<index_t, index_t>{40, 33}, {21, 36}})
     for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
@@ -213,7 +213,7 @@ TEMPLATE_TEST_CASE("QR by rotations, every method", "", float, double) {
       }
 }
 
-TEMPLATE_TEST_CASE("tall and skinny, in one pass and appended", "", float, double) {
+TEMPLATE_TEST_CASE("tall-and-skinny QR scales exactly in one pass and with appended rows", "", float, double) {
   using T = TestType;
   for (const auto& [m, n] : {std::pair<index_t, index_t>{700, 7}, {500, 40}, {900, 200}, {5, 9}}) {
     CAPTURE(m, n);
@@ -234,7 +234,7 @@ TEMPLATE_TEST_CASE("tall and skinny, in one pass and appended", "", float, doubl
           g.wait();
           R.bring_home();
         }
-        for (index_t j = 0; j < cols; ++j)  // below A's rank there is nothing but rounding
+        for (index_t j = 0; j < cols; ++j)  // below the rank of A there are only rounding errors
           for (index_t i = rows; i < cols; ++i) r(i, j) = 0;
         return r;
       };
@@ -251,7 +251,7 @@ TEMPLATE_TEST_CASE("tall and skinny, in one pass and appended", "", float, doubl
 
 namespace {
 
-/// What a square system leaves is rounding, which at the end of the range has lost bits of its own.
+/// The residual of a square system is a rounding error, which loses bits at the end of the range.
 template <class T>
 bool same_or_rounding(const std::vector<T>& norms, const std::vector<T>& expected, const HostMatrix<T>& b) {
   for (std::size_t k = 0; k < expected.size(); ++k) {
@@ -293,12 +293,12 @@ void check_least_squares(index_t m, index_t n, bool rounding_stays, const Solve&
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("least squares by every method", "", float, double) {
+TEMPLATE_TEST_CASE("least squares scales exactly with every method", "", float, double) {
   using T = TestType;
   for (const auto& [m, n] : {std::pair<index_t, index_t>{60, 23}, {30, 30}, {20, 43}})
     for (const OlsMethod method : {OlsMethod::tiles, OlsMethod::tall_skinny, OlsMethod::givens}) {
       CAPTURE(int(method));
-      // What one pass leaves below the rows that A has is rounding.
+      // Below the rows of A one pass leaves only rounding errors.
       check_least_squares<T>(m, n, m < n && method == OlsMethod::tall_skinny, [&](HostMatrix<T> a, HostMatrix<T> b) {
         OlsOptions options;
         options.method = method;
@@ -310,7 +310,7 @@ TEMPLATE_TEST_CASE("least squares by every method", "", float, double) {
     }
 }
 
-TEMPLATE_TEST_CASE("least squares of a file", "", float, double) {
+TEMPLATE_TEST_CASE("least squares of a file scales exactly", "", float, double) {
   using T = TestType;
   const test::TemporaryFolder folder;
   check_least_squares<T>(300, 6, false, [&](const HostMatrix<T>& a, const HostMatrix<T>& b) {
@@ -322,9 +322,9 @@ TEMPLATE_TEST_CASE("least squares of a file", "", float, double) {
   });
 }
 
-TEMPLATE_TEST_CASE("numbers below the normal ones are solved as what they are", "", float, double) {
+TEMPLATE_TEST_CASE("subnormal data are solved with the digits they have", "", float, double) {
   using T = TestType;
-  // The data have few digits there, but those are kept: X is that of the same numbers near 1.
+  // Subnormal data have few digits; X equals the solution of the same numbers near 1.
   const int p = std::numeric_limits<T>::min_exponent - (sizeof(T) == 8 ? 26 : 8);
   for (const auto& [m, n] : {std::pair<index_t, index_t>{40, 6}, {20, 20}, {12, 30}, {400, 5}})
     for (const OlsMethod method : {OlsMethod::tiles, OlsMethod::tall_skinny, OlsMethod::givens}) {
@@ -351,7 +351,7 @@ TEMPLATE_TEST_CASE("numbers below the normal ones are solved as what they are", 
         distance = std::hypot(distance, static_cast<double>(tiny.X(j, 0) - near_one.X(j, 0)));
         size = std::hypot(size, static_cast<double>(near_one.X(j, 0)));
       }
-      // R is as short of digits as A: 2^-26 (2^-15) of it, times the condition.
+      // R has as few digits as A: an error of 2^-26 (2^-15) times the condition.
       CHECK(distance <= size * (sizeof(T) == 8 ? 1e-5 : 0.05));
     }
 }

@@ -17,10 +17,10 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The fewest stages in which m rows can be combined into n columns of a triangle, by trying everything: only how many
-/// rows are zero left of each column matters, and a stage takes any number of pairs of each kind.
+/// Returns the fewest stages that combine m rows into n columns of a triangle, by exhaustive search. Only the number of
+/// rows that are zero left of each column matters, and a stage may contain any number of pairs.
 index_t fewest_stages(index_t m, index_t n) {
-  using State = std::vector<index_t>;  // rows in each column; those done are not counted
+  using State = std::vector<index_t>;  // rows in each column, without the finished ones
   const auto kinds = static_cast<std::size_t>(n);
   State start(kinds), end(kinds);
   start[0] = m;
@@ -50,7 +50,7 @@ index_t fewest_stages(index_t m, index_t n) {
 
 }  // namespace
 
-TEST_CASE("every schedule is legal, for every size") {
+TEST_CASE("every schedule is legal for every size") {
   const std::string order = GENERATE(from_range(all_orders()));
   for (index_t m = 0; m <= 24; ++m)
     for (index_t n = 0; n <= std::max<index_t>(m, 3) + 2; ++n) {
@@ -68,7 +68,7 @@ TEST_CASE("every schedule is legal, for every size") {
     }
 }
 
-TEST_CASE("every schedule is legal for tall tiles' heads") {
+TEST_CASE("every schedule is legal for the heads of tall tiles") {
   const std::string order = GENERATE(from_range(all_orders()));
   std::mt19937 random(7);
   for (index_t m = 1; m <= 20; m += m < 6 ? 1 : 7)
@@ -91,7 +91,7 @@ TEST_CASE("every schedule is legal for tall tiles' heads") {
     }
 }
 
-TEST_CASE("heads on the diagonal may be given or left out") {
+TEST_CASE("heads on the diagonal are the default") {
   const std::string order = GENERATE(from_range(all_orders()));
   CHECK(make_schedule(order, 9, 5, {0, 1, 2, 3, 4}).eliminations == make_schedule(order, 9, 5).eliminations);
   CHECK(make_schedule(order, 4, 6).heads == std::vector<index_t>{0, 1, 2, 3, 3, 3});
@@ -99,7 +99,7 @@ TEST_CASE("heads on the diagonal may be given or left out") {
   CHECK(make_schedule(order, 1, 1).stages() == 0);
 }
 
-TEST_CASE("closed forms are the list's") {
+TEST_CASE("closed forms agree with the list of eliminations") {
   for (const std::string& order : all_orders()) {
     CAPTURE(order);
     const bool has_one =
@@ -124,7 +124,7 @@ TEST_CASE("closed forms are the list's") {
         }
 }
 
-TEST_CASE("diagonal of 8 x 4, and of a square, whose last stage is empty") {
+TEST_CASE("diagonal has the expected stages for 8 x 4 and leaves the last stage of a square empty") {
   const Schedule s = make_schedule("diagonal", 8, 4);
   CHECK(s.stages() == 10);
   CHECK(rotations_of(s) == std::vector<index_t>{1, 1, 2, 2, 3, 3, 4, 3, 2, 1});
@@ -135,13 +135,13 @@ TEST_CASE("diagonal of 8 x 4, and of a square, whose last stage is empty") {
   }
 }
 
-TEST_CASE("column goes bottom-up, one rotation after another") {
+TEST_CASE("column eliminates bottom-up, one rotation after another") {
   const Schedule s = make_schedule("column", 4, 3);
   CHECK(s.eliminations ==
         std::vector<Elimination>{{3, 0, 2, 1}, {2, 0, 1, 2}, {1, 0, 0, 3}, {3, 1, 2, 4}, {2, 1, 1, 5}, {3, 2, 2, 6}});
 }
 
-TEST_CASE("the trees are the published ones") {
+TEST_CASE("trees equal the published ones") {
   // Bouwmeester, Jacquelin, Langou and Robert, table of coarse-grain steps for 15 x 6.
   CHECK(table(make_schedule("greedy", 15, 6)) ==
         "4 / 3 6 / 3 5 8 / 2 5 7 10 / 2 4 7 9 12 / 2 4 6 9 11 14 / 2 4 6 8 10 13 / 1 3 5 8 10 12 / 1 3 5 7 9 11 / "
@@ -158,7 +158,7 @@ TEST_CASE("the trees are the published ones") {
   CHECK(table(make_schedule("binary", 8, 2)) == "1 / 2 3 / 1 5 / 3 4 / 1 6 / 2 3 / 1 4 ");
 }
 
-TEST_CASE("greedy needs the fewest stages there can be") {
+TEST_CASE("greedy needs the fewest possible stages") {
   for (index_t m = 1; m <= 11; ++m)
     for (index_t n = 1; n <= std::min<index_t>(m, 4); ++n) {
       CAPTURE(m, n);
@@ -180,7 +180,8 @@ TEST_CASE("domains lie between greedy or binary and diagonal") {
     if (const index_t place = (e.row - e.column) % 3; place != 0) CHECK(e.pivot == e.row - place);
 }
 
-TEST_CASE("rows dealt to ranks are joined inside each first, and each rank's last one goes to another but once") {
+TEST_CASE(
+    "ranks join their own rows first, and each column needs one elimination less across ranks than there are ranks") {
   for (index_t m = 1; m <= 24; ++m)
     for (index_t n = 1; n <= m; ++n) {
       const auto list = [&](const char* order) { return make_schedule(order, m, n).eliminations; };
@@ -194,7 +195,7 @@ TEST_CASE("rows dealt to ranks are joined inside each first, and each rank's las
         for (const auto& [column, count] : across) REQUIRE(count == std::min<index_t>(m - 1 - column, 2));
       }
     }
-  // Ranks have rows 1 4 7, 2 5 8 and 3 6.
+  // The ranks hold rows 1 4 7, 2 5 8 and 3 6.
   CHECK(table(make_schedule("ranks:3:flat:diagonal", 8, 1)) == "3 / 4 / 1 / 1 / 1 / 2 / 2 ");
   CHECK(table(make_schedule("ranks:3:binary:binary", 8, 1)) == "3 / 4 / 1 / 1 / 1 / 2 / 2 ");
 }
@@ -238,7 +239,7 @@ TEST_CASE("wrong arguments are refused by name") {
     CHECK_NOTHROW(make_schedule(order == "domain" ? "domain:2" : order, 4, 3));
 }
 
-TEST_CASE("a staircase's zeros are skipped: the published example") {
+TEST_CASE("the zeros of a staircase are skipped as in the published example") {
   const Schedule s = make_schedule("diagonal", 6, 5, {}, {2, 4, 6, 6, 6});
   CHECK(s.eliminations.size() == 9);
   CHECK(rotations_of(s) == std::vector<index_t>{1, 0, 1, 1, 1, 1, 2, 1, 1});
@@ -246,8 +247,8 @@ TEST_CASE("a staircase's zeros are skipped: the published example") {
   CHECK(carried_out(s));
 }
 
-TEST_CASE("staircases of every shape in every order") {
-  const std::vector<std::vector<index_t>> all{{2, 3, 4, 5, 6, 7, 8},  // a band of two
+TEST_CASE("staircases of every shape are legal in every order") {
+  const std::vector<std::vector<index_t>> all{{2, 3, 4, 5, 6, 7, 8},  // a band with half-width two
                                               {1, 1, 1, 1, 8, 8, 8}, {0, 0, 3, 3, 9, 9, 9},
                                               {9, 9, 9, 9, 9, 9, 9}, {7, 2, 5, 8, 1, 9, 3},  // filled to 7 7 7 8 8 9 9
                                               {1, 4, 4, 4, 9, 9, 9}};
@@ -265,7 +266,7 @@ TEST_CASE("staircases of every shape in every order") {
       }
       CHECK(s.eliminations.size() == entries);
     }
-  // A tridiagonal matrix: n - 1 rotations.
+  // A tridiagonal matrix needs n - 1 rotations.
   std::vector<index_t> ends;
   for (index_t j = 0; j < 300; ++j) ends.push_back(std::min<index_t>(j + 2, 300));
   CHECK(make_schedule("greedy", 300, 300, {}, ends).eliminations.size() == 299);

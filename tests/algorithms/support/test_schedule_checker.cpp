@@ -11,7 +11,7 @@ using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("the printed PGS-2 is illegal") {
+TEST_CASE("the checker finds the error in the printed PGS-2") {
   Schedule s{"pgs2", 6, 5, {0, 1, 2, 3, 4}, {}};
   const std::vector<std::vector<index_t>> printed{{6}, {4, 11}, {3, 6, 10}, {2, 5, 9, 14}, {1, 3, 6, 10, 15}};
   for (std::size_t i = 0; i < printed.size(); ++i)
@@ -22,14 +22,14 @@ TEST_CASE("the printed PGS-2 is illegal") {
   sort(s);
   CHECK(violation(s) == "(4,3) at stage 10 needs (3,2), left of its pivot, which becomes zero only at stage 11");
   CHECK(!carried_out(s));
-  for (Elimination& e : s.eliminations)  // that is all that is wrong with it
+  for (Elimination& e : s.eliminations)  // and no other error
     if (e.column == 2 && e.row == 3) e.stage = 12;
   sort(s);
   CHECK(!violation(s));
 }
 
-TEST_CASE("each kind of mistake is found and named") {
-  // Each mutation changes the elimination at k where it can, and answers whether it did.
+TEST_CASE("each kind of error is found and named") {
+  // Each mutation changes the elimination at k if possible and returns whether it did.
   using Mutation = std::function<bool(Schedule&, std::size_t k)>;
   const auto other = [](Schedule& s, std::size_t k, const std::function<bool(const Elimination&)>& fits) {
     const Elimination e = s.eliminations[k];
@@ -70,13 +70,13 @@ TEST_CASE("each kind of mistake is found and named") {
          std::swap(s.eliminations[k - 1], s.eliminations[k]);
          return true;
        }},
-      {"left of its entry",  // in the stage in which the entry to the left becomes zero
+      {"left of its entry",  // in the stage that makes the entry to its left zero
        [&](Schedule& s, std::size_t k) {
          Elimination& e = s.eliminations[k];
          const auto left = other(s, k, [&](const auto& o) { return o.row == e.row && o.column == e.column - 1; });
          return left != s.eliminations.end() && (e.stage = left->stage, true);
        }},
-      {"left of its pivot",  // a pivot that has not come to this column yet
+      {"left of its pivot",  // a pivot that has not reached this column yet
        [&](Schedule& s, std::size_t k) {
          Elimination& e = s.eliminations[k];
          const auto late = other(s, k, [&](const auto& o) {
@@ -84,7 +84,7 @@ TEST_CASE("each kind of mistake is found and named") {
          });
          return late != s.eliminations.end() && (e.pivot = late->row, true);
        }},
-      {"which becomes zero already",  // a pivot eliminated before
+      {"which becomes zero already",  // a pivot eliminated in an earlier stage
        [&](Schedule& s, std::size_t k) {
          Elimination& e = s.eliminations[k];
          const auto gone = other(s, k, [&](const auto& o) { return o.column == e.column && o.stage < e.stage; });
@@ -96,7 +96,7 @@ TEST_CASE("each kind of mistake is found and named") {
          const auto gone = other(s, k, [&](const auto& o) { return o.column == e.column && o.stage == e.stage; });
          return gone != s.eliminations.end() && (e.pivot = gone->row, true);
        }},
-      {"a second time in that stage",  // two rows against one pivot
+      {"a second time in that stage",  // two rows with the same pivot
        [&](Schedule& s, std::size_t k) {
          Elimination& e = s.eliminations[k];
          const auto twin = other(s, k, [&](const auto& o) { return o.column == e.column && o.stage == e.stage; });
@@ -127,7 +127,7 @@ TEST_CASE("each kind of mistake is found and named") {
   }
 }
 
-TEST_CASE("the checker agrees with carrying it out, on thousands of random changes") {
+TEST_CASE("the checker agrees with a simulated elimination on thousands of random changes") {
   std::mt19937 random(11);
   const auto below = [&](index_t end) { return static_cast<index_t>(random() % static_cast<unsigned>(end)); };
   int legal = 0, illegal = 0;
@@ -158,7 +158,7 @@ TEST_CASE("the checker agrees with carrying it out, on thousands of random chang
   CHECK(illegal > 5000);
 }
 
-TEST_CASE("PGS-2 by its rule has the printed rows 5 and 6, and is legal") {
+TEST_CASE("PGS-2 by its rule has the printed rows 5 and 6 and is legal") {
   const Schedule s = make_schedule("pgs2", 6, 5);
   CHECK(table(s) == "11 / 7 12 / 4 8 13 / 2 5 9 14 / 1 3 6 10 15 ");
   for (const Elimination& e : s.eliminations) {
@@ -174,7 +174,7 @@ TEST_CASE("PGS-2 by its rule has the printed rows 5 and 6, and is legal") {
     }
 }
 
-TEST_CASE("wavefronts are legal, 2n - 1 stages, and one stage earlier or later is found") {
+TEST_CASE("wavefronts are legal with 2n - 1 stages, and a shift by one stage is found") {
   for (const std::string& order : wavefront_orders())
     for (const index_t n : {0, 1, 2, 3, 6, 11}) {
       CAPTURE(order, n);
@@ -187,7 +187,7 @@ TEST_CASE("wavefronts are legal, 2n - 1 stages, and one stage earlier or later i
         --earlier.eliminations[k].stage;
         const bool summed = order != "lu-wavefront" || std::min(s.eliminations[k].row, s.eliminations[k].column) > 0;
         sort(earlier);
-        // Only LU's first row and column, which no sum makes, have stages to spare.
+        // Only LU's first row and column, which need no sums, have stages to spare.
         if (summed) CHECK(violation(earlier));
         Schedule twice = s;
         twice.eliminations.push_back(s.eliminations[k]);

@@ -10,7 +10,7 @@
 
 using namespace tesela;
 
-TEST_CASE("every job once, the largest first, on no more threads than asked for") {
+TEST_CASE("side_by_side runs every job once, the largest first, on at most the requested threads") {
   const std::vector<index_t> sizes{3, 9, 1, 9, 4, 0};
   std::vector<std::size_t> order;
   side_by_side(sizes, 1, [&](std::size_t job, int thread) {
@@ -33,7 +33,7 @@ TEST_CASE("every job once, the largest first, on no more threads than asked for"
   side_by_side({}, 4, [](std::size_t, int) { FAIL("there is no job"); });
 }
 
-TEST_CASE("what one job throws stops no other, and is told in the end") {
+TEST_CASE("an exception in one job stops no other job and is rethrown at the end") {
   std::atomic<int> ran{0};
   CHECK_THROWS_AS(side_by_side(std::vector<index_t>(50, 1), 2,
                                [&](std::size_t job, int) {
@@ -44,7 +44,7 @@ TEST_CASE("what one job throws stops no other, and is told in the end") {
   CHECK(ran == 50);
 }
 
-TEST_CASE("after Cancelled no job begins") {
+TEST_CASE("no job starts after Cancelled") {
   int ran = 0;
   CHECK_THROWS_AS(side_by_side(std::vector<index_t>(50, 1), 1,
                                [&](std::size_t job, int) {

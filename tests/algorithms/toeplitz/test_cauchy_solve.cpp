@@ -20,7 +20,7 @@ namespace {
 struct Case {
   ToeplitzGenerator generator;
   double sigma;
-  double condition;  ///< a bound of T - sigma I's; 0: not known
+  double condition;  ///< bound on the condition of T - sigma I; 0: unknown
 };
 
 template <class T, template <class> class Inverse>
@@ -45,7 +45,7 @@ void check_solutions(Runtime& runtime, index_t n) {
       INFO("n " << n << " k " << k << " kind " << static_cast<int>(one.generator.kind) << " sigma " << one.sigma
                 << " status " << s.status.info << " nearest " << nearest << " of " << size);
       for (const T x : std::span(s.x.data(), static_cast<std::size_t>(s.x.size()))) REQUIRE(std::isfinite(x));
-      if (nearest <= 0.01 * eps<T> * size) {  // second_difference at 2 and singular_minors at 0 for odd n
+      if (nearest <= 0.01 * eps<T> * size) {  // for odd n: second_difference at 2, singular_minors at 0
         CHECK_FALSE(s.status.ok());
         CHECK(s.status.info <= n);
         continue;
@@ -60,7 +60,7 @@ void check_solutions(Runtime& runtime, index_t n) {
   }
 }
 
-/// sigma where other recursions divide by zero, and where T - sigma I itself is singular.
+/// Checks shifts where other recursions divide by zero and shifts where T - sigma I is singular.
 template <class T, template <class> class Inverse>
 void check_shifts(Runtime& runtime, index_t n) {
   const auto t = toeplitz_column<T>({ToeplitzKind::random, 0, 3}, n);
@@ -87,7 +87,7 @@ void check_failures(Runtime& runtime, index_t n) {
   const auto t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, n);
   const auto b = random_columns<T>(n, 3, 5);
   check_refinement_fails<T, Inverse>(runtime, t, -1);
-  // At t(0) a diagonal matrix vanishes altogether: the very first pivot.
+  // At t(0) a diagonal matrix becomes zero, and the first pivot fails.
   auto diagonal = HostMatrix<T>::zeros(n, 1);
   diagonal(0, 0) = 3;
   const auto broken = solve<T, Inverse>(runtime, diagonal, T(3), b);
@@ -102,7 +102,7 @@ void check_all(Runtime& runtime) {
   for (const index_t n : {1, 2, 40}) check_failures<T, Inverse>(runtime, n);
 }
 
-/// S X against sums, to the basis and back.
+/// Compares S X with sums, to the sine basis and back.
 template <class T>
 void check_transform(Runtime& runtime, index_t n, index_t k) {
   const auto x = random_columns<T>(n, k, 7);
@@ -136,23 +136,25 @@ void check_transform(Runtime& runtime, index_t n, index_t k) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sine transforms", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("sine transforms agree with sums", "[toeplitz]", float, double) {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 64, 501})
     for (const index_t k : {1, 3}) check_transform<TestType>(runtime, n, k);
 }
 
-TEMPLATE_TEST_CASE("the pivoted Cauchy-like inverse solves to rounding or says why not", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("the pivoted Cauchy-like inverse solves to rounding or reports the failure", "[toeplitz]", float,
+                   double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType, CauchyInverse>(runtime);
 }
 
-TEMPLATE_TEST_CASE("the Cauchy-like factorization solves to rounding or says why not", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("the Cauchy-like factorization solves to rounding or reports the failure", "[toeplitz]", float,
+                   double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType, CauchyFactorization>(runtime);
 }
 
-TEST_CASE("factors in any order of pivots multiply to the block", "[toeplitz]") {
+TEST_CASE("Cauchy-like factors multiply to the block for any pivots", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   const index_t n = 61;
   const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, n);
@@ -190,7 +192,7 @@ TEST_CASE("factors in any order of pivots multiply to the block", "[toeplitz]") 
   }
 }
 
-TEST_CASE("Cauchy-like solvers refuse what does not fit", "[toeplitz]") {
+TEST_CASE("Cauchy-like solvers refuse invalid shapes", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 6));
@@ -202,7 +204,7 @@ TEST_CASE("Cauchy-like solvers refuse what does not fit", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like solvers on a GPU", "[toeplitz][gpu]", float, double) {
+TEMPLATE_TEST_CASE("Cauchy-like solvers work on a GPU", "[toeplitz][gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const index_t n : {1, 2, 3, 64, 501}) check_transform<TestType>(runtime, n, 3);
@@ -210,7 +212,7 @@ TEMPLATE_TEST_CASE("Cauchy-like solvers on a GPU", "[toeplitz][gpu]", float, dou
   check_all<TestType, CauchyFactorization>(runtime);
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like solvers in a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Cauchy-like solvers work under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_transform<TestType>(runtime, 21, 2);

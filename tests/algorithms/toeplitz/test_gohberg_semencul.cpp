@@ -25,7 +25,7 @@ void check_solutions(Runtime& runtime, index_t n) {
       const auto b = random_columns<T>(n, k, 5);
       const auto s = solve(runtime, t, T(-1.25), b);
       INFO("n " << n << " k " << k << " kind " << static_cast<int>(kind.kind) << " status " << s.status.info);
-      if (kind.kind == ToeplitzKind::random && !s.status.ok()) continue;  // it said so
+      if (kind.kind == ToeplitzKind::random && !s.status.ok()) continue;  // it reported the failure
       CHECK(s.status.ok());
       const double found = residual(t, -1.25, s.x, b, 0, k);
       CHECK(found <= 32 * eps<T>);
@@ -56,15 +56,15 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Gohberg and Semencul's inverse solves to rounding or says that it does not", "[toeplitz]", float,
+TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse solves to rounding or reports the failure", "[toeplitz]", float,
                    double) {
   Runtime runtime({.gpus = 0});
   check_solutions<TestType>(runtime, 0);
   check_all<TestType>(runtime);
 }
 
-TEST_CASE("refinement repairs what a growing recursion lost", "[toeplitz]") {
-  // Near t(0) the leading minor of order 1 almost vanishes.
+TEST_CASE("refinement restores digits lost by a recursion with growth", "[toeplitz]") {
+  // Near t(0) the leading minor of order 1 is almost zero.
   Runtime runtime({.gpus = 0});
   const index_t n = 200;
   const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, n);
@@ -77,7 +77,7 @@ TEST_CASE("refinement repairs what a growing recursion lost", "[toeplitz]") {
   CHECK(residual(t, sigma, refined.x, b, 0, 1) <= 32 * eps<double>);
 }
 
-TEST_CASE("Gohberg and Semencul's inverse refuses what does not fit", "[toeplitz]") {
+TEST_CASE("the Gohberg-Semencul inverse refuses invalid shapes", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 6));
@@ -87,13 +87,13 @@ TEST_CASE("Gohberg and Semencul's inverse refuses what does not fit", "[toeplitz
   CHECK(inverse.report()(0, 0).read()(levinson_breakdown, 0) == 0);
 }
 
-TEMPLATE_TEST_CASE("Gohberg and Semencul's inverse on a GPU", "[toeplitz][gpu]", float, double) {
+TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse works on a GPU", "[toeplitz][gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("Gohberg and Semencul's inverse in a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse works under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_solutions<TestType>(runtime, 21);

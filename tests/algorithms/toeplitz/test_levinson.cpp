@@ -17,11 +17,11 @@ constexpr double eps = std::numeric_limits<T>::epsilon();
 
 template <class T>
 struct Run {
-  HostMatrix<T> x, inverse;  ///< solutions, and first columns of the inverses
+  HostMatrix<T> x, inverse;  ///< solutions and first columns of the inverses
   HostMatrix<double> report, durbin_report;
 };
 
-/// Solves for s shifts with k columns each, `sb` shifts a task, with NaN below the tiles' columns.
+/// Solves for s shifts with k columns each, `sb` shifts for each task, with NaN below the tiles' columns.
 template <class T>
 Run<T> solve(Runtime& runtime, const HostMatrix<T>& t, const std::vector<T>& sigmas, const HostMatrix<T>& b,
              index_t sb) {
@@ -67,7 +67,8 @@ HostMatrix<T> column_of(const HostMatrix<T>& a, index_t j) {
   return c;
 }
 
-/// Positive definite: backward stable, so that small residuals and the dense solution are owed.
+/// For positive definite matrices the recursion is backward stable: residuals are small, and X agrees with a dense
+/// solver.
 template <class T>
 void check_definite(Runtime& runtime, index_t n, index_t k, index_t sb, index_t s) {
   for (const ToeplitzGenerator& kind :
@@ -88,7 +89,7 @@ void check_definite(Runtime& runtime, index_t n, index_t k, index_t sb, index_t 
         CHECK((*report)(levinson_least, i) > 0);
         CHECK((*report)(levinson_growth, i) < 1);
       }
-      if (n > 1100) continue;  // a dense solver takes too long
+      if (n > 1100) continue;  // a dense solver is too slow
       auto unit = HostMatrix<T>::zeros(n, 1);
       unit(0, 0) = 1;
       CHECK(difference(column_of(run.inverse, i), dense_solve(t, sigma, unit)) <= 400 * eps<T>);
@@ -98,7 +99,7 @@ void check_definite(Runtime& runtime, index_t n, index_t k, index_t sb, index_t 
   }
 }
 
-/// Indefinite shifts: the inertia is right wherever no eigenvalue is near and nothing broke down.
+/// For indefinite shifts the inertia is correct unless an eigenvalue is near or the recursion breaks down.
 template <class T>
 void check_inertia(Runtime& runtime, index_t n) {
   const auto t = toeplitz_column<T>({ToeplitzKind::random, 0, 11}, n);
@@ -112,7 +113,7 @@ void check_inertia(Runtime& runtime, index_t n) {
     const auto sigma = static_cast<double>(sigmas[static_cast<std::size_t>(i)]);
     double below = 0, gap = size;
     for (const double value : values) below += value < sigma ? 1 : 0, gap = std::min(gap, std::abs(value - sigma));
-    // Pivots are wrong by about the square of the growth.
+    // Errors of pivots grow with about the square of the growth.
     const double most = sizeof(T) == 8 ? 1e3 : 1e2;
     if (gap < 1e3 * eps<T> * size || run.report(levinson_growth, i) > most) continue;
     INFO("n " << n << " sigma " << sigma << " growth " << run.report(levinson_growth, i));
@@ -121,7 +122,8 @@ void check_inertia(Runtime& runtime, index_t n) {
   }
 }
 
-/// Vanishing leading minors are named by their order, and nothing is NaN. Other shifts of the task are good.
+/// Checks that zero leading minors are named by their order, that nothing is NaN, and that other shifts of the task are
+/// solved.
 template <class T>
 void check_breakdown(Runtime& runtime, index_t n) {
   const auto expect = [&](const HostMatrix<T>& t, T sigma, index_t order) {
@@ -152,7 +154,7 @@ void check_breakdown(Runtime& runtime, index_t n) {
   for (index_t i = 0; i < n; ++i) CHECK(run.inverse(i, 0) == 0);
 }
 
-/// As many thread blocks for a right-hand side as asked for.
+/// Uses the requested number of thread blocks for each right-hand side.
 template <class T>
 void check_blocks(Runtime& runtime, index_t n, int blocks) {
   const index_t k = 2;
@@ -188,14 +190,14 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Levinson's recursion solves what a dense solver does and counts what lies below", "[toeplitz]",
-                   float, double) {
+TEMPLATE_TEST_CASE("Levinson's recursion agrees with a dense solver and counts the eigenvalues below the shift",
+                   "[toeplitz]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEST_CASE("Levinson's recursion takes what is empty and refuses what does not fit", "[toeplitz]") {
+TEST_CASE("Levinson's recursion accepts empty problems and refuses invalid shapes", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const Toeplitz<double> none(g, HostMatrix<double>(0, 1)), A(g, HostMatrix<double>::zeros(6, 1));
@@ -212,7 +214,7 @@ TEST_CASE("Levinson's recursion takes what is empty and refuses what does not fi
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("Levinson's recursion on a GPU", "[toeplitz][gpu]", float, double) {
+TEMPLATE_TEST_CASE("Levinson's recursion works on a GPU", "[toeplitz][gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime);
@@ -223,10 +225,10 @@ TEMPLATE_TEST_CASE("Levinson's recursion on a GPU", "[toeplitz][gpu]", float, do
     for (const index_t n : {1, 5, 700, 2500}) check_blocks<TestType>(runtime, n, blocks);
 }
 
-TEST_CASE("Levinson's recursion on a GPU, large: A inverse of ones", "[toeplitz][gpu]") {
+TEST_CASE("Levinson's recursion on a GPU solves large kms systems for ones", "[toeplitz][gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
-  // kms has a closed form: T x = e where x = (1, 1 - r, ..., 1 - r, 1) / (1 + r).
+  // kms has a closed form: T x = e for x = (1, 1 - r, ..., 1 - r, 1) / (1 + r).
   for (const index_t n : {20000, 70000, 140000}) {
     const double r = 0.5;
     const auto t = toeplitz_column<double>({ToeplitzKind::kms, r}, n);
@@ -242,7 +244,7 @@ TEST_CASE("Levinson's recursion on a GPU, large: A inverse of ones", "[toeplitz]
   }
 }
 
-TEMPLATE_TEST_CASE("Levinson's recursion in a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Levinson's recursion works under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_definite<TestType>(runtime, 40, 2, 2, 3);

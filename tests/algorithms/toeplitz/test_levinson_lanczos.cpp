@@ -17,7 +17,7 @@ namespace {
 
 constexpr index_t steps = 3;
 
-/// A tile of its own, which holds `from` if that is not empty.
+/// Returns a separate tile, filled with `from` unless that is empty.
 template <class T>
 TileMatrix<T> tile(Runtime& runtime, index_t rows, index_t cols, const HostMatrix<T>& from = {}) {
   TileMatrix<T> a(runtime, rows, cols, {rows, cols});
@@ -25,14 +25,14 @@ TileMatrix<T> tile(Runtime& runtime, index_t rows, index_t cols, const HostMatri
   return a;
 }
 
-/// Basis vectors of both slots beside each other, coefficients, and counts below the two shifts.
+/// The basis vectors of both slots side by side, coefficients, and counts below the two shifts.
 template <class T>
 struct Outcome {
   HostMatrix<T> bases;
   HostMatrix<double> coefficients, counts;
 };
 
-/// Starts whose parts have unit norm.
+/// Start vectors whose parts have unit norm.
 template <class T>
 HostMatrix<T> starts(index_t n) {
   HostMatrix<T> x = random_columns<T>(n, 1, 3);
@@ -45,7 +45,7 @@ HostMatrix<T> starts(index_t n) {
   return x;
 }
 
-/// Two slots at two shifts, by Levinson's recursion or by inverses; twice `steps` steps each, in two tasks.
+/// Runs two slots at two shifts by Levinson's recursion or by inverses, in two tasks of `steps` steps each.
 template <class T>
 Outcome<T> run(Runtime& runtime, const HostMatrix<T>& t, const std::array<double, 2>& shifts, bool levinson) {
   const index_t n = t.rows(), capacity = 2 * steps, columns = lanczos_slot(n, capacity).cols;
@@ -66,7 +66,7 @@ Outcome<T> run(Runtime& runtime, const HostMatrix<T>& t, const std::array<double
     g.insert<ToeplitzToCauchy<T>>({}, column(0, 0), c(0, 0));
     g.insert<CauchyTables<T>>({n}, tables(0, 0));
     g.insert<CauchyInvert<T>>({}, c(0, 0), sigma(0, 0), inverse(0, 0), report(0, 0), g.scratch<T>(cauchy_table(n), 1));
-  } else {  // the first columns of slots are not used
+  } else {  // the first columns of slots are unused
     inverse.copy_from(HostMatrix<T>::zeros(n, 6).data(), n);
   }
   g.insert<LevinsonCount<T>>({}, column(0, 0), sigma(0, 0), counts(0, 0), g.scratch<T>(levinson_count_rows(n), 2));
@@ -94,7 +94,7 @@ Outcome<T> run(Runtime& runtime, const HostMatrix<T>& t, const std::array<double
   return outcome;
 }
 
-/// The largest difference of basis vectors, the first `count` of each slot.
+/// Returns the largest difference of the first `count` basis vectors of each slot.
 template <class T>
 double distance(const Outcome<T>& a, const Outcome<T>& b, index_t count) {
   double most = 0;
@@ -110,7 +110,7 @@ double distance(const Outcome<T>& a, const Outcome<T>& b, index_t count) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion are those by an inverse", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion equal those by an inverse", "[toeplitz]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const double eps = std::numeric_limits<T>::epsilon();
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion are those by an invers
   }
 }
 
-TEMPLATE_TEST_CASE("a recursion that breaks down says so in every coefficient", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("every coefficient of a recursion that breaks down reports it", "[toeplitz]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, 20);
@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("a recursion that breaks down says so in every coefficient", 
   CHECK(s.counts(CauchyReport::breakdown, 2) == 0);
 }
 
-TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion on a GPU are those on a core", "[toeplitz][gpu][sanitize]",
+TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion on a GPU equal those on a core", "[toeplitz][gpu][sanitize]",
                    float, double) {
   using T = TestType;
   require_gpu();

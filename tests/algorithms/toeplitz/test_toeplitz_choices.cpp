@@ -12,7 +12,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-// What the options of the search choose, the published choices among them.
+// Options of the spectrum search, including the published choices.
 
 TEST_CASE("every choice of the search gives the same spectrum") {
   Runtime runtime({.gpus = 0});
@@ -27,12 +27,13 @@ TEST_CASE("every choice of the search gives the same spectrum") {
         with([](auto& s) { s.dk = 64; }), with([](auto& s) { s.midpoint = false; }),
         with([](auto& s) { s.fixed_start = true; }), with([](auto& s) { s.window = 1; }),
         with([](auto& s) { s.window = 5, s.group = 2; }),
-        // Too few steps: intervals must be divided until they have one or two eigenvalues each.
+        // Too few steps: intervals are divided until they hold one or two eigenvalues.
         with([](auto& s) { s.per_interval = 10, s.krylov_factor = 1, s.krylov_more = 4, s.max_attempts = 2; })})
     check_spectrum(runtime, t, o, 1e-13);
 }
 
-TEMPLATE_TEST_CASE("degenerate and graded matrices, at any scale: whichever method is chosen", "", float, double) {
+TEMPLATE_TEST_CASE("spectra of degenerate and graded matrices are correct at any scale with any method", "", float,
+                   double) {
   using T = TestType;
   Runtime runtime({.cpus = 2, .gpus = 0});
   const auto make = [](index_t n, auto entry) {
@@ -60,7 +61,7 @@ TEMPLATE_TEST_CASE("degenerate and graded matrices, at any scale: whichever meth
             const Spectrum<T> s = toeplitz_spectrum<T>(g, column(scaled), options);
             if (method != SpectrumMethod::lanczos) CHECK(s.good());
             if (!s.good()) continue;
-            const std::vector<double> right = dense_values(t);  // in double precision's range whatever the scale
+            const std::vector<double> right = dense_values(t);  // within double precision's range at any scale
             double largest = 0, error = 0;
             for (const double value : right) largest = std::max(largest, std::abs(value));
             for (std::size_t i = 0; i < right.size(); ++i)
@@ -109,9 +110,9 @@ TEST_CASE("Levinson's recursion inside Lanczos finds the same spectrum") {
     }
 }
 
-TEST_CASE("a run whose recursion breaks down is launched again at another shift") {
+TEST_CASE("an interval whose recursion breaks down is searched again at another shift") {
   Runtime runtime({.gpus = 0});
-  // All eigenvalues in one interval around t_0 = 0, whose middle makes the first leading minor vanish.
+  // One interval around t_0 = 0 contains all eigenvalues; at its middle the first leading minor is zero.
   HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 2}, 12);
   t(0, 0) = 0;
   SpectrumOptions options;
@@ -123,7 +124,7 @@ TEST_CASE("a run whose recursion breaks down is launched again at another shift"
   CHECK(s.intervals == 1);
   CHECK(s.relaunched == 1);
   CHECK(s.inversions >= 2);
-  SECTION("or is given up, when it may not") {
+  SECTION("without further attempts the interval is reported as a shortage") {
     options.max_attempts = 1;
     options.divide = false;
     Graph g(runtime);
@@ -135,7 +136,7 @@ TEST_CASE("a run whose recursion breaks down is launched again at another shift"
   }
 }
 
-TEST_CASE("a tolerance bounds the errors of what it lets pass") {
+TEST_CASE("a tolerance bounds the errors of the accepted values") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 120);
   const std::vector<double> right = dense_values(t);
@@ -156,11 +157,11 @@ TEST_CASE("a tolerance bounds the errors of what it lets pass") {
     CAPTURE(tolerance, error / norm, residual / norm);
     CHECK(residual <= 2 * tolerance * norm);
     CHECK(error <= 2 * tolerance * tolerance * norm + 1e-12 * norm);
-    if (tolerance >= 1e-3) CHECK(residual > 1e-7 * norm);  // this tolerance was used, not the usual one
+    if (tolerance >= 1e-3) CHECK(residual > 1e-7 * norm);  // this tolerance was used, not the default
   }
 }
 
-TEST_CASE("Levinson's recursion inside Lanczos on a GPU: as on cores", "[gpu]") {
+TEST_CASE("Levinson's recursion inside Lanczos finds the spectrum on a GPU", "[gpu]") {
   test::require_gpu();
   for (const index_t n : {1, 2, 3, 64, 301}) {
     const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n);
@@ -173,7 +174,7 @@ TEST_CASE("Levinson's recursion inside Lanczos on a GPU: as on cores", "[gpu]") 
   }
 }
 
-TEST_CASE("the published choices lose eigenvalues, and say which") {
+TEST_CASE("the published choices miss eigenvalues and report which") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
   SpectrumOptions options = SpectrumOptions::published();
@@ -194,7 +195,7 @@ TEST_CASE("the published choices lose eigenvalues, and say which") {
   }
 }
 
-TEST_CASE("the smallest of a spectrum with shortages are said to be missing") {
+TEST_CASE("missing eigenvalues among the smallest or largest are reported") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
   const std::vector<double> right = dense_values(t);
@@ -214,7 +215,7 @@ TEST_CASE("the smallest of a spectrum with shortages are said to be missing") {
       REQUIRE(s.values.size() < 200);
       REQUIRE(s.values.size() > 20);
       if (vectors) CHECK(s.vectors->n() == static_cast<index_t>(s.values.size()));
-      for (const double value : s.values) {  // each is one of the 200
+      for (const double value : s.values) {  // each is a requested eigenvalue
         const auto next = std::lower_bound(right.begin(), right.end(), value - 1e-9);
         REQUIRE((next != right.end() && std::abs(*next - value) < 1e-9));
         CHECK((smallest ? next - right.begin() < 200 : next - right.begin() >= 100));

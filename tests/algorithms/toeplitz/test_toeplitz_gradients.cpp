@@ -45,7 +45,7 @@ void check_refused(Runtime& runtime) {
     for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
     check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
   }
-  // Its circulant matrix is definite where it is not itself: a direction tells.
+  // T - sigma I is indefinite although its circulant matrix is definite; a search direction shows it.
   const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
   const auto b = random_columns<double>(400, 1, 5);
   CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
@@ -56,11 +56,10 @@ void check_refused(Runtime& runtime) {
 
 TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "[toeplitz]", float, double) {
   Runtime runtime({.gpus = 0});
-  check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});  // the last one prime
+  check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});  // 1009 is prime
 }
 
-TEMPLATE_TEST_CASE("gradients are the same for powers of two, and keep a matrix of any size", "[toeplitz]", float,
-                   double) {
+TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[toeplitz]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const index_t n = 100;
@@ -80,25 +79,25 @@ TEMPLATE_TEST_CASE("gradients are the same for powers of two, and keep a matrix 
     }
 }
 
-TEST_CASE("gradients say which matrices are not definite, and which columns not finite", "[toeplitz]") {
+TEST_CASE("gradients report matrices that are not definite and columns that are not finite", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   check_refused(runtime);
 }
 
-TEMPLATE_TEST_CASE("gradients on a GPU", "[toeplitz][gpu]", float, double) {
+TEMPLATE_TEST_CASE("gradients work on a GPU", "[toeplitz][gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});
   check_refused(runtime);
 }
 
-TEMPLATE_TEST_CASE("gradients in a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("gradients work under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_definite<TestType>(runtime, {1, 65});
 }
 
-TEST_CASE("gradients of a long system on a GPU", "[toeplitz][gpu]") {
+TEST_CASE("gradients solve a long system on a GPU", "[toeplitz][gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   const index_t n = index_t{1} << 18;
@@ -114,20 +113,20 @@ TEST_CASE("gradients of a long system on a GPU", "[toeplitz][gpu]") {
   CHECK(kernels::toeplitz_residual(n, t.data(), 0.0, 1, x.data(), b.data()) <= 32 * eps<double>);
 }
 
-TEST_CASE("the condition by gradients", "[toeplitz]") {
+TEST_CASE("gradients estimate the condition", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const auto t = toeplitz_column<double>({ToeplitzKind::kms, 0.9}, 200);
   const ToeplitzGradients<double> inverse(g, Toeplitz<double>(g, t), 0.0);
-  const double exact = (1.9 / 0.1) * (1.9 / 0.1);  // of the infinite matrix, and almost so at its order
+  const double exact = (1.9 / 0.1) * (1.9 / 0.1);  // of the infinite matrix, and nearly so for this order
   CHECK(inverse.condition(runtime) <= 1.1 * exact);
   CHECK(inverse.condition(runtime) >= exact / 2);
   check_tiles_refused(g, ToeplitzGradients<double>(g, Toeplitz<double>(g, toeplitz_column<double>({}, 6)), -30.0));
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("by gradients a sigma near the smallest eigenvalue has its condition, or no ok", "[toeplitz]", float,
-                   double) {
+TEMPLATE_TEST_CASE("gradients report the condition for sigma near the smallest eigenvalue, or are not ok", "[toeplitz]",
+                   float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 40, 300}) {
@@ -138,7 +137,8 @@ TEMPLATE_TEST_CASE("by gradients a sigma near the smallest eigenvalue has its co
     int accepted = 0;
     for (double distance = 4; distance > eps<T> / 100; distance /= 8) {
       const T sigma = static_cast<T>(least - distance * least);
-      const double gap = std::abs(least - static_cast<double>(sigma)) + 4 * eps<double>;  // of the closed form, too
+      // The closed form has rounding errors, too.
+      const double gap = std::abs(least - static_cast<double>(sigma)) + 4 * eps<double>;
       Graph g(runtime);
       auto x = b.clone();
       const auto X = TileMatrix<T>::map(runtime, x.data(), n, 1, n, {n, 1});
@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("by gradients a sigma near the smallest eigenvalue has its co
       if (n > 1) CHECK(solution.condition >= (most - static_cast<double>(sigma)) / gap / 3);
       CHECK(solution.forward_bound().error >= eps<T>);
     }
-    // In single precision, n = 300, the bound is above 0.01 from the second distance on.
+    // In single precision with n = 300 the bound exceeds 0.01 from the second distance on.
     CHECK(accepted >= (n == 300 && sizeof(T) == 4 ? 1 : 2));
   }
 }

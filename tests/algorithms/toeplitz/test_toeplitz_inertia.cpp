@@ -17,7 +17,7 @@ std::span<const double> column(const HostMatrix<double>& t) { return {t.data(), 
 
 }  // namespace
 
-TEST_CASE("the two counters agree, for the symmetric and for the skew part") {
+TEST_CASE("both counters agree for the symmetric and the skew part") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 4, 5, 64, 101}) {
     const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 9}, n);
@@ -35,7 +35,7 @@ TEST_CASE("the two counters agree, for the symmetric and for the skew part") {
   }
 }
 
-TEST_CASE("counts are those of a dense eigensolver") {
+TEST_CASE("counts agree with a dense eigensolver") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {64, 501}) {
     const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 9}, n);
@@ -55,13 +55,13 @@ TEST_CASE("counts are those of a dense eigensolver") {
   }
 }
 
-TEST_CASE("an eigenvalue that is a shift is not below it, and t_0 is none") {
+TEST_CASE("an eigenvalue equal to a shift is not counted below it, also at t_0") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const index_t n = 101;
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::second_difference, 0, 1}, n);
   const SineToeplitz<double> A(g, column(t));
-  // The middle one of the 101 is 2 = t_0.
+  // The middle eigenvalue of the 101 is 2 = t_0.
   const double tenth = 2 - 2 * std::cos(10 * std::numbers::pi / 102),
                infinity = std::numeric_limits<double>::infinity();
   const double shifts[] = {2, tenth, 1.234, 2 + 1e-12, -infinity, infinity, 1e300};
@@ -78,7 +78,7 @@ TEST_CASE("an eigenvalue that is a shift is not below it, and t_0 is none") {
   CHECK_THROWS_AS(toeplitz_count<double>(g, A, nan), ArgumentError);
 }
 
-TEST_CASE("slices hold what they may, and everything") {
+TEST_CASE("slices respect the limit and contain every eigenvalue") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 4}, 333);

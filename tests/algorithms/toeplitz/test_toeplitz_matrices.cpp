@@ -58,8 +58,9 @@ TEST_CASE("generated Toeplitz matrices have the eigenvalues of their closed form
   }
 }
 
-TEMPLATE_TEST_CASE("random matrices are their seed's, and spd ones positive definite without dominance", "[toeplitz]",
-                   float, double) {
+TEMPLATE_TEST_CASE(
+    "random matrices depend on the seed only, and spd ones are positive definite without diagonal dominance",
+    "[toeplitz]", float, double) {
   for (const index_t n : {0, 1, 2, 3, 64, 501}) {
     const auto a = toeplitz_column<TestType>({ToeplitzKind::random, 0, 7}, n);
     const auto longer = toeplitz_column<TestType>({ToeplitzKind::random, 0, 7}, n + 5);
@@ -80,7 +81,7 @@ TEMPLATE_TEST_CASE("random matrices are their seed's, and spd ones positive defi
   }
 }
 
-TEST_CASE("norm bounds lie above the norm, and not far", "[toeplitz]") {
+TEST_CASE("norm bounds lie above the norm and near it", "[toeplitz]") {
   CHECK(toeplitz_norm_bound<double>(0, nullptr, 3) == 0);
   for (const ToeplitzGenerator& kind : {ToeplitzGenerator{ToeplitzKind::random},
                                         {ToeplitzKind::spd},
@@ -102,7 +103,7 @@ TEST_CASE("norm bounds lie above the norm, and not far", "[toeplitz]") {
   CHECK(std::isnan(toeplitz_norm_bound(2, strange.data(), 0)));
 }
 
-TEST_CASE("kinds refuse parameters out of their range", "[toeplitz]") {
+TEST_CASE("kinds of Toeplitz matrices refuse parameters out of range", "[toeplitz]") {
   CHECK_THROWS_AS(toeplitz_column<double>({ToeplitzKind::prolate, 0.5}, 4), ArgumentError);
   CHECK_THROWS_AS(toeplitz_column<double>({ToeplitzKind::prolate, 0}, 4), ArgumentError);
   CHECK_THROWS_AS(toeplitz_column<double>({ToeplitzKind::kms, 1}, 4), ArgumentError);

@@ -9,7 +9,7 @@
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-// Powers of two in t, sigma and b come out in X as that power of two, and change no digit.
+// Powers of two in t, sigma and b scale X by a power of two and change no digit.
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -24,7 +24,7 @@ HostMatrix<T> times(const HostMatrix<T>& a, int e) {
   return b;
 }
 
-/// The powers of t and sigma, and of b.
+/// Exponents of t and sigma, and of b.
 struct Powers {
   int t, b;
 };
@@ -48,7 +48,7 @@ index_t different(const HostMatrix<T>& a, const HostMatrix<T>& b) {
 const std::vector<ToeplitzGenerator> kinds{
     {ToeplitzKind::random, 0, 5}, {ToeplitzKind::spd, 0, 5}, {ToeplitzKind::kms, 0.9}};
 
-/// solve(t, sigma, b) is X.
+/// solve(t, sigma, b) returns X.
 template <class T, class Solve>
 void check_powers(index_t n, const Solve& solve) {
   for (const ToeplitzGenerator& kind : kinds) {
@@ -68,7 +68,7 @@ void check_powers(index_t n, const Solve& solve) {
   }
 }
 
-/// Levinson's recursion; the same matrix's first column of the inverse, and least pivot, beside it.
+/// Solves by Levinson's recursion; the first column of the inverse and the least pivot follow X.
 template <class T>
 void check_recursions(Runtime& runtime, index_t n) {
   check_powers<T>(n, [&](const HostMatrix<T>& t, T sigma, const HostMatrix<T>& b) {
@@ -139,7 +139,7 @@ void check_all(Runtime& runtime) {
   }
 }
 
-/// Y = T X + Y/2 in one tile.
+/// Returns Y = T X + Y / 2 in one tile.
 template <class T>
 HostMatrix<T> product(Runtime& runtime, const HostMatrix<T>& t, T sigma, T alpha, const HostMatrix<T>& x,
                       const HostMatrix<T>& y) {
@@ -156,18 +156,18 @@ HostMatrix<T> product(Runtime& runtime, const HostMatrix<T>& t, T sigma, T alpha
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("powers of two pass through every Toeplitz solver", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly", "[toeplitz]", float, double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("powers of two pass through every Toeplitz solver on a GPU", "[toeplitz][gpu]", float, double) {
+TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly on a GPU", "[toeplitz][gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("powers of two pass through Toeplitz products", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const index_t n = 150;
@@ -179,21 +179,21 @@ TEMPLATE_TEST_CASE("powers of two pass through Toeplitz products", "[toeplitz]",
     CHECK(different(product(runtime, times(t, et), std::ldexp(T(-0.375), et), T(3), times(x, -ex), times(y, et - ex)),
                     times(right, et - ex)) == 0);
   }
-  // A shift of another size.
+  // A shift of very different size.
   const int most = sizeof(T) == 8 ? 900 : 100;
   const auto shifted = product(runtime, times(t, -most), std::ldexp(T(1), most), T(-1), x, times(y, most));
   for (index_t e = 0; e < x.size(); ++e)
     CHECK(std::abs(std::ldexp(shifted.data()[e], -most) - (x.data()[e] + y.data()[e] / 2)) <= T(8 * eps<T>));
 }
 
-TEMPLATE_TEST_CASE("eliminations take shifts of any size beside T", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("eliminations accept shifts of any size relative to T", "[toeplitz]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const index_t n = 40;
   const int most = sizeof(T) == 8 ? 900 : 100;
   const auto t = toeplitz_column<T>({ToeplitzKind::random, 0, 5}, n);
   const auto b = random_columns<T>(n, 2, 5);
-  // sigma I alone, and t(0) alone cancelled: what is left is small.
+  // Only sigma I matters; then t(0) cancels, and a small matrix remains.
   const auto x = solve_by<T, CauchyInverse>(runtime, times(t, -most), std::ldexp(T(1), most), b);
   for (index_t e = 0; e < b.size(); ++e) CHECK(std::abs(std::ldexp(x.data()[e], most) + b.data()[e]) <= T(8 * eps<T>));
   auto left = times(t, -most);
@@ -204,7 +204,7 @@ TEMPLATE_TEST_CASE("eliminations take shifts of any size beside T", "[toeplitz]"
   CHECK(different(solve_by<T, CauchyInverse>(runtime, whole, T(1), b), other) == 0);
 }
 
-TEMPLATE_TEST_CASE("denormal and huge Toeplitz systems are solved, or their X says that it is not representable",
+TEMPLATE_TEST_CASE("subnormal and huge Toeplitz systems are solved, or their X is reported as not representable",
                    "[toeplitz]", float, double) {
   using T = TestType;
   using Limits = std::numeric_limits<T>;

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <numbers>
 
-// The parts of toeplitz_spectrum, each by itself, of second differences: 2 - 2 cos(k pi / (n + 1)), k = 1 ... n.
+// The parts of toeplitz_spectrum, tested on second differences: 2 - 2 cos(k pi / (n + 1)), k = 1 ... n.
 
 using namespace tesela;
 
@@ -46,7 +46,7 @@ std::vector<double> sorted_values(const std::vector<detail::FoundValue>& found) 
 
 }  // namespace
 
-TEST_CASE("slices hold what is wanted, and little more") {
+TEST_CASE("slices contain the requested eigenvalues and few others") {
   Problem p;
   const detail::SpectrumSlices all = detail::slice_wanted(p.g, p.A, p.options);
   CHECK((all.first == 0 && all.expected == n && all.clusters.empty()));
@@ -61,7 +61,7 @@ TEST_CASE("slices hold what is wanted, and little more") {
   CHECK(some.counts > 0);
 }
 
-TEST_CASE("a search of some intervals finds what they hold and nothing else") {
+TEST_CASE("a search of some intervals finds exactly their eigenvalues") {
   Problem p;
   const detail::SpectrumSlices all = detail::slice_wanted(p.g, p.A, p.options);
   REQUIRE(all.intervals.size() > 3);
@@ -79,7 +79,7 @@ TEST_CASE("a search of some intervals finds what they hold and nothing else") {
   CHECK(detail::search_intervals(p.g, p.A, p.options, {}).values.empty());
 }
 
-TEST_CASE("a verdict counts what a search has missed") {
+TEST_CASE("the verdict counts missing and inaccurate values") {
   Problem p;
   const detail::SpectrumSlices all = detail::slice_wanted(p.g, p.A, p.options);
   const auto found = detail::search_intervals(p.g, p.A, p.options, all.intervals);
@@ -95,24 +95,24 @@ TEST_CASE("a verdict counts what a search has missed") {
   CHECK_FALSE(judged(vague).good());
 }
 
-TEST_CASE("dense pairs are those of their places in the spectrum") {
+TEST_CASE("dense pairs belong to their positions in the spectrum") {
   Problem p;
   const auto dense = detail::dense_pairs(p.g, p.A, 7, 5);
   REQUIRE(dense.values.size() == 5);
   for (std::size_t i = 0; i < 5; ++i)
     CHECK(std::abs(dense.values[i].value - p.scaled(eigenvalue(8 + static_cast<index_t>(i)))) < 1e-14);
   CHECK(detail::judge_orthogonal(p.A, p.options, dense.values).good());
-  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, dense.values).verdict.uncertain > 0);  // 5 of 90
+  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, dense.values).verdict.uncertain > 0);  // only 5 of 90
   const TileMatrix<double> v = detail::place_vectors(p.g, p.A, dense.values, dense.vectors);
   CHECK((v.m() == n && v.n() == 5));
   const auto first = v(0, 0).read();
   const double scale = std::sqrt(2.0 / (n + 1));
-  for (index_t i = 0; i < n; ++i)  // sin(8 (i + 1) pi / (n + 1)), up to its sign
+  for (index_t i = 0; i < n; ++i)  // equals sin(8 (i + 1) pi / (n + 1)) up to the sign
     CHECK(std::abs(std::abs(first(i, 0)) -
                    std::abs(scale * std::sin(static_cast<double>(8 * (i + 1)) * std::numbers::pi / (n + 1)))) < 1e-12);
 }
 
-TEST_CASE("dense values without vectors are within their measured errors, and those are small") {
+TEST_CASE("dense values without vectors have small measured errors that bound the true ones") {
   Problem p;
   const auto values = detail::dense_values(p.g, p.A, 0, n);
   REQUIRE(values.size() == n);

@@ -31,7 +31,7 @@ double norm1(const HostMatrix<double>& a) {
   return most;
 }
 
-/// Infinities where LAPACK finds a singular.
+/// Returns the inverse, or infinities if LAPACK reports that a is singular.
 HostMatrix<double> inverse_of(HostMatrix<double> a) {
   const int n = static_cast<int>(a.rows());
   std::vector<int> pivots(static_cast<std::size_t>(n));
@@ -43,7 +43,7 @@ HostMatrix<double> inverse_of(HostMatrix<double> a) {
   return a;
 }
 
-/// By LAPACK's inverse.
+/// Returns the condition by LAPACK's inverse.
 template <class T>
 double dense_condition(const HostMatrix<T>& t, double sigma) {
   auto a = dense(t, sigma);
@@ -56,7 +56,7 @@ template <class T>
 struct Answer {
   HostMatrix<T> x;
   ToeplitzSolution solution;
-  double residual;  ///< in double precision
+  double residual;  ///< computed in double precision
 };
 
 template <class T>
@@ -73,7 +73,7 @@ Answer<T> answer(Runtime& runtime, const HostMatrix<T>& t, T sigma, const HostMa
   return a;
 }
 
-/// T's first column of one of many kinds: such as break recursions down, and such as do not.
+/// Returns T's first column for a kind that breaks recursions down or does not.
 template <class T>
 HostMatrix<T> strange_column(index_t n, int kind, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -87,10 +87,10 @@ HostMatrix<T> strange_column(index_t n, int kind, unsigned seed) {
         break;
       case 1:
         v = small(random);
-        break;  // many leading minors vanish
+        break;  // many leading minors are zero
       case 2:
         v = i == 0 ? 0 : v;
-        break;  // the first does
+        break;  // the first leading minor is zero
       case 3:
         v = i < 3 ? small(random) : 0;
         break;  // banded
@@ -99,16 +99,16 @@ HostMatrix<T> strange_column(index_t n, int kind, unsigned seed) {
         break;  // decaying
       case 5:
         v = i == 0 ? 1e-9 : v;
-        break;  // the first almost vanishes
+        break;  // the first leading minor is almost zero
       case 6:
         v = std::cos(0.3 * static_cast<double>(i)) + 1e-5 * v;
         break;  // almost of rank 2
       case 7:
         v = i % 2 == 0 ? 0 : v;
-        break;  // a bipartite pattern
+        break;  // bipartite pattern
       case 8:
         v = i == n - 1 ? 1 : 0;
-        break;  // corners
+        break;  // nonzero corners
       default:
         v = i == 0 ? 2.5 : i == 1 ? -1 : 1e-3 * v;
         break;  // near the second difference
@@ -147,7 +147,7 @@ TEST_CASE("the 1-norm of a symmetric matrix is estimated from its products") {
   CHECK(norm1_estimate(2, [](std::vector<double>& x) { x[0] = NAN; }) == INFINITY);
 }
 
-TEMPLATE_TEST_CASE("toeplitz_solve is never worse than the best it could have taken", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("toeplitz_solve is at least as accurate as its best method", "[toeplitz]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 4, 5, 8, 17, 64, 129})
@@ -169,7 +169,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve is never worse than the best it could have ta
         CHECK(a.solution.failure.empty());
         CHECK(a.residual <= std::max(2 * best, 4 * eps<T>));
       }
-      // The verdict is the truth: of the residual, and of the error.
+      // The verdict agrees with the residual and the error.
       const double condition = dense_condition(t, 0);
       if (a.solution.ok()) {
         CHECK(a.residual <= toeplitz_residual_bound<T>(n));
@@ -184,8 +184,8 @@ TEMPLATE_TEST_CASE("toeplitz_solve is never worse than the best it could have ta
     }
 }
 
-TEST_CASE("toeplitz_solve survives blocks without any pivot, and tells them from singular ones", "[toeplitz]") {
-  // Conditions 3.4, 2 and 3.4: all diagonal entries of a block vanish after some steps, and leading minors as well.
+TEST_CASE("toeplitz_solve solves matrices with blocks without any pivot", "[toeplitz]") {
+  // Conditions 3.4, 2 and 3.4: after some steps all diagonal entries of a block and leading minors are zero.
   Runtime runtime({.gpus = 0});
   for (const std::vector<double>& values :
        {std::vector<double>{0, -1, 1, -1, -1}, {0, 0, 1, 0, -1}, {0, 1, 1, 1, -1}}) {
@@ -202,7 +202,7 @@ TEST_CASE("toeplitz_solve survives blocks without any pivot, and tells them from
   }
 }
 
-TEST_CASE("toeplitz_solve calls a matrix singular at its eigenvalues, as LAPACK rounds them", "[toeplitz]") {
+TEST_CASE("toeplitz_solve reports singular at the eigenvalues of a matrix as rounded by LAPACK", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {2, 20, 64, 150})
     for (unsigned seed = 1; seed <= 3; ++seed) {
@@ -219,8 +219,8 @@ TEST_CASE("toeplitz_solve calls a matrix singular at its eigenvalues, as LAPACK 
     }
 }
 
-TEMPLATE_TEST_CASE("toeplitz_solve refuses singular matrices whatever B is", "[toeplitz]", float, double) {
-  // B = T 1, which a perturbed inverse and refinement solve.
+TEMPLATE_TEST_CASE("toeplitz_solve refuses singular matrices for any B", "[toeplitz]", float, double) {
+  // B = T 1, which a perturbed inverse with refinement would solve.
   using T = TestType;
   Runtime runtime({.gpus = 0});
   for (const std::vector<T>& values : {std::vector<T>{1, 1, 1}, {2, 1, -1}, {1, 0, -1}, {1, 0, 0, 1}, {1, 0, 1}}) {
@@ -236,7 +236,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve refuses singular matrices whatever B is", "[t
   }
 }
 
-TEST_CASE("toeplitz_solve knows the condition near an eigenvalue of either symmetry", "[toeplitz]") {
+TEST_CASE("toeplitz_solve estimates the condition near eigenvalues of both symmetries", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   for (index_t n = 3; n < 25; ++n) {
     const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, static_cast<unsigned>(n)}, n);
@@ -254,8 +254,8 @@ TEST_CASE("toeplitz_solve knows the condition near an eigenvalue of either symme
   }
 }
 
-TEMPLATE_TEST_CASE("toeplitz_solve says what is not finite, and what is not representable", "[toeplitz]", float,
-                   double) {
+TEMPLATE_TEST_CASE("toeplitz_solve reports elements that are not finite and solutions that are not representable",
+                   "[toeplitz]", float, double) {
   using T = TestType;
   using Limits = std::numeric_limits<T>;
   Runtime runtime({.gpus = 0});
@@ -281,7 +281,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve says what is not finite, and what is not repr
     auto high = t.clone();
     high(0, 0) = Limits::max();
     CHECK_THAT(status(high, -Limits::max(), b, entry.value), ContainsSubstring("not finite: t(0) - sigma"));
-    // X above and below the range.
+    // X overflows and underflows.
     const int far = sizeof(T) == 8 ? 900 : 100;
     for (const int e : {-far, far}) {
       auto small = t.clone(), right = b.clone();
@@ -297,7 +297,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve says what is not finite, and what is not repr
   }
 }
 
-TEST_CASE("toeplitz_solve refuses what does not fit", "[toeplitz]") {
+TEST_CASE("toeplitz_solve refuses invalid shapes", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 6));
@@ -309,7 +309,7 @@ TEST_CASE("toeplitz_solve refuses what does not fit", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("toeplitz_solve on a GPU", "[toeplitz][gpu]", float, double) {
+TEMPLATE_TEST_CASE("toeplitz_solve works on a GPU", "[toeplitz][gpu]", float, double) {
   using T = TestType;
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});

@@ -34,12 +34,12 @@ void check_all(Runtime& runtime, const std::vector<index_t>& sizes) {
 
 }  // namespace
 
-TEST_CASE("spectra of every kind of matrix, with and without vectors") {
+TEST_CASE("spectra of every kind of matrix are correct with and without vectors") {
   Runtime runtime({.gpus = 0});
   check_all(runtime, {1, 2, 3, 4, 64, 301});
 }
 
-TEST_CASE("spectra on a GPU", "[gpu]") {
+TEST_CASE("spectra are correct on a GPU", "[gpu]") {
   test::require_gpu();
   SECTION("with cores") {
     Runtime runtime({.cpus = 2});
@@ -51,7 +51,7 @@ TEST_CASE("spectra on a GPU", "[gpu]") {
   }
 }
 
-TEST_CASE("a spectrum on a GPU, small enough for a sanitizer", "[gpu][sanitize]") {
+TEST_CASE("a spectrum is correct on a GPU under a sanitizer", "[gpu][sanitize]") {
   test::require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1});
   SpectrumOptions options;
@@ -61,7 +61,7 @@ TEST_CASE("a spectrum on a GPU, small enough for a sanitizer", "[gpu][sanitize]"
   check_vectors(t, check_spectrum(runtime, t, options, 1e-13), 1e-12, 1e-10);
 }
 
-TEST_CASE("single precision finds every eigenvalue that it can tell apart", "[single]") {
+TEST_CASE("single precision finds every eigenvalue that it can separate", "[single]") {
   Runtime runtime({.gpus = 0});
   SpectrumOptions options;
   for (const SpectrumMethod method : methods)
@@ -71,7 +71,7 @@ TEST_CASE("single precision finds every eigenvalue that it can tell apart", "[si
     }
 }
 
-TEST_CASE("the dense halves are taken where they are faster, and nobody has chosen anything of the search") {
+TEST_CASE("dense halves are used if they are faster and no search option is set") {
   const auto dense = [](Runtime& runtime, index_t n, const SpectrumOptions& options) {
     Graph g(runtime);
     return toeplitz_spectrum<double>(g, column(toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n)), options)
@@ -94,7 +94,7 @@ TEST_CASE("the dense halves are taken where they are faster, and nobody has chos
   }
 }
 
-TEST_CASE("parts of a spectrum, from dense halves") {
+TEST_CASE("dense halves find a part of the spectrum") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, 101);
   const std::vector<double> right = dense_values(t);
@@ -120,7 +120,7 @@ TEST_CASE("parts of a spectrum, from dense halves") {
   }
 }
 
-TEST_CASE("parts of a spectrum") {
+TEST_CASE("a search finds a part of the spectrum") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, 400);
   const std::vector<double> right = dense_values(t);
@@ -130,7 +130,7 @@ TEST_CASE("parts of a spectrum") {
     options.low = -3, options.high = 4;
     check_vectors(t, check_spectrum(runtime, t, options, 1e-13), 1e-12, 1e-10);
   }
-  SECTION("a range with nothing in it") {
+  SECTION("an empty range") {
     options.low = 1e3, options.high = 2e3;
     CHECK(check_spectrum(runtime, t, options, 1e-13).values.empty());
   }
@@ -165,7 +165,7 @@ TEST_CASE("a multiple eigenvalue is one cluster") {
   for (const double value : s.values) CHECK(std::abs(value - 3) < 1e-12);
 }
 
-TEST_CASE("vectors of a multiple eigenvalue, known from the counts or found out by the search") {
+TEST_CASE("vectors of a multiple eigenvalue are orthonormal, by dense halves and by the search") {
   Runtime runtime({.gpus = 0});
   HostMatrix<double> t = HostMatrix<double>::zeros(40, 1);
   t(0, 0) = 3;
@@ -179,7 +179,7 @@ TEST_CASE("vectors of a multiple eigenvalue, known from the counts or found out 
   }
 }
 
-TEST_CASE("vectors are orthogonal across the ends of intervals, those of the search's divisions too") {
+TEST_CASE("vectors are orthogonal across the ends of intervals and divisions") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::kms, 0.9, 1}, 301);
   for (const index_t per_interval : {1, 3, 24}) {
@@ -196,9 +196,9 @@ TEST_CASE("vectors are orthogonal across the ends of intervals, those of the sea
   }
 }
 
-TEST_CASE("a pair that its interval's inverse lacks is left for counts, not tried again") {
+TEST_CASE("a pair that an interval's inverse cannot resolve is left to counts without a retry") {
   Runtime runtime({.gpus = 0});
-  // Nearly of rank 2, and what is left has eigenvalues very near to each other.
+  // Nearly of rank 2; the other eigenvalues are very close to each other.
   HostMatrix<double> t = HostMatrix<double>::zeros(250, 1);
   for (index_t k = 0; k < t.rows(); ++k) {
     const auto x = static_cast<double>(k);
@@ -212,7 +212,7 @@ TEST_CASE("a pair that its interval's inverse lacks is left for counts, not trie
   CHECK(s.divisions == 0);
 }
 
-TEST_CASE("spectra of nothing and of what is no number are refused") {
+TEST_CASE("spectra of empty matrices, NaN and invalid options are refused") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const HostMatrix<double> none(0, 1);

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-// Spectra at every scale, at the ends of ranges, and the judgement of what was found.
+// Spectra at every scale and at the ends of ranges, and the verdict on them.
 
 using namespace tesela;
 
@@ -55,7 +55,7 @@ std::vector<T> elements(const Spectrum<T>& s) {
   return x;
 }
 
-HostMatrix<double> periodic(index_t n) {  // 1, 0, 1, 0, ...: n / 2 twice, and zeros
+HostMatrix<double> periodic(index_t n) {  // t = 1, 0, 1, 0, ...: eigenvalue n / 2 twice, and zeros
   HostMatrix<double> t(n, 1);
   for (index_t k = 0; k < n; ++k) t(k, 0) = k % 2 == 0 ? 1 : 0;
   return t;
@@ -69,7 +69,7 @@ HostMatrix<double> ones(index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a power of two scales counts, slices, spectra and nothing else", "", float, double) {
+TEMPLATE_TEST_CASE("a power of two scales counts, slices and spectra exactly", "", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const int far = sizeof(T) == 4 ? 100 : 900;
@@ -133,7 +133,7 @@ TEMPLATE_TEST_CASE("a power of two scales counts, slices, spectra and nothing el
   }
 }
 
-TEST_CASE("t times any number has the same accuracy") {
+TEST_CASE("any factor of t keeps the accuracy") {
   Runtime runtime({.gpus = 0});
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 40);
   for (const double by : {1e10, 1e15, 1e-10, 1e20, 1e-300, 1e306})
@@ -157,7 +157,7 @@ TEST_CASE("t times any number has the same accuracy") {
       }
 }
 
-TEST_CASE("eigenvalues beyond the largest number are no good spectrum") {
+TEST_CASE("a spectrum with eigenvalues beyond the largest number is not good") {
   Runtime runtime({.gpus = 0});
   const Spectrum<double> s = spectrum(runtime, of<double>(std::vector<double>(10, 1e308)));  // 1e309 and zeros
   REQUIRE(s.values.size() == 10);
@@ -166,7 +166,7 @@ TEST_CASE("eigenvalues beyond the largest number are no good spectrum") {
   CHECK(spectrum(runtime, of<double>(std::vector<double>(10, 1e307))).good());  // 1e308
 }
 
-TEST_CASE("zeros, tiny numbers, and a tiny one alone") {
+TEST_CASE("zero matrices and tiny numbers have correct spectra") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 10, 64, 65, 257})
     for (const bool vectors : {false, true}) {
@@ -198,7 +198,7 @@ TEST_CASE("zeros, tiny numbers, and a tiny one alone") {
   CHECK(toeplitz_slice<double>(g, zero, 3, -1, 0).empty());
 }
 
-TEST_CASE("a slice holds its eigenvalues, also where all are equal, subnormal, or next to the largest number") {
+TEST_CASE("a slice contains its eigenvalues if all are equal, subnormal, or near the largest number") {
   Runtime runtime({.gpus = 0});
   constexpr double tiny = std::numeric_limits<double>::denorm_min(), most = std::numeric_limits<double>::max();
   const auto check = [&](const HostMatrix<double>& t, std::vector<double> values, index_t per_interval) {
@@ -234,7 +234,7 @@ TEST_CASE("a slice holds its eigenvalues, also where all are equal, subnormal, o
   CHECK(beyond.back().high == infinity);
 }
 
-TEST_CASE("a range has its lower end and not its upper one, however many eigenvalues are there") {
+TEST_CASE("a range includes its lower end and excludes its upper end for multiple eigenvalues") {
   Runtime runtime({.gpus = 0});
   const auto found = [&](const HostMatrix<double>& t, double low, double high, bool vectors = false) {
     SpectrumOptions options;
@@ -261,18 +261,18 @@ TEST_CASE("a range has its lower end and not its upper one, however many eigenva
   for (const double far : {1e15, 1e308, infinity}) {
     CHECK(found(t, 0, far) == 50);
     CHECK(found(t, -far, far) == 50);
-    CHECK(found(t, -far, 1) == 16);  // the next one is 1
+    CHECK(found(t, -far, 1) == 16);  // the next eigenvalue is 1
     CHECK(found(t, 1e3, far) == 0);
     CHECK(found(t, -far, -1e3) == 0);
   }
-  CHECK(found(t, 1, 1 + 1e-15) == 0);  // 1 = 2 - 2 cos(pi / 3), of number 17, is within rounding of both
+  CHECK(found(t, 1, 1 + 1e-15) == 0);  // eigenvalue 17, 2 - 2 cos(pi / 3) = 1, is within rounding of both ends
   const HostMatrix<double> middle = toeplitz_column<double>({ToeplitzKind::second_difference, 0, 1}, 101);
   CHECK(found(middle, 2, 4) == 51);
   CHECK(found(middle, 0, 2) == 50);
   CHECK(found(middle, 2, 2 + 1e-9) == 1);
 }
 
-TEST_CASE("a count at the only eigenvalue of a matrix of rank one leaves it out") {
+TEST_CASE("a count at the only nonzero eigenvalue of a rank-one matrix excludes it") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   for (const index_t n : {5, 64, 97, 200})
@@ -290,7 +290,7 @@ TEST_CASE("a count at the only eigenvalue of a matrix of rank one leaves it out"
       }
 }
 
-TEST_CASE("the smallest and largest of multiple eigenvalues") {
+TEST_CASE("the smallest and largest of multiple eigenvalues are found") {
   Runtime runtime({.gpus = 0});
   for (const index_t k : {1, 2, 5, 39, 40})
     for (const bool smallest : {true, false})
@@ -308,7 +308,7 @@ TEST_CASE("the smallest and largest of multiple eigenvalues") {
         }
 }
 
-TEST_CASE("a claim that is missing, made twice, or one too many is found out") {
+TEST_CASE("a missing, duplicated or extra claim is found") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const index_t n = 60;
@@ -328,7 +328,7 @@ TEST_CASE("a claim that is missing, made twice, or one too many is found out") {
     auto missing = claims, twice = claims, other_side = claims;
     missing.erase(missing.begin() + static_cast<std::ptrdiff_t>(i));
     CHECK(uncertain(missing) == 1);
-    // In place of another one of its part.
+    // It replaces another claim of its part.
     std::size_t j = i == 30 ? 0 : 30;
     while (claims[j].part != claims[i].part) ++j;
     twice[i].value = twice[j].value + 1e-11;
@@ -342,7 +342,7 @@ TEST_CASE("a claim that is missing, made twice, or one too many is found out") {
   CHECK(uncertain(claims) > 0);
 }
 
-TEST_CASE("claims too vague are pinned down by counts") {
+TEST_CASE("inaccurate claims are refined by counts") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const index_t n = 60;
@@ -375,7 +375,7 @@ TEST_CASE("claims too vague are pinned down by counts") {
   CHECK(toeplitz_values_error(n, t.data(), values, 0, false, -infinity, infinity, s.resolution).error < 1e-14);
 }
 
-TEST_CASE("runs that were called complete have what they promised") {
+TEST_CASE("runs reported as complete need no relaunch") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {301, 400}) {
     const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n);
@@ -384,14 +384,14 @@ TEST_CASE("runs that were called complete have what they promised") {
     options.dk = 1;
     const Spectrum<double> s = spectrum(runtime, t, options);
     CHECK(s.good());
-    // One that was short of a value would have to run again, or leave a residual beyond the tolerance of 1e-10.
+    // An incomplete run would be relaunched or leave a residual above the tolerance of 1e-10.
     INFO(s.relaunches << " of " << s.intervals);
     CHECK(s.relaunches <= 1);
     CHECK(s.residual.error < 4e-10);
   }
 }
 
-TEST_CASE("a range that is narrow beside the matrix holds its own eigenvalues, not its neighbours'") {
+TEST_CASE("a narrow range contains its own eigenvalues and none of its neighbours") {
   Runtime runtime({.gpus = 0});
   for (const double decay : {1e-8, 1e-10})
     for (const index_t n : {5, 8, 15, 31}) {
@@ -416,11 +416,11 @@ TEST_CASE("a range that is narrow beside the matrix holds its own eigenvalues, n
     }
 }
 
-TEST_CASE("a range whose end was moved past eigenvalues is no good spectrum") {
+TEST_CASE("a range whose end moved past eigenvalues is not a good spectrum") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   constexpr index_t n = 600;
-  // Tridiagonal; the whole spectrum is 735 resolutions wide, and at 1e4 far more.
+  // Tridiagonal; at 1e12 the whole spectrum is 735 resolutions wide, at 1e4 far more.
   for (const double diagonal : {1e12, 1e4}) {
     std::vector<double> t(n, 0.0);
     t[0] = diagonal, t[1] = -1;
@@ -436,7 +436,7 @@ TEST_CASE("a range whose end was moved past eigenvalues is no good spectrum") {
   }
 }
 
-TEST_CASE("a wrong count of Levinson's recursion makes no certain eigenvalue") {
+TEST_CASE("a wrong count by Levinson's recursion certifies no eigenvalue") {
   Runtime runtime({.gpus = 0});
   constexpr index_t n = 100;
   HostMatrix<double> t(n, 1);

@@ -14,7 +14,7 @@
 #include <limits>
 #include <map>
 
-// Many kinds of matrices, orders and scales against LAPACK. A thinned sweep runs always, the whole one by
+// Compares many kinds of matrices, orders and scales with LAPACK. A thinned sweep always runs; the full one by
 //   test_toeplitz_sweep "[.sweep]"
 
 using namespace tesela;
@@ -28,7 +28,7 @@ struct Worst {
   int matrices = 0, refused = 0;
 };
 
-/// TESELA_SWEEP="FIRST STEP": these of the matrices only, for several processes side by side.
+/// Returns the part selected by TESELA_SWEEP="FIRST STEP", which splits the matrices among processes.
 std::pair<index_t, index_t> part() {
   const char* text = std::getenv("TESELA_SWEEP");
   long first = 0, step = 1;
@@ -103,8 +103,8 @@ void check_one(Runtime& runtime, const test::ToeplitzCase& c, double scale, bool
   CHECK(pairs.symmetry <= 100 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-/// Each matrix at all scales, with and without vectors, in both precisions; or in some of these ways; or values alone,
-/// in double precision.
+/// all: each matrix at all scales, with and without vectors, in both precisions; some: some of these combinations;
+/// values: values only in double precision.
 enum class Ways : std::uint8_t { all, some, values };
 
 void sweep(index_t matrices, const std::vector<double>& scales, Ways ways) {
@@ -139,12 +139,14 @@ void sweep(index_t matrices, const std::vector<double>& scales, Ways ways) {
 
 }  // namespace
 
-TEST_CASE("every kind of matrix at some scale: right, or said to be wrong") {
+TEST_CASE("every kind of matrix at some scale has a correct spectrum or is reported as wrong") {
   sweep(44, {1, 1e100, 1e-10}, Ways::some);
 }
 
-TEST_CASE("values of 300 matrices at five scales", "[.sweep-values]") {
+TEST_CASE("values of 300 matrices at five scales are correct", "[.sweep-values]") {
   sweep(300, {1, 1e10, 1e-10, 1e100, 1e-100}, Ways::values);
 }
 
-TEST_CASE("300 matrices at five scales", "[.sweep]") { sweep(300, {1, 1e10, 1e-10, 1e100, 1e-100}, Ways::all); }
+TEST_CASE("spectra of 300 matrices at five scales are correct", "[.sweep]") {
+  sweep(300, {1, 1e10, 1e-10, 1e100, 1e-100}, Ways::all);
+}

@@ -61,13 +61,13 @@ void check_breakdowns(Runtime& runtime) {
       };
       test::OneTridiagonal<T> problem(n, 2, 3);
       REQUIRE(status(problem) == 0);
-      // Row 160 (from 0) is eliminated first of all; a bad row further down at the same level is not the first.
+      // Row 160 (from 0) is eliminated first; a bad row further down at the same level is reported later.
       for (const T bad : {T(0), nan, infinity}) {
         problem = {n, 2, 3};
         problem.d[160] = problem.d[290] = bad;
         CHECK(status(problem) == 161);
       }
-      // A row that stands alone keeps its diagonal until it is eliminated, on whatever level.
+      // An uncoupled row keeps its diagonal until it is eliminated, at any level.
       for (const std::size_t row : {0, 1, 127, 159, 255, 298, 299}) {
         problem = {n, 2, 3};
         problem.d[row] = 0;
@@ -87,7 +87,7 @@ void check_breakdowns(Runtime& runtime) {
         problem.du[130] = bad;
         CHECK(status(problem) > 0);
       }
-      problem = {n, 2, 3};  // x_200 alone overflows
+      problem = {n, 2, 3};  // only x_200 overflows
       problem.dl[200] = problem.du[200] = problem.dl[201] = problem.du[199] = 0;
       problem.d[200] = std::numeric_limits<T>::min();
       problem.b[200] = std::numeric_limits<T>::max();
@@ -98,29 +98,29 @@ void check_breakdowns(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("cyclic reduction agrees with LAPACK in any tiles", "", float, double) {
+TEMPLATE_TEST_CASE("cyclic reduction agrees with LAPACK for any tiles", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255, 256, 257, 1000, 65537});
 }
 
-TEMPLATE_TEST_CASE("cyclic reduction says which row has no diagonal", "", float, double) {
+TEMPLATE_TEST_CASE("cyclic reduction names the row whose diagonal is zero", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_breakdowns<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("cyclic reduction on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("cyclic reduction works on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 255, 256, 257, 511, 512, 513, 1000, 65537});
   check_breakdowns<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("cyclic reduction on a GPU and a core", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("cyclic reduction works on a GPU and a core", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1, .profile = true});
   check_solutions<TestType>(runtime, {1, 257, 1000, 65537});
 
-  // No core reduces: hybrid is a graph of two kinds of workers.
+  // Cores run no reduction: a hybrid graph uses two kinds of workers.
   const test::OneTridiagonal<TestType> problem(1000, 1, 2);
   runtime.reset_statistics();
   const auto x = test::solution(runtime, problem, 1000, 1, by({CyclicReduction::hybrid, 8, true}));
@@ -132,14 +132,13 @@ TEMPLATE_TEST_CASE("cyclic reduction on a GPU and a core", "[gpu]", float, doubl
     }
 }
 
-TEMPLATE_TEST_CASE("every kernel of cyclic reduction once, small enough for a sanitizer", "[gpu][sanitize]", float,
-                   double) {
+TEMPLATE_TEST_CASE("every kernel of cyclic reduction runs under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_solutions<TestType>(runtime, {1, 2, 600, 1030}, 10);
 }
 
-TEST_CASE("cyclic reduction refuses what does not fit, and inserts nothing") {
+TEST_CASE("cyclic reduction refuses invalid shapes and inserts no task") {
   Runtime runtime({.gpus = 0});
   const test::OneTridiagonal<double> problem(10, 1, 1), larger(11, 1, 1);
   const Tridiagonal<double> A = problem.map(runtime, 4), wrong = larger.map(runtime, 4);

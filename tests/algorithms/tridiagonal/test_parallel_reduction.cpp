@@ -41,7 +41,7 @@ void check_solutions(Runtime& runtime, std::initializer_list<index_t> sizes) {
   }
 }
 
-/// Systems side by side, each with a matrix of its own.
+/// Systems side by side, each with its own matrix.
 template <class T>
 struct Batch {
   index_t n, k;
@@ -56,7 +56,7 @@ struct Batch {
       b[i] = static_cast<T>(uniform(random));
     }
   }
-  /// A x = b to rounding, of system s.
+  /// Returns the residual of A x = b for system s.
   double residual(const std::vector<T>& x, index_t s) const {
     double worst = 0, a = 0, size = 0, right = 0;
     const auto at = [&](const std::vector<T>& v, index_t i) {
@@ -100,7 +100,7 @@ void check_batches(Runtime& runtime) {
         }
 }
 
-/// Whatever the diagonal and n: ok, and right, or not ok. Some are, and some are not.
+/// Requires a correct solution or a failed status for any diagonal and n, and that both occur.
 template <class T>
 void check_doubling(Runtime& runtime) {
   int right = 0, refused = 0;
@@ -146,7 +146,7 @@ void check_breakdowns(Runtime& runtime) {
           problem.du[std::min<std::size_t>(row, n - 2)] = bad;
           CHECK(status(problem) > 0);
         }
-      // A row of zeros, that nothing couples to.
+      // A row of zeros that no other row couples to.
       for (const std::size_t row : {0, 1, 4, 7, 11}) {
         problem = {n, 2, 3};
         problem.d[row] = 0;
@@ -161,7 +161,7 @@ void check_breakdowns(Runtime& runtime) {
       problem.d[0] = 0;
       CHECK(status(problem) == 1);
     }
-  // The first system that fails is named, and the others are solved.
+  // The first failed system is named, and the others are solved.
   Batch<T> batch(20, 9, 2.25);
   batch.d[4 * 20 + 6] = batch.d[7 * 20] = 0;
   std::vector<T> x;
@@ -174,7 +174,7 @@ void check_breakdowns(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("parallel cyclic reduction agrees with LAPACK in any tiles", "", float, double) {
+TEMPLATE_TEST_CASE("parallel cyclic reduction agrees with LAPACK for any tiles", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 8, 31, 255, 256, 257, 1000});
 }
@@ -184,17 +184,17 @@ TEMPLATE_TEST_CASE("parallel reductions solve systems side by side", "", float, 
   check_batches<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("recursive doubling is right, or says that it is not", "", float, double) {
+TEMPLATE_TEST_CASE("recursive doubling is correct or reports that it is not", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_doubling<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("parallel reductions say where they break down", "", float, double) {
+TEMPLATE_TEST_CASE("parallel reductions report the place of a breakdown", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_breakdowns<TestType>(runtime);
 }
 
-TEST_CASE("parallel_reduction refuses what does not fit") {
+TEST_CASE("parallel_reduction refuses invalid shapes") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> a(runtime, 5, 1, {5, 1}), wide(runtime, 5, 3, {5, 3}), cut(runtime, 5, 3, {5, 1}),
       b(runtime, 5, 3, {5, 3}), other(runtime, 4, 1, {4, 1});
@@ -206,7 +206,7 @@ TEST_CASE("parallel_reduction refuses what does not fit") {
   CHECK_THROWS_AS(parallel_reduction(g, {a, a, a}, b, {ParallelReduction::pcr, 0}), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("parallel reductions on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("parallel reductions work on a GPU", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_solutions<TestType>(runtime, {1, 2, 3, 5, 31, 257, 1000});

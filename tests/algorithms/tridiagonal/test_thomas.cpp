@@ -13,7 +13,7 @@ namespace {
 template <class T>
 using Solver = void (*)(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&);
 
-/// ||A x - b||_inf / (||A||_inf ||x||_inf + ||b||_inf), in double.
+/// Returns ||A x - b||_inf / (||A||_inf ||x||_inf + ||b||_inf), computed in double.
 template <class T>
 double residual(const test::OneTridiagonal<T>& p, const std::vector<T>& x) {
   double worst = 0;
@@ -41,7 +41,7 @@ double residual(const test::OneTridiagonal<T>& p, const std::vector<T>& x) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("thomas and gtsv solve dominant systems in any tiles", "", float, double) {
+TEMPLATE_TEST_CASE("thomas and gtsv solve dominant systems for any tiles", "", float, double) {
   using T = TestType;
   const double eps = std::numeric_limits<T>::epsilon();
   Runtime runtime({.gpus = 0});
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("thomas and gtsv solve dominant systems in any tiles", "", fl
     }
 }
 
-TEMPLATE_TEST_CASE("only gtsv solves where a pivot is zero, and each says when it cannot", "", float, double) {
+TEMPLATE_TEST_CASE("only gtsv solves systems with a zero pivot, and both report failures", "", float, double) {
   using T = TestType;
   const T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   Runtime runtime({.gpus = 0});
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("only gtsv solves where a pivot is zero, and each says when i
   CHECK(residual(problem, test::solution(runtime, problem, 7, 1, &gtsv<T>)) <=
         10 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 
-  // Row 20, counted from 0, becomes a zero row below an upper triangle.
+  // Row 20 (from 0) becomes a zero row below an upper triangle.
   problem = {40, 2, 3};
   problem.dl[20] = problem.d[20] = problem.du[20] = 0;
   CHECK(status(problem, &thomas<T>) == 21);
@@ -91,7 +91,7 @@ TEMPLATE_TEST_CASE("only gtsv solves where a pivot is zero, and each says when i
     CHECK(status(problem, &gtsv<T>) > 0);
   }
 
-  // The quotient of finite numbers overflows.
+  // The quotient of two finite numbers overflows.
   problem = {1, 1, 3};
   problem.d[0] = std::numeric_limits<T>::min();
   problem.b[0] = std::numeric_limits<T>::max();
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("only gtsv solves where a pivot is zero, and each says when i
   CHECK(status(problem, &gtsv<T>) == 1);
 }
 
-TEST_CASE("thomas and gtsv refuse shapes that do not fit, and insert nothing") {
+TEST_CASE("thomas and gtsv refuse invalid shapes and insert no task") {
   Runtime runtime({.gpus = 0});
   const test::OneTridiagonal<double> problem(10, 1, 1), larger(11, 1, 1);
   const Tridiagonal<double> A = problem.map(runtime, 4), wrong = larger.map(runtime, 4);

@@ -20,11 +20,11 @@ enum class Kind {
   zero_diagonal,
   tiny_diagonal,
   scaled_rows,
-  extreme_rows,  // the product of two overflows
-  pairs,         // of unknowns that nothing else couples, the first of them without a pivot in its own row
+  extreme_rows,  // the product of two elements overflows
+  pairs,         // pairs of coupled unknowns; the first of each has no pivot in its own row
 };
 
-/// Systems in columns, in double precision, and what the tests ask of them.
+/// Systems in columns, in double precision, and the checks of the tests.
 template <class T>
 struct Systems {
   index_t n, k;
@@ -57,7 +57,7 @@ struct Systems {
     }
   }
 
-  /// The largest componentwise backward error of x over all rows: |A x - b| / (|A| |x| + |b|).
+  /// Returns the largest componentwise backward error of x over all rows: |A x - b| / (|A| |x| + |b|).
   double componentwise_error(const std::vector<T>& x, bool periodic) const {
     long double worst = 0;
     for (index_t s = 0; s < k; ++s)
@@ -76,12 +76,12 @@ struct Systems {
   }
 };
 
-/// How a test hands systems to tridiagonal_solve.
+/// How a test passes systems to tridiagonal_solve.
 struct Way {
-  TileShape tile{1, 1};  // along the systems, across them
+  TileShape tile{1, 1};  // along and across the systems
   SystemsIn in = SystemsIn::columns;
   bool periodic = false;
-  bool single = false;  // the first system's matrix for all
+  bool single = false;  // the first system's matrix is used for all
 };
 
 template <class T>
@@ -92,7 +92,7 @@ std::vector<T> transposed(const std::vector<T>& v, index_t m, index_t n) {
   return t;
 }
 
-/// x by tridiagonal_solve on whatever workers `runtime` has; the corners poisoned unless they count.
+/// Returns x by tridiagonal_solve on the workers of `runtime`; unused corners are NaN.
 template <class T>
 std::vector<T> solve(Runtime& runtime, Systems<T> s, const Way& way, Status* status = nullptr) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -144,7 +144,8 @@ void check_one_system(Runtime& runtime, std::initializer_list<index_t> sizes, in
         for (const index_t mb : {n, index_t{1}, index_t{7}, index_t{300}, index_t{30000}}) {
           if (ceil_div(n, mb) > most_tiles || (mb > n && n != 1)) continue;
           if (periodic && n < 3 && kind != Kind::dominant) continue;
-          // Without a diagonal x grows and shrinks by exp(sqrt(n)): no solver gets long ones right row by row.
+          // Without a diagonal x grows and shrinks by exp(sqrt(n)), and no solver is accurate in each row of long
+          // systems.
           if (n > 5000 && (kind == Kind::zero_diagonal || kind == Kind::tiny_diagonal)) continue;
           const Systems<T> systems(n, 1, kind);
           const auto x = solve(runtime, systems, {{mb, 1}, SystemsIn::columns, periodic, false});
@@ -175,12 +176,12 @@ void check_batches(Runtime& runtime, std::initializer_list<index_t> sizes, std::
           }
 }
 
-/// What must be noticed: a singular system among others.
+/// A singular system among others must be reported.
 template <class T>
 void check_breakdown(Runtime& runtime, index_t n, index_t mb) {
   Systems<T> systems(n, 3, Kind::dominant);
   const index_t row = n / 2;
-  for (auto* v : {&systems.dl, &systems.d, &systems.du}) (*v)[static_cast<std::size_t>(n + row)] = 0;  // of system 1
+  for (auto* v : {&systems.dl, &systems.d, &systems.du}) (*v)[static_cast<std::size_t>(n + row)] = 0;  // in system 1
   for (const SystemsIn in : {SystemsIn::columns, SystemsIn::rows}) {
     Status status;
     const auto x = solve(runtime, systems, {{mb, 3}, in, false, false}, &status);
@@ -200,7 +201,7 @@ void check_breakdown(Runtime& runtime, index_t n, index_t mb) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tridiagonal_solve solves what LAPACK solves", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal_solve solves the systems that LAPACK solves", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_one_system<TestType>(runtime, {1, 2, 3, 15, 16, 17, 100, 255, 256, 257, 1000, 2404, 4321, 9516}, 300);
@@ -214,7 +215,7 @@ TEMPLATE_TEST_CASE("tridiagonal_solve solves many systems at once", "[tridiagona
   check_batches<TestType>(runtime, {3, 64, 130, 300}, {3, 40}, Kind::uniform);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve says where a system is singular", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal_solve reports the place of a singular system", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 9, 100, 1000}) {
@@ -223,7 +224,7 @@ TEMPLATE_TEST_CASE("tridiagonal_solve says where a system is singular", "[tridia
   }
 }
 
-TEMPLATE_TEST_CASE("a row or column of zeros is named, wherever it stands", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("a zero row or column is named at any place", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const index_t k : {1, 40}) {
@@ -241,18 +242,19 @@ TEMPLATE_TEST_CASE("a row or column of zeros is named, wherever it stands", "[tr
         solve(runtime, systems, {{n, k}, SystemsIn::columns, false, false}, &status);
         INFO("n " << n << " k " << k << " column " << column);
         const index_t found = status.info - system * n;
-        // Where runs of rows meet (in single precision 64 rows each), rounding may leave it to the whole system to
-        // show.
+        // At the ends of runs of rows (64 rows in single precision) rounding may leave the detection to the whole
+        // system.
         const bool seam = k == 1 && (i % 64 == 0 || i % 64 == 63);
         CHECK((found == i + 1 || (seam && found == 1)));
       }
   }
 }
 
-TEMPLATE_TEST_CASE("rows that dominate but for rounding choose their pivots", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("rows that are dominant only up to rounding are solved with pivoting", "[tridiagonal]", float,
+                   double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
-  // The second of four rows has the pivot 1 - 1 = 0, next to du, which 1 + du does not show.
+  // The second of four rows has the pivot 1 - 1 = 0 and an element du that 1 + du does not show.
   const TestType tiny = std::numeric_limits<TestType>::epsilon() / 16;
   const TestType rows[4][3] = {{0, 1, 1}, {1, 1, tiny}, {TestType(0.5), 2, 1}, {TestType(0.5), 2, TestType(0.5)}};
   for (const index_t k : {1, 40}) {
@@ -265,7 +267,7 @@ TEMPLATE_TEST_CASE("rows that dominate but for rounding choose their pivots", "[
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve on a GPU", "[tridiagonal][gpu]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal_solve works on a GPU", "[tridiagonal][gpu]", float, double) {
   test::require_gpu();
   for (const int cpus : {0, 2}) {
     Runtime runtime({.cpus = cpus, .gpus = 1});
@@ -279,13 +281,13 @@ TEMPLATE_TEST_CASE("tridiagonal_solve on a GPU", "[tridiagonal][gpu]", float, do
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve of long systems on a GPU", "[tridiagonal][gpu]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal_solve solves long systems on a GPU", "[tridiagonal][gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_one_system<TestType>(runtime, {1000000, 5000001}, 1);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve in a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal_solve works under a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const Kind kind : {Kind::dominant, Kind::uniform})

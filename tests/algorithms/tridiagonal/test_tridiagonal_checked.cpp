@@ -134,17 +134,16 @@ void check_kinds(Runtime& runtime, std::initializer_list<index_t> sizes, unsigne
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a checked solve is within its bounds for systems of every kind", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("a checked solve is within its bounds for every kind of system", "[tridiagonal]", float, double) {
   Runtime runtime({.gpus = 0});
   check_kinds<TestType>(runtime, {1, 2, 3, 17, 60}, 3);
   check_kinds<TestType>(runtime, {1000}, 1);
 }
 
-TEMPLATE_TEST_CASE("columns of units far apart are equilibrated without being asked for", "[tridiagonal]", float,
-                   double) {
+TEMPLATE_TEST_CASE("columns with very different units are equilibrated by default", "[tridiagonal]", float, double) {
   Runtime runtime({.gpus = 0});
   Problem<TestType> p(500, 4, Kind::dominant);
-  for (std::size_t i = 0; i < 500; ++i)  // of system 2
+  for (std::size_t i = 0; i < 500; ++i)  // in system 2
     for (auto* v : {&p.dl, &p.d, &p.du}) {
       const std::size_t column = v == &p.dl ? i - 1 : v == &p.d ? i : i + 1;
       (*v)[1000 + i] =
@@ -170,7 +169,7 @@ TEMPLATE_TEST_CASE("columns of units far apart are equilibrated without being as
     CHECK(p.error(s).residual_componentwise <= 1000 * std::numeric_limits<TestType>::epsilon());
 }
 
-TEST_CASE("periodic systems without a diagonal keep their accuracy where they are equilibrated", "[tridiagonal]") {
+TEST_CASE("equilibrated periodic systems without a diagonal keep their accuracy", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   for (const Kind kind : {Kind::zero_diagonal, Kind::zero_uniform})
     for (const index_t n : {30, 31, 1000})
@@ -183,8 +182,7 @@ TEST_CASE("periodic systems without a diagonal keep their accuracy where they ar
       }
 }
 
-TEMPLATE_TEST_CASE("solutions with exact zeros, or that decay below every number, are good", "[tridiagonal]", float,
-                   double) {
+TEMPLATE_TEST_CASE("solutions with exact zeros or underflow are good", "[tridiagonal]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   for (const index_t n : {30, 3000}) {
@@ -206,14 +204,14 @@ TEMPLATE_TEST_CASE("solutions with exact zeros, or that decay below every number
   CHECK(solved > 50);
 }
 
-TEMPLATE_TEST_CASE("what leaves the range of numbers is never called good", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("solutions that leave the range of the type are never good", "[tridiagonal]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const int far = sizeof(T) == 8 ? 900 : 100;
   for (const int sign : {-1, 1})
     for (const index_t n : {1, 2, 50}) {
       Problem<T> p(n, 3, Kind::dominant);
-      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {  // of system 0
+      for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {  // in system 0
         for (auto* v : {&p.dl, &p.d, &p.du}) (*v)[i] = std::ldexp((*v)[i], sign * far);
         p.b[i] = std::ldexp(p.b[i], -sign * far);
       }
@@ -226,8 +224,8 @@ TEMPLATE_TEST_CASE("what leaves the range of numbers is never called good", "[tr
     }
 }
 
-TEMPLATE_TEST_CASE("input that is not finite is told from a singular matrix, and where", "[tridiagonal]", float,
-                   double) {
+TEMPLATE_TEST_CASE("an input that is not finite is distinguished from a singular matrix, with its place",
+                   "[tridiagonal]", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), infinity<T>, -infinity<T>})
@@ -252,7 +250,8 @@ TEMPLATE_TEST_CASE("input that is not finite is told from a singular matrix, and
   CHECK((result.status.info > 120 && result.status.info <= 160));
 }
 
-TEMPLATE_TEST_CASE("a singular matrix is singular whatever b is, refined or not", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("a singular matrix is reported for any b, with and without refinement", "[tridiagonal]", float,
+                   double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 3})
@@ -274,7 +273,7 @@ TEMPLATE_TEST_CASE("a singular matrix is singular whatever b is, refined or not"
     }
 }
 
-TEST_CASE("an empty problem is checked without a task, and shapes must fit", "[tridiagonal]") {
+TEST_CASE("an empty problem is checked without a task, and invalid shapes are refused", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   const auto matrix = [&](index_t m, index_t n, index_t mb) {
     return TileMatrix<double>(runtime, m, n, {mb, std::max<index_t>(n, 1)});
@@ -289,7 +288,7 @@ TEST_CASE("an empty problem is checked without a task, and shapes must fit", "[t
   CHECK(g.tasks() == 0);
 }
 
-TEMPLATE_TEST_CASE("checked solves on a GPU, with cores and without", "[tridiagonal][gpu]", float, double) {
+TEMPLATE_TEST_CASE("checked solves work on a GPU with and without cores", "[tridiagonal][gpu]", float, double) {
   test::require_gpu();
   {
     Runtime runtime({.cpus = 2, .gpus = 1});
@@ -300,13 +299,13 @@ TEMPLATE_TEST_CASE("checked solves on a GPU, with cores and without", "[tridiago
   CHECK(checked(runtime, p).good());
   Problem<TestType> columns(3000, 3, Kind::columns);
   const CheckedSolve result = checked(runtime, columns);
-  CHECK_FALSE(result.good());  // no core to equilibrate
+  CHECK_FALSE(result.good());  // equilibration needs a core
   CHECK(result.attempts == 0);
 }
 
 namespace {
 
-/// ||(|A^-1| (|A| |x| + |b|))|| / ||x|| of system s, in maximum norms, by dense elimination in long double.
+/// Returns ||(|A^-1| (|A| |x| + |b|))|| / ||x|| of system s in maximum norms, by dense elimination in long double.
 template <class T>
 double exact_condition(const Problem<T>& p, index_t s) {
   using Wide = long double;
@@ -349,7 +348,7 @@ double exact_condition(const Problem<T>& p, index_t s) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the condition of the worst system is found, for rows and columns of any size", "[tridiagonal]",
+TEMPLATE_TEST_CASE("the condition of the worst system is estimated for rows and columns of any size", "[tridiagonal]",
                    float, double) {
   Runtime runtime({.gpus = 0});
   for (const bool periodic : {false, true})
@@ -364,18 +363,19 @@ TEMPLATE_TEST_CASE("the condition of the worst system is found, for rows and col
           for (index_t s = 0; s < 3; ++s) worst = std::max(worst, exact_condition(p, s));
           const double exact = exact_condition(p, result.condition.system);
           CAPTURE(static_cast<int>(kind), n, seed, periodic, exact, worst, result.condition.value);
-          if (kind != Kind::dominant) CHECK(result.condition.value <= 1.5 * exact + 1);  // else it is a bound
+          // For dominant systems it is only a bound.
+          if (kind != Kind::dominant) CHECK(result.condition.value <= 1.5 * exact + 1);
           CHECK(result.condition.value >= worst / (30 * std::sqrt(static_cast<double>(n))));
         }
 }
 
-TEMPLATE_TEST_CASE("a system that is singular but for rounding has no trustworthy solution", "[tridiagonal]", float,
+TEMPLATE_TEST_CASE("a system that is singular up to rounding has no trustworthy solution", "[tridiagonal]", float,
                    double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   for (const index_t n : {2, 5, 50, 3000}) {
     Problem<T> p(n, 4, Kind::dominant);
-    for (index_t i = 0; i < n; ++i) {  // of system 2: the second difference less its middle eigenvalue
+    for (index_t i = 0; i < n; ++i) {  // system 2: the second difference minus its middle eigenvalue
       const auto e = static_cast<std::size_t>(i + 2 * n);
       p.dl[e] = p.du[e] = -1;
       p.d[e] = static_cast<T>(2 * std::cos(std::acos(-1.0) * static_cast<double>(n / 2) / static_cast<double>(n + 1)));

@@ -25,7 +25,7 @@ constexpr double eps = std::numeric_limits<T>::epsilon();
 template <class T>
 constexpr double bound = 16 * eps<T>;
 
-/// One matrix, k right-hand sides in columns, with padding below that must stay NaN.
+/// One matrix and k right-hand sides in columns; the padding below must stay NaN.
 template <class T>
 struct Problem {
   index_t n, k;
@@ -55,7 +55,7 @@ struct Problem {
 
   T right(index_t i, index_t s) const { return b[static_cast<std::size_t>(i + s * n)]; }
 
-  /// max |A x - b|_i / (||row i of A||_1 ||x||_inf + |b|_i), x(i, s) being any function's.
+  /// Returns max |A x - b|_i / (||row i of A||_1 ||x||_inf + |b|_i) for x(i, s).
   template <class X>
   double error(const X& x) const {
     long double worst = 0;
@@ -95,7 +95,7 @@ struct Problem {
   }
 };
 
-/// Right-hand sides in either layout, in memory with a leading dimension larger than the rows.
+/// Right-hand sides in either layout, in memory whose leading dimension exceeds the number of rows.
 template <class T>
 struct Sides {
   static constexpr index_t padding = 3;
@@ -141,7 +141,7 @@ void check_all(Runtime& runtime, std::initializer_list<index_t> sizes, std::init
             const auto B = first.map(runtime, n, std::max<index_t>(k, 1));
             factored.solve(g, B, in);
             CHECK(g.wait().info == 0);
-            Graph later(runtime);  // after A, and in tiles
+            Graph later(runtime);  // in a later graph than A, and in tiles
             const auto C = second.map(runtime, n, std::max<index_t>(ceil_div(k, 3), 1));
             factored.solve(later, C, in);
             CHECK(later.wait().info == 0);
@@ -212,21 +212,21 @@ void check_breakdown(Runtime& runtime, index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a kept factorization solves what LAPACK solves", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("a kept factorization solves the systems that LAPACK solves", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime, {0, 1, 2, 3, 5, 63, 64, 65, 129, 1000}, {0, 1, 2, 7, 8, 16, 17, 40});
 }
 
-TEMPLATE_TEST_CASE("a kept factorization says what failed", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("a kept factorization reports failures", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 9, 64, 200}) check_breakdown<TestType>(runtime, n);
 }
 
-TEST_CASE("a factorization pivots by rows of one size", "[tridiagonal]") {
+TEST_CASE("a factorization scales its rows before it selects pivots", "[tridiagonal]") {
   TESELA_ON_EACH_VECTOR_TARGET();
-  // Unscaled, the second row's 1e150 would be the first pivot and leave nothing of row 1's 1.
+  // Unscaled, 1e150 in the second row would be the first pivot, and the 1 in row 1 would be lost.
   Runtime runtime({.gpus = 0});
   Problem<double> problem(2, 1, Kind::dominant);
   problem.d = {1, 1e150}, problem.du = {1, nan_of<double>}, problem.dl = {nan_of<double>, 1e130};
@@ -238,7 +238,7 @@ TEST_CASE("a factorization pivots by rows of one size", "[tridiagonal]") {
   CHECK(std::abs(x(1, 0) - 1) <= 4 * eps<double>);
 }
 
-TEST_CASE("a factorization refuses what does not fit", "[tridiagonal]") {
+TEST_CASE("a factorization refuses invalid shapes", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   const Problem<double> problem(6, 2, Kind::dominant);
   Sides<double> sides(problem, SystemsIn::columns);
@@ -255,7 +255,7 @@ TEST_CASE("a factorization refuses what does not fit", "[tridiagonal]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("a kept factorization on a GPU", "[tridiagonal][gpu]", float, double) {
+TEMPLATE_TEST_CASE("a kept factorization works on a GPU", "[tridiagonal][gpu]", float, double) {
   test::require_gpu();
   for (const int cpus : {0, 2}) {
     Runtime runtime({.cpus = cpus, .gpus = 1});
@@ -264,7 +264,7 @@ TEMPLATE_TEST_CASE("a kept factorization on a GPU", "[tridiagonal][gpu]", float,
   }
 }
 
-TEMPLATE_TEST_CASE("a kept factorization in a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("a kept factorization works under a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime, {1, 40}, {1, 70});

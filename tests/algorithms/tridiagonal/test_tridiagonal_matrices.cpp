@@ -37,7 +37,7 @@ bool same(const Diagonals<T>& a, const Diagonals<T>& b) {
   return same(a.dl, b.dl) && same(a.d, b.d) && same(a.du, b.du);
 }
 
-/// ||A^-1||_2 and ||A||_2 of one generated matrix.
+/// Returns ||A^-1||_2 and ||A||_2 of one generated matrix.
 std::pair<double, double> norms(Runtime& runtime, const TridiagonalOptions& options, index_t n, TridiagonalKind kind,
                                 std::uint64_t seed) {
   const auto a = filled<double>(runtime, options, n, 1, {n, 1}, kind, seed);
@@ -48,8 +48,8 @@ std::pair<double, double> norms(Runtime& runtime, const TridiagonalOptions& opti
   return {1 / s.back(), s.front()};
 }
 
-/// B = A X for every tiling, and with one matrix for all systems, against sums in long double. What must not be read is
-/// NaN.
+/// Compares B = A X with sums in long double for every tiling, with one matrix for each system and one for all. Unused
+/// elements are NaN.
 template <class T>
 void check_product(Runtime& runtime) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -119,7 +119,7 @@ TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same for every tiling 
   CHECK(filled<TestType>(runtime, columns, 3, 0, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
 }
 
-TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the entries it promises", "", float, double) {
+TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the documented entries", "", float, double) {
   using T = TestType;
   Runtime runtime({.gpus = 0});
   const T delta = TridiagonalGenerator<T>::delta;
@@ -147,12 +147,12 @@ TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the entries it promises"
           return std::count_if(a.data(), a.data() + a.size(), [](T x) { return x > 0; });
         };
         for (const auto* band : {&uniform.dl, &uniform.d, &uniform.du, &dominant.d, &zero.dl, &zero.du})
-          CHECK((positive(*band) > 60 && positive(*band) < 140));  // 200 signs, over five standard deviations
+          CHECK((positive(*band) > 60 && positive(*band) < 140));  // 200 signs; the limits are five standard deviations
       }
     }
 }
 
-TEST_CASE("generated tridiagonal matrices have the condition numbers they promise") {
+TEST_CASE("generated tridiagonal matrices have the documented condition numbers") {
   Runtime runtime({.gpus = 0});
   for (const bool periodic : {false, true})
     for (const index_t n : {1, 2, 3, 4, 99, 100})
@@ -170,12 +170,12 @@ TEST_CASE("generated tridiagonal matrices have the condition numbers they promis
       }
 }
 
-TEMPLATE_TEST_CASE("a tridiagonal product is the sum of its terms", "", float, double) {
+TEMPLATE_TEST_CASE("a tridiagonal product equals the sum of its terms", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_product<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("a tridiagonal product on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("a tridiagonal product works on a GPU", "[gpu][sanitize]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0});
   check_product<TestType>(runtime);
@@ -195,7 +195,7 @@ TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same on a GPU", "[gpu]
   for (std::size_t i = 0; i < cores.size(); ++i) CHECK(same(cores[i], gpu[i]));
 }
 
-TEST_CASE("tridiagonal matrices that do not fit are refused, and nothing is inserted") {
+TEST_CASE("invalid shapes of tridiagonal matrices are refused and no task is inserted") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   const auto matrix = [&](index_t m, index_t n, TileShape tile) { return TileMatrix<double>(runtime, m, n, tile); };

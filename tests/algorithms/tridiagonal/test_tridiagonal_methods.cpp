@@ -12,7 +12,7 @@ namespace {
 
 constexpr index_t n = 200;
 
-/// (-1, 2.5, -1), and B of a known X.
+/// The matrix (-1, 2.5, -1) and B for a known X.
 struct Problem {
   std::vector<double> dl = std::vector<double>(n, -1), d = std::vector<double>(n, 2.5), du = dl, b, x;
   Problem() {
@@ -23,7 +23,7 @@ struct Problem {
 
 }  // namespace
 
-TEST_CASE("every tridiagonal method has a name, and solves") {
+TEST_CASE("every tridiagonal method has a name and solves") {
   Runtime runtime({.cpus = 2, .gpus = 0});
   CHECK(tridiagonal_methods().front().name == std::string("auto"));
   for (const auto& entry : tridiagonal_methods()) {
@@ -39,7 +39,7 @@ TEST_CASE("every tridiagonal method has a name, and solves") {
       Graph g(runtime);
       tridiagonal_solve_by(g, {map(p.dl), map(p.d), map(p.du)}, B, {entry.value, {}, 16});
       const bool ok = g.wait().ok();
-      // Products of recursive doubling grow beyond what 200 such rows leave of their digits.
+      // For 200 such rows the products of recursive doubling grow too much to keep any digits.
       const bool doubling = entry.value == TridiagonalMethod::rd || entry.value == TridiagonalMethod::cr_rd;
       CHECK(ok != doubling);
     }
@@ -52,7 +52,7 @@ TEST_CASE("every tridiagonal method has a name, and solves") {
   CHECK(!find_named(tridiagonal_methods(), "automatic"));
 }
 
-TEST_CASE("what only the automatic method solves is refused of the others") {
+TEST_CASE("systems that only the automatic method solves are refused by the other methods") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> a(runtime, 1, n, {1, n}), b(runtime, 1, n, {1, n});
   for (const auto& entry : tridiagonal_methods().subspan(1))
@@ -64,7 +64,7 @@ TEST_CASE("what only the automatic method solves is refused of the others") {
     }
 }
 
-TEST_CASE("tridiagonal tiles suit the cores") {
+TEST_CASE("tridiagonal tiles suit the number of cores") {
   Runtime runtime({.cpus = 2, .gpus = 0});
   const auto tile = [&](TridiagonalMethod method, index_t rows, index_t systems) {
     const TridiagonalTile t = suitable_tridiagonal_tile(runtime, method, rows, systems);

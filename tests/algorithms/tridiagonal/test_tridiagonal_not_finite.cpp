@@ -12,7 +12,7 @@ using namespace tesela;
 
 namespace {
 
-/// Positions of a vector: all of a short one.
+/// Returns positions of a vector: all of them for a short one.
 std::set<index_t> some(index_t n) {
   if (n <= 10) {
     std::set<index_t> all;
@@ -22,7 +22,7 @@ std::set<index_t> some(index_t n) {
   return {0, 1, 64, n / 2, n - 2, n - 1};
 }
 
-/// k systems of n equations that are diagonally dominant, in columns or in rows; matrices may be one for all.
+/// k diagonally dominant systems of n equations, in columns or rows, with one matrix for each or one for all.
 template <class T>
 struct Systems {
   index_t n, k, matrices;
@@ -57,7 +57,7 @@ struct Systems {
 
 constexpr std::array names{"dl", "d", "du", "b"};
 
-/// Whether the entry is one of the system's.
+/// Returns whether the entry belongs to the system.
 bool counts(int vector, index_t i, index_t n, bool periodic) {
   return periodic || !((vector == 0 && i == 0) || (vector == 2 && i == n - 1));
 }
@@ -67,10 +67,10 @@ void every_place(Runtime& runtime, index_t n, index_t tile, const TridiagonalMet
                  bool single = false) {
   using Limits = std::numeric_limits<T>;
   const bool rows = options.systems.systems == SystemsIn::rows;
-  const index_t bad = k - 1 > 1 ? 1 : k - 1;  // the system
+  const index_t bad = k - 1 > 1 ? 1 : k - 1;  // system that gets the bad entry
   CAPTURE(n, tile, k, single, rows, options.systems.periodic, options.systems.equilibrate,
           name_of(tridiagonal_methods(), options.method));
-  // Recursive doubling overflows in long systems, and says so.
+  // Recursive doubling overflows in long systems and reports it.
   const bool doubles = options.method == TridiagonalMethod::rd || options.method == TridiagonalMethod::cr_rd;
   CHECK((Systems<T>(n, k, single).solve(runtime, {tile, 7}, options).ok() || (doubles && n > 100)));
   for (const T value : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
@@ -90,7 +90,7 @@ void every_place(Runtime& runtime, index_t n, index_t tile, const TridiagonalMet
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tridiagonal: what is not finite is reported, in any place and by any method", "[tridiagonal]",
+TEMPLATE_TEST_CASE("tridiagonal: an entry that is not finite is reported at any place by every method", "[tridiagonal]",
                    float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   for (const index_t n : {1, 2, 3, 5, 1000})
@@ -99,7 +99,8 @@ TEMPLATE_TEST_CASE("tridiagonal: what is not finite is reported, in any place an
         if (tile <= n) every_place<TestType>(runtime, n, tile, {entry.value, {}, 16});
 }
 
-TEMPLATE_TEST_CASE("tridiagonal: the same of periodic, scaled and several systems", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("tridiagonal: an entry that is not finite is reported for periodic, scaled and several systems",
+                   "[tridiagonal]", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   const auto automatic = [](SystemsIn systems, bool periodic, bool equilibrate = false) {
     return TridiagonalMethodOptions{TridiagonalMethod::automatic, {systems, periodic, equilibrate}, 16};

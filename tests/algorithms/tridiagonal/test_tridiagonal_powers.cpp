@@ -16,7 +16,7 @@
 
 using namespace tesela;
 
-// Powers of two in A and in B change X by a power of two and in nothing else, in every method.
+// Powers of two in A and B scale X exactly for every method.
 
 namespace {
 
@@ -25,7 +25,7 @@ enum class Kind { dominant, uniform, zero_diagonal, scaled_columns };
 template <class T>
 struct Problem {
   index_t n = 0, k = 1;
-  std::vector<T> dl, d, du, b;  // n x k, or, in rows, k x n
+  std::vector<T> dl, d, du, b;  // n x k, or k x n in rows
 
   Problem(index_t n_, index_t k_, Kind kind, unsigned seed = 1) : n(n_), k(k_) {
     std::mt19937_64 random(seed);
@@ -57,7 +57,7 @@ struct Problem {
   }
 };
 
-/// What a method makes of a problem.
+/// The solution and status of one method.
 template <class T>
 struct Answer {
   std::vector<T> x;
@@ -92,7 +92,7 @@ struct Named {
   std::string name;
   Method<T> method;
   bool pivots = true, one_system = false, one_tile = false;
-  bool narrow = false;  ///< what it computes in single precision in between
+  bool narrow = false;  ///< computes in single precision internally
 };
 
 template <class T>
@@ -153,7 +153,7 @@ std::vector<Named<T>> methods(SystemsIn systems) {
   return all;
 }
 
-/// Of A and of B; the difference is X's.
+/// Exponents of A and B; X has their difference.
 template <class T>
 std::vector<std::pair<int, int>> powers() {
   constexpr int f = sizeof(T) == 8 ? 9 : 1;
@@ -166,7 +166,7 @@ std::vector<std::pair<int, int>> powers() {
   return all;
 }
 
-/// Answers how many methods there were workers for.
+/// Returns the number of methods for which there were workers.
 template <class T>
 int check_powers(Runtime& runtime, index_t n, index_t k, index_t mb, Kind kind) {
   int methods_checked = 0;
@@ -200,7 +200,7 @@ int check_powers(Runtime& runtime, index_t n, index_t k, index_t mb, Kind kind) 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("powers of two in A and B are powers of two in X", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("powers of two in A and B scale X exactly", "[tridiagonal]", float, double) {
   Runtime runtime({.gpus = 0});
   for (const Kind kind : {Kind::dominant, Kind::uniform, Kind::zero_diagonal, Kind::scaled_columns})
     for (const auto& [n, k, mb] : {std::tuple<index_t, index_t, index_t>{1, 1, 1},
@@ -212,11 +212,11 @@ TEMPLATE_TEST_CASE("powers of two in A and B are powers of two in X", "[tridiago
       check_powers<TestType>(runtime, n, k, mb, kind);
 }
 
-TEMPLATE_TEST_CASE("powers of two on a GPU", "[tridiagonal][gpu]", float, double) {
+TEMPLATE_TEST_CASE("powers of two in A and B scale X exactly on a GPU", "[tridiagonal][gpu]", float, double) {
   test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});  // with cores as well, which worker takes a task would decide bits
+  Runtime runtime({.cpus = 0, .gpus = 1});  // with cores, bits would depend on the worker that runs a task
   for (const Kind kind : {Kind::dominant, Kind::uniform, Kind::zero_diagonal, Kind::scaled_columns})
     for (const auto& [n, k, mb] :
          {std::tuple<index_t, index_t, index_t>{2, 1, 2}, {7, 40, 7}, {1100, 1, 1100}, {1100, 1, 300}})
-      CHECK(check_powers<TestType>(runtime, n, k, mb, kind) >= 4);  // plain and refined, in columns and in rows
+      CHECK(check_powers<TestType>(runtime, n, k, mb, kind) >= 4);  // plain and refined, in columns and rows
 }

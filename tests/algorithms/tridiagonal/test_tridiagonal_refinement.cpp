@@ -23,7 +23,7 @@ enum class Kind { dominant, zero_diagonal, scaled_rows, near_singular };
 template <class T>
 constexpr T nan_of = std::numeric_limits<T>::quiet_NaN();
 
-/// k systems on the host, one matrix for each or the first's for all; what must not be read is NaN.
+/// k systems on the host, with one matrix for each or the first one for all; unused elements are NaN.
 template <class T>
 struct Systems {
   index_t n, k;
@@ -84,7 +84,7 @@ struct Systems {
     return result;
   }
 
-  /// max_i |A x - b|_i / (||row i of A||_1 ||x||_inf + |b|_i) of system s.
+  /// Returns max_i |A x - b|_i / (||row i of A||_1 ||x||_inf + |b|_i) of system s.
   double error(index_t s) const {
     long double worst = 0, largest = 0;
     for (index_t i = 0; i < n; ++i) largest = std::max(largest, std::abs(static_cast<long double>(at(x, i, s))));
@@ -109,7 +109,7 @@ struct Systems {
     return worst;
   }
 
-  /// ||x - x of LAPACK||_inf / ||x of LAPACK||_inf of system s, which is not periodic.
+  /// Returns ||x - x of LAPACK||_inf / ||x of LAPACK||_inf of the non-periodic system s.
   double against_lapack(index_t s) const {
     std::vector<T> below, diagonal, above, right;
     for (index_t i = 0; i < n; ++i) {
@@ -132,7 +132,7 @@ struct Systems {
 template <class T>
 constexpr double eps = std::numeric_limits<T>::epsilon();
 
-/// 4 eps of the whole scaled system; a row of its own may be a few times as far off.
+/// 4 eps for the whole scaled system; a single row may be off by several times as much.
 template <class T>
 constexpr double bound = 50 * eps<T>;
 
@@ -167,7 +167,7 @@ void check_all(Runtime& runtime, bool mixed, std::initializer_list<index_t> size
               }
 }
 
-/// What single precision cannot solve must say so, and double precision solve it.
+/// Requires that mixed precision reports a failure and double precision solves the system.
 void check_ill_conditioned(Runtime& runtime, index_t n, index_t mb) {
   Systems<double> systems(n, 2, {}, Kind::near_singular);
   const RefinedSolve single = systems.solve(runtime, {mb, 2}, {.mixed = true});
@@ -214,19 +214,19 @@ void check_breakdown(Runtime& runtime, bool mixed, index_t n, index_t mb) {
 
 }  // namespace
 
-TEST_CASE("mixed precision reaches double precision", "[tridiagonal]") {
+TEST_CASE("mixed precision reaches the accuracy of double precision", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   check_all<double>(runtime, true, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
   check_all<double>(runtime, true, {9001}, {1});
   check_all<double>(runtime, true, {4}, {0, 70});
 }
 
-TEMPLATE_TEST_CASE("refinement in one precision", "[tridiagonal]", float, double) {
+TEMPLATE_TEST_CASE("refinement in one precision converges", "[tridiagonal]", float, double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime, false, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
 }
 
-TEST_CASE("mixed precision of systems that single precision does not hold", "[tridiagonal]") {
+TEST_CASE("mixed precision solves systems beyond the range of single precision", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   for (const double size : {1e-290, 1e-200, 1e-60, 1e60, 1e200, 1e290}) {
     Systems<double> systems(300, 2, {}, Kind::dominant);
@@ -240,7 +240,7 @@ TEST_CASE("mixed precision of systems that single precision does not hold", "[tr
   }
 }
 
-TEST_CASE("zero right-hand sides need no solve", "[tridiagonal]") {
+TEST_CASE("zero right-hand sides need no correction", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   Systems<double> systems(100, 2, {}, Kind::dominant);
   for (index_t i = 0; i < 100; ++i) systems.b(i, 0) = systems.b(i, 1) = 0;
@@ -250,7 +250,7 @@ TEST_CASE("zero right-hand sides need no solve", "[tridiagonal]") {
   for (index_t i = 0; i < 100; ++i) CHECK(systems.x(i, 1) == 0);
 }
 
-TEST_CASE("too few corrections are no success", "[tridiagonal]") {
+TEST_CASE("a limit on corrections that is too low is reported as not converged", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   Systems<double> systems(1000, 3, {}, Kind::dominant);
   const RefinedSolve result = systems.solve(runtime, {400, 2}, {.mixed = true, .iterations = 0});
@@ -262,8 +262,7 @@ TEST_CASE("too few corrections are no success", "[tridiagonal]") {
   CHECK(systems.error() < 1e-5);
 }
 
-TEMPLATE_TEST_CASE("corrections of what is rounding already do no harm and come to an end", "[tridiagonal]", float,
-                   double) {
+TEMPLATE_TEST_CASE("corrections at rounding level do no harm and end", "[tridiagonal]", float, double) {
   Runtime runtime({.gpus = 0});
   Systems<TestType> systems(1001, 3, {SystemsIn::rows, true}, Kind::dominant);
   const RefinedSolve result = systems.solve(runtime, {2, 400}, {.tolerance = eps<TestType> / 1000});
@@ -282,7 +281,7 @@ TEST_CASE("ill-conditioned systems do not converge from single precision", "[tri
   }
 }
 
-TEST_CASE("refinement says which system is singular or not finite", "[tridiagonal]") {
+TEST_CASE("refinement names the system that is singular or not finite", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 9, 300}) {
     for (const bool mixed : {false, true}) {
@@ -293,7 +292,7 @@ TEST_CASE("refinement says which system is singular or not finite", "[tridiagona
   }
 }
 
-TEST_CASE("refinement refuses what does not fit and leaves B", "[tridiagonal]") {
+TEST_CASE("refinement refuses invalid shapes and leaves B unchanged", "[tridiagonal]") {
   Runtime runtime({.gpus = 0});
   Systems<double> systems(10, 2, {}, Kind::dominant);
   const auto map = [&](HostMatrix<double>& m, TileShape tile) {
@@ -315,7 +314,7 @@ TEST_CASE("refinement refuses what does not fit and leaves B", "[tridiagonal]") 
   for (index_t i = 0; i < 10; ++i) CHECK(b(i, 1) == systems.b(i, 1));
 }
 
-TEST_CASE("refinement on a GPU", "[tridiagonal][gpu]") {
+TEST_CASE("refinement works on a GPU", "[tridiagonal][gpu]") {
   test::require_gpu();
   for (const int cpus : {0, 2}) {
     Runtime runtime({.cpus = cpus, .gpus = 1});
@@ -330,7 +329,7 @@ TEST_CASE("refinement on a GPU", "[tridiagonal][gpu]") {
   }
 }
 
-TEST_CASE("refinement in a sanitizer", "[tridiagonal][gpu][sanitize]") {
+TEST_CASE("refinement works under a sanitizer", "[tridiagonal][gpu][sanitize]") {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<double>(runtime, true, {3, 500}, {5});

@@ -17,7 +17,7 @@ using namespace tesela::kernels;
 
 namespace {
 
-/// k systems of n equations in columns: element (i, s) at i + s n. What is outside the matrices is NaN.
+/// k systems of n equations in columns: element (i, s) at i + s n. Elements outside the matrices are NaN.
 template <class T>
 struct Problem {
   index_t n = 0, k = 1;
@@ -31,7 +31,7 @@ struct Scaled {
   bool rows = false, columns = false, dominant = false, zero_diagonal = false;
 };
 
-/// By up to this power of ten, up and down.
+/// Largest exponent of ten of the scales.
 template <class T>
 constexpr double decades = sizeof(T) == 8 ? 150 : 15;
 
@@ -46,7 +46,7 @@ Problem<T> problem(index_t n, index_t k, const Scaled& how, bool periodic = fals
     for (index_t i = 0; far && i < n; ++i) v[static_cast<std::size_t>(i)] = std::pow(10, decades<T> * uniform(random));
     return v;
   };
-  const std::vector<double> rows = scales(how.rows);  // b's as well, so the same where one matrix holds for all
+  const std::vector<double> rows = scales(how.rows);  // b has the same scales, so one matrix can serve all systems
   for (index_t s = 0; s < k; ++s) {
     const std::vector<double> columns = scales(how.columns);
     const auto column = [&](index_t j) { return columns[static_cast<std::size_t>((j + n) % n)]; };
@@ -78,7 +78,7 @@ struct Way {
   bool in_rows = false, single = false, equilibrate = true;
 };
 
-/// The largest componentwise backward error of all systems; NaN counts as 1.
+/// Returns the largest componentwise backward error of all systems; 1 for NaN.
 template <class T>
 double error(Runtime& runtime, const Problem<T>& original, const Way& way) {
   Problem<T> p = original;
@@ -141,12 +141,12 @@ void check_scaled(Runtime& runtime, std::initializer_list<index_t> sizes) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("equilibrated systems of scaled rows and columns are solved row by row", "", float, double) {
+TEMPLATE_TEST_CASE("equilibrated systems with scaled rows and columns are accurate in every row", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_scaled<TestType>(runtime, {1, 2, 3, 16, 17, 100, 257, 1000, 4321});
 }
 
-TEMPLATE_TEST_CASE("without equilibration scaled columns mislead the pivots", "", float, double) {
+TEMPLATE_TEST_CASE("without equilibration, scaled columns lead to bad pivots", "", float, double) {
   Runtime runtime({.gpus = 0});
   const Problem<TestType> p = problem<TestType>(1000, 1, {.columns = true});
   for (const index_t mb : {1000, 300}) {
@@ -155,7 +155,7 @@ TEMPLATE_TEST_CASE("without equilibration scaled columns mislead the pivots", ""
   }
 }
 
-TEMPLATE_TEST_CASE("batches of either layout are equilibrated, and one matrix for all", "", float, double) {
+TEMPLATE_TEST_CASE("batches are equilibrated in both layouts and with one matrix for all", "", float, double) {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 5, 130})
     for (const index_t k : {1, 3, 17, 40})
@@ -180,7 +180,7 @@ TEMPLATE_TEST_CASE("periodic systems are equilibrated with their corners", "", f
       }
 }
 
-TEST_CASE("a zero diagonal leaves every second column to the off-diagonals") {
+TEST_CASE("systems with a zero diagonal are equilibrated by their off-diagonals") {
   Runtime runtime({.gpus = 0});
   for (const index_t n : {2, 3, 30, 101})
     for (const index_t mb : {n, index_t{7}}) {
@@ -189,7 +189,7 @@ TEST_CASE("a zero diagonal leaves every second column to the off-diagonals") {
     }
 }
 
-TEST_CASE("exponents that run away keep long systems accurate") {
+TEST_CASE("exponents that grow along long systems keep the accuracy") {
   Runtime runtime({.gpus = 0});
   CHECK(error(runtime, problem<double>(1000000, 1, {true, true}), {.mb = 70000}) <= 1e-11);
   for (const unsigned seed : {3, 5})
@@ -202,7 +202,7 @@ TEST_CASE("exponents that run away keep long systems accurate") {
   }
 }
 
-TEST_CASE("exponents undo what columns were scaled by, and rows end in [1, 2)") {
+TEST_CASE("exponents undo the scaling of columns, and rows end in [1, 2)") {
   Runtime runtime({.gpus = 0});
   const index_t n = 60;
   const int powers[] = {0, 300, -300, 17, -451, 2};
@@ -239,10 +239,10 @@ TEST_CASE("exponents undo what columns were scaled by, and rows end in [1, 2)") 
     CHECK(m[i] == -1.5);
     CHECK(u[i] == (i + 1 < exponents.size() ? 1 : 0));
   }
-  CHECK(*std::max_element(exponents.begin(), exponents.end()) == 376);  // in the middle: 451 and -300 are 751 apart
+  CHECK(*std::max_element(exponents.begin(), exponents.end()) == 376);  // centred: 451 and -300 differ by 751
 }
 
-TEST_CASE("an equilibrated system that is singular or not finite says so, and the others are solved") {
+TEST_CASE("a singular or non-finite equilibrated system is reported, and the others are solved") {
   Runtime runtime({.gpus = 0});
   for (const bool nan : {false, true}) {
     Problem<double> p = problem<double>(50, 3, {true, true});
@@ -268,7 +268,7 @@ TEST_CASE("an equilibrated system that is singular or not finite says so, and th
   }
 }
 
-TEST_CASE("an unknown that only its column's scale takes out of range is reported") {
+TEST_CASE("an unknown that overflows only after its column is rescaled is reported") {
   Runtime runtime({.gpus = 0});
   std::vector<double> dl(9, 0.0), d(9, 1.0), du(9, 0.0), b(9, 1.0);
   d[6] = 1e-200, b[6] = 1e200, dl[7] = d[6];
@@ -285,7 +285,7 @@ TEST_CASE("an unknown that only its column's scale takes out of range is reporte
   }
 }
 
-TEMPLATE_TEST_CASE("equilibrated systems beside a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("equilibrated systems are solved with a GPU present", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 2, .gpus = 1});
   check_scaled<TestType>(runtime, {1, 3, 257, 4321});

@@ -15,7 +15,7 @@ using test::run_kernel;
 
 namespace {
 
-/// op(R) X = B to a few n eps, for an R whose rows differ in size by 2^span.
+/// Checks op(R) X = B to a few n eps for an R whose rows differ in size by 2^span.
 template <class T>
 void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
   CAPTURE(n, columns, op, span);
@@ -27,7 +27,7 @@ void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) {
       const T element = i == j ? 2 * std::sqrt(static_cast<T>(n)) + random(i, j) : random(i, j);
-      r(i, j) = i <= j ? std::ldexp(element, power(i)) : nan;  // what stands below is nobody's
+      r(i, j) = i <= j ? std::ldexp(element, power(i)) : nan;  // elements below the diagonal must not be read
     }
   for (index_t j = 0; j < columns; ++j)
     for (index_t i = 0; i < n; ++i) x(i, j) = random(i, n + j);
@@ -66,17 +66,17 @@ void check_all(Runtime* runtime, std::vector<index_t> orders) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm on a core", "", float, double) {
+TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve on a core", "", float, double) {
   check_all<TestType>(nullptr, {1, 2, 31, 64, 100, 513});
 }
 
-TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(&runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513, 700, 1100});
 }
 
-TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const Op op : {Op::none, Op::transpose}) {

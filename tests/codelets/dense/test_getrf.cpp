@@ -46,7 +46,7 @@ struct Column {
   HostMatrix<double> zero;
 };
 
-/// w columns of m rows, factored from `row` on (above stands NaN), and the update of others.
+/// w columns of m rows, factored from `row` on (NaN above), and the update of other columns.
 template <class T>
 Column<T> factor(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivoting, index_t others) {
   const Generator<T> random{Pattern::uniform, 7, -1, 1};
@@ -69,7 +69,7 @@ Column<T> factor(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting p
   return x;
 }
 
-/// P (A C) = L (U U') with L^-T in V.
+/// Checks P (A C) = L (U U') with L^-T in V.
 template <class T>
 void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivoting, index_t others = 40) {
   CAPTURE(m, w, row, static_cast<int>(pivoting));
@@ -80,7 +80,8 @@ void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivotin
   REQUIRE(x.zero(0, 0) == 0);
   bool same = true;
   for (index_t i = 0; i < w; ++i) same = same && x.swaps(i, 0) == known.swaps(i, 0);
-  CHECK((same || (pivoting == Pivoting::tournament && sizeof(T) == 4)));  // single precision may decide a close game
+  // Single precision may decide a close comparison of pivots differently.
+  CHECK((same || (pivoting == Pivoting::tournament && sizeof(T) == 4)));
   if (same) {
     CHECK(apart(x.a, known.a, row) <= 100 * bound);
     CHECK(apart(x.c, known.c, row) <= 100 * bound);
@@ -103,12 +104,12 @@ void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivotin
         sum += static_cast<double>(x.a(i, k)) * u(k);
         size = std::max(size, std::abs(u(k)));
       }
-      if (i - row < w && (j >= w || i - row <= j)) sum += u(i - row);  // L's one
+      if (i - row < w && (j >= w || i - row <= j)) sum += u(i - row);  // the unit diagonal of L
       if (i - row >= w && j >= w) sum += static_cast<double>(x.c(i, j - w));
       worst = !(std::abs(sum) / size <= worst) ? std::abs(sum) / size : worst;
     }
   CHECK(worst <= bound);
-  double inverse = 0;  // L^T V = I in the blocks of the diagonal
+  double inverse = 0;  // L^T V = I in the diagonal blocks
   for (index_t j = 0; j < w; ++j)
     for (index_t i = j / inverted_block * inverted_block; i <= j; ++i) {
       double sum = i == j ? -1 : 0;
@@ -156,9 +157,11 @@ void check_all(Runtime* runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate on a core", "", float, double) { check_all<TestType>(nullptr); }
+TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor on a core", "", float, double) {
+  check_all<TestType>(nullptr);
+}
 
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(&runtime);
@@ -166,7 +169,7 @@ TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate on a GPU", "[gpu]", float, dou
   check<TestType>(&runtime, 1300, 1050, 20, Pivoting::none, 70);
 }
 
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})

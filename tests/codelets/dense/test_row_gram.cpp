@@ -59,9 +59,9 @@ void check_all(Runtime* runtime) {
 
 }  // namespace
 
-TEST_CASE("products of rows, by strips at and right of the diagonal") { check_all(nullptr); }
+TEST_CASE("products of rows are correct at and right of the diagonal") { check_all(nullptr); }
 
-TEST_CASE("products of rows on a GPU", "[gpu][sanitize]") {
+TEST_CASE("products of rows are correct on a GPU", "[gpu][sanitize]") {
   require_gpu();
   Runtime runtime({.cpus = 0});
   check_all(&runtime);

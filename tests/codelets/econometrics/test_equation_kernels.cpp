@@ -22,7 +22,7 @@ using namespace tesela::kernels;
 
 namespace {
 
-/// A triangle of K instruments and some endogenous variables, and an equation in it.
+/// A triangle of K instruments and some endogenous variables, for the equations below.
 struct Model {
   index_t K, M;
   HostMatrix<double> a, gram;
@@ -36,12 +36,13 @@ struct Model {
     for (index_t i = 0; i < K && M > K + 1; ++i) a(i, K + 1) = a(i, K) + closeness * a(i, K + 1);
     for (index_t j = 0; j < M; ++j)
       for (index_t i = 0; i < M; ++i) {
-        gram(i, j) = i > j ? std::numeric_limits<double>::quiet_NaN() : 0;  // not to be read
+        gram(i, j) = i > j ? std::numeric_limits<double>::quiet_NaN() : 0;  // must not be read
         for (index_t k = 0; k < K && i <= j; ++k) gram(i, j) += a(k, i) * a(k, j);
       }
   }
 
-  /// `exogenous` instruments, every other one if there are as many, and then endogenous variables.
+  /// Returns the columns of an equation: `exogenous` instruments, every other one if there are enough, then endogenous
+  /// variables.
   HostMatrix<int> picks(index_t r, index_t exogenous, index_t room) const {
     HostMatrix<int> p(2, room + 2);
     for (index_t k = 0; k < room; ++k) {
@@ -68,7 +69,7 @@ Block<T> block(const HostMatrix<std::remove_const_t<T>>& a) {
 
 struct Found {
   HostMatrix<double> facts, residual;
-  double length;  ///< of y's part in the instruments' rows
+  double length;  ///< norm of y in the rows of the instruments
 };
 
 double norm_of_y(const Model& m) {
@@ -113,7 +114,8 @@ Found by_rotations(Runtime* runtime, const Model& m, const HostMatrix<int>& pick
   return f;
 }
 
-/// The facts of equation `i` of a group with room for `room` regressors, beside those of the equation alone.
+/// Returns the distance of the results of equation `i` in a group with room for `room` regressors from those of the
+/// equation alone.
 double apart(const Found& group, index_t i, index_t room, const Found& alone) {
   const index_t r = alone.facts.rows() - 1;
   double most = 0;
@@ -125,7 +127,8 @@ double apart(const Found& group, index_t i, index_t room, const Found& alone) {
     }
     if (size > 0) most = std::max(most, distance / size);
   }
-  for (const auto& [k, unit] : {std::pair{0, alone.facts(r, 0)}, {1, alone.length}})  // all of y may be the constant's
+  // Y may lie almost entirely in the span of the constant.
+  for (const auto& [k, unit] : {std::pair{0, alone.facts(r, 0)}, {1, alone.length}})
     most = std::max(most, std::abs(group.facts(room, 4 * i + k) - alone.facts(r, k)) / unit);
   for (index_t k = 2; k < 4; ++k) CHECK(group.facts(room, 4 * i + k) == 0);
   double size = 0, distance = 0;
@@ -136,7 +139,7 @@ double apart(const Found& group, index_t i, index_t room, const Found& alone) {
   return std::max(most, distance / size);
 }
 
-/// Both ways to the facts, on this runtime, beside QR by LAPACK's on a core.
+/// Compares the results by products and by rotations on this runtime with QR by LAPACK on a core.
 void check_facts(Runtime* runtime, const Model& m, const std::vector<Sizes>& equations, double bound) {
   index_t room = 0;
   for (const Sizes& s : equations) room = std::max(room, s.r);
@@ -163,7 +166,7 @@ void check_facts(Runtime* runtime, const Model& m, const std::vector<Sizes>& equ
   }
 }
 
-/// Coefficients from products are corrected: without it their error is as the square of the condition.
+/// Coefficients from products are corrected; without the correction their error grows with the square of the condition.
 void check_correction(Runtime* runtime) {
   const Model m(70, 75, 3e-4);
   const HostMatrix<int> picks = m.picks(66, 64, 66);
@@ -180,20 +183,20 @@ void check_correction(Runtime* runtime) {
   CHECK(of_errors <= 1e-6);
 }
 
-/// What cannot be: the same column twice.
+/// An equation with the same column twice must fail and not affect the other.
 void check_failure(Runtime* runtime) {
   const Model m(9, 14, 1);
   const HostMatrix<int> good = m.picks(5, 3, 5);
   HostMatrix<int> both(2, 14);
   std::copy_n(good.data(), 14, &both(0, 0));
   std::copy_n(good.data(), 14, &both(0, 7));
-  both(0, 8) = both(0, 7), both(1, 8) = both(1, 7);  // of the second
+  both(0, 8) = both(0, 7), both(1, 8) = both(1, 7);  // in the second equation
   const Found f = by_gram(runtime, m, both, 2);
   CHECK(apart(f, 0, 5, by_qr(nullptr, m, good)) <= 1e-12);
   CHECK_FALSE(f.facts(5, 4) <= 1e4);
 }
 
-/// Z = Q R, Q orthogonal.
+/// Checks Z = Q R and the orthogonality of Q.
 void check_factors(const Model& m, const Sizes& s, const HostMatrix<int>& picks, const HostMatrix<double>& Q,
                    const HostMatrix<double>& R) {
   double product = 0, orthogonality = 0, largest = 0, below = 0;
@@ -231,7 +234,7 @@ void check_basis(Runtime* runtime, const Model& m, const Sizes& s) {
   check_factors(m, s, picks, Q, R);
 }
 
-/// Several at once.
+/// Several equations in one task.
 void check_bases(Runtime* runtime, const Model& m, const std::vector<Sizes>& equations) {
   index_t room = 0;
   for (const Sizes& s : equations) room = std::max(room, s.r);
@@ -260,7 +263,7 @@ void check_bases(Runtime* runtime, const Model& m, const std::vector<Sizes>& equ
   }
 }
 
-/// Products with bases of which some have fewer rows; more of them than a launch takes.
+/// Products with bases, some of them with fewer rows; more of them than one launch processes.
 void check_products(Runtime* runtime, index_t rows, index_t count) {
   std::mt19937 random(5);
   std::normal_distribution<double> normal;
@@ -310,7 +313,8 @@ void check_solution(Runtime* runtime, index_t n, index_t count) {
   for (index_t i = 0; i < count; ++i)
     for (index_t j = 0; j < n; ++j) {
       R(j, i * n + j) += 2;
-      for (index_t k = j + 1; k < n; ++k) R(k, i * n + j) = std::numeric_limits<double>::quiet_NaN();  // not to be read
+      // Must not be read.
+      for (index_t k = j + 1; k < n; ++k) R(k, i * n + j) = std::numeric_limits<double>::quiet_NaN();
     }
   std::copy_n(b.data(), b.size(), x.data());
   run_kernel<BasisSolve>(runtime, {}, In<double>{block<const double>(R)}, InOut<double>{block<double>(x)});
@@ -378,9 +382,9 @@ void check_all(Runtime* runtime, bool small) {
 
 }  // namespace
 
-TEST_CASE("facts of an equation: products beside QR, and bases") { check_all(nullptr, false); }
+TEST_CASE("results of an equation by products agree with QR, and bases are orthonormal") { check_all(nullptr, false); }
 
-TEST_CASE("rotations are those of the schedule") {
+TEST_CASE("rotations follow the schedule") {
   const Model m(30, 40, 1);
   for (const Sizes& s : {Sizes{1, 1}, {12, 5}, {20, 15}, {9, 0}}) {
     const HostMatrix<int> picks = m.picks(s.r, s.exogenous, s.r);
@@ -393,13 +397,13 @@ TEST_CASE("rotations are those of the schedule") {
   CHECK(staircase_rotations(published, 5, 1) == 9);
 }
 
-TEST_CASE("facts of equations on a GPU", "[gpu]") {
+TEST_CASE("results of equations agree on a GPU", "[gpu]") {
   require_gpu();
   Runtime runtime({.cpus = 0});
   check_all(&runtime, false);
 }
 
-TEST_CASE("facts of small equations on a GPU", "[gpu][sanitize]") {
+TEST_CASE("results of small equations agree on a GPU", "[gpu][sanitize]") {
   require_gpu();
   Runtime runtime({.cpus = 0});
   check_all(&runtime, true);

@@ -25,7 +25,7 @@ Access<T> tile(std::vector<T>& x, index_t rows) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Steqr, and QlSweeps with QlRotate: pairs of small matrices, as LAPACK has them", "", float,
+TEMPLATE_TEST_CASE("Steqr, and QlSweeps with QlRotate, find pairs of small matrices that agree with LAPACK", "", float,
                    double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
@@ -89,7 +89,7 @@ TEMPLATE_TEST_CASE("Steqr, and QlSweeps with QlRotate: pairs of small matrices, 
     }
 }
 
-TEMPLATE_TEST_CASE("SturmCount and SturmBisect: any number of points", "", float, double) {
+TEMPLATE_TEST_CASE("SturmCount and SturmBisect work for any number of points", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   const index_t n = 77;
@@ -117,7 +117,7 @@ TEMPLATE_TEST_CASE("SturmCount and SturmBisect: any number of points", "", float
   }
 }
 
-TEST_CASE("MergeColumns, TakeRow, PlaceColumns: columns go where they are told, and nothing else is written") {
+TEST_CASE("MergeColumns, TakeRow and PlaceColumns move columns to their places and write nothing else") {
   std::vector<double> a(6), b(3), c(4), d(2);  // rows 0 … 2 in two tiles of 2 and 1 columns, rows 3 and 4 in two more
   for (std::size_t i = 0; i < 6; ++i) a[i] = 10 * static_cast<double>(i / 3) + static_cast<double>(i % 3);
   for (std::size_t i = 0; i < 3; ++i) b[i] = 20 + static_cast<double>(i);

@@ -1,4 +1,4 @@
-// Sizes and offsets of orders whose square exceeds 32 bits: 46341 is the first that exceeds 31 bits.
+// Sizes and offsets for orders whose square exceeds 32 bits; the square of 46341 is the first that exceeds 31 bits.
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -23,7 +23,7 @@ BulgePlan whole_band(index_t n, index_t b, index_t group) {
   return plan;
 }
 
-/// Hops of all sweeps, counted one by one.
+/// Returns the hops of all sweeps, counted one by one.
 index_t hops_of(const BulgePlan& plan, index_t group) {
   index_t count = 0;
   for (index_t t = 0; t < plan.size(group); ++t) count += plan.last_hop(plan.first_sweep(group) + t) + 1;
@@ -32,7 +32,7 @@ index_t hops_of(const BulgePlan& plan, index_t group) {
 
 }  // namespace
 
-TEST_CASE("reflectors of a chase have places of their own where n^2 exceeds 32 bits") {
+TEST_CASE("reflectors of a bulge chase have separate slots if n^2 exceeds 32 bits") {
   const index_t n = GENERATE(46341, 65536, 98304), b = GENERATE(32, 64);
   const BulgePlan plan = whole_band(n, b, ceiling(n, 4));
   REQUIRE(plan.whole());
@@ -41,7 +41,7 @@ TEST_CASE("reflectors of a chase have places of their own where n^2 exceeds 32 b
     CAPTURE(n, b, g);
     CHECK(plan.slots(g) >= hops_of(plan, g));
     numbers += plan.slots(g) * plan.slot_rows();
-    // The last sweep's last hop is within the tile, and behind all of the sweep before.
+    // The last hop of the last sweep lies within the tile and after the previous sweep.
     const index_t w = plan.first_window(g), t = plan.size(g) - 1, sweep = plan.first_sweep(g) + t,
                   last = plan.slot(g, w, t, t + plan.last_hop(sweep));
     CHECK(last < plan.slots(g));
@@ -53,7 +53,7 @@ TEST_CASE("reflectors of a chase have places of their own where n^2 exceeds 32 b
   CHECK(numbers < n * n);
 }
 
-TEST_CASE("windows of a chase cover every hop where n^2 exceeds 32 bits") {
+TEST_CASE("windows of a bulge chase cover every hop if n^2 exceeds 32 bits") {
   const index_t n = 46341, b = 32;
   const BulgePlan plan{.n = n, .b = b, .window = 17 * b, .group = 16};
   for (index_t g = 0; g < plan.groups(); g += 97) {
@@ -67,7 +67,7 @@ TEST_CASE("windows of a chase cover every hop where n^2 exceeds 32 bits") {
   }
 }
 
-TEST_CASE("block reflectors of a bundle have columns of their own at large orders") {
+TEST_CASE("block reflectors of a bundle have separate columns at large orders") {
   const index_t n = GENERATE(46341, 98304);
   const BulgeBlocks blocks{.chase = whole_band(n, 64, ceiling(n, 4)), .width = 32, .blocks = 4};
   CHECK(blocks.column(blocks.blocks - 1, blocks.hops(0) - 1) == blocks.columns() - 1);
@@ -77,8 +77,8 @@ TEST_CASE("block reflectors of a bundle have columns of their own at large order
   CHECK(sweeps == blocks.chase.sweeps());
 }
 
-TEMPLATE_TEST_CASE("LAPACK's eigensolvers refuse orders whose workspace wraps around in 32 bits", "", float, double) {
-  // 2 n^2 + 6 n + 1 is negative from 32767 on, and at 46341 a small positive number: nothing may be touched.
+TEMPLATE_TEST_CASE("LAPACK's eigensolvers refuse orders whose workspace size overflows 32 bits", "", float, double) {
+  // 2 n^2 + 6 n + 1 is negative from 32767 on and a small positive number at 46341; no memory may be written.
   for (const index_t n : {index_t{32767}, index_t{46341}, index_t{65536}}) {
     CHECK_THROWS_AS(lapack::syevd<TestType>(n, nullptr, n, nullptr, true), ArgumentError);
     for (const int kind : {1, 2, 3})

@@ -25,7 +25,7 @@ constexpr auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
 template <class T>
 constexpr T nan = std::numeric_limits<T>::quiet_NaN();
 
-/// Column-major, m x n with a leading dimension of m + 3, whose padding must stay as it is.
+/// Column-major, m x n with a leading dimension of m + 3; the padding must not change.
 template <class T>
 struct Padded {
   index_t m, n, ld;
@@ -48,7 +48,7 @@ struct Padded {
   }
 };
 
-/// Symmetric, random, `shift` added to the diagonal; times 2^power.
+/// Returns a random symmetric matrix with `shift` added to the diagonal, times 2^power.
 template <class T>
 Padded<T> symmetric(index_t n, double shift, int power = 0) {
   const Generator<T> random{Pattern::uniform, 7, -1, 1};
@@ -71,7 +71,7 @@ void check_potrf(Runtime* runtime, index_t n) {
       largest = std::max(largest, std::abs(known[at(i + j * n)]));
     }
   REQUIRE(lapack::potrf<double>(n, known.data(), n) == 0);
-  for (index_t j = 0; j < n; ++j)  // nobody reads it
+  for (index_t j = 0; j < n; ++j)  // must not be read
     for (index_t i = j + 1; i < n; ++i) a(i, j) = nan<T>;
   Padded<double> minor(1, 1);
   run_kernel<Potrf<T>>(runtime, {5}, a.template as<InOut>(), minor.as<InOut>());
@@ -98,13 +98,13 @@ void check_minor(Runtime* runtime, index_t n, index_t order, T bad) {
   Padded<double> minor(1, 1);
   run_kernel<Potrf<T>>(runtime, {1000}, a.template as<InOut>(), minor.as<InOut>());
   CHECK(minor(0, 0) == static_cast<double>(1000 + order));
-  // The first one that fails is the one that is told.
+  // The first failure stays reported.
   Padded<T> next = symmetric<T>(n, -1);
   run_kernel<Potrf<T>>(runtime, {5000}, next.template as<InOut>(), minor.as<InOut>());
   CHECK(minor(0, 0) == static_cast<double>(1000 + order));
 }
 
-/// A = L D L^T to n eps times the largest mass, with as many negative pivots as are told, and the masses of L and D.
+/// Checks A = L D L^T to n eps times the largest mass, the number of negative pivots, and the masses of L and D.
 template <class T>
 void check_ldlt(Runtime* runtime, index_t n, double shift, int power) {
   CAPTURE(n, shift, power);
@@ -142,7 +142,7 @@ void check_ldlt(Runtime* runtime, index_t n, double shift, int power) {
   CHECK(a.padding_is_whole());
 }
 
-/// Below L D L^T: W L^T = A, A = W D^-1, and each row's mass grows by what it got.
+/// Checks the panel below L D L^T: W L^T = A, A = W D^-1, and the masses of its rows.
 template <class T>
 void check_panel(Runtime* runtime, index_t m, index_t n) {
   CAPTURE(m, n);
@@ -203,7 +203,7 @@ void check_all(Runtime* runtime, std::vector<index_t> sizes) {
   }
 }
 
-/// The largest mass, or NaN, of the matrix of order 3 with such a first column.
+/// Returns the largest mass, or NaN, of a matrix of order 3 with this first column.
 double largest_mass(Runtime* runtime, double pivot, double beside) {
   Padded<double> a(3, 3), mass(3, 1), negative(1, 1);
   a(0, 0) = pivot, a(1, 0) = beside, a(1, 1) = a(2, 2) = 1;
@@ -213,7 +213,7 @@ double largest_mass(Runtime* runtime, double pivot, double beside) {
   return largest;
 }
 
-/// A pivot of zero is seen in the mass; one whose reciprocal overflows is like any other.
+/// A zero pivot appears in the mass; a pivot with an overflowing reciprocal is valid.
 void check_pivots(Runtime* runtime) {
   CHECK(!std::isfinite(largest_mass(runtime, 0, 1)));
   CHECK(!std::isfinite(largest_mass(runtime, 0, 0)));
@@ -223,18 +223,18 @@ void check_pivots(Runtime* runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel on a core", "", float, double) {
+TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor on a core", "", float, double) {
   check_pivots(nullptr);
   check_all<TestType>(nullptr, {1, 2, 31, 33, 64, 100, 300});
 }
 
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(&runtime, {1, 2, 31, 33, 64, 65, 100, 257, 513, 1300});
 }
 
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_pivots(&runtime);

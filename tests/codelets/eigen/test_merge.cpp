@@ -18,7 +18,7 @@ using test::run_kernel;
 
 namespace {
 
-/// A column-major matrix that is cut into tiles side by side, blocks of rows one below the other.
+/// A column-major matrix split into tiles side by side, with blocks of rows one below the other.
 template <class T>
 struct Cut {
   index_t rows, cols;
@@ -59,7 +59,7 @@ std::vector<index_t> widths_of(index_t cols, index_t width) {
   return widths;
 }
 
-/// Columns chosen with holes, and chains of rotations: one of `chain` columns, and many of two.
+/// Selected columns with gaps, and chains of rotations: one chain of `chain` columns and many of two.
 template <class T>
 void check_columns(Runtime* runtime, const std::vector<index_t>& heights, index_t cols, index_t width, index_t kept,
                    index_t deflated, index_t chain) {
@@ -179,7 +179,7 @@ void check_all(Runtime* runtime) {
   check_columns<T>(runtime, {5}, 9, 4, 0, 9, 3);
   check_columns<T>(runtime, {40, 30}, 30, 7, 20, 10, 0);
   check_columns<T>(runtime, {40, 30, 300}, 60, 60, 25, 40, 17);
-  check_columns<T>(runtime, {300}, 150, 2, 90, 60, 150);  // more tiles than one launch takes
+  check_columns<T>(runtime, {300}, 150, 2, 90, 60, 150);  // more tiles than one launch processes
   for (const index_t width : {1, 3, 200}) check_rows_and_places<T>(runtime, 700, 140, width);
   check_rows_and_places<T>(runtime, 1, 1, 1);
   check_product<T>(runtime, 50, 0, 20, 3);
@@ -188,23 +188,23 @@ void check_all(Runtime* runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("columns of a merge: chosen, rotated, multiplied, placed", "", float, double) {
+TEMPLATE_TEST_CASE("columns of a merge are selected, rotated, multiplied and placed", "", float, double) {
   check_all<TestType>(nullptr);
 }
 
-TEMPLATE_TEST_CASE("columns of a merge as tasks on cores", "", float, double) {
+TEMPLATE_TEST_CASE("columns of a merge are processed by tasks on cores", "", float, double) {
   Runtime runtime({.cpus = 1, .gpus = 0});
   check_all<TestType>(&runtime);
 }
 
-TEMPLATE_TEST_CASE("columns of a merge on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("columns of a merge are processed on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(&runtime);
   check_columns<TestType>(&runtime, {2000, 2100}, 900, 512, 500, 400, 300);
 }
 
-TEMPLATE_TEST_CASE("columns of a merge in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("columns of a merge are processed under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_columns<TestType>(&runtime, {40, 30}, 30, 7, 20, 10, 12);

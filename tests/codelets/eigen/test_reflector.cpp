@@ -17,7 +17,8 @@ Reflector<T> make_reflector(std::vector<T>& x) {
   return Reflector<T>::make(static_cast<index_t>(x.size()), x.data(), squares_of);
 }
 
-/// H x = beta e_1 and H H = I, in long double, to a few units of T's last place; x is `size` times a vector of size 1.
+/// Checks H x = beta e_1 and H H = I in long double to a few units of T's last place; x is `size` times a vector of
+/// size 1.
 template <class T>
 void check(const std::vector<T>& x) {
   std::vector<T> v = x;
@@ -46,7 +47,7 @@ void check(const std::vector<T>& x) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a reflector of any size annihilates", "", float, double) {
+TEMPLATE_TEST_CASE("a reflector of any size annihilates the tail", "", float, double) {
   using T = TestType;
   const int most = std::numeric_limits<T>::max_exponent - 3, least = std::numeric_limits<T>::min_exponent + 2;
   for (const std::size_t n : {2, 3, 7, 8, 9, 33, 64})
@@ -59,7 +60,7 @@ TEMPLATE_TEST_CASE("a reflector of any size annihilates", "", float, double) {
       }
 }
 
-TEMPLATE_TEST_CASE("a reflector of a vector that is zero behind its first element is the identity", "", float, double) {
+TEMPLATE_TEST_CASE("a reflector of a vector with a zero tail is the identity", "", float, double) {
   for (const TestType head : {TestType(0), TestType(-3), std::numeric_limits<TestType>::denorm_min()}) {
     std::vector<TestType> x(9, TestType(0));
     x[0] = head;
@@ -73,13 +74,13 @@ TEMPLATE_TEST_CASE("a reflector of a vector that is zero behind its first elemen
   CHECK(make_reflector(one).beta == TestType(5));
 }
 
-TEMPLATE_TEST_CASE("a tail that is tiny beside the first element flips it and no more", "", float, double) {
+TEMPLATE_TEST_CASE("a tiny tail only flips the sign of the first element", "", float, double) {
   std::vector<TestType> x(5, std::numeric_limits<TestType>::min());
   x[0] = TestType(1000);
   check(x);
 }
 
-TEMPLATE_TEST_CASE("a reflector of what is not finite is NaN", "", float, double) {
+TEMPLATE_TEST_CASE("a reflector of a vector that is not finite is NaN", "", float, double) {
   for (const TestType bad : {std::numeric_limits<TestType>::quiet_NaN(), std::numeric_limits<TestType>::infinity()})
     for (const std::size_t at : {0, 3}) {
       std::vector<TestType> x(6, TestType(1));

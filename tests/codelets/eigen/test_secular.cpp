@@ -27,7 +27,7 @@ Out<T> out(std::vector<T>& x, index_t rows) {
   return {{x.data(), rows, static_cast<index_t>(x.size()) / rows, rows}};
 }
 
-/// D + rho z z^T and what the kernels find of it, roots in batches of `batch`: here, or in tasks.
+/// D + rho z z^T and its results by the kernels, with roots in batches of `batch`, by direct calls or tasks.
 template <class T>
 struct Secular {
   Runtime* runtime = nullptr;
@@ -42,7 +42,7 @@ struct Secular {
     for (const T x : z) square += x * x;
     for (T& x : z) x /= std::sqrt(square);
     poles.insert(poles.end(), z.begin(), z.end());
-    for (index_t i = 0; i < k; ++i) order.push_back(k - 1 - i);  // any order will do
+    for (index_t i = 0; i < k; ++i) order.push_back(k - 1 - i);  // an arbitrary order
   }
 
   void solve(index_t batch) {
@@ -69,7 +69,7 @@ struct Secular {
     return tiles;
   }
 
-  /// Vectors, rows in `order`, and values in long double.
+  /// Vectors with rows in `order`, and values in long double.
   std::vector<T> vectors;
   std::vector<long double> values;
   void find_vectors() {
@@ -89,11 +89,11 @@ struct Secular {
   }
   T pole(index_t i) const { return poles[static_cast<std::size_t>(i)]; }
   T z(index_t i) const { return poles[static_cast<std::size_t>(k + i)]; }
-  /// Component of pole i.
+  /// Returns the component of pole i.
   long double x(index_t i, index_t j) const { return vectors[static_cast<std::size_t>(k - 1 - i + j * k)]; }
 };
 
-/// Both variants' roots are right to a few eps of the matrix.
+/// Requires that the roots of both variants are correct to a few eps of the matrix.
 template <class T>
 void compare_roots(const Secular<T>& one, const Secular<T>& other, double bound) {
   for (std::size_t b = 0; b < one.roots.size(); ++b) {
@@ -146,7 +146,7 @@ void check(Runtime* runtime, Secular<T> s, const char* what, index_t batch) {
     compare_roots(s, here, 32 * eps * norm);
   }
 
-  // Rows of the vectors without the vectors.
+  // Rows of the vectors without forming the vectors.
   std::vector<T> upper(static_cast<std::size_t>(s.k), T(0.5)), lower(static_cast<std::size_t>(s.k / 2 + 1), T(0.25));
   const auto u = static_cast<index_t>(upper.size()), l = s.k / 2;
   const std::vector<In<T>> all = s.weight_tiles();
@@ -170,7 +170,7 @@ void check(Runtime* runtime, Secular<T> s, const char* what, index_t batch) {
   }
 }
 
-/// Every kind of poles and weights; batches of several sizes, and of `batch` where that is given.
+/// Tests every kind of poles and weights in batches of several sizes, or of `batch` if given.
 template <class T>
 void check_kinds(Runtime* runtime, std::initializer_list<index_t> sizes, index_t batch = 0) {
   const T eps = std::numeric_limits<T>::epsilon();
@@ -201,21 +201,22 @@ void check_kinds(Runtime* runtime, std::initializer_list<index_t> sizes, index_t
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("secular equation: roots between their poles, vectors orthonormal, and the matrix they make", "",
-                   float, double) {
+TEMPLATE_TEST_CASE(
+    "roots of the secular equation lie between their poles, and the vectors are orthonormal and give the matrix", "",
+    float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   check_kinds<TestType>(nullptr, {1, 2, 3, 4, 5, 8, 9, 33, 150});
 }
 
-TEMPLATE_TEST_CASE("secular equation on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("the secular equation is solved on a GPU", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_kinds<TestType>(&runtime, {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 65, 150});
-  check_kinds<TestType>(&runtime, {130}, 1);  // more tiles than one launch takes
+  check_kinds<TestType>(&runtime, {130}, 1);  // more tiles than one launch processes
   check_kinds<TestType>(&runtime, {400}, 300);
 }
 
-TEMPLATE_TEST_CASE("secular equation in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("the secular equation is solved under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_kinds<TestType>(&runtime, {1, 34}, 20);

@@ -32,7 +32,7 @@ struct Matrix {
   In<T> in() const { return {{tile.data(), n, 2, n}}; }
 };
 
-/// Counts are those of a core to the bit, at diagonal entries, on a grid, and at both ends of what there is.
+/// Compares counts with those of a core to the bit, at diagonal entries, on a grid, and at both ends of the range.
 template <class T>
 void check_counts(Runtime& runtime, const char* kind, index_t n) {
   const Matrix<T> t(kind, n);
@@ -70,7 +70,7 @@ void check_bisection(Runtime& runtime, const char* kind, index_t n, index_t coun
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Sturm counts and bisection on a GPU are those on a core, to the bit", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("Sturm counts and bisection on a GPU equal those on a core to the bit", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const char* kind :
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("Sturm counts and bisection on a GPU are those on a core, to 
   }
 }
 
-TEMPLATE_TEST_CASE("Sturm counts and bisection in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Sturm counts and bisection work under a sanitizer", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_counts<TestType>(runtime, "uniform", 30);

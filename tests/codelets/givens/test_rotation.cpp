@@ -21,7 +21,7 @@ bool same_bits(const Rotation<T>& x, const Rotation<T>& y) {
   return std::memcmp(&x, &y, sizeof x) == 0;
 }
 
-/// Everything givens() promises about a finite pair, as a count of broken promises.
+/// Returns the number of documented properties of givens() that a finite pair violates.
 template <class T>
 int broken(T a, T b) {
   const Annihilation<T> x = givens(a, b);
@@ -30,8 +30,8 @@ int broken(T a, T b) {
   const auto la = static_cast<long double>(a), lb = static_cast<long double>(b);
   const long double size = std::hypot(la, lb);
   int wrong = 0;
-  wrong += !same_bits(unpack(x.rho), x.rotation);                  // what is stored is what was applied
-  wrong += !same_bits(unpack(pack(x.rotation)), x.rotation);       // and can be stored again
+  wrong += !same_bits(unpack(x.rho), x.rotation);                  // the stored rotation is the applied one
+  wrong += !same_bits(unpack(pack(x.rotation)), x.rotation);       // and packs to the same value again
   wrong += !(std::abs(c * c + s * s - 1) <= 4 * eps);              // orthogonal
   wrong += !(std::abs(c * lb - s * la) <= 4 * eps * size + tiny);  // annihilates
   if (size <= std::numeric_limits<T>::max())
@@ -42,7 +42,7 @@ int broken(T a, T b) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("rotations of special pairs", "", float, double) {
+TEMPLATE_TEST_CASE("rotations of special pairs are correct", "", float, double) {
   using T = TestType;
   const T max = std::numeric_limits<T>::max(), min = std::numeric_limits<T>::min(),
           tiny = std::numeric_limits<T>::denorm_min();
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("rotations of special pairs", "", float, double) {
   CHECK(near(givens(T(4), T(-3)).rho, T(-0.3)));
 }
 
-TEST_CASE("rotations of 1e300 and 1e-300 lose nothing") {
+TEST_CASE("rotations of 1e300 and 1e-300 lose no digits") {
   for (const auto& [a, b] : {std::pair{1e300, 1e300},
                              {1e-300, 1e-300},
                              {-1e300, 1e-300},
@@ -114,7 +114,7 @@ TEST_CASE("rotations of 1e300 and 1e-300 lose nothing") {
   CHECK(givens(3e300, 4e300).rotation == givens(3.0, 4.0).rotation);
 }
 
-TEMPLATE_TEST_CASE("a million random pairs of every exponent", "", float, double) {
+TEMPLATE_TEST_CASE("rotations of a million random pairs of every exponent are correct", "", float, double) {
   using T = TestType;
   std::mt19937_64 random(7);
   std::uniform_real_distribution<T> mantissa(-2, 2);
@@ -124,14 +124,14 @@ TEMPLATE_TEST_CASE("a million random pairs of every exponent", "", float, double
   int wrong = 0;
   for (int n = 0; n < 1000000; ++n) {
     const int e = exponent(random);
-    // Half of the pairs are of like size: most rotations of a factorization are.
+    // Half of the pairs have similar sizes, like most pairs in a factorization.
     const int f = n % 2 == 0 ? exponent(random) : std::min(e + close(random), std::numeric_limits<T>::max_exponent - 2);
     wrong += broken(std::ldexp(mantissa(random), e), std::ldexp(mantissa(random), f));
   }
   CHECK(wrong == 0);
 }
 
-TEMPLATE_TEST_CASE("pairs around |a| = |b|, where both packings meet", "", float, double) {
+TEMPLATE_TEST_CASE("rotations near |a| = |b|, where the packing changes, are correct", "", float, double) {
   using T = TestType;
   int wrong = 0;
   for (const T sign_a : {T(1), T(-1)})
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("pairs around |a| = |b|, where both packings meet", "", float
   CHECK(wrong == 0);
 }
 
-TEMPLATE_TEST_CASE("the scalar of any rotation stands for it or for its negative", "", float, double) {
+TEMPLATE_TEST_CASE("the packed scalar of any rotation unpacks to it or to its negative", "", float, double) {
   using T = TestType;
   const T eps = std::numeric_limits<T>::epsilon();
   for (int degree = 0; degree < 360; ++degree) {
@@ -157,11 +157,11 @@ TEMPLATE_TEST_CASE("the scalar of any rotation stands for it or for its negative
   }
   CHECK(unpack(T(1)) == Rotation<T>{0, 1});
   CHECK(unpack(T(0)) == Rotation<T>{1, 0});
-  CHECK(pack(Rotation<T>{0, 1}) == T(1));  // not 0, which is the identity
+  CHECK(pack(Rotation<T>{0, 1}) == T(1));  // 0 means the identity
   CHECK(pack(Rotation<T>{1, 0}) == T(0));
 }
 
-TEMPLATE_TEST_CASE("what is not finite ends as NaN or infinity, never as a number", "", float, double) {
+TEMPLATE_TEST_CASE("NaN and infinities never give a finite result", "", float, double) {
   using T = TestType;
   const T nan = std::numeric_limits<T>::quiet_NaN(), inf = std::numeric_limits<T>::infinity();
   for (const T x : {T(0), T(-0.0), T(1), T(-3), inf, nan}) {
@@ -178,7 +178,7 @@ TEMPLATE_TEST_CASE("what is not finite ends as NaN or infinity, never as a numbe
 
 namespace {
 
-/// ||A - Q R|| and what is left below R's diagonal, by the textbook loop.
+/// ||A - Q R|| and the elements below R's diagonal, by the textbook loop.
 template <class T>
 T residual(int m, int n, const std::vector<T>& a) {
   std::vector<T> r = a, q(static_cast<std::size_t>(m * m), T(0));
@@ -214,7 +214,7 @@ TEMPLATE_TEST_CASE("A = Q R for every 3 x 3 matrix of 0, 1 and -1", "", float, d
   CHECK(worst <= 8 * std::numeric_limits<T>::epsilon());
 }
 
-TEMPLATE_TEST_CASE("rotating back undoes a rotation", "", float, double) {
+TEMPLATE_TEST_CASE("the reverse rotation restores the pair", "", float, double) {
   using T = TestType;
   T upper = T(0.3), lower = T(-0.7);
   const Rotation<T> x = givens(T(2), T(-5)).rotation;

@@ -41,7 +41,7 @@ struct Run {
   IterationProgress progress;
 };
 
-/// A dense matrix through QrSteps, as a task where there is a runtime.
+/// Runs QrSteps on a dense matrix, as a task if there is a runtime.
 template <class T>
 Run<T> qr_steps(const HostMatrix<T>& a, typename QrSteps<T>::Args args, Runtime* where = nullptr) {
   const index_t n = a.rows();
@@ -75,7 +75,7 @@ double distance(const HostMatrix<T>& a, const HostMatrix<T>& b) {
   return most;
 }
 
-/// Where a shift leaves D almost singular, roundings decide the signs of some columns of Q: magnitudes are compared.
+/// If a shift makes D almost singular, rounding decides the signs of some columns of Q, so magnitudes are compared.
 template <class T>
 double distance_but_for_signs(const HostMatrix<T>& a, const HostMatrix<T>& b) {
   const auto sizes = [](const HostMatrix<T>& of) {
@@ -84,7 +84,7 @@ double distance_but_for_signs(const HostMatrix<T>& a, const HostMatrix<T>& b) {
   return distance(sizes(a), sizes(b));
 }
 
-/// D = Q R by LAPACK with a positive diagonal, and R Q.
+/// Returns R Q for D = Q R by LAPACK, with a positive diagonal of R.
 HostMatrix<double> reference_step(const HostMatrix<double>& a) {
   const index_t n = a.rows();
   HostMatrix<double> qr = a.clone(), d(n, n);
@@ -102,7 +102,7 @@ HostMatrix<double> reference_step(const HostMatrix<double>& a) {
   return d;
 }
 
-/// Threads of the machine as a block of threads of a GPU: every group is one of them.
+/// Threads of the host in place of a thread block of a GPU; each group is one thread.
 template <class T>
 struct Threads {
   static constexpr bool alone = false;
@@ -145,7 +145,7 @@ void by_threads(index_t count, const Loop& loop) {
 
 }  // namespace
 
-TEST_CASE("A QR step is D = Q R, R Q, with every factor") {
+TEST_CASE("A QR step computes R Q of D = Q R with every factorization") {
   TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t n : {1, 2, 3, 5, 8, 9, 17, 31, 64})
     for (const StepFactor factor : factors) {
@@ -153,7 +153,7 @@ TEST_CASE("A QR step is D = Q R, R Q, with every factor") {
       const HostMatrix<double> a = matrix<double>("geometric:10", n);
       const Run<double> one = qr_steps<double>(a, {.factor = factor, .positive = true, .steps = 1});
       CHECK(distance(one.d, reference_step(a)) <= 1e-13);
-      // P D P^T is A again.
+      // P D P^T must be A.
       HostMatrix<double> back(n, n);
       for (index_t j = 0; j < n; ++j)
         for (index_t i = 0; i < n; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("A QR step is D = Q R, R Q, with every factor") {
     }
 }
 
-TEST_CASE("Reflectors and rotations are orthogonal where squares of elements are nothing") {
+TEST_CASE("Reflectors and rotations are orthogonal if squares of elements underflow") {
   const index_t n = 40;
   const HostMatrix<float> a = matrix<float>("graded", n);
   for (const StepFactor factor : {StepFactor::givens, StepFactor::householder}) {
@@ -181,7 +181,7 @@ TEST_CASE("Reflectors and rotations are orthogonal where squares of elements are
   }
 }
 
-TEST_CASE("Two Cholesky LR steps are one QR step") {
+TEST_CASE("Two Cholesky LR steps equal one QR step") {
   TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t n : {2, 3, 10, 33}) {
     const HostMatrix<double> a = matrix<double>("geometric:100", n);
@@ -194,11 +194,11 @@ TEST_CASE("Two Cholesky LR steps are one QR step") {
   }
 }
 
-TEST_CASE("An LR step is D = L U, U L with U's diagonal 1, and keeps the spectrum's sums") {
+TEST_CASE("An LR step computes U L of D = L U with a unit diagonal of U and keeps the trace and norm") {
   const index_t n = 12;
   const HostMatrix<double> a = matrix<double>("geometric:10", n);
   const Run<double> one = lr_steps<double>(a, {.steps = 1});
-  // In rows: element (i, j) of D at d(j, i). U^-1 D U = A with the U of elimination.
+  // By rows: element (i, j) of D is at d(j, i). U^-1 D U = A with the U of elimination.
   HostMatrix<double> l = a.clone();
   for (index_t k = 0; k < n; ++k)
     for (index_t j = k + 1; j < n; ++j) {
@@ -213,7 +213,7 @@ TEST_CASE("An LR step is D = L U, U L with U's diagonal 1, and keeps the spectru
     }
 }
 
-TEST_CASE("A band goes through the same steps as the whole matrix") {
+TEST_CASE("A band has the same steps as the full matrix") {
   TESELA_ON_EACH_VECTOR_TARGET();
   for (const index_t n : {2, 3, 8, 40})
     for (const index_t b : {1, 2, 3, 7}) {
@@ -246,7 +246,7 @@ TEST_CASE("A band goes through the same steps as the whole matrix") {
     }
 }
 
-TEST_CASE("Steps stop where they should, and say where a pivot is missing") {
+TEST_CASE("Steps stop at convergence and report a zero pivot") {
   const HostMatrix<double> corner =
       filled<double>({3, 3}, [](index_t i, index_t j) { return i + j == 2 && i != j ? 1.0 : 0.0; });
   CHECK(qr_steps<double>(corner, {.stop = StopTest::subdiagonal, .steps = 9}).progress.converged);
@@ -255,7 +255,7 @@ TEST_CASE("Steps stop where they should, and say where a pivot is missing") {
       qr_steps<double>(corner, {.wilkinson = true, .deflate = true, .steps = 9, .negligible = 1e-15});
   CHECK(deflated.progress.converged);
   CHECK(deflated.progress.deflations == 2);
-  // A column that depends on the one before it; a leading minor that is zero; one that is negative.
+  // A dependent column, a zero leading minor, and a negative one.
   const HostMatrix<double> ones = filled<double>({4, 4}, [](index_t, index_t) { return 1.0; });
   CHECK(qr_steps<double>(ones, {.factor = StepFactor::mgs, .steps = 9}).progress.broken == 2);
   CHECK(lr_steps<double>(ones, {.steps = 9}).progress.broken == 2);
@@ -267,7 +267,7 @@ TEST_CASE("Steps stop where they should, and say where a pivot is missing") {
   CHECK(!qr_steps<double>(nan, {.steps = 3}).progress.converged);
 }
 
-TEST_CASE("Threads that wait for each other compute what a core does") {
+TEST_CASE("Threads that synchronize compute the same as one core") {
   std::vector<std::pair<StepFactor, bool>> kinds{{StepFactor::givens, true}};
   for (const StepFactor factor : factors) kinds.emplace_back(factor, false);
   for (const index_t count : {2, 5})
@@ -332,7 +332,7 @@ void compare_with_gpu(const std::vector<index_t>& orders, index_t steps) {
                                              .positive = !shifted,
                                              .steps = steps,
                                              .negligible = 100 * eps};
-        // Shifts of a matrix that is almost singular then leave a factor little to be sure of.
+        // With shifts of an almost singular matrix, factors other than rotations have few correct digits.
         if (shifted && factor != StepFactor::givens) continue;
         const Run<T> core = qr_steps<T>(a, args), device = qr_steps<T>(a, args, &gpu);
         const double bound = 300 * eps * static_cast<double>(n) * static_cast<double>(steps);
@@ -352,10 +352,10 @@ void compare_with_gpu(const std::vector<index_t>& orders, index_t steps) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Iteration steps on a GPU are those of a core", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("Iteration steps on a GPU agree with a core", "[gpu]", float, double) {
   compare_with_gpu<TestType>({1, 2, 3, 8, 16, 17, 32, 33, 64, 65, 100, 128}, 3);
 }
 
-TEMPLATE_TEST_CASE("Iteration steps in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Iteration steps work under a sanitizer", "[gpu][sanitize]", float, double) {
   compare_with_gpu<TestType>({1, 3, 12, 35}, 2);
 }

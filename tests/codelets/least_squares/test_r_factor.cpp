@@ -32,8 +32,8 @@ void check_r_factor(Runtime& runtime) {
   const double eps = std::numeric_limits<T>::epsilon(), huge = std::numeric_limits<T>::max() / 4;
   const T nan = std::numeric_limits<T>::quiet_NaN(), h = static_cast<T>(huge);
 
-  // Columns (1, 0) and (1, 1) / sqrt(2): the inverse has the columns (1, 0) and (-1, sqrt(2)). Units change nothing. A
-  // GPU takes the inverse, a core estimates from below.
+  // Columns (1, 0) and (1, 1) / sqrt(2): the inverse has the columns (1, 0) and (-1, sqrt(2)). Units do not matter. A
+  // GPU uses the inverse; a core estimates from below.
   const double expected = 2 + std::sqrt(2.0);
   for (const T unit : {T(1), h, 1 / h}) {
     const double condition = condition_of<T>(runtime, 2, {1, nan, unit, unit});
@@ -69,7 +69,7 @@ void check_r_factor(Runtime& runtime) {
   norms.copy_to(found.data(), 3);
   CHECK(found(0, 0) == h);
   CHECK(found(2, 0) == T(4));
-  g.insert<ColumnNorms<T>>({9}, B(0, 0), norms(0, 0));  // none
+  g.insert<ColumnNorms<T>>({9}, B(0, 0), norms(0, 0));  // no rows
   REQUIRE(g.wait().ok());
   norms.copy_to(found.data(), 3);
   for (index_t j = 0; j < 3; ++j) CHECK(found(j, 0) == 0);
@@ -77,12 +77,13 @@ void check_r_factor(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("condition, gathered R and norms have the values of a closed form", "", float, double) {
+TEMPLATE_TEST_CASE("condition, gathered R and norms agree with closed forms", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_r_factor<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("condition, gathered R and norms on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("condition, gathered R and norms agree with closed forms on a GPU", "[gpu][sanitize]", float,
+                   double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_r_factor<TestType>(runtime);

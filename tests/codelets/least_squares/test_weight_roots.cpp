@@ -77,12 +77,12 @@ void check_weight_roots(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("roots of weights, and how far they are apart", "", float, double) {
+TEMPLATE_TEST_CASE("roots of weights and their ratio are correct", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_weight_roots<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("roots of weights on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("roots of weights are correct on a GPU", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_weight_roots<TestType>(runtime);

@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-// What tasks beside a GPU ask of their numbers; where there is none, mimo_detect asks before them.
+// Tasks check their numbers if there is a GPU; without one, mimo_detect checks before the tasks.
 
 using namespace tesela;
 using namespace tesela::test;
 using namespace tesela::kernels;
 
-TEMPLATE_TEST_CASE("a batch is finite but for what is not, and what lies between columns does not count", "", float,
+TEMPLATE_TEST_CASE("NaN and infinity in a batch are found, and the padding between columns is ignored", "", float,
                    double) {
   using C = std::complex<TestType>;
   using Limits = std::numeric_limits<TestType>;
@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("a batch is finite but for what is not, and what lies between
   }
 }
 
-TEST_CASE("searches of a core refuse a tile that is not finite, as a GPU's do") {
+TEST_CASE("searches on cores refuse a tile that is not finite, like those on a GPU") {
   auto p = problem<double>({2, 2, 20, 1}, "qpsk", "rayleigh", 9);
   p.y(1, 5) = {0, std::numeric_limits<double>::quiet_NaN()};
   HostMatrix<int> labels(2, 20);

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-// What lanes of a warp do with small matrices (small_qr.cu), on a core: as SmallQr's cores, to rounding.
+// The algorithm for small matrices in the lanes of a warp (small_qr.cu), run on a core and compared with SmallQr.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -89,7 +89,7 @@ void same(bool rotations, index_t m, index_t n, ColumnOrder order, index_t right
     return largest;
   };
   if (kind == std::string("rayleigh")) {
-    // R in the matrix's scale, reflectors and tau in that of 1: both are of the size of `bound` here.
+    // R has the scale of the matrix, and reflectors and tau have scale 1; `bound` covers both.
     const double bound = 2000 * eps * std::max(scale, 1.0);
     CHECK(far(p.tau, expected.tau) <= 2000 * eps);
     CHECK(far(p.a, expected.a) <= bound);
@@ -99,7 +99,7 @@ void same(bool rotations, index_t m, index_t n, ColumnOrder order, index_t right
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("lanes that hold a column each factor as a core does", "", float, double, std::complex<float>,
+TEMPLATE_TEST_CASE("lanes with one column each factor like a core", "", float, double, std::complex<float>,
                    std::complex<double>) {
   using F = TestType;
   for (const auto& [m, n] : {std::pair<index_t, index_t>{1, 1}, {4, 4}, {5, 2}, {2, 5}, {8, 8}, {3, 7}, {16, 9}})
@@ -111,7 +111,8 @@ TEMPLATE_TEST_CASE("lanes that hold a column each factor as a core does", "", fl
   same<F>(false, 4, 4, ColumnOrder::natural, 5, "rayleigh", 1, 9);
 }
 
-TEMPLATE_TEST_CASE("lanes and matrices of any size, none, or not finite", "", float, std::complex<double>) {
+TEMPLATE_TEST_CASE("lanes factor any number and size of matrices, also empty or not finite", "", float,
+                   std::complex<double>) {
   using F = TestType;
   const double high = sizeof(F) == 4 ? 1e36 : 1e300;
   for (const bool rotations : {false, true}) {

@@ -8,7 +8,8 @@
 #include <limits>
 #include <vector>
 
-// What lanes of a GPU do with few streams in single precision (sphere_search_pairs.cu), on a core: as sd.
+// The search of GPU lanes for few streams in single precision (sphere_search_pairs.cu), run on a core and compared with
+// sd.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -25,7 +26,7 @@ struct Outcome {
 
 template <int N>
 Outcome by_a_lane(const ChannelView<float>& view, const kernels::mimo::Complex<float>* y) {
-  constexpr int step = 3;  // of which this lane is the second
+  constexpr int step = 3;  // this lane is the second of three
   using Search = PairSearch<N, float, step>;
   PairFactors<N, float> factors;
   factors.prepare(view, y);
@@ -47,7 +48,7 @@ Outcome by_a_lane(const ChannelView<float>& view, const kernels::mimo::Complex<f
   return made;
 }
 
-/// How many signals it leaves to others. What it answers is what sd does.
+/// Returns the number of signals that the search rejects; the others must agree with sd.
 index_t left(Problem<float> p, double scale = 1) {
   for (auto* const a : {&p.h, &p.y})
     for (index_t e = 0; e < a->size(); ++e) a->data()[e] *= static_cast<float>(scale);
@@ -92,13 +93,13 @@ index_t left(Problem<float> p, double scale = 1) {
   }
   CAPTURE(nodes, theirs);
   CHECK((unusable > 0 ||
-         nodes < 3 * theirs));  // a stream's parts are neighbours, where sd may have other columns between
+         nodes < 3 * theirs));  // the two parts of a stream are neighbours here, which sd does not require
   return unusable;
 }
 
 }  // namespace
 
-TEST_CASE("a lane's search of streams in pairs is sd") {
+TEST_CASE("a lane's search by pairs of columns agrees with sd") {
   const RuntimeOfCores cores;
   for (const double db : {0.0, 9.0, 30.0}) {
     for (const index_t streams : {2, 3, 4, 5, 6})
@@ -113,7 +114,7 @@ TEST_CASE("a lane's search of streams in pairs is sd") {
   CHECK(left(problem<float>({3, 3, 100, 1}, "16qam", "kappa:1e4", 30)) == 0);
 }
 
-TEST_CASE("a lane's search of streams in pairs leaves what it cannot tell, and ends whatever comes") {
+TEST_CASE("a lane's search by pairs of columns rejects uncertain signals and always ends") {
   const RuntimeOfCores cores;
   for (const char* const channel : {"zero", "rank:1", "kappa:1e9"})
     CHECK(left(problem<float>({3, 3, 40, 1}, "16qam", channel, 9)) == 40);
@@ -121,7 +122,7 @@ TEST_CASE("a lane's search of streams in pairs leaves what it cannot tell, and e
   const auto p = problem<float>({3, 3, 1, 1}, "16qam", "rayleigh", 9);
   const auto lists = tesela::mimo::lists_of(p.alphabets, SearchForm::real);
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
-    for (const std::size_t place : {0u, 5u, 9u, 11u}) {  // of H, then of y
+    for (const std::size_t place : {0u, 5u, 9u, 11u}) {  // in H, then in y
       std::vector<kernels::mimo::Complex<float>> all;
       for (index_t e = 0; e < 9; ++e) all.push_back({p.h.data()[e].real(), p.h.data()[e].imag()});
       for (index_t e = 0; e < 3; ++e) all.push_back({p.y.data()[e].real(), p.y.data()[e].imag()});

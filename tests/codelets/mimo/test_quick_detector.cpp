@@ -10,8 +10,8 @@
 #include <limits>
 #include <vector>
 
-// What a GPU's lanes and threads do for hard decisions (quick_detector_kbest.cu, _linear.cu, _nway.cu), on a core: as
-// Detector.
+// The hard decisions of GPU lanes and threads (quick_detector_kbest.cu, _linear.cu, _nway.cu), run on a core and
+// compared with Detector.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -97,7 +97,7 @@ Both<T> both(const Problem<T>& p, const Way& way) {
   return found;
 }
 
-/// Signals that differ; distances and nodes must not where labels do not.
+/// Returns the number of signals with different labels; for equal labels, distances and nodes must agree.
 template <class T>
 index_t apart(const Problem<T>& p, const Way& way) {
   const Both<T> found = both(p, way);
@@ -123,9 +123,9 @@ constexpr Way linear_ways[] = {{DetectorKind::mf}, {DetectorKind::zf}, {Detector
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a warp's paths are those of a core's kbest", "", float, double) {
+TEMPLATE_TEST_CASE("the paths of a warp agree with kbest on a core", "", float, double) {
   using T = TestType;
-  // In single precision a path that is dropped may be another one where two are as near as rounding can tell.
+  // In single precision a different path may be dropped if two distances agree up to rounding.
   const index_t rare = sizeof(T) == 4 ? 1 : 0;
   for (const MimoShape& shape : {MimoShape{1, 1, 9, 1},
                                  {2, 3, 30, 7},
@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE("a warp's paths are those of a core's kbest", "", float, doub
   }
 }
 
-TEMPLATE_TEST_CASE("a warp's paths: all that there are are brute force, numbers that are none have no answer", "",
+TEMPLATE_TEST_CASE("a warp with all paths agrees with brute force, and input that is not finite has no result", "",
                    float, double) {
   using T = TestType;
   for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("a warp's paths: all that there are are brute force, numbers 
       else
         p.h(1, 5 * 4 + 2) = {0, bad};
       const auto found = both(p, {DetectorKind::kbest, ColumnOrder::mmse_vblast, 16});
-      CHECK(found.cores.reports[0].flags == SearchReport::not_finite);  // and there is nothing else
+      CHECK(found.cores.reports[0].flags == SearchReport::not_finite);  // and no other flag
       for (index_t k = 0; k < 20; ++k) {
         const bool same = found.ours.labels(3, k) == good.cores.labels(3, k);
         CHECK((k == 5 ? found.ours.reports[5].flags == SearchReport::failed && found.ours.labels(0, 5) == -1 : same));
@@ -183,9 +183,9 @@ TEMPLATE_TEST_CASE("a warp's paths: all that there are are brute force, numbers 
     }
 }
 
-TEMPLATE_TEST_CASE("trees of nway by lanes are those of a core", "", float, double) {
+TEMPLATE_TEST_CASE("nway trees by lanes agree with a core", "", float, double) {
   using T = TestType;
-  // A core factors in the data's own precision, and goes another way where two points are about as near.
+  // A core factors in the data's precision and may continue differently if two points are equally near up to rounding.
   const auto rare = [](index_t signals) { return sizeof(T) == 4 ? 1 + signals / 100 : 0; };
   const auto check = [&](const Problem<T>& p, index_t keep) {
     CAPTURE(p.shape.streams, p.shape.antennas, keep);
@@ -206,7 +206,8 @@ TEMPLATE_TEST_CASE("trees of nway by lanes are those of a core", "", float, doub
     }
   }
   check(problem<T>({8, 8, 60, 1}, "256qam", "rayleigh", 22), 1);
-  check(problem<T>({3, 2, 60, 1}, "16qam", "rayleigh", 9), 3);  // all: which stream noise hurts most is rounding
+  // Which stream has the most noise depends on rounding, so all are enumerated.
+  check(problem<T>({3, 2, 60, 1}, "16qam", "rayleigh", 9), 3);
   for (const char* const channel : {"rank:1", "zero"}) {
     const auto p = problem<T>({2, 2, 40, 1}, "qpsk", channel, 9);
     const auto found = both(p, {.kind = DetectorKind::nway, .keep = 2});
@@ -231,7 +232,7 @@ TEMPLATE_TEST_CASE("trees of nway by lanes are those of a core", "", float, doub
     }
 }
 
-TEMPLATE_TEST_CASE("a thread's linear decisions are those of a core", "", float, double) {
+TEMPLATE_TEST_CASE("linear decisions of a thread agree with a core", "", float, double) {
   using T = TestType;
   for (const Way& way : linear_ways) {
     for (const index_t streams : {1, 2, 3, 4, 5, 8, 11, 16})
@@ -251,13 +252,13 @@ TEMPLATE_TEST_CASE("a thread's linear decisions are those of a core", "", float,
       scale(p, by);
       CHECK(apart(p, way) == 0);
     }
-    auto silent = problem<T>({3, 4, 30, 1}, "64qam", "rayleigh", 14);  // all points of a quarter are as near
+    auto silent = problem<T>({3, 4, 30, 1}, "64qam", "rayleigh", 14);  // all points of a quadrant are equally near
     for (index_t e = 0; e < silent.y.size(); ++e) silent.y.data()[e] = 0;
     CHECK(apart(silent, way) == 0);
   }
 }
 
-TEMPLATE_TEST_CASE("a thread's linear decisions on what is far away are those of a core", "", float, double) {
+TEMPLATE_TEST_CASE("linear decisions of a thread on distant signals agree with a core", "", float, double) {
   for (const char* const name : {"bpsk", "8psk", "16qam"})
     for (const double far : {1e12, 1e17}) {
       auto p = problem<TestType>({2, 2, 60, 1}, name, "rayleigh", 9);
@@ -269,17 +270,16 @@ TEMPLATE_TEST_CASE("a thread's linear decisions on what is far away are those of
     }
 }
 
-TEMPLATE_TEST_CASE("mmse in any noise: the matched filter where noise is all there is, and never without an answer", "",
-                   float, double) {
+TEMPLATE_TEST_CASE("mmse at any noise gives a result, and equals the matched filter at high noise", "", float, double) {
   using T = TestType;
   auto p = problem<T>({3, 4, 200, 1}, "16qam", "rayleigh", 60);
   for (const double n0 : {1e10, 1e30, 1e60, 1e300}) {
     p.n0 = n0;
     CHECK(differences(both(p, {DetectorKind::mmse}).cores, both(p, {DetectorKind::mf}).cores) == 0);
   }
-  p.n0 = 1e7;  // not yet, but as good as it
+  p.n0 = 1e7;  // not yet equal, but as good
   CHECK(differences(both(p, {DetectorKind::mmse}).cores, both(p, {DetectorKind::mf}).cores) <= 1);
-  for (const index_t streams : {2, 4, 7, 8, 11}) {  // y has noise of 0 dB, which N0 denies
+  for (const index_t streams : {2, 4, 7, 8, 11}) {  // y has noise of 0 dB in contradiction to N0
     auto denied = problem<T>({streams, streams, 20, 1}, "16qam", "rank:1", 0);
     for (const auto& [n0, failed] : {std::pair{1e-7, 0}, {1e-16, 20}}) {
       denied.n0 = n0;

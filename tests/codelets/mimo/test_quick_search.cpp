@@ -9,7 +9,7 @@
 #include <cmath>
 #include <vector>
 
-// What the lanes of a GPU do with channels and easy signals (sphere_search.cu), on a core.
+// The channels and easy signals of GPU lanes (sphere_search.cu), run on a core.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -18,7 +18,7 @@ using namespace tesela::kernels::mimo;
 
 namespace {
 
-/// Columns of square QAM, `amplitudes` of them each.
+/// Columns of square QAM with `amplitudes` values each.
 struct Lists {
   std::vector<SearchColumn> columns;
   std::vector<SearchPoint> points;
@@ -40,7 +40,7 @@ struct Prepared {
   OrderOf order() { return {places.data(), 1}; }
 };
 
-/// By one group of lanes, the others of its warp having nothing to do.
+/// Runs one group of lanes; the other groups of its warp are idle.
 template <int S, class T>
 void by_lanes(const ChannelView<T>& view, ColumnOrder kind, double n0, const Complex<T>* y, Prepared<T>& p) {
   HostWarp::run([&](HostWarp& warp) {
@@ -48,7 +48,8 @@ void by_lanes(const ChannelView<T>& view, ColumnOrder kind, double n0, const Com
   });
 }
 
-/// Half of its nodes with the whole sphere, the rest in a second search that begins with what is known.
+/// Searches with half of the nodes in the whole sphere, and the rest in a second search that starts with the radius
+/// found.
 template <class T>
 SearchReport quick(const ChannelView<T>& view, Prepared<T>& p, const Complex<T>* y, int budget, int* labels,
                    bool& usable) {
@@ -56,7 +57,7 @@ SearchReport quick(const ChannelView<T>& view, Prepared<T>& p, const Complex<T>*
   std::vector<T> z(static_cast<std::size_t>(m));
   const Reception reception =
       receive<T>(view, p.facts, y, z.data(), [&](T* x) { apply_adjoint(m, n, p.a.data(), p.tau.data(), x); });
-  constexpr int step = 3;  // of which this lane is the second
+  constexpr int step = 3;  // this lane is the second of three
   std::vector<T> numbers(std::size_t(step * quick_numbers(int(n))));
   std::vector<int> integers(std::size_t(step * n));
   const auto exactly = [&](std::uint64_t path, int* s) {
@@ -73,7 +74,7 @@ SearchReport quick(const ChannelView<T>& view, Prepared<T>& p, const Complex<T>*
     while (again.step(exactly)) {
     }
     CHECK(again.found.any);
-    // The same by all paths of the last levels, in turn from the last one: as warps share a tree.
+    // The same search by all paths of the last levels, from the last path to the first, as a warp shares a tree.
     QuickSearch<T, step> shared(int(n), numbers.data() + 1, integers.data() + 1);
     shared.begin(view, p.facts, int(m), p.a.data(), p.order(), z.data(), reception, double(one.radius));
     int until = int(n), paths = 1;
@@ -131,7 +132,7 @@ void agrees(const MimoShape& shape, const char* names, int amplitudes, const cha
       CHECK(ours.facts.zero == alone.facts.zero);
       CHECK(std::abs(ours.facts.reach - alone.facts.reach) <= 1e-5 * alone.facts.reach);
       ++orders;
-      // Which part of a stream comes first is often up to rounding: both have the same norms and pivots.
+      // Rounding often decides which part of a stream is first, since both have the same norms and pivots.
       for (index_t j = 0, same = 1; j < n && same == 1; ++j)
         if (ours.places[std::size_t(j)] % shape.streams != alone.places[std::size_t(j)] % shape.streams)
           ++moved, same = 0;
@@ -162,7 +163,7 @@ void agrees(const MimoShape& shape, const char* names, int amplitudes, const cha
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a lane's search and a group's factors are those of a core", "", float, double) {
+TEMPLATE_TEST_CASE("a lane's search and a group's factors agree with a core", "", float, double) {
   using T = TestType;
   for (const double db : {1.0, 20.0}) {
     agrees<T>({1, 1, 3, 1}, "16qam", 4, "rayleigh", db);

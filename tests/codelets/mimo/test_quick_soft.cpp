@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-// What a GPU's threads do for likelihoods (quick_soft.cu), on a core: as SoftDetector, to rounding.
+// The likelihoods of GPU threads (quick_soft.cu), run on a core and compared with SoftDetector.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -68,7 +68,7 @@ void by_threads(const kernels::mimo::SoftBatch<T>& all, SoftKind kind, index_t a
   }
 }
 
-/// Signals whose likelihoods differ by more than rounding from those of cores.
+/// Returns the number of signals whose likelihoods differ from those of cores by more than rounding.
 template <class T>
 index_t beyond(const MimoShape& shape, const char* names, const char* channel, double db, SoftKind kind,
                double scale = 1, std::optional<double> n0 = {}, double last = 1, double far = 1) {
@@ -131,7 +131,7 @@ index_t beyond(const MimoShape& shape, const char* names, const char* channel, d
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("likelihoods by mmse of a thread, or of lanes, are those of a core", "", float, double) {
+TEMPLATE_TEST_CASE("mmse likelihoods of threads and lanes agree with a core", "", float, double) {
   using T = TestType;
   for (const index_t streams : {1, 2, 3, 4, 5, 8, 11, 16})
     for (const index_t more : {0, 2}) {
@@ -152,16 +152,16 @@ TEMPLATE_TEST_CASE("likelihoods by mmse of a thread, or of lanes, are those of a
   for (const char* const name : {"16qam", "8psk"})
     for (const index_t streams : {1, 2, 5})
       CHECK(beyond<T>({streams, streams, 60, 1}, name, "rayleigh", 5, SoftKind::mmse, 1, {}, 1, 1e9) == 0);
-  for (const index_t streams : {2, 4, 7, 8, 11})  // y has noise of 0 dB, which N0 denies
+  for (const index_t streams : {2, 4, 7, 8, 11})  // y has noise of 0 dB in contradiction to N0
     for (const double n0 : {1e-7, 1e-16}) {
       CAPTURE(streams, n0);
       CHECK(beyond<T>({streams, streams, 60, 1}, "16qam", "rank:1", 0, SoftKind::mmse, 1, n0) == 0);
     }
 }
 
-TEMPLATE_TEST_CASE("a thread's trees of nway are those of a core", "", float, double) {
+TEMPLATE_TEST_CASE("nway trees of a thread agree with a core", "", float, double) {
   using T = TestType;
-  // Two vectors as near as rounding can tell at some level may go on in different ways.
+  // If two vectors are equally near up to rounding at some level, the trees may continue differently.
   const auto rare = [](index_t signals) { return sizeof(T) == 4 ? signals / 50 : 0; };
   for (const index_t streams : {1, 2})
     CHECK(beyond<T>({streams, 2, 200, 1}, "64qam", "rayleigh", 14, SoftKind::nway) == 0);
@@ -177,7 +177,7 @@ TEMPLATE_TEST_CASE("a thread's trees of nway are those of a core", "", float, do
   CHECK(beyond<T>({3, 4, 60, 1}, "64qam", "rayleigh", 14, SoftKind::nway, sizeof(T) == 4 ? 1e-12 : 1e-100) <= rare(60));
 }
 
-TEST_CASE("a thread's trees of nway are those of a core where columns are nearly dependent, or of all sizes") {
+TEST_CASE("nway trees of a thread agree with a core for nearly dependent columns of any size") {
   for (const char* const channel :
        {"rank:1", "zero", "correlated:0.9999", "correlated:0.9999999999", "correlated:0.99999999999999"})
     for (const char* const names : {"qpsk", "16qam,64qam"}) {

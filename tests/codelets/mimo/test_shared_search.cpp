@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-// What a warp does with one signal's tree (sphere_search.cu), lane by lane on a core.
+// The search of a warp in the tree of one signal (sphere_search.cu), run lane by lane on a core.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -15,7 +15,7 @@ using namespace tesela::kernels::mimo;
 
 namespace {
 
-/// One list of columns for all tests: 16-QAM in real form or 8-PSK in complex form.
+/// Returns one list of columns for all tests: 16-QAM in real form or 8-PSK in complex form.
 template <class F>
 struct Lists {
   std::vector<SearchColumn> columns;
@@ -100,7 +100,7 @@ void shares(index_t streams, index_t antennas, const char* channel, double db, i
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a tree that lanes share has the same nearest vector, and the same ties", "", float, double,
+TEMPLATE_TEST_CASE("a tree shared by lanes gives the same nearest vector and the same ties", "", float, double,
                    Complex<float>, Complex<double>) {
   for (const char* const channel : {"rayleigh", "rank:1", "zero", "correlated:0.95"})
     for (const auto& [streams, antennas] : {std::pair<index_t, index_t>{1, 1}, {2, 2}, {3, 2}, {3, 4}})

@@ -17,12 +17,12 @@ using namespace tesela::test;
 
 namespace {
 
-/// The upper triangles of T's blocks.
+/// Returns the upper triangles of T's blocks.
 Where block_triangles(index_t k, index_t ib) {
   return [=](index_t i, index_t j) { return j < k && i <= j % ib; };
 }
 
-// Two correct algorithms on these sizes differ by some tens of roundings; a wrong element by more than 1e10.
+// Two correct algorithms differ by some tens of roundings for these sizes; a wrong element by more than 1e10.
 constexpr double tolerance = 2000;
 
 struct Case {
@@ -46,7 +46,7 @@ typename Geqrt<T>::Args geqrt_args(const Case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("geqrt agrees with LAPACK and leaves the rest alone", "", float, double) {
+TEMPLATE_TEST_CASE("geqrt agrees with LAPACK and leaves other elements unchanged", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const Case& c : geqrt_cases) {
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("unmqr agrees with LAPACK from both sides", "", float, double
 
 namespace {
 
-/// Tile a holds R, tile b meets it.
+/// Tile a holds R; tile b is joined to it.
 struct Join {
   Shape a, b;
   index_t row, col, width, ib;
@@ -122,7 +122,7 @@ Where active_b(const Join& c, bool triangle) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tpqrt agrees with LAPACK and leaves the rest alone", "", float, double) {
+TEMPLATE_TEST_CASE("tpqrt agrees with LAPACK and leaves other elements unchanged", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using T = TestType;
   for (const Join& c : joins)
@@ -146,7 +146,7 @@ TEMPLATE_TEST_CASE("tpqrt agrees with LAPACK and leaves the rest alone", "", flo
       CHECK(untouched(old_a, a, in_a));
       CHECK(untouched(old_b, b, in_b));
       CHECK(untouched(poison, t, [](index_t, index_t) { return true; }));
-      // Without rows there is nothing to annihilate: Q = I.
+      // Without rows nothing is annihilated, and Q = I.
       for (index_t j = 0; height == 0 && j < c.width; ++j)
         for (index_t i = 0; i <= j % c.ib; ++i) CHECK(t(i, j) == T(0));
     }
@@ -200,8 +200,8 @@ TileMatrix<T> map(Runtime& runtime, Matrix<T>& a) {
   return TileMatrix<T>::map(runtime, a.a.data(), a.m, a.n, a.ld, {a.m, a.n});
 }
 
-/// Runs each kernel through a graph of this runtime and directly on the CPU, and returns the largest distance between
-/// the two; what must stay as it was is checked here.
+/// Runs each kernel in a graph of this runtime and directly on the CPU, and returns the largest difference. Requires
+/// that other elements are unchanged.
 template <class T>
 double graph_and_direct(Runtime& runtime) {
   double worst = 0;
@@ -307,12 +307,12 @@ double graph_and_direct(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the QR kernels do in a graph what they do when called", "", float, double) {
+TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double) {
   Runtime runtime({.gpus = 0});
   CHECK(graph_and_direct<TestType>(runtime) == 0);
 }
 
-TEMPLATE_TEST_CASE("the CUDA QR kernels agree with the CPU's", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("the CUDA QR kernels agree with the CPU kernels", "[gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0});
   CHECK(graph_and_direct<TestType>(runtime) <= tolerance);

@@ -23,8 +23,8 @@ namespace {
 
 enum class What : std::uint8_t { forward, backward, real_to_complex, complex_to_real };
 
-/// One transform of the columns of `in`; complex numbers are two elements of a column each. In place where in and out
-/// are one tile, which for complex ones they are in effect: they are copied first.
+/// One transform of the columns of `in`; a complex number takes two elements of a column. If in and out are one tile,
+/// the transform is in place. Complex transforms always are, after a copy.
 template <class T>
 struct Fourier {
   static constexpr auto name = "test_fft";
@@ -58,7 +58,7 @@ struct Fourier {
 
 using Sequence = std::vector<std::complex<double>>;
 
-/// sum_j x(j) w^(jk) in double precision, of n outputs or of some.
+/// Returns the first `outputs` of sum_j x(j) w^(jk) in double precision.
 Sequence direct(const Sequence& x, bool forward, std::size_t outputs) {
   const std::size_t n = x.size();
   Sequence roots(n), y(outputs);
@@ -75,7 +75,7 @@ double difference(const Sequence& a, const Sequence& b) {
   return std::sqrt(squares / size);
 }
 
-/// Every transform of `count` sequences in tiles with room below each, whose contents must not matter.
+/// Checks every transform of `count` sequences in tiles with padding, whose contents must not matter.
 template <class T>
 void check(Runtime& runtime, index_t n, index_t count) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -93,7 +93,7 @@ void check(Runtime& runtime, index_t n, index_t count) {
     for (index_t j = 0; j < count; ++j) {
       for (index_t i = in_used; i < ld; ++i) a(i, j) = nan;
       for (index_t i = 0; i < ld; ++i) b(i, j) = nan;
-      if (to_real) a(1, j) = 0;  // what is conjugate to itself is real
+      if (to_real) a(1, j) = 0;  // a self-conjugate coefficient is real
       if (to_real && n % 2 == 0) a(n + 1, j) = 0;
     }
     const HostMatrix<T> before = a.clone();
@@ -140,7 +140,7 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEST_CASE("good sizes are the least even ones without primes beyond 7", "[fft]") {
+TEST_CASE("good sizes are the smallest even sizes without prime factors above 7", "[fft]") {
   const auto smooth = [](index_t n) {
     if (n % 2 != 0) return false;
     for (const index_t p : {2, 3, 5, 7})
@@ -161,13 +161,13 @@ TEMPLATE_TEST_CASE("transforms agree with the sums that define them", "[fft]", f
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("transforms on each vector unit", "[fft]", float, double) {
+TEMPLATE_TEST_CASE("transforms are correct on each vector unit", "[fft]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.gpus = 0});
   for (const index_t n : {2, 97, 1000}) check<TestType>(runtime, n, 2);
 }
 
-TEST_CASE("several threads make and use plans at once, and real transforms work in place", "[fft]") {
+TEST_CASE("several threads create and use plans at once, and real transforms work in place", "[fft]") {
   std::vector<std::thread> threads;
   std::vector<double> worst(4);
   for (std::size_t t = 0; t < worst.size(); ++t)
@@ -187,17 +187,17 @@ TEST_CASE("several threads make and use plans at once, and real transforms work 
   for (const double error : worst) CHECK(error <= 1e-13);
 }
 
-TEMPLATE_TEST_CASE("transforms on a GPU", "[fft][gpu]", float, double) {
+TEMPLATE_TEST_CASE("transforms are correct on a GPU", "[fft][gpu]", float, double) {
   test::require_gpu();
   for (int again = 0; again < 2; ++again) {  // plans outlive a Runtime
     Runtime runtime({.cpus = 0, .gpus = 1, .streams_per_gpu = 2});
     check_all<TestType>(runtime);
   }
   Runtime runtime({.cpus = 0, .gpus = 1});
-  for (index_t n = 20; n < 50; ++n) check<TestType>(runtime, n, 2);  // more than are kept
+  for (index_t n = 20; n < 50; ++n) check<TestType>(runtime, n, 2);  // more plans than the cache keeps
 }
 
-TEMPLATE_TEST_CASE("transforms in a sanitizer", "[fft][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("transforms are correct under a sanitizer", "[fft][gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   for (const index_t n : {2, 30}) check<TestType>(runtime, n, 2);

@@ -16,7 +16,7 @@ namespace {
 template <class T>
 constexpr double eps = std::numeric_limits<T>::epsilon();
 
-/// Every operation on n x k blocks with padding that is NaN and must stay so.
+/// Checks every operation on n x k blocks; the padding is NaN and must not change.
 template <class T>
 void check(Runtime& runtime, index_t n, index_t k) {
   const index_t ld = n + 2;
@@ -63,8 +63,7 @@ void check(Runtime& runtime, index_t n, index_t k) {
   }
 }
 
-/// m orthonormal columns: those of the discrete sine transform, S(i, j) = sqrt(2 / (n + 1)) sin((i + 1) (j + 1) pi / (n
-/// + 1)).
+/// m orthonormal columns of the discrete sine transform, S(i, j) = sqrt(2 / (n + 1)) sin((i + 1) (j + 1) pi / (n + 1)).
 template <class T>
 void check_reorthogonalize(Runtime& runtime, index_t n, index_t m, index_t k) {
   HostMatrix<T> p(n, m), v = random_columns<T>(n, k, 9);
@@ -82,7 +81,7 @@ void check_reorthogonalize(Runtime& runtime, index_t n, index_t m, index_t k) {
     REQUIRE(g.wait().ok());
   }
   INFO("n " << n << " m " << m << " k " << k);
-  // What is left is orthogonal to P, and what went lies in P's space: v0 - v has no part in the other columns of S.
+  // The result v is orthogonal to P, and v0 - v lies in the space of P: it has no component in the other columns of S.
   double worst = 0, size = 0;
   for (index_t c = 0; c < k; ++c) {
     for (index_t i = 0; i < n; ++i) size = std::max(size, std::abs(double(v(i, c))));
@@ -111,18 +110,19 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("vector operations do what they say", "[vectors]", float, double) {
+TEMPLATE_TEST_CASE("vector operations give the documented results", "[vectors]", float, double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("vector operations on a GPU", "[vectors][gpu]", float, double) {
+TEMPLATE_TEST_CASE("vector operations give the documented results on a GPU", "[vectors][gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("vector operations in a sanitizer", "[vectors][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("vector operations give the documented results under a sanitizer", "[vectors][gpu][sanitize]", float,
+                   double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check<TestType>(runtime, 37, 2);

@@ -27,7 +27,7 @@ namespace {
 using Numbers = std::vector<double>;
 using Matrix = HostMatrix<double>;
 
-/// Zeros.
+/// Returns a matrix of zeros.
 template <class T>
 HostMatrix<T> zeros(index_t m, index_t n) {
   HostMatrix<T> a(m, n);
@@ -48,7 +48,7 @@ Numbers uniform(index_t n, unsigned seed) {
 
 double angle(index_t n) { return std::numbers::pi / static_cast<double>(n + 1); }
 
-/// S T S by its definition.
+/// Returns S T S by its definition.
 Matrix in_sine_basis(const Numbers& t) {
   const auto n = static_cast<index_t>(t.size());
   Matrix s(n, n), ts = zeros<double>(n, n), c = zeros<double>(n, n);
@@ -65,7 +65,7 @@ Matrix in_sine_basis(const Numbers& t) {
   return c;
 }
 
-/// The same as generators, from sums of cosines and sines.
+/// Returns the generators of S T S from sums of cosines and sines.
 Matrix generators(const Numbers& t) {
   const auto n = static_cast<index_t>(t.size());
   Matrix c(n, 3);
@@ -84,7 +84,7 @@ Matrix generators(const Numbers& t) {
   return c;
 }
 
-/// Element (a, b) of one part from generators: columns 3 s ... 3 s + 2 of c.
+/// Returns element (a, b) of one part from generators in columns 3 s ... 3 s + 2 of c.
 template <class T>
 double element(const HostMatrix<T>& c, index_t s, int part, index_t a, index_t b) {
   const index_t n = c.rows(), first = part * cauchy_rows(n, 0);
@@ -122,7 +122,7 @@ struct Answer {
   double reported(index_t shift, int part, CauchyReport::Row row) const { return report(row, 2 * shift + part); }
 };
 
-/// Both kernels, in tiles with room below.
+/// Runs both kernels in tiles with padding below.
 template <class T>
 Answer<T> sweep(Runtime& runtime, const HostMatrix<T>& c, const Numbers& sigma) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -164,7 +164,7 @@ HostMatrix<T> rounded(const Matrix& c) {
   return r;
 }
 
-/// Shifts below and above all eigenvalues and in the middle of the widest gap of each of some ranges.
+/// Returns shifts below and above all eigenvalues, and in the middle of the widest gap of each of several ranges.
 Numbers shifts_between(Numbers values) {
   std::sort(values.begin(), values.end());
   Numbers sigma{values.front() - 1, values.back() + 1};
@@ -178,7 +178,7 @@ Numbers shifts_between(Numbers values) {
   return sigma;
 }
 
-/// Counts and inverses against LAPACK's eigenvalues and vectors.
+/// Compares counts and inverses with LAPACK's eigenvalues and vectors.
 template <class T>
 void check_against_lapack(Runtime& runtime, index_t n) {
   const Numbers t = uniform(n, 5 + static_cast<unsigned>(n));
@@ -209,7 +209,7 @@ void check_against_lapack(Runtime& runtime, index_t n) {
           error = std::max(error, std::abs(element(answer.inverse, s, part, a, b) - expected));
         }
       }
-      // LAPACK's eigenvalues and our generators are both known to a few roundings of the largest.
+      // LAPACK's eigenvalues and our generators are accurate to a few roundings of the largest.
       CHECK(error * nearest * nearest <= 50 * static_cast<double>(n + 8) * std::numeric_limits<T>::epsilon() * size);
       const double largest = answer.reported(s, part, CauchyReport::largest);
       const double smallest = answer.reported(s, part, CauchyReport::smallest_pivot);
@@ -223,7 +223,7 @@ void check_against_lapack(Runtime& runtime, index_t n) {
     }
 }
 
-/// y = (C - sigma I) x for the generators in columns 3 s ... of c.
+/// Returns y = (C - sigma I) x for the generators in columns 3 s ... of c.
 template <class T>
 Numbers multiply(const HostMatrix<T>& c, index_t s, double sigma, const Numbers& x) {
   const index_t n = c.rows();
@@ -255,7 +255,7 @@ double norm(const Numbers& x) {
   return std::sqrt(squares);
 }
 
-/// C (C^-1 b) = b, and the counts a core finds.
+/// Checks C (C^-1 b) = b, and the counts against a core.
 template <class T>
 void check_residual(Runtime& runtime, index_t n, const Numbers& sigma, bool against_core) {
   const Numbers t = uniform(n, 3), b = uniform(n, 4);
@@ -268,7 +268,7 @@ void check_residual(Runtime& runtime, index_t n, const Numbers& sigma, bool agai
   const HostMatrix<T> c = rounded<T>(exact);
   const Answer<T> answer = sweep(runtime, c, sigma);
   const auto shifts = static_cast<index_t>(sigma.size());
-  const double size = 2 * std::sqrt(static_cast<double>(n));  // of the matrix, roughly
+  const double size = 2 * std::sqrt(static_cast<double>(n));  // approximate norm of the matrix
   for (index_t s = 0; s < shifts; ++s) {
     INFO("n " << n << " shift " << s);
     for (int part = 0; part < 2; ++part) {
@@ -277,11 +277,11 @@ void check_residual(Runtime& runtime, index_t n, const Numbers& sigma, bool agai
       if (std::abs(sigma[at(s)]) > 10 * size)
         CHECK(below == (sigma[at(s)] < 0 ? 0 : static_cast<double>(cauchy_rows(n, part))));
     }
-    if (s % 16 != 0) continue;  // the same kernel, block by block
+    if (s % 16 != 0) continue;  // every block uses the same kernel
     const Numbers x = multiply(answer.inverse, s, 0, b);
     Numbers r = multiply(c, 0, sigma[at(s)], x);
     for (index_t i = 0; i < n; ++i) r[at(i)] -= b[at(i)];
-    // Inverses are multiplied by, not solved with: what they lose grows with the condition.
+    // The inverse is multiplied instead of used in a solve, so the error grows with the condition.
     const double tolerance = 40000;  // a core loses 4000 to 10000 at n = 4095
     CHECK(norm(r) <=
           tolerance * std::numeric_limits<T>::epsilon() * ((size + std::abs(sigma[at(s)])) * norm(x) + norm(b)));
@@ -295,13 +295,13 @@ void check_residual(Runtime& runtime, index_t n, const Numbers& sigma, bool agai
     for (int part = 0; part < 2; ++part) {
       INFO("n " << n << " shift " << s << " part " << part);
       CHECK(answer.reported(s, part, CauchyReport::negative) == report(CauchyReport::negative, 2 * s + part));
-      // They choose other pivots, but both near the largest.
+      // GPUs and cores select different pivots, but both near the largest.
       CHECK(answer.reported(s, part, CauchyReport::largest) >= 0.1 * report(CauchyReport::largest, 2 * s + part));
       CHECK(answer.reported(s, part, CauchyReport::largest) <= 10 * report(CauchyReport::largest, 2 * s + part));
     }
 }
 
-/// Zeros, and what is not a number in one part, end with a report, and do not reach the other part.
+/// Zeros and NaN in one part are reported and do not affect the other part.
 template <class T>
 void check_breakdown(Runtime& runtime, index_t n) {
   INFO("n " << n);
@@ -339,7 +339,7 @@ void check_small(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted", "[cauchy]", float, double) {
+TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted on cores", "[cauchy]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   Runtime runtime({.cpus = 1, .gpus = 0});
   check_small<TestType>(runtime);
@@ -353,7 +353,8 @@ TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted on a GPU", "[cau
   check_small<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks of every deal on a GPU", "[cauchy][gpu]", float, double) {
+TEMPLATE_TEST_CASE("Cauchy-like blocks of every distribution over threads are inverted on a GPU", "[cauchy][gpu]",
+                   float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   const Numbers one{0.125};
@@ -372,7 +373,8 @@ TEMPLATE_TEST_CASE("Cauchy-like blocks of every deal on a GPU", "[cauchy][gpu]",
   for (const index_t n : {32768, 32769}) check_residual<TestType>(runtime, n, {-1e5, 0.125, 1e5}, false);
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks in a sanitizer", "[cauchy][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted under a sanitizer", "[cauchy][gpu][sanitize]", float,
+                   double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_against_lapack<TestType>(runtime, 5);

@@ -47,16 +47,16 @@ std::vector<T> poisoned(index_t size) {
 
 double angle(index_t n) { return std::numbers::pi / static_cast<double>(n + 1); }
 
-/// i j pi / (n + 1), small.
+/// Returns i j pi / (n + 1), reduced to a small angle.
 double sine_angle(index_t n, index_t i, index_t j) { return static_cast<double>(i * j % (2 * (n + 1))) * angle(n); }
 
-/// From 1: the number in the sine basis of row `row` of the Cauchy blocks.
+/// Returns the number, from 1, of row `row` of the Cauchy blocks in the sine basis.
 index_t number(index_t n, index_t row) {
   const index_t first = cauchy_rows(n, 0);
   return row < first ? 2 * row + 1 : 2 * (row - first) + 2;
 }
 
-/// The two blocks that generators c (n x 3) stand for, as one dense matrix.
+/// Returns the two blocks of the generators c (n x 3) as one dense matrix.
 HostMatrix<double> blocks(index_t n, const Numbers& c) {
   HostMatrix<double> a = HostMatrix<double>::zeros(n, n);
   const index_t first = cauchy_rows(n, 0);
@@ -103,7 +103,7 @@ Numbers tables(index_t n) {
   return t;
 }
 
-/// c of the Toeplitz matrix with first column t.
+/// Returns c of the Toeplitz matrix with first column t.
 Numbers generators(const Numbers& t) {
   Numbers c = poisoned<double>(3 * static_cast<index_t>(t.size()));
   ToeplitzToCauchy<double>::cpu({}, in(t), out(c, 3));
@@ -114,11 +114,11 @@ struct Tridiagonal {
   Numbers d, e;
 };
 
-/// Values and last components by QL steps against LAPACK's.
+/// Compares values and last components by QL steps with LAPACK.
 void check_ritz_values(const Tridiagonal& t, bool components) {
   const auto n = static_cast<index_t>(t.d.size());
   Numbers d = t.d, e = t.e, last = poisoned<double>(n);
-  if (n > 0) e[at(n - 1)] = std::nan("");  // no part of the matrix
+  if (n > 0) e[at(n - 1)] = std::nan("");  // not part of the matrix
   REQUIRE(lanczos::ritz_values(n, d.data(), e.data(), last.data()));
   Numbers right = t.d, rest = t.e, z(at(n * n));
   if (n > 0) rest[at(n - 1)] = 0;
@@ -139,7 +139,7 @@ void check_ritz_values(const Tridiagonal& t, bool components) {
 
 }  // namespace
 
-TEST_CASE("Ritz values and last components are LAPACK's") {
+TEST_CASE("Ritz values and last components agree with LAPACK") {
   for (const index_t n : {0, 1, 2, 3, 50}) check_ritz_values({uniform(n, 1), uniform(n, 2)}, true);
   for (const index_t n : {2, 3, 50}) {
     Tridiagonal split{uniform(n, 3), uniform(n, 4)};
@@ -160,13 +160,13 @@ TEST_CASE("Ritz values and last components are LAPACK's") {
   }
 }
 
-TEST_CASE("QL steps on what is no number end, and say so") {
+TEST_CASE("QL steps end on NaN and report it") {
   Numbers d{1, std::nan(""), 2}, e{1, 1, 0}, last(3);
   const bool converged = lanczos::ritz_values(3, d.data(), e.data(), last.data());
   CHECK((!converged || std::any_of(d.begin(), d.end(), [](double v) { return std::isnan(v); })));
 }
 
-TEST_CASE("a Toeplitz matrix in the sine basis has the generators that sums give") {
+TEST_CASE("the generators of a Toeplitz matrix in the sine basis agree with sums") {
   for (const index_t n : {1, 2, 3, 64, 65, 501}) {
     const Numbers t = uniform(n, 7), c = generators(t);
     const double scale = std::sqrt(2 / static_cast<double>(n + 1));
@@ -190,7 +190,7 @@ TEST_CASE("a Toeplitz matrix in the sine basis has the generators that sums give
   }
 }
 
-TEST_CASE("products with the blocks are those of dense matrices") {
+TEST_CASE("products with the blocks agree with dense matrices") {
   for (const index_t n : {1, 2, 3, 64, 65, 501}) {
     const Numbers c = generators(uniform(n, 8)), x = uniform(n, 9), table = tables(n);
     Numbers y = poisoned<double>(n), z = poisoned<double>(cauchy_work(n, 1).rows);
@@ -205,7 +205,7 @@ TEST_CASE("products with the blocks are those of dense matrices") {
 TEST_CASE("the blocks are the matrix between two sine transforms") {
   for (const index_t n : {1, 2, 3, 64, 65}) {
     const Numbers t = uniform(n, 10), x = uniform(n, 11);
-    // S T S x, with x in the order of the blocks.
+    // S T S x with x in the order of the blocks.
     const double scale = std::sqrt(2 / static_cast<double>(n + 1));
     const auto sine = [&](index_t i, index_t row) { return scale * std::sin(sine_angle(n, i + 1, number(n, row))); };
     Numbers sx(at(n)), tsx(at(n)), y(at(n));
@@ -221,7 +221,7 @@ TEST_CASE("the blocks are the matrix between two sine transforms") {
   }
 }
 
-TEST_CASE("the quality of an inverse is small at a good shift, and says where one is not") {
+TEST_CASE("the quality of an inverse is small at a good shift and names a bad inverse") {
   for (const index_t n : {1, 2, 3, 64, 501}) {
     const Numbers t = uniform(n, 13), c = generators(t), table = tables(n), sigma{50, -60};
     Numbers inverse = poisoned<double>(6 * n), report = poisoned<double>(4 * CauchyReport::rows),
@@ -237,7 +237,7 @@ TEST_CASE("the quality of an inverse is small at a good shift, and says where on
     };
     CAPTURE(n);
     for (const double q : quality(inverse)) CHECK(q <= 1e-13 * norm(starts));
-    inverse[at(5 * n)] *= 1 + 1e-6;  // of the second shift's diagonal, the first row
+    inverse[at(5 * n)] *= 1 + 1e-6;  // the first diagonal element of the second shift
     const Numbers spoiled = quality(inverse);
     CHECK(spoiled[0] <= 1e-13 * norm(starts));
     CHECK(spoiled[2] >= 1e-8 * std::abs(starts[0]));
@@ -245,7 +245,7 @@ TEST_CASE("the quality of an inverse is small at a good shift, and says where on
   }
 }
 
-TEST_CASE("the two halves have the eigenvalues of the whole") {
+TEST_CASE("the two halves have the eigenvalues of the whole matrix") {
   for (const index_t n : {1, 2, 3, 4, 64, 65}) {
     const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 15}, n);
     Numbers values;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-/// Element (i, row) of S, its column in the order of the sine basis.
+/// Returns element (i, row) of S, with its columns in the order of the sine basis.
 double sine(index_t n, index_t i, index_t row) {
   const index_t first = cauchy_rows(n, 0), j = row < first ? 2 * row + 1 : 2 * (row - first) + 2;
   return std::sqrt(2 / static_cast<double>(n + 1)) *
@@ -39,15 +39,15 @@ HostMatrix<T> back(const TileMatrix<T>& a) {
   return host;
 }
 
-/// Five columns' vectors go to columns of a matrix in tiles of four that begins with column 8 of a larger one; two
-/// halves are nobody's and one column of the matrix gets nothing.
+/// Expands the vectors of five columns into a matrix in tiles of four that starts with column 8 of a larger one. Two
+/// halves have no column, and one column of the matrix has no vector.
 template <class T>
 void check_expansion(Runtime& runtime, index_t n, index_t room) {
   constexpr index_t k = 5, first = 8, columns = 9;
   const double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
   HostMatrix<T> x = random_columns<T>(n, k, 3), v(n, columns);
   HostMatrix<index_t> places(k, 2);
-  const std::array<index_t, 10> to{16, 8, -1, 11, 12, 10, 9, 15, -1, 13};  // 14 is nobody's
+  const std::array<index_t, 10> to{16, 8, -1, 11, 12, 10, 9, 15, -1, 13};  // no vector goes to column 14
   std::copy(to.begin(), to.end(), places.data());
   std::fill_n(v.data(), v.size(), static_cast<T>(nothing));
   for (index_t a = 0; a < cauchy_rows(n, 0); ++a) x(a, 2) = static_cast<T>(nothing);
@@ -71,8 +71,8 @@ void check_expansion(Runtime& runtime, index_t n, index_t room) {
   for (index_t i = 0; i < n; ++i) REQUIRE(std::isnan(v(i, 14 - first)));
 }
 
-/// The last vectors of y are orthonormal; the first of x become orthogonal to them, and unit vectors, and the rest
-/// stays as it was.
+/// The last vectors of y are orthonormal. The first of x become orthogonal to them and unit vectors; the others are
+/// unchanged.
 template <class T>
 void check_orthogonality(Runtime& runtime, index_t n) {
   constexpr index_t ky = 7, kx = 5;
@@ -80,7 +80,7 @@ void check_orthogonality(Runtime& runtime, index_t n) {
   const typename OrthogonalizeAgainst<T>::Args args{{3, 2}, {4, 2}, {6, 7}};
   HostMatrix<T> y(n, ky), x = random_columns<T>(n, kx, 4);
   std::fill_n(y.data(), y.size(), static_cast<T>(nothing));
-  for (std::size_t p = 0; p < 2; ++p) {  // sines of half the order are orthogonal
+  for (std::size_t p = 0; p < 2; ++p) {  // sine vectors of half the order are orthogonal
     const index_t rows = cauchy_rows(n, static_cast<int>(p));
     for (index_t j = args.ends[p] - args.others[p]; j < args.ends[p]; ++j)
       for (index_t a = 0; a < rows; ++a) y(first_row(n, static_cast<int>(p)) + a, j) = static_cast<T>(sine(rows, a, j));
@@ -123,12 +123,12 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("eigenvectors come from the sine basis, orthogonal to their neighbours", "", float, double) {
+TEMPLATE_TEST_CASE("eigenvectors are computed from the sine basis, orthogonal to their neighbours", "", float, double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("eigenvectors come from the sine basis on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("eigenvectors are computed from the sine basis on a GPU", "[gpu][sanitize]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 0});
   check_all<TestType>(runtime);

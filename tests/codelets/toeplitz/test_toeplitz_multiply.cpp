@@ -10,7 +10,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// Y = alpha (T - sigma I) X + beta Y against dense sums; Y is NaN where beta is 0.
+/// Compares Y = alpha (T - sigma I) X + beta Y with dense sums; Y is NaN if beta is 0.
 template <class T>
 void check(Runtime& runtime, index_t n, index_t k, index_t nb, T alpha, T sigma, T beta) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
@@ -63,12 +63,12 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("products by Toeplitz matrices are those of dense ones", "[toeplitz]", float, double) {
+TEMPLATE_TEST_CASE("products with Toeplitz matrices agree with dense ones", "[toeplitz]", float, double) {
   Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime);
 }
 
-TEST_CASE("products refuse what does not fit", "[toeplitz]") {
+TEST_CASE("products refuse invalid shapes", "[toeplitz]") {
   Runtime runtime({.gpus = 0});
   Graph g(runtime);
   CHECK_THROWS_AS(Toeplitz<double>(g, HostMatrix<double>::zeros(4, 2)), ArgumentError);
@@ -82,13 +82,14 @@ TEST_CASE("products refuse what does not fit", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("products by Toeplitz matrices on a GPU", "[toeplitz][gpu]", float, double) {
+TEMPLATE_TEST_CASE("products with Toeplitz matrices agree on a GPU", "[toeplitz][gpu]", float, double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("products by Toeplitz matrices in a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("products with Toeplitz matrices agree under a sanitizer", "[toeplitz][gpu][sanitize]", float,
+                   double) {
   require_gpu();
   Runtime runtime({.cpus = 0, .gpus = 1});
   check<TestType>(runtime, 21, 3, 2, TestType(-2), TestType(0.75), TestType(3));

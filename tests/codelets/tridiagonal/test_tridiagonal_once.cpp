@@ -20,16 +20,17 @@
 using namespace tesela;
 using test::LongTridiagonal;
 
-// One pass over a GPU's memory, and where it is not allowed.
+// Solves in one pass over GPU memory, and systems for which one pass is not sufficient.
 
 #if TESELA_HAVE_CUDA
 namespace {
 
-/// Rows that a block fills in, and those between two places where it looks how much is left of what is far.
+/// Rows filled in by a block, rows between two positions where it tests the remaining coupling, and the number of
+/// samples.
 constexpr index_t own_rows = 2040, group = 68, samples = 256;
 template <class T>
 constexpr double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
-/// How a system's unknowns must decay from row to row.
+/// Decay of the unknowns from row to row that one pass requires.
 template <class T>
 const double decay_bound = std::pow(epsilon<T> / 256, 1.0 / group);
 
@@ -49,7 +50,7 @@ std::unique_ptr<bench::DeviceMemory> upload(const std::vector<T>& v) {
   return memory;
 }
 
-/// `copies` systems that are alike, one behind the other with a gap, by the kernels themselves.
+/// Solves `copies` equal systems with a gap between them by direct calls of the kernels.
 template <class T>
 Answer<T> solve(LongTridiagonal<T> s, index_t copies = 1, index_t gap = 0) {
   using kernels::tridiagonal::Segment;
@@ -109,7 +110,7 @@ void make_decay(LongTridiagonal<T>& s, double decay, index_t first, index_t end)
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a GPU reads rows once where they depend on their neighbours only", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("a GPU reads rows once if they depend only on their neighbours", "[gpu]", float, double) {
   test::require_gpu();
   using S = LongTridiagonal<TestType>;
   for (const index_t n : {index_t{1089}, own_rows - 1, own_rows, own_rows + 1, own_rows + group, 2 * own_rows + 1,
@@ -123,7 +124,7 @@ TEMPLATE_TEST_CASE("a GPU reads rows once where they depend on their neighbours 
       CHECK(s.error(answer.x, false) <= 100 * epsilon<TestType>);
     }
   S s(50000);
-  std::fill(s.b.begin(), s.b.end(), TestType(1));  // so that all of X is of one size
+  std::fill(s.b.begin(), s.b.end(), TestType(1));  // so that all elements of X have one size
   for (const double decay : {0.3, 0.9 * decay_bound<TestType>, 0.96 * decay_bound<TestType>}) {
     make_decay(s, decay, 0, s.n());
     CAPTURE(decay);
@@ -140,7 +141,7 @@ TEMPLATE_TEST_CASE("a GPU reads rows once where they depend on their neighbours 
   }
 }
 
-TEMPLATE_TEST_CASE("a GPU does not cut off what decays slowly", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("a GPU does not cut off slowly decaying unknowns", "[gpu]", float, double) {
   test::require_gpu();
   using S = LongTridiagonal<TestType>;
   const index_t n = 20 * own_rows + 77;
@@ -157,7 +158,7 @@ TEMPLATE_TEST_CASE("a GPU does not cut off what decays slowly", "[gpu]", float, 
     }
 }
 
-TEMPLATE_TEST_CASE("what a GPU has written is taken back where rows couple", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("a GPU overwrites early results if rows couple over long distances", "[gpu]", float, double) {
   test::require_gpu();
   using S = LongTridiagonal<TestType>;
   const index_t n = (samples + 40) * own_rows + 11;
@@ -173,7 +174,7 @@ TEMPLATE_TEST_CASE("what a GPU has written is taken back where rows couple", "[g
   }
 }
 
-TEMPLATE_TEST_CASE("a GPU tells what breaks down in a window", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("a GPU reports a breakdown in a window", "[gpu]", float, double) {
   test::require_gpu();
   using S = LongTridiagonal<TestType>;
   using Limits = std::numeric_limits<TestType>;
@@ -191,7 +192,7 @@ TEMPLATE_TEST_CASE("a GPU tells what breaks down in a window", "[gpu]", float, d
         (*v)[i] = bad;
         CHECK(solve(s).info > 0);
       }
-    s = S::random(n, S::Kind::dominant);  // x(row) alone overflows
+    s = S::random(n, S::Kind::dominant);  // only x(row) overflows
     s.dl[i] = s.du[i] = 0;
     if (row > 0) s.du[i - 1] = 0;
     if (row + 1 < n) s.dl[i + 1] = 0;
@@ -200,12 +201,13 @@ TEMPLATE_TEST_CASE("a GPU tells what breaks down in a window", "[gpu]", float, d
   }
 }
 
-TEMPLATE_TEST_CASE("one pass over a GPU's rows, and two, in a sanitizer", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("one pass and two passes over rows on a GPU work under a sanitizer", "[gpu][sanitize]", float,
+                   double) {
   test::require_gpu();
   using S = LongTridiagonal<TestType>;
   for (const index_t n : {2 * own_rows + 12, 3 * own_rows + 1}) {
     S s = S::random(n, S::Kind::dominant);
-    auto answer = solve(s, 2, 1);  // a tool that slows blocks down may let one give up waiting: two passes follow
+    auto answer = solve(s, 2, 1);  // under a slow tool a block may stop waiting, and two passes follow
     CHECK(s.error(answer.x, false) <= 100 * epsilon<TestType>);
     make_decay(s, 1.0, own_rows + 100, own_rows + 100 + 3 * group);
     answer = solve(s, 2, 1);
@@ -214,5 +216,5 @@ TEMPLATE_TEST_CASE("one pass over a GPU's rows, and two, in a sanitizer", "[gpu]
   }
 }
 #else
-TEST_CASE("a GPU reads rows once where they depend on their neighbours only", "[gpu]") { test::require_gpu(); }
+TEST_CASE("a GPU reads rows once if they depend only on their neighbours", "[gpu]") { test::require_gpu(); }
 #endif

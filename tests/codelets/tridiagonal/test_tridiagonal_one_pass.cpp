@@ -14,7 +14,7 @@ using test::LongTridiagonal;
 
 namespace {
 
-/// Rows of a stretch, and how a system's unknowns must decay from row to row for its ends not to see each other.
+/// Rows of a stretch, and the decay of unknowns from row to row at which its ends do not affect each other.
 template <class T>
 constexpr index_t stretch = sizeof(T) == 8 ? 16 * 248 : 32 * 240;
 template <class T>
@@ -35,7 +35,7 @@ std::vector<T> solve(Runtime& runtime, const LongTridiagonal<T>& s, index_t mb, 
   return copy.b;
 }
 
-/// Rows that the reduction by itself fills in.
+/// Returns the number of rows that the reduction alone fills in.
 template <class T>
 index_t filled_in(const LongTridiagonal<T>& s) {
   using Kernel = kernels::TridiagonalReduceAndFill<T>;
@@ -63,13 +63,13 @@ constexpr double epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("rows are read once where stretches of them determine what is between", "", float, double) {
+TEMPLATE_TEST_CASE("rows are read once if the stretches at both sides determine them", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   constexpr index_t rows = stretch<TestType>, n = 11 * rows + 123;
-  // All but the first stretch, the last whole one and what remains.
+  // All but the first stretch, the last full one, and the remaining rows.
   CHECK(filled_in(S::random(n, S::Kind::dominant)) == 9 * rows);
-  CHECK(filled_in(S::random(8 * rows - 1, S::Kind::dominant)) == 0);  // too short to pay
+  CHECK(filled_in(S::random(8 * rows - 1, S::Kind::dominant)) == 0);  // too short for a gain
   S s = S::random(n, S::Kind::dominant);
   for (const double decay : {0.5, 0.97 * decay_bound<TestType>, 0.999 * decay_bound<TestType>}) {
     for (std::size_t i = 0; i < s.d.size(); ++i)
@@ -82,14 +82,14 @@ TEMPLATE_TEST_CASE("rows are read once where stretches of them determine what is
     CAPTURE(decay);
     CHECK(filled_in(s) == 0);
   }
-  // One coupled stretch: what is before it is filled in.
+  // One coupled stretch: the rows before it are filled in.
   s = S::random(n, S::Kind::dominant);
   for (index_t i = 5 * rows; i < 6 * rows; ++i)
     s.d[static_cast<std::size_t>(i)] = 2, s.dl[static_cast<std::size_t>(i)] = s.du[static_cast<std::size_t>(i)] = -1;
   CHECK(filled_in(s) == 3 * rows);
 }
 
-TEMPLATE_TEST_CASE("long systems are solved, whatever they couple", "", float, double) {
+TEMPLATE_TEST_CASE("long systems are solved for any coupling", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   Runtime runtime({.gpus = 0});
@@ -107,13 +107,13 @@ TEMPLATE_TEST_CASE("long systems are solved, whatever they couple", "", float, d
         }
 }
 
-TEMPLATE_TEST_CASE("what decays slowly is not cut off", "", float, double) {
+TEMPLATE_TEST_CASE("slowly decaying unknowns are not cut off", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   Runtime runtime({.gpus = 0});
   constexpr index_t rows = stretch<TestType>, n = 12 * rows;
   const double size = std::ldexp(1.0, sizeof(TestType) == 8 ? 900 : 100);
-  const long double least = std::ldexp(1.0L, sizeof(TestType) == 8 ? -100 : -20);  // of what is left of an underflow
+  const long double least = std::ldexp(1.0L, sizeof(TestType) == 8 ? -100 : -20);  // for results of an underflow
   for (const double decay : {0.9 * decay_bound<TestType>, 0.999 * decay_bound<TestType>, 1.001 * decay_bound<TestType>,
                              1.005 * decay_bound<TestType>, 0.995})
     for (const index_t place : {index_t{0}, rows / 2, 3 * rows - 1, 3 * rows, 5 * rows + 7, n - 1})
@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE("what decays slowly is not cut off", "", float, double) {
       }
 }
 
-TEMPLATE_TEST_CASE("what breaks down in a stretch is told", "", float, double) {
+TEMPLATE_TEST_CASE("a breakdown in a stretch is reported", "", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   using S = LongTridiagonal<TestType>;
   using Limits = std::numeric_limits<TestType>;
@@ -149,7 +149,7 @@ TEMPLATE_TEST_CASE("what breaks down in a stretch is told", "", float, double) {
           solve(runtime, s, mb, false, status);
           CHECK(status.info > 0);
         }
-      s = S::random(n, S::Kind::dominant);  // x(row) alone overflows
+      s = S::random(n, S::Kind::dominant);  // only x(row) overflows
       s.dl[i] = s.du[i] = 0;
       if (row > 0) s.du[i - 1] = 0;
       if (row + 1 < n) s.dl[i + 1] = 0;

@@ -1,4 +1,4 @@
-"""What the tests share: matrices of every layout, and how hypothesis draws them."""
+"""Shared by the tests: matrices in every layout, and hypothesis strategies for them."""
 
 import os
 import subprocess
@@ -25,7 +25,7 @@ def eps(dtype):
 
 
 def laid_out(a, layout):
-    """The same numbers elsewhere in memory; what lies between them is NaN."""
+    """Returns the same numbers in another memory layout, with NaN in between."""
     if layout in ("F", "C"):
         return np.array(a, order=layout)
     if layout == "read-only":
@@ -54,7 +54,7 @@ def symmetric(seed, n, dtype=np.float64):
 
 
 def one_triangle(a, lower):
-    """What must not be read is NaN."""
+    """Returns `a` with NaN in the triangle that must not be read."""
     other = np.triu_indices(len(a), 1) if lower else np.tril_indices(len(a), -1)
     b = a.copy()
     b[other] = np.nan
@@ -62,7 +62,7 @@ def one_triangle(a, lower):
 
 
 def run(code, **more):
-    """A process of its own: its exit status and what it wrote."""
+    """Runs the code in a separate process and returns its exit status and output."""
     environment = {**os.environ, **more.pop("environment", {})}
     command = [sys.executable, "-c", textwrap.dedent(code)]
     done = subprocess.run(command, **{"capture_output": True, "text": True, "timeout": 120, "env": environment, **more})

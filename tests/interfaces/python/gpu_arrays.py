@@ -1,4 +1,4 @@
-"""Libraries whose arrays lie on a GPU, and how numbers go there and come back."""
+"""Libraries with arrays on a GPU, and copies of numbers to and from it."""
 
 import os
 
@@ -31,7 +31,7 @@ def require_gpu(name):
 
 
 class Gpu:
-    """One library: how numbers go to the GPU, and come back."""
+    """Copies numbers to and from the GPU with one library."""
 
     def __init__(self, name):
         self.name, self.library = name, require_gpu(name)
@@ -45,7 +45,7 @@ class Gpu:
         return self.library.device_put(a)
 
     def get(self, x):
-        """Of what must be this library's, on its GPU."""
+        """Returns a NumPy copy of an array, which must belong to this library and its GPU."""
         assert self.owns(x), type(x)
         if self.name == "cupy":
             return self.library.asnumpy(x)

@@ -1,4 +1,4 @@
-"""Arrays that cannot be used, and those that can although they look odd. Nothing crashes or hangs."""
+"""Arrays that are refused, and unusual arrays that are accepted. No crash and no hang."""
 
 import threading
 
@@ -84,7 +84,7 @@ def test_none_is_a_type_error(call):
         np.array([[5.0, 2], [2, 4]])[::-1, ::-1],
         np.ma.array([[4.0, 2], [2, 5]]),
         np.frombuffer(b"\0" + np.array([[4.0, 2], [2, 5]]).tobytes(), "u1")[1:].view("f8").reshape(2, 2),  # not aligned
-        np.zeros((2, 2), dtype=[("x", "f8"), ("y", "u1")]),  # strides that are no multiples
+        np.zeros((2, 2), dtype=[("x", "f8"), ("y", "u1")]),  # strides that are not multiples of the element size
     ],
 )
 def test_what_can_be_used_is(call, same):
@@ -186,7 +186,7 @@ def test_an_array_that_another_thread_lets_go_stays_until_the_call_is_over():
     thread.start()
     with pytest.raises((ValueError, IndexError)):
         for _ in range(10_000):
-            holder[0].resize((1, 1))  # refused while somebody looks at it
+            holder[0].resize((1, 1))  # refused while the array is exported
         holder.clear()
         holder[0]
     thread.join()

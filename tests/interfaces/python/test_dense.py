@@ -136,7 +136,7 @@ def test_no_array_of_its_size_beside_one_that_may_be_lost(call):
     )
 
 
-@pytest.mark.parametrize("order", ["F", "C"])  # which turns by tasks
+@pytest.mark.parametrize("order", ["F", "C"])  # C order is transposed by tasks
 def test_qr_of_many_tiles(order):
     a = np.array(random(3, 700, 500), order=order)
     before = a.copy()

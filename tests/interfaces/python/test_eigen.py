@@ -29,7 +29,7 @@ def test_parts_of_a_spectrum_are_scipys(n, dtype, data, seed):
     high = data.draw(st.integers(low, n - 1))
     w, v = tesela.eigh(a, subset_by_index=(low, high))
     assert norm(w - expected[low : high + 1]) <= bound and v.shape == (n, high - low + 1)
-    # SciPy's range is (low, high]: ends on eigenvalues say which of them belongs to it.
+    # SciPy's range is (low, high]: an eigenvalue at the upper end belongs to it, one at the lower end does not.
     values = tesela.eigh(a, eigvals_only=True).astype(float)
     if low < high and np.diff(values[low : high + 1]).min() > bound:
         part = tesela.eigh(a, eigvals_only=True, subset_by_value=(values[low], values[high]))
@@ -149,7 +149,7 @@ def test_positions_are_integers():
 
 def test_ranges_without_an_end_have_what_overflows():
     most = np.finfo(float).max
-    a = np.full((2, 2), -most)  # -2 most and 0
+    a = np.full((2, 2), -most)  # eigenvalues -2 most and 0
     for high in (np.inf, 0.0, -most):
         with pytest.raises(np.linalg.LinAlgError, match="overflow"):
             tesela.eigh(a, subset_by_value=(-np.inf, high))

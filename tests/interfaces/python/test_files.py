@@ -1,4 +1,4 @@
-"""Matrices in files, and what has no memory."""
+"""Matrices in files, and failed allocations."""
 
 import os
 
@@ -67,7 +67,7 @@ def test_no_memory_is_a_memory_error():
         tesela.qr(a, mode="r")
         pages = int(open("/proc/self/statm").read().split()[0])
         resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + 2**32,) * 2)
-        try: tesela.qr(a)  # q is of 60000 x 60000
+        try: tesela.qr(a)  # q would be 60000 x 60000
         except MemoryError as e: print("60000" in str(e))
         print(tesela.qr(a, mode="r").r.shape)
         """,

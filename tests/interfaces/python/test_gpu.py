@@ -1,4 +1,4 @@
-"""Arrays of CuPy, PyTorch and JAX that lie on a GPU: the same kind comes out, and nothing else is touched."""
+"""Arrays of CuPy, PyTorch and JAX on a GPU: the result has the same kind, and other memory is unchanged."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Arrays on a GPU: what is refused, who waits for whom, and what memory is used."""
+"""Arrays on a GPU: refused arrays, synchronization, and use of memory."""
 
 import numpy as np
 import pytest

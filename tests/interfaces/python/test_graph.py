@@ -10,7 +10,7 @@ import tesela
 
 
 def tile_qr(a, nb, ib, **options):
-    """R of a, which is overwritten: the loop that a textbook prints."""
+    """Overwrites a with R, by the textbook loop."""
     A = tesela.TileMatrix(a, nb)
     mt, nt = A.tiles
     T = tesela.TileMatrix.empty((ib * mt, a.shape[1]), (ib, nb), a.dtype)
@@ -29,7 +29,7 @@ def tile_qr(a, nb, ib, **options):
 
 
 def tile_cholesky(a, nb, **options):
-    """R with a = R' R, of the upper triangle of a, which is overwritten."""
+    """Overwrites the upper triangle of a with R, where a = R' R."""
     A = tesela.TileMatrix(a, nb)
     nt = A.tiles[0]
     with tesela.Graph(**options) as g:

@@ -18,7 +18,7 @@ def test_lstsq_is_scipys(m, n, nrhs, dtype, layout_a, layout_b, seed):
     a, b = laid_out(a0, layout_a), laid_out(b0, layout_b)
     r = tesela.lstsq(a, b)
     assert r.status == "ok" and r.rank == min(m, n) and r.x.dtype == dtype and r.x.shape == (n,) + b.shape[1:]
-    assert np.array_equal(a, a0) and np.array_equal(b, b0)  # as they were
+    assert np.array_equal(a, a0) and np.array_equal(b, b0)  # unchanged
     if m > 0 and n > 0:
         expected, _, _, s = scipy.linalg.lstsq(a0, b0)
         condition = s[0] / s[-1]
@@ -36,7 +36,7 @@ def test_lstsq_of_a_deficient_rank_has_the_least_norm(m, n, rank, dtype, seed):
     r = tesela.lstsq(a, b, rcond=1e-3)
     expected, _, s_rank, s = np.linalg.lstsq(a.astype(float), b.astype(float), rcond=1e-3)
     if s_rank != rank or (rank > 0 and s[rank - 1] < 1e-2 * s[0]) or r.rank != rank:
-        return  # too near to the cut
+        return  # too close to the threshold
     assert r.status == ("ok" if rank == min(m, n) else "rank deficient")
     assert norm(r.x - expected) <= 1e5 * eps(dtype) * (1 + norm(expected))
 
@@ -110,7 +110,7 @@ def test_lse_is_lapacks_gglse(more, n, p, dtype, layout, seed):
     a, c = random(seed, n + more, n, dtype=dtype), random(seed + 1, p, n, dtype=dtype)
     b, d = random(seed + 2, n + more, dtype=dtype), random(seed + 3, p, dtype=dtype)
     r = tesela.lse(laid_out(a, layout), b, laid_out(c, layout), d)
-    # min ||a x - b|| where c x = d by the null space of c
+    # min ||a x - b|| subject to c x = d, by the null space of c
     ca, aa = c.astype(float), a.astype(float)
     x0, null = np.linalg.pinv(ca) @ d, scipy.linalg.null_space(ca) if p else np.eye(n)
     expected = x0 + null @ (np.linalg.pinv(aa @ null) @ (b - aa @ x0))
@@ -151,7 +151,7 @@ def test_glm_is_gls(m, more, dtype, layout, seed):
 
 
 def solved(matrix, right):
-    """matrix^-1 right of Fractions, by elimination."""
+    """Returns matrix^-1 right in Fractions, by elimination."""
     rows = [[*row, *more] for row, more in zip(matrix, right)]
     for k in range(len(rows)):
         rows[k:] = sorted(rows[k:], key=lambda row: row[k] == 0)
@@ -163,7 +163,7 @@ def solved(matrix, right):
 
 
 def exact_gls(a, factor, b):
-    """argmin ||factor^-1 (a x - b)||, with exact numbers."""
+    """Returns argmin ||factor^-1 (a x - b)|| in exact arithmetic."""
     a, factor, b = ([[Fraction(float(x)) for x in row] for row in np.reshape(part, (len(b), -1))] for part in (a, factor, b))
     product = lambda x, y: [[sum(p * q for p, q in zip(row, column)) for column in zip(*y)] for row in x]
     turned = [list(row) for row in zip(*a)]

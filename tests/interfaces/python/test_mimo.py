@@ -1,4 +1,4 @@
-"""MIMO detection against all candidates, counted here."""
+"""MIMO detection compared with an enumeration of all candidates."""
 
 import itertools
 
@@ -25,7 +25,7 @@ def problem(seed, antennas=3, streams=2, signals=20, channels=None, noise=0.3, d
 
 
 def nearest(each, y):
-    """The labels of all nearest vectors, and how far they are."""
+    """Returns the labels of all nearest vectors and their distance."""
     labels = np.array(list(itertools.product(range(4), repeat=each.shape[2]))).T
     distances = np.linalg.norm(y.T[:, :, None] - each @ QPSK[labels], axis=1)
     best = distances.argmin(axis=1)
@@ -79,7 +79,7 @@ def test_log_likelihood_ratios(kind, priors):
 
 @pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
 def test_bits_by_expectation_propagation(dtype):
-    """Orthogonal columns: each stream's marginal, exactly."""
+    """Compares with the exact marginals of streams in orthogonal columns."""
     h, y, _, _ = problem(6, antennas=4, streams=2, dtype=dtype)
     h = np.linalg.qr(h)[0]
     known = np.random.default_rng(5).standard_normal((4, 20))
@@ -110,7 +110,7 @@ def test_what_cannot_be_answered():
     with pytest.raises(np.linalg.LinAlgError, match="dependent") as caught:
         tesela.mimo_detect(h, y, "qpsk", method="zf")
     assert (caught.value.result.labels == -1).all() and caught.value.status == "dependent columns"
-    assert tesela.mimo_detect(h, y, "qpsk").labels.shape == (2, 3)  # the sphere search needs no such columns
+    assert tesela.mimo_detect(h, y, "qpsk").labels.shape == (2, 3)  # the sphere search accepts dependent columns
     h, y, _, _ = problem(7, antennas=8, streams=8, noise=2)
     assert tesela.mimo_detect(h, y, "16qam", max_nodes=8).uncertified > 0
 

@@ -1,4 +1,4 @@
-"""Systems of equations against two-stage and three-stage least squares written out in NumPy."""
+"""Systems of equations compared with two-stage and three-stage least squares in NumPy."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_two_stages(divisor):
         assert np.allclose(equation.coefficients, b, rtol=1e-9)
         assert np.allclose(equation.standard_errors, errors, rtol=1e-9)
         assert (equation.p_values < 1e-6).all() and equation.degrees_of_freedom == 400 - len(b)
-    assert np.isfinite(found["demand"].sargan) and np.isnan(found["supply"].sargan)  # that one is just identified
+    assert np.isfinite(found["demand"].sargan) and np.isnan(found["supply"].sargan)  # that equation is just identified
 
 
 def test_three_stages():
@@ -156,7 +156,7 @@ def test_columns_of_other_kinds_are_type_errors(kind):
 
 
 def hansen(data, names, groups):
-    """J of two-step GMM, the moments weighted with the residuals of 2SLS."""
+    """Returns J of two-step GMM, with moments weighted by the residuals of 2SLS."""
     z, x, y = columns(data, names), columns(data, ["income", "rain", "trend"]), data["quantity"]
     moments = x * two_stage(data, names)[2][:, None]
     sums = np.array([moments[groups == group].sum(axis=0) for group in np.unique(groups)])
@@ -177,7 +177,7 @@ def test_hansens_test_of_robust_errors(clusters):
     assert np.isnan([supply.sargan, supply.sargan_p, supply.hansen, supply.hansen_p]).all()
     classical = tesela.sem(MODEL, data)["demand"]
     assert np.isnan([classical.hansen, classical.hansen_p]).all()
-    # Sargan's statistic is D times the R^2 of residuals on instruments.
+    # Sargan's statistic is D times the R^2 of the residuals regressed on the instruments.
     x, u = columns(data, ["income", "rain", "trend"]), two_stage(data, ["price", "income"])[2]
     explained = x @ np.linalg.lstsq(x, u)[0]
     sargan = len(u) * (explained @ explained) / (u @ u)

@@ -1,4 +1,4 @@
-"""What a process does with the workers: start, stop, threads, Ctrl-C, forks and ends. Each case is a process of its own."""
+"""Workers in a process: start, stop, threads, Ctrl-C, forks and exit. Each case runs in a separate process."""
 
 import os
 import subprocess
@@ -156,7 +156,7 @@ print(np.allclose(tesela.matmul(np.eye(300), np.eye(300)), np.eye(300)))
     )
     assert status == 0, errors
     seconds, right = out.split()
-    assert float(seconds) < 2 and right == "True"  # tens of milliseconds; a loaded machine has its whims
+    assert float(seconds) < 2 and right == "True"  # tens of milliseconds, more on a loaded machine
 
 
 def test_ctrl_c_ends_the_wait_for_a_graph_which_goes_on():
@@ -317,7 +317,7 @@ def test_a_second_copy_is_told_that_the_first_has_the_workers(tmp_path):
     )
 
 
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps what was freed for a while")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps freed memory for a while")
 def test_calls_leave_memory_where_it_was():
     check(
         """
@@ -332,7 +332,7 @@ def test_calls_leave_memory_where_it_was():
                 except np.linalg.LinAlgError: pass
         calls(150)
         before = rss()
-        calls(1250)  # 10 000 of them
+        calls(1250)  # 10 000 calls
         print("grown" if rss() > before + 4 else "as before", rss() - before if rss() > before + 4 else "")
         """,
         "as before \n",

@@ -1,4 +1,4 @@
-"""What holds of every result object."""
+"""Properties of all result objects."""
 
 import copy
 import pickle

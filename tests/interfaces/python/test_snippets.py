@@ -53,7 +53,7 @@ def guide():
 
 
 def trace():
-    """Sums of a trace's durations, which are in microseconds."""
+    """Checks the sums of a trace's durations, in microseconds."""
     tasks = [("gemm", 3e6, "X"), ("gemm", 1e6, "X"), ("trsm", 5e6, "X"), ("potrf", 2e6, "X"), ("lacpy", 1e6, "X"), ("trsm", 9e6, "M")]
     pathlib.Path("trace").mkdir()
     events = [{"name": name, "dur": dur, "ph": kind} for name, dur, kind in tasks]
@@ -65,7 +65,8 @@ def trace():
     return {}, check
 
 
-CASES = {"README.md 0": readme, "python.md 0": None, "python.md 1": guide, "debug-and-profile.md 0": trace}  # None: it is a doctest
+# None: a doctest.
+CASES = {"README.md 0": readme, "python.md 0": None, "python.md 1": guide, "debug-and-profile.md 0": trace}
 
 
 def test_every_block_has_a_check():

@@ -8,7 +8,7 @@ import tesela
 
 
 def dense(dl, d, du):
-    """The matrix of bands as long as it; their ends couple the first and the last unknown."""
+    """Returns the matrix of three full-length bands; their ends couple the first and the last unknown."""
     n = len(d)
     a = np.zeros((n, n))
     for i in range(n):
@@ -34,7 +34,7 @@ def test_solve_tridiagonal(n, k, periodic, many, short, dtype, layout, seed):
         if short:
             lower, upper = lower[1:], upper[:-1]
         elif lower.flags.writeable:
-            lower[0] = upper[-1] = np.nan  # not read
+            lower[0] = upper[-1] = np.nan  # must not be read
     x = tesela.solve_tridiagonal(lower, laid_out(d, layout), upper, laid_out(b, layout), periodic=periodic)
     assert x.dtype == dtype and x.shape == b.shape
     for j in range(k):
@@ -113,7 +113,7 @@ def test_the_upper_end_of_a_range_belongs_to_it(n, dtype, data):
     values = 2 - 2 * np.cos(np.arange(1, n + 1) * np.pi / (n + 1))
     i = data.draw(st.integers(0, n - 2))
     j = data.draw(st.integers(i + 1, n - 1))
-    found = tesela.eigh_toeplitz(c, eigvals_only=True, subset_by_value=(values[i], values[j]))  # as scipy.linalg.eigh
+    found = tesela.eigh_toeplitz(c, eigvals_only=True, subset_by_value=(values[i], values[j]))  # like scipy.linalg.eigh
     assert len(found) == j - i and np.allclose(found, values[i + 1 : j + 1], atol=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""No useless solution without a word: `solve` and `solve_tridiagonal` raise or warn, and only then."""
+"""No useless solution is silent: `solve` and `solve_tridiagonal` raise or warn, and only then."""
 
 import warnings
 
@@ -10,7 +10,7 @@ import tesela
 
 
 def outcome(call):
-    """The status of a call's error, 'warning', or its result."""
+    """Returns the status of the call's error, 'warning', or its result."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -27,7 +27,7 @@ def hilbert(n):
 
 
 def growth(n):
-    """Wilkinson's: elements grow by 2^(n - 1) although the condition is about n / 2."""
+    """Returns Wilkinson's matrix: elements grow by 2^(n - 1) although the condition is about n / 2."""
     return np.c_[(np.eye(n) - np.tril(np.ones((n, n)), -1))[:, :-1], np.ones(n)]
 
 
@@ -100,7 +100,7 @@ def test_units_of_rows_and_columns_do_not_count(dtype, assume_a):
     scaled = (rows[:, None] * a * columns).astype(dtype)
     x = outcome(lambda: tesela.solve(scaled, (rows * a.sum(axis=1)).astype(dtype), assume_a=assume_a))
     assert not isinstance(x, str), x
-    assert np.abs(x * columns - 1).max() <= 1e5 * eps(dtype)  # rows of any size may mislead pivots
+    assert np.abs(x * columns - 1).max() <= 1e5 * eps(dtype)  # the size of rows affects the choice of pivots
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1.0, 1e150, 1e300])
@@ -143,7 +143,7 @@ def test_the_singular_one_of_many_is_named():
     with pytest.raises(np.linalg.LinAlgError, match="system 6: .*reciprocal condition number") as caught:
         tesela.solve_tridiagonal(one, d, one, random(2, n, k))
     assert caught.value.status == "singular" and caught.value.result.shape == (n, k)
-    with pytest.raises(np.linalg.LinAlgError):  # rows that sum to zero, all round
+    with pytest.raises(np.linalg.LinAlgError):  # cyclic rows that sum to zero
         tesela.solve_tridiagonal(one[:, 0], np.full(n, 2.0), one[:, 0], random(3, n), periodic=True)
 
 

@@ -25,7 +25,7 @@ struct Refusal {
 
 }  // namespace
 
-TEST_CASE("what cannot be meant is refused in one short line") {
+TEST_CASE("invalid words are refused in one short line") {
   const auto& [words, code, told] = GENERATE(values<Refusal>({
       {{"gemm", "--n", "abc"}, 2, "tesela: gemm: --n: 'abc' is not a number of 0 or more; see tesela gemm --help\n"},
       {{"gemm", "--n", "1.5"}, 2, "tesela: gemm: --n: '1.5' is no number that it takes; see"},
@@ -99,14 +99,14 @@ TEST_CASE("what cannot be meant is refused in one short line") {
   CHECK(run.err.size() < 300);
 }
 
-TEST_CASE("a whole number may have an exponent") {
+TEST_CASE("an integer may have an exponent") {
   const Outcome run = run_tesela({"gemm", "--n", "1e2", "--repeat", "1", "--ncuda", "0"});
   CHECK(run.code == 0);
   CHECK_THAT(run.out, ContainsSubstring(" n=100 ") || ContainsSubstring(" n=100\n"));
   CHECK(run_tesela({"gemm", "--n", "1.5"}).code == 2);
 }
 
-TEST_CASE("help is a command too") {
+TEST_CASE("help is a command") {
   for (const Words& words : {Words{"help"}, {"help", "gemm"}, {"help", "toeplitz", "eig"}}) {
     CAPTURE(words);
     Words option(words.begin() + 1, words.end());
@@ -118,7 +118,7 @@ TEST_CASE("help is a command too") {
   }
 }
 
-TEST_CASE("counts are printed as whole numbers") {
+TEST_CASE("counts are printed as integers") {
   const Outcome rank = run_tesela({"ols", "--m", "1300", "--n", "1234", "--ncuda", "0"});
   CHECK(rank.code == 0);
   CHECK_THAT(rank.out, ContainsSubstring("rank            1234\n"));
@@ -127,7 +127,7 @@ TEST_CASE("counts are printed as whole numbers") {
   CHECK_THAT(found.out, ContainsSubstring("found           1500\n"));
 }
 
-TEST_CASE("every command that runs tasks traces them and warms up") {
+TEST_CASE("commands that run tasks write a trace with --trace") {
   for (const Words& command : {Words{"toeplitz", "count", "--n", "200"}, {"toeplitz", "slice", "--n", "200"}}) {
     CAPTURE(command);
     const TemporaryFolder folder;
@@ -138,7 +138,7 @@ TEST_CASE("every command that runs tasks traces them and warms up") {
   }
 }
 
-TEST_CASE("earlier names of options work, and stand in no help") {
+TEST_CASE("earlier names of options work and do not appear in help") {
   const TemporaryFolder folder;
   const auto output = [&](const Words& words) {
     const Outcome run = run_tesela(words + Words{"--out", folder / "x.mtx"});
@@ -159,7 +159,7 @@ TEST_CASE("earlier names of options work, and stand in no help") {
   }
 }
 
-TEST_CASE("the same option has the same name, value and a text in every command") {
+TEST_CASE("the same option has the same name, value and text in every command") {
   const auto commands_of = [](const Words& group) {
     std::vector<Words> all;
     std::istringstream lines(run_tesela(group + Words{"--help"}).out);
@@ -193,12 +193,12 @@ TEST_CASE("the same option has the same name, value and a text in every command"
       if (const auto value = wanted.find(name); value != wanted.end())
         CHECK(line.substr(2 + names.size() + 1, value->second.size()) == value->second);
       if (const auto letter = shorts.find(name); letter != shorts.end()) CHECK(names == letter->second + "," + name);
-      // Newer versions of CLI11 refuse at the start of the program when --x is one option and -x another.
+      // Newer versions of CLI11 refuse --x and -x as different options when the program starts.
       std::istringstream parts(names);
       for (std::string part; std::getline(parts, part, ',');)
         if (part.find_first_not_of('-') + 1 == part.size())
           CHECK(letters.try_emplace(part.back(), names).first->second == names);
-      // The text begins in a column of its own, on this line or the next.
+      // The text starts in its column on this line or the next.
       const bool here = line.size() > 30 && line[29] == ' ' && line[30] != ' ';
       CHECK((here || (std::getline(lines, text) && text.starts_with(std::string(30, ' ')) && text.size() > 31)));
     }
@@ -208,7 +208,7 @@ TEST_CASE("the same option has the same name, value and a text in every command"
     CHECK_THAT(run_tesela({"bench", benchmark, "--help"}).out, !ContainsSubstring("--trace"));
 }
 
-TEST_CASE("a person reads what matters of the problem, a script all of it") {
+TEST_CASE("the first line shows the main options, and JSON shows all") {
   const TemporaryFolder folder;
   const auto first_line = [](const Outcome& run) { return run.out.substr(0, run.out.find('\n')); };
   const Outcome gemm = run_tesela({"gemm", "-n", "50", "-t", "32x16", "--ncuda", "0", "-j", folder / "r.json"});

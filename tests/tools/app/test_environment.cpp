@@ -19,9 +19,9 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-constexpr const char* nowhere = "/proc/nowhere";  // not even root can make a directory there
+constexpr const char* nowhere = "/proc/nowhere";  // not even root can create a folder there
 
-/// The command with an environment in which these variables alone say where StarPU may write.
+/// Runs the command in an environment in which only these variables tell StarPU where to write.
 Outcome run_at_home(std::map<std::string, std::string> variables) {
   Words command{"/usr/bin/env", "-u", "STARPU_HOME", "-u", "STARPU_PERF_MODEL_DIR", "-u", "XDG_CACHE_HOME"};
   for (const auto& [name, value] : variables) command.push_back(name + "=" + value);
@@ -32,7 +32,7 @@ bool has_models(const std::string& home) { return std::filesystem::exists(home +
 
 }  // namespace
 
-TEST_CASE("a home directory that cannot be written: a temporary place, and a warning") {
+TEST_CASE("with a home directory that cannot be written, a temporary folder is used and a warning printed") {
   const TemporaryFolder folder;
   const std::string place = folder / ("tesela-" + std::to_string(geteuid()));
   const auto variables = GENERATE(std::map<std::string, std::string>{{"HOME", nowhere}},
@@ -47,14 +47,15 @@ TEST_CASE("a home directory that cannot be written: a temporary place, and a war
     CHECK(has_models(place));
     CHECK(folder.files() == 1);
   }
-  SECTION("a place that others can write to is not trusted") {
+  SECTION("a folder that others can write to is not used") {
     REQUIRE(chmod(place.c_str(), 0777) == 0);
     const Outcome outcome = run_at_home(with_place);
     CHECK(outcome.code == 0);
-    CHECK_THAT(outcome.err, !ContainsSubstring(place + ";"));  // another's name may begin alike
+    // Another folder's name may start with the same characters.
+    CHECK_THAT(outcome.err, !ContainsSubstring(place + ";"));
     CHECK(folder.files() == 2);
   }
-  SECTION("nor is a link") {
+  SECTION("a link is not used") {
     std::filesystem::rename(place, folder / "elsewhere");
     std::filesystem::create_directory_symlink(folder / "elsewhere", place);
     const Outcome outcome = run_at_home(with_place);
@@ -64,7 +65,7 @@ TEST_CASE("a home directory that cannot be written: a temporary place, and a war
   }
 }
 
-TEST_CASE("a performance model that was cut off is made anew") {
+TEST_CASE("a truncated performance model is measured again") {
   const TemporaryFolder folder;
   const std::map<std::string, std::string> home{{"HOME", folder.path()}};
   REQUIRE(run_at_home(home).code == 0);
@@ -89,7 +90,7 @@ TEST_CASE("a performance model that was cut off is made anew") {
   CHECK(models > 0);
 }
 
-TEST_CASE("what is no file where a model is to be is named, and another home is found") {
+TEST_CASE("an entry that is not a file in place of a model is named, and another home is used") {
   const TemporaryFolder folder, other;
   const std::map<std::string, std::string> home{{"HOME", folder.path()}, {"TMPDIR", other.path()}};
   REQUIRE(run_at_home(home).code == 0);
@@ -113,7 +114,7 @@ TEST_CASE("what is no file where a model is to be is named, and another home is 
   told(models);
 }
 
-TEST_CASE("a home directory on a full disk is none") {
+TEST_CASE("a home directory on a full disk is replaced by a temporary folder") {
   const TemporaryFolder folder, small;
   const std::string mounted = "mount -t tmpfs -o size=8k none " + small.path();
   const auto below_mount = [&](const std::string& command) {
@@ -127,7 +128,7 @@ TEST_CASE("a home directory on a full disk is none") {
   CHECK_THAT(outcome.err, ContainsSubstring("No space left") && ContainsSubstring(folder.path()));
 }
 
-TEST_CASE("no place at all, or one that was chosen and cannot be written, is named") {
+TEST_CASE("if no folder can be written, or the chosen one cannot, it is named") {
   const Outcome none = run_at_home({{"HOME", nowhere}, {"TMPDIR", nowhere}});
   CHECK(none.code == 3);
   CHECK_THAT(none.err, ContainsSubstring("STARPU_HOME"));
@@ -141,7 +142,7 @@ TEST_CASE("no place at all, or one that was chosen and cannot be written, is nam
   }
 }
 
-TEST_CASE("STARPU_PERF_MODEL_DIR makes a home unnecessary") {
+TEST_CASE("STARPU_PERF_MODEL_DIR replaces a home directory") {
   const TemporaryFolder folder;
   const Outcome outcome = run_at_home({{"HOME", nowhere}, {"STARPU_PERF_MODEL_DIR", folder / "models"}});
   CAPTURE(outcome.err);
@@ -150,7 +151,7 @@ TEST_CASE("STARPU_PERF_MODEL_DIR makes a home unnecessary") {
   CHECK(std::filesystem::exists(folder / "models/codelets"));
 }
 
-TEST_CASE("a number that StarPU aborts on is refused, whichever variable it is in") {
+TEST_CASE("a number on which StarPU aborts is refused in any variable") {
   for (const char* name : {"STARPU_LIMIT_CPU_MEM", "STARPU_LIMIT_CPU_NUMA_MEM", "STARPU_LIMIT_CPU_NUMA_0_MEM",
                            "STARPU_LIMIT_CUDA_0_MEM", "STARPU_NWORKER_PER_CUDA", "STARPU_CALIBRATE", "STARPU_PREFETCH",
                            "STARPU_USE_NUMA", "STARPU_MAX_PRIO", "STARPU_TRACE_BUFFER_SIZE", "STARPU_SCHED_ALPHA",
@@ -164,25 +165,25 @@ TEST_CASE("a number that StarPU aborts on is refused, whichever variable it is i
   CHECK_THAT(refused.err, ContainsSubstring("STARPU_LIMIT_CPU_MEM=abc"));
 }
 
-TEST_CASE("a trace that the user's own variables ask for where none can be written is refused") {
+TEST_CASE("a trace requested by the user's own variables is refused if none can be written") {
   const Variable trace("STARPU_FXT_TRACE", "1"), prefix("STARPU_FXT_PREFIX", nowhere);
   CHECK_THROWS_MATCHES(Runtime({.cpus = 1, .gpus = 0}), EnvironmentError,
                        MessageMatches(ContainsSubstring(std::string("STARPU_FXT_PREFIX=") + nowhere)));
 }
 
-TEST_CASE("lists of workers are taken as StarPU takes them") {
+TEST_CASE("lists of workers have StarPU's meaning, and lists that StarPU would misread are refused") {
   for (const char* list : {"0", "0-0", " 0", "0,0"}) {
     const Variable variable("STARPU_WORKERS_CPUID", list);
     CHECK(Runtime({.cpus = 1, .gpus = 0}).cpus() == 1);
   }
-  for (const char* list : {"0,1", "0-1"}) {  // of which StarPU would take GPU 0 alone
+  for (const char* list : {"0,1", "0-1"}) {  // StarPU would use GPU 0 only
     const Variable variable("STARPU_WORKERS_CUDAID", list);
     CHECK_THROWS_MATCHES(Runtime({.cpus = 1, .gpus = 0}), EnvironmentError,
                          MessageMatches(ContainsSubstring(list) && ContainsSubstring("as 0 1 2")));
   }
 }
 
-TEST_CASE("tiles that a limit of host memory leaves no place for are refused") {
+TEST_CASE("tiles beyond a limit of host memory are refused") {
   const Variable limit("STARPU_LIMIT_CPU_MEM", "3");
   Runtime runtime({.gpus = 0});
   const TileMatrix<double> A(runtime, 600, 600, {100, 100}, "A");  // 2.7 MiB
@@ -200,14 +201,14 @@ TEST_CASE("tiles that a limit of host memory leaves no place for are refused") {
   CHECK(g.wait().ok());
   CHECK(value_of(A(5, 5)) == 1);
 
-  std::vector<double> memory(600 * 600, 2);  // the user's own does not count
+  std::vector<double> memory(600 * 600, 2);  // the user's own memory does not count
   const auto C = TileMatrix<double>::map(runtime, memory.data(), 600, 600, 600, {100, 100});
   C.for_each_tile([&](Tile<double> tile, index_t, index_t) { g.insert<Affine<double>>({2, 1}, tile); });
   CHECK(g.wait().ok());
   CHECK(value_of(C(0, 0)) == 5);
 }
 
-TEST_CASE("temporaries follow each other under a limit of host memory") {
+TEST_CASE("temporaries reuse memory under a limit of host memory") {
   const Variable limit("STARPU_LIMIT_CPU_MEM", "3");
   const bool held = GENERATE(false, true);
   Runtime runtime({.gpus = 0});
@@ -224,10 +225,10 @@ TEST_CASE("temporaries follow each other under a limit of host memory") {
   CHECK(value_of(sum(0, 0)) == 50);
 }
 
-TEST_CASE("a command under a limit of host memory ends, one way or the other") {
+TEST_CASE("a command under a limit of host memory always ends") {
   for (const char* mib : {"1", "2", "4", "8", "20", "0"}) {
     const Outcome outcome =
-        run_tesela({"qr", "--n", "700", "--tile", "64", "--ncuda", "0"},  // with GPUs: known problems
+        run_tesela({"qr", "--n", "700", "--tile", "64", "--ncuda", "0"},  // with GPUs: see the known problems
                    {.environment = {{"STARPU_LIMIT_CPU_MEM", mib}}, .limit = 60});
     CAPTURE(mib, outcome.err);
     CHECK((outcome.code == 0 || outcome.code == 3));
@@ -235,7 +236,7 @@ TEST_CASE("a command under a limit of host memory ends, one way or the other") {
   }
 }
 
-TEST_CASE("TESELA_ISA selects a vector unit that the machine has, and no other") {
+TEST_CASE("TESELA_ISA selects only vector units of the machine") {
   for (const std::string& name : vector_targets()) {
     const Outcome info = run({"/usr/bin/env", "TESELA_ISA=" + name, test::tesela(), "info", "--json", "-"});
     REQUIRE(info.code == 0);
@@ -248,7 +249,7 @@ TEST_CASE("TESELA_ISA selects a vector unit that the machine has, and no other")
   CHECK_THAT(wrong.err, ContainsSubstring("TESELA_ISA=mmx") && ContainsSubstring("scalar"));
 }
 
-TEST_CASE("a solution is as good on every vector unit", "[vectors]") {
+TEST_CASE("a solution is equally accurate on every vector unit", "[vectors]") {
   const std::string name = GENERATE(from_range(vector_targets()));
   for (const Words& words : {Words{"qr", "--n", "150", "--tile", "40"}, Words{"tridiag", "--n", "3000"},
                              Words{"tridiag", "--batch", "70", "-n", "65"}, Words{"toeplitz", "solve", "-n", "300"}}) {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-// Single values in the files of commands: numbers that the precision does not hold, NaN in places that are
-// no part of the problem, triangles that differ in the last bit.
+// Single values in input files: numbers that the precision cannot represent, NaN in elements that are not part of the
+// problem, and triangles that differ in the last bit.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -35,7 +35,7 @@ struct Files {
   Matrix read(const std::string& name) const { return read_matrix<double>(folder / name); }
 
  private:
-  /// write_matrix() has no NaN.
+  /// Used in place of write_matrix(), which refuses NaN.
   static void write(const std::string& path, const Matrix& a) {
     std::ofstream file(path, std::ios::binary);
     file << npy(
@@ -49,14 +49,14 @@ Matrix full(index_t m, index_t n, double value) {
   return made(m, n, [=](index_t, index_t) { return value; });
 }
 
-/// Symmetric and positive definite.
+/// Returns an element of a symmetric positive definite matrix.
 double element(index_t i, index_t j) {
   return i == j ? 4 + static_cast<double>(i) : 1 / (1.0 + std::abs(static_cast<double>(i - j)));
 }
 
 }  // namespace
 
-TEST_CASE("a number below single precision is refused by every command, as one above it is") {
+TEST_CASE("a number below single precision is refused by every command, like one above it") {
   const Files file;
   const std::string one = file("one.npy", made(3, 3, element)), b = file("b.npy", full(3, 1, 1));
   for (const double value : {1e-50, -1e-50, 3e-42, 1e39}) {
@@ -81,14 +81,14 @@ TEST_CASE("a number below single precision is refused by every command, as one a
   }
   gemm_command.refuses({"--n", "4", "-p", "s", "--alpha", "1e-60"}, "--alpha: 1e-60 does not fit single precision");
   eig_command.refuses({"--n", "4", "-p", "s", "--scale", "1e-60"}, "--scale: 1e-60 does not fit single precision");
-  // Small numbers of double precision are valid.
+  // Small numbers are valid in double precision.
   const auto tiny = Command{{"ols"}}(
       {"--a", file("tiny.npy", made(3, 3, [](index_t i, index_t j) { return 0x1p-900 * element(i, j); })), "--b",
        file("tiny-b.npy", full(3, 1, 0x1p-900))});
   CHECK(tiny["checks"]["rank"] == 3);
 }
 
-TEST_CASE("gemm reads no C with beta = 0, and no A and B with alpha = 0") {
+TEST_CASE("gemm does not read C if beta = 0, nor A and B if alpha = 0") {
   const Files file;
   const std::string a = file("a.npy", full(2, 3, 1)), b = file("b.npy", full(3, 2, 2)),
                     none = file("none.npy", full(2, 2, quiet_nan)), out = file.folder / "out.npy";
@@ -102,7 +102,7 @@ TEST_CASE("gemm reads no C with beta = 0, and no A and B with alpha = 0") {
   gemm_command.refuses({"--a", a, "--b", b, "--c", a, "--beta", "0"}, "C is 2 x 2");
 }
 
-TEST_CASE("tridiag reads no corner outside of the matrix") {
+TEST_CASE("tridiag does not read corners outside the matrix") {
   const Files file;
   const index_t n = 5;
   const std::string d = file("d.npy", full(n, 2, 4)), b = file("b.npy", full(n, 2, 1)), out = file.folder / "x.npy";
@@ -123,7 +123,7 @@ TEST_CASE("tridiag reads no corner outside of the matrix") {
   }
 }
 
-TEST_CASE("the triangle that --uplo does not name may hold anything") {
+TEST_CASE("the triangle that --uplo does not name may hold any values") {
   const Files file;
   const index_t n = 6;
   const std::string whole = file("whole.npy", made(n, n, element)), b = file("b.npy", full(n, 1, 1)),
@@ -159,7 +159,7 @@ TEST_CASE("the triangle that --uplo does not name may hold anything") {
   CHECK(std::abs(file.read("out.npy")(0, 1) - w(0, 0)) <= 1e-14);
 }
 
-TEST_CASE("rows of weight 0 may hold anything") {
+TEST_CASE("rows of zero weight may hold any values") {
   const Files file;
   const auto with = [&](double other, index_t m, index_t n, double shift) {
     return made(m, n, [=](index_t i, index_t j) {
@@ -167,7 +167,7 @@ TEST_CASE("rows of weight 0 may hold anything") {
     });
   };
   const std::string out = file.folder / "x.npy";
-  for (const index_t m : {30, 400}) {  // of 400 rows A stays in its file
+  for (const index_t m : {30, 400}) {  // with 400 rows A is streamed from its file
     const std::string w = file(
         "w.npy", made(m, 1, [](index_t i, index_t) { return i % 7 == 3 ? 0.0 : 1.0 + static_cast<double>(i % 2); }));
     const auto solve = [&](double other) {
@@ -183,10 +183,10 @@ TEST_CASE("rows of weight 0 may hold anything") {
   }
 }
 
-TEST_CASE("triangles that differ by rounding become their mean, with a note") {
+TEST_CASE("triangles that differ by rounding are averaged, with a note") {
   const Files file;
   const index_t n = 11;
-  // X^T X, each element summed in another order.
+  // X^T X with each element summed in a different order.
   const Matrix x = random(40, n, 3);
   const auto product = [&](index_t i, index_t j) {
     double sum = 0;

@@ -1,4 +1,4 @@
-// Limits on the process under which StarPU or a kernel would crash: exit code 3 and one line that names the limit.
+// Process limits under which StarPU or a kernel would crash give exit code 3 and one line that names the limit.
 
 #include "tests/support/process.hpp"
 
@@ -13,8 +13,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Runs the command in a shell that has set limits, with a home without performance models or with the test's own. Its
-/// messages go through a pipe, which no limit on files concerns.
+/// Runs the command in a shell with these limits, with an empty home or the test's own. Its messages go through a pipe,
+/// to which no limit on files applies.
 Outcome limited(const std::string& limits, const Words& arguments, bool fresh = false) {
   const TemporaryFolder home;
   ProcessOptions options;
@@ -34,9 +34,9 @@ void check_refused(const std::string& limits, const Words& arguments, const std:
 
 }  // namespace
 
-#ifndef __SANITIZE_ADDRESS__  // which opens files and reserves memory itself
+#ifndef __SANITIZE_ADDRESS__  // the sanitizer opens files and reserves memory itself
 
-TEST_CASE("few open files") {
+TEST_CASE("too few open files are refused with exit code 3") {
   check_refused("ulimit -n 4", {"lu", "--n", "20"}, "ulimit -n");
   check_refused("ulimit -n 5", {"lu", "--n", "20"}, "ulimit -n");
   for (int files = 6; files < 10; ++files) {
@@ -50,7 +50,7 @@ TEST_CASE("few open files") {
                 "ulimit -n");
 }
 
-TEST_CASE("small files") {
+TEST_CASE("too small a file size is refused with exit code 3") {
   for (const char* limit : {"0", "1", "2", "15"})
     check_refused(std::string("ulimit -f ") + limit, {"lu", "--n", "20"}, "ulimit -f");
   CHECK(limited("ulimit -f 64", {"lu", "--n", "20"}).code == 0);
@@ -59,7 +59,7 @@ TEST_CASE("small files") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("small stacks") {
+TEST_CASE("too small a stack is refused with exit code 3") {
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"generate", "--n", "300", "--out", folder / "a.npy"}).code == 0);
   for (const char* limit : {"64", "128", "384", "1023"}) {
@@ -71,12 +71,12 @@ TEST_CASE("small stacks") {
     CHECK(limited("ulimit -s 1024", words).code == 0);
 }
 
-TEST_CASE("little address space") {
+TEST_CASE("too little address space ends without a crash") {
   int refused = 0;
   for (int kib = 1'400'000; kib <= 3'000'000; kib += 200'000) {
     const Outcome outcome = limited("ulimit -v " + std::to_string(kib), {"lu", "--n", "20"});
     CAPTURE(kib, outcome.err);
-    // 127: the dynamic loader has no room for the libraries.
+    // 127: the dynamic loader cannot map the libraries.
     CHECK((outcome.code == 0 || outcome.code == 3 || outcome.code == 127));
     if (outcome.code == 3) {
       ++refused;
@@ -86,7 +86,7 @@ TEST_CASE("little address space") {
   CHECK(refused > 0);
 }
 
-TEST_CASE("few processes") {
+TEST_CASE("too few processes are refused with exit code 3") {
   if (geteuid() != 0 || !installed("setpriv")) SKIP("only root can become a user without processes");
   const TemporaryFolder home;
   std::filesystem::permissions(home.path(), std::filesystem::perms::all);

@@ -1,4 +1,4 @@
-// Two outputs of one name would lose one: refused before anything is computed, by whatever names the file goes.
+// Two outputs with one name, also through links, are refused before the computation.
 
 #include "tests/support/process.hpp"
 #include <tesela/runtime/trace.hpp>
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Each takes minutes, were it to begin.
+/// Each of these runs would take minutes.
 const Words qr{"qr", "--n", "20000"};
 const Words eig{"toeplitz", "eig", "--n", "30000", "--vectors"};
 
@@ -55,7 +55,7 @@ TEST_CASE("two outputs of one name are refused by every command") {
   CHECK(folder.files() == 2);
 }
 
-TEST_CASE("a result that overflows is a numerical failure, and leaves every old file as it was") {
+TEST_CASE("a result that overflows is a numerical failure and leaves all existing files unchanged") {
   const TemporaryFolder folder;
   const std::string x = folder / "x.npy", y = folder / "y.npy";
   const auto check = [&](const Words& arguments, const std::string& status) {
@@ -93,11 +93,11 @@ TEST_CASE("a result that overflows is a numerical failure, and leaves every old 
       "not finite");
 }
 
-TEST_CASE("one file by two names is found out") {
+TEST_CASE("one file with two names is detected") {
   const TemporaryFolder folder;
   fs::create_directory(folder / "real");
   fs::create_directory_symlink("real", folder / "alias");
-  fs::create_symlink("real/x.npy", folder / "link.npy");  // dangles
+  fs::create_symlink("real/x.npy", folder / "link.npy");  // a dangling link
   const std::string x = folder / "real/x.npy";
   const auto check = [&](const std::string& other) {
     check_refused(qr + Words{"--out-q", x, "--out-r", other}, "qr: --out-q", "--out-r");
@@ -108,7 +108,7 @@ TEST_CASE("one file by two names is found out") {
     check(folder / "alias/x.npy");
     check(folder / "link.npy");
     check(fs::relative(x).string());
-    std::ofstream(x) << "old";  // and once more with a file that is there
+    std::ofstream(x) << "old";  // repeat with an existing file
   }
   CHECK(contents(x) == "old");
   fs::create_hard_link(x, folder / "hard.npy");
@@ -120,7 +120,7 @@ TEST_CASE("one file by two names is found out") {
   CHECK_THAT(here.err, ContainsSubstring("would be lost"));
 }
 
-TEST_CASE("a trace's folder and its files are outputs too") {
+TEST_CASE("the folder of a trace and its files count as outputs") {
   const TemporaryFolder folder;
   const std::string t = folder / "t";
   for (const std::string json :
@@ -140,7 +140,7 @@ TEST_CASE("a trace's folder and its files are outputs too") {
   CHECK(nlohmann::json::parse(contents(t + "/report.json"))["status"] == "ok");
 }
 
-TEST_CASE("a file that standard output goes to is no other output") {
+TEST_CASE("a file that receives standard output is not accepted as another output") {
   const TemporaryFolder folder;
   const std::string x = folder / "x.mtx";
   const Outcome outcome = run(
@@ -149,7 +149,7 @@ TEST_CASE("a file that standard output goes to is no other output") {
   CHECK_THAT(outcome.err, ContainsSubstring("--out-r: ") && ContainsSubstring("standard output"));
 }
 
-TEST_CASE("what loses nothing is allowed: special files, an input that is replaced") {
+TEST_CASE("special files and a replaced input are allowed") {
   const TemporaryFolder folder;
   CHECK(run_tesela({"qr", "--n", "20", "--out-q", "/dev/null", "--out-r", "/dev/null", "--json", "/dev/null"}).code ==
         0);
@@ -165,7 +165,7 @@ TEST_CASE("what loses nothing is allowed: special files, an input that is replac
   CHECK(folder.files() == 3);
 }
 
-TEST_CASE("an array's name is checked before anything is computed") {
+TEST_CASE("the name of an array file is checked before the computation") {
   const TemporaryFolder folder;
   const Outcome outcome =
       run_tesela({"mimo", "detect", "--signals", "100000000", "--out-s", folder / "s.mtx"}, {.limit = 20});
@@ -174,7 +174,7 @@ TEST_CASE("an array's name is checked before anything is computed") {
   CHECK(outcome.seconds < 10);
 }
 
-TEST_CASE("a run that fails leaves every old file, whichever output came first") {
+TEST_CASE("a failed run leaves all existing files unchanged, whichever output came first") {
   const TemporaryFolder folder;
   const auto put_old = [&](const Words& names) {
     for (const std::string& name : names) std::ofstream(folder / name) << "old";
@@ -200,7 +200,7 @@ TEST_CASE("a run that fails leaves every old file, whichever output came first")
                         folder / "d.csv",
                         "--out-model",
                         folder / "m.txt"};
-  SECTION("a numerical failure, which the report alone tells") {
+  SECTION("a numerical failure visible only in the report") {
     put_old({"s.csv", "d.csv", "m.txt"});
     REQUIRE(run_tesela(generated).code == 1);
     check_old({"s.csv", "d.csv", "m.txt"});
@@ -236,7 +236,7 @@ TEST_CASE("a run that fails leaves every old file, whichever output came first")
   }
 }
 
-TEST_CASE("of jobs that are solved, those outputs are kept beside one that failed") {
+TEST_CASE("outputs of solved jobs are kept if another job fails") {
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"generate", "--n", "5", "--random", "index", "--out", folder / "skew.npy"}).code == 0);
   std::ofstream(folder / "good.mtx") << "%%MatrixMarket matrix array real symmetric\n2 2\n2\n1\n2\n";
@@ -250,7 +250,7 @@ TEST_CASE("of jobs that are solved, those outputs are kept beside one that faile
   CHECK(folder.files() == 4);
 }
 
-TEST_CASE("a working directory that was removed is no obstacle to absolute paths") {
+TEST_CASE("a removed working directory does not affect absolute paths") {
   const TemporaryFolder folder;
   const auto run_there = [&](const Words& arguments) {
     return run(Words{"/bin/sh", "-c",

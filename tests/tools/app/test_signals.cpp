@@ -1,4 +1,4 @@
-// Signals that end a process leave no temporaries behind, and are the command's alone.
+// Signals that end a process leave no temporary files, and only the command handles them.
 
 #include "tests/support/process.hpp"
 #include <tesela/runtime/runtime.hpp>
@@ -12,10 +12,10 @@ using namespace tesela::test;
 
 namespace {
 
-/// So large that writing it as text takes seconds.
+/// Writing this matrix as text takes seconds.
 Words endless(const TemporaryFolder& folder) { return {"generate", "--n", "6000", "--out", folder / "a.mtx"}; }
 
-/// Whether something has been written to the only file of the folder.
+/// Returns whether the only file of the folder has content.
 bool writing(const TemporaryFolder& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     std::error_code gone;
@@ -26,7 +26,7 @@ bool writing(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("signals that end a process remove what was unfinished, and the exit code names them") {
+TEST_CASE("signals that end a process remove unfinished files and set the exit code") {
   const int signal = GENERATE(SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGVTALRM, SIGPROF, SIGXCPU,
                               SIGIO, SIGPWR, SIGSTKFLT);
   const TemporaryFolder folder;
@@ -52,7 +52,7 @@ TEST_CASE("a signal cancels the tasks") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("Ctrl-C ends eigenproblems in whatever stage they are") {
+TEST_CASE("Ctrl-C ends eigenproblems in any stage") {
   const TemporaryFolder folder;
   ProcessOptions options;
   options.interrupt_after = GENERATE(1.0, 1.2, 1.5, 1.9);
@@ -65,7 +65,7 @@ TEST_CASE("Ctrl-C ends eigenproblems in whatever stage they are") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("signals that are ignored from the start stay ignored, as nohup wants it") {
+TEST_CASE("signals ignored at the start stay ignored, as nohup requires") {
   const TemporaryFolder folder;
   ProcessOptions options;
   options.interrupt_when = [&] { return writing(folder); };
@@ -78,7 +78,7 @@ TEST_CASE("signals that are ignored from the start stay ignored, as nohup wants 
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("the library touches no signal") {
+TEST_CASE("the library installs no signal handler") {
   const auto handlers = [] {
     std::vector<void (*)(int)> all;
     for (int signal = 1; signal < SIGRTMIN; ++signal) {

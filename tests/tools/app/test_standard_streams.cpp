@@ -1,4 +1,4 @@
-// A report that did not reach its reader is a failure: exit code 3 and one line on standard error.
+// A report that cannot be written gives exit code 3 and one line on standard error.
 
 #include "tests/support/process.hpp"
 #include <tesela/runtime/trace.hpp>
@@ -16,7 +16,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Runs the command in a shell that redirects as said.
+/// Runs the command in a shell with this redirection.
 Outcome redirected(const std::string& redirection, const Words& arguments) {
   return run(Words{"/bin/sh", "-c", "\"$0\" \"$@\" " + redirection, tesela::test::tesela()} + arguments);
 }
@@ -25,12 +25,12 @@ void check_told(const Outcome& outcome, int code = 3) {
   CAPTURE(outcome.err);
   CHECK(outcome.code == code);
   CHECK_THAT(outcome.err, ContainsSubstring("standard output: cannot write"));
-  // (A bench that draws says so as well where gnuplot is missing.)
+  // (A benchmark with a chart also prints a line if gnuplot is missing.)
   const bool no_plot = outcome.err.find("gnuplot is not installed") != std::string::npos;
   CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == (no_plot ? 2 : 1));
 }
 
-/// A system of one equation, 0 x = 1.
+/// Writes a system of one equation, 0 x = 1, and returns the command.
 Words singular(const TemporaryFolder& folder) {
   Words words{"tridiag"};
   for (const char* part : {"d", "dl", "du", "b"}) {
@@ -43,7 +43,7 @@ Words singular(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("a full standard output is told, whatever is printed there") {
+TEST_CASE("a full standard output is reported by every command that prints") {
   if (!std::filesystem::exists("/dev/full")) SKIP("there is no /dev/full");
   const Words arguments = GENERATE(
       Words{"toeplitz", "count", "--n", "50"}, Words{"toeplitz", "slice", "--n", "50"}, Words{"schedule"},
@@ -56,7 +56,7 @@ TEST_CASE("a full standard output is told, whatever is printed there") {
   for (const char* left : {"/tmp/tesela-full-output.csv", "/tmp/tesela-full-output.svg"}) std::filesystem::remove(left);
 }
 
-TEST_CASE("a numerical failure that could not be reported is the environment's, wrong use stays wrong use") {
+TEST_CASE("a numerical failure that cannot be printed gives exit code 3, and wrong use keeps exit code 2") {
   const TemporaryFolder folder;
   REQUIRE(run_tesela(singular(folder)).code == 1);
   check_told(redirected(">/dev/full", singular(folder)));
@@ -64,7 +64,7 @@ TEST_CASE("a numerical failure that could not be reported is the environment's, 
   CHECK(redirected(">/dev/full", {"gemm", "--a", folder / "missing"}).code == 2);
 }
 
-TEST_CASE("a pipe that nobody reads is told as well") {
+TEST_CASE("a pipe without a reader is reported") {
   const TemporaryFolder folder;
   const Words arguments = GENERATE(Words{"info"}, Words{"schedule", "--m", "300", "--n", "64"}, Words{"--help"});
   const Outcome outcome =
@@ -75,7 +75,7 @@ TEST_CASE("a pipe that nobody reads is told as well") {
   CHECK(contents(folder / "code") == "3\n");
 }
 
-TEST_CASE("closed descriptors are not taken for files") {
+TEST_CASE("closed descriptors are not reused for files") {
   const TemporaryFolder folder;
   const Words generate{"generate", "--n", "3", "--pattern", "index", "--out", folder / "a.mtx"};
   const std::string wanted = "%%MatrixMarket matrix array real general\n3 3\n0\n3\n6\n1\n4\n7\n2\n5\n8\n";
@@ -91,7 +91,7 @@ TEST_CASE("closed descriptors are not taken for files") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a full standard error ends nothing") {
+TEST_CASE("a full standard error ends no run") {
   if (!std::filesystem::exists("/dev/full")) SKIP("there is no /dev/full");
   const TemporaryFolder folder;
   CHECK(redirected("2>/dev/full", {"gemm", "--n", "-3"}).code == 2);
@@ -100,7 +100,7 @@ TEST_CASE("a full standard error ends nothing") {
   CHECK(std::filesystem::exists(folder / "c.npy"));
 }
 
-TEST_CASE("nothing printed is nothing lost") {
+TEST_CASE("output without a reader is not an error for /dev/null or a file") {
   const TemporaryFolder folder;
   CHECK(redirected(">/dev/null", {"info"}).code == 0);
   const Outcome count =
@@ -123,7 +123,7 @@ void make_inputs(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("--out - is standard output, which then holds that matrix alone") {
+TEST_CASE("--out - writes only the matrix to standard output") {
   const TemporaryFolder folder;
   make_inputs(folder);
   for (const auto& [command, option, further] :
@@ -138,7 +138,7 @@ TEST_CASE("--out - is standard output, which then holds that matrix alone") {
     const Outcome printed = shell(folder, line + " - " + further);
     CHECK(printed.code == 0);
     CHECK(printed.out == contents(folder / "file"));
-    CHECK_FALSE(printed.err.empty());  // the report
+    CHECK_FALSE(printed.err.empty());  // the report goes to standard error
     CHECK_FALSE(fs::exists("-"));
     const Outcome appended = shell(folder, "cp $D/file $D/twice && " + line + " /dev/stdout >> $D/twice " + further);
     CHECK(appended.code == 0);
@@ -158,7 +158,7 @@ TEST_CASE("--out - is standard output, which then holds that matrix alone") {
   CHECK_THAT(failed.err, ContainsSubstring("dependent column"));
 }
 
-TEST_CASE("one output and one input may be a standard stream") {
+TEST_CASE("only one output and one input may be a standard stream") {
   const TemporaryFolder folder;
   for (const std::string line :
        {"qr --n 20000 --out-r - --out-q -", "qr --n 20000 --out-r - --json -",
@@ -173,7 +173,7 @@ TEST_CASE("one output and one input may be a standard stream") {
   }
 }
 
-TEST_CASE("inputs come through pipes as they come from files") {
+TEST_CASE("inputs from pipes give the results of files") {
   const TemporaryFolder folder;
   make_inputs(folder);
   std::ofstream(folder / "model.txt") << "y ~ x\ninstruments: ~ x\n";
@@ -224,7 +224,7 @@ TEST_CASE("inputs come through pipes as they come from files") {
   CHECK(contents(folder / "x.mtx") == contents(folder / "r.mtx"));
 }
 
-TEST_CASE("an input that a pipe does not bring whole is refused") {
+TEST_CASE("a truncated or empty input from a pipe is refused") {
   const TemporaryFolder folder;
   make_inputs(folder);
   for (const auto& [line, why] : {std::pair{"qr --a - < <(head -c 1000 $D/a.npy)", "/dev/stdin: "},

@@ -20,7 +20,7 @@ namespace {
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-/// One record of tasks.rec, as StarPU writes it; times in milliseconds.
+/// Returns one record of tasks.rec in StarPU's format; times in milliseconds.
 std::string task(const std::string& kernel, int worker, double start, double end, const std::string& further = "") {
   return "Name: " + kernel + "\nJobId: 7\nWorkerId: " + std::to_string(worker) +
          "\nSubmitTime: 1\nStartTime: " + std::to_string(start) + "\nEndTime: " + std::to_string(end) + "\n" + further +
@@ -36,7 +36,7 @@ std::string color(const std::string& kernel, const std::string& rgb) {
          "\t\"1 2 3\" \n";
 }
 
-/// What `tesela trace` draws of these two files.
+/// The output of `tesela trace` for these two files.
 struct Drawn {
   Drawn(const std::string& tasks, const std::string& paje, const Words& further = {}) {
     write(folder / "tasks.rec", tasks);
@@ -60,8 +60,8 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a picture has the workers' names and the kernels' declared colours") {
-  // StarPU's own states stand in the same file, with blanks between; "" in an ordinary program.
+TEST_CASE("a trace has the names of workers and the declared colours of kernels") {
+  // StarPU's own states are in the same file, separated by blanks; "" in an ordinary program.
   const std::string paje = "6       I       WS       Idle         \".9 .1 .0\"\n" + worker(0, "CPU0") +
                            worker(1, "CUDA0_0") + worker(2, "CUDA0_1") + worker(3, "CUDA1_0") +
                            color("gemm", "76.000000 114.000000 176.000000") + color("black", "0.0 0.0 0.0");
@@ -77,7 +77,7 @@ TEST_CASE("a picture has the workers' names and the kernels' declared colours") 
   if (installed("xmllint")) CHECK(run({"/bin/sh", "-c", "xmllint --noout " + (drawn.folder / "trace.svg")}).code == 0);
 }
 
-TEST_CASE("kernels of nearly one colour are told apart by stripes") {
+TEST_CASE("kernels with similar colours are distinguished by stripes") {
   const Drawn drawn(
       task("a", 0, 0, 1) + task("b", 0, 1, 2) + task("c", 0, 2, 3) + task("d", 0, 3, 4),
       color("a", "196 78 82") + color("b", "200 80 90") + color("c", "196 78 82") + color("d", "76 114 176"));
@@ -91,7 +91,7 @@ TEST_CASE("kernels of nearly one colour are told apart by stripes") {
   CHECK(shapes.size() == 2);
 }
 
-TEST_CASE("a picture is no larger for a hundred thousand short tasks, and a zoom shows what was asked for") {
+TEST_CASE("the size of an SVG does not grow with short tasks, and --from and --to select a part") {
   std::string tasks;
   for (int t = 0; t < 100000; ++t) tasks += task("dot", 0, 0.01 * t, 0.01 * t + 0.0095);
   tasks += task("last", 0, 1000, 1100);
@@ -109,7 +109,7 @@ TEST_CASE("a picture is no larger for a hundred thousand short tasks, and a zoom
   CHECK(Drawn(tasks, "", {"--from", "0.2", "--to", "0.1"}).run.code == 2);
 }
 
-TEST_CASE("trace.json holds a named thread a worker and an event a task, in microseconds") {
+TEST_CASE("trace.json has a named thread for each worker and an event for each task, in microseconds") {
   const Drawn drawn(
       task("gemm", 1, 3, 5.5, "Priority: 4\nGFlop: 0.5\nParameters: M256x64x8 M64x64x8\n") + task("gemm", 4, 2, 2.25),
       worker(1, "CPU1") + worker(4, "CUDA0_0"));
@@ -129,7 +129,7 @@ TEST_CASE("trace.json holds a named thread a worker and an event a task, in micr
   CHECK((args["tiles"] == "256x64x8 64x64x8" && args["waited_us"] == 2000));
 }
 
-TEST_CASE("events of one thread never overlap in part, though tasks of one worker may") {
+TEST_CASE("events of one thread never overlap even if tasks of one worker do") {
   const Drawn drawn(
       task("a", 0, 0, 2) + task("b", 0, 1, 3) + task("c", 0, 2, 4) + task("d", 0, 2.5, 3) + task("e", 1, 0, 9),
       worker(0, "CUDA0_0") + worker(1, "CPU0"));
@@ -147,7 +147,7 @@ TEST_CASE("events of one thread never overlap in part, though tasks of one worke
   for (const auto& [thread, last] : end) CHECK(names.contains(thread));
 }
 
-TEST_CASE("a record that is cut short or malformed is refused") {
+TEST_CASE("a truncated or malformed record is refused") {
   const std::string whole = task("gemm", 0, 5, 9) + task("gemm", 1, 6, 8),
                     names = worker(0, "CPU0") + worker(1, "CPU1");
   const TemporaryFolder folder;
@@ -187,7 +187,7 @@ TEST_CASE("a record that is cut short or malformed is refused") {
   refuses(nobody, "has no WorkerId");
 }
 
-TEST_CASE("tasks that ran when the recording began or ended are left out, and counted") {
+TEST_CASE("tasks that were running at the start or end of the recording are left out and counted") {
   std::string begun = task("late", 0, 5, 9), ended = task("early", 0, 5, 9);
   begun.erase(begun.find("EndTime"), begun.find("\n\n") + 1 - begun.find("EndTime"));
   ended.erase(ended.find("StartTime"), ended.find("EndTime") - ended.find("StartTime"));
@@ -197,7 +197,7 @@ TEST_CASE("tasks that ran when the recording began or ended are left out, and co
   CHECK_THAT(drawn.svg, ContainsSubstring("1 task in 4 ms") && !ContainsSubstring("late"));
 }
 
-TEST_CASE("a part of a trace is given by finite seconds") {
+TEST_CASE("a part of a trace is selected by finite seconds") {
   const std::string tasks = task("gemm", 0, 5, 9);
   for (const char* option : {"--from", "--to"})
     for (const char* bad : {"nan", "inf", "-1", "-inf", "1e999", "x"}) {

@@ -50,7 +50,7 @@ double number(const std::string& text) { return std::stod(text); }
 
 }  // namespace
 
-TEST_CASE("bench qr writes its rows with rates by the usual count") {
+TEST_CASE("bench qr writes its rows with rates by the usual count of flops") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
   const Outcome run = run_tesela({"bench",       "qr",      "--n",     "96,65",  "--m",     "130",           "--tile",
@@ -111,7 +111,7 @@ TEST_CASE("bench glm, wls and lse check every peer") {
   bench({"lse", "--m", "500", "--n", "40", "--rows-c", "10", "--rhs", "3", "--peers", "tesela,lapack"}, 2);
 }
 
-TEST_CASE("bench tall-skinny writes the rate at which A is read") {
+TEST_CASE("bench tall-skinny writes the rate of reading A") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
   const Outcome run = run_tesela({"bench",   "tall-skinny",   "--m",   "5003",        "--n",     "7",       "--tile",
@@ -150,7 +150,7 @@ TEST_CASE("bench qr-trees compares every tree with its bound") {
     const double m = 216, n = 72;
     CHECK(number(row["rate"]) ==
           Catch::Approx((2 * m * n * n - 2 * n * n * n / 3) * 1e-9 / number(row["median_s"])).epsilon(1e-3));
-    // On one worker the bound is its time inside kernels, which no run beats; one beside other programs may wait long.
+    // On one worker the bound is its time in kernels, which no run can beat; other load can make the ratio large.
     if (r % 2 == 1) CHECK((number(row["ratio"]) > 1 && number(row["ratio"]) < 1e4));
   }
   const auto checks = nlohmann::json::parse(run.out)["checks"];
@@ -159,7 +159,7 @@ TEST_CASE("bench qr-trees compares every tree with its bound") {
     if (name.find("tesela") != std::string::npos) CHECK((error > 0 && error <= 1));
 }
 
-TEST_CASE("bench gemm writes its rows with ratio and provenance, and a picture") {
+TEST_CASE("bench gemm writes its rows with ratio and provenance, and a chart") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
   const Outcome run = run_tesela({"bench",       "gemm",
@@ -211,7 +211,7 @@ TEST_CASE("bench gemm writes its rows with ratio and provenance, and a picture")
   for (const auto& [name, error] : json["checks"].items()) CHECK((error > 0 && error <= 1));
 }
 
-TEST_CASE("bench overhead counts its tasks and gives microseconds a task") {
+TEST_CASE("bench overhead counts its tasks and reports microseconds per task") {
   const TemporaryFolder folder;
   const Outcome run =
       run_tesela({"bench", "overhead", "--tasks", "500", "--repeat", "2", "--ncpu", "1", "--out", folder.path()});
@@ -228,7 +228,7 @@ TEST_CASE("bench overhead counts its tasks and gives microseconds a task") {
   }
 }
 
-TEST_CASE("without gnuplot the CSV stays and the message says so") {
+TEST_CASE("without gnuplot the CSV is kept and a message names gnuplot") {
   const TemporaryFolder folder;
   const Outcome run = run_tesela(
       {"bench", "gemm", "--n", "32", "--tile", "32", "--repeat", "1", "--ncuda", "0", "--out", folder.path()},
@@ -239,7 +239,7 @@ TEST_CASE("without gnuplot the CSV stays and the message says so") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("what cannot be measured is refused, with its exit code and reason, and leaves no file") {
+TEST_CASE("an invalid measurement is refused with exit code and reason, and leaves no file") {
   const TemporaryFolder folder;
   struct Refusal {
     std::vector<std::string> arguments;
@@ -273,7 +273,7 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
   std::vector<std::string> arguments{"bench"};
   arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
   arguments.insert(arguments.end(), {"--out", folder.path()});
-  // Whatever this machine has, the process sees no device.
+  // The process must see no device on any machine.
   const Outcome run = run_tesela(arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
   CAPTURE(arguments, run.err);
   CHECK(run.code == refusal.code);
@@ -285,7 +285,7 @@ TEST_CASE("what cannot be measured is refused, with its exit code and reason, an
   CHECK_THAT(nowhere.err, ContainsSubstring("missing"));
 }
 
-TEST_CASE("the GPU benches check and time what they claim on a device", "[gpu]") {
+TEST_CASE("GPU benchmarks check and time their peers on a device", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   const auto bench = [&](std::vector<std::string> arguments) {

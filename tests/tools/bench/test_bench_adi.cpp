@@ -23,7 +23,7 @@ Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> argume
   return run_tesela(arguments, options);
 }
 
-/// Peers in the report, all of them checked and with the rate that their time says.
+/// Returns the peers in the report; requires that each was checked and that its rate follows from its time.
 std::vector<std::string> checked_peers(const Outcome& run, double bytes) {
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
@@ -40,7 +40,7 @@ std::vector<std::string> checked_peers(const Outcome& run, double bytes) {
 
 }  // namespace
 
-TEST_CASE("a step of alternating directions is the dense matrices' step, and a wrong one is found out") {
+TEST_CASE("a step of alternating directions equals the step by dense matrices, and a wrong step is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = GENERATE(1, 2, 7);
   const bench::AdiData<double> data(runtime, n, 1, false);
@@ -56,7 +56,7 @@ TEST_CASE("a step of alternating directions is the dense matrices' step, and a w
               (1 - 2 * c) * u[along(!x_is_implicit, e, s)] + c * ((e > 0 ? u[along(!x_is_implicit, e - 1, s)] : 0) +
                                                                   (e + 1 < n ? u[along(!x_is_implicit, e + 1, s)] : 0));
       u = v;
-      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss and Seidel's iteration: no elimination
+      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss-Seidel iteration, without elimination
         for (index_t s = 0; s < n; ++s)
           for (index_t e = 0; e < n; ++e)
             u[along(x_is_implicit, e, s)] =
@@ -73,12 +73,12 @@ TEST_CASE("a step of alternating directions is the dense matrices' step, and a w
   }
 }
 
-TEST_CASE("with a conductivity that varies, lines have matrices of their own and the step is the dense matrices'") {
+TEST_CASE("with variable conductivity each line has its own matrix, and the step equals the step by dense matrices") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = GENERATE(1, 2, 7);
   const bench::AdiData<double> data(runtime, n, 1, false, true);
   const double c = data.c(), pi = std::numbers::pi;
-  // Between points i - 1 and i of a line, or on its points: x and y of them, in halves of a grid's step.
+  // Conductivity between points i - 1 and i of a line, or on its points; x and y in halves of the grid's step.
   const auto conductivity = [&](double x, double y) {
     const double h = pi / static_cast<double>(2 * n + 2);
     return 1 + 0.5 * std::sin(2 * x * h + 0.3) * std::cos(3 * y * h);
@@ -99,7 +99,7 @@ TEST_CASE("with a conductivity that varies, lines have matrices of their own and
       for (index_t s = 0; s < n; ++s)
         for (index_t e = 0; e < n; ++e) v[at(!x, e, s)] = u[at(!x, e, s)] + c * second(u, !x, e, s, false);
       u = v;
-      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss and Seidel's iteration: no elimination
+      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss-Seidel iteration, without elimination
         for (index_t s = 0; s < n; ++s)
           for (index_t e = 0; e < n; ++e)
             u[at(x, e, s)] =
@@ -111,7 +111,7 @@ TEST_CASE("with a conductivity that varies, lines have matrices of their own and
   if (n == 7) CHECK_FALSE(constant.error(u, 3) <= 1);  // on one point the variations cancel
 }
 
-TEST_CASE("bench adi with a matrix a line, at twenty numbers an unknown") {
+TEST_CASE("bench adi with one matrix for each line counts twenty numbers for each unknown") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d"), n = GENERATE("3", "50");
   const double bytes = 20 * std::pow(std::stod(n), 2) * (precision == "s" ? 4 : 8);
@@ -120,7 +120,7 @@ TEST_CASE("bench adi with a matrix a line, at twenty numbers an unknown") {
   CHECK(checked_peers(run, bytes) == std::vector<std::string>{"tesela", "thomas", "tesela", "thomas"});
 }
 
-TEST_CASE("bench adi times a step alone and several at once, at eight numbers an unknown") {
+TEST_CASE("bench adi times one step and several at once, and counts eight numbers for each unknown") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d"), n = GENERATE("3", "50");
   const double bytes = 8 * std::pow(std::stod(n), 2) * (precision == "s" ? 4 : 8);
@@ -129,7 +129,7 @@ TEST_CASE("bench adi times a step alone and several at once, at eight numbers an
   CHECK(checked_peers(run, bytes) == std::vector<std::string>{"tesela", "thomas", "tesela", "thomas"});
 }
 
-TEST_CASE("bench adi refuses what it cannot measure, and leaves no file") {
+TEST_CASE("bench adi refuses invalid measurements and leaves no file") {
   const TemporaryFolder folder;
   struct Refusal {
     std::vector<std::string> arguments;
@@ -148,7 +148,7 @@ TEST_CASE("bench adi refuses what it cannot measure, and leaves no file") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("on a device bench adi checks and times cuSPARSE's solvers beside ours", "[gpu]") {
+TEST_CASE("bench adi checks and times the solvers of cuSPARSE on a device", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
@@ -160,7 +160,7 @@ TEST_CASE("on a device bench adi checks and times cuSPARSE's solvers beside ours
   CHECK(checked_peers(run, 8e4 * (precision == "s" ? 4 : 8)) == peers);
 }
 
-TEST_CASE("on a device bench adi with a matrix a line checks and times cuSPARSE's batches beside ours", "[gpu]") {
+TEST_CASE("bench adi with one matrix for each line checks and times the batches of cuSPARSE on a device", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");

@@ -35,7 +35,7 @@ const Chart::Series& series(const Chart& chart, const std::string& name) {
   return chart.series.front();
 }
 
-/// The texts of an SVG that gnuplot drew, in their order: title, axes, key.
+/// Returns the texts of an SVG drawn by gnuplot in their order: title, axes, key.
 std::vector<std::string> texts(const std::string& svg) {
   std::vector<std::string> all;
   for (std::size_t at = 0; (at = svg.find("<text", at)) != std::string::npos;) {
@@ -48,7 +48,7 @@ std::vector<std::string> texts(const std::string& svg) {
 
 }  // namespace
 
-TEST_CASE("a plot drawn again from the CSV has the title, the axes, the scale and the key of the first") {
+TEST_CASE("a plot redrawn from the CSV has the title, axes, scale and key of the first") {
   if (!installed("gnuplot")) SKIP("gnuplot is not installed");
   const TemporaryFolder folder;
   const Words benchmark =
@@ -67,7 +67,7 @@ TEST_CASE("a plot drawn again from the CSV has the title, the axes, the scale an
   CHECK(texts(contents(folder / (name + ".svg"))) == expected);
 }
 
-TEST_CASE("two sizes are groups of bars, three a line, numbers of GPUs a line beside the proportional one") {
+TEST_CASE("two sizes are drawn as bars, three as a line, and numbers of GPUs as a line with a proportional one") {
   std::vector<Row> rows{row("n = 100", 100, "tesela", 5), row("n = 100", 100, "cublas", 4),
                         row("n = 200", 200, "tesela", 6), row("n = 200", 200, "cublas", 7)};
   Chart chart = bench::chart_of("gemm", rows, "1 NVIDIA H200");
@@ -88,7 +88,7 @@ TEST_CASE("two sizes are groups of bars, three a line, numbers of GPUs a line be
   CHECK(series(chart, "tesela").value == std::vector{0.4, 1.0});
 }
 
-TEST_CASE("rows that one place on a line would have to share stay bars") {
+TEST_CASE("rows with the same place on a line are drawn as bars") {
   std::vector<Row> rows;
   for (const index_t n : {10, 20, 30})
     for (const char* interval : {"2 an interval", "5 an interval"})
@@ -97,13 +97,13 @@ TEST_CASE("rows that one place on a line would have to share stay bars") {
   CHECK((chart.x.empty() && chart.categories.size() == 6));
 }
 
-TEST_CASE("one run is not called a median") {
+TEST_CASE("a single run is not labelled as a median") {
   Row one = row("n = 1", 1, "tesela", 5);
   one.rate_low = one.rate_high = one.rate;
   CHECK(bench::chart_of("givens", {one}, "").y_label == "Melement/s (one run)");
 }
 
-TEST_CASE("a peer has one colour everywhere, and no two of a chart look alike") {
+TEST_CASE("a peer has one colour in all charts, and no two peers of a chart look the same") {
   for (const char* ours : {"tesela", "tuned", "chain 128", "diagonal 64"})
     CHECK(bench::color_of_peer(ours) == "#4c72b0");
   for (const char* theirs : {"cublas", "cusolver", "gtsv2"}) CHECK(bench::color_of_peer(theirs) == "#c44e52");
@@ -120,7 +120,7 @@ TEST_CASE("a peer has one colour everywhere, and no two of a chart look alike") 
   CHECK(series(bars, "cusolver").color == "#c44e52");
 }
 
-TEST_CASE("labels that would run into each other are slanted") {
+TEST_CASE("labels that would overlap are slanted") {
   std::vector<Row> rows{row("heptadiagonal 5000", 1, "tesela", 1), row("dense 5000", 1, "tesela", 2)};
   CHECK_THAT(bench::gnuplot_script(bench::chart_of("givens", rows, "")), !ContainsSubstring("rotate"));
   for (const char* title :
@@ -129,7 +129,7 @@ TEST_CASE("labels that would run into each other are slanted") {
   CHECK_THAT(bench::gnuplot_script(bench::chart_of("givens", rows, "")), ContainsSubstring("rotate"));
 }
 
-TEST_CASE("what is no benchmark's CSV is refused with its place") {
+TEST_CASE("a CSV of no benchmark is refused with its place") {
   const TemporaryFolder folder;
   const auto plot = [&](const std::string& text) {
     std::ofstream(folder / "x.csv") << text;

@@ -19,7 +19,7 @@ const bench::GemmCase small{37, 29, 41, {16, 16, 16}, 5};
 
 }  // namespace
 
-TEST_CASE("peers run in turn, each warmed up, and a failed verification stops all") {
+TEST_CASE("peers run in turn after a warm-up each, and a failed verification stops all") {
   std::string order;
   const auto peer = [&](const char* name) {
     return bench::Peer{name, [&order, name] { return order += name, 1.0; },
@@ -41,7 +41,7 @@ TEST_CASE("peers run in turn, each warmed up, and a failed verification stops al
   CHECK(order == "!aa");
 }
 
-TEST_CASE("a peer without room is passed over, and a long verified run is the first that counts") {
+TEST_CASE("a peer without memory is skipped, and a long verified run counts as the first") {
   std::string order;
   bench::Peer slow{"slow", [&] { return order += 's', 30.0; }, [&] { return order += "!s", 0.5; },
                    std::make_shared<double>(31)};
@@ -55,7 +55,7 @@ TEST_CASE("a peer without room is passed over, and a long verified run is the fi
   CHECK(timings[2].seconds == std::vector{1.0, 1.0});
 }
 
-TEST_CASE("median, minimum and maximum of an odd and an even number of runs") {
+TEST_CASE("median, minimum and maximum are correct for odd and even numbers of runs") {
   const bench::Timing odd{"p", {5, 1, 9}, 0}, even{"p", {8, 1, 2, 4}, 0};
   CHECK(odd.median() == 5);
   CHECK(odd.min() == 1);
@@ -63,7 +63,7 @@ TEST_CASE("median, minimum and maximum of an odd and an even number of runs") {
   CHECK(even.median() == 3);
 }
 
-TEST_CASE("a gemm peer that leaves C alone, or gets a term or a tile wrong, is found out") {
+TEST_CASE("a gemm peer that leaves C unchanged or has a wrong term or tile is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const bench::GemmData<double> data(runtime, small, true);
   const auto [m, n, k] = std::tuple{small.m, small.n, small.k};
@@ -79,7 +79,7 @@ TEST_CASE("a gemm peer that leaves C alone, or gets a term or a tile wrong, is f
                                 data.c()[m * n - 1] += 1e-6;
                               }),
                   bench::WrongResult);
-  // One tile of the result scaled, as if a task had been lost.
+  // One tile of the result is scaled, as if a task had been lost.
   CHECK_THROWS_AS(data.verify("tile",
                               [&] {
                                 multiply(k);
@@ -89,7 +89,7 @@ TEST_CASE("a gemm peer that leaves C alone, or gets a term or a tile wrong, is f
                   bench::WrongResult);
 }
 
-TEST_CASE("a qr peer with wrong factors is found out") {
+TEST_CASE("a qr peer with wrong factors is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const bench::QrData<double> data(runtime, {.m = 60, .n = 40, .tile = {16, 16}, .seed = 3});
   HostMatrix<double> factors = data.original().clone();
@@ -107,7 +107,7 @@ TEST_CASE("a qr peer with wrong factors is found out") {
   CHECK_THROWS_AS(data.check("reflector", factors, multiply), bench::WrongResult);
 }
 
-TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found out") {
+TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t m = GENERATE(90, 64, 40), n = 64;
   const bench::QrData<double> data(runtime, {.m = m, .n = n, .tile = {16, 16}, .seed = 3, .checked_whole = 100});
@@ -146,7 +146,7 @@ TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are f
   CHECK_THROWS_AS(data.check("reflector", {columns_of(factors), multiply}), bench::WrongResult);
 }
 
-TEST_CASE("an ols peer with a wrong solution is found out") {
+TEST_CASE("an ols peer with a wrong solution is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   bench::OlsCase what;
   what.m = 60, what.n = 20, what.rhs = 2, what.tile = {16, 16};
@@ -160,7 +160,7 @@ TEST_CASE("an ols peer with a wrong solution is found out") {
   CHECK_THROWS_AS(data.check("idle", data.b(), 60), bench::WrongResult);
 }
 
-TEST_CASE("a tall and skinny R that lacks a row or a digit is found out, whatever its signs") {
+TEST_CASE("a tall and skinny R without a row or with a wrong digit is found, for any signs") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t m = 9001, n = 5;
   const bench::TallSkinnyData<double> data(runtime, {.m = m, .n = n, .rows = 1000, .seed = 3});

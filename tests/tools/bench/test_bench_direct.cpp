@@ -13,7 +13,7 @@ using bench::DirectKind;
 
 namespace {
 
-/// LAPACK's factors, spoilt.
+/// Returns the error reported for LAPACK's factors after a change.
 template <class Spoil>
 double check(const bench::DirectData<double>& data, Spoil spoil) {
   const index_t n = data.what().n;
@@ -32,7 +32,7 @@ double check(const bench::DirectData<double>& data, Spoil spoil) {
 
 }  // namespace
 
-TEST_CASE("bench lu and cholesky tell right factors from wrong ones") {
+TEST_CASE("bench lu and cholesky separate right factors from wrong ones") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   for (const DirectKind kind : {DirectKind::cholesky, DirectKind::lu}) {
     const bench::DirectData<double> data(runtime, {.kind = kind, .n = 60});
@@ -41,7 +41,7 @@ TEST_CASE("bench lu and cholesky tell right factors from wrong ones") {
     CHECK_THROWS_AS(check(data, [](auto& f, auto&) { f(20, 30) = std::numeric_limits<double>::quiet_NaN(); }),
                     bench::WrongResult);
     if (kind == DirectKind::cholesky) {
-      CHECK(check(data, [](auto& f, auto&) { f(30, 20) = 1e9; }) <= 1);  // nobody's
+      CHECK(check(data, [](auto& f, auto&) { f(30, 20) = 1e9; }) <= 1);  // below the diagonal, which is not read
     } else {
       CHECK_THROWS_AS(check(data, [](auto& f, auto&) { f(30, 20) += 1e-9; }), bench::WrongResult);
       CHECK_THROWS_AS(check(data, [](auto&, auto& rows) { std::swap(rows[3], rows[4]); }), bench::WrongResult);

@@ -37,7 +37,7 @@ void all_right(const nlohmann::json& report, std::size_t rows) {
 
 }  // namespace
 
-TEST_CASE("an eig peer with a wrong value or vector is found out") {
+TEST_CASE("an eig peer with a wrong value or vector is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 30, k = 12;
   const SymmetricMatrix matrix(SymmetricKind::uniform, n, 0, 3);
@@ -61,7 +61,7 @@ TEST_CASE("an eig peer with a wrong value or vector is found out") {
   }
 }
 
-TEMPLATE_TEST_CASE("a matrix that is nowhere on the host is checked where its vectors are", "", float, double) {
+TEMPLATE_TEST_CASE("a matrix that is not on the host is checked where its vectors are", "", float, double) {
   Runtime runtime({.cpus = 2, .gpus = 0});
   const index_t n = 130;
   const SymmetricMatrix matrix(SymmetricKind::uniform, n, 0, 3);
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("a matrix that is nowhere on the host is checked where its ve
     CHECK_THROWS_AS(outcome("vector"), bench::WrongResult);
     x(3, column) = kept;
   }
-  std::swap(x(1, 7), x(2, 7));  // of the right length
+  std::swap(x(1, 7), x(2, 7));  // the length stays correct
   CHECK_THROWS_AS(outcome("swapped"), bench::WrongResult);
   std::swap(x(1, 7), x(2, 7));
   values.back() += static_cast<double>(off);
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("a matrix that is nowhere on the host is checked where its ve
   CHECK_THROWS_AS(outcome("few"), bench::WrongResult);
 }
 
-TEST_CASE("values beside the first peer's, and beside A's trace and norm") {
+TEST_CASE("values are compared with the first peer's and with A's trace and norm") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 50;
   const SymmetricMatrix matrix(SymmetricKind::uniform, n, 0, 3);
@@ -120,13 +120,13 @@ TEST_CASE("values beside the first peer's, and beside A's trace and norm") {
   wrong[10] -= 1e-10;
   CHECK_THROWS_AS(data.check("norm", wrong, none), bench::WrongResult);
   CHECK(data.check("right", right, none) <= 1);
-  // The sums hold, but the peer before had other values.
+  // The sums are correct, but the values differ from those of the first peer.
   wrong = right;
   std::swap(wrong[3], wrong[30]);
   CHECK_THROWS_AS(data.check("other", wrong, none), bench::WrongResult);
 }
 
-TEMPLATE_TEST_CASE("a generalized eig peer with a wrong value or vector is found out", "", float, double) {
+TEMPLATE_TEST_CASE("a generalized eig peer with a wrong value or vector is found", "", float, double) {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 40;
   const SymmetricMatrix a(SymmetricKind::uniform, n, 0, 3), b(SymmetricKind::geometric, n, 10, 4);
@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("a generalized eig peer with a wrong value or vector is found
   CHECK_THROWS_AS(data.check("idle", values, data.original_a()), bench::WrongResult);
 }
 
-TEST_CASE("bench eig: values, vectors and a part of them") {
+TEST_CASE("bench eig measures values, vectors and a part of them") {
   const TemporaryFolder folder;
   for (const char* const precision : {"s", "d"})
     all_right(bench_json(folder, {"eig", "--n", "65,30", "--peers", "two-stage,lapack", "--fraction", "0.1", "--ncuda",
@@ -155,7 +155,7 @@ TEST_CASE("bench eig: values, vectors and a part of them") {
               8);
 }
 
-TEST_CASE("bench eig: a pair, and the reduction to a band alone") {
+TEST_CASE("bench eig measures a pair and the reduction to a band") {
   const TemporaryFolder folder;
   const Words common{"eig", "--n", "65,30", "--ncuda", "0"};
   all_right(bench_json(folder, common + Words{"--peers", "two-stage,auto,lapack", "--generalized"}), 12);
@@ -163,7 +163,7 @@ TEST_CASE("bench eig: a pair, and the reduction to a band alone") {
   all_right(bench_json(folder, common + Words{"--jobs", "band", "-p", "s"}), 2);
 }
 
-TEST_CASE("bench eig: what was not checked says so, in the table, the CSV and the JSON") {
+TEST_CASE("bench eig reports unchecked results in the table, the CSV and the JSON") {
   const TemporaryFolder folder;
   const Words words{"eig", "--n", "30", "--jobs", "values", "--no-check", "--ncuda", "0"};
   const std::string json = folder / "eig.json";
@@ -177,7 +177,7 @@ TEST_CASE("bench eig: what was not checked says so, in the table, the CSV and th
   for (const auto& peer : report["peers"]) CHECK(peer["remark"] == "unchecked");
 }
 
-TEST_CASE("an eig-batch peer with a wrong value or vector is found out") {
+TEST_CASE("an eig-batch peer with a wrong value or vector is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 9, count = 20;
   const bench::EigBatchData<double> data(runtime, {.n = n, .count = count, .vectors = true});
@@ -194,7 +194,7 @@ TEST_CASE("an eig-batch peer with a wrong value or vector is found out") {
   CHECK_THROWS_AS(data.check("idle"), bench::WrongResult);
 }
 
-TEST_CASE("bench eig-batch: values and vectors of several orders") {
+TEST_CASE("bench eig-batch measures values and vectors of several orders") {
   const TemporaryFolder folder;
   for (const char* const precision : {"s", "d"})
     all_right(bench_json(folder, {"eig-batch", "--n", "3,16", "--count", "50", "--jobs", "values,vectors", "--peers",
@@ -202,7 +202,7 @@ TEST_CASE("bench eig-batch: values and vectors of several orders") {
               8);
 }
 
-TEST_CASE("bench eig-batch beside cuSOLVER", "[gpu]") {
+TEST_CASE("bench eig-batch compares with cuSOLVER", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   for (const char* const precision : {"s", "d"})
@@ -213,7 +213,7 @@ TEST_CASE("bench eig-batch beside cuSOLVER", "[gpu]") {
   all_right(bench_json(folder, {"eig-batch", "--n", "3", "--count", "70000", "--peers", "tesela,cusolver"}), 2);
 }
 
-TEST_CASE("bench eig and eig-batch refuse what they do not have") {
+TEST_CASE("bench eig and eig-batch refuse unknown options") {
   const auto refused = [](const Words& words, int code, const char* why) {
     const Outcome run = run_tesela(Words{"bench"} + words, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
     CAPTURE(words, run.err);
@@ -239,7 +239,7 @@ TEST_CASE("bench eig and eig-batch refuse what they do not have") {
   refused({"eig-batch", "--data", "device", "--peers", "tesela,lapack"}, 2, "--data host");
 }
 
-TEST_CASE("bench eig beside cuSOLVER", "[gpu]") {
+TEST_CASE("bench eig compares with cuSOLVER", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   for (const char* const precision : {"s", "d"}) {
@@ -253,14 +253,14 @@ TEST_CASE("bench eig beside cuSOLVER", "[gpu]") {
                 4);
       all_right(bench_json(folder, {"eig", "--n", "300", "--jobs", "band", "--data", data, "-p", precision}), 1);
     }
-    // So large that A is made on the device and nothing comes to the host.
+    // A of this size is generated on the device and never copied to the host.
     all_right(bench_json(folder, {"eig", "--n", "4200", "--peers", "two-stage,cusolver", "--data", "device", "--jobs",
                                   "values,vectors,band", "-p", precision}),
               5);
   }
 }
 
-TEST_CASE("bench eig-jobs: together and one by one, checked, with joules where asked for") {
+TEST_CASE("bench eig-jobs measures jobs together and one by one, checked, with joules on request") {
   const TemporaryFolder folder;
   all_right(bench_json(folder, {"eig-jobs", "-n", "70", "--count", "3", "--ncuda", "0", "--method", "two-stage",
                                 "--at-once", "3", "-p", "s"}),
@@ -274,7 +274,7 @@ TEST_CASE("bench eig-jobs: together and one by one, checked, with joules where a
   CHECK_THAT(contents(folder / "eig-jobs.csv"), ContainsSubstring(",gpu_j,cpu_j\n"));
 }
 
-TEST_CASE("bench eig-jobs on a GPU", "[gpu]") {
+TEST_CASE("bench eig-jobs measures on a GPU", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   for (const Words& how : {Words{}, Words{"--method", "two-stage"}, Words{"--streams", "1"}})

@@ -10,7 +10,7 @@
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("bench eig-study: iterations, errors and what was published beside two stages") {
+TEST_CASE("bench eig-study reports iterations, errors and published figures with two stages") {
   const TemporaryFolder folder;
   const Outcome run = run_tesela({"bench", "eig-study", "-n", "6,50", "--seeds", "2", "--kinds", "geometric:100", "-p",
                                   "d", "--peers", "two-stage,qr-iteration,lr,cholesky-lr,qr-iteration shifted",
@@ -26,11 +26,11 @@ TEST_CASE("bench eig-study: iterations, errors and what was published beside two
   const auto with = [&](const std::string& part) {
     return std::count_if(lines.begin(), lines.end(), [&](const auto& l) { return l.find(part) != std::string::npos; });
   };
-  CHECK(with(",4946,") == 2);  // of order 50, beside our own QR iteration alone
+  CHECK(with(",4946,") == 2);  // order 50, with our own QR iteration alone
   CHECK(run_tesela({"bench", "eig-study", "--peers", "nobody"}).code == 2);
 }
 
-TEST_CASE("bench qr-orthogonalize: every method beside LAPACK") {
+TEST_CASE("bench qr-orthogonalize compares every method with LAPACK") {
   const TemporaryFolder folder;
   const Outcome run = run_tesela(
       {"bench", "qr-orthogonalize", "-m", "300", "-n", "40", "--repeat", "1", "--ncuda", "0", "--out", folder.path()});

@@ -12,7 +12,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// Gram-Schmidt, twice, in double: an R and a Q that no code of ours made.
+/// Returns R and Q by Gram-Schmidt, twice, in double, independent of our kernels.
 template <class T>
 void factor(const bench::GivensData<T>& data) {
   const index_t n = data.what().n;
@@ -42,7 +42,7 @@ void factor(const bench::GivensData<T>& data) {
 
 }  // namespace
 
-TEST_CASE("bench givens tells right factors from wrong ones") {
+TEST_CASE("bench givens separates right factors from wrong ones") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const bench::GivensData<double> with_q(runtime, {.m = 30, .n = 30, .with_q = true});
   const auto verify = [&](auto spoil) {
@@ -89,7 +89,7 @@ TEST_CASE("bench givens writes both tables") {
       CAPTURE(name);
       CHECK(error.get<double>() <= 1);
     }
-  // 8192 x 64 is a published case, of a GPU.
+  // 8192 x 64 is a published case for a GPU.
   const Outcome cores =
       run_tesela({"bench", "givens", "-n", "64", "--peers", "tesela", "-r", "1", "--ncuda", "0", "-o", folder.path()});
   CHECK((cores.code == 0 && cores.out.find("8192 x 64") != std::string::npos));

@@ -1,4 +1,4 @@
-// `tesela bench …` is a program of its own, which shows nowhere but where it was not built.
+// `tesela bench …` is a separate program; users see that only if it was not built.
 
 #include "tests/support/process.hpp"
 
@@ -17,7 +17,7 @@ Outcome run_tesela_bench(Words words) {
 
 }  // namespace
 
-TEST_CASE("tesela bench is the benchmarks' program") {
+TEST_CASE("tesela bench runs the benchmark program") {
   for (const Words& words :
        {Words{"--help"}, {"gemm", "--help"}, {"help", "gemm"}, {"--help", "gemm"}, {"--version"}}) {
     CAPTURE(words);
@@ -39,7 +39,7 @@ TEST_CASE("tesela bench is the benchmarks' program") {
   CHECK_THAT(none.err, ContainsSubstring("A subcommand is required"));
 }
 
-TEST_CASE("a signal ends tesela bench as it ends every command") {
+TEST_CASE("a signal ends tesela bench like every command") {
   const TemporaryFolder folder;
   ProcessOptions options;
   options.interrupt_after = 1;
@@ -52,12 +52,13 @@ TEST_CASE("a signal ends tesela bench as it ends every command") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("without the benchmarks' program a line says how to build it") {
+TEST_CASE("without the benchmark program a message says how to build it") {
   const TemporaryFolder folder;
   const std::filesystem::path built = tesela::test::tesela();
   std::filesystem::create_directory(folder / "bin");
   std::filesystem::copy_file(built, folder / "bin/tesela");
-  std::filesystem::create_symlink(built.parent_path().parent_path() / "lib", folder / "lib");  // a bundle's libraries
+  // The libraries of a bundle.
+  std::filesystem::create_symlink(built.parent_path().parent_path() / "lib", folder / "lib");
   for (const Words& words : {Words{"bench"}, {"bench", "gemm", "-n", "5"}, {"bench", "--help"}, {"help", "bench"}}) {
     CAPTURE(words);
     const Outcome alone = run(Words{folder / "bin/tesela"} + words);

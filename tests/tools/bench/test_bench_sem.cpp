@@ -7,7 +7,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEST_CASE("bench sem tells right coefficients from wrong ones") {
+TEST_CASE("bench sem separates right coefficients from wrong ones") {
   const bench::SemData data({300, 5, 12, 6, 0.1}, 3);
   auto b = data.by_lapack();
   CHECK(data.check("first", b) == 0);
@@ -20,7 +20,7 @@ TEST_CASE("bench sem tells right coefficients from wrong ones") {
   CHECK_THROWS_AS(data.check("none", {}), bench::WrongResult);
 }
 
-TEST_CASE("bench sem: all peers agree") {
+TEST_CASE("all peers of bench sem agree") {
   const TemporaryFolder folder;
   const Outcome run =
       run_tesela({"bench", "sem", "--samples", "300", "--endogenous", "20", "--exogenous", "30", "--peers",
@@ -30,7 +30,7 @@ TEST_CASE("bench sem: all peers agree") {
   CHECK(nlohmann::json::parse(run.out)["peers"].size() == 4);
 }
 
-TEST_CASE("bench sem: the published table up to a number of equations") {
+TEST_CASE("bench sem prints the published table up to a number of equations") {
   const Outcome none = run_tesela({"bench", "sem", "--table", "published", "--largest", "399", "--json", "-"});
   CAPTURE(none.out, none.err);
   CHECK(none.code == 0);

@@ -24,7 +24,7 @@ nlohmann::json bench(const TemporaryFolder& folder, Words words, const Words& wo
   return nlohmann::json::parse(run.out);
 }
 
-/// Lines after the heading.
+/// Returns the number of lines after the heading.
 long rows(const std::string& csv) {
   const std::string text = contents(csv);
   return std::count(text.begin(), text.end(), '\n') - 1;
@@ -34,8 +34,8 @@ double roundings(const std::string& precision) {
   return precision == "s" ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
 }
 
-/// bench toeplitz-solve for these orders: its peers are those that are expected, and their residuals at rounding level,
-/// Levinson's at its square root.
+/// Runs bench toeplitz-solve for these orders and requires the expected peers with residuals at rounding level
+/// (Levinson: at its square root).
 void check_solves(const Words& kind, const std::string& precision, const std::vector<std::string>& orders,
                   const Words& peers, const Words& expected, const Words& workers = {"--ncuda", "0"}) {
   const TemporaryFolder folder;
@@ -73,7 +73,7 @@ Words ours_and(const Words& others) {
 
 }  // namespace
 
-TEST_CASE("bench toeplitz times every peer, whose eigenvalues agree") {
+TEST_CASE("bench toeplitz times every peer, and their eigenvalues agree") {
   for (const bool vectors : {false, true})
     for (const std::string precision : {"s", "d"}) {
       const TemporaryFolder folder;
@@ -89,7 +89,7 @@ TEST_CASE("bench toeplitz times every peer, whose eigenvalues agree") {
     }
 }
 
-TEST_CASE("bench toeplitz-solve times every peer, whose residuals are small") {
+TEST_CASE("bench toeplitz-solve times every peer, and their residuals are small") {
   const Words all = ours_and({"lapack-cholesky", "lapack-lu"});
   for (const std::string precision : {"s", "d"}) {
     check_solves({}, precision, {"1", "2", "65"}, all, all);
@@ -97,7 +97,7 @@ TEST_CASE("bench toeplitz-solve times every peer, whose residuals are small") {
   }
 }
 
-TEST_CASE("bench toeplitz-solve leaves out, with a word, who cannot solve a system") {
+TEST_CASE("bench toeplitz-solve leaves out peers that cannot solve a system and reports them") {
   const Words all = ours_and({"lapack-cholesky", "lapack-lu"});
   check_solves({"--random", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"lapack-lu"}));
   check_solves({"--random", "kms:0.9"}, "d", {"1", "2", "65"}, {"gradients", "levinson"}, {"gradients", "levinson"});
@@ -106,7 +106,7 @@ TEST_CASE("bench toeplitz-solve leaves out, with a word, who cannot solve a syst
                {"lookahead", "lookahead-again", "cauchy", "cauchy-again", "lapack-lu"});
 }
 
-TEST_CASE("bench toeplitz-solve on a GPU: cuSOLVER's factorizations", "[gpu]") {
+TEST_CASE("bench toeplitz-solve times cuSOLVER's factorizations on a GPU", "[gpu]") {
   require_gpu();
   const Words workers{"--ncpu", "0", "--ncuda", "1"};
   const Words all = ours_and({"cusolver-cholesky", "cusolver-lu"});
@@ -115,7 +115,7 @@ TEST_CASE("bench toeplitz-solve on a GPU: cuSOLVER's factorizations", "[gpu]") {
   check_solves({"--random", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"cusolver-lu"}), workers);
 }
 
-TEST_CASE("bench toeplitz-study: percentages found, by published choices and by ours") {
+TEST_CASE("bench toeplitz-study reports percentages found by published and by our choices") {
   const TemporaryFolder folder;
   const auto report = bench(folder, {"toeplitz-study", "--n", "60", "--per-interval", "5,10"});
   CAPTURE(report.dump());
@@ -137,7 +137,7 @@ TEST_CASE("bench toeplitz-study: percentages found, by published choices and by 
   CHECK_THAT(csv, ContainsSubstring(",date,tolerance,right_percent,max_error,intervals,converged,relaunched,"));
 }
 
-TEST_CASE("bench toeplitz-study: tolerances by both solvers") {
+TEST_CASE("bench toeplitz-study compares tolerances for both solvers") {
   const TemporaryFolder folder;
   const auto report = bench(folder, {"toeplitz-study", "--table", "tolerance", "--n", "40", "--precision", "d"});
   CAPTURE(report.dump());
@@ -151,7 +151,7 @@ TEST_CASE("bench toeplitz-study: tolerances by both solvers") {
   CHECK(last == 1e-10);
 }
 
-TEST_CASE("bench toeplitz refuses what it cannot measure") {
+TEST_CASE("bench toeplitz refuses invalid measurements") {
   const auto refused = [](const Words& words, int code, const std::string& why) {
     const Outcome run = run_tesela(words, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
     CAPTURE(words, run.err);

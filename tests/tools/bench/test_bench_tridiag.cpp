@@ -21,7 +21,7 @@ extern "C" void dgtsv_(const int*, const int*, double*, double*, double*, double
 
 namespace {
 
-/// X by LAPACK, laid out as the bench lays it out.
+/// Returns X by LAPACK in the layout of the benchmark.
 std::vector<double> solve(const bench::TridiagData<double>& data, SystemsIn systems) {
   const auto [n, batch] = std::pair{data.what().n, data.what().batch};
   std::vector<double> x(static_cast<std::size_t>(n * batch));
@@ -45,7 +45,7 @@ std::vector<double> solve(const bench::TridiagData<double>& data, SystemsIn syst
   return x;
 }
 
-/// How often each peer has a row in the CSV.
+/// Returns the number of rows of each peer in the CSV.
 std::map<std::string, int> peers_in(const std::string& path) {
   std::istringstream lines(contents(path));
   std::string line;
@@ -53,7 +53,7 @@ std::map<std::string, int> peers_in(const std::string& path) {
   std::getline(lines, line);
   REQUIRE_THAT(line, ContainsSubstring("data,peer,median_s"));
   while (std::getline(lines, line)) {
-    line = line.substr(line.find('"', line.find('"') + 1));  // past the case, which has a comma
+    line = line.substr(line.find('"', line.find('"') + 1));  // after the case, which contains a comma
     std::istringstream fields(line);
     for (int f = 0; f < 8; ++f) std::getline(fields, line, ',');
     ++rows[line];
@@ -69,7 +69,7 @@ Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> argume
 
 }  // namespace
 
-TEST_CASE("a tridiag peer that gets one unknown of one system wrong is found out, in both layouts") {
+TEST_CASE("a tridiag peer with one wrong unknown in one system is found in both layouts") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const auto systems = GENERATE(SystemsIn::columns, SystemsIn::rows);
   const auto [n, batch] = GENERATE(std::pair{1, 1}, std::pair{2, 3}, std::pair{1, 5}, std::pair{257, 1},
@@ -93,7 +93,7 @@ TEST_CASE("a tridiag peer that gets one unknown of one system wrong is found out
   CHECK_FALSE(data.residual(systems, std::vector<double>(x.size()).data()) <= data.bound());
 }
 
-TEST_CASE("bench tridiag writes rates by five numbers an unknown") {
+TEST_CASE("bench tridiag writes rates by five numbers for each unknown") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
   const std::string n = GENERATE("1", "2", "1003");
@@ -133,7 +133,7 @@ TEST_CASE("a peer that does not solve the systems is named and not timed") {
              ContainsSubstring("20000 x 64: not timed") && ContainsSubstring("thomas: the residual is"));
 }
 
-TEST_CASE("bench tridiag times the parallel reductions of small systems, and names those that are wrong") {
+TEST_CASE("bench tridiag times parallel reductions of small systems and names wrong ones") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
   const Outcome run = run_bench(folder, {"--n", "512", "--batch", "20", "--data", "host", "--ncuda", "0", "--precision",
@@ -146,7 +146,7 @@ TEST_CASE("bench tridiag times the parallel reductions of small systems, and nam
                                     ContainsSubstring("not timed: bench tridiag: cr-rd: status"));
 }
 
-TEST_CASE("bench tridiag refuses what it cannot measure, and leaves no file") {
+TEST_CASE("bench tridiag refuses invalid measurements and leaves no file") {
   const TemporaryFolder folder;
   struct Refusal {
     std::vector<std::string> arguments;
@@ -168,7 +168,7 @@ TEST_CASE("bench tridiag refuses what it cannot measure, and leaves no file") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("on a device bench tridiag checks and times cuSPARSE's solvers beside ours", "[gpu]") {
+TEST_CASE("bench tridiag checks and times the solvers of cuSPARSE on a device", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");

@@ -46,7 +46,7 @@ std::vector<Tile<T>> tiles_of(const TileMatrix<T>& A) {
 }
 
 struct Size {
-  index_t nx, ny, nz, deep, across;  // planes of a tile, y's of a tile of lines
+  index_t nx, ny, nz, deep, across;  // deep: planes of a tile; across: y's of a tile of lines
 };
 constexpr std::array sizes{Size{1, 1, 1, 1, 1}, Size{1, 2, 3, 1, 1}, Size{5, 4, 3, 3, 4},
                            Size{5, 4, 3, 1, 3}, Size{3, 7, 5, 2, 2}, Size{150, 3, 4, 3, 2}};
@@ -61,7 +61,7 @@ void check(const RuntimeOptions& options) {
     const TileMatrix<T> lines(runtime, nx * ny, nz, {nx * across, nz}), V(runtime, nx * ny, nz, {nx * across, nz});
     U.copy_from(u.values.data(), nx);
     V.copy_from(v.values.data(), nx * ny);
-    // What the boundary does not need is NaN.
+    // Boundary tiles that must not be read are NaN.
     const TileMatrix<T> nan(runtime, nx, ny, {nx, ny});
     const std::vector<T> nans(static_cast<std::size_t>(nx * ny), std::numeric_limits<T>::quiet_NaN());
     nan.copy_from(nans.data(), nx);
@@ -74,7 +74,7 @@ void check(const RuntimeOptions& options) {
     }
     for (index_t t = 0; t < lines.mt(); ++t) g.insert<BoxLines<T>>({ny, t * across}, lines(t, 0), tiles_of(U));
     REQUIRE(g.wait().ok());
-    CHECK(gathered(lines) == u.values);  // the two orders are one in memory
+    CHECK(gathered(lines) == u.values);  // both orders are the same in memory
     for (index_t t = 0; t < U.nt(); ++t) g.insert<BoxAddLines<T>>({ny, t * deep}, U(0, t), tiles_of(V));
     REQUIRE(g.wait().ok());
 
@@ -93,11 +93,12 @@ void check(const RuntimeOptions& options) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a box's Laplace operator, its lines and their sum", "", float, double) {
+TEMPLATE_TEST_CASE("a box's Laplace operator, its lines and their sum are exact", "", float, double) {
   check<TestType>({.gpus = 0});
 }
 
-TEMPLATE_TEST_CASE("a box's Laplace operator, its lines and their sum on a GPU", "[gpu][sanitize]", float, double) {
+TEMPLATE_TEST_CASE("a box's Laplace operator, its lines and their sum are exact on a GPU", "[gpu][sanitize]", float,
+                   double) {
   require_gpu();
   check<TestType>({.cpus = 0});
 }

@@ -4,7 +4,7 @@
 
 using namespace tesela::bench;
 
-TEST_CASE("published figures are the sources', each where it is comparable") {
+TEST_CASE("published figures equal their sources and are used only if comparable") {
   CHECK(published_gemm_seconds("naive 32", 8000) == 31.2);
   CHECK(published_gemm_seconds("naive 32", 10000) == 68.6);
   CHECK(published_gemm_seconds("naive 32", 12000) == 113.0);
@@ -14,7 +14,7 @@ TEST_CASE("published figures are the sources', each where it is comparable") {
   CHECK(published_chain_seconds("s", "dense 10000", "chain 32") == 82.5);
   CHECK(published_chain_seconds("s", "tridiagonal 8000", "chain 128") == 14.6);
   CHECK(published_chain_seconds("s", "tridiagonal 20000", "lapack") == 97);
-  // Single precision is never shown beside double, nor a whole time beside that of transfers or of band storage.
+  // Single precision is not compared with double, nor a whole time with one of transfers or of band storage.
   CHECK(published_chain_seconds("d", "dense 8000", "chain 128") == 0);
   CHECK(published_chain_seconds("d", "tridiagonal 8000", "chain 128") == 0);
   CHECK(published_chain_seconds("s", "dense 8000", "chain 128, in") == 0);

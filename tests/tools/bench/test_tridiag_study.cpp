@@ -13,7 +13,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEMPLATE_TEST_CASE("bench tridiag-study tells right solutions from wrong ones", "", float, double) {
+TEMPLATE_TEST_CASE("bench tridiag-study separates right solutions from wrong ones", "", float, double) {
   using T = TestType;
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 300;
@@ -34,7 +34,7 @@ TEMPLATE_TEST_CASE("bench tridiag-study tells right solutions from wrong ones", 
   }
 }
 
-TEST_CASE("bench tridiag-study prints what was published for a GPU beside a GPU alone") {
+TEST_CASE("bench tridiag-study prints published figures of GPUs only for runs on a GPU") {
   const TemporaryFolder folder;
   const auto lines_of = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments{"bench", "tridiag-study", "--repeat", "2",     "--ncpu",

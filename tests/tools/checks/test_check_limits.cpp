@@ -19,7 +19,7 @@
 #include <sstream>
 #include <string>
 
-// No check of a command has a limit that lets a useless result pass as "ok".
+// No check of a command may have a limit that accepts a useless result as "ok".
 
 using namespace tesela;
 using namespace tesela::cli;
@@ -27,19 +27,19 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Numbers in an array of 1 TiB in single precision, which has the largest limits.
+/// Number of elements and order of an array of 1 TiB in single precision, which has the largest limits.
 constexpr index_t most = index_t{1} << 38, order = index_t{1} << 19;
-/// A limit that grows with the problem's condition.
+/// A limit that grows with the condition of the problem.
 constexpr double without_end = std::numeric_limits<double>::infinity();
 
-/// The checks of all commands that have limits, with the limit at the largest problem. If commands share a name, the
-/// largest of their limits.
+/// Returns the checks with limits of all commands, with the limit for the largest problem. If commands share a name,
+/// the largest limit counts.
 const std::map<std::string, double>& limits() {
   const EigBounds eig = eig_bounds<float>(order);
   const QrBounds qr = qr_bounds<float>(most, 1), square = qr_bounds<float>(order, order);
   const double rounding = rounding_bound<float>(most), spectrum = useful_bound;  // spectrum_bounds
   static const std::map<std::string, double> all{
-      // eig, its batches, jobs and iterations; toeplitz eig. Generalized problems: times B's condition.
+      // eig with its batches, jobs and iterations; toeplitz eig. For generalized problems times the condition of B.
       {"max_error", without_end},
       {"max_residual", without_end},
       {"orthogonality", without_end},
@@ -50,7 +50,7 @@ const std::map<std::string, double>& limits() {
       {"error_bound", spectrum},
       {"range_moved", 1e-3},
       {"symmetry", 100 * static_cast<double>(std::numeric_limits<float>::epsilon())},
-      // lu, cholesky, qr, gqr, ols, gemm. In wls that divides by a factor: times the condition of the factor.
+      // lu, cholesky, qr, gqr, ols, gemm. For wls with division by a factor: times the condition of the factor.
       {"backward_error", without_end},
       {"solution_error", std::max(factor_bound<float>(order, true), factor_bound<float>(order, false))},
       {"componentwise_error", std::sqrt(static_cast<double>(std::numeric_limits<float>::epsilon()))},
@@ -62,7 +62,7 @@ const std::map<std::string, double>& limits() {
       // glm, wls, lse. The optimality: times the condition of B2.
       {"constraint_residual", useful_bound},
       {"optimality", without_end},
-      {"normal_residual", without_end},  // in sem, times the condition of the data
+      {"normal_residual", without_end},  // for sem: times the condition of the data
       {"system_residual", without_end},
       // tridiag, toeplitz solve
       {"residual", std::max(toeplitz_residual_bound<float>(most), tridiagonal_residual_bound<float>)},
@@ -77,11 +77,11 @@ const std::map<std::string, double>& limits() {
   return all;
 }
 
-/// Limits in units without a scale: a number of mistakes, and standard deviations of an error rate.
+/// Limits in other units: numbers of errors, and standard deviations of an error rate.
 const std::set<std::string> counted{"uncertain",     "miscounted",       "certify_misses",
                                     "ml_mismatches", "count_mismatches", "zf_sigmas"};
 
-/// Numbers without a limit.
+/// Values without a limit.
 const std::set<std::string> without_limit{"backward_error",
                                           "below",
                                           "below_skew",
@@ -165,7 +165,7 @@ std::string text_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-TEST_CASE("a limit above a hundredth is never ok, whatever was measured") {
+TEST_CASE("a limit above a hundredth is never ok for any measured error") {
   for (const double limit :
        {0.011, 1.0, 3.92, 1e136, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     CAPTURE(limit);
@@ -178,7 +178,7 @@ TEST_CASE("a limit above a hundredth is never ok, whatever was measured") {
   CHECK(is_wrong("optimality", {1e-2, 1e-2}).empty());
   CHECK_THAT(is_wrong("optimality", {2e-2, 1e-2}), ContainsSubstring("at most 0.01"));
   CHECK_THAT(is_wrong("optimality", {std::numeric_limits<double>::quiet_NaN(), 1e-2}), ContainsSubstring("not finite"));
-  // A given rcond may cut more: the rank is then deficient, and reported as such.
+  // A larger rcond may cut off more; the rank is then deficient and reported.
   CHECK(Measured{0.05, 1e-14, 0.1}.good());
   CHECK_FALSE(Measured{0.2, 1e-14, 0.1}.good());
   Report report("test", {});
@@ -188,7 +188,7 @@ TEST_CASE("a limit above a hundredth is never ok, whatever was measured") {
   CHECK_FALSE(report.good());
 }
 
-TEST_CASE("every check's limit at the largest problem is useful, or its status is not ok") {
+TEST_CASE("the limit of every check at the largest problem is useful, or its status is not ok") {
   for (const auto& [name, limit] : limits()) {
     CAPTURE(name, limit);
     CHECK((limit <= useful_bound || !is_wrong(name, {0, limit}).empty()));

@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-// The bounds by which results are called inaccurate: no method comes near them on any input, and a wrong entry is
-// above.
+// Bounds above which results are called inaccurate: correct methods stay far below them for any input, and a wrong
+// entry exceeds them.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -69,7 +69,7 @@ struct Worst {
   double backward = 0, orthogonality = 0;
 };
 
-/// Forms Q and measures; returns the errors over their bounds.
+/// Forms Q and returns the errors divided by their bounds.
 template <class T, class Factor>
 Worst measured(const HostMatrix<T>& a, TileShape tile, const Factor& factor) {
   const index_t k = std::min(a.rows(), a.cols());
@@ -124,14 +124,16 @@ void check_every_qr(bool rotations) {
       }
   }
   WARN("largest errors over their bounds: " << worst.backward << ", " << worst.orthogonality << " (" << where << ")");
-  CHECK(worst.backward > 0.01);  // or the bound is none
+  CHECK(worst.backward > 0.01);  // otherwise the bound is useless
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every QR stays below its bounds", "", float, double) { check_every_qr<TestType>(true); }
+TEMPLATE_TEST_CASE("the errors of every QR stay below their bounds", "", float, double) {
+  check_every_qr<TestType>(true);
+}
 
-TEMPLATE_TEST_CASE("every QR stays below its bounds on a GPU", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("the errors of every QR stay below their bounds on a GPU", "[gpu]", float, double) {
   require_gpu();
   shared_runtime.reset();
   runtime({.cpus = 0});
@@ -139,7 +141,7 @@ TEMPLATE_TEST_CASE("every QR stays below its bounds on a GPU", "[gpu]", float, d
   shared_runtime.reset();
 }
 
-TEMPLATE_TEST_CASE("a wrong entry of R is above the bound", "", float, double) {
+TEMPLATE_TEST_CASE("a wrong entry of R exceeds the bound", "", float, double) {
   using T = TestType;
   const index_t m = 300, n = 200;
   const auto input = inputs<T>(m, n, 1);
@@ -157,7 +159,8 @@ TEMPLATE_TEST_CASE("a wrong entry of R is above the bound", "", float, double) {
   CHECK(qr_error(input[0].a, f, q).orthogonality > qr_bounds<T>(m, n).orthogonality);
 }
 
-TEMPLATE_TEST_CASE("every product stays below its bound, and a wrong entry does not", "", float, double) {
+TEMPLATE_TEST_CASE("the error of every product stays below its bound, and a wrong entry exceeds it", "", float,
+                   double) {
   using T = TestType;
   double worst = 0;
   for (const index_t k : {1, 7, 64, 2000})
@@ -180,7 +183,7 @@ TEMPLATE_TEST_CASE("every product stays below its bound, and a wrong entry does 
                                         T(0),     a.data(), b.data(), nullptr, c.data()};
         const ProductError error = product_error(problem, rows);
         CAPTURE(k, left.name, right.name, error.scaled);
-        if (!error.finite) continue;  // the product of such sizes overflows
+        if (!error.finite) continue;  // the product overflows
         CHECK(error.scaled <= product_bound<T>(k));
         worst = std::max(worst, error.scaled / product_bound<T>(k));
         if (left.name != "uniform" || right.name != "uniform") continue;
@@ -190,7 +193,7 @@ TEMPLATE_TEST_CASE("every product stays below its bound, and a wrong entry does 
   WARN("largest error over its bound: " << worst);
 }
 
-TEST_CASE("products that a double does not hold are measured as well") {
+TEST_CASE("products whose terms overflow in double are measured") {
   // 2^900 2^900 2^-1000: the terms overflow without the factor.
   HostMatrix<double> a(1, 1), b(1, 1), c(1, 1);
   a(0, 0) = b(0, 0) = std::ldexp(1.5, 900);

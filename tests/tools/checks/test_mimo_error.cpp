@@ -9,7 +9,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-TEST_CASE("the largest gap: what is no number stays") {
+TEST_CASE("the largest gap keeps NaN") {
   double largest = 0;
   for (const double gap : {1e-16, 0.0, 3e-16, 2e-16}) raise_gap(largest, gap);
   CHECK(largest == 3e-16);
@@ -18,7 +18,7 @@ TEST_CASE("the largest gap: what is no number stays") {
   CHECK(std::isnan(largest));
 }
 
-TEST_CASE("mimo_error has the gap of a wrong answer, near the largest number too") {
+TEST_CASE("mimo_error returns the gap of a wrong result, also near the largest number") {
   for (const double scale : {1.0, 1e305, 1e-290}) {
     Problem<double> p = problem<double>({2, 2, 40, 1}, "qpsk", "rayleigh", 30);
     for (auto* const a : {&p.h, &p.y})

@@ -11,7 +11,7 @@ using Catch::Matchers::WithinAbs;
 
 namespace {
 
-/// Bits of BPSK that are wrong in channels of Rayleigh fading, `coherence` bits each.
+/// Returns the bit error rate of BPSK in Rayleigh fading with `coherence` bits for each channel.
 MimoErrorRate simulate(index_t channels, index_t coherence, double snr, std::mt19937_64& random) {
   HostMatrix<int> found = HostMatrix<int>::zeros(1, channels * coherence);
   const HostMatrix<int> sent = HostMatrix<int>::zeros(1, channels * coherence);
@@ -29,7 +29,7 @@ double mean_rate(double snr) { return (1 - std::sqrt(snr / (1 + snr))) / 2; }
 
 }  // namespace
 
-TEST_CASE("intervals of error rates hold what they promise, few channels and many") {
+TEST_CASE("intervals of error rates have the stated coverage for few and many channels") {
   std::mt19937_64 random(1);
   for (const auto& [channels, coherence, snr, least] : {std::tuple{1000, 1, 10.0, 0.9},
                                                         {100, 100, 10.0, 0.9},
@@ -50,7 +50,7 @@ TEST_CASE("intervals of error rates hold what they promise, few channels and man
   }
 }
 
-TEST_CASE("an interval narrows with events, and one channel tells nothing") {
+TEST_CASE("an interval narrows with more events, and one channel gives the interval [0, 1]") {
   std::mt19937_64 random(1);
   const MimoErrorRate many = simulate(40000, 1, 0.3, random), one = simulate(1, 1000, 0.3, random);
   const double rate = many.bit_rate(), usual = 1.96 * std::sqrt(rate / 40000);

@@ -14,7 +14,7 @@ using Catch::Approx;
 
 namespace {
 
-/// A matrix of random numbers with LAPACK's factors, which may be spoilt before they are measured.
+/// A random matrix with LAPACK's factors, which a test may change before the errors are computed.
 template <class T>
 struct Factored {
   HostMatrix<T> a, factors;
@@ -61,7 +61,7 @@ TEMPLATE_TEST_CASE("LAPACK's own factors have errors of a few roundings", "", fl
     }
 }
 
-TEST_CASE("sizes of zero have no error") {
+TEST_CASE("empty matrices have no error") {
   for (const auto& [m, n] : {std::pair<index_t, index_t>{0, 0}, {0, 4}, {4, 0}}) {
     const Factored<double> f(m, n);
     CHECK(f.measured(m).backward == 0);
@@ -71,12 +71,12 @@ TEST_CASE("sizes of zero have no error") {
   }
 }
 
-TEST_CASE("a known change of the factors is the error that is found") {
+TEST_CASE("a known change of the factors equals the reported error") {
   Factored<double> f(60, 30);
   double norm = 0;
   for (index_t e = 0; e < f.a.size(); ++e) norm += f.a.data()[e] * f.a.data()[e];
   norm = std::sqrt(norm);
-  SECTION("in R: that much, whatever the entry") {
+  SECTION("in R: the size of the change, for any entry") {
     f.factors(3, 20) += 1e-3;
     CHECK(f.measured(30).backward == Approx(1e-3 / norm));
     CHECK(f.measured(30).orthogonality <= 1e-14);
@@ -90,7 +90,7 @@ TEST_CASE("a known change of the factors is the error that is found") {
     CHECK(qr_error(f.a, f.factors, q).orthogonality == Approx(2e-3).epsilon(1e-2));
     CHECK(qr_error(f.a, f.factors, q).backward == Approx(1e-3 * std::sqrt(row) / norm));
   }
-  SECTION("in a reflector: Q is not orthogonal any more") {
+  SECTION("in a reflector: Q is no longer orthogonal") {
     f.tau[4] *= 0.99;
     const QrError exact = f.measured(30), estimate = f.estimated(300);
     CHECK(exact.orthogonality > 1e-3);
@@ -99,7 +99,7 @@ TEST_CASE("a known change of the factors is the error that is found") {
   }
 }
 
-TEMPLATE_TEST_CASE("what stands below R's diagonal is not read", "", float, double) {
+TEMPLATE_TEST_CASE("elements below R's diagonal are not read", "", float, double) {
   Factored<TestType> f(20, 12);
   const auto q = f.q(12);
   for (index_t j = 0; j < 12; ++j)
@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("what stands below R's diagonal is not read", "", float, doub
     for (index_t i = 0; i < 12; ++i) CHECK((i > j ? r(i, j) == 0 : r(i, j) == f.factors(i, j)));
 }
 
-TEST_CASE("entries of any size neither overflow nor vanish") {
+TEST_CASE("entries of any size neither overflow nor underflow") {
   for (const double scale : {1e-305, 1e-200, 1e200, 1e305}) {
     CAPTURE(scale);
     Factored<double> f(50, 30, scale);
@@ -127,7 +127,7 @@ TEST_CASE("entries of any size neither overflow nor vanish") {
   CHECK(zero.estimated().backward == 0);
 }
 
-TEMPLATE_TEST_CASE("what the smallest numbers lose is forgiven, but not a whole matrix", "", float, double) {
+TEMPLATE_TEST_CASE("underflow of the smallest numbers is tolerated, but not of a whole matrix", "", float, double) {
   constexpr auto least = std::numeric_limits<TestType>::denorm_min();
   const Generator<TestType> random{Pattern::uniform, 0, 20, 3, 40};
   HostMatrix<TestType> a(40, 20), q(40, 20), factors(40, 20);
@@ -138,15 +138,15 @@ TEMPLATE_TEST_CASE("what the smallest numbers lose is forgiven, but not a whole 
         q(i, j) = TestType(i == j);
         factors(i, j) = TestType(i <= j ? a(i, j) : 0);
       }
-    return qr_error(a, factors, q).backward;  // all below R's diagonal is lost, some 85 % of A
+    return qr_error(a, factors, q).backward;  // everything below R's diagonal underflows, about 85 % of A
   };
   CHECK(fill(100) > 0.5);
   CHECK(fill(1) > 0.5);
   for (index_t j = 0; j < 20; ++j) factors(j, j) = a(j, j) = TestType(1e9) * std::numeric_limits<TestType>::min();
-  CHECK(qr_error(a, factors, q).backward == 0);  // nothing beside these
+  CHECK(qr_error(a, factors, q).backward == 0);  // negligible
 }
 
-TEST_CASE("what is not a number is not finite, and never a small error") {
+TEST_CASE("NaN and infinities give errors that are not finite") {
   for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     Factored<double> f(20, 10);
     f.factors(2, 5) = value;

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <limits>
 
-// The errors of a factorization that lies over several ranks. The case with the tag [.rank] is what each rank runs.
+// Errors of a factorization over several ranks; each rank runs the case with the tag [.rank].
 
 using namespace tesela;
 using namespace tesela::test;
 
-TEST_CASE("errors of Q and R over ranks are measured, of small and of large entries", "[ranks]") {
+TEST_CASE("errors of Q and R over ranks are measured for small and large entries", "[ranks]") {
   require_ranks();
   for (const int ranks : {2, 4}) {
     const Outcome all =
@@ -27,7 +27,7 @@ TEST_CASE("errors on ranks", "[.rank]") {
   const TileShape tile{16, 8};
   const BlockCyclic part(runtime, {m, n}, tile), of_block(runtime, {m, 3 * vectors}, tile);
   for (const double size : {1.0, 1e-300, 1e300}) {
-    // Q are columns of the identity, so R is A's upper triangle.
+    // Q consists of columns of the identity, so R is A's upper triangle.
     HostMatrix<double> a = HostMatrix<double>::zeros(part.local().rows, part.local().cols), q = a.clone();
     double norm = 0;
     for (index_t j = 0; j < a.cols(); ++j)
@@ -40,7 +40,7 @@ TEST_CASE("errors on ranks", "[.rank]") {
       for (index_t i = 0; i <= j; ++i) norm += std::pow(std::sin(static_cast<double>(i + 3 * j)), 2);
     norm = std::sqrt(norm);
     const QrPartsSample<double> sample(runtime, part, a, vectors, 5);
-    const HostMatrix<double> block = sample.block(of_block);  // and so Q's product with it
+    const HostMatrix<double> block = sample.block(of_block);  // also Q's product with the block
     for (const bool columns : {false, true}) {
       CAPTURE(size, columns);
       const auto errors = [&](const HostMatrix<double>& of_a, const HostMatrix<double>& product) {
@@ -50,7 +50,7 @@ TEST_CASE("errors on ranks", "[.rank]") {
       CHECK(right.finite);
       CHECK(right.backward < 1e-14);
       CHECK(right.orthogonality < 1e-14);
-      // One entry of A is not what Q R says.
+      // One entry of A differs from Q R.
       HostMatrix<double> other = a.clone();
       if (part.rows.here(70) && part.columns.here(30))
         other(part.rows.before(70), part.columns.before(30)) = 0.1 * size;

@@ -20,10 +20,9 @@ double largest(const SemError& error, std::size_t equation) {
 
 }  // namespace
 
-TEST_CASE("a GPU's products with residuals measure what cores' do", "[gpu]") {
+TEST_CASE("products with residuals on a GPU agree with cores", "[gpu]") {
   require_gpu();
-  const GeneratedModel m =
-      generate_model({12000, 30, 500, 10, 0.1}, 1);  // in two blocks of rows, of which a GPU takes one
+  const GeneratedModel m = generate_model({12000, 30, 500, 10, 0.1}, 1);  // two blocks of rows; a GPU processes one
   SemError found[2];
   for (const bool gpu : {false, true}) {
     Runtime on(gpu ? RuntimeOptions{} : RuntimeOptions{.gpus = 0});
@@ -38,11 +37,11 @@ TEST_CASE("a GPU's products with residuals measure what cores' do", "[gpu]") {
   }
 }
 
-TEST_CASE("estimates are measured by the data, and a wrong coefficient is seen") {
+TEST_CASE("estimates are checked with the data, and a wrong coefficient is found") {
   for (const int variant : {0, 1, 2}) {
     SemProblem p = generated(150, 9, 3, 3, 2, 0.5, 3);
     if (variant == 1) p.model.equations[1].instruments = {8, 0, 3, 4, 5, 6};
-    if (variant == 2) {  // collinear instruments, of all and of one equation
+    if (variant == 2) {  // collinear instruments, of all equations or of one
       for (index_t t = 0; t < 150; ++t) p.data(t, 7) = 1e5 * p.data(t, 2) - p.data(t, 6), p.data(t, 10) *= 1e-100;
       p.model.equations[0].instruments = {0, 1, 2, 6, 7, 5, 8};
     }
@@ -72,7 +71,7 @@ TEST_CASE("estimates are measured by the data, and a wrong coefficient is seen")
       if (method == SemMethod::three_stage || method == SemMethod::sur) {
         for (index_t i = 0; i < 3; ++i)
           for (index_t j = 0; j < 3; ++j) s.weighting_correlation(i, j) = 1;
-        CHECK(measured().system_residual > 1e8 * good.bound);  // infinite, or what rounding leaves of a zero pivot
+        CHECK(measured().system_residual > 1e8 * good.bound);  // infinite, or rounding errors in place of a zero pivot
       }
     }
   }

@@ -24,10 +24,10 @@ struct Vectors {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the residuals of a tridiagonal system are those worked out by hand", "", float, double) {
+TEMPLATE_TEST_CASE("residuals of a tridiagonal system equal those computed by hand", "", float, double) {
   using T = TestType;
   const T nan = std::numeric_limits<T>::quiet_NaN();
-  // Rows (2 1 .), (-1 4 3), (. 5 -2); the last differs from b by 1.
+  // Rows (2 1 .), (-1 4 3), (. 5 -2); the last one differs from b by 1.
   Vectors<T> v{{nan, -1, 5}, {2, 4, -2}, {1, 3, nan}, {4, 16, 3}, {1, 2, 3}};
   CHECK(v.error().residual == Approx(1.0 / (8 * 3 + 16)));
   CHECK(v.error().residual_componentwise == Approx(1.0 / (10 + 6 + 3)));
@@ -46,37 +46,37 @@ TEMPLATE_TEST_CASE("the residuals of a tridiagonal system are those worked out b
   CHECK(v.error(true).residual_componentwise == Approx(2.0 / (21 + 2 + 2 + 27)));
 }
 
-TEMPLATE_TEST_CASE("tiny tridiagonal systems have their residuals too", "", float, double) {
+TEMPLATE_TEST_CASE("residuals of tiny tridiagonal systems are correct", "", float, double) {
   using T = TestType;
   const T nan = std::numeric_limits<T>::quiet_NaN();
   CHECK(Vectors<T>{}.error().residual == 0);
   CHECK(Vectors<T>{}.error(true).residual_componentwise == 0);
   CHECK((Vectors<T>{{nan}, {2}, {nan}, {6}, {3}}.error().residual == 0));
   CHECK((Vectors<T>{{nan}, {2}, {nan}, {5}, {3}}.error().residual == Approx(1.0 / 11)));
-  CHECK((Vectors<T>{{1}, {2}, {3}, {18}, {3}}.error(true).residual == 0));  // all three couple x to itself
+  CHECK((Vectors<T>{{1}, {2}, {3}, {18}, {3}}.error(true).residual == 0));  // all three elements multiply the same x
   CHECK((Vectors<T>{{nan}, {0}, {nan}, {0}, {0}}.error().residual_componentwise == 0));
   CHECK((Vectors<T>{{nan}, {0}, {nan}, {1}, {3}}.error().residual_componentwise == 1));
   CHECK((Vectors<T>{{1, 5}, {2, 6}, {3, 7}, {10, 24}, {1, 2}}.error(true).residual == 0));
 }
 
-TEST_CASE("the residual by components sees rows that the other does not") {
+TEST_CASE("the componentwise residual finds rows that the normwise one misses") {
   const Vectors<double> v{{0, 0}, {1, 1e-200}, {0, 0}, {1, 1e-200}, {1, 3}};
   CHECK(v.error().residual < 1e-199);
   CHECK(v.error().residual_componentwise == Approx(2.0 / 4));
 }
 
-TEST_CASE("huge and tiny numbers neither overflow nor vanish") {
+TEST_CASE("huge and tiny numbers neither overflow nor underflow") {
   const double h = 1e300;
   CHECK((Vectors<double>{{0, h}, {h, h}, {h, 0}, {0, 0}, {h, -h}}.error().residual == 0));
   CHECK((Vectors<double>{{0, h}, {h, h}, {h, 0}, {0, 0}, {h, h}}.error().residual == Approx(1)));
   CHECK((Vectors<double>{{0, h}, {h, h}, {h, 0}, {h, h}, {h, h}}.error().residual_componentwise == Approx(1)));
   const double t = 1e-300;
   CHECK((Vectors<double>{{0}, {t}, {0}, {0}, {t}}.error().residual == Approx(1)));
-  // A rounding error of x shows: the products are not rounded to double.
+  // A rounding error of x is found: the products are not rounded to double.
   CHECK((Vectors<double>{{0}, {3}, {0}, {1}, {1.0 / 3}}.error().residual == Approx(std::ldexp(1.0, -54) / 2)));
 }
 
-TEMPLATE_TEST_CASE("what is not finite is never a small residual, wherever it stands", "", float, double) {
+TEMPLATE_TEST_CASE("NaN and infinities never give a small residual at any place", "", float, double) {
   using T = TestType;
   for (const T poison : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
     for (std::size_t at = 0; at < 3; ++at)
@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("what is not finite is never a small residual, wherever it st
       }
 }
 
-TEST_CASE("strides take a system out of an interleaved batch") {
+TEST_CASE("strides select a system of an interleaved batch") {
   // Two systems side by side: 2 x = 6 twice, and 1 x = 5, 4 x = 8.
   const double zero[] = {0, 0, 0, 0}, d[] = {2, 1, 2, 4}, b[] = {6, 5, 6, 8}, x[] = {3, 5, 3, 1};
   const auto error = [&](index_t s) {

@@ -18,7 +18,7 @@ void write(const std::string& path, const std::string& text) { std::ofstream(pat
 
 }  // namespace
 
-TEST_CASE("the index pattern gives its known product, exactly") {
+TEST_CASE("the index pattern gives its known product exactly") {
   const TemporaryFolder folder;
   const Outcome run = run_tesela({"gemm", "--n", "10", "--random", "index", "--tile", GENERATE("10", "3x4", "64"),
                                   "--precision", GENERATE("s", "d"), "--out", folder / "c.mtx"});
@@ -53,12 +53,12 @@ TEST_CASE("gemm reports a small measured error under every scheduler") {
   const auto report = json_of(run);
   const double error = report["checks"]["error"];
   CHECK(error <= (precision == "d" ? 1e-14 : 1e-6));
-  CHECK(error > 0);  // a product of this size in floating point is not exact: 0 would mean nothing was compared
+  CHECK(error > 0);  // a product of this size has rounding errors, so 0 would mean that nothing was compared
   CHECK(report["machine"]["scheduler"] == scheduler);
   if (!workers.empty()) CHECK(report["machine"]["cpu_workers"] == 1);
 }
 
-TEST_CASE("the JSON report keeps its contract") {
+TEST_CASE("the JSON report has its documented fields") {
   const Outcome run =
       run_tesela({"gemm", "--n", "300", "--tile", "100", "--repeat", "3", "--beta", "0.5", "--json", "-"});
   REQUIRE(run.code == 0);
@@ -82,7 +82,7 @@ TEST_CASE("the JSON report keeps its contract") {
   CHECK(report["seconds"]["total"].get<double>() >= report["seconds"]["compute"].get<double>());
 }
 
-TEST_CASE("sizes of zero are legal and give the BLAS result") {
+TEST_CASE("sizes of zero are accepted and give the result of BLAS") {
   const TemporaryFolder folder;
   const auto [m, n, k] = GENERATE(table<std::string, std::string, std::string>(
       {{"0", "5", "3"}, {"5", "0", "3"}, {"5", "4", "0"}, {"0", "0", "0"}}));
@@ -93,7 +93,7 @@ TEST_CASE("sizes of zero are legal and give the BLAS result") {
   CHECK_THAT(contents(folder / "c.mtx"), ContainsSubstring("\n" + m + " " + n + "\n"));
 }
 
-TEST_CASE("no rows end at once, however many columns there are") {
+TEST_CASE("matrices without rows end at once for any number of columns") {
   const TemporaryFolder folder;
   ProcessOptions options;
   options.limit = 20;
@@ -108,7 +108,7 @@ TEST_CASE("no rows end at once, however many columns there are") {
   }
 }
 
-TEST_CASE("alpha and beta of any size pass where the product is right") {
+TEST_CASE("alpha and beta of any size pass if the product is correct") {
   const auto [alpha, beta, precision] = GENERATE(table<std::string, std::string, std::string>({
       {"1e12", "0", "d"},
       {"1e-12", "0", "d"},
@@ -123,7 +123,7 @@ TEST_CASE("alpha and beta of any size pass where the product is right") {
   CHECK(json_of(run)["status"] == "ok");
 }
 
-TEST_CASE("wrong use is exit code 2 with a message") {
+TEST_CASE("wrong use gives exit code 2 and a message") {
   const TemporaryFolder folder;
   write(folder / "a.mtx", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n6\n");
   write(folder / "nan.mtx", "%%MatrixMarket matrix array real general\n1 1\nnan\n");
@@ -166,7 +166,7 @@ TEST_CASE("wrong use is exit code 2 with a message") {
   }
 }
 
-TEST_CASE("what the machine cannot do is exit code 3 with a message that says what to set") {
+TEST_CASE("a limit of the machine gives exit code 3 and a message that names the setting") {
   const auto [variables, message] = GENERATE(table<std::map<std::string, std::string>, std::string>({
       {{{"STARPU_NCPU", "0"}, {"STARPU_NCUDA", "0"}}, "set STARPU_NCPU"},
       {{{"STARPU_SCHED", "nonsense"}}, "STARPU_SCHED=nonsense"},
@@ -179,19 +179,19 @@ TEST_CASE("what the machine cannot do is exit code 3 with a message that says wh
   CHECK_THAT(run.err, ContainsSubstring(message));
 }
 
-TEST_CASE("matrices that memory cannot hold together are exit code 3, with what they take") {
+TEST_CASE("matrices that do not fit into memory give exit code 3 and their size") {
   const Outcome run = run_tesela({"gemm", "--n", "3000000", "--beta", "1"});
   CAPTURE(run.err);
   CHECK(run.code == 3);
   CHECK_THAT(run.err, ContainsSubstring("GiB"));
 }
 
-TEST_CASE("a full disk is exit code 3 and leaves nothing behind") {
+TEST_CASE("a full disk gives exit code 3 and leaves no file") {
   const TemporaryFolder folder;
   SECTION("a file-size limit") {
     ProcessOptions options;
     options.largest_file = 20000;
-    options.environment["STARPU_HOME"] = folder / "home";  // StarPU's own files are small, but let them not interfere
+    options.environment["STARPU_HOME"] = folder / "home";  // keep StarPU's own files away from the limit
     const Outcome run = run_tesela({"gemm", "--n", "200", "--out", folder / "c.npy"}, options);
     CAPTURE(run.err);
     CHECK(run.code == 3);
@@ -206,7 +206,7 @@ TEST_CASE("a full disk is exit code 3 and leaves nothing behind") {
     CHECK(run.code == 3);
     CHECK_THAT(run.err, ContainsSubstring("/dev/full"));
   }
-  SECTION("a trace that finds no room") {
+  SECTION("a trace on a full file system") {
     if (!tesela::can_trace()) SKIP("built without FxT");
     const auto in_small_folder = [&](const std::string& command) {
       return run({"/usr/bin/env", "unshare", "-mr", "/bin/sh", "-c",
@@ -221,7 +221,7 @@ TEST_CASE("a full disk is exit code 3 and leaves nothing behind") {
   }
 }
 
-TEST_CASE("a result that is not finite is exit code 1 and is not written") {
+TEST_CASE("a result that is not finite gives exit code 1 and is not written") {
   const TemporaryFolder folder;
   const Outcome run = run_tesela({"gemm", "--n", "40", "--alpha", "1e308", "--out", folder / "c.mtx", "--json", "-"});
   CHECK(run.code == 1);
@@ -229,9 +229,9 @@ TEST_CASE("a result that is not finite is exit code 1 and is not written") {
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("a value that is not finite is found outside the sampled rows too") {
+TEST_CASE("an element that is not finite is found outside the sampled rows") {
   const TemporaryFolder folder;
-  constexpr int rows = 5000;  // too many to compare them all
+  constexpr int rows = 5000;  // too many rows to compare all
   std::string a = "%%MatrixMarket matrix array real general\n" + std::to_string(rows) + " 1\n";
   for (int i = 0; i < rows; ++i) a += i == 2345 ? "1e200\n" : "1\n";
   write(folder / "a.mtx", a);
@@ -243,11 +243,11 @@ TEST_CASE("a value that is not finite is found outside the sampled rows too") {
   const auto report = json_of(run);
   CHECK(report["status"] == "not finite");
   CHECK(report["checks"]["sampled_rows"] == 64);
-  CHECK(report["checks"]["error"] == 0);  // so row 2345 is not one of them
+  CHECK(report["checks"]["error"] == 0);  // row 2345 is not a sampled row
   CHECK(folder.files() == 2);
 }
 
-TEST_CASE("a report that cannot be written is refused before anything is computed") {
+TEST_CASE("an invalid report file is refused before the computation") {
   const TemporaryFolder folder;
   const Outcome gemm =
       run_tesela({"gemm", "--n", "10", "--out", folder / "c.mtx", "--json", folder / "none/report.json"});
@@ -260,7 +260,7 @@ TEST_CASE("a report that cannot be written is refused before anything is compute
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("Ctrl-C stops a long run within a second, with exit code 130 and no output") {
+TEST_CASE("Ctrl-C stops a long run within a second with exit code 130 and no output") {
   const TemporaryFolder folder;
   ProcessOptions options;
   options.interrupt_after = GENERATE(0.7, 2.5);
@@ -272,7 +272,7 @@ TEST_CASE("Ctrl-C stops a long run within a second, with exit code 130 and no ou
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("trace converts and draws what a program recorded by StarPU's own variables") {
+TEST_CASE("trace converts and draws a recording made with StarPU's own variables") {
   if (!tesela::can_trace()) SKIP("this StarPU records no traces");
   const TemporaryFolder folder;
   ProcessOptions recorded;
@@ -286,7 +286,7 @@ TEST_CASE("trace converts and draws what a program recorded by StarPU's own vari
   CHECK_THAT(contents(folder / "tasks.rec"), ContainsSubstring("Name: scal\n"));
 }
 
-TEST_CASE("trace says by its exit code that nothing was drawn") {
+TEST_CASE("the exit code of trace reports that nothing was drawn") {
   const TemporaryFolder folder;
   write(folder / "tasks.rec", "Name: never_ran\n\n");
   const Outcome run = run_tesela({"trace", folder.path()});
@@ -296,7 +296,7 @@ TEST_CASE("trace says by its exit code that nothing was drawn") {
   CHECK(run_tesela({"trace", folder / "none"}).code == 2);
 }
 
-TEST_CASE("help and version") {
+TEST_CASE("help and version are printed") {
   const Outcome help = run_tesela({"gemm", "--help"});
   CHECK(help.code == 0);
   CHECK_THAT(help.out, ContainsSubstring("Examples:") && ContainsSubstring("--tile") && ContainsSubstring("--json"));
@@ -317,7 +317,7 @@ TEST_CASE("info describes the machine") {
   CHECK(report["machine"]["gpus"].size() == static_cast<std::size_t>(tesela::count_cuda_devices()));
 }
 
-TEST_CASE("info tells what a GPU's kernels may use", "[gpu]") {
+TEST_CASE("info lists the optional features of a GPU's kernels", "[gpu]") {
   require_gpu();
   for (const auto& gpu : json_of(run_tesela({"info", "--json", "-"}))["machine"]["gpus"]) {
     const auto number = [&](const char* key) { return gpu[key].get<double>(); };
@@ -337,7 +337,7 @@ TEST_CASE("info tells what a GPU's kernels may use", "[gpu]") {
              ContainsSubstring("shared memory") && ContainsSubstring("bits, ECC o") && ContainsSubstring(" L2 "));
 }
 
-TEST_CASE("files in, file out: what generate writes is what gemm multiplies") {
+TEST_CASE("gemm multiplies the files that generate writes") {
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"generate", "--m", "70", "--n", "50", "--seed", "4", "--out", folder / "a.npy"}).code == 0);
   REQUIRE(run_tesela({"generate", "--m", "90", "--n", "50", "--seed", "5", "--out", folder / "b.mtx"}).code == 0);
@@ -355,7 +355,7 @@ TEST_CASE("files in, file out: what generate writes is what gemm multiplies") {
   CHECK(std::filesystem::file_size(folder / "d.npy") == 128 + 70 * 90 * sizeof(double));
 }
 
-TEST_CASE("every CUDA kernel through the command", "[gpu]") {
+TEST_CASE("every CUDA kernel of gemm can be selected", "[gpu]") {
   require_gpu();
   const std::string kernel = GENERATE("cublas", "naive", "shared", "coarse", "tuned");
   const std::string precision = GENERATE("d", "s");
@@ -367,7 +367,7 @@ TEST_CASE("every CUDA kernel through the command", "[gpu]") {
   CHECK(json_of(run)["checks"]["error"].get<double>() <= (precision == "d" ? 1e-14 : 1e-6));
 }
 
-TEST_CASE("device memory smaller than the matrices, and smaller than a task", "[gpu]") {
+TEST_CASE("gemm works with less device memory than the matrices and refuses less than a task", "[gpu]") {
   require_gpu();
   ProcessOptions options;
   options.environment["STARPU_LIMIT_CUDA_MEM"] = "100";

@@ -1,4 +1,4 @@
-// --plan, --memory and --energy: what a run will take, and what it took.
+// --plan, --memory and --energy: planned and measured resources of a run.
 
 #include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
@@ -21,16 +21,17 @@ double bytes(const nlohmann::json& memory, const char* key) { return memory["hos
 
 void within_ten_percent(const Command& command, const Words& options) {
 #ifdef __SANITIZE_ADDRESS__
-  SKIP("AddressSanitizer takes memory of its own");
+  SKIP("AddressSanitizer uses additional memory");
 #endif
-  const auto memory = command(options + Words{"--ncuda", "0", "--ncpu", "2"})["memory"];  // plans count no threads
+  // Plans do not depend on the number of threads.
+  const auto memory = command(options + Words{"--ncuda", "0", "--ncpu", "2"})["memory"];
   CAPTURE(options, memory.dump());
   CHECK(std::abs(bytes(memory, "measured_bytes") / bytes(memory, "planned_bytes") - 1) < 0.1);
 }
 
 }  // namespace
 
-TEST_CASE("eig --plan: stages, largest orders and the published table") {
+TEST_CASE("eig --plan reports stages, largest orders and the published table") {
   const auto report = eig({"-n", "3000", "--vectors", "--plan", "--ncuda", "0", "--method", "two-stage"});
   const auto& plan = report["plan"];
   REQUIRE(plan["stages"].size() == 4);
@@ -55,7 +56,7 @@ TEST_CASE("eig --plan: stages, largest orders and the published table") {
   CHECK_THAT(run_tesela({"eig", "-n", "100", "--plan"}).out, ContainsSubstring("largest"));
 }
 
-TEST_CASE("what does not fit is refused before anything is allocated") {
+TEST_CASE("a run that does not fit is refused before any allocation") {
   for (const Words& words :
        {Words{"eig", "-n", "200000", "--vectors", "--memory", "8"}, Words{"eig", "-n", "400000", "--memory", "8"},
         Words{"qr", "-n", "200000", "--memory", "8"},
@@ -69,7 +70,7 @@ TEST_CASE("what does not fit is refused before anything is allocated") {
     CHECK(told.code == 3);
     CHECK_THAT(told.out, ContainsSubstring("does not fit"));
   }
-  // Figures are printed with enough digits to differ, however small or close they are.
+  // Small or close figures are printed with enough digits to differ.
   for (const auto& [memory, figures] :
        {std::pair{"1e-9", "; 1e-09 GiB may be used"}, {"0.0305", " GiB of the host's memory; 0.0305 GiB may be"}}) {
     const Outcome run = run_tesela({"eig", "-n", "1432", "--ncuda", "0", "--memory", memory});
@@ -77,7 +78,7 @@ TEST_CASE("what does not fit is refused before anything is allocated") {
     CHECK(run.code == 3);
     CHECK_THAT(run.err, ContainsSubstring(figures));
   }
-  // The largest order of the plan fits; an order more than a thousandth above does not.
+  // The largest order of the plan fits; an order more than 0.1 % larger does not.
   const auto plan = eig({"-n", "10", "--plan", "--vectors", "--memory", "2", "--ncuda", "0"})["plan"];
   for (const auto& row : plan["largest"]) {
     if (row["vectors"] != "yes") continue;
@@ -92,7 +93,7 @@ TEST_CASE("what does not fit is refused before anything is allocated") {
   }
 }
 
-TEST_CASE("orders beyond any machine are answered at once") {
+TEST_CASE("orders beyond any machine are refused at once") {
   const auto answer = [](const Words& words, int code) {
     const Outcome run = run_tesela(words + Words{"--ncuda", "0"}, {.limit = 20});
     CAPTURE(words, run.out, run.err);
@@ -115,7 +116,7 @@ TEST_CASE("orders beyond any machine are answered at once") {
   answer({"qr", "--n", "5", "--seed", "18446744073709551615"}, 0);
 }
 
-TEST_CASE("a run holds what its plan says") {
+TEST_CASE("a run uses the memory of its plan") {
   within_ten_percent(eig, {"-n", "1500", "--vectors", "--method", "two-stage", "--no-check"});
   within_ten_percent(eig, {"-n", "1500", "--vectors", "--method", "lapack", "--no-check"});
   within_ten_percent(eig, {"-n", "2000", "--method", "two-stage", "--no-check"});
@@ -124,7 +125,7 @@ TEST_CASE("a run holds what its plan says") {
   within_ten_percent(qr, {"-m", "4000", "-n", "700", "--method", "givens-chain"});
 }
 
-TEST_CASE("a run on a GPU holds what its plan says", "[gpu]") {
+TEST_CASE("a run on a GPU uses the memory of its plan", "[gpu]") {
   require_gpu();
   for (const Words& options : {Words{"-n", "8192", "--vectors", "--no-check"}, Words{"-n", "8192", "--no-check"}}) {
     const auto memory = eig(options + Words{"--ncuda", "1"})["memory"];
@@ -134,7 +135,7 @@ TEST_CASE("a run on a GPU holds what its plan says", "[gpu]") {
   }
 }
 
-TEST_CASE("plans are refused where nobody knows") {
+TEST_CASE("--plan is refused where no plan exists") {
   eig.refuses({"--plan", "--b", "b.npy"}, "--b");
   eig.refuses({"--plan", "--random-b", "uniform"}, "--random-b");
   eig.refuses({"--plan", "--batch", "5"}, "--plan");
@@ -146,7 +147,7 @@ TEST_CASE("plans are refused where nobody knows") {
   qr.refuses({"--plan", "--method", "lapack"}, "--plan");
 }
 
-TEST_CASE("--energy tells joules, or that there are none to be read") {
+TEST_CASE("--energy reports joules or that they are unavailable") {
   for (const Words& words :
        {Words{"eig", "-n", "60"}, Words{"qr", "-n", "60"}, Words{"qr", "-n", "60", "--method", "lapack"},
         Words{"gemm", "-n", "60"}, Words{"tridiag", "--n", "1000"}, Words{"ols", "-m", "60", "-n", "6"},
@@ -163,14 +164,14 @@ TEST_CASE("--energy tells joules, or that there are none to be read") {
   CHECK_THAT(run.out, ContainsSubstring("GPUs unavailable"));
 }
 
-TEST_CASE("--energy: a GPU's joules", "[gpu]") {
+TEST_CASE("--energy reports the joules of a GPU", "[gpu]") {
   require_gpu();
   const auto energy = eig({"-n", "3000", "--vectors", "--no-check", "--repeat", "5", "--energy"})["energy"];
   CHECK(energy["gpu_j"] > 1);
   CHECK(energy["gflops_per_j"] > 0);
 }
 
-TEST_CASE("rotations have a rate of their own") {
+TEST_CASE("rotations have a separate rate") {
   const auto report = qr({"-n", "200", "--method", "givens"});
   CHECK(report["rates"]["rotations_gflops"] > 1.4 * report["gflops"].get<double>());
   CHECK(report["counts"]["rotations"] == 200 * 199 / 2);

@@ -12,7 +12,7 @@ using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("the command prints table, stages, rotations, verdict and critical paths") {
+TEST_CASE("schedule prints table, stages, rotations, verdict and critical paths") {
   const Outcome run = run_tesela({"schedule", "--order", "diagonal", "--m", "8", "--n", "4"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
@@ -30,7 +30,7 @@ TEST_CASE("the command prints table, stages, rotations, verdict and critical pat
   CHECK_THAT(square.out, ContainsSubstring("the last stage of the formula, m + n - 2 = 14, is empty"));
 }
 
-TEST_CASE("the command's JSON") {
+TEST_CASE("the JSON report of schedule has its documented fields") {
   const std::string order = GENERATE("greedy", "domain:4:binary", "diagonal", "modified-sameh-kuck");
   const auto [m, n] = GENERATE(table<index_t, index_t>({{0, 0}, {0, 3}, {1, 1}, {5, 8}, {32, 8}, {16, 16}}));
   const Outcome run =
@@ -59,7 +59,7 @@ TEST_CASE("the command's JSON") {
   CHECK(report["critical_path"]["tt"]["tasks"]["ttmqr"] == tile_path(s, true).ttmqr);
 }
 
-TEST_CASE("the command draws every schedule") {
+TEST_CASE("schedule draws every order") {
   const TemporaryFolder folder;
   const auto occurrences = [](const std::string& text, const std::string& what) {
     std::size_t count = 0;
@@ -74,7 +74,7 @@ TEST_CASE("the command draws every schedule") {
     const std::string svg = contents(folder / "s.svg");
     CHECK_THAT(svg, ContainsSubstring("<svg xmlns") && ContainsSubstring("</svg>\n"));
     CHECK_THAT(svg, !ContainsSubstring("nan") && !ContainsSubstring("inf"));
-    if (m == 8) {  // background; entries; the bars of 8 stages over 5 lines
+    if (m == 8) {  // background and entries; the bars of 8 stages over 5 lines
       CHECK(occurrences(svg, "<rect") == 1 + 32 + 8 + 5);
       CHECK_THAT(svg, ContainsSubstring("greedy, 8 x 4: 22 rotations in 8 stages"));
     }
@@ -85,7 +85,7 @@ TEST_CASE("the command draws every schedule") {
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("the command refuses what it cannot do") {
+TEST_CASE("schedule refuses invalid options") {
   const std::vector<std::vector<std::string>> wrong{
       {"--order", "foo"}, {"--order", "domain:0"},        {"--m", "-1"}, {"--n", "x"}, {"--m", "2000000"},
       {"--n", "2000000"}, {"--m", "100000", "--n", "100"}};
@@ -103,7 +103,7 @@ TEST_CASE("the command refuses what it cannot do") {
   CHECK(run_tesela({"schedule", "--m", "1000000", "--n", "1"}, options).code == 0);
 }
 
-TEST_CASE("the command shows, proves and draws wavefronts of factorizations") {
+TEST_CASE("schedule shows, proves and draws wavefronts of factorizations") {
   const TemporaryFolder folder;
   const Outcome lu = run_tesela({"schedule", "--order", "lu-wavefront", "--n", "6", "--svg", folder / "lu.svg"});
   CAPTURE(lu.out, lu.err);
@@ -125,7 +125,7 @@ TEST_CASE("the command shows, proves and draws wavefronts of factorizations") {
   CHECK(run_tesela({"qr", "--n", "8", "--tree", "lu-wavefront"}).code == 2);
 }
 
-TEST_CASE("the command writes dependences of entries") {
+TEST_CASE("schedule writes the dependences of entries") {
   const TemporaryFolder folder;
   const auto dot_of = [&](const std::string& order, const std::string& m, const std::string& n) {
     REQUIRE(run_tesela({"schedule", "--order", order, "--m", m, "--n", n, "--dot", folder / "d.dot"}).code == 0);
@@ -142,7 +142,7 @@ TEST_CASE("the command writes dependences of entries") {
   CHECK(run_tesela({"schedule", "--m", "200", "--n", "200", "--dot", folder / "large.dot"}).code == 2);
 }
 
-TEST_CASE("a staircase: rotations that are not there are not counted, and it is proved") {
+TEST_CASE("schedule of a staircase counts only its rotations and proves them") {
   const Outcome run = run_tesela({"schedule", "--staircase", "2,4,6,6,6", "--m", "6"});
   CAPTURE(run.err);
   REQUIRE(run.code == 0);

@@ -11,7 +11,7 @@
 
 using namespace tesela;
 
-TEMPLATE_TEST_CASE("cuSOLVER's Q may be applied some reflectors at a time", "[gpu]", float, double) {
+TEMPLATE_TEST_CASE("cuSOLVER's Q can be applied in blocks of reflectors", "[gpu]", float, double) {
   using T = TestType;
   test::require_gpu();
   const double eps = std::numeric_limits<T>::epsilon();

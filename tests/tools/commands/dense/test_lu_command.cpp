@@ -35,7 +35,7 @@ double apart(const HostMatrix<double>& a, const HostMatrix<double>& b) {
 
 }  // namespace
 
-TEST_CASE("lu solves what its files hold, and writes L, U and the order of the rows") {
+TEST_CASE("lu solves the systems in its files and writes L, U and the row order") {
   const TemporaryFolder folder;
   const HostMatrix<double> a = of(3, {1, 2, 4, 4, 2, 1, 2, 3, 3}), x = of(3, {1, -2, 0, 3, 5, 1});
   HostMatrix<double> b = HostMatrix<double>::zeros(3, 2);
@@ -67,7 +67,7 @@ TEST_CASE("lu solves what its files hold, and writes L, U and the order of the r
   CHECK(single["status"] == "ok");
 }
 
-TEST_CASE("lu and cholesky: sizes, precisions, sections of the report") {
+TEST_CASE("lu and cholesky accept all sizes and precisions and report their sections") {
   for (const char* n : {"0", "1", "333"})
     for (const std::string by : {"tiles", "stages"}) {
       CAPTURE(n, by);
@@ -85,7 +85,7 @@ TEST_CASE("lu and cholesky: sizes, precisions, sections of the report") {
   CHECK(cholesky({"--n", "300", "--tile", "64", "--random", "second-difference"}, -1)["problem"]["mb"] == 64);
 }
 
-TEST_CASE("lu and cholesky: errors of X are measured where ||A|| ||X|| is beyond the largest number") {
+TEST_CASE("lu and cholesky measure errors of X even if ||A|| ||X|| overflows") {
   const TemporaryFolder folder;
   const double size = 1.2e154;
   const HostMatrix<double> ones = of(3, {1, 1, 1});
@@ -101,12 +101,12 @@ TEST_CASE("lu and cholesky: errors of X are measured where ||A|| ||X|| is beyond
   const auto report = lu({"--a", folder / "a.npy", "--b", folder / "b.npy", "--out", folder / "x.npy"});
   CHECK(check(report, "solution_error") <= 1e-15);
   const HostMatrix<double> x = read_matrix<double>(folder / "x.npy");
-  // R x = (0, 0, size) but for roundings: R^-1 e_3 = (5, 5, -5) / 20.
+  // Up to rounding, R x = (0, 0, size), and R^-1 e_3 = (5, 5, -5) / 20.
   for (index_t i = 0; i < 3; ++i) CHECK(std::abs(x(i, 0) / (i < 2 ? size / 4 : -size / 4) - 1) <= 1e-12);
   CHECK(cholesky({"--a", folder / "definite.npy", "--b", folder / "b.npy"})["status"] == "ok");
 }
 
-TEST_CASE("lu solves systems whose products leave the range, and writes L and U of A itself") {
+TEST_CASE("lu solves systems whose products overflow and writes L and U of A itself") {
   const TemporaryFolder folder;
   HostMatrix<double> a = of(3, {1, 2, 3, 2, -1, 1, 1, 1, -2});
   for (index_t j = 0; j < 3; ++j) a(0, j) *= 1e200, a(2, j) *= 1e-200;
@@ -123,7 +123,7 @@ TEST_CASE("lu solves systems whose products leave the range, and writes L and U 
     CHECK(check(report, "backward_error") <= 1e-15);
     CHECK(check(report, "condition") < 10);
     CHECK(report["notes"].size() == 1);
-    // A^-1 e_3 = (5, 5, -5) / 20 in units of 1e200; e_1 and e_2 add less than rounding.
+    // A^-1 e_3 = (5, 5, -5) / 20 in units of 1e200; the terms with e_1 and e_2 are below rounding.
     const HostMatrix<double> x = read_matrix<double>(folder / "x.npy");
     for (index_t i = 0; i < 3; ++i) CHECK(std::abs(x(i, 0) / (i < 2 ? 2.5e199 : -2.5e199) - 1) <= 1e-14);
   }
@@ -135,7 +135,7 @@ TEST_CASE("lu solves systems whose products leave the range, and writes L and U 
       for (index_t k = 0; k < 3; ++k) sum += l(i, k) * u(k, j);
       CHECK(std::abs(sum) <= 1e185);
     }
-  // An X beyond the range is an overflow; its errors are not measured, and not reported.
+  // An X that overflows is a status; its errors are neither measured nor reported.
   const auto over = lu({"--a", folder / "a.npy", "--b", folder / "large.npy"}, 1);
   CHECK_THAT(over["status"].get<std::string>(), Catch::Matchers::StartsWith("overflow: an element of X"));
   CHECK(!over["checks"].contains("solution_error"));
@@ -143,7 +143,7 @@ TEST_CASE("lu solves systems whose products leave the range, and writes L and U 
   CHECK(!lu({"--n", "50", "--rhs", "2"}).contains("notes"));
 }
 
-TEST_CASE("a zero pivot and an indefinite matrix are statuses with their place") {
+TEST_CASE("a zero pivot and an indefinite matrix are reported with their place") {
   const TemporaryFolder folder;
   write_matrix(folder / "swap.mtx", of(3, {1, 2, 0, 0, 0, 1, 0, 1, 0}));
   write_matrix(folder / "singular.mtx", of(3, {1, 2, 3, 2, 4, 7, 4, 8, 1}));
@@ -156,7 +156,7 @@ TEST_CASE("a zero pivot and an indefinite matrix are statuses with their place")
   for (const Words& way : {Words{}, {"--by", "stages"}, {"--tile", "1"}, {"--rhs", "1"}})
     CHECK(cholesky(way + Words{"--a", folder / "indefinite.mtx"}, 1)["status"] ==
           "not positive definite: the leading minor of order 2 is not positive");
-  // Growth without pivots is no secret; the help's examples have none.
+  // Growth without pivoting is reported; the examples in help have none.
   CHECK(lu({"--n", "300", "--by", "stages", "--random", "kappa:1e3"})["status"] == "ok");
   CHECK(lu({"--n", "1000", "--pivot", "none", "--random", "kappa:1e3"})["status"] == "ok");
   CHECK_THAT(run_tesela({"lu", "--help"}).out,
@@ -165,7 +165,7 @@ TEST_CASE("a zero pivot and an indefinite matrix are statuses with their place")
   CHECK(lu({"--n", "400", "--pivot", "none", "--seed", "3"}, -1)["checks"]["growth"].get<double>() > 20);
 }
 
-TEST_CASE("lu and cholesky say what is singular to working precision, and write no X") {
+TEST_CASE("lu and cholesky report matrices that are singular to working precision and write no X") {
   const TemporaryFolder folder;
   constexpr index_t n = 60;
   HostMatrix<double> sums = generate<double>({n, n}, Generator<double>{Pattern::uniform, 0, n, 3}),
@@ -189,18 +189,18 @@ TEST_CASE("lu and cholesky say what is singular to working precision, and write 
   for (const char* const precision : {"d", "s"}) singular(lu, {"--random", "rank:5", "--n", "300", "-p", precision});
   for (const char* const file : {"sums.npy", "twins.npy"}) singular(lu, {"--a", folder / file});
   CHECK(lu({"--a", folder / "sums.npy"}, 1)["status"] == "singular to working precision");
-  // Whether its pivots stay positive is for rounding to say, which is another one on GPUs.
+  // On GPUs rounding differs, and the pivots may not stay positive.
   singular(cholesky, {"--n", "200", "--random", "geometric:1e9", "--precision", "s", "--ncuda", "0"});
   const auto known = lu({"--n", "200", "--random", "kappa:1e6"});
   CHECK(check(known, "condition") > 1e5);
   CHECK(check(known, "condition") < 1e9);
   CHECK(check(lu({"--n", "1"}), "condition") == 1);
   CHECK(check(cholesky({"--n", "200", "--random", "second-difference"}), "condition") > 5e3);
-  // Columns in other units change neither the pivots nor this.
+  // Scaling of columns changes neither the pivots nor the condition.
   CHECK(check(lu({"--a", folder / "scaled.npy"}), "condition") < 1e6);
 }
 
-TEST_CASE("an X that is right in norm only is inaccurate") {
+TEST_CASE("an X with a small normwise but large componentwise error is inaccurate") {
   const TemporaryFolder folder;
   constexpr index_t n = 12;
   HostMatrix<double> a = HostMatrix<double>::zeros(n, n);
@@ -217,7 +217,7 @@ TEST_CASE("an X that is right in norm only is inaccurate") {
   CHECK_THAT(report["status"].get<std::string>(), Catch::Matchers::StartsWith("inaccurate: componentwise_error"));
   const auto good = lu({"--a", folder / "a.npy", "--b", folder / "b.npy"});
   CHECK(check(good, "componentwise_error") <= 1e-15);
-  for (const char* const scale : {"1e-300", "1e300"}) {  // products of two such numbers are out of range
+  for (const char* const scale : {"1e-300", "1e300"}) {  // products of two such numbers overflow or underflow
     write_matrix(folder / "s.npy", of(2, {std::stod(scale), 0, 0, 1}));
     write_matrix(folder / "t.npy", of(2, {std::stod(scale), 1}));
     CHECK(check(lu({"--a", folder / "s.npy", "--b", folder / "t.npy"}), "componentwise_error") <= 1e-15);
@@ -225,7 +225,7 @@ TEST_CASE("an X that is right in norm only is inaccurate") {
   CHECK(check(cholesky({"--n", "70", "--rhs", "2"}), "componentwise_error") <= 1e-13);
 }
 
-TEST_CASE("a run of lu or cholesky that fails leaves the old files") {
+TEST_CASE("a failed run of lu or cholesky leaves existing files unchanged") {
   const TemporaryFolder folder;
   const Words names{"l.npy", "u.npy", "rows.npy", "r.npy"};
   for (const std::string& name : names) write_matrix(folder / name, of(1, {7}));
@@ -237,7 +237,7 @@ TEST_CASE("a run of lu or cholesky that fails leaves the old files") {
   for (const std::string& name : names) CHECK(read_matrix<double>(folder / name).shape() == Shape{1, 1});
 }
 
-TEST_CASE("right-hand sides of no columns have an X of none") {
+TEST_CASE("right-hand sides without columns give an X without columns") {
   const TemporaryFolder folder;
   write_matrix(folder / "b.npy", HostMatrix<double>(20, 0));
   for (const Command& command : {lu, cholesky}) {
@@ -247,7 +247,7 @@ TEST_CASE("right-hand sides of no columns have an X of none") {
   }
 }
 
-TEST_CASE("lu and cholesky refuse what they cannot do") {
+TEST_CASE("lu and cholesky refuse invalid options") {
   const TemporaryFolder folder;
   write_matrix(folder / "wide.mtx", of(2, {1, 2, 3, 4, 5, 6}));
   write_matrix(folder / "square.mtx", of(2, {1, 2, 3, 4}));

@@ -14,7 +14,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// Estimates and standard errors of the equations, as a book prints them.
+/// Requires the printed estimates and standard errors of the equations.
 void require_printed(const nlohmann::json& report, const std::vector<std::vector<const char*>>& equations) {
   REQUIRE(report["equations"].size() == equations.size());
   for (std::size_t i = 0; i < equations.size(); ++i) {
@@ -34,7 +34,7 @@ void require_printed(const nlohmann::json& report, const std::vector<std::vector
 
 }  // namespace
 
-TEST_CASE("Kmenta's food market, from files, to every printed digit") {
+TEST_CASE("Kmenta's food market from files agrees with every printed digit") {
   const std::vector<const char*> demand{"94.6333", "7.9208", "-0.2436", "0.0965", "0.3140", "0.0469"};
   const Words small = example_files("food_market") + Words{"--dof", "small"};
   require_printed(sem(small),
@@ -55,7 +55,7 @@ TEST_CASE("Kmenta's food market, from files, to every printed digit") {
   const auto& e = report["equations"][0];
   CHECK(e["label"] == "demand");
   CHECK(e["coefficients"][1]["name"] == "price");
-  CHECK(std::abs(e["coefficients"][1]["p"].get<double>() - 0.021832) <= 1e-6);  // systemfit's
+  CHECK(std::abs(e["coefficients"][1]["p"].get<double>() - 0.021832) <= 1e-6);  // systemfit
   CHECK(std::abs(e["coefficients"][2]["statistic"].get<double>() - 6.68869) <= 1e-5);
   CHECK(e["sargan"]["df"] == 1);
   CHECK(std::abs(e["sargan"]["statistic"].get<double>() - 2.9831191904) <= 1e-9);  // R, by the formula
@@ -64,7 +64,7 @@ TEST_CASE("Kmenta's food market, from files, to every printed digit") {
   CHECK(report["problem"]["observations"] == 20);
 }
 
-TEST_CASE("Klein's Model I with lags: 2SLS, 3SLS and iterated 3SLS as printed") {
+TEST_CASE("Klein's Model I with lags agrees with printed 2SLS, 3SLS and iterated 3SLS") {
   const Words klein = example_files("klein");
   const auto two = sem(klein);
   CHECK(two["problem"]["observations"] == 21);
@@ -84,7 +84,7 @@ TEST_CASE("Klein's Model I with lags: 2SLS, 3SLS and iterated 3SLS as printed") 
                    {"2.625", "1.196", "0.375", "0.031", "0.194", "0.032", "0.168", "0.029"}});
 }
 
-TEST_CASE("a generated model's truth comes back, and so does the model from its files") {
+TEST_CASE("a generated model is recovered, also from its files") {
   const TemporaryFolder folder;
   const Words sizes{"--samples",  "5000", "--endogenous", "6",   "--exogenous", "20",
                     "--included", "7",    "--noise",      "1e-4"};
@@ -108,7 +108,7 @@ TEST_CASE("a generated model's truth comes back, and so does the model from its 
   }
 }
 
-TEST_CASE("equations without numbers: exit 1, and what failed") {
+TEST_CASE("equations without estimates give exit code 1 and the reason") {
   const Files with;
   const std::string model = "good: y ~ x + p\nbad: ", instruments = "\ninstruments: ~ x + z + v\n";
   const auto status = [&](const std::string& bad, const std::string& expected) {
@@ -136,7 +136,7 @@ TEST_CASE("equations without numbers: exit 1, and what failed") {
          "too few observations");
 }
 
-TEST_CASE("what ends a system is the status of its equations") {
+TEST_CASE("a failure of the system is the status of its equations") {
   const auto klein = sem(example_files("klein") + Words{"--method", "3sls", "--iterate", "--tolerance", "1e-300"}, 1);
   CHECK(klein["status"].get<std::string>().starts_with("not converged: 2000 iterations"));
   const Files with;
@@ -162,7 +162,7 @@ TEST_CASE("what ends a system is the status of its equations") {
     }
 }
 
-TEST_CASE("without an intercept, and with weights, as R's lm") {
+TEST_CASE("without an intercept and with weights, estimates agree with R's lm") {
   const Files with;
   const auto e = [&](const std::string& model, const Words& options) {
     return sem(Words{"--data", example("food_market.csv"), "--model", with("x\n", model)[3], "--method", "ols", "--dof",
@@ -186,12 +186,12 @@ TEST_CASE("without an intercept, and with weights, as R's lm") {
   near(weighted["coefficients"][1]["p"], 8.0162622185829e-04);
 }
 
-TEST_CASE("a selection in place of a model, and the reduced form") {
+TEST_CASE("a selection replaces a model, and the reduced form is OLS") {
   const TemporaryFolder folder;
   const Words generated{"--samples", "200", "--endogenous", "2", "--exogenous", "4", "--included", "3", "--seed", "5"};
   const auto report = sem(generated + Words{"--method", "3sls", "--out-data", folder / "d.csv", "--out-model",
                                             folder / "m.txt", "--out-reduced", folder / "p.csv"});
-  // The same data with the column of ones that a formula's intercept makes.
+  // The same data with the column of ones for the intercept of a formula.
   std::ifstream in(folder / "d.csv");
   std::string line, data;
   for (int t = 0; std::getline(in, line); ++t) data += (t == 0 ? "one," : "1,") + line + "\n";
@@ -236,7 +236,7 @@ TEST_CASE("a selection in place of a model, and the reduced form") {
   sem.refuses(example_files("food_market") + Words{"--select", folder / "s.mtx"}, "in place of --model");
 }
 
-TEST_CASE("conjugate gradients, which say that they give no standard errors") {
+TEST_CASE("conjugate gradients report that they give no standard errors") {
   const Words klein = example_files("klein") + Words{"--method", "3sls"};
   const auto a = sem(klein), b = sem(klein + Words{"--system-solver", "cg"});
   CHECK(a["system"]["solver"] == "cholesky");
@@ -255,7 +255,7 @@ TEST_CASE("conjugate gradients, which say that they give no standard errors") {
               "--system-solver: belongs to --method 3sls or sur");
 }
 
-TEST_CASE("what equations that share columns would take of each other's triangles") {
+TEST_CASE("the report shows the flops saved by reuse of other equations' triangles") {
   const auto report = sem(example_files("klein") + Words{"--engine", "givens"});
   const auto& reuse = report["problem"]["reuse"];
   CHECK(reuse["rotation_flops"] > 0);
@@ -272,7 +272,7 @@ TEST_CASE("what equations that share columns would take of each other's triangle
                      1) <= 1e-10);
 }
 
-TEST_CASE("robust and clustered standard errors") {
+TEST_CASE("robust and clustered standard errors agree with formulas") {
   const Files with;
   std::string data = "consump,price,income,farmPrice,trend,firm\n", line;
   std::ifstream rows(example("food_market.csv"));
@@ -289,13 +289,14 @@ TEST_CASE("robust and clustered standard errors") {
   CHECK(std::abs(error(sem(market + Words{"--cov", "cluster:firm"})) - 0.0943994176735) <= 1e-11);
   sem.refuses(market + Words{"--cov", "robust", "--method", "3sls"}, "belongs to --method 2sls or ols");
   sem.refuses(market + Words{"--cov", "cluster:nobody"}, "no column is called nobody");
-  CHECK(std::abs(error(sem(market + Words{"--cov", "cluster:trend"})) - error(robust)) <= 1e-12);  // a row each
+  // Clusters of one row.
+  CHECK(std::abs(error(sem(market + Words{"--cov", "cluster:trend"})) - error(robust)) <= 1e-12);
   sem.refuses(with("y,x\n1,2\n2,4\n4,5\n7,8\n", "y ~ x") + Words{"--method", "ols", "--cov", "cluster:z"},
               "no column is called z");
   sem.refuses(market + Words{"--cov", "white"}, "none of classical, robust");
 }
 
-TEST_CASE("3SLS of data whose variances overflow, and errors of one cluster") {
+TEST_CASE("3SLS handles variances that overflow, and one cluster is refused") {
   const Files write;
   std::string data = "a,b,x,z,w,g\n";
   std::mt19937 random(7);
@@ -315,7 +316,7 @@ TEST_CASE("3SLS of data whose variances overflow, and errors of one cluster") {
   sem.refuses(words + Words{"--cov", "cluster:g"}, "column g has one cluster");
 }
 
-TEST_CASE("files as other programs write them") {
+TEST_CASE("files of other programs are read") {
   const Files with;
   const std::string rows = "1,2\n2,4\n4,5\n7,8\n", mark = "\xEF\xBB\xBF";
   const Words ols{"--method", "ols"};
@@ -336,11 +337,11 @@ TEST_CASE("files as other programs write them") {
     const auto report = sem(with(data, "y ~ x") + ols, 1);
     CHECK(report["equations"][0]["status"] == "too few observations");
   }
-  // No number is a check of nothing.
+  // A check without numbers is not reported.
   CHECK(!sem({"--samples", "1"}, 1).value("checks", nlohmann::json::object()).contains("truth_error"));
 }
 
-TEST_CASE("missing values, text, unknown names and other wrong use") {
+TEST_CASE("missing values, text, unknown names and other wrong use are reported") {
   const Files with;
   const std::string data = "y,x,z,text\n1,2,3,a\n2,NA,4,b\n4,5,1,c\n7,8,2,\n9,9,9,e\n3,1,.,f\n";
   const auto report = sem(with(data, "y ~ x") + Words{"--method", "ols"});

@@ -10,9 +10,9 @@
 using namespace tesela;
 using namespace tesela::test;
 
-// `tesela sem` where rows are left out, columns nearly dependent, and instruments as many as rows.
+// `tesela sem` with omitted rows, nearly dependent columns, and as many instruments as rows.
 
-TEST_CASE("with weights fitted values and residuals are the data's, a line for each row") {
+TEST_CASE("with weights, fitted values and residuals are unweighted, with one line for each row") {
   const Files with;
   const TemporaryFolder folder;
   sem(with("a,y,w\n1,2,4\n2,3,4\n2,NA,4\n3,5,4\n4,4,0\n", "y ~ a") + Words{"--method", "ols", "--weights", "w",
@@ -38,7 +38,7 @@ TEST_CASE("with weights fitted values and residuals are the data's, a line for e
   for (const std::size_t t : {2, 4}) CHECK((std::isnan(fitted[t]) && std::isnan(residuals[t])));
 }
 
-TEST_CASE("nearly dependent regressors: the later one is named, whatever comes behind it") {
+TEST_CASE("of nearly dependent regressors the later one is named, whatever columns follow") {
   const Files with;
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -58,7 +58,7 @@ TEST_CASE("nearly dependent regressors: the later one is named, whatever comes b
   }
 }
 
-TEST_CASE("instruments that fit every row leave nothing to test") {
+TEST_CASE("as many instruments as rows give 2SLS = OLS without a Sargan test") {
   const Files with;
   const Words words =
       with("y,z,a,b,c,d\n1,2,1,5,1,3\n2,1,4,2,7,1\n4,3,3,7,2,2\n3,5,2,2,9,4\n", "y ~ z\ninstruments: ~ a + b + c + d");

@@ -12,9 +12,9 @@
 using namespace tesela;
 using namespace tesela::test;
 
-// `tesela sem` of .npy files, which it reads by rows.
+// `tesela sem` with .npy files, which it reads by rows.
 
-TEST_CASE("data in a .npy file, with names") {
+TEST_CASE("data in a .npy file have names from a file") {
   const TemporaryFolder folder;
   const Words market = example_files("food_market");
   std::ifstream in(market[1]);
@@ -38,7 +38,7 @@ TEST_CASE("data in a .npy file, with names") {
   sem.refuses(market + Words{"--names", folder / "names"}, "no CSV takes it");
 }
 
-TEST_CASE("data by rows: the same numbers, with fitted values, and what holds all data is refused") {
+TEST_CASE("data read by rows give the same estimates and fitted values, and options that hold all data are refused") {
   const TemporaryFolder folder;
   const Words sizes{"--samples", "1500", "--endogenous", "4", "--exogenous", "200", "--included", "6"};
   const Words outputs{"--out-fitted", folder / "f.csv", "--out-model", folder / "m.txt"};
@@ -58,7 +58,7 @@ TEST_CASE("data by rows: the same numbers, with fitted values, and what holds al
   const std::string fitted = contents(folder / "f.csv");
   CHECK(std::count(fitted.begin(), fitted.end(), '\n') == 1501);
 
-  // The same numbers from a file whose columns stand in another order, one of them of no use.
+  // The same numbers from a file with another order of columns and an unused column.
   const GeneratedModel m = generate_model({1500, 4, 200, 6, 0.1}, 1);
   HostMatrix<double> data(1500, 204);
   std::ofstream names(folder / "names");
@@ -80,7 +80,7 @@ TEST_CASE("data by rows: the same numbers, with fitted values, and what holds al
                        expected["equations"][i]["coefficients"][p]["estimate"].get<double>()) <= 1e-12);
   }
   CHECK(sem(npy + Words{"--cov", "robust"})["problem"]["streamed"] == false);
-  // A selection of the file's columns finds the constant one; one that is constant at first is none.
+  // A selection of columns finds the constant one; a column that is constant only at first does not count.
   for (index_t t = 0; t < 1500; ++t) data(t, 2) = t < 1400 ? 3 : 5, data(t, 5) = 7, data(t, 203) = data(t, 9);
   HostMatrix<double> S = HostMatrix<double>::zeros(4, 204);
   for (index_t i = 0; i < 4; ++i) S(i, 5) = S(i, 2) = S(i, 100 + i) = 1;
@@ -106,7 +106,7 @@ TEST_CASE("data by rows: the same numbers, with fitted values, and what holds al
   sem.refuses(lags, "goes without lag() and I()");
 }
 
-TEST_CASE("a .npy file: NaN is missing, and an infinity is refused with its place") {
+TEST_CASE("in a .npy file NaN is missing, and an infinity is refused with its place") {
   const TemporaryFolder folder;
   const auto write = [&](const char* name, int rows, double inserted, const auto& where) {
     std::ofstream npy(folder / name, std::ios::binary);
@@ -140,7 +140,7 @@ TEST_CASE("a .npy file: NaN is missing, and an infinity is refused with its plac
   const auto expected = sem(ols + with + Words{"--data", folder / "d.csv"});
   CHECK(expected["problem"]["dropped_rows"] == 49);
   const std::string residuals = contents(folder / "r.csv");
-  CHECK(std::count(residuals.begin(), residuals.end(), '\n') == 2001);  // a line for each row, that is
+  CHECK(std::count(residuals.begin(), residuals.end(), '\n') == 2001);  // one line for each row
   const auto same = [&](const nlohmann::json& found, const char* number) {
     CHECK(found["problem"]["dropped_rows"] == 49);
     CHECK(found["problem"]["observations"] == 1951);
@@ -159,7 +159,7 @@ TEST_CASE("a .npy file: NaN is missing, and an infinity is refused with its plac
     same(found, "std_error");
     CHECK(sem(npy + data + without + some)["problem"]["dropped_rows"] == 0);
   }
-  same(sem(npy + data + with + Words{"--cov", "cluster:c"}), "estimate");  // held
+  same(sem(npy + data + with + Words{"--cov", "cluster:c"}), "estimate");  // held in memory
   std::ofstream(folder / "s.mtx") << "%%MatrixMarket matrix array real general\n1 3\n1\n1\n0\n";
   const auto selected = sem(ols + data + Words{"--select", folder / "s.mtx"});
   CHECK(selected["problem"]["dropped_rows"] == 49);
@@ -178,7 +178,7 @@ TEST_CASE("a .npy file: NaN is missing, and an infinity is refused with its plac
   }
 }
 
-TEST_CASE("data by rows take little memory") {
+TEST_CASE("data read by rows need little memory") {
   const TemporaryFolder folder;
   const auto most = [] {
     rusage usage{};
@@ -197,5 +197,5 @@ TEST_CASE("data by rows take little memory") {
   for (const std::string& name : m.names) names << name << "\n";
   names.close();
   sem({"--data", folder / "d.npy", "--names", folder / "names", "--model", folder / "m.txt"});
-  CHECK(most() - before <= 40e6 + 8 * static_cast<double>(m.data.size()));  // the file's pages count too
+  CHECK(most() - before <= 40e6 + 8 * static_cast<double>(m.data.size()));  // pages of the file count, too
 }

@@ -18,7 +18,7 @@ void refused(const Words& options, const std::string& why) { batch.refuses(optio
 
 }  // namespace
 
-TEST_CASE("eig --batch: found is the sum, and errors are the largest") {
+TEST_CASE("eig --batch reports the sum of found values and the largest errors") {
   for (const Words& precision : {Words{"-p", "d"}, Words{"-p", "s"}})
     for (const auto& [n, count] : {std::pair{0, 3}, {1, 5}, {16, 0}, {16, 30}, {128, 3}}) {
       const auto report =
@@ -32,14 +32,14 @@ TEST_CASE("eig --batch: found is the sum, and errors are the largest") {
     }
 }
 
-TEST_CASE("eig --batch: more than 65536 matrices") {
+TEST_CASE("eig --batch accepts more than 65536 matrices") {
   const auto report = batch({"--n", "4", "--batch", "70000", "--vectors"});
   CHECK(report["checks"]["found"] == 280000);
   CHECK(report["checks"]["sampled_matrices"] == 1000);
   CHECK(report["status"] == "ok");
 }
 
-TEST_CASE("eig --batch: seeds follow each other, and files are as generated") {
+TEST_CASE("eig --batch uses consecutive seeds and reads the files of generated batches") {
   TemporaryFolder folder;
   const std::string w = folder / "w.npy", x = folder / "x.npy", one = folder / "one.npy";
   batch({"--n", "12", "--batch", "6", "--seed", "7", "--out", w, "--out-vectors", x});
@@ -72,7 +72,7 @@ TEST_CASE("eig --batch: seeds follow each other, and files are as generated") {
   CHECK(std::abs(read_matrix<double>(w)(1, 1) - std::sqrt(5.0)) < 1e-14);
 }
 
-TEST_CASE("eig --batch: elements that overflow are a status, and the other matrices are found") {
+TEST_CASE("eig --batch: overflow in one matrix is a status, and the others are solved") {
   const auto report = batch({"--random", "normal", "--scale", "6e307", "--n", "3", "--batch", "40"}, 1);
   CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("not finite: A("));
   const auto failed = report["counts"]["failed_matrices"].get<int>();
@@ -80,7 +80,7 @@ TEST_CASE("eig --batch: elements that overflow are a status, and the other matri
   CHECK(report["checks"]["found"] == 3 * (40 - failed));
 }
 
-TEST_CASE("eig --batch refuses what it cannot take") {
+TEST_CASE("eig --batch refuses invalid input") {
   refused({"--n", "129", "--batch", "2"}, "up to 128");
   refused({"--n", "8", "--batch", "2", "--smallest", "3"}, "--smallest");
   refused({"--n", "8", "--batch", "-2"}, "--batch");

@@ -20,7 +20,7 @@ namespace {
 const Command eig{{"eig"}};
 void refused(const Words& options, const std::string& why) { eig.refuses(options, why); }
 
-/// A matrix in a file, element(i, j).
+/// Writes a matrix with these elements to a file and returns its path.
 template <class Element>
 std::string written(const std::string& path, index_t m, index_t n, const Element& element) {
   HostMatrix<double> a(m, n);
@@ -37,7 +37,7 @@ constexpr const char* kinds[] = {
 
 }  // namespace
 
-TEST_CASE("eig: every kind, completely, within its bounds") {
+TEST_CASE("eig finds every spectrum completely and within its bounds") {
   for (const char* const kind : kinds)
     for (const char* const n : {"0", "1", "2", "3", "65"}) {
       const bool every_size =
@@ -57,19 +57,19 @@ TEST_CASE("eig: every kind, completely, within its bounds") {
     }
 }
 
-TEST_CASE("eig: scales at the ends of the range") {
+TEST_CASE("eig works at the ends of the range") {
   for (const char* const scale : {"1e300", "1e-300", "-1"})
     for (const char* const method : {"two-stage", "one-stage", "lapack"})
       CHECK(eig({"-n", "40", "--scale", scale, "--vectors", "--method", method})["status"] == "ok");
-  // 40 ones, of 1e308 each: the largest eigenvalue is no number.
+  // Forty rows of ones times 1e308: the largest eigenvalue overflows.
   TemporaryFolder folder;
   const std::string ones = written(folder / "ones.npy", 40, 40, [](index_t, index_t) { return 1e308; });
   for (const char* const method : {"two-stage", "lapack"})
     CHECK_THAT(eig({"--a", ones, "--method", method}, 1)["status"].get<std::string>(), ContainsSubstring("overflow"));
-  const auto part = eig({"--a", ones, "--range=-inf,1e307"});  // the row sums are no numbers either
+  const auto part = eig({"--a", ones, "--range=-inf,1e307"});  // the row sums overflow, too
   CHECK(part["checks"]["found"] == 39);
   CHECK(part["checks"]["expected"] == 39);
-  // The same of a tridiagonal matrix: all of it, and what does not overflow.
+  // A tridiagonal matrix with an overflow: the whole spectrum, and the part that is finite.
   const std::string d = written(folder / "d.npy", 5, 1, [](index_t i, index_t) { return i < 2 ? 1.5e308 : double(i); });
   const std::string e = written(folder / "e.npy", 4, 1, [](index_t i, index_t) { return i == 0 ? 1.5e308 : 0; });
   const Words problem{"--diagonal", d, "--off-diagonal", e};
@@ -78,10 +78,10 @@ TEST_CASE("eig: scales at the ends of the range") {
   CHECK(eig(problem + Words{"--smallest", "4", "--no-check"})["checks"]["found"] == 4);
 }
 
-TEST_CASE("eig: parts, counted by the inertia of A itself") {
+TEST_CASE("eig counts parts of a spectrum by the inertia of A") {
   const auto expected = [](const Words& part) {
     const auto report = eig(Words{"-n", "120", "--vectors", "--method", "two-stage"} + part);
-    // At an eigenvalue the inertia is doubtful, and says so.
+    // At an eigenvalue the inertia is uncertain, and the report shows it.
     const double doubtful = report["checks"].value("doubtful", 0.0);
     CHECK(std::abs(check(report, "found") - check(report, "expected")) <= doubtful);
     if (part[0] != "--random") CHECK(doubtful == 0);
@@ -93,13 +93,13 @@ TEST_CASE("eig: parts, counted by the inertia of A itself") {
   const int low = expected({"--range=-inf,1.5"}), high = expected({"--range=1.5,inf"});
   CHECK(low + high == 120);
   CHECK(expected({"--range", "1e4,1e5"}) == 0);
-  // 1 and -1, 60 times each: a range that ends on values.
+  // 1 and -1, 60 times each; the range ends at both.
   CHECK(expected({"--random", "exchange", "--range=-1,1"}) + expected({"--random", "exchange", "--range=1,2"}) +
             expected({"--random", "exchange", "--range=-2,-1"}) ==
         120);
 }
 
-TEST_CASE("eig: ranges whose ends are values, or where the inertia of A - sigma I breaks down") {
+TEST_CASE("eig counts ranges whose ends are eigenvalues or breakdowns of the inertia of A - sigma I") {
   const auto counted = [](const Words& options) {
     const auto report = eig(options);
     const auto& checks = report["checks"];
@@ -109,9 +109,9 @@ TEST_CASE("eig: ranges whose ends are values, or where the inertia of A - sigma 
     CHECK(std::abs(checks["expected"].get<double>() - checks["found"].get<double>()) <= doubtful);
     return std::pair{checks["found"].get<int>(), static_cast<int>(doubtful)};
   };
-  // 2 - 2 cos(k pi / (n + 1)): the pivots of T - 2 I are zero, and nothing is near.
+  // 2 - 2 cos(k pi / (n + 1)): the pivots of T - 2 I are zero, and no eigenvalue is near.
   CHECK(counted({"--random", "second-difference", "-n", "500", "--range=2,4"}) == std::pair{250, 0});
-  // 1 and 3 are values of n = 50.
+  // 1 and 3 are eigenvalues for n = 50.
   CHECK(counted({"--random", "second-difference", "-n", "50", "--range=1,3"}).second == 2);
   CHECK(counted({"--random", "exchange", "-n", "100", "--range=0,2"}) == std::pair{50, 0});
   CHECK(counted({"--random", "identity", "-n", "30", "--range=1,2"}) == std::pair{30, 30});
@@ -119,7 +119,7 @@ TEST_CASE("eig: ranges whose ends are values, or where the inertia of A - sigma 
   CHECK(counted({"--random", "zero", "-n", "30", "--range=0,1"}).first == 30);
 }
 
-TEST_CASE("eig: what a range gives is inside it, with vectors too") {
+TEST_CASE("eig returns only values inside the range, also with vectors") {
   TemporaryFolder folder;
   const std::string all = folder / "all.npy", part = folder / "part.npy";
   const Words what{"--random", "second-difference", "-n", "200", "-p", "s", "--method", "two-stage", "--vectors"};
@@ -135,7 +135,7 @@ TEST_CASE("eig: what a range gives is inside it, with vectors too") {
   }
 }
 
-TEST_CASE("eig: the same values from a file, a triangle, a band and a tridiagonal matrix") {
+TEST_CASE("eig finds the same values from a file, a triangle, a band and a tridiagonal matrix") {
   TemporaryFolder folder;
   const index_t n = 70;
   const auto element = [](index_t i, index_t j) {
@@ -178,7 +178,7 @@ TEST_CASE("eig --certify proves a spectrum by the inertia of A") {
   }
 }
 
-TEST_CASE("eig refuses what it cannot do, and schedulers all finish") {
+TEST_CASE("eig refuses invalid options, and works with all schedulers") {
   refused({"-n", "-1"}, "--n");
   refused({"--random", "unifrom"}, "uniform, normal");
   refused({"-n", "10", "--index", "0,3"}, "--index");
@@ -207,7 +207,7 @@ TEST_CASE("eig refuses what it cannot do, and schedulers all finish") {
   CHECK(eig({"-n", "90", "--vectors", "--method", "two-stage", "--ncpu", "1"})["status"] == "ok");
 }
 
-TEST_CASE("eig: cuSOLVER as a method, of all kinds and parts", "[gpu]") {
+TEST_CASE("eig with cuSOLVER solves all kinds and parts", "[gpu]") {
   require_gpu();
   const Words by{"--method", "cusolver", "--vectors"};
   for (const char* const kind : kinds)

@@ -17,7 +17,7 @@ namespace {
 const Command eig{{"eig"}};
 void refused(const Words& options, const std::string& why) { eig.refuses(options, why); }
 
-/// diag(values), element (3, 1) and, where it is to be symmetric, (1, 3) being `corner`.
+/// Writes diag(values) with `corner` at (3, 1) and, if symmetric, at (1, 3).
 std::string written(const std::string& path, const std::vector<double>& values, double corner = 0,
                     bool symmetric = true) {
   const auto n = static_cast<index_t>(values.size());
@@ -31,7 +31,7 @@ std::string written(const std::string& path, const std::vector<double>& values, 
 
 }  // namespace
 
-TEST_CASE("eig --random-b: the three problems within their bounds") {
+TEST_CASE("eig --random-b solves the three problems within their bounds") {
   for (const char* const problem : {"1", "2", "3"})
     for (const char* const n : {"0", "1", "2", "65"})
       for (const Words& how : {Words{"--method", "two-stage"}, Words{"-p", "s", "--method", "lapack"}}) {
@@ -50,7 +50,7 @@ TEST_CASE("eig --random-b: the three problems within their bounds") {
   CHECK(eig({"--random-b", "geometric:100", "-n", "65", "--range", "0,inf", "--vectors"})["status"] == "ok");
 }
 
-TEST_CASE("eig --b: values and vectors of files, at any scale") {
+TEST_CASE("eig --b finds values and vectors of files at any scale") {
   TemporaryFolder folder;
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6}), b = written(folder / "b.mtx", {1, 4, 4, 1}),
                     out = folder / "w.npy", x = folder / "x.npy";
@@ -77,7 +77,7 @@ TEST_CASE("eig --b: values and vectors of files, at any scale") {
   }
 }
 
-TEST_CASE("eig --b: inertias certify a spectrum and count a range") {
+TEST_CASE("eig --b certifies a spectrum and counts a range by inertias") {
   for (const char* const problem : {"1", "2", "3"}) {
     const Words pair{"--random-b", "geometric:100", "-n", "120", "--problem", problem};
     for (const char* const precision : {"s", "d"}) {
@@ -101,15 +101,15 @@ TEST_CASE("eig --b: inertias certify a spectrum and count a range") {
   }
   TemporaryFolder folder;
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6}), b = written(folder / "b.mtx", {1, 4, 4, 1});
-  for (const auto& [range, count] : {std::pair{"1,5", 2}, {"0.1,0.3", 1}, {"7,9", 0}})  // of 0.25, 2, 3, 6
+  for (const auto& [range, count] : {std::pair{"1,5", 2}, {"0.1,0.3", 1}, {"7,9", 0}})  // values 0.25, 2, 3, 6
     CHECK(eig({"--a", a, "--b", b, "--range", range})["checks"]["expected"] == count);
-  for (const auto& [range, count] : {std::pair{"1,5", 2}, {"5,33", 2}, {"33,100", 0}})  // of 3, 4, 6, 32
+  for (const auto& [range, count] : {std::pair{"1,5", 2}, {"5,33", 2}, {"33,100", 0}})  // values 3, 4, 6, 32
     CHECK(eig({"--a", a, "--b", b, "--range", range, "--problem", "3"})["checks"]["expected"] == count);
 }
 
-TEST_CASE("eig --b: no result of which nothing is known is ok") {
+TEST_CASE("eig --b is never ok if nothing is known about the result") {
   TemporaryFolder folder;
-  // R has 1e-8 beside ones: the small eigenvalues of C are lost beside 1e16.
+  // R has elements 1e-8 and 1, and the small eigenvalues of C are lost next to 1e16.
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6}, 0.5), b = written(folder / "b.npy", {1, 1, 1, 1e-16});
   const auto status = [&](const Words& more) {
     return eig(Words{"--a", a, "--b", b} + more, 1)["status"].get<std::string>();
@@ -119,7 +119,7 @@ TEST_CASE("eig --b: no result of which nothing is known is ok") {
   CHECK_THAT(status({"--range", "0,5"}), ContainsSubstring("not counted"));
 }
 
-TEST_CASE("eig --b: vectors of a nearly singular B are refused, in every problem") {
+TEST_CASE("eig --b refuses vectors of a nearly singular B in every problem") {
   TemporaryFolder folder;
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6}, 0.5), out = folder / "x.npy";
   for (const double least : {1e-14, 1e-28, 1e-40, 1e-300}) {
@@ -135,7 +135,7 @@ TEST_CASE("eig --b: vectors of a nearly singular B are refused, in every problem
   }
 }
 
-TEST_CASE("eig --b says what is wrong with B") {
+TEST_CASE("eig --b reports errors in B") {
   TemporaryFolder folder;
   const std::string a = written(folder / "a.npy", {3, 8, 1, 6});
   const auto status = [&](const std::string& b) {

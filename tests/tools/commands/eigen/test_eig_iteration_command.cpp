@@ -16,7 +16,7 @@ void refused(const Words& options, const std::string& why) { eig.refuses(options
 
 }  // namespace
 
-TEST_CASE("eig by iterations agrees with LAPACK to 1e-10, and tells of itself") {
+TEST_CASE("eig by iterations agrees with LAPACK to 1e-10 and reports its steps") {
   for (const char* const method : {"qr-iteration", "lr", "cholesky-lr"}) {
     const auto report = eig({"--random", "geometric:100", "-n", "50", "--method", method, "--vectors"});
     CHECK(report["problem"]["method"] == method);
@@ -25,7 +25,7 @@ TEST_CASE("eig by iterations agrees with LAPACK to 1e-10, and tells of itself") 
     CHECK(check(report, "remaining_entries") == 0);
     const auto iterations = report["counts"]["iterations"].get<double>();
     CHECK(iterations > 0);
-    // Of L L^T a step is half of one.
+    // A step of L L^T is half a step of the other methods.
     const double steps = std::string(method) == "cholesky-lr" ? iterations / 2 : iterations;
     CHECK(std::abs(steps / check(report, "predicted_iterations") - 1) <= 0.25);
     CHECK(std::abs(check(report, "largest_ratio") - std::pow(100, -1.0 / 49)) <= 1e-9);
@@ -34,7 +34,7 @@ TEST_CASE("eig by iterations agrees with LAPACK to 1e-10, and tells of itself") 
   CHECK(single["status"] == "ok");
 }
 
-TEST_CASE("eig: the matrix that the published test mistakes for a diagonal one") {
+TEST_CASE("eig reports a matrix that the published test mistakes for diagonal") {
   TemporaryFolder folder;
   const std::string path = folder / "corner.mtx", out = folder / "w.npy";
   HostMatrix<double> corner = HostMatrix<double>::zeros(3, 3);
@@ -61,7 +61,7 @@ TEST_CASE("eig: the matrix that the published test mistakes for a diagonal one")
              ContainsSubstring("zero pivot: row 1"));
 }
 
-TEST_CASE("eig: what remains beside the diagonal bounds what the values may be wrong by") {
+TEST_CASE("eig bounds the error of the values by the remaining off-diagonal elements") {
   TemporaryFolder folder;
   const std::string path = folder / "a.mtx";
   const auto run = [&](const HostMatrix<double>& a, const Words& options) {
@@ -72,7 +72,7 @@ TEST_CASE("eig: what remains beside the diagonal bounds what the values may be w
       CHECK(report["checks"]["remaining"].get<double>() > report["limits"]["remaining"].get<double>());
     }
   };
-  // The norm of the values is A's to all digits that are looked at.
+  // The norm of the values equals that of A in all digits.
   HostMatrix<double> one = HostMatrix<double>::zeros(50, 50);
   one(0, 0) = 1;
   for (index_t i = 0; i + 2 < 50; ++i) one(i, i + 2) = one(i + 2, i) = 4e-4;
@@ -82,13 +82,13 @@ TEST_CASE("eig: what remains beside the diagonal bounds what the values may be w
   for (index_t i = 1; i < 4; ++i) graded(i, i) = 1;
   graded(1, 3) = graded(3, 1) = 0.5;
   run(graded, {"--stop", "subdiagonal"});
-  // Where the published test is right, so is this.
+  // If the published test is correct, the result is ok.
   const auto good =
       eig({"--random", "geometric:100", "-n", "50", "--method", "qr-iteration", "--stop", "subdiagonal", "--no-check"});
   CHECK(check(good, "remaining") <= 1e-13);
 }
 
-TEST_CASE("eig by iterations: however loose --tol is, a result that is wrong in its second digit is not ok") {
+TEST_CASE("eig by iterations is never ok with a wrong second digit for any --tol") {
   for (const char* const tolerance : {"0", "-1", "0.00101", "0.1", "1", "inf", "nan", "x"})
     refused({"-n", "10", "--method", "lr", "--tol", tolerance},
             std::string("--tol: must be in (0, 0.001], not ") + tolerance + ";");
@@ -100,7 +100,7 @@ TEST_CASE("eig by iterations: however loose --tol is, a result that is wrong in 
   }
 }
 
-TEST_CASE("eig by iterations: kinds, parts, scales and proofs") {
+TEST_CASE("eig by iterations supports kinds, parts, scales and certification") {
   const Words shifted{"--method", "qr-iteration", "--shift", "wilkinson", "--deflate", "--vectors"};
   for (const char* const kind : {"uniform", "normal", "band:5", "graded", "rank:7", "diagonal", "identity", "zero",
                                  "arithmetic", "clustered:5", "wilkinson", "second-difference", "laplacian", "nbody"})
@@ -116,14 +116,14 @@ TEST_CASE("eig by iterations: kinds, parts, scales and proofs") {
   CHECK(never["counts"]["iterations"] == 100);
 }
 
-TEST_CASE("eig --help: an option's text and its choices stand apart") {
+TEST_CASE("eig --help separates an option's text from its choices") {
   const Outcome help = run_tesela({"eig", "--help"});
   for (const char* const text : {"Q and R are made: givens (chains", "D is diagonal: off-diagonal (every",
                                  "off the diagonal: none; wilkinson (the"})
     CHECK_THAT(help.out, ContainsSubstring(text));
 }
 
-TEST_CASE("eig refuses options of iterations where they do not belong") {
+TEST_CASE("eig refuses options of iterations with other methods") {
   refused({"-n", "10", "--factor", "mgs"}, "--method qr-iteration");
   refused({"-n", "10", "--method", "two-stage", "--stop", "subdiagonal"}, "--stop");
   refused({"-n", "10", "--method", "lr", "--shift", "wilkinson"}, "--shift");

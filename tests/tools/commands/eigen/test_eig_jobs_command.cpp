@@ -1,4 +1,4 @@
-// tesela eig --jobs: several problems on one Runtime, of which some are none.
+// tesela eig --jobs: several problems on one Runtime, some of them invalid.
 
 #include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 const Command eig{{"eig"}};
 
-/// A folder with matrices of these orders, 0.npy, 1.npy …, and a list of them.
+/// A folder with matrices of these orders in 0.npy, 1.npy, … and a list of them.
 class Folder {
  public:
   explicit Folder(const std::vector<index_t>& orders) {
@@ -43,7 +43,7 @@ class Folder {
 
 }  // namespace
 
-TEST_CASE("eig --jobs: one that is not square, one missing and one with a NaN leave the others alone") {
+TEST_CASE("eig --jobs: a matrix that is not square, a missing file and a NaN do not affect the other jobs") {
   Folder folder({70, 0, 1, 130, 33});
   folder.add("wide", HostMatrix<double>::zeros(2, 3));
   folder.list("none.npy");
@@ -80,7 +80,7 @@ TEST_CASE("eig --jobs: one that is not square, one missing and one with a NaN le
   }
 }
 
-TEST_CASE("eig --jobs finds what each command alone finds") {
+TEST_CASE("eig --jobs finds the values of single commands") {
   Folder folder({50, 90, 120});
   const auto report = eig({"--jobs", folder.path("list"), "--smallest", "7", "--out", folder.path("{}-w.mtx")});
   CHECK(report["status"] == "ok");
@@ -91,7 +91,7 @@ TEST_CASE("eig --jobs finds what each command alone finds") {
     REQUIRE(together.rows() == 7);
     for (index_t i = 0; i < 7; ++i) CHECK(std::abs(together(i, 0) - alone(i, 0)) < 1e-12);
   }
-  // So many are not in the first spectrum.
+  // The first matrix has fewer eigenvalues.
   const auto some = eig({"--jobs", folder.path("list"), "--smallest", "60", "--ncpu", "2"}, 1);
   CHECK(some["status"] == "1 of 3 jobs failed");
   CHECK_THAT(some["jobs"][0]["status"].get<std::string>(), ContainsSubstring("60"));
@@ -100,7 +100,7 @@ TEST_CASE("eig --jobs finds what each command alone finds") {
   CHECK_THAT(none["jobs"][2]["status"].get<std::string>(), ContainsSubstring("does not fit"));
 }
 
-TEST_CASE("a name that is no UTF-8 loses no report") {
+TEST_CASE("a file name that is not UTF-8 does not break the report") {
   Folder folder({3});
   folder.add("\xff\xfe", HostMatrix<double>::zeros(2, 2));
   const auto report = eig({"--jobs", folder.path("list")});
@@ -109,7 +109,7 @@ TEST_CASE("a name that is no UTF-8 loses no report") {
   CHECK(eig({"--a", folder.path("\xff\xfe.npy")})["status"] == "ok");
 }
 
-TEST_CASE("eig --jobs: blanks and a byte order mark before names") {
+TEST_CASE("eig --jobs ignores blanks and a byte order mark before names") {
   Folder folder({3, 4});
   std::ofstream(folder.path("spaced")) << "\xEF\xBB\xBF  " << folder.path("0.npy") << "\r\n\t # a remark\n \n\t"
                                        << folder.path("1.npy") << " \n";
@@ -119,7 +119,7 @@ TEST_CASE("eig --jobs: blanks and a byte order mark before names") {
   CHECK(jobs[1]["file"] == folder.path("1.npy"));
 }
 
-TEST_CASE("eig --jobs: an overflow is called so, as alone") {
+TEST_CASE("eig --jobs reports an overflow like a single command") {
   Folder folder({3});
   HostMatrix<double> a(2, 2);
   std::fill_n(a.data(), 4, 1.5e308);
@@ -132,7 +132,7 @@ TEST_CASE("eig --jobs: an overflow is called so, as alone") {
   }
 }
 
-TEST_CASE("eig --jobs refuses what cannot be meant") {
+TEST_CASE("eig --jobs refuses invalid input") {
   Folder folder({5, 6});
   const std::string list = folder.path("list");
   eig.refuses({"--jobs", folder.path("no-list")}, "no-list");
@@ -144,7 +144,7 @@ TEST_CASE("eig --jobs refuses what cannot be meant") {
   eig.refuses({"--jobs", list, "--out", folder.path("one.npy")}, "{}");
   eig.refuses({"--jobs", list, "--out", folder.path("a-{}.npy"), "--out-vectors", folder.path("a-{}.npy")},
               "in one place");
-  folder.list("0.npy");  // a second time: both would have one name
+  folder.list("0.npy");  // the same file twice would give two outputs one name
   eig.refuses({"--jobs", list, "--out", folder.path("a-{}.npy")}, "in one place");
   std::ofstream(folder.path("empty")) << "# nothing\n";
   eig.refuses({"--jobs", folder.path("empty")}, "empty names no file");
@@ -153,7 +153,7 @@ TEST_CASE("eig --jobs refuses what cannot be meant") {
   eig.refuses({"--jobs", list, "--out", folder.path("nowhere")}, "nowhere is no folder");
 }
 
-TEST_CASE("eig: no output replaces an input, by whatever name and of whichever job") {
+TEST_CASE("eig --jobs: an output never replaces an input, by any name and of any job") {
   Folder folder({5, 6, 7});
   const std::string list = folder.path("list"), first = folder.path("0.npy"), last = folder.path("2.npy");
   const std::string before = contents(last);
@@ -174,7 +174,7 @@ TEST_CASE("eig: no output replaces an input, by whatever name and of whichever j
   refused({"--a", first, "--b", last, "--out", last}, last, last);
   refused({"--a", last, "--json", folder.path("link.npy")}, folder.path("link.npy"), last);
   CHECK(contents(last) == before);
-  // A list that can be read once, beside outputs.
+  // The list is a pipe, which can be read only once.
   const Outcome piped = run(Words{"/bin/sh", "-c", "cat " + list + " | \"$0\" \"$@\"", tesela::test::tesela(), "eig",
                                   "--jobs", "/dev/stdin", "--out", folder.path("{}-w.npy")});
   CAPTURE(piped.err);
@@ -182,7 +182,7 @@ TEST_CASE("eig: no output replaces an input, by whatever name and of whichever j
   CHECK(read_matrix<double>(folder.path("2-w.npy")).rows() == 7);
 }
 
-TEST_CASE("Ctrl-C ends jobs, and leaves no half of an output") {
+TEST_CASE("Ctrl-C ends jobs and leaves no partial output") {
   Folder folder(std::vector<index_t>(6, 300));
   std::filesystem::create_directory(folder.path("out"));
   ProcessOptions options;
@@ -195,7 +195,7 @@ TEST_CASE("Ctrl-C ends jobs, and leaves no half of an output") {
   CHECK(std::filesystem::is_empty(folder.path("out")));
 }
 
-TEST_CASE("eig --jobs on a GPU", "[gpu]") {
+TEST_CASE("eig --jobs works on a GPU", "[gpu]") {
   require_gpu();
   Folder folder({70, 0, 1, 700, 33, 64, 65, 300, 300, 300});
   for (const Words& how : {Words{}, Words{"--streams", "1"}, Words{"--method", "two-stage"}, Words{"-p", "s"}}) {

@@ -26,7 +26,7 @@ double largest(std::initializer_list<index_t> all) { return static_cast<double>(
 constexpr std::array<index_t, 3> shapes[] = {{0, 7, 7},    {7, 0, 64},   {64, 7, 0},    {1, 1, 1},
                                              {64, 7, 517}, {517, 64, 7}, {64, 517, 64}, {64, 7, 57}};
 
-TEST_CASE("gqr of any shape: errors at rounding") {
+TEST_CASE("gqr of any shape has errors at rounding") {
   const Words ways[] = {{},
                         {"--tile", "48x20"},
                         {"--random", "kappa:1e12", "--random-b", "rank:5"},
@@ -45,7 +45,7 @@ TEST_CASE("gqr of any shape: errors at rounding") {
   }
 }
 
-TEST_CASE("glm of any shape and kind") {
+TEST_CASE("glm solves problems of any shape and kind") {
   const Words ways[] = {{},
                         {"--tile", "48x20"},
                         {"--random", "kappa:1e12", "--method", "gqr"},
@@ -64,7 +64,7 @@ TEST_CASE("glm of any shape and kind") {
   }
 }
 
-TEST_CASE("methods write the same answers to files") {
+TEST_CASE("all methods write the same solutions to files") {
   const TemporaryFolder folder;
   const std::string a = folder / "a.mtx", b = folder / "b.npy", y = folder / "y.mtx";
   REQUIRE(run_tesela({"generate", "--m", "90", "--n", "20", "--out", a}).code == 0);
@@ -88,7 +88,7 @@ TEST_CASE("methods write the same answers to files") {
   }
 }
 
-TEST_CASE("right-hand sides without a solution: exit code 1, the distance, and no file") {
+TEST_CASE("inconsistent right-hand sides give exit code 1, the distance, and no file") {
   const TemporaryFolder folder;
   const std::string out = folder / "x.mtx", out_u = folder / "u.mtx";
   const auto report = glm(sizes(80, 20, 30) + Words{"--inconsistent", "--rhs", "2", "--out", out, "--out-u", out_u}, 1);
@@ -99,24 +99,24 @@ TEST_CASE("right-hand sides without a solution: exit code 1, the distance, and n
   CHECK(!report["checks"].contains("constraint_residual"));
   CHECK(!std::filesystem::exists(out));
   CHECK(!std::filesystem::exists(out_u));
-  CHECK(glm(sizes(80, 20, 70) + Words{"--inconsistent"})["status"] == "ok");  // of full row rank: every b
+  CHECK(glm(sizes(80, 20, 70) + Words{"--inconsistent"})["status"] == "ok");  // with full row rank any b is consistent
   CHECK(glm(sizes(80, 20, 100) + Words{"--inconsistent", "--random-b", "rank:10"}, 1)["status"] == "inconsistent");
 }
 
-TEST_CASE("the answer of LAPACK's ggglm gets the checks of ours") {
+TEST_CASE("the solution of LAPACK's ggglm is checked like ours") {
   const Words library{"--method", "lapack"}, problem = sizes(40, 6, 40);
   const auto report = glm(problem + library + Words{"--rhs", "2"});
   CHECK((report["checks"]["rank"] == 6 && report["checks"]["rank_b"] == 34));
   CHECK(check(report, "condition") > 1);
   CHECK(check(report, "optimality") <= report["limits"]["optimality"].get<double>());
-  // ggglm's u of a B of rank 3 has a norm of 8.5 where 1.01 is least, or of 1e16 where nothing solves the equations.
+  // For a B of rank 3, ggglm's u has norm 8.5 where the minimum is 1.01, or norm 1e16 for inconsistent equations.
   CHECK(glm(problem + library + Words{"--random-b", "rank:3"}, 1)["status"] == "rank deficient");
   CHECK(glm(problem + library + Words{"--random-b", "rank:3", "--inconsistent"}, 1)["status"] == "inconsistent");
   CHECK(glm(problem + library + Words{"--random", "rank:3"}, 1)["status"] == "rank deficient");
   CHECK(glm(sizes(40, 6, 36) + library)["status"] == "ok");
 }
 
-TEST_CASE("wrong use of glm and gqr") {
+TEST_CASE("wrong use of glm and gqr is refused") {
   const TemporaryFolder folder;
   const std::string a = folder / "a.mtx", b = folder / "b.mtx", bad = folder / "bad.mtx";
   REQUIRE(run_tesela({"generate", "--m", "9", "--n", "2", "--out", a}).code == 0);

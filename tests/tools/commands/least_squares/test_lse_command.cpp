@@ -17,7 +17,7 @@ const Command lse{{"lse"}};
 
 }  // namespace
 
-TEST_CASE("tesela lse solves files by every method, as gglse does") {
+TEST_CASE("tesela lse solves files by every method and agrees with gglse") {
   const TemporaryFolder folder;
   const auto file = [&](const char* name, const char* rows, const char* columns, const char* seed) {
     REQUIRE(run_tesela({"generate", "--m", rows, "--n", columns, "--seed", seed, "--out", folder / name}).code == 0);
@@ -41,7 +41,7 @@ TEST_CASE("tesela lse solves files by every method, as gglse does") {
   }
 }
 
-TEST_CASE("tesela lse reads an A that stays in its file") {
+TEST_CASE("tesela lse streams A from its file") {
   const TemporaryFolder folder;
   const auto file = [&](const char* name, const char* rows, const char* columns, const char* seed) {
     REQUIRE(run_tesela({"generate", "--m", rows, "--n", columns, "--seed", seed, "--out", folder / name}).code == 0);
@@ -61,7 +61,7 @@ TEST_CASE("tesela lse reads an A that stays in its file") {
   for (index_t k = 0; k < x.size(); ++k) CHECK(std::abs(x.data()[k] - y.data()[k]) <= 1e-12);
 }
 
-TEST_CASE("tesela lse: redundant, contradictory and open constraints") {
+TEST_CASE("tesela lse handles redundant, inconsistent and missing constraints") {
   const auto redundant = lse({"--m", "64", "--n", "20", "--rows-c", "9", "--random-b", "rank:6"});
   CHECK(redundant["status"] == "ok");
   CHECK(check(redundant, "constraint_rank") == 6);
@@ -80,7 +80,7 @@ TEST_CASE("tesela lse: redundant, contradictory and open constraints") {
   lse.refuses({"--m", "5", "--n", "9", "--rows-c", "1", "--method", "lapack"}, "p <= n <= m + p");
 }
 
-TEST_CASE("the answer of LAPACK's gglse gets the checks of ours") {
+TEST_CASE("the solution of LAPACK's gglse is checked like ours") {
   const Words problem{"--m", "40", "--n", "20", "--rows-c", "9", "--method", "lapack"};
   const auto report = lse(problem);
   CHECK((report["checks"]["constraint_rank"] == 9 && report["checks"]["rank"] == 11));
@@ -90,7 +90,7 @@ TEST_CASE("the answer of LAPACK's gglse gets the checks of ours") {
   CHECK(lse(problem + Words{"--random", "rank:5"}, 1)["status"] == "rank deficient");
 }
 
-TEST_CASE("tesela lse: every kind and shape keeps its bounds") {
+TEST_CASE("tesela lse stays within its bounds for every kind and shape") {
   const char* const kind = GENERATE("uniform", "graded", "kappa:1e12", "rank:5");
   for (const char* size : {"0", "1", "7", "64"}) {
     const auto report = lse({"--m", "64", "--n", size, "--rows-c", "7", "--random", kind, "--rhs", "2"});

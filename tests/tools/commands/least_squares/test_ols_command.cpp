@@ -18,7 +18,7 @@ namespace {
 
 const Command ols{{"ols"}};
 
-/// Every way to solve that this machine has, as options.
+/// Returns the options of every way to solve on this machine.
 std::vector<Words> ways() {
   std::vector<Words> all{{}, {"--tree", "greedy", "--ib", "8"}, {"--tile", "96x64", "--method", "tiles"}};
   for (const char* method : {"tiles", "tall-skinny", "givens", "givens-stages", "givens-chain", "lapack"})
@@ -27,7 +27,7 @@ std::vector<Words> ways() {
   return all;
 }
 
-/// ||B - A X||_F and ||A^T (B - A X)||_F, computed here.
+/// Returns ||B - A X||_F and ||A^T (B - A X)||_F.
 std::pair<double, double> residual(const HostMatrix<double>& a, const HostMatrix<double>& b,
                                    const HostMatrix<double>& x) {
   double r = 0, gradient = 0;
@@ -50,7 +50,7 @@ std::pair<double, double> residual(const HostMatrix<double>& a, const HostMatrix
 
 }  // namespace
 
-TEST_CASE("every method solves files, whatever their format, and writes x") {
+TEST_CASE("every method solves files in any format and writes x") {
   const TemporaryFolder folder;
   const auto [m, n, format] =
       GENERATE(table<std::string, std::string, std::string>({{"200", "30", ".mtx"}, {"700", "8", ".npy"}}));
@@ -74,7 +74,7 @@ TEST_CASE("every method solves files, whatever their format, and writes x") {
   }
 }
 
-TEST_CASE("fewer rows than columns: least norm, the residual at rounding") {
+TEST_CASE("with fewer rows than columns x has least norm and a residual at rounding") {
   for (const Words& way : ways()) {
     if (way.size() > 1 && way[1] == "cusolver") continue;
     const auto report = ols(way + Words{"--m", "60", "--n", "150", "--rhs", "2"});
@@ -87,7 +87,7 @@ TEST_CASE("fewer rows than columns: least norm, the residual at rounding") {
   }
 }
 
-TEST_CASE("a deficient rank is reported, solved in the least-norm sense, and no failure") {
+TEST_CASE("a deficient rank is reported and solved with least norm, and is not a failure") {
   const Words shape = GENERATE(Words{"--m", "300", "--n", "90"}, Words{"--m", "90", "--n", "300"});
   for (const char* method : {"tiles", "tall-skinny", "givens-stages"}) {
     const auto report = ols(shape + Words{"--random", "rank:20", "--method", method});
@@ -97,7 +97,7 @@ TEST_CASE("a deficient rank is reported, solved in the least-norm sense, and no 
     CHECK(report["checks"]["condition"].get<double>() > 1e13);
     CHECK(report["checks"]["normal_residual"].get<double>() <= 1e-13);
   }
-  // gels knows no rank, and its answer is not to be trusted: a failure.
+  // gels does not detect the rank, so its solution is a failure.
   CHECK(ols(shape + Words{"--random", "rank:20", "--method", "lapack"}, 1)["status"] == "rank deficient");
   const auto zero = ols(shape + Words{"--random", "zero"});
   CHECK(zero["checks"]["rank"] == 0);
@@ -105,7 +105,7 @@ TEST_CASE("a deficient rank is reported, solved in the least-norm sense, and no 
   CHECK(zero["checks"]["solution_norm"] == 0);
 }
 
-TEST_CASE("gelsd is a peer for any rank, on A as it is") {
+TEST_CASE("gelsd is a peer for any rank and uses A unscaled") {
   for (const Words& shape : {Words{"--m", "120", "--n", "40"}, {"--m", "40", "--n", "120"}, {"--m", "50", "--n", "50"}})
     for (const char* random : {"uniform", "rank:17", "zero"}) {
       const Words problem = shape + Words{"--random", random, "--rhs", "2"};
@@ -119,7 +119,7 @@ TEST_CASE("gelsd is a peer for any rank, on A as it is") {
       for (const auto& report : {ours, theirs})
         CHECK(report["checks"]["backward_error"].get<double>() <= report["limits"]["backward_error"].get<double>());
     }
-  // Units matter to it, and not to us.
+  // The units of columns affect gelsd, but not our methods.
   const TemporaryFolder folder;
   std::ofstream(folder / "a.mtx") << "%%MatrixMarket matrix array real general\n3 2\n1\n2\n3\n1e-20\n0\n-1e-20\n";
   std::ofstream(folder / "b.mtx") << "%%MatrixMarket matrix array real general\n3 1\n1\n2\n4\n";
@@ -136,7 +136,7 @@ TEST_CASE("the bound of the backward error follows from size and precision") {
   }
 }
 
-TEST_CASE("numbers below the normal ones are solved") {
+TEST_CASE("subnormal data are solved") {
   const TemporaryFolder folder;
   for (const char* name : {"a", "b"}) {
     std::ofstream file(folder / (std::string(name) + ".mtx"));
@@ -144,7 +144,7 @@ TEST_CASE("numbers below the normal ones are solved") {
     for (int e = 0; e < (*name == 'a' ? 200 : 40); ++e) file << (e * 37 % 101 - 50) << "e-316\n";
   }
   for (const char* method : {"tiles", "tall-skinny", "givens"}) {
-    // The residual of what few digits are left of R may be above the bound; then that is said.
+    // R has few digits left, so the residual may exceed the bound; the status then reports it.
     const auto report = ols({"--a", folder / "a.mtx", "--b", folder / "b.mtx", "--method", method}, -1);
     CAPTURE(method, report.dump());
     CHECK(report["checks"]["rank"] == 5);
@@ -153,7 +153,7 @@ TEST_CASE("numbers below the normal ones are solved") {
   }
 }
 
-TEST_CASE("--rcond cuts small singular values off") {
+TEST_CASE("--rcond cuts off small singular values") {
   const Words problem{"--m", "200", "--n", "40", "--random", "kappa:1e10"};
   CHECK(ols(problem)["checks"]["rank"] == 40);
   const auto cut = ols(problem + Words{"--rcond", "1e-5"});
@@ -163,7 +163,7 @@ TEST_CASE("--rcond cuts small singular values off") {
   CHECK(cut["checks"]["solution_norm"] < ols(problem)["checks"]["solution_norm"]);
 }
 
-TEST_CASE("what overflows is not finite: exit code 1 and no file") {
+TEST_CASE("a solution that overflows gives exit code 1 and no file") {
   const TemporaryFolder folder;
   std::ofstream(folder / "a.mtx") << "%%MatrixMarket matrix array real general\n2 1\n1e-300\n1e-300\n";
   std::ofstream(folder / "b.mtx") << "%%MatrixMarket matrix array real general\n2 1\n1e300\n1e300\n";
@@ -175,7 +175,7 @@ TEST_CASE("what overflows is not finite: exit code 1 and no file") {
   }
 }
 
-TEST_CASE("a large .npy file of few columns is streamed, in both orders of numpy") {
+TEST_CASE("a large .npy file of few columns is streamed in both orders of NumPy") {
   const TemporaryFolder folder;
   const std::string a = folder / "a.npy", b = folder / "b.mtx";
   const std::string precision = GENERATE("s", "d");
@@ -194,14 +194,14 @@ TEST_CASE("a large .npy file of few columns is streamed, in both orders of numpy
   CHECK(streamed["checks"]["normal_residual"].get<double>() <= (precision == "s" ? 1e-6 : 1e-15));
 }
 
-TEST_CASE("sizes of zero are legal") {
+TEST_CASE("sizes of zero are accepted") {
   for (const Words& sizes :
        {Words{"--m", "0", "--n", "5"}, {"--m", "5", "--n", "0"}, {"--m", "5", "--n", "3", "--rhs", "0"}})
     for (const char* method : {"auto", "tall-skinny", "lapack"})
       CHECK(ols(sizes + Words{"--method", method})["status"] == "ok");
 }
 
-TEST_CASE("the JSON report of ols keeps its contract") {
+TEST_CASE("the JSON report of ols has its documented fields") {
   const auto report = ols({"--m", "500", "--n", "100", "--rhs", "3", "--repeat", "3", "--seed", "5", "--tile", "64"});
   for (const char* key : {"command", "version", "problem", "machine", "workers", "counts", "seconds", "gflops",
                           "bounds", "checks", "status"})
@@ -214,7 +214,7 @@ TEST_CASE("the JSON report of ols keeps its contract") {
     CHECK(report["checks"][check].is_number());
 }
 
-TEST_CASE("wrong use of ols is exit code 2 with a message") {
+TEST_CASE("wrong use of ols gives exit code 2 and a message") {
   const TemporaryFolder folder;
   std::ofstream(folder / "a.mtx") << "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n";
   std::ofstream(folder / "b.mtx") << "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n";
@@ -249,7 +249,7 @@ TEST_CASE("wrong use of ols is exit code 2 with a message") {
   }
 }
 
-TEST_CASE("what the machine cannot do for ols is exit code 3") {
+TEST_CASE("a limit of the machine gives exit code 3 in ols") {
   const Outcome memory = run_tesela({"ols", "--m", "3000000", "--n", "1000000"});
   CHECK(memory.code == 3);
   CHECK_THAT(memory.err, ContainsSubstring("GiB"));
@@ -259,7 +259,7 @@ TEST_CASE("what the machine cannot do for ols is exit code 3") {
   CHECK_THAT(device.err, ContainsSubstring("CUDA"));
 }
 
-TEST_CASE("ols on the GPU alone and beside the cores", "[gpu]") {
+TEST_CASE("ols works on the GPU alone and together with cores", "[gpu]") {
   require_gpu();
   const Words workers = GENERATE(Words{"--ncpu", "0"}, Words{});
   for (const Words& problem : {Words{"--m", "3000", "--n", "300"},

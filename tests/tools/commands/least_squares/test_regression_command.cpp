@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-// Tables of --std-errors. References are NIST's certified values and statsmodels 0.14, which agrees with them to 12
+// Tables of --std-errors, compared with NIST's certified values and statsmodels 0.14, which agrees with them to 12
 // digits.
 
 using namespace tesela;
@@ -29,7 +29,7 @@ struct Problem {
   }
 };
 
-/// Intercept and x = 1, …, 8.
+/// Returns a column of ones and x = 1, …, 8.
 Matrix line() {
   return made(8, 2, [](index_t i, index_t j) { return j == 0 ? 1.0 : static_cast<double>(i + 1); });
 }
@@ -59,7 +59,7 @@ void check_table(const nlohmann::json& side, const std::vector<Row>& rows, doubl
 
 }  // namespace
 
-TEST_CASE("ols --std-errors has NIST's certified standard errors of Longley's data") {
+TEST_CASE("ols --std-errors agrees with NIST's certified standard errors for Longley's data") {
   const double data[16][7] = {
       {60323, 83.0, 234289, 2356, 1590, 107608, 1947},  {61122, 88.5, 259426, 2325, 1456, 108632, 1948},
       {60171, 88.2, 258054, 3682, 1616, 109773, 1949},  {61187, 89.5, 284599, 3351, 1650, 110929, 1950},
@@ -69,7 +69,7 @@ TEST_CASE("ols --std-errors has NIST's certified standard errors of Longley's da
       {68169, 108.4, 442769, 2936, 2798, 120445, 1957}, {66513, 110.8, 444546, 4681, 2637, 121950, 1958},
       {68655, 112.6, 482704, 3813, 2552, 123366, 1959}, {69564, 114.2, 502601, 3931, 2514, 125368, 1960},
       {69331, 115.7, 518173, 4806, 2572, 127852, 1961}, {70551, 116.9, 554894, 4007, 2827, 130081, 1962}};
-  // Estimates, standard errors: NIST. p and intervals: statsmodels.
+  // Estimates and standard errors: NIST. p and intervals: statsmodels.
   const std::vector<Row> certified = {
       {-3482258.63459582, 890420.383607373, 0.003560403663719, -5.496529483277399e+06, -1.467987785918486e+06},
       {15.0618722713733, 84.9149257747669, 0.863140832807658, -1.770290352983595e+02, 2.071527798414592e+02},
@@ -107,7 +107,7 @@ TEST_CASE("ols --std-errors has NIST's certified standard errors of Longley's da
     CHECK_THAT(shown.out, ContainsSubstring(text));
 }
 
-TEST_CASE("wls --std-errors, with variances up to a factor and with known ones") {
+TEST_CASE("wls --std-errors works with variances known up to a factor and with known variances") {
   const Problem p;
   static constexpr std::array<double, 8> weights{1, 2, 4, 1, .5, .25, 2, 1};
   const Words files{"--a", p.file("a.npy", line()), "--b", p.file("b.npy", responses()), "--std-errors"},
@@ -132,7 +132,7 @@ TEST_CASE("wls --std-errors, with variances up to a factor and with known ones")
   CHECK((known["statistic"] == "z" && known["degrees_of_freedom"].is_null() && known["sigma"] == 1));
 }
 
-TEST_CASE("each right-hand side has a variance of its own") {
+TEST_CASE("each right-hand side has its own variance") {
   const Problem p;
   const Matrix one = responses(),
                two =
@@ -158,7 +158,7 @@ TEST_CASE("each right-hand side has a variance of its own") {
   CHECK_THAT(run_tesela(Words{"ols"} + files).out, ContainsSubstring("right-hand side 2"));
 }
 
-TEST_CASE("without standard errors the reason is said") {
+TEST_CASE("a note gives the reason for missing standard errors") {
   const Problem p;
   const std::string v = p.folder / "v.npy";
   const auto says = [](const nlohmann::json& report, const char* const text) {
@@ -196,9 +196,9 @@ TEST_CASE("without standard errors the reason is said") {
   CHECK_THAT(exact["notes"].dump(), ContainsSubstring("exact up to rounding"));
 }
 
-TEST_CASE("standard errors where the errors' covariance is singular") {
-  // A = [I; 0] and covariance diag(1, 1, 1, 4, 0, 0, 0, 0): row 4 has an error of standard deviation 2, which is 4
-  // here.
+TEST_CASE("standard errors are correct for a singular covariance of the errors") {
+  // A = [I; 0] and covariance diag(1, 1, 1, 4, 0, 0, 0, 0): the error of row 4 has standard deviation 2, and its value
+  // here is 4.
   const Problem p;
   const auto diagonal = [](const std::vector<double>& d) {
     return made(8, 8, [&](index_t i, index_t j) { return i == j ? d[static_cast<std::size_t>(i)] : 0.0; });
@@ -238,7 +238,8 @@ TEST_CASE("standard errors where the errors' covariance is singular") {
   }
   CHECK(wls_command(data + sigma)["regression"][0]["degrees_of_freedom"] == 1);
 
-  // Without any error the unknowns are exact, whatever the variance is; with errors of theirs alone it is unknown.
+  // Without errors the unknowns are exact for any variance. With errors only in their own equations the variance is
+  // unknown.
   const Words exact{
       "--a",
       p.file("a.npy", made(8, 3, unit)),
@@ -266,7 +267,7 @@ TEST_CASE("standard errors where the errors' covariance is singular") {
   }
 }
 
-TEST_CASE("wrong use of --std-errors and its options") {
+TEST_CASE("wrong use of --std-errors and related options is refused") {
   for (const Command& command : {ols_command, wls_command, glm_command}) {
     command.refuses({"--known-variances"}, "--known-variances: belongs to --std-errors or --out-covariance");
     command.refuses({"--std-errors", "--level", "1"}, "--level");

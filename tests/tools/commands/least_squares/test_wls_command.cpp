@@ -19,7 +19,7 @@ const Command wls{{"wls"}}, plain_ols{{"ols"}}, model{{"glm"}};
 
 Words sizes(index_t m, index_t n) { return {"--m", std::to_string(m), "--n", std::to_string(n)}; }
 
-/// The matrix in a file of the folder.
+/// Writes the matrix to a file in the folder and returns its path.
 std::string file(const TemporaryFolder& folder, const std::string& name, const Matrix& matrix) {
   write_matrix(folder / name, matrix);
   return folder / name;
@@ -36,7 +36,7 @@ Matrix answer(const TemporaryFolder& folder, const Command& command, const Words
 
 }  // namespace
 
-TEST_CASE("tesela wls: every method solves files by weights, a factor or a covariance as LAPACK does") {
+TEST_CASE("tesela wls solves files by weights, a factor or a covariance with every method and agrees with LAPACK") {
   const TemporaryFolder folder;
   const index_t m = 90, n = 12;
   const Matrix f = made(m, m, kernels::ProductForm<double>(m, m, kernels::spectrum(m, 20), 3));
@@ -60,7 +60,7 @@ TEST_CASE("tesela wls: every method solves files by weights, a factor or a covar
   }
 }
 
-TEST_CASE("tesela wls: of any shape and kind, errors at rounding") {
+TEST_CASE("tesela wls has errors at rounding for any shape and kind") {
   const std::string by = GENERATE("weights", "factor", "sigma");
   const char* const kinds[] = {"uniform", "graded", "kappa:1e12", "rank:5"};
   int turn = 0;
@@ -75,7 +75,7 @@ TEST_CASE("tesela wls: of any shape and kind, errors at rounding") {
   }
 }
 
-TEST_CASE("tesela wls: weights that are all zero leave every unknown open") {
+TEST_CASE("tesela wls: with only zero weights every unknown is undetermined") {
   const TemporaryFolder folder;
   const std::string a = file(folder, "a.npy", random(12, 3, 1)), b = file(folder, "b.npy", random(12, 1, 2)),
                     w = file(folder, "w.npy", Matrix::zeros(12, 1));
@@ -85,7 +85,7 @@ TEST_CASE("tesela wls: weights that are all zero leave every unknown open") {
   CHECK(report["standard_errors"].empty());
 }
 
-TEST_CASE("tesela wls and glm: equations of any precision, correlated") {
+TEST_CASE("tesela wls and glm solve correlated equations of any precision") {
   const TemporaryFolder folder;
   const index_t m = 12, n = 3;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2),
@@ -109,7 +109,7 @@ TEST_CASE("tesela wls and glm: equations of any precision, correlated") {
   for (const char* const method : {"seminormal", "tiles", "gqr", "givens"}) solved(model, {"--method", method});
 }
 
-TEST_CASE("tesela wls: B = I is ols, and a diagonal is weights") {
+TEST_CASE("tesela wls: B = I gives ols, and a diagonal gives weights") {
   const TemporaryFolder folder;
   const index_t m = 70, n = 9;
   const Words problem{"--a", file(folder, "a.npy", random(m, n, 1)), "--b", file(folder, "b.npy", random(m, 2, 2))};
@@ -132,7 +132,7 @@ TEST_CASE("tesela wls: B = I is ols, and a diagonal is weights") {
   CHECK(distance(answer(folder, model, problem + by_diagonal), weighted) <= 1e-12 * norm(weighted));
 }
 
-TEST_CASE("tesela wls: A stays in its file, whatever the weights") {
+TEST_CASE("tesela wls streams A from its file for any weights") {
   const TemporaryFolder folder;
   const index_t m = 3000, n = 5;
   const Matrix e = random(m, 1, 4);
@@ -156,7 +156,7 @@ TEST_CASE("tesela wls: A stays in its file, whatever the weights") {
   }
 }
 
-TEST_CASE("standard errors and covariances of ols, wls and glm belong together") {
+TEST_CASE("standard errors of ols, wls and glm agree with their covariances") {
   const TemporaryFolder folder;
   const index_t m = 60, n = 7;
   const Words problem{"--a", file(folder, "a.npy", random(m, n, 1)), "--b", file(folder, "b.npy", random(m, 2, 2))};
@@ -184,7 +184,7 @@ TEST_CASE("standard errors and covariances of ols, wls and glm belong together")
     CHECK(distance(same, v) <= 1e-12 * norm(v));
     CHECK(std::abs(same_variance - variance) <= 1e-12 * variance);
   }
-  // Nothing for a deficient rank, and nothing from a library.
+  // Neither a deficient rank nor a library method has standard errors.
   const std::string none = folder / "none.npy";
   const auto deficient =
       plain_ols({"--m", "40", "--n", "9", "--random", "rank:4", "--std-errors", "--out-covariance", none}, 1);
@@ -194,7 +194,7 @@ TEST_CASE("standard errors and covariances of ols, wls and glm belong together")
     command.refuses({"--m", "20", "--n", "4", "--method", "lapack", "--std-errors"}, "triangle");
 }
 
-TEST_CASE("tesela wls: a singular covariance that contradicts, exit code 1, the distance and no file") {
+TEST_CASE("tesela wls: an inconsistent singular covariance gives exit code 1, the distance and no file") {
   const TemporaryFolder folder;
   const std::string out = folder / "x.npy", v = folder / "v.npy";
   for (const std::string by : {"factor", "sigma"}) {
@@ -214,7 +214,7 @@ TEST_CASE("tesela wls: a singular covariance that contradicts, exit code 1, the 
   }
 }
 
-TEST_CASE("the answer of LAPACK's ggglm to a covariance gets the checks of ours") {
+TEST_CASE("the solution of LAPACK's ggglm for a covariance is checked like ours") {
   for (const std::string by : {"factor", "sigma"}) {
     const Words problem = sizes(60, 8) + Words{"--by", by, "--method", "lapack"};
     const auto report = wls(problem + Words{"--random-b", "kappa:1e3"});
@@ -229,7 +229,7 @@ TEST_CASE("the answer of LAPACK's ggglm to a covariance gets the checks of ours"
   CHECK(wls(singular + Words{"--inconsistent"}, 1)["status"] == "inconsistent");
 }
 
-TEST_CASE("wrong use of wls") {
+TEST_CASE("wrong use of wls is refused") {
   const TemporaryFolder folder;
   const index_t m = 12;
   const Words problem{"--a",   file(folder, "a.npy", random(m, 3, 1)),
@@ -266,7 +266,7 @@ TEST_CASE("wrong use of wls") {
   CHECK(!std::filesystem::exists(folder / "x.npy"));
 }
 
-TEST_CASE("wls, glm and lse in single precision") {
+TEST_CASE("wls, glm and lse work in single precision") {
   const Command lse{{"lse"}};
   for (const char* const kind : {"uniform", "graded", "rank:5"}) {
     const Words problem = sizes(120, 20) + Words{"--precision", "s", "--random", kind, "--rhs", "2"};
@@ -285,7 +285,7 @@ TEST_CASE("wls, glm and lse in single precision") {
   }
 }
 
-TEST_CASE("wls and glm on a GPU, and by cuSOLVER's pieces", "[gpu]") {
+TEST_CASE("wls and glm work on a GPU and with cuSOLVER", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
   for (const std::string by : {"weights", "factor", "sigma"}) {

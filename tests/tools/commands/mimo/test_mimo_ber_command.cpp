@@ -13,7 +13,7 @@ const Command ber{{"mimo", "ber"}};
 
 }  // namespace
 
-TEST_CASE("mimo ber: zf is on its closed form, sd between its bounds, better detectors err less") {
+TEST_CASE("mimo ber: zf matches its closed form, sd lies within its bounds, and better detectors make fewer errors") {
   const TemporaryFolder folder;
   const std::string csv = folder / "ber.csv", svg = folder / "ber.svg";
   const auto report =
@@ -37,7 +37,7 @@ TEST_CASE("mimo ber: zf is on its closed form, sd between its bounds, better det
   CHECK(contents(svg).find("<polyline") != std::string::npos);
 }
 
-TEST_CASE("mimo ber: a point ends at its bound, and what is refused") {
+TEST_CASE("mimo ber stops each point at its limit and refuses invalid options") {
   const auto report = ber({"--nt", "2", "--nr", "4", "--constellation", "qpsk", "--detectors", "sd", "--ebn0", "30",
                            "--signals", "500", "--most-signals", "1200"});
   CHECK(report["error_rates"][0]["signals"] == 1200);
@@ -50,7 +50,7 @@ TEST_CASE("mimo ber: a point ends at its bound, and what is refused") {
   ber.refuses({"--nt", "3", "--nr", "2", "--detectors", "zf"}, "need as many antennas");
 }
 
-TEST_CASE("mimo ber --soft: mutual information per bit goes from 0 to 1") {
+TEST_CASE("mimo ber --soft reports mutual information from 0 to 1 for each bit") {
   const auto report = ber({"--nt", "2", "--constellation", "qpsk", "--detectors", "sd", "--ebn0", "-20:20:40", "--soft",
                            "app,sts,mmse", "--signals", "2000", "--most-signals", "2000"});
   std::map<std::pair<std::string, double>, double> information;

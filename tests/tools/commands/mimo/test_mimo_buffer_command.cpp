@@ -14,7 +14,7 @@ const Command detect{{"mimo", "detect"}};
 
 }  // namespace
 
-TEST_CASE("mimo detect --svg draws a node for each that is met") {
+TEST_CASE("mimo detect --svg draws each visited node") {
   const TemporaryFolder folder;
   const std::string svg = folder / "tree.svg";
   const auto report = detect({"--nt", "3", "--signals", "9", "--svg", svg, "--svg-signal", "8", "--ebn0", "6"});
@@ -31,7 +31,7 @@ TEST_CASE("mimo detect --svg draws a node for each that is met") {
   detect.refuses({"--method", "zf", "--svg", svg}, "that can be shown");
 }
 
-TEST_CASE("mimo detect: a channel from Matrix Market") {
+TEST_CASE("mimo detect reads a channel in Matrix Market format") {
   const MimoTestFiles files;
   const std::string h = files.folder / "h.mtx", one = files.folder / "one.npy", out = files.folder / "s.npy";
   std::ofstream(h) << "%%MatrixMarket matrix array complex general\n2 2\n1 0.5\n-0.5 0\n0.25 -1\n2 1\n";
@@ -44,14 +44,14 @@ TEST_CASE("mimo detect: a channel from Matrix Market") {
   CHECK(std::equal(before.begin(), before.begin() + 2, files.labels.begin()));
 }
 
-TEST_CASE("mimo detect --buffer: some signals at a time give what all do") {
+TEST_CASE("mimo detect --buffer gives the result of one pass") {
   const MimoTestFiles files(23);
   const std::string out = files.folder / "s.npy", llr = files.folder / "llr.npy", prior = files.folder / "prior.npy",
                     blocks = files.folder / "blocks.npy";
   std::vector<float> known(46, 0.5F);
   write_array(prior, {23, 2}, known.data());
   write_array(blocks, {4, 2, 2}, files.channels.data());
-  // A channel each, and blocks of 7 signals that a buffer may cut. Likelihoods need N0.
+  // One channel for each signal, and blocks of 7 signals that a buffer may split. Likelihoods need N0.
   for (const Words& input : {files.words({"--sent", files.s}),
                              Words{"--h", blocks, "--coherence", "7", "--y", files.y, "--constellation", "bpsk"}}) {
     const Words with =
@@ -71,7 +71,7 @@ TEST_CASE("mimo detect --buffer: some signals at a time give what all do") {
     }
   }
   detect.refuses({"--buffer", "4"}, "--h");
-  // A signal without an answer in a later block: no file appears.
+  // A signal without a result in a later block: no file is written.
   const std::string bad = files.folder / "bad.npy", none = files.folder / "none.npy";
   auto channels = files.channels;
   std::fill(channels.end() - 4, channels.end(), Number(1));
@@ -82,7 +82,7 @@ TEST_CASE("mimo detect --buffer: some signals at a time give what all do") {
   CHECK(!std::filesystem::exists(none));
 }
 
-TEST_CASE("mimo detect --buffer: memory does not follow the number of signals") {
+TEST_CASE("the memory of mimo detect --buffer does not grow with the number of signals") {
   const TemporaryFolder folder;
   const std::string h = folder / "h.npy", y = folder / "y.npy", out = folder / "s.npy";
   const Number one = 1;
@@ -101,7 +101,7 @@ TEST_CASE("mimo detect --buffer: memory does not follow the number of signals") 
     for (std::size_t k = 0; k < signals; k += 1001) CHECK(labels[k] == (k % 3 == 0 ? 0 : 1));
     return run.peak_bytes;
   };
-  // y in double, labels and reports are 60 bytes a signal; what else stays in memory differs by some MB.
+  // y in double, labels and reports take 60 bytes for each signal; the rest differs by a few MB.
   const double whole = run_with({}), some = run_with({"--buffer", "50000"});
   CAPTURE(whole, some);
   CHECK(whole - some > 30.0 * signals);

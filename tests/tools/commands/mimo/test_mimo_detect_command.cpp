@@ -26,18 +26,18 @@ void exact(const Words& options) {
 
 }  // namespace
 
-TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {  // the library's tests have more of them
+TEST_CASE("mimo detect is exact for shapes, noise, channels and precisions") {  // the tests of the library cover more
   for (const char* const p : {"s", "d"}) {
     exact({"--nt", "2", "--nr", "3", "--signals", "300", "--ebn0", "0", "-p", p});
     exact({"--nt", "3", "--nr", "2", "--signals", "50", "--channel", "rank:1", "-p", p, "--constellation", "qpsk"});
     exact({"--nt", "3", "--signals", "50", "--channel", "zero", "-p", p, "--constellation", "qpsk", "--order",
            "su-wassell"});
   }
-  exact({"--nt", "8", "--signals", "30", "--ebn0", "16", "--constellation", "64qam"});  // by a second order
+  exact({"--nt", "8", "--signals", "30", "--ebn0", "16", "--constellation", "64qam"});  // checked with a second order
   exact({"--nt", "2", "--signals", "0"});
-  for (const char* const method : {"sd", "sd-plain"})  // brute force, which they are checked by, has no real form
+  for (const char* const method : {"sd", "sd-plain"})  // brute force, the reference, has no real form
     exact({"--nt", "2", "--signals", "20", "--constellation", "16qam", "--form", "real", "--method", method});
-  for (const int exponent : {-30, -40, -60, -300}) {  // all candidates are about as far
+  for (const int exponent : {-30, -40, -60, -300}) {  // all candidates have nearly the same distance
     MimoTestFiles small;
     for (auto& x : small.signals) x = {std::ldexp(x.real(), exponent), std::ldexp(x.imag(), exponent)};
     small.write(5);
@@ -46,7 +46,7 @@ TEST_CASE("mimo detect is exact: shapes, noise, channels, precisions") {  // the
   exact({"--nt", "3", "--signals", "100", "--order", "gradient:babai", "--direction", "down", "--coherence", "0"});
 }
 
-TEST_CASE("mimo detect: how many signals had how many nodes") {
+TEST_CASE("mimo detect reports how many signals needed how many nodes") {
   const auto report = detect({"--nt", "3", "--signals", "200", "--ebn0", "5"});
   index_t signals = 0;
   double least = 0, most = 0;
@@ -60,7 +60,7 @@ TEST_CASE("mimo detect: how many signals had how many nodes") {
   CHECK((least <= sum && sum <= most));
 }
 
-TEST_CASE("mimo detect: files in and out") {
+TEST_CASE("mimo detect reads and writes files") {
   const MimoTestFiles files;
   const std::string out = files.folder / "out.npy", points = files.folder / "points.npy";
   const auto report = detect(files.words({"--sent", files.s, "--out-s", out, "--out-points", points}));
@@ -73,7 +73,7 @@ TEST_CASE("mimo detect: files in and out") {
   const auto s = read_complex_array<double>(points);
   CHECK(s.dims == std::vector<index_t>{5, 2});
   CHECK(std::abs(s.values[2] - Number(-std::sqrt(0.5), -std::sqrt(0.5))) < 1e-15);
-  // One channel for all of them, as two dimensions.
+  // One channel for all signals, as a two-dimensional array.
   const std::string one = files.folder / "one.npy";
   write_array(one, {2, 2}, files.channels.data());
   detect({"--h", one, "--y", files.y, "--constellation", "bpsk"});
@@ -87,7 +87,7 @@ TEST_CASE("mimo detect: files in and out") {
   CHECK(read_whole_array(out).dims == std::vector<index_t>{0, 2});
 }
 
-TEST_CASE("mimo detect: N0 = 0 decides, and a bound on nodes is told") {
+TEST_CASE("mimo detect works with N0 = 0 and reports a limit on nodes") {
   CHECK(check(detect({"--nt", "3", "--signals", "50", "--n0", "0"}), "symbol_errors") == 0);
   const auto report =
       detect({"--nt", "4", "--signals", "100", "--ebn0", "0", "--order", "natural", "--max-nodes", "20"});
@@ -95,7 +95,7 @@ TEST_CASE("mimo detect: N0 = 0 decides, and a bound on nodes is told") {
   CHECK(check(report, "ml_mismatches") <= check(report, "uncertified"));
 }
 
-TEST_CASE("mimo detect: other detectors tell what they lose, and fail where they have no answer") {
+TEST_CASE("mimo detect reports the loss of inexact detectors, which fail without full rank") {
   const auto zf = detect({"--nt", "4", "--signals", "500", "--method", "zf"}),
              kbest = detect({"--nt", "4", "--signals", "500", "--method", "kbest:16", "-p", "s"});
   CHECK(check(zf, "ml_mismatches") > check(kbest, "ml_mismatches"));
@@ -108,7 +108,7 @@ TEST_CASE("mimo detect: other detectors tell what they lose, and fail where they
   detect.refuses({"--method", "best"}, "--method");
 }
 
-TEST_CASE("mimo detect --soft: exact bits, and files of them") {
+TEST_CASE("mimo detect --soft computes exact bits and writes them to files") {
   const TemporaryFolder folder;
   const std::string out = folder / "llr.npy";
   for (const char* const kind : {"sts", "app"}) {
@@ -123,7 +123,7 @@ TEST_CASE("mimo detect --soft: exact bits, and files of them") {
   detect.refuses({"--out-llr", out}, "--soft");
 }
 
-TEST_CASE("mimo detect --soft: priors, lists and bytes") {
+TEST_CASE("mimo detect --soft supports priors, lists and bytes") {
   const TemporaryFolder folder;
   const std::string out = folder / "llr.npy", prior = folder / "prior.npy", bytes = folder / "bytes.npy";
   const Words problem{"--nt", "2", "--signals", "40", "--ebn0", "6", "--constellation", "qpsk"};
@@ -155,7 +155,7 @@ TEST_CASE("mimo detect --soft: priors, lists and bytes") {
   }
   CHECK(check(report, "llr_saturated") == saturated);
   CHECK(saturated > 0);
-  // The reference, a look at all candidates, has no real form.
+  // The reference, an enumeration of all candidates, has no real form.
   CHECK(check(detect(problem + Words{"--soft", "sts", "--form", "real"}), "llr_gap") <= 1e-9);
   detect.refuses(problem + Words{"--soft", "mmse", "--prior", prior}, "mmse takes none");
   detect.refuses(problem + Words{"--prior", prior}, "are of --soft");
@@ -166,20 +166,20 @@ TEST_CASE("mimo detect --soft: priors, lists and bytes") {
     detect.refuses(problem + Words{"--soft", "sts", "--llr-type", type}, "neither float nor int8:SCALE");
 }
 
-TEST_CASE("mimo detect: ep, hard and soft, in either form") {
+TEST_CASE("mimo detect supports hard and soft ep in both forms") {
   const Words problem{"--nt", "2", "--nr", "3", "--signals", "60", "--ebn0", "6", "--method", "ep", "--soft", "ep"};
   const auto real = detect(problem), complex = detect(problem + Words{"--form", "complex"});
   for (const auto& report : {real, complex}) {
     CHECK(report["status"] == "ok");
     CHECK(check(report, "metric_gap") >= 0);
-    CHECK((check(report, "llr_gap") > 0 && !report["limits"].contains("llr_gap")));  // a loss, no mistake
+    CHECK((check(report, "llr_gap") > 0 && !report["limits"].contains("llr_gap")));  // a loss, not an error
   }
   CHECK(check(real, "llr_gap") != check(complex, "llr_gap"));
   detect.refuses({"--nt", "2", "--signals", "5", "--constellation", "8psk", "--method", "ep", "--form", "real"},
                  "real form is for square QAM");
 }
 
-TEST_CASE("mimo detect: a signal without likelihoods is told, and nothing is written") {
+TEST_CASE("mimo detect reports a signal without likelihoods and writes no file") {
   const TemporaryFolder folder;
   const std::string out = folder / "llr.npy";
   const auto report = detect(
@@ -189,7 +189,7 @@ TEST_CASE("mimo detect: a signal without likelihoods is told, and nothing is wri
   CHECK(!std::ifstream(out));
 }
 
-TEST_CASE("mimo detect: what is wrong use, with its place") {
+TEST_CASE("mimo detect refuses wrong use and names the place") {
   MimoTestFiles files;
   const auto refused = [&](const std::string& why, const Words& more = {}) { detect.refuses(files.words(more), why); };
   detect.refuses({"--constellation", "32qam"}, "32qam");
@@ -250,7 +250,7 @@ TEST_CASE("mimo detect: what is wrong use, with its place") {
   detect.refuses(other.words(), "5 channels for 4 signals");
 }
 
-TEST_CASE("mimo detect --all-within and integers") {
+TEST_CASE("mimo detect supports --all-within and integers") {
   const TemporaryFolder folder;
   const std::string out = folder / "within.npy", points = folder / "points.npy";
   const auto report =
@@ -273,7 +273,7 @@ TEST_CASE("mimo detect --all-within and integers") {
   detect.refuses({"--nt", "2", "--out-within", out}, "--all-within");
 }
 
-TEST_CASE("mimo detect --noise-cov: white noise of any size decides as none was told") {
+TEST_CASE("mimo detect --noise-cov with white noise of any size gives the result without it") {
   const MimoTestFiles files;
   const std::string c = files.folder / "c.npy", out = files.folder / "out.npy";
   const Number white[] = {3, 0, 0, 3}, wrong[] = {1, 2, 2, 1};
@@ -288,7 +288,7 @@ TEST_CASE("mimo detect --noise-cov: white noise of any size decides as none was 
   detect.refuses(files.words({"--noise-cov", c, "--n0", "1"}), "--n0");
 }
 
-TEST_CASE("mimo detect: what rounding may hide among ties is no proof") {
+TEST_CASE("mimo detect: ties that may be hidden by rounding are not certified") {
   const TemporaryFolder folder;
   std::ofstream(folder / "far.txt") << "1e15 0 0\n0 0.5 1\n1 0 2\n-1 0 3\n";
   std::ofstream(folder / "near.txt") << "1e3 0 0\n0 0.5 1\n1 0 2\n-1 0 3\n";

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <limits>
 
-// Inputs that no detector takes, the ones that test_mimo_detect_command.cpp does not have.
+// Inputs that every detector refuses, apart from those in test_mimo_detect_command.cpp.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -22,7 +22,7 @@ bool exists(const std::string& path) { return static_cast<bool>(std::ifstream(pa
 
 }  // namespace
 
-TEST_CASE("mimo detect: NaN and Inf in every file, with the file and the place") {
+TEST_CASE("mimo detect refuses NaN and Inf in every file with file and place") {
   MimoTestFiles files;
   const std::string prior = files.folder / "prior.npy", cov = files.folder / "cov.npy", points = files.folder / "p.txt";
   for (const double bad : {not_a_number, infinity, -infinity}) {
@@ -49,15 +49,15 @@ TEST_CASE("mimo detect: NaN and Inf in every file, with the file and the place")
     std::ofstream(points) << text;
     detect.refuses({"--constellation", points}, points);
   }
-  // A number that single precision cannot hold.
+  // A number that single precision cannot represent.
   MimoTestFiles large;
   large.channels[2] = 1e300;
   large.write(5);
-  detect(large.words({"--no-check"}));  // ||y - H s|| is beyond all numbers there
+  detect(large.words({"--no-check"}));  // ||y - H s|| would overflow in the check
   detect.refuses(large.words({"-p", "s"}), "[0, 1, 0]");
 }
 
-TEST_CASE("mimo detect: shapes that disagree, with both") {
+TEST_CASE("mimo detect names both shapes if they disagree") {
   MimoTestFiles files;
   std::vector<int> labels(12);
   write_array(files.s, {5, 1}, labels.data());
@@ -77,7 +77,7 @@ TEST_CASE("mimo detect: shapes that disagree, with both") {
   detect.refuses(files.words(), "h.npy");
 }
 
-TEST_CASE("mimo detect: more streams than antennas, and dependent columns, by detector") {
+TEST_CASE("mimo detect refuses more streams than antennas and reports dependent columns, depending on the detector") {
   const TemporaryFolder folder;
   const std::string out = folder / "s.npy";
   const Words wide{"--nt", "3", "--nr", "2", "--signals", "20", "--constellation", "qpsk", "--ebn0", "12", "--method"};
@@ -98,7 +98,7 @@ TEST_CASE("mimo detect: more streams than antennas, and dependent columns, by de
   CHECK(exists(out));
 }
 
-TEST_CASE("mimo detect: no noise, no signals") {
+TEST_CASE("mimo detect works without noise and without signals") {
   const TemporaryFolder folder;
   const std::string s = folder / "s.npy", llr = folder / "llr.npy", points = folder / "points.npy";
   for (const char* const method : {"sd", "brute", "babai", "mf", "zf", "mmse", "zf-sic", "mmse-sic", "kbest", "fsd",
@@ -114,7 +114,7 @@ TEST_CASE("mimo detect: no noise, no signals") {
   CHECK(read_complex_array<double>(points).dims == std::vector<index_t>{0, 3});
 }
 
-TEST_CASE("mimo detect: H and y of any scale have the same answer") {
+TEST_CASE("mimo detect does not depend on the scale of H and y") {
   const MimoTestFiles files;
   const std::string one = files.folder / "one.npy", other = files.folder / "other.npy";
   detect(files.words({"--out-s", one}));
@@ -130,7 +130,7 @@ TEST_CASE("mimo detect: H and y of any scale have the same answer") {
   }
 }
 
-TEST_CASE("mimo detect: H or y near the largest number is checked as any other") {
+TEST_CASE("mimo detect checks H or y near the largest number") {
   for (const auto& [of_h, of_y] : {std::pair{1.7e308, 1.0}, {1.0, 1.7e308}, {1.0, 1.2e308}, {1.2e308, 1.2e308}}) {
     CAPTURE(of_h, of_y);
     MimoTestFiles files;

@@ -9,7 +9,7 @@ const Command orderings{{"mimo", "orderings"}};
 
 }  // namespace
 
-TEST_CASE("mimo orderings: symbols are the nearest, whatever build, strategy and buffer are") {
+TEST_CASE("mimo orderings finds the nearest symbols for every build, strategy and buffer size") {
   for (const char* const n : {"1", "4", "7"})
     for (const char* const build : {"full", "neighbour", "prefix"}) {
       const auto report = orderings({"--n", n, "--build", build, "--signals", "300", "--strategy", "lazy"});
@@ -25,7 +25,7 @@ TEST_CASE("mimo orderings: symbols are the nearest, whatever build, strategy and
   CHECK(orderings({"--n", "3", "--signals", "0"})["status"] == "ok");
 }
 
-TEST_CASE("mimo orderings: what is refused, and how") {
+TEST_CASE("mimo orderings refuses invalid options") {
   const Outcome run = run_tesela({"mimo", "orderings", "--n", "12"});
   CHECK(run.code == 3);
   CHECK_THAT(run.err, Catch::Matchers::ContainsSubstring("551809843200 bytes"));

@@ -15,7 +15,7 @@ const Command qr{{"qr"}};
 
 }  // namespace
 
-TEST_CASE("qr: methods that make Q itself, and what theory says of it") {
+TEST_CASE("qr: the orthogonality of explicit Q follows theory for each method") {
   for (const char* const method : {"gram-schmidt", "mgs", "cgs2", "cholesky-qr2", "householder"})
     for (const char* const precision : {"d", "s"}) {
       const auto report =
@@ -36,7 +36,7 @@ TEST_CASE("qr: methods that make Q itself, and what theory says of it") {
              ContainsSubstring("dependent column: 1"));
 }
 
-TEST_CASE("qr --positive-diagonal: factors of all methods are the same") {
+TEST_CASE("qr --positive-diagonal gives the same factors with all methods") {
   TemporaryFolder folder;
   const std::string r = folder / "r.npy", q = folder / "q.npy";
   HostMatrix<double> first;
@@ -51,7 +51,7 @@ TEST_CASE("qr --positive-diagonal: factors of all methods are the same") {
   }
 }
 
-TEST_CASE("qr refuses what these methods do not do") {
+TEST_CASE("qr refuses options that these methods do not support") {
   qr.refuses({"-m", "3", "-n", "4", "--method", "mgs"}, "--m");
   qr.refuses({"-n", "4", "--method", "cgs2", "--full-q"}, "--full-q");
   qr.refuses({"-n", "4", "--method", "cgs2", "--tree", "binary"}, "--tree");

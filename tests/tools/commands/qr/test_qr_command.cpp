@@ -18,7 +18,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Every way to factor that this machine has, as options.
+/// Returns the options of every way to factor on this machine.
 std::vector<Words> ways() {
   std::vector<Words> all;
   for (const std::string& order : schedule_orders()) all.push_back({"--tree", order == "domain" ? "domain:3" : order});
@@ -30,7 +30,7 @@ std::vector<Words> ways() {
   return all;
 }
 
-/// Runs `tesela qr` and holds its two errors to the bounds; answers the report.
+/// Runs `tesela qr`, requires both errors to be within bounds, and returns the report.
 nlohmann::json require_small_errors(const Words& options, const std::string& precision = "d") {
   auto report = Command{{"qr", "--precision", precision}}(options);
   CAPTURE(options, precision, report.dump());
@@ -45,7 +45,7 @@ const Words sizes{"--m", "1000", "--n", "517", "--tile", "96x64"};
 
 }  // namespace
 
-TEST_CASE("every tree and method factors within the bounds, in both precisions") {
+TEST_CASE("every tree and method factors within the bounds in both precisions") {
   for (const Words& way : ways()) {
     const bool library = way[1] == "lapack" || way[1] == "cusolver";
     const Words problem = library ? Words{"--m", "1000", "--n", "517"} : sizes;
@@ -76,7 +76,7 @@ TEST_CASE("every shape is factored within the bounds") {
     require_small_errors(Words{"--m", m, "--n", n} + way);
 }
 
-TEST_CASE("sizes of zero are legal, and end at once") {
+TEST_CASE("sizes of zero are accepted and end at once") {
   const auto [m, n] = GENERATE(
       table<std::string, std::string>({{"0", "5"}, {"5", "0"}, {"0", "0"}, {"0", "1000000000000"}, {"1000000", "0"}}));
   const Words way = GENERATE(Words{}, Words{"--method", "givens-stages"}, Words{"--method", "lapack"});
@@ -89,7 +89,7 @@ TEST_CASE("sizes of zero are legal, and end at once") {
 
 namespace {
 
-/// The largest entry of |X Y - Z|, or of |X^T Y - Z| with Z the identity when it is empty.
+/// Returns the largest entry of |X Y - Z|, or of |X^T Y - Z|; an empty Z is the identity.
 double largest_difference(const HostMatrix<double>& x, Op op, const HostMatrix<double>& y,
                           const HostMatrix<double>* z) {
   double largest = 0;
@@ -107,7 +107,7 @@ double largest_difference(const HostMatrix<double>& x, Op op, const HostMatrix<d
 
 }  // namespace
 
-TEST_CASE("zeros below the last element of each column are found in the data") {
+TEST_CASE("zeros below the last nonzero of each column are found in the data") {
   const TemporaryFolder folder;
   auto a = HostMatrix<double>::zeros(120, 120);
   for (index_t j = 0; j < 120; ++j)
@@ -123,7 +123,7 @@ TEST_CASE("zeros below the last element of each column are found in the data") {
   CHECK(tiles["workers"][0]["tasks"]["tpqrt"] == 7);
 }
 
-TEST_CASE("files in, files out: Q R is A, Q orthogonal, R triangular and LAPACK's up to signs") {
+TEST_CASE("files of Q and R: Q R = A, Q is orthogonal, and R is triangular and equals LAPACK's up to signs") {
   const TemporaryFolder folder;
   const Words way = GENERATE(Words{"--tile", "16x12", "--tree", "greedy"}, Words{"--tile", "16x12", "--repeat", "3"},
                              Words{"--tile", "16x12", "--method", "givens-stages", "--repeat", "2"},
@@ -157,21 +157,21 @@ TEST_CASE("files in, files out: Q R is A, Q orthogonal, R triangular and LAPACK'
     }
 }
 
-TEST_CASE("a band takes chains no more rotations than it has entries to annihilate") {
+TEST_CASE("chains on a band use only as many rotations as it has entries to annihilate") {
   const auto [half_width, rotations] = GENERATE(table<std::string, int>({{"1", 199}, {"2", 397}, {"3", 594}}));
   const auto report =
       require_small_errors({"--n", "200", "--random", "band:" + half_width, "--method", "givens-chain"});
   CHECK(report["counts"]["rotations"] == rotations);  // n - 1, 2 n - 3, 3 n - 6
 }
 
-TEST_CASE("a problem too large to form Q for is checked on random vectors") {
+TEST_CASE("a problem too large to form Q is checked on random vectors") {
   const auto report = require_small_errors({"--n", "2600", "--tile", "260"}, GENERATE("d", "s"));
   CHECK(report["checks"]["sampled_vectors"] == 32);
   CHECK(report["checks"]["backward_error"] > 0);
   CHECK(report["checks"]["orthogonality"] > 0);
 }
 
-TEST_CASE("entries near the ends of the range are factored, or said not to be finite") {
+TEST_CASE("entries near the ends of the range are factored or reported as not finite") {
   const TemporaryFolder folder;
   const auto [scale, code] = GENERATE(table<double, int>({{1e-290, 0}, {1e200, 0}, {1e300, 0}, {1e308, 1}}));
   const Words way =
@@ -195,7 +195,7 @@ TEST_CASE("entries near the ends of the range are factored, or said not to be fi
   CHECK(std::filesystem::exists(folder / "r.npy") == (code == 0));
 }
 
-TEST_CASE("the JSON report of qr keeps its contract") {
+TEST_CASE("the JSON report of qr has its documented fields") {
   const Outcome run =
       run_tesela({"qr", "--m", "1000", "--n", "517", "--tile", "64", "--repeat", "3", "--json", "-", "--seed", "5"});
   REQUIRE(run.code == 0);
@@ -211,16 +211,16 @@ TEST_CASE("the JSON report of qr keeps its contract") {
   int tasks = 0;
   for (const auto& [kernel, count] : report["counts"]["tasks"].items()) tasks += count.get<int>();
   CHECK(report["bounds"]["tasks"] == tasks);
-  // 16 x 9 tiles: below each of 9 diagonal tiles, each tile is joined once.
+  // 16 x 9 tiles: each tile below the 9 diagonal tiles is joined once.
   CHECK(report["counts"]["tasks"]["tpqrt"] == 9 * 16 - 45);
   CHECK(report["counts"]["tasks"]["geqrt"] == 9);
-  // The rate is by the count of the whole, whatever the tiles add to it.
+  // The rate uses the usual count of flops, without the additional work of tiles.
   const double flops = 2.0 * 1000 * 517 * 517 - 2.0 * 517 * 517 * 517 / 3;
   CHECK(std::abs(report["gflops"].get<double>() * report["seconds"]["compute"].get<double>() / (flops * 1e-9) - 1) <=
         1e-9);
 }
 
-TEST_CASE("wrong use of qr is exit code 2 with a message") {
+TEST_CASE("wrong use of qr gives exit code 2 and a message") {
   const TemporaryFolder folder;
   std::ofstream(folder / "a.mtx") << "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n";
   std::ofstream(folder / "nan.mtx") << "%%MatrixMarket matrix array real general\n1 1\nnan\n";
@@ -258,7 +258,7 @@ TEST_CASE("wrong use of qr is exit code 2 with a message") {
   }
 }
 
-TEST_CASE("what the machine cannot do for qr is exit code 3") {
+TEST_CASE("a limit of the machine gives exit code 3 in qr") {
   const Outcome memory = run_tesela({"qr", "--n", "3000000"});
   CHECK(memory.code == 3);
   CHECK_THAT(memory.err, ContainsSubstring("GiB"));
@@ -268,7 +268,7 @@ TEST_CASE("what the machine cannot do for qr is exit code 3") {
   CHECK_THAT(device.err, ContainsSubstring("CUDA"));
 }
 
-TEST_CASE("Ctrl-C stops a long qr within a second, with exit code 130 and no output") {
+TEST_CASE("Ctrl-C stops a long qr within a second with exit code 130 and no output") {
   const TemporaryFolder folder;
   const Outcome run =
       run_tesela({"qr", "--n", "4000", "--repeat", "1000", "--out-r", folder / "r.npy"}, {.interrupt_after = 1.0});
@@ -277,7 +277,7 @@ TEST_CASE("Ctrl-C stops a long qr within a second, with exit code 130 and no out
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("tiles on the GPU alone and beside the cores are within the bounds", "[gpu]") {
+TEST_CASE("tiles on the GPU alone and together with cores are within the bounds", "[gpu]") {
   require_gpu();
   const Words workers = GENERATE(Words{"--ncpu", "0"}, Words{});
   for (const char* tree : {"diagonal", "greedy", "domain:2"})

@@ -4,14 +4,14 @@
 
 #include <fstream>
 
-// What one rank alone lacks ends all of them, soon, with a message that names it, and leaves nothing.
+// A failure on one rank ends all ranks soon, with a message that names the rank, and leaves no files.
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Four ranks in this place, of which the last one begins with these words of a shell.
+/// Runs four ranks in the folder `place`; the last rank first executes the shell commands `trouble`.
 Outcome with_one_in_trouble(const TemporaryFolder& folder, const std::string& trouble, const Words& words,
                             const std::string& place = ".") {
   const std::string script = folder / "rank.sh";
@@ -23,12 +23,12 @@ Outcome with_one_in_trouble(const TemporaryFolder& folder, const std::string& tr
 
 }  // namespace
 
-TEST_CASE("one rank's disk is full: one message names the rank, and no file is left") {
+TEST_CASE("a full disk on one rank gives one message with the rank and leaves no file") {
   require_ranks();
-  // StarPU measures the links of a machine with GPUs when it first meets it, which takes longer than any failure.
+  // StarPU measures the links of a machine with GPUs at its first start, which takes longer than any failure.
   static_cast<void>(run_on_ranks(4, {tesela::test::tesela(), "gemm", "--n", "64"}));
   const TemporaryFolder folder, files;
-  // A limit of file sizes on that rank alone, which its last columns exceed, and the memory that ranks share does not.
+  // A limit on file sizes for one rank, exceeded by its last columns but not by the memory that ranks share.
   const Outcome all = with_one_in_trouble(
       folder, "trap '' XFSZ; ulimit -f 32768",
       {"gemm", "--m", "2000", "--n", "2000", "--k", "8", "--tile", "128", "--out", files / "x.npy"});
@@ -40,7 +40,7 @@ TEST_CASE("one rank's disk is full: one message names the rank, and no file is l
   CHECK(processes_with(files.path()) == 0);
 }
 
-TEST_CASE("a file that one rank alone does not see is told of with the rank") {
+TEST_CASE("a rank that cannot read the file names itself in the error") {
   require_ranks();
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"generate", "--m", "60", "--n", "20", "--random", "uniform", "--out", folder / "a.npy"}).code ==
@@ -51,7 +51,7 @@ TEST_CASE("a file that one rank alone does not see is told of with the rank") {
   CHECK_THAT(all.err, ContainsSubstring("a.npy: cannot read") && ContainsSubstring("(rank 3)"));
 }
 
-TEST_CASE("one rank has no memory, or no worker: all end, and hear from which") {
+TEST_CASE("a rank without memory or workers ends all ranks and is named") {
   require_ranks();
   const TemporaryFolder folder, files;
   const Words problem{"qr", "--n", "1500", "--tile", "128", "--grid", "2x2", "--out-r", files / "r.npy"};
@@ -66,7 +66,7 @@ TEST_CASE("one rank has no memory, or no worker: all end, and hear from which") 
   }
 }
 
-TEST_CASE("a rank that is killed, an interrupt and a full disk end all ranks, and leave nothing") {
+TEST_CASE("a killed rank, an interrupt and a full disk end all ranks and leave no files") {
   require_ranks();
   const TemporaryFolder folder, files;
   const std::string script = folder / "rank.sh";

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fstream>
 
-// Matrices that no rank has as a whole: their files, and what of memory each rank takes.
+// Matrices distributed over ranks: their files, and the memory of each rank.
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
@@ -17,7 +17,7 @@ namespace {
 
 Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Words{tesela::test::tesela()} + words); }
 
-/// The most that a rank took.
+/// Returns the largest memory of a rank in bytes.
 double peak_bytes(const Words& words) {
   ProcessOptions options;
   options.environment["TESELA_RECEIVED_MIB"] = "16";
@@ -33,7 +33,7 @@ double peak_bytes(const Words& words) {
 
 }  // namespace
 
-TEST_CASE("a rank takes its share of a product, a quarter more and a window") {
+TEST_CASE("a rank uses at most its share of a product, a quarter more and a window") {
   require_ranks();
   const CoresAlone cores_alone;
   const double before = peak_bytes({"gemm", "--n", "64", "-p", "s"});
@@ -45,7 +45,7 @@ TEST_CASE("a rank takes its share of a product, a quarter more and a window") {
   }
 }
 
-TEST_CASE("files that four ranks write are those of one, and what four read as well") {
+TEST_CASE("four ranks write the files of one process and read them") {
   require_ranks();
   const CoresAlone cores_alone;
   const TemporaryFolder folder;
@@ -61,7 +61,7 @@ TEST_CASE("files that four ranks write are those of one, and what four read as w
         REQUIRE(all.code == 0);
         CHECK(contents(file("together")) == contents(file("alone")));
       }
-      // Of a product: what they read.
+      // The product of the files shows what was read.
       const Words read{"gemm", "--a", file("alone"), "--b", file("together"), "--op-b", "t", "--tile", "20x30x7"};
       REQUIRE(run_tesela(read + Words{"--out", file("product")}).code == 0);
       const Outcome all = on_ranks(4, read + Words{"--out", file("products")});
@@ -82,13 +82,13 @@ TEST_CASE("files that four ranks write are those of one, and what four read as w
   CHECK_THAT(piped.err, ContainsSubstring("/dev/stdin: cannot read: is not a regular file"));
 }
 
-TEST_CASE("one message tells of a file that ranks cannot read or write, and nothing is left") {
+TEST_CASE("a file that ranks cannot read or write gives one message and leaves no output") {
   require_ranks();
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"gemm", "--n", "64", "--out", folder / "a.npy"}).code == 0);
   std::string npy = contents(folder / "a.npy");
   const double nan = std::nan("");
-  std::memcpy(npy.data() + npy.size() - 5 * sizeof nan, &nan, sizeof nan);  // one rank's alone
+  std::memcpy(npy.data() + npy.size() - 5 * sizeof nan, &nan, sizeof nan);  // in the part of one rank
   std::ofstream(folder / "nan.npy", std::ios::binary) << npy;
   std::ofstream(folder / "cut.mtx") << "%%MatrixMarket matrix array real general\n3 1\n1.5000\n2.5000\n";
   std::ofstream(folder / "sum.mtx") << "%%MatrixMarket matrix coordinate real general\n3 3 2\n3 3 1e308\n3 3 1e308\n";
@@ -101,7 +101,7 @@ TEST_CASE("one message tells of a file that ranks cannot read or write, and noth
     INFO(name << all.err);
     CHECK(all.code == 2);
     CHECK_THAT(all.err, ContainsSubstring(words));
-    CHECK(all.err.find(words, all.err.find(words) + 1) == std::string::npos);  // once
+    CHECK(all.err.find(words, all.err.find(words) + 1) == std::string::npos);  // only once
     CHECK(all.seconds < 10 * patience);
   }
   const Outcome full = on_ranks(4, {"gemm", "--n", "64", "--tile", "16", "--out", "/dev/full"});

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <tuple>
 
-// `tesela qr` of matrices that no rank has as a whole: trees across ranks, files, and what of memory each rank takes.
+// `tesela qr` of distributed matrices: trees across ranks, files, and the memory of each rank.
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
@@ -27,7 +27,7 @@ nlohmann::json report_of(const Outcome& all) {
 
 }  // namespace
 
-TEST_CASE("a tree inside ranks and one across them give R of one process that is told the order, byte for byte") {
+TEST_CASE("a tree within ranks and one across them give the R of one process with the same order, byte for byte") {
   require_ranks();
   const CoresAlone cores_alone;
   const TemporaryFolder folder;
@@ -54,7 +54,7 @@ TEST_CASE("a tree inside ranks and one across them give R of one process that is
   CHECK_THAT(refused.err, ContainsSubstring("--rank-tree"));
 }
 
-TEST_CASE("R and Q that four ranks write are those of one, whatever they have of the matrix") {
+TEST_CASE("four ranks write the R and Q of one process for any distribution") {
   require_ranks();
   const CoresAlone cores_alone;
   const TemporaryFolder folder;
@@ -75,7 +75,7 @@ TEST_CASE("R and Q that four ranks write are those of one, whatever they have of
     report_of(on_ranks(3, {"qr", "--m", m, "--n", n, "--json", "-"}));
 }
 
-TEST_CASE("ranks agree on the staircase of a matrix of which each has a part") {
+TEST_CASE("ranks agree on the staircase of a distributed matrix") {
   require_ranks();
   const CoresAlone cores_alone;
   const TemporaryFolder folder;
@@ -95,12 +95,12 @@ TEST_CASE("ranks agree on the staircase of a matrix of which each has a part") {
   }
 }
 
-TEST_CASE("a rank takes its share of A and of its factors, a quarter more and a window") {
+TEST_CASE("a rank uses at most its share of A and its factors, a quarter more and a window") {
   require_ranks();
   const CoresAlone cores_alone;
   ProcessOptions options;
   options.environment["TESELA_RECEIVED_MIB"] = "16";
-  options.environment["STARPU_NCPU"] = "1";  // workers' scratch is not what this is about
+  options.environment["STARPU_NCPU"] = "1";  // keeps the workers' scratch memory small
   const auto peak_bytes = [&](const Words& words) {
     const nlohmann::json report =
         report_of(run_on_ranks(4, Words{tesela::test::tesela(), "qr", "-p", "s", "--json", "-"} + words, options));
@@ -112,5 +112,5 @@ TEST_CASE("a rank takes its share of A and of its factors, a quarter more and a 
   const double size = 3072, share = 2 * size * size * sizeof(float) / 4, window = 32 << 20;
   const double taken = peak_bytes({"--n", "3072", "--tile", "192"}) - before;
   INFO(taken / 1e6 << " MB, a share is " << share / 1e6);
-  CHECK(taken <= 1.25 * share + window + (4 << 20));  // and some MB that the libraries' threads keep
+  CHECK(taken <= 1.25 * share + window + (4 << 20));  // and some MiB for threads of libraries
 }

@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-// Commands under mpirun: the numbers and files of one process, told and written once.
+// Commands under mpirun give the numbers, files and report of one process once.
 
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
@@ -21,7 +21,7 @@ Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Wor
 
 }  // namespace
 
-TEST_CASE("R is the same, byte for byte, on any number of ranks and in any order of elimination") {
+TEST_CASE("R has the same bytes on any number of ranks and for any order of elimination") {
   require_ranks();
   const CoresAlone cores_alone;
   const TemporaryFolder folder;
@@ -34,13 +34,13 @@ TEST_CASE("R is the same, byte for byte, on any number of ranks and in any order
       const Outcome all = on_ranks(ranks, problem + Words{tree, "--out-r", together, "--json", "-"});
       INFO(all.err);
       REQUIRE(all.code == 0);
-      CHECK(nlohmann::json::parse(all.out)["status"] == "ok");  // one report, and nothing else
+      CHECK(nlohmann::json::parse(all.out)["status"] == "ok");  // one report and no other output
       CHECK(contents(together) == contents(alone));
     }
   }
 }
 
-TEST_CASE("other commands on several ranks end well") {
+TEST_CASE("other commands run on several ranks") {
   require_ranks();
   const std::vector<Words> commands{{"gemm", "--m", "117", "--n", "89", "--k", "61", "--tile", "64x48", "--op-a", "t"},
                                     {"ols", "--m", "3000", "--n", "12"},
@@ -55,7 +55,7 @@ TEST_CASE("other commands on several ranks end well") {
   }
 }
 
-TEST_CASE("a report names what each rank did, and ranks stand as --grid says") {
+TEST_CASE("a report lists the work of each rank, and --grid arranges the ranks") {
   require_ranks();
   const Words problem{"gemm", "--m", "256", "--n", "256", "--k", "256", "--tile", "64", "--json", "-"};
   for (const char* grid : {"", "1x4", "4x1", "2x2"}) {
@@ -84,7 +84,7 @@ TEST_CASE("a report names what each rank did, and ranks stand as --grid says") {
   CHECK(run_tesela(problem + Words{"--grid", "2x2"}).code == 2);
 }
 
-TEST_CASE("what is wrong on all ranks is told, and nothing is left behind") {
+TEST_CASE("an error on all ranks is reported and leaves no files") {
   require_ranks();
   const TemporaryFolder folder;
   const Outcome all = on_ranks(3, {"qr", "--a", folder / "nothing.npy", "--out-r", folder / "r.npy"});
@@ -108,12 +108,12 @@ TEST_CASE("one trace shows the tasks of all ranks") {
   const Words product{"gemm", "--n", "128", "--tile", "64", "--trace", folder / "product"};
   REQUIRE(on_ranks(2, product).code == 0);
   CHECK_THAT(contents(folder / "product/trace.json"), ContainsSubstring("rank 1 CPU"));
-  // Neither does a later run of one process show the other rank's.
+  // A later run of one process does not show tasks of the other rank.
   REQUIRE(run_tesela(problem).code == 0);
   CHECK_THAT(contents(folder / "trace/trace.json"), !ContainsSubstring("rank 1"));
 }
 
-TEST_CASE("solutions of tridiagonal systems are the same, byte for byte, and all ranks work on them") {
+TEST_CASE("solutions of tridiagonal systems have the same bytes, and all ranks compute") {
   require_ranks();
   const CoresAlone cores_alone;
   const TemporaryFolder folder;
@@ -129,7 +129,7 @@ TEST_CASE("solutions of tridiagonal systems are the same, byte for byte, and all
   }
 }
 
-TEST_CASE("all ranks look for eigenvalues of a Toeplitz matrix, and find those of one process") {
+TEST_CASE("all ranks search for eigenvalues of a Toeplitz matrix and find those of one process") {
   require_ranks();
   const CoresAlone cores_alone;
   for (const Words& more : {Words{}, {"--vectors"}}) {
@@ -147,7 +147,7 @@ TEST_CASE("all ranks look for eigenvalues of a Toeplitz matrix, and find those o
   }
 }
 
-TEST_CASE("each rank reads its rows of a tall and skinny matrix in a file") {
+TEST_CASE("each rank reads its rows of a tall and skinny matrix from a file") {
   require_ranks();
   const TemporaryFolder folder;
   for (const auto& [n, name] : {std::pair{"30", "a.npy"}, {"1", "b.npy"}})
@@ -167,13 +167,13 @@ TEST_CASE("each rank reads its rows of a tall and skinny matrix in a file") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   file.seekp(-8, std::ios::end).write(reinterpret_cast<const char*>(&nan), sizeof nan);
   file.close();
-  const Outcome one = run_tesela(problem), wrong = on_ranks(3, problem);  // which one of them alone reads
+  const Outcome one = run_tesela(problem), wrong = on_ranks(3, problem);  // only one rank reads the NaN
   INFO(one.out << one.err << wrong.out << wrong.err);
   CHECK(wrong.code == one.code);
   CHECK_THAT(wrong.err, ContainsSubstring("rank 2") && ContainsSubstring("a.npy") && ContainsSubstring("NaN"));
 }
 
-TEST_CASE("ranks of one host have each core in one of them, whether workers are bound or not") {
+TEST_CASE("ranks of one host share its cores without overlap, with and without binding") {
   require_ranks();
   const std::size_t cores = tesela::describe_machine().cores;
   for (const char* nobind : {"0", "1"})
@@ -191,7 +191,7 @@ TEST_CASE("ranks of one host have each core in one of them, whether workers are 
     }
 }
 
-TEST_CASE("ranks share the GPUs of their host, and fewer GPUs than ranks are told of", "[gpu]") {
+TEST_CASE("ranks share the GPUs of their host, and a message reports ranks without a GPU", "[gpu]") {
   const int gpus = tesela::count_cuda_devices();
   if (gpus == 0) SKIP("no GPU");
   require_ranks();
@@ -221,7 +221,7 @@ TEST_CASE("ranks share the GPUs of their host, and fewer GPUs than ranks are tol
   CHECK(none.err.find("compute on cores alone") == std::string::npos);
 }
 
-TEST_CASE("what ranks cannot share says so") {
+TEST_CASE("commands that cannot run on several ranks are refused") {
   require_ranks();
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"generate", "--m", "9", "--n", "9", "--random", "zero", "--out", folder / "a.npy"}).code == 0);

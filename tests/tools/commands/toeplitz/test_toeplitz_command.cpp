@@ -22,11 +22,11 @@ const Words methods = recursions + eliminations;
 
 }  // namespace
 
-TEST_CASE("toeplitz solve: definite matrices of any size to rounding") {
+TEST_CASE("toeplitz solve solves definite matrices of any size to rounding") {
   for (const std::string& method : methods + Words{"gradients"})
     for (const std::string kind : {"spd", "kms:0.5", "kms:-0.9"})
       for (const std::string n : {"0", "1", "2", "3", "64", "501", "1000"}) {
-        if (method == "gradients" && kind != "spd") continue;  // these test_toeplitz_gradients knows
+        if (method == "gradients" && kind != "spd") continue;  // test_toeplitz_gradients covers these
         CAPTURE(method, kind, n);
         const auto report =
             solve({"--method", method, "--random", kind, "--n", n, "--known", "--rhs", "3", "--seed", "5"});
@@ -38,16 +38,16 @@ TEST_CASE("toeplitz solve: definite matrices of any size to rounding") {
         if (n != "501") continue;
         const auto single = solve({"--method", method, "--random", kind, "--n", n, "--known", "--precision", "s"});
         CHECK(check(single, "residual") <= 1e-6);
-        CHECK(check(single, "residual") > 1e-10);  // it was in single precision
+        CHECK(check(single, "residual") > 1e-10);  // computed in single precision
       }
 }
 
-TEST_CASE("toeplitz solve: indefinite shifts, refined to rounding, and their inertia") {
+TEST_CASE("toeplitz solve refines indefinite shifts to rounding and reports their inertia") {
   const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 501);
   double below = 0;
   for (const double value : dense_eigenvalues(t)) below += value < 0.3 ? 1 : 0;
   for (const std::string& method : methods) {
-    const bool plain = method == "levinson";  // it is not refined, and says so
+    const bool plain = method == "levinson";  // not refined; the status reports it
     const auto report =
         solve({"--method", method, "--n", "501", "--seed", "5", "--sigma", "0.3", "--known"}, plain ? 1 : 0);
     CAPTURE(method, report.dump());
@@ -58,9 +58,8 @@ TEST_CASE("toeplitz solve: indefinite shifts, refined to rounding, and their ine
   }
 }
 
-TEST_CASE(
-    "toeplitz solve: gradients take what is positive definite, of any order, and say of others that they are not") {
-  // Cores alone: beside GPUs `auto` begins with gradients at larger orders.
+TEST_CASE("toeplitz solve: gradients solve positive definite matrices of any order and reject others") {
+  // Without GPUs: with them `auto` uses gradients only for larger orders.
   const auto large = solve({"--n", "40001", "--random", "spd", "--known", "--sigma=-0.5", "--ncuda", "0"});
   CHECK(large["status"] == "ok");
   CHECK(large["problem"]["method"] == "gradients");
@@ -69,13 +68,14 @@ TEST_CASE(
   const auto indefinite = solve({"--n", "300", "--random", "random", "--method", "gradients"}, 1);
   CHECK_THAT(indefinite["status"].get<std::string>(), ContainsSubstring("not positive definite"));
   const auto others =
-      solve({"--n", "33000", "--random", "kms:0.5", "--sigma", "0.9", "--ncuda", "0"});  // inside the symbol
+      // Inside the range of the symbol.
+      solve({"--n", "33000", "--random", "kms:0.5", "--sigma", "0.9", "--ncuda", "0"});
   CHECK(others["status"] == "ok");
   CHECK(others["problem"]["tried"].front() == "gradients");
   CHECK(others["problem"]["method"] != "gradients");
 }
 
-TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
+TEST_CASE("toeplitz solve reports a zero leading minor with its order") {
   TemporaryFolder folder;
   for (const std::string& method : recursions)
     for (const std::string sigma : {"2", "1"}) {
@@ -89,7 +89,7 @@ TEST_CASE("toeplitz solve: a vanishing leading minor ends it, with its order") {
     }
 }
 
-TEST_CASE("toeplitz solve: eliminations survive vanishing leading minors, and end at eigenvalues") {
+TEST_CASE("toeplitz solve: eliminations survive zero leading minors and end at eigenvalues") {
   TemporaryFolder folder;
   for (const std::string& method : eliminations) {
     CAPTURE(method);
@@ -106,7 +106,7 @@ TEST_CASE("toeplitz solve: eliminations survive vanishing leading minors, and en
         CHECK(check(report, "residual") <= 7e-15);
         CHECK(report["checks"].contains("forward_error"));
       }
-    // The eigenvalue 2 - 2 cos(k pi / (n + 1)) with 2 k = n + 1 is 2.
+    // For 2 k = n + 1 the eigenvalue 2 - 2 cos(k pi / (n + 1)) is 2.
     for (const std::string n : {"1", "39"}) {
       const auto report = solve(
           {"--method", method, "--random", "second-difference", "--n", n, "--sigma", "2", "--out", folder / "x.npy"},
@@ -120,7 +120,7 @@ TEST_CASE("toeplitz solve: eliminations survive vanishing leading minors, and en
   }
 }
 
-TEST_CASE("toeplitz solve: by itself it takes what solves the system, and says what") {
+TEST_CASE("toeplitz solve automatically selects a method that solves the system and reports it") {
   const auto taken = [](const Words& options) {
     const auto report = solve(options + Words{"--known"});
     CAPTURE(options, report.dump());
@@ -139,7 +139,7 @@ TEST_CASE("toeplitz solve: by itself it takes what solves the system, and says w
   CHECK(taken({"--n", "40", "--random", "second-difference", "--sigma", "2"}) == "lookahead");
 }
 
-TEST_CASE("toeplitz solve: a matrix that is singular to rounding is called so") {
+TEST_CASE("toeplitz solve reports a matrix that is singular to rounding") {
   TemporaryFolder folder;
   // 2 - 2 cos(k pi / 40) is 2 for k = 20; a prolate matrix of this order has eigenvalues of 1e-30.
   for (const Words& options : {Words{"--random", "second-difference", "--n", "39", "--sigma", "2"},
@@ -155,8 +155,8 @@ TEST_CASE("toeplitz solve: a matrix that is singular to rounding is called so") 
   CHECK_THAT(zero["status"].get<std::string>(), ContainsSubstring("the condition is infinite"));
 }
 
-TEST_CASE("toeplitz solve: a file with what is not finite is refused by its name") {
-  // (toeplitz_solve itself says which number: test_toeplitz_solve.)
+TEST_CASE("toeplitz solve refuses a file that is not finite and names it") {
+  // (toeplitz_solve names the element: see test_toeplitz_solve.)
   TemporaryFolder folder;
   std::ofstream(folder / "good.mtx") << "%%MatrixMarket matrix array real general\n3 1\n2\n1\n0.5\n";
   std::ofstream(folder / "nan.mtx") << "%%MatrixMarket matrix array real general\n3 1\n2\nnan\n0.5\n";
@@ -170,7 +170,7 @@ TEST_CASE("toeplitz solve: a file with what is not finite is refused by its name
     }
 }
 
-TEST_CASE("toeplitz solve: a matrix of any size is solved as well as one of size 1") {
+TEST_CASE("toeplitz solve is equally accurate for matrices of any size") {
   TemporaryFolder folder;
   const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 40);
   for (const double size : {1e10, 1e15, 1e-10, 1e20, 1e100, 1e-100, 1e250, 1e-250}) {
@@ -184,7 +184,7 @@ TEST_CASE("toeplitz solve: a matrix of any size is solved as well as one of size
   }
 }
 
-TEST_CASE("toeplitz solve: files") {
+TEST_CASE("toeplitz solve reads and writes files") {
   TemporaryFolder folder;
   const auto t = toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 50);
   const auto b = random_columns<double>(50, 3, 2);
@@ -211,7 +211,7 @@ TEST_CASE("toeplitz solve: files") {
   solve.refuses({"--method", "dense"}, "--method");
 }
 
-TEST_CASE("toeplitz solve: on a GPU", "[gpu]") {
+TEST_CASE("toeplitz solve works on a GPU", "[gpu]") {
   require_gpu();
   for (const std::string& method : methods)
     for (const std::string n : {"1", "3", "501", "5000"}) {

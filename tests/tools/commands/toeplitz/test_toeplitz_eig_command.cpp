@@ -16,7 +16,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The report of `tesela toeplitz COMMAND`.
+/// Returns the report of `tesela toeplitz COMMAND`.
 nlohmann::json toeplitz(const std::string& command, const Words& options, int code = 0,
                         const ProcessOptions& process = {}) {
   return Command{{"toeplitz", command}}(options, code, process);
@@ -30,7 +30,7 @@ const Words all_kinds{"random", "spd", "prolate:0.3", "kms:0.9", "second-differe
 
 const ToeplitzGenerator random_5{ToeplitzKind::random, 0, 5};
 
-/// max |a - b| of columns.
+/// Returns max |a - b|.
 double apart(const HostMatrix<double>& a, const std::vector<double>& b) {
   REQUIRE(a.rows() == static_cast<index_t>(b.size()));
   REQUIRE(a.cols() == 1);
@@ -44,7 +44,7 @@ double apart(const HostMatrix<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-TEST_CASE("toeplitz eig: every kind, of any size, completely, with and without vectors") {
+TEST_CASE("toeplitz eig finds every spectrum completely at any size, with and without vectors") {
   for (const std::string& kind : all_kinds)
     for (const std::string n : {"1", "2", "3", "64", "501"})
       for (const bool vectors : {false, true}) {
@@ -62,7 +62,7 @@ TEST_CASE("toeplitz eig: every kind, of any size, completely, with and without v
       }
 }
 
-TEST_CASE("toeplitz eig: parts of a spectrum") {
+TEST_CASE("toeplitz eig finds parts of a spectrum") {
   const auto right = dense_eigenvalues(toeplitz_column<double>(random_5, 300));
   const Words problem{"--n", "300", "--seed", "5"};
   const auto part = [&](const Words& options, index_t wanted) {
@@ -81,7 +81,7 @@ TEST_CASE("toeplitz eig: parts of a spectrum") {
       part({end, std::to_string(k), "--vectors"}, std::min<index_t>(k, 300));
 }
 
-TEST_CASE("toeplitz eig: residuals are relative to the matrix, however small the eigenvalues asked for") {
+TEST_CASE("toeplitz eig: residuals are relative to the matrix for small eigenvalues") {
   const auto report = toeplitz("eig", {"--random", "prolate:0.1", "--n", "60", "--smallest", "20", "--vectors"});
   CAPTURE(report.dump());
   CHECK(check(report, "found") == 20);
@@ -89,7 +89,7 @@ TEST_CASE("toeplitz eig: residuals are relative to the matrix, however small the
   CHECK(check(report, "orthogonality") <= 1e-12);
 }
 
-TEST_CASE("toeplitz eig: every scale, and zeros, from files") {
+TEST_CASE("toeplitz eig works at every scale and for zero matrices in files") {
   TemporaryFolder folder;
   const auto t = toeplitz_column<double>(random_5, 40);
   for (const double by : {1e10, 1e15, 1e-10, 1e300, 1e-310})
@@ -134,7 +134,7 @@ TEST_CASE("toeplitz eig: every scale, and zeros, from files") {
   CHECK(!std::filesystem::exists(folder / "slices.npy"));
 }
 
-TEST_CASE("toeplitz eig: ends of ranges that are eigenvalues, or far away") {
+TEST_CASE("toeplitz eig: ends of ranges may be eigenvalues or far away") {
   TemporaryFolder folder;
   const auto far = toeplitz("eig", {"--random", "second-difference", "--n", "50", "--range", "0,1e15"});
   CHECK(check(far, "max_error") <= 1e-14);
@@ -157,7 +157,7 @@ TEST_CASE("toeplitz eig: ends of ranges that are eigenvalues, or far away") {
   CHECK(check(toeplitz("slice", {"--t", folder / "periodic.npy", "--range", "0,1"}), "eigenvalues") == 38);
 }
 
-TEST_CASE("toeplitz eig: limits are printed, and follow the tolerance") {
+TEST_CASE("toeplitz eig prints limits that follow the tolerance") {
   const auto report = toeplitz("eig", {"--n", "100", "--vectors"});
   for (const char* name :
        {"max_ritz_residual", "error_bound", "uncertain", "max_error", "max_residual", "orthogonality", "symmetry"}) {
@@ -169,7 +169,7 @@ TEST_CASE("toeplitz eig: limits are printed, and follow the tolerance") {
   CHECK(rough["limits"]["max_ritz_residual"] == 0.004);
 }
 
-TEST_CASE("toeplitz eig: files") {
+TEST_CASE("toeplitz eig reads and writes files") {
   TemporaryFolder folder;
   const auto t = toeplitz_column<double>(random_5, 80);
   const auto right = dense_eigenvalues(t);
@@ -182,7 +182,7 @@ TEST_CASE("toeplitz eig: files") {
       const auto report = toeplitz("eig", {"--t", folder / name, "--out", folder / ("values" + ending), "--out-vectors",
                                            folder / ("vectors" + ending)});
       CHECK(report["problem"]["n"] == 80);
-      CHECK(check(report, "max_residual") <= 1e-12);  // vectors, because they are written
+      CHECK(check(report, "max_residual") <= 1e-12);  // vectors were computed, since they are written
       const auto values = read_matrix<double>(folder / ("values" + ending));
       const auto vectors = read_matrix<double>(folder / ("vectors" + ending));
       CHECK(apart(values, right) <= 1e-12 * 20);
@@ -207,7 +207,7 @@ TEST_CASE("toeplitz eig: files") {
   refused("eig", {"--t", folder / "none.npy"}, "none.npy");
 }
 
-TEST_CASE("toeplitz eig: the method that is asked for, or else the faster one") {
+TEST_CASE("toeplitz eig uses the requested method or the faster one") {
   for (const std::string method : {"auto", "lanczos", "dense"}) {
     const auto report = toeplitz("eig", {"--n", "200", "--ncpu", "2", "--ncuda", "0", "--method", method});
     CHECK(report["status"] == "ok");
@@ -217,7 +217,7 @@ TEST_CASE("toeplitz eig: the method that is asked for, or else the faster one") 
   refused("eig", {"--n", "200", "--method", "dense", "--dk", "4"}, "method");
 }
 
-TEST_CASE("toeplitz eig: the published choices with too few steps say what is missing") {
+TEST_CASE("toeplitz eig with too few steps of the published choices reports missing values") {
   TemporaryFolder folder;
   const auto report = toeplitz(
       "eig",
@@ -230,26 +230,26 @@ TEST_CASE("toeplitz eig: the published choices with too few steps say what is mi
   CHECK(folder.files() == 0);
 }
 
-TEST_CASE("toeplitz eig: steps are at most what --krylov-factor says") {
-  // 20 for 40 eigenvalues are too few: a preset that added its own to them would need fewer shifts.
+TEST_CASE("toeplitz eig uses at most the steps of --krylov-factor") {
+  // 20 steps for 40 eigenvalues are too few; a preset with additional steps would need fewer shifts.
   const auto report = toeplitz("eig", {"--n", "400", "--per-interval", "40", "--krylov-factor", "0.5"});
   CAPTURE(report.dump());
   CHECK(check(report, "found") == 400);
   CHECK(report["counts"]["solves"] <= 20 * report["counts"]["shifts_inverted"].get<int>());
 }
 
-TEST_CASE("toeplitz eig: single precision") {
+TEST_CASE("toeplitz eig works in single precision") {
   for (const std::string n : {"1", "64", "300"}) {
     const auto report = toeplitz("eig", {"--n", n, "--precision", "s", "--vectors"});
     CAPTURE(report.dump());
     CHECK(check(report, "found") == std::stod(n));
     CHECK(check(report, "max_error") <= 1e-5);
     CHECK(check(report, "max_residual") <= 1e-4);
-    if (n != "1") CHECK(check(report, "max_error") > 1e-12);  // it was in single precision
+    if (n != "1") CHECK(check(report, "max_error") > 1e-12);  // computed in single precision
   }
 }
 
-TEST_CASE("toeplitz eig, count and slice: wrong use is refused, and the option named") {
+TEST_CASE("toeplitz eig, count and slice refuse wrong use and name the option") {
   for (const std::string command : {"eig", "count", "slice"}) {
     refused(command, {"--n", "0"}, "--n");
     refused(command, {"--n", "-3"}, "--n");
@@ -268,7 +268,7 @@ TEST_CASE("toeplitz eig, count and slice: wrong use is refused, and the option n
   refused("slice", {"--n", "5", "--most", "0"}, "--most");
 }
 
-TEST_CASE("toeplitz count: several shifts, and one that is an eigenvalue") {
+TEST_CASE("toeplitz count accepts several shifts, also an eigenvalue") {
   TemporaryFolder folder;
   const auto right = dense_eigenvalues(toeplitz_column<double>(random_5, 200));
   toeplitz("count", {"--n", "200", "--seed", "5", "--sigma=-100,-1.5,0,2,100", "--out", folder / "counts.npy"});
@@ -283,11 +283,11 @@ TEST_CASE("toeplitz count: several shifts, and one that is an eigenvalue") {
   const auto both = toeplitz("count", {"--n", "200", "--seed", "5", "--sigma=-100,-1.5,0,2,100", "--both"});
   CHECK(check(both, "levinson_differs") == 0);
   CHECK(check(both, "levinson_breakdowns") == 0);
-  // A shift of t_0 is a leading minor that vanishes.
+  // A shift equal to t_0 gives a zero leading minor.
   const auto silent = toeplitz("count", {"--n", "200", "--random", "singular-minors", "--sigma", "0", "--both"});
   CHECK(check(silent, "below") == 100);
   CHECK(check(silent, "levinson_breakdowns") == 1);
-  // 2 is the middle one of 2 - 2 cos(k pi / 102), and t_0.
+  // 2 is the middle eigenvalue 2 - 2 cos(k pi / 102) and t_0.
   const auto equal = toeplitz("count", {"--n", "101", "--random", "second-difference", "--sigma", "2"});
   CHECK(check(equal, "doubtful") == 0);
   CHECK(check(equal, "shift") == 2);
@@ -301,7 +301,7 @@ TEST_CASE("toeplitz count: several shifts, and one that is an eigenvalue") {
   CHECK_THAT(table.out, ContainsSubstring("symmetric"));
 }
 
-TEST_CASE("toeplitz slice: intervals that hold everything") {
+TEST_CASE("toeplitz slice returns intervals that contain all eigenvalues") {
   TemporaryFolder folder;
   const auto right = dense_eigenvalues(toeplitz_column<double>(random_5, 200));
   const auto sliced = [&](const Words& options, index_t most) {
@@ -328,7 +328,7 @@ TEST_CASE("toeplitz slice: intervals that hold everything") {
   CHECK(sliced({"--range=-3,5"}, 10) == static_cast<double>(inside));
 }
 
-TEST_CASE("toeplitz eig: the same eigenvalues from every scheduler and from one core") {
+TEST_CASE("toeplitz eig finds the same eigenvalues with every scheduler and on one core") {
   TemporaryFolder folder;
   const auto right = dense_eigenvalues(toeplitz_column<double>(random_5, 150));
   using Environment = std::map<std::string, std::string>;
@@ -346,7 +346,7 @@ TEST_CASE("toeplitz eig: the same eigenvalues from every scheduler and from one 
   }
 }
 
-TEST_CASE("toeplitz eig: on a GPU, alone and with cores", "[gpu]") {
+TEST_CASE("toeplitz eig works on a GPU alone and with cores", "[gpu]") {
   require_gpu();
   for (const std::string& kind : all_kinds)
     for (const std::string n : {"1", "3", "501"})

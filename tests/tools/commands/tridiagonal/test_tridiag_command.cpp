@@ -10,7 +10,7 @@ using namespace tesela::test;
 
 namespace {
 
-/// What needs a task for every few rows is not asked to solve large systems.
+/// Returns whether a method with few rows in each task would need too many tasks.
 bool too_many_tasks(const Words& method, const std::string& n) {
   return n == "1000000" && (method.back() == "20x1" || method.back() == "16" || method.back() == "64");
 }
@@ -33,16 +33,16 @@ TEST_CASE("every method solves dominant systems of any size to rounding") {
       const auto single = tridiag(method + Words{"--n", n, "--known", "--seed", "7", "--precision", "s"});
       CHECK(check(single, "residual") <= 1e-6);
       CHECK(check(single, "forward_error") <= 1e-5);
-      CHECK(check(single, "residual") > 1e-11);  // it was in single precision
+      CHECK(check(single, "residual") > 1e-11);  // computed in single precision
     }
 }
 
-TEST_CASE("what pivots solves the other kinds as well; what does not solves them or says that it did not") {
+TEST_CASE("methods with pivoting solve every kind, and others solve it or report that they did not") {
   for (const std::string kind : {"uniform", "zero-diagonal"})
     for (const std::string n : {"1", "2", "3", "255", "256", "257", "1000", "65537", "1000000"})
       for (const Words& method : methods) {
         const bool expected = pivots(method);
-        // Each of them meets every size on dominant systems.
+        // These methods are tested with every size on dominant systems.
         const bool few = method.front() == "--tile" || !expected;
         if (too_many_tasks(method, n) || (few && n != "2" && n != "257" && n != "65537")) continue;
         CAPTURE(kind, n, method);
@@ -62,7 +62,7 @@ TEST_CASE("what pivots solves the other kinds as well; what does not solves them
       }
 }
 
-TEST_CASE("files are solved, whatever their format, with n or n - 1 entries off the diagonal") {
+TEST_CASE("files in any format are solved, with n or n - 1 off-diagonal entries") {
   for (const auto& [format, rhs] : {std::pair<const char*, index_t>{".npy", 1}, {".mtx", 3}})
     for (const index_t n : {1, 2, 3, 1000})
       for (const Words& method : methods) {
@@ -82,7 +82,7 @@ TEST_CASE("files are solved, whatever their format, with n or n - 1 entries off 
       }
 }
 
-TEST_CASE("batches of either layout, periodic or not, with one or more right-hand sides of each matrix") {
+TEST_CASE("batches in both layouts are solved, periodic or not, with one or more right-hand sides") {
   for (const bool interleaved : {false, true})
     for (const bool periodic : {false, true})
       for (const auto& [n, batch, rhs] : {std::tuple<index_t, index_t, index_t>{3, 1, 1},
@@ -106,7 +106,7 @@ TEST_CASE("batches of either layout, periodic or not, with one or more right-han
         }
 }
 
-TEST_CASE("a generated batch is the same problem for every method and tile, and each of its systems counts") {
+TEST_CASE("a generated batch is the same for every method and tile, and each of its systems is checked") {
   const TemporaryFolder folder;
   const Words batch{"--n", "50", "--batch", "6", "--rhs", "2", "--seed", "3", "--out", folder / "x.npy"};
   for (const Words& kind : {Words{"--random", "dominant", "--known"}, Words{"--random", "uniform"}}) {
@@ -130,7 +130,7 @@ TEST_CASE("a generated batch is the same problem for every method and tile, and 
         }
 }
 
-TEST_CASE("matrices of different sizes in one call are what each would be alone") {
+TEST_CASE("matrices of different sizes in one call have the solutions of single calls") {
   const TemporaryFolder folder;
   const std::string file = folder / "x.npy", other = folder / "alone.npy";
   for (const Words& method : methods) {
@@ -150,7 +150,7 @@ TEST_CASE("matrices of different sizes in one call are what each would be alone"
   }
 }
 
-TEST_CASE("huge and tiny entries are solved where they are no trouble to each other") {
+TEST_CASE("huge and tiny entries in separate rows are solved") {
   const Files files;
   Problem p = problem(200, 1, 1, false);
   for (index_t i = 0; i < 200; ++i) {
@@ -166,7 +166,7 @@ TEST_CASE("huge and tiny entries are solved where they are no trouble to each ot
   }
 }
 
-TEST_CASE("columns of units that differ by far are solved, with --equilibrate and without") {
+TEST_CASE("columns with very different units are solved with and without --equilibrate") {
   Files files;
   for (const bool interleaved : {false, true}) {
     files.interleaved = interleaved;
@@ -194,7 +194,7 @@ TEST_CASE("columns of units that differ by far are solved, with --equilibrate an
   }
 }
 
-TEST_CASE("empty problems are legal") {
+TEST_CASE("empty problems are accepted") {
   for (const Words& method : {Words{}, Words{"--method", "lapack"}, Words{"--method", "cr"}})
     for (const Words& sizes : {Words{"--n", "0"}, Words{"--n", "5", "--batch", "0"}, Words{"--n", "5", "--rhs", "0"},
                                Words{"--n", "5", "--batch", "3", "--rhs", "0"}, Words{"--sizes", "0,0"},
@@ -207,7 +207,7 @@ TEST_CASE("empty problems are legal") {
   CHECK(tridiag(none.options())["problem"]["n"] == 0);
 }
 
-TEST_CASE("the JSON report of tridiag keeps its contract") {
+TEST_CASE("the JSON report of tridiag has its documented fields") {
   const auto report = tridiag({"--n", "500", "--batch", "3", "--repeat", "3", "--seed", "5", "--tile", "64x2"});
   for (const char* key : {"command", "version", "problem", "machine", "workers", "counts", "seconds", "gflops",
                           "bounds", "checks", "status"})
@@ -221,7 +221,7 @@ TEST_CASE("the JSON report of tridiag keeps its contract") {
   CHECK(check(tridiag({"--n", "500"}), "levels") == 1);
 }
 
-TEST_CASE("tridiag on the GPU alone and beside the cores", "[gpu]") {
+TEST_CASE("tridiag works on the GPU alone and together with cores", "[gpu]") {
   require_gpu();
   for (const Words& workers : {Words{"--ncpu", "0"}, Words{}})
     for (const Words& problem :

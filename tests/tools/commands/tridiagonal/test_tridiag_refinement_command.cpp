@@ -32,7 +32,7 @@ void check_solved(const Words& options, int least, int most) {
 
 }  // namespace
 
-TEST_CASE("tridiag in mixed precision reports corrections and is as good as double precision") {
+TEST_CASE("tridiag in mixed precision reports corrections and is as accurate as double precision") {
   for (const char* n : {"1", "2", "257", "200001"}) check_solved({"--n", n, "--precision", "mixed"}, 0, 4);
   check_solved({"--n", "1000", "--precision", "mixed", "--repeat", "2"}, 1, 4);
   check_solved({"--n", "300", "--batch", "9", "--rhs", "2", "--precision", "mixed", "--tile", "100x4"}, 1, 4);
@@ -41,7 +41,7 @@ TEST_CASE("tridiag in mixed precision reports corrections and is as good as doub
   check_solved({"--n", "1000", "--refine", "3"}, 0, 1);
 }
 
-TEST_CASE("tridiag says that refinement did not converge") {
+TEST_CASE("tridiag reports that refinement did not converge") {
   const nlohmann::json report =
       tridiag({"--n", "1000", "--batch", "2", "--random", "near-singular", "--precision", "mixed"}, 1);
   CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("not converged after"));
@@ -52,7 +52,7 @@ TEST_CASE("tridiag says that refinement did not converge") {
   CHECK(tridiag({"--n", "1000", "--precision", "mixed", "--refine", "0"}, 1)["checks"]["iterations"] == 0);
 }
 
-TEST_CASE("tridiag in mixed precision solves near the largest number, and says that X is beyond it") {
+TEST_CASE("tridiag in mixed precision solves near the largest number and reports an X that overflows") {
   const TemporaryFolder folder;
   const auto written = [&](const char* name, double value) {
     HostMatrix<double> column(3, 1);
@@ -72,7 +72,7 @@ TEST_CASE("tridiag in mixed precision solves near the largest number, and says t
   CHECK_THAT(solve(1e-10, 1e300, 1)["status"].get<std::string>(), ContainsSubstring("X is not finite at row 0"));
 }
 
-TEST_CASE("wrong use of refinement is exit code 2") {
+TEST_CASE("wrong use of refinement gives exit code 2") {
   for (const Words& options :
        {Words{"--method", "lapack", "--refine", "2"}, Words{"--method", "cr", "--precision", "mixed"},
         Words{"--refine", "-1"}, Words{"--precision", "half"}}) {
@@ -84,7 +84,7 @@ TEST_CASE("wrong use of refinement is exit code 2") {
   CHECK(run_tesela({"gemm", "--n", "10", "--precision", "mixed"}).code == 2);
 }
 
-TEST_CASE("tridiag in mixed precision on a GPU", "[gpu]") {
+TEST_CASE("tridiag works in mixed precision on a GPU", "[gpu]") {
   require_gpu();
   check_solved({"--n", "200001", "--precision", "mixed", "--ncpu", "0"}, 1, 4);
   check_solved({"--n", "1000", "--batch", "300", "--interleaved", "--precision", "mixed", "--ncpu", "0"}, 1, 4);

@@ -10,9 +10,9 @@ using namespace tesela;
 using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
-// What `tesela tridiag` cannot do, and how it says so.
+// Failures of `tesela tridiag` and their messages.
 
-TEST_CASE("a singular matrix is exit code 1 with its row, and no file") {
+TEST_CASE("a singular matrix gives exit code 1 with its row and no file") {
   for (const Words& method : methods)
     for (const index_t row : {0, 40, 99}) {
       CAPTURE(method, row);
@@ -28,7 +28,7 @@ TEST_CASE("a singular matrix is exit code 1 with its row, and no file") {
       CHECK_THAT(status, ContainsSubstring("matrix 1"));
       CHECK(check(report, "matrix") == 1);
       CHECK((check(report, "row") >= 0 && check(report, "row") < 100));
-      // Elimination from top to bottom meets the row itself.
+      // Elimination from top to bottom stops at the row itself.
       if (method.back() == "thomas" || method.back() == "lapack") {
         CHECK_THAT(status, ContainsSubstring("row " + std::to_string(row)));
         CHECK(check(report, "row") == static_cast<double>(row));
@@ -43,7 +43,7 @@ TEST_CASE("a singular matrix is exit code 1 with its row, and no file") {
   CHECK(check(report, "matrix") == 2);
 }
 
-TEST_CASE("a solution that overflows is a failure, never a file of what is left") {
+TEST_CASE("a solution that overflows is a failure and is not written") {
   const Files files;
   Problem p = problem(3, 1, 1, false);
   for (index_t i = 0; i < 3; ++i) p.dl(i, 0) = p.du(i, 0) = 0, p.d(i, 0) = 1e-300, p.b(i, 0) = 1e300;
@@ -55,7 +55,7 @@ TEST_CASE("a solution that overflows is a failure, never a file of what is left"
   }
 }
 
-TEST_CASE("an X that is not accurate is never ok, and of several matrices the status says whose") {
+TEST_CASE("an inaccurate X is never ok, and the status names the matrix") {
   const Files files;
   Problem p = problem(40, 3, 1, false);
   for (index_t i = 0; i < 40; ++i)
@@ -70,7 +70,7 @@ TEST_CASE("an X that is not accurate is never ok, and of several matrices the st
     CHECK_THAT(std::string(report["status"]), ContainsSubstring("inaccurate") && ContainsSubstring("of matrix 1"));
     CHECK(check(report, "matrix") == 1);
   }
-  // A times 2^900 and B times 2^-900: X is too small for a number.
+  // A times 2^900 and B times 2^-900: X underflows.
   p = problem(40, 1, 1, false);
   for (index_t i = 0; i < 40; ++i) {
     for (HostMatrix<double>* a : {&p.dl, &p.d, &p.du}) (*a)(i, 0) *= std::ldexp(1.0, 900);
@@ -83,10 +83,10 @@ TEST_CASE("an X that is not accurate is never ok, and of several matrices the st
   }
 }
 
-TEST_CASE("a matrix that is singular but for rounding is no ok, whatever the method") {
+TEST_CASE("a matrix that is singular up to rounding is not ok with any method") {
   const Files files;
   Problem p = problem(60, 3, 1, false);
-  // The second difference less its seventh eigenvalue, of matrix 1.
+  // Matrix 1 is the second difference minus its seventh eigenvalue.
   for (index_t i = 0; i < 60; ++i) p.dl(i, 1) = p.du(i, 1) = -1, p.d(i, 1) = 2 * std::cos(std::acos(-1.0) * 7 / 61);
   files.write(p);
   for (const Words& method : methods) {
@@ -101,7 +101,8 @@ TEST_CASE("a matrix that is singular but for rounding is no ok, whatever the met
   CHECK(check(tridiag({"--n", "1000"}), "condition") < 100);
 }
 
-TEST_CASE("recursive doubling of dominant systems is inaccurate, never singular, with its residual if X is finite") {
+TEST_CASE(
+    "recursive doubling of dominant systems is inaccurate, never singular, and reports its residual if X is finite") {
   const auto status = [](const Words& options, const Words& method, bool finite) {
     CAPTURE(options, method);
     const auto report = tridiag(method + options, 1);
@@ -129,7 +130,7 @@ TEST_CASE("recursive doubling of dominant systems is inaccurate, never singular,
   CHECK(report["status"] == "inaccurate: recursive doubling divides by du, which is zero at row 3 of matrix 1");
 }
 
-TEST_CASE("a singular matrix is singular with --refine as without, whatever B is") {
+TEST_CASE("a singular matrix is reported with and without --refine for any B") {
   const Files files;
   Problem p = problem(1, 1, 1, false);
   for (const double b : {0.0, 1.0}) {
@@ -142,7 +143,7 @@ TEST_CASE("a singular matrix is singular with --refine as without, whatever B is
   }
 }
 
-TEST_CASE("wrong use of tridiag is exit code 2 with a message") {
+TEST_CASE("wrong use of tridiag gives exit code 2 and a message") {
   const Files files;
   files.write(problem(5, 2, 1, false));
   const std::string five = files.folder / "d.npy", three = files.folder / "three.npy", nan = files.folder / "nan.mtx",
@@ -201,7 +202,7 @@ TEST_CASE("wrong use of tridiag is exit code 2 with a message") {
   }
 }
 
-TEST_CASE("what the machine cannot do for tridiag is exit code 3") {
+TEST_CASE("a limit of the machine gives exit code 3 in tridiag") {
   const Outcome memory = run_tesela({"tridiag", "--n", "1000000000", "--batch", "100000"});
   CHECK(memory.code == 3);
   CHECK_THAT(memory.err, ContainsSubstring("GiB"));
