@@ -1,5 +1,4 @@
 // Cancels during each stage: no hang, no result, and the runtime remains usable.
-#include "bench/errors/eig_error.hpp"
 #include "tests/support/process.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
