@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/runtime.hpp>
 
 #include <span>
@@ -22,6 +23,10 @@ void sum_over_ranks(const Runtime& runtime, std::span<double> numbers);
 int launched_rank() noexcept;
 /// Whether there are others of it.
 bool launched_with_others() noexcept;
+
+/// Sets the exit code by which a rank that fails alone ends all processes, for each kind of its error. Unless set,
+/// every kind gives 1.
+void set_exit_codes(int (*code_of)(ErrorKind)) noexcept;
 
 /// Ends all processes of a launched program with this code, because of what this one alone may have met and has told.
 /// prepare_to_end_ranks() comes before a rank waits whether another one does so: launchers but Open MPI's mpirun end

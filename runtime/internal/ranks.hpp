@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 
@@ -34,6 +35,9 @@ std::vector<RankReport> exchange_reports(const RuntimeState&, const RankReport& 
 
 /// All ranks', in order: this one has run so many tasks.
 std::vector<RankUse> exchange_uses(const RuntimeState&, index_t tasks);
+
+/// Returns the exit code by which this rank ends all processes for an error of this kind.
+int exit_code_of(ErrorKind) noexcept;
 
 /// A rank that ends because of an exception: with all others, or else all end at once.
 void leave_ranks(const RuntimeState&) noexcept;
