@@ -1,6 +1,7 @@
 #include "tools/app/program.hpp"
 
 #include "tools/app/command.hpp"
+#include "tools/app/help.hpp"
 #include "tools/app/interrupt.hpp"
 #include "tools/app/list_words.hpp"
 #include "tools/app/outputs.hpp"
@@ -102,6 +103,9 @@ int run(std::vector<std::string> words) {
     }
   CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
   app.name("tesela");
+  app.formatter(help_formatter());
+  app.set_help_flag("-h,--help", "show the common options");
+  app.set_help_all_flag("--help-all", "show every option");
   app.set_version_flag("--version", std::string("tesela ") + config::version);
   app.require_subcommand(1);
   app.footer(
@@ -134,6 +138,7 @@ int run(std::vector<std::string> words) {
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
     sub->footer("");  // not the parent's
     auto action = command.setup(*sub);
+    group_options(*sub);
     for (CLI::Option* option : sub->get_options())
       if (option->get_items_expected_max() > 0) option->check(not_empty(option->get_type_name()));
     sub->callback([&code, sub, action = std::move(action)] {
@@ -199,7 +204,7 @@ std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
-    words.emplace_back("--help");
+    words.emplace_back(std::erase(words, "--all") > 0 ? "--help-all" : "--help");
   }
   return words;
 }

@@ -5,7 +5,8 @@
 
 namespace tesela::cli {
 
-/// The words of a command line, without the program's name; `help COMMAND…` is `COMMAND… --help`.
+/// The words of a command line, without the program's name; `help COMMAND…` is `COMMAND… --help`, with --all
+/// `COMMAND… --help-all`.
 std::vector<std::string> words_of(int argc, char** argv);
 
 /// The first word that is no option, and so names a command or a group of commands.

@@ -1,0 +1,171 @@
+#include "tools/app/help.hpp"
+
+#include "tools/app/streams.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tesela::cli {
+namespace {
+
+constexpr const char* more = "More options";
+
+/// The common options of one purpose: an option has the same meaning in every command.
+struct Common {
+  const char* group;
+  std::string_view names;
+};
+
+constexpr std::array<Common, 3> of_commands{
+    {{"Input",
+      " a b c d dl du t h y data model weights factor detectors m n k nt nr batch rhs rows-c columns-b samples signals "
+      "constellation channel ebn0 sigma random seed "},
+     {"Method", " method by kernel pivot op-a op-b alpha beta vectors range most soft tile precision repeat "},
+     {"Output", " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json "}}};
+
+constexpr std::array<Common, 3> of_benchmarks{
+    {{"Sizes", " table m n k mt nt rhs rows-c columns-b batch count tiles tasks rows matrices signals samples "},
+     {"Run", " peers data precision repeat "},
+     {"Output", " out "}}};
+
+/// Returns the text without its remarks in parentheses, except defaults; "op(A)" is no remark.
+std::string shortened(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] != '(') {
+      if (text[at] != ')') result += text[at];  // the end of an interval [a, b) in a remark
+      ++at;
+      continue;
+    }
+    std::size_t end = at + 1;
+    for (int depth = 1; end < text.size() && depth > 0; ++end)
+      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
+    const std::string_view remark = text.substr(at, end - at);
+    if (const std::size_t given = remark.find("default"); given != std::string_view::npos)
+      result += fmt::format("({}", remark.substr(given));
+    else if (!result.empty() && result.back() != ' ')
+      result += remark;
+    else if (!result.empty())
+      result.pop_back();
+    at = end;
+  }
+  return result;
+}
+
+/// Returns the option's type: FILE, or INT of "INT:POSITIVE", and sets `choices` to a, b of "TEXT:{a,b}".
+std::string type_of(const CLI::Option& option, std::string& choices) {
+  if (option.get_type_size() == 0) return "";
+  const std::string type = option.get_type_name();
+  const std::size_t colon = type.find(':');
+  if (colon != std::string::npos && type.compare(colon, 2, ":{") == 0)
+    choices = type.substr(colon + 2, type.find('}', colon) - colon - 2);
+  return " " + type.substr(0, colon) + (option.get_expected_max() > 1 ? " ..." : "");
+}
+
+bool names_all(const std::string& text, const std::string& choices) {
+  std::istringstream list(choices);
+  for (std::string choice; std::getline(list, choice, ',');)
+    if (text.find(choice) == std::string::npos) return false;
+  return true;
+}
+
+std::string names_of(const std::set<CLI::Option*>& options) {
+  std::set<std::string> names;  // in the order of the alphabet
+  for (const CLI::Option* option : options) names.insert(option->get_name());
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// Returns a name with its text in a column of its own, in lines of 80 characters.
+std::string row(const std::string& name, const std::string& text) {
+  constexpr std::size_t column = 26, width = 80;
+  std::string lines, line = "  " + name;
+  if (line.size() >= column) lines = line + "\n", line.clear();
+  line.resize(column, ' ');
+  std::istringstream words(text);
+  for (std::string word; words >> word; line += word) {
+    if (line.size() == column) continue;
+    if (line.size() + 1 + word.size() <= width)
+      line += ' ';
+    else
+      lines += line + "\n", line.assign(column, ' ');
+  }
+  return lines + line + "\n";
+}
+
+std::string row(const CLI::Option& option, bool brief) {
+  const bool positional = option.get_positional();
+  std::string name = option.get_name(positional, !positional), choices;
+  name = name.substr(0, name.find('{')) + type_of(option, choices);  // --x,--no-x{false}
+  std::string text = option.get_description();
+  if (!names_all(text, choices)) text += ": " + choices;
+  if (const std::string& given = option.get_default_str(); !given.empty() && text.find("default") == std::string::npos)
+    text += fmt::format(" (default: {})", given);
+  if (brief) return row(name, shortened(text));
+  if (!option.get_needs().empty()) text += "; needs " + names_of(option.get_needs());
+  if (!option.get_excludes().empty()) text += "; not with " + names_of(option.get_excludes());
+  return row(name, text);
+}
+
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_group(std::string group, bool /*positional*/,
+                         std::vector<const CLI::Option*> options) const override {
+    std::string lines = fmt::format("\n{}:\n", group);
+    for (const CLI::Option* option : options) lines += row(*option, false);
+    return lines;
+  }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
+    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) +
+           groups(*app, mode == CLI::AppFormatMode::Normal) + make_subcommands(app, mode) + "\n" + make_footer(app);
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return row(command->get_name(), command->get_description());
+  }
+
+ private:
+  static std::string groups(const CLI::App& app, bool brief) {
+    std::string lines;
+    for (const char* group : {"Input", "Sizes", "Method", "Run", "Output", "Options", more}) {
+      const auto options = app.get_options(
+          [group](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
+      if (options.empty()) continue;
+      if (brief && group == more) {
+        lines += fmt::format("\ntesela help {} --all shows {} more options.\n", command_name(app), options.size());
+        continue;
+      }
+      lines += fmt::format("\n{}:\n", group);
+      for (const CLI::Option* option : options) lines += row(*option, brief);
+    }
+    return lines;
+  }
+};
+
+}  // namespace
+
+void group_options(CLI::App& command) {
+  constexpr std::size_t few = 10;
+  const bool benchmark = command.get_parent()->get_name() == "bench";
+  const auto shown = command.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
+  if (shown.size() <= few) return;
+  for (CLI::Option* option : shown) {
+    if (!option->nonpositional()) continue;
+    option->group(more);
+    for (const auto& [group, names] : benchmark ? of_benchmarks : of_commands)
+      if (names.find(fmt::format(" {} ", option->get_single_name())) != std::string_view::npos) option->group(group);
+  }
+}
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<Formatter>(); }
+
+}  // namespace tesela::cli
