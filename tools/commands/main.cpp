@@ -15,8 +15,8 @@ using namespace tesela::cli;
 
 namespace {
 
-/// `tesela bench …` is the program tesela-bench beside this one, with these very arguments. Returns where it cannot be
-/// run.
+/// Replaces this process by the program tesela-bench of the same folder, with the same arguments. Returns an exit code
+/// if that fails.
 int run_benchmarks(char** argv) {
   std::error_code unknown;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();

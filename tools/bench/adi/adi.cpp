@@ -113,12 +113,12 @@ void run(AdiOptions o) {
   const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
   report.note(
-      fmt::format("times are of one step; rates: {} bytes an unknown (two products and two solves, each of which reads "
-                  "and writes the square once{}) over the time, whatever a peer moves",
+      fmt::format("times are of one step; rates: {} bytes an unknown (two products and two solves, each reads "
+                  "and writes the square once{}) over the time, for every peer",
                   (o.varying() ? 20 : 8) * sizeof(T), o.varying() ? ", and reads a matrix for each line" : ""));
   report.note(o.on_device()
-                  ? "everything stays on the devices; cuSPARSE runs on device 0, and to write anew the matrices that "
-                    "gtsvInterleavedBatch overwrites is a part of its step"
+                  ? "everything stays on the devices; cuSPARSE runs on device 0, and its step includes writing the "
+                    "matrices that gtsvInterleavedBatch overwrites"
                   : "cuSPARSE is left out: it needs --data device and a CUDA device; thomas keeps its elimination, on "
                     "all cores");
   report.finish();

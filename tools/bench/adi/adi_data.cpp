@@ -16,7 +16,7 @@ struct Wave {
 };
 constexpr Wave waves[] = {{1, 1, 1}, {0.5, 2, 3}};
 
-/// Where point i of system s is: along columns or along rows.
+/// Returns the place of point i of system s: along columns or along rows.
 index_t place(SystemsIn systems, index_t n, index_t i, index_t s) {
   return systems == SystemsIn::columns ? i + s * n : s + i * n;
 }
@@ -53,7 +53,7 @@ typename AdiData<T>::Bands AdiData<T>::bands(SystemsIn systems, int sign) const 
   const auto size = static_cast<std::size_t>(count * n_);
   const double c = sign * static_cast<double>(c_);
   Bands b{std::vector<T>(size), std::vector<T>(size), std::vector<T>(size)};
-  for (index_t k = 0; k < count * n_; ++k) {  // as they lie in memory
+  for (index_t k = 0; k < count * n_; ++k) {  // in the order of memory
     const index_t row = k % n_, column = k / n_;
     const bool inner = systems == SystemsIn::columns || count == 1;
     const index_t i = inner ? row : column, system = inner ? column : row;

@@ -5,7 +5,8 @@ namespace tesela::bench {
 using kernels::SystemsIn;
 namespace {
 
-/// The matrices of one direction: what the products read, and (I - c d²) eliminated: its dl, pivots and factors.
+/// The matrices of one direction: the factors of the products, and the elimination of (I - c d²): its dl, pivots and
+/// factors.
 template <class T>
 struct Lines {
   typename AdiData<T>::Bands product;

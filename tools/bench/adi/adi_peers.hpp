@@ -12,7 +12,7 @@ namespace tesela::bench {
 /// x along columns and y along rows. All systems of a direction have the same matrix, unless the conductivity varies:
 /// then dx² is (a u_x)_x for a between 1/2 and 3/2 that depends on x and y,
 ///     dx² u(i) = a(i - 1/2) (u(i - 1) - u(i)) + a(i + 1/2) (u(i + 1) - u(i)),
-/// and each line has a matrix of its own.
+/// and each line has its own matrix.
 template <class T>
 class AdiData {
  public:
@@ -26,7 +26,8 @@ class AdiData {
   bool varying() const { return varying_; }
   const std::vector<T>& start() const { return start_; }  ///< a sum of sines, column-major
 
-  /// The largest distance of u to what the method makes of the start in so many steps, over what rounding may do.
+  /// Returns the largest distance of u from the exact result of the method after `steps` steps, over the bound for
+  /// rounding.
   double error(const std::vector<T>& u, index_t steps) const;
 
   struct Bands {
@@ -35,8 +36,8 @@ class AdiData {
   /// I + sign c d² along columns or rows: n elements each, or in the square's order where a line has its own.
   Bands bands(kernels::SystemsIn systems, int sign) const;
 
-  /// Numbers an unknown that a step must move: two products and two solves, each of which reads and writes the square
-  /// once, and its matrices where lines have their own.
+  /// Returns the numbers that a step must move per unknown: two products and two solves, each reads and writes the
+  /// square once, and its matrices if the lines have different ones.
   int numbers() const { return varying_ ? 20 : 8; }
   double bytes() const { return numbers() * static_cast<double>(sizeof(T)) * static_cast<double>(n_ * n_); }
 
@@ -88,9 +89,9 @@ template <class T>
 std::unique_ptr<AdiProgram<T>> varying_thomas_adi(const AdiData<T>& data);
 
 #if TESELA_HAVE_CUDA
-/// On device 0: our kernel for the products, cuSPARSE for the solves. In x "strided-A" calls gtsv2StridedBatch, which
-/// wants a matrix for each system, and "rhs-A" gtsv2_nopivot with many right-hand sides of one matrix; in y both call
-/// gtsvInterleavedBatch with algorithm A, which overwrites its matrices: writing them anew is a part of the step.
+/// Runs on device 0: our kernel for the products, cuSPARSE for the solves. In x "strided-A" calls gtsv2StridedBatch,
+/// which needs a matrix for each system, and "rhs-A" gtsv2_nopivot with many right-hand sides of one matrix; in y both
+/// call gtsvInterleavedBatch with algorithm A. It overwrites its matrices: a step includes writing them again.
 template <class T>
 std::unique_ptr<AdiProgram<T>> cusparse_adi(const AdiData<T>& data, const std::string& name);
 #endif

@@ -11,8 +11,8 @@ namespace tesela {
 /// - as *planes*, nx x (ny nz): one plane of nx x ny behind the other. A tile is some whole planes.
 /// - as *lines*, (nx ny) x nz: a row for each (x, y). A tile is all z for some neighbouring y.
 ///
-/// Both are the same order in memory; they differ in what a tile holds. So a tridiagonal system along x is a column of
-/// planes, along y a row of a plane, and along z a row of lines.
+/// Both have the same order in memory; their tiles differ. A tridiagonal system along x is a column of planes, along y
+/// a row of a plane, and along z a row of lines.
 namespace box {
 
 /// How the kernels see a plane.

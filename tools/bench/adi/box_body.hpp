@@ -5,7 +5,7 @@
 
 namespace tesela::detail {
 
-// What the kernels of a box do at x on line number `line` of their work, on a core as on a GPU.
+// The work of a box's kernels at x on line number `line`, the same on cores and on GPUs.
 
 template <class T>
 struct BoxLaplaceElement {
@@ -32,7 +32,7 @@ struct BoxLaplaceElement {
   }
 };
 
-/// Where a tile of planes and a tile of lines meet: `across` y's from `y` on, in the planes from `z` on.
+/// The intersection of a tile of planes and a tile of lines: `across` y's from `y` on, in the planes from `z` on.
 template <class T, class Planes, class Lines, bool add>
 struct BoxCopyElement {
   Planes planes;

@@ -144,8 +144,8 @@ void run(SemBenchOptions o) {
   report.note("rates by dense factorizations of the data and of every equation, whatever a peer does");
   if (o.table == "published")
     report.note(
-        "published: in single precision, LAPACK's beside lapack, a GPU's rotations beside ours; equations have K / 2 "
-        "regressors here");
+        "published: in single precision, compare LAPACK's with lapack, a GPU's rotations with ours; equations have "
+        "K / 2 regressors here");
   report.finish();
 }
 
@@ -155,9 +155,8 @@ const cli::Command sem_command(
       auto o = std::make_shared<SemBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "sem", {.precision = false, .streams = 2});
-      auto* table =
-          app.add_option("--table", o->table, "published: the sizes of a published table, its times beside ours")
-              ->check(CLI::IsMember({"published"}));
+      auto* table = app.add_option("--table", o->table, "published: the sizes of a published table, with its times")
+                        ->check(CLI::IsMember({"published"}));
       app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
           ->transform(cli::positive())
           ->needs(table)

@@ -41,7 +41,7 @@ void settle_options(EigOptions& o) {
   o.settle("eig");
 }
 
-/// A row of the table: what it is called, its flops, and who competes.
+/// A row of the table: its name, its flops, and its peers.
 struct Problem {
   std::string title;
   index_t part = 0;
@@ -49,7 +49,7 @@ struct Problem {
   std::vector<Peer> peers;
 };
 
-/// A peer, or one that says what it lacks.
+/// Returns a peer, or an absent peer with the missing requirement.
 template <class Make>
 Peer if_room(const std::string& name, const Make& make) {
   try {
@@ -151,8 +151,8 @@ void note_all(Report& report, const EigOptions& o, bool gpus) {
     report.note("nothing was checked");
   else if (std::any_of(o.n.begin(), o.n.end(), [](index_t n) { return n > 4096; }))
     report.note(
-        "beyond order 4096 vectors are measured on a sample of them, and values beside their sum, the sum of their "
-        "squares, and the other peers'");
+        "beyond order 4096 a sample of the vectors is measured, and values by their sum, the sum of their "
+        "squares, and the other peers' values");
 }
 
 template <class T>
@@ -196,10 +196,10 @@ const cli::Command eig_command(
           ->capture_default_str();
       o->add_peers(app, {"two-stage", "one-stage", "auto", "lapack", "cusolver", "cusolver-x", "elpa"});
       cli::add_random(app, o->random, symmetric_kinds());
-      app.add_flag("--generalized", o->generalized, "A x = lambda B x: beside sygvd");
+      app.add_flag("--generalized", o->generalized, "A x = lambda B x, against sygvd");
       app.add_option("--random-b", o->random_b, "its B, positive definite (default: geometric:100, of condition 100)")
           ->type_name("KIND");
-      app.add_flag("!--no-check", o->check, "do not check results before they are timed; the rows say so");
+      app.add_flag("!--no-check", o->check, "do not check results before they are timed; the rows note it");
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());
       return std::function<int()>(

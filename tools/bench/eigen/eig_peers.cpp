@@ -14,7 +14,7 @@ namespace tesela::bench {
 
 namespace {
 
-/// So many columns that stand in memory without gaps.
+/// Adjacent columns in memory.
 template <class T>
 HostMatrix<T> leading_columns(const EigData<T>& data, const T* from) {
   HostMatrix<T> x(data.what().n, data.what().wanted());

@@ -20,8 +20,8 @@ struct EigStagesOptions : Options {
   index_t band = 0, block = 0;
 };
 
-/// The stages of an eigenproblem one by one, each on what the one before left where it ran, and on nothing that has to
-/// be put back but A: a stage's run does those before it, outside its time.
+/// The stages of an eigenproblem one by one, each on the results of the stage before it, where they are. Only A must be
+/// restored: a stage's run repeats the earlier stages outside its time.
 template <class T>
 class Stages {
  public:
@@ -72,7 +72,8 @@ class Stages {
     if (d_.empty()) tridiagonal();
     return seconds_of([&] { values_ = tridiagonal_eigenvalues<T>(runtime_, d_, e_, {.method = method}).values; });
   }
-  /// How far the sums of the values and of their squares are from those of T's elements, over what n roundings explain.
+  /// Returns the differences of the sums of the values and of their squares from the sums of T's elements, over the
+  /// bound of n roundings.
   double check_values(const std::string& peer) const {
     double sum = 0, squares = 0, least = 0, trace = 0, frobenius = 0;
     for (const T x : values_) sum += x, squares += double(x) * x, least = std::max(least, std::abs(double(x)));

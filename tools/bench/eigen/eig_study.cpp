@@ -23,7 +23,7 @@ struct StudyOptions : Options {
   bool vectors = true, both_precisions = true;
 };
 
-/// What a method made of a matrix.
+/// The result of a method for a matrix.
 struct Outcome {
   double seconds = 0, predicted = 0, error = 0, residual = 0, orthogonality = 0;
   index_t iterations = 0;
@@ -155,11 +155,11 @@ void run(const StudyOptions& o) {
   if (o.both_precisions || o.common.precision == "d") run_precision<double>(o, runtime, report);
   if (o.both_precisions || o.common.precision == "s") run_precision<float>(o, runtime, report);
   report.note(fmt::format(
-      "all eigenvalues{}; an iteration ends when every element beside the diagonal is at most {:g} ||A||_F, in single "
+      "all eigenvalues{}; an iteration ends when every off-diagonal element is at most {:g} ||A||_F, in single "
       "precision at least 1e-5",
       o.vectors ? " and vectors" : "", o.tolerance));
   report.note(
-      "published: QR iteration of a matrix and with a tolerance that are not given; errors are over ||A||_2, beside "
+      "published: QR iteration of an unnamed matrix with an unnamed tolerance; errors are over ||A||_2, compared with "
       "LAPACK in double precision");
   std::string lines;
   for (const PublishedFigure& f : published_rotations())
@@ -171,7 +171,7 @@ void run(const StudyOptions& o) {
 }
 
 const cli::Command eig_study_command(
-    cli::Command::Group::bench, "eig-study", "the classical iterations beside two stages and published tables",
+    cli::Command::Group::bench, "eig-study", "the classical iterations against two stages and published tables",
     [](CLI::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 1;
@@ -186,7 +186,7 @@ const cli::Command eig_study_command(
       for (const auto& method : eig_iterations()) names.emplace_back(method.name);
       for (const auto& factor : qr_factors()) names.push_back(std::string("qr-iteration ") + factor.name);
       names.emplace_back("qr-iteration shifted");
-      app.add_option("--peers", o->peers, "who competes; the first is what the others are compared with")
+      app.add_option("--peers", o->peers, "who competes; the others are compared with the first")
           ->delimiter(',')
           ->check(CLI::IsMember(names));
       app.add_option("--tol", o->tolerance, "of iterations, over ||A||_F")

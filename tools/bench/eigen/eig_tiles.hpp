@@ -12,7 +12,7 @@ namespace tesela::bench {
 template <class T>
 class EigTiles {
  public:
-  /// A as it was at first.
+  /// Returns A with its original elements.
   const TileMatrix<T>& restore(const EigData<T>& data) {
     const EigCase& w = data.what();
     Runtime& runtime = data.runtime();

@@ -2,8 +2,8 @@
 //
 //   OPENBLAS_NUM_THREADS=1 mpirun -n 2 tesela-elpa-eig N JOB SEED CHECK
 //
-// JOB is values or vectors, CHECK 0 or 1. Prints the seconds and, where they were asked for, the largest error over its
-// bound, which `tesela bench eig` reads. The matrix is that of --random uniform.
+// JOB is values or vectors, CHECK 0 or 1. Prints the seconds and with CHECK the largest error over its bound, for
+// `tesela bench eig`. The matrix is --random uniform.
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 

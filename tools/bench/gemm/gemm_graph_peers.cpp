@@ -113,7 +113,7 @@ void plain_graph(const typename GemmData<T>::Tiles& tiles) {
   starpu_task_wait_for_all();
 }
 
-/// Registration stands outside the time, for both peers alike.
+/// Registers the matrices outside the measured time, for both peers.
 template <class T>
 Peer graph_peer(const GemmData<T>& data, const char* name,
                 void (*multiply)(const GemmData<T>&, const typename GemmData<T>::Tiles&)) {

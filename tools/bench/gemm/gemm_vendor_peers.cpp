@@ -1,4 +1,4 @@
-// The peers of bench gemm that are one call of somebody else's library.
+// The peers of bench gemm that call a vendor's library.
 
 #include "tools/peers/device.hpp"
 #include "tools/problems/dense/gemm_data.hpp"

@@ -61,7 +61,7 @@ std::string matrix_name(index_t half_width) {
                            : fmt::format("band {}", half_width);
 }
 
-/// Adds what the transfers of a peer took as rows of their own, in the case's order.
+/// Adds the times of a peer's transfers as separate rows, in the case's order.
 void add_transfers(std::vector<Timing>& timings, const std::map<std::string, std::shared_ptr<Transfers>>& transfers,
                    int repeat) {
   for (const auto& [peer, seconds] : transfers)
@@ -133,8 +133,8 @@ void run(GivensOptionsOfBench o) {
 }
 
 const cli::Command givens_command(
-    cli::Command::Group::bench, "givens",
-    "QR by plane rotations: two published tables, LAPACK and cuSOLVER beside them", [](CLI::App& app) {
+    cli::Command::Group::bench, "givens", "QR by plane rotations: two published tables, LAPACK and cuSOLVER",
+    [](CLI::App& app) {
       auto o = std::make_shared<GivensOptionsOfBench>();
       o->common.repeat = 3;
       o->common.precision = "s";

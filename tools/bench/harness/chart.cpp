@@ -57,7 +57,7 @@ double floor_of(const Chart& chart) {
   return power;
 }
 
-/// The width that is left for the chart itself beside the y axis and the key.
+/// Returns the width of the chart itself, without the y axis and the key.
 double plot_width(const Chart& chart) {
   std::size_t longest = 5;
   for (const Chart::Series& s : chart.series) longest = std::max(longest, length(s.name));

@@ -21,7 +21,7 @@ struct Chart {
   std::vector<Series> series;
 };
 
-/// What gnuplot is told to draw the chart as SVG on its standard output.
+/// Returns the gnuplot script that draws the chart as SVG on standard output.
 std::string gnuplot_script(const Chart& chart);
 
 /// The chart as SVG, drawn by gnuplot. Throws EnvironmentError when gnuplot is not installed or fails.

@@ -7,7 +7,7 @@
 
 namespace tesela::bench {
 
-/// Of benchmarks that compare a graph, LAPACK and cuSOLVER on data in host memory or on the devices.
+/// Options of benchmarks that compare a graph, LAPACK and cuSOLVER on data in host memory or on the devices.
 struct FactorOptions : Options {
   std::string data = "host";
   std::vector<std::string> peers;
@@ -16,7 +16,7 @@ struct FactorOptions : Options {
 
   bool on_device() const { return data == "device"; }
   bool has(const std::string& peer) const;
-  /// --peers and --data. The first name is the graph's own; cuSOLVER's all begin alike.
+  /// Adds --peers and --data. The first name is the graph; all names of cuSOLVER have one prefix.
   void add_peers(CLI::App& app, const std::vector<std::string>& names = {"tesela", "lapack", "cusolver"});
   /// Chooses the peers, and refuses what this machine does not have before anything is allocated.
   void settle(const std::string& benchmark);

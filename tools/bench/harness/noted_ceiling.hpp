@@ -8,8 +8,8 @@ namespace tesela::bench {
 /// devices that the runtime has, or of the host by all cores.
 double noted_copy_ceiling(Report& report, const Runtime& runtime, bool on_device);
 
-/// The rate of a product of square matrices in GFLOP/s, measured and noted likewise: cuBLAS on the devices that the
-/// runtime has, or OpenBLAS on all cores.
+/// Measures and notes the rate of a product of square matrices in GFLOP/s: by cuBLAS on the runtime's devices, or by
+/// OpenBLAS on all cores.
 template <class T>
 double noted_gemm_ceiling(Report& report, const Runtime& runtime);
 

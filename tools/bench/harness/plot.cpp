@@ -35,7 +35,7 @@ std::string picture_of(const std::string& path) {
   return svg;
 }
 
-/// Draws FILE.svg beside a FILE.csv that a benchmark wrote, as the benchmark itself does where gnuplot is installed.
+/// Draws FILE.svg next to a benchmark's FILE.csv, as the benchmark itself does if gnuplot is installed.
 void plot(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -90,7 +90,7 @@ void plot(const std::string& path) {
 const cli::Command command(
     cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](CLI::App& app) {
       auto files = std::make_shared<std::vector<std::string>>();
-      app.add_option("CSV", *files, "what a benchmark wrote, on a machine without gnuplot, say")->required();
+      app.add_option("CSV", *files, "CSV files of benchmarks, for example from a machine without gnuplot")->required();
       cli::declare_outputs(app, cli::Output::text, "CSV", [files] {
         std::vector<std::string> pictures;
         for (const std::string& file : *files) pictures.push_back(picture_of(file));

@@ -57,9 +57,9 @@ inline double published_chain_seconds(std::string_view precision, std::string_vi
   return published_rotation_figure("givens-qr", matrix.substr(0, blank), n, precision, device, "seconds");
 }
 
-/// All eigenvalues of a random symmetric Toeplitz matrix of order n by at most `per_interval` an interval, in single
-/// precision, on a GPU. Of the study's 80 times (8 orders, 5 interval sizes, a GPU and its host) these two are known to
-/// us; 0 for all others.
+/// Returns the published seconds for all eigenvalues of a random symmetric Toeplitz matrix of order n with at most
+/// `per_interval` per interval, in single precision, on a GPU. The study has 80 times (8 orders, 5 interval sizes, a
+/// GPU and its host); two are known to us, the others are 0.
 inline double published_toeplitz_seconds(std::string_view precision, bool gpu, index_t n, index_t per_interval) {
   if (precision != "s" || !gpu || n != 2000) return 0;
   return per_interval == 2 ? 1409 : per_interval == 100 ? 50.6 : 0;

@@ -204,7 +204,7 @@ void Report::print() const {
     if (energy_) fmt::print("  {}", energy_of(row));
     fmt::print("{}{}\n", row.timing.remark.empty() ? "" : "  ", row.timing.remark);
   }
-  fmt::print("ratio: median time over that of the case's first peer\n");
+  fmt::print("ratio: median time over the median time of the case's first peer\n");
   fmt::print("cores: {}, vector unit {}\n", machine_, vector_target());
   for (const std::string& note : notes_) fmt::print("{}\n", note);
 }

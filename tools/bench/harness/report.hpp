@@ -18,7 +18,7 @@ struct Options {
   cli::CommonOptions common;
   std::string out = ".";
   std::string name;  ///< of the files: NAME.csv, NAME.svg
-  /// No benchmark takes --trace: recording would be part of what is timed.
+  /// Adds the options. No benchmark has --trace: recording would be part of the measured time.
   void add_to(CLI::App& app, const char* default_name, cli::CommonOptions::Taken taken);
   void add_to(CLI::App& app, const char* default_name) { add_to(app, default_name, {}); }
   /// Options for the Runtime: nothing in it that costs time, such as profiling.
@@ -31,8 +31,7 @@ class Report {
   /// `runtime` is null for a benchmark that calls the device itself.
   Report(const char* benchmark, const Options& options, const Runtime* runtime);
 
-  /// Adds a case's peers, the first of them the one that the others are compared with. rate(seconds) is what the plot
-  /// shows.
+  /// Adds a case's peers; the others are compared with the first. The plot shows rate(seconds).
   template <class Rate>
   void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate) {
     const double first = timings.empty() ? 0 : timings.front().median();
@@ -50,7 +49,7 @@ class Report {
   void note(const std::string& text) { notes_.push_back(text); }
   const std::vector<std::string>& notes() const { return notes_; }
 
-  /// What was measured of a result, by name: in the JSON beside the errors.
+  /// Adds a measured error of a result, by name, to the JSON.
   void check(const std::string& name, double value) { checks_.emplace_back(name, value); }
 
   /// Prints the table and the notes, writes the files.

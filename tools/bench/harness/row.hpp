@@ -9,7 +9,7 @@
 
 namespace tesela::bench {
 
-/// What was measured: the peers' times for one case. The columns of the CSV are those of this and of Row.
+/// The measured case: the peers' times for it. The columns of the CSV are the members of Case and of Row.
 struct Case {
   std::string title;            ///< in tables and plots, "n = 4096"
   index_t m = 0, n = 0, k = 0;  ///< 0: does not apply
@@ -22,10 +22,10 @@ struct Case {
 struct Row {
   Case what;
   Timing timing;
-  double ratio = 1;  ///< its median time over that of the case's first peer
+  double ratio = 1;  ///< its median time over the first peer's
   double rate = 0;   ///< from the median
   double rate_low = 0, rate_high = 0;
-  double ceiling = 0;         ///< the same rate as measured for the machine's ceiling in the same run; 0: not measured
+  double ceiling = 0;         ///< the machine's ceiling for this rate, measured in the same run; 0: not measured
   double published_s = 0;     ///< what was published for the same; 0: none
   double published_rate = 0;  ///< the same, where a rate was published
   int gpus = 0;

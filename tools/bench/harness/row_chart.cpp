@@ -26,16 +26,16 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   const std::string place = first.data == "device" ? "on the devices" : "on the host";
   if (benchmark == "adi")
     return {fmt::format("Heat equation by alternating directions, {}, {}", precision, place), "GB/s"};
-  if (benchmark == "eig-study") return {"Classical iterations beside two stages", "spectra a second", true};
+  if (benchmark == "eig-study") return {"Classical iterations against two stages", "spectra a second", true};
   if (benchmark == "gemm") return {fmt::format("{}gemm, operands {}", p, place), "GFLOP/s"};
   if (benchmark == "gemm-kernels") return {p + "gemm kernels of a classic study", "GFLOP/s", true};
   if (benchmark == "givens") {
     const bool stages = first.title.find(" x ") != std::string::npos;
     return {stages ? "R by plane rotations, in stages" : "R and Q by plane rotations, in chains", "Melement/s", true};
   }
-  if (benchmark == "memory-access") return {"Sum of two n x n matrices by which thread takes what", "GB/s", true};
+  if (benchmark == "memory-access") return {"Sum of two n x n matrices, by the elements of a thread", "GB/s", true};
   if (benchmark == "ols") return {fmt::format("{}gels, A {}", p, place), "GFLOP/s"};
-  if (benchmark == "overhead") return {"Empty tasks: what the layer costs over starpu_task_insert", "µs a task"};
+  if (benchmark == "overhead") return {"Empty tasks: cost of the layer over starpu_task_insert", "µs a task"};
   if (benchmark == "qr") return {fmt::format("{}geqrf, A {}", p, place), "GFLOP/s"};
   if (benchmark == "qr-orthogonalize") return {fmt::format("Q and R of {}, {}", first.title, precision), "GFLOP/s"};
   if (benchmark == "qr-trees")
@@ -50,7 +50,8 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
     return {fmt::format("One symmetric Toeplitz system, {}", first.data), "solves a second", true};
   if (benchmark == "toeplitz-study") return {"Spectra of random symmetric Toeplitz matrices", "eigenvalues found, %"};
   if (benchmark == "tridiag") return {fmt::format("Tridiagonal systems, {}, {}", precision, place), "GB/s"};
-  if (benchmark == "tridiag-study") return {"Cyclic reduction beside Thomas's method", "times as fast as thomas", true};
+  if (benchmark == "tridiag-study")
+    return {"Cyclic reduction against Thomas's method", "times as fast as thomas", true};
   return {benchmark, first.rate_unit};
 }
 
@@ -92,7 +93,7 @@ std::string lighter(const std::string& color) {
   return out;
 }
 
-/// What tells a case apart from others of its size: "at once" of "n = 4096, 20 at once".
+/// Returns the part of a title that distinguishes cases of one size: "at once" of "n = 4096, 20 at once".
 std::string beside_size(const std::string& title) {
   const std::size_t comma = title.find(", ");
   if (comma == std::string::npos) return "";

@@ -42,7 +42,7 @@ int run_script(std::vector<std::string> words) {
 }
 
 const Command interfaces_command(Command::Group::bench, "interfaces",
-                                 "Python's module beside SciPy, or on a GPU beside CuPy and PyTorch",
+                                 "Python's module against SciPy, or on a GPU against CuPy and PyTorch",
                                  [](CLI::App& app) {
                                    struct Options {
                                      bool quick = false;
@@ -51,7 +51,7 @@ const Command interfaces_command(Command::Group::bench, "interfaces",
                                    };
                                    auto o = std::make_shared<Options>();
                                    app.add_flag("--quick", o->quick, "a quarter of the sizes");
-                                   app.add_option("-r,--repeat", o->repeat, "runs, of which the median counts")
+                                   app.add_option("-r,--repeat", o->repeat, "runs; the median counts")
                                        ->check(CLI::Range(1, 1000))
                                        ->capture_default_str();
                                    app.add_option("--device", o->device,

@@ -31,7 +31,7 @@ def close(x, y):
 
 
 def diagonals(x, y):
-    """Of triangles whose rows have any sign."""
+    """Compares triangles; each row may have either sign."""
     return close(abs(x.diagonal()), abs(y.diagonal()))
 
 
@@ -74,7 +74,7 @@ def cases(quick):
 
 
 def device_cases(quick, library):
-    """The same on a GPU, where the arrays lie; those of ours are CuPy's or PyTorch's."""
+    """Measures the same on a GPU with arrays of CuPy or PyTorch on it."""
     import cupy
     import torch
 

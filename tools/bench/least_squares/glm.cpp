@@ -36,9 +36,8 @@ const cli::Command glm_command(
       auto o = std::make_shared<GlmBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "glm", {.streams = 2});
-      auto* table =
-          app.add_option("--table", o->table, "published: the sizes of a published table, its times beside ours")
-              ->check(CLI::IsMember({"published"}));
+      auto* table = app.add_option("--table", o->table, "published: the sizes of a published table, with its times")
+                        ->check(CLI::IsMember({"published"}));
       app.add_option("-m,--m", o->m, "rows")->transform(cli::positive())->capture_default_str()->excludes(table);
       app.add_option("-n,--n", o->n, "columns of A; several: one case each")
           ->delimiter(',')

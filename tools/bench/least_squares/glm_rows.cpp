@@ -54,7 +54,7 @@ void add_glm_rows(Report& report, Runtime& runtime, const FactorOptions& o, cons
     for (Row& r : report.rows())
       if (r.what.title == row.title) r.published_s = published_seconds(rows, n, o.common.precision, r.timing.peer);
   }
-  report.note("rates by R of A, Q^T [B b] and R of what A leaves of B^T, whatever a peer does");
+  report.note("rates by R of A, Q^T [B b] and R of the rest of B^T, for every peer");
   if (!rows.published.empty()) report.note("published: a GPU of 2014 or before, and sggglm, single precision");
   if (o.on_device())
     report.note("A, B and b on the devices, put back before each run outside the time");

@@ -66,7 +66,7 @@ Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector
             {},
             {}});
   std::copy(state->weights.begin(), state->weights.end(), static_cast<T*>(state->buffer->data()));
-  // On devices they stay there after the first run; in host memory they are registered anew for each.
+  // On devices the data remain there after the first run; in host memory they are registered again for each run.
   if (what.on_device) {
     state->w.emplace(data.runtime(), what.m, 1, TileShape{what.tile.mb, 1}, "w");
     state->w->copy_from(state->weights.data(), what.m);

@@ -78,9 +78,8 @@ const cli::Command wls_command(
       auto o = std::make_shared<WlsBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "wls", {.streams = 2});
-      auto* table =
-          app.add_option("--table", o->table, "published: the sizes of a published table, its times beside ours")
-              ->check(CLI::IsMember({"published"}));
+      auto* table = app.add_option("--table", o->table, "published: the sizes of a published table, with its times")
+                        ->check(CLI::IsMember({"published"}));
       app.add_option("--by", o->by, "a factor of the covariance, m x m, as ggglm takes it, or weights")
           ->check(CLI::IsMember({"factor", "weights"}))
           ->capture_default_str()

@@ -98,8 +98,8 @@ void run(const MemoryOptions& o) {
       "element: neighbouring threads take neighbouring addresses, so a warp's access is one or two wide "
       "transactions, and there are threads enough to hide the memory's latency");
   report.note(
-      "row: neighbouring threads are a whole row apart, so each of a warp's 32 accesses is a transaction of its "
-      "own that fetches a sector and uses one element of it, unless the cache keeps the rest until the next step");
+      "row: neighbouring threads are a whole row apart, so each of a warp's 32 accesses is a separate "
+      "transaction that fetches a sector and uses one element of it, unless the cache keeps it for the next step");
   report.note(
       "column: coalesced like element, but there are only n threads: too few to keep the memory busy on a GPU "
       "that runs a hundred thousand, enough on a small one");

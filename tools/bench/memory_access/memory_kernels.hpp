@@ -27,7 +27,7 @@ struct SumProblem {
 template <class T>
 int sum_by_element(CUstream_st* stream, const SumProblem<T>& problem, int block);
 
-/// One thread per row; the threads of a warp are lda elements apart: every access is a transaction of its own.
+/// One thread per row; the threads of a warp are lda elements apart, so every access is a separate transaction.
 template <class T>
 int sum_by_row(CUstream_st* stream, const SumProblem<T>& problem, int block);
 

@@ -12,7 +12,7 @@ namespace {
 
 using kernels::DetectorKind;
 
-/// A slot, and what is found of it.
+/// A slot and its detections.
 template <class T>
 struct HardSlot : Slot<T> {
   using Slot<T>::shape;
@@ -26,7 +26,7 @@ struct HardSlot : Slot<T> {
     const auto kind = o.method == MimoMethod::kbest ? DetectorKind::kbest : DetectorKind::mmse;
     return {shape.streams, 1, kind, ColumnOrder::mmse_vblast, true, o.keep, this->n0, labels};
   }
-  /// Of the first signals, how many are otherwise than on a core.
+  /// Returns how many of the first signals differ from the result of a core.
   index_t differences(const MimoOptions& options, index_t count) const {
     const auto lists = mimo::lists_of(this->alphabets, SearchForm::complex);
     HostMatrix<int> labels(shape.streams, count);
@@ -99,11 +99,12 @@ void add_hard_rows(Report& report, Runtime& runtime, const MimoBench& o, const s
       mimo_detect(g, slot->shape, slot->h, slot->y, slot->alphabets, options, slot->found);
       return kernel_seconds(runtime, "mimo_detector");
     };
-    // Paths that rounding drops on one of them are found to be others once in a hundred thousand.
+    // Rounding may drop different paths on cores and GPUs: once in a hundred thousand signals.
     peers.push_back(checked(name, run, [slot, name, options, four, k, &errors] {
       const index_t apart = slot->differences(options, four ? 2000 : 200);
       if (apart > (options.method == MimoMethod::kbest && sizeof(T) == 4 ? 2 : 0))
-        throw WrongResult(fmt::format("bench mimo: {} of the first signals by {} are not those of cores", apart, name));
+        throw WrongResult(
+            fmt::format("bench mimo: {} of the first signals by {} differ from the result on cores", apart, name));
       errors[k] = slot->symbol_errors(slot->found);
       return static_cast<double>(apart);
     }));

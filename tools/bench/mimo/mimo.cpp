@@ -29,8 +29,8 @@ void run(MimoBench o) {
       add_search_rows<T>(report, runtime, o, rows);
   }
   report.note(
-      "times are from host to host (H, y and what is found page-locked beforehand), of QRs and likelihoods between "
-      "events of the device where there is one; "
+      "times are from host to host (H, y and the results page-locked beforehand), for QRs and likelihoods between "
+      "events of the device if there is one; "
       "kernel_s: of the kernels alone");
   report.note("an answer is checked by a second order of columns; nodes and steps differ from run to run on GPUs");
   report.finish();
@@ -56,7 +56,7 @@ const cli::Command command(
           ->transform(cli::positive());
       app.add_option("--max-nodes", o->max_nodes, "of slots: a second row with such a bound")
           ->transform(cli::positive());
-      app.add_option("--slots", o->slots, "also p99 / median over so many different slots")->transform(cli::positive());
+      app.add_option("--slots", o->slots, "also p99 / median over N different slots")->transform(cli::positive());
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

@@ -14,7 +14,7 @@
 namespace tesela::bench {
 namespace {
 
-/// What was published for these n: all QRs on one core, by UPC on 4 and 8 threads, by OpenMP on 8, by a GPU with and
+/// The published times for these n: all QRs on one core, by UPC on 4 and 8 threads, by OpenMP on 8, by a GPU with and
 /// without transfers; and 100,000 signals by the buffer's size, and on one core.
 constexpr std::array<index_t, 4> published_n{4, 6, 8, 10};
 struct PublishedTime {
@@ -226,7 +226,7 @@ void run(const OrderingsBench& o) {
 }
 
 const cli::Command command(
-    cli::Command::Group::bench, "mimo-orderings", "tables of QRs for all orders of columns, and what they are good for",
+    cli::Command::Group::bench, "mimo-orderings", "tables of QRs for all orders of columns, and their uses",
     [](CLI::App& app) {
       auto o = std::make_shared<OrderingsBench>();
       o->common.repeat = 3;

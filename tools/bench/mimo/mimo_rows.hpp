@@ -8,7 +8,7 @@
 namespace tesela::bench {
 
 struct MimoBench : Options {
-  std::vector<std::string> rows;                                      ///< of mimo_rows, all where empty
+  std::vector<std::string> rows;                                      ///< of mimo_rows; empty: all
   index_t matrices = 1000000, signals = 100000, many = 0, slots = 0;  ///< many: 0 for what suits the machine
   long long max_nodes = 0;                                            ///< of the slots, besides a search without an end
 };
@@ -20,16 +20,16 @@ double kernel_seconds(Runtime& runtime, const std::string& kernel);
 template <class T>
 void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o);
 
-/// Exact search from host to host, with the seconds of the kernel alone beside it.
+/// Measures exact search from host to host, and the seconds of the kernel alone.
 template <class T>
 void add_search_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
 
-/// Likelihoods of a slot, by mmse and nway: of a GPU between events of the device, data there, else the kernel's
-/// seconds on cores. Checked against SoftDetector on cores; the information per bit of each stands beside.
+/// Measures likelihoods of a slot, by mmse and nway: on a GPU between events of the device with the data there, on
+/// cores by the kernel's seconds. Checks them against SoftDetector on cores; notes the information per bit of each.
 template <class T>
 void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
 
-/// Hard decisions of a slot by mmse and kbest, likewise, with their part of wrong symbols.
+/// Measures hard decisions of a slot by mmse and kbest in the same way, with their rate of wrong symbols.
 template <class T>
 void add_hard_rows(Report& report, Runtime& runtime, const MimoBench& o, const std::string& rows);
 

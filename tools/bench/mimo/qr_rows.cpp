@@ -89,7 +89,7 @@ int geqrf_batched(cublasHandle_t handle, index_t n, std::complex<double>** a, st
                              static_cast<int>(count));
 }
 
-/// The kernel of qr_batch, and cuBLAS, on the same numbers, which are there anew before each run: between two events.
+/// Measures the kernel of qr_batch and cuBLAS on the same numbers, restored before each run, between two events.
 template <class T>
 class DeviceQr {
  public:

@@ -100,7 +100,7 @@ struct Searched {
   }
 };
 
-/// Of so many different slots: the time of which one in a hundred takes more, over the median.
+/// The times of different slots: the 99th percentile over the median.
 struct Spread {
   std::vector<double> seconds;
   double at(double part) {

@@ -14,7 +14,7 @@
 
 namespace tesela::bench {
 
-/// A 5G slot, 273 · 12 · 14 signals of n streams and antennas with a channel each, and what was sent.
+/// A 5G slot: 273 · 12 · 14 signals of n streams and antennas with a channel each, and the sent symbols.
 template <class T>
 struct Slot {
   MimoShape shape;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double clip = 8;
 
-/// A slot, and what is found of it.
+/// A slot and its likelihoods.
 template <class T>
 struct SoftSlot : Slot<T> {
   using Slot<T>::shape, Slot<T>::alphabets, Slot<T>::n0, Slot<T>::sent;
@@ -47,8 +47,8 @@ struct SoftSlot : Slot<T> {
     return llrs;
   }
 
-  /// The largest |L - L'| / max(1, |L'|) of the first signals, L' by SoftDetector on cores, over its bound: what has
-  /// more may have gone on in another way where two points were as near as rounding can tell, once in 200 signals.
+  /// Returns the largest |L - L'| / max(1, |L'|) of the first signals over its bound, L' by SoftDetector on cores. A
+  /// larger value may come from two points at the same distance up to rounding, once in 200 signals.
   double error(SoftKind kind) const {
     const index_t bits = found.llrs.rows(), wide = shape.streams > 4 ? 40 : 400,
                   count = std::min<index_t>(shape.signals, kind == SoftKind::mmse ? 4000 : wide);
@@ -98,7 +98,7 @@ class DeviceSoft {
 };
 #endif
 
-/// nway:1 beside kbest:16, hard, from host to host as sd's rows; the time is the kernel's.
+/// Measures nway:1 against kbest:16, hard decisions, from host to host like sd's rows; the time is the kernel's.
 template <class T>
 void add_near_row(Report& report, Runtime& runtime, const MimoBench& o, const std::shared_ptr<SoftSlot<T>>& slot,
                   const std::string& title) {
@@ -174,7 +174,7 @@ void add_soft_rows(Report& report, Runtime& runtime, const MimoBench& o, const s
         {"information", information[name_of(soft_kinds(), kinds[k])]}};
   for (const auto& [name, mean] : information)
     report.note(fmt::format("{0}x{0}, {1}: {2:.4f} of a bit's information", n, name, mean));
-  // Exact max-log beside it.
+  // Exact max-log, for comparison.
   constexpr index_t part = 2000;
   if (!four) return add_near_row<T>(report, runtime, o, slot, title);
   report.note(fmt::format("4x4, sts: {:.4f} of the first {} signals, where nway on cores has {:.4f}",

@@ -18,7 +18,7 @@ struct OverheadCase {
   static constexpr index_t groups = 512;
 };
 
-/// The tiles that both peers use: two that are read, then those that are written.
+/// The tiles of both peers: two read tiles, then the written ones.
 class OverheadTiles {
  public:
   explicit OverheadTiles(Runtime& runtime) : matrix_(runtime, 1, 2 + OverheadCase::groups, {1, 1}, "T") {}

@@ -197,7 +197,7 @@ RankRun rank_toeplitz(Runtime& runtime, RankProblem p) {
     Graph g(runtime);
     found = toeplitz_spectrum<double>(g, std::span<const double>(t.data(), static_cast<std::size_t>(p.m)));
   });
-  result.error = found.good() ? 0 : 2;  // by residuals and counts, of all ranks alike
+  result.error = found.good() ? 0 : 2;  // by residuals and counts, the same on all ranks
   return result;
 }
 

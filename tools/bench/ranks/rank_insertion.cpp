@@ -18,7 +18,7 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024e-6;
 }
 
-/// Of the thread that inserts: what others take of the machine does not count.
+/// Returns the seconds of the inserting thread alone: other users of the machine do not count.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,4 +1,4 @@
-// What several ranks take beside one rank, one process of as many workers, and ScaLAPACK, in one run:
+// Compares the time of several ranks with one rank, one process with as many workers, and ScaLAPACK, in one run:
 //
 //   mpirun -np 2 tesela-rank-rows gemm|qr|tall-skinny|tridiag|toeplitz [N [REPEAT [NB]]] [--gpus]
 //   tesela-rank-rows insertion [TILES [TREE [RANK-TREE]]]
@@ -45,7 +45,7 @@ void wait_for_all() {
   }
 }
 
-/// Launchers bind a rank to a core of its own; a process that is measured alone needs all of them.
+/// Frees this process from the one core that its launcher bound it to; a process measured alone needs all cores.
 void use_all_cores() {
   cpu_set_t all;
   CPU_ZERO(&all);
@@ -68,13 +68,13 @@ double checked(const std::string& peer, RankRun run) {
   return run.seconds;
 }
 
-/// So many cores or GPUs.
+/// Returns the number of cores or GPUs as words.
 RuntimeOptions workers(int count, const Row& row) {
   if (gpus) return {.gpus = count, .streams_per_gpu = row.streams};
   return {.cpus = count, .gpus = 0};
 }
 
-/// A smaller problem first: libraries and kernels have begun then. What takes long to check is checked once.
+/// Runs a smaller problem first, which starts libraries and kernels. A slow check runs once.
 double measured(const Row& row, const RuntimeOptions& options, const std::string& peer) {
   static std::set<std::string> right;
   use_all_cores();

@@ -5,11 +5,11 @@
 #include <functional>
 #include <string>
 
-// What the rows of tesela-rank-rows share.
+// Declarations that the rows of tesela-rank-rows share.
 
 namespace tesela::bench {
 
-/// What a way to do the work answers: its seconds, and its error relative to the bound.
+/// The result of one method: its seconds, and its error relative to the bound.
 struct RankRun {
   double seconds = 0, error = 0;
 };
@@ -28,7 +28,7 @@ RankRun rank_tall_skinny(Runtime& runtime, RankProblem problem);
 RankRun rank_tridiagonal(Runtime& runtime, RankProblem problem);
 RankRun rank_toeplitz(Runtime& runtime, RankProblem problem);
 
-/// Inserts the QR factorization of tiles x tiles tiles as one of 64 ranks, tasks off, and prints what it takes.
+/// Inserts the QR factorization of tiles x tiles tiles as one of 64 ranks, tasks off, and prints the time and memory.
 void print_insertion(index_t tiles, const std::string& tree, const std::string& rank_tree);
 
 /// ScaLAPACK's, on a grid of rows x columns ranks with blocks of nb; all ranks call them. Built where ScaLAPACK is.

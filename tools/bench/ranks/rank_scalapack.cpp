@@ -56,7 +56,7 @@ class Grid {
   int context_ = 0, rows_ = 0, columns_ = 0, row_ = 0, column_ = 0;
 };
 
-/// What a rank has of a matrix with random entries.
+/// A rank's part of a matrix with random entries.
 struct Matrix {
   CyclicPart rows, columns;
   std::array<int, 9> descriptor;
@@ -76,7 +76,8 @@ struct Matrix {
   double at(index_t i, index_t j) const {
     return data[static_cast<std::size_t>(i + j * std::max<index_t>(rows.count(), 1))];
   }
-  /// Its product (or that of its upper triangle) with a vector that all ranks have, or its transpose's.
+  /// Returns the product of the matrix, or of its upper triangle, or of the transpose, with a vector that all ranks
+  /// have.
   std::vector<double> times(const std::vector<double>& x, bool transposed, bool triangle) const {
     std::vector<double> y(static_cast<std::size_t>(transposed ? columns.size : rows.size), 0.0);
     for (index_t j = 0; j < columns.count(); ++j)
@@ -97,7 +98,7 @@ std::vector<double> vector_of(index_t n) {
   return x;
 }
 
-/// Of two vectors, as a part of 1000 n roundings of the larger one.
+/// Returns the difference of two vectors over 1000 n roundings of the larger one.
 double difference(const std::vector<double>& x, const std::vector<double>& y) {
   double worst = 0, largest = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {

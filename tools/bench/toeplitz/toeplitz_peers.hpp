@@ -14,7 +14,7 @@ namespace tesela::bench {
 struct ToeplitzPeer {
   std::function<double()> run;
   std::shared_ptr<std::vector<double>> values;
-  /// If not empty: throws WrongResult where 512 neighbouring eigenvectors of the last run are not what they should be.
+  /// If not empty: throws WrongResult if 512 neighbouring eigenvectors of the last run fail their check.
   std::function<void()> check_vectors = {};
 };
 

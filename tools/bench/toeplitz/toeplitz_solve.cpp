@@ -39,8 +39,8 @@ struct Entrant {
   double residual;
 };
 
-/// The solvers that fit into memory and can solve this system; of the others a note says why not. Throws WrongResult
-/// where one that should have done better leaves a large residual.
+/// Returns the solvers that fit into memory and can solve this system; notes the reason for the others. Throws
+/// WrongResult if the residual of a suitable solver is large.
 template <class T>
 std::vector<Entrant<T>> entrants(const SolveOptions& o, const ToeplitzSystem<T>& system, const std::string& title,
                                  double bound, Report& report) {

@@ -192,7 +192,7 @@ template <class T>
 void ToeplitzSolvers<T>::take(bool on_device, double bytes) {
   double& left = on_device ? device_left_ : host_left_;
   if (bytes > left)
-    throw EnvironmentError(fmt::format("it needs {:.1f} GB of {} memory, {:.1f} are left beside the peers before it",
+    throw EnvironmentError(fmt::format("it needs {:.1f} GB of {} memory, {:.1f} are free after the peers before it",
                                        bytes * 1e-9, on_device ? "device" : "host", left * 1e-9));
   left -= bytes;
 }

@@ -23,7 +23,7 @@ class ToeplitzSolver {
  public:
   virtual ~ToeplitzSolver() = default;
   virtual bool uses_workers() const = 0;
-  /// Puts back what a solve overwrites, outside the time.
+  /// Restores the overwritten input, outside the measured time.
   virtual void restore() = 0;
   /// What is timed: from B in host memory to X there. Answers why there is no X, nothing where there is one.
   virtual std::string solve() = 0;
@@ -34,7 +34,7 @@ class ToeplitzSolver {
 /// All that have a name. "-again": the further solve with an inverse, or with factors, that are kept.
 const std::vector<std::string>& toeplitz_solver_names();
 
-/// The dense matrix, in host and in device memory, that solvers of one system share: each solve makes it anew.
+/// The dense matrix, in host and in device memory, shared by the solvers of one system: each solve fills it again.
 template <class T>
 struct DenseMatrices;
 
@@ -47,7 +47,7 @@ class ToeplitzSolvers {
   ToeplitzSolvers(const ToeplitzSolvers&) = delete;
   ToeplitzSolvers& operator=(const ToeplitzSolvers&) = delete;
 
-  /// Throws EnvironmentError, which says so, where it does not fit into memory beside those that were made before.
+  /// Makes a solver by name. Throws EnvironmentError if the free memory does not suffice for it.
   std::unique_ptr<ToeplitzSolver<T>> make(const std::string& name);
 
  private:

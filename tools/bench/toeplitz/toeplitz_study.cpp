@@ -75,7 +75,7 @@ std::vector<Cell> cells_of_tolerances(const StudyOptions& o) {
   return cells;
 }
 
-/// One choice at a time differs from the published ones, at two eigenvalues an interval as they are.
+/// Returns cells that differ from the published choices in one choice, with two eigenvalues per interval.
 std::vector<Cell> cells_of_choices(const StudyOptions& o) {
   std::vector<Cell> cells;
   for (const index_t n : o.n) {
@@ -98,7 +98,7 @@ std::vector<Cell> cells_of_choices(const StudyOptions& o) {
   return cells;
 }
 
-/// What came out, against all eigenvalues by LAPACK in double precision.
+/// The results, compared with all eigenvalues by LAPACK in double precision.
 struct Outcome {
   double found = 0;  ///< per cent; more than 100 where counts were wrong
   double right = 0;  ///< per cent that a value is near to: a tenth of the mean spacing, each value serving once
@@ -195,7 +195,7 @@ void run(StudyOptions o) {
   }
   report.note("% found: of the eigenvalues, as many as the inertia of each interval said, or fewer");
   report.note(
-      "in the CSV, right_percent: eigenvalues with a value of their own within a tenth of the mean spacing; max_error: "
+      "in the CSV, right_percent: eigenvalues with a separate value within a tenth of the mean spacing; max_error: "
       "the largest distance of a value from the nearest eigenvalue, over the largest; both by LAPACK in double "
       "precision");
   report.note(

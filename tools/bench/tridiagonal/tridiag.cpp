@@ -120,7 +120,7 @@ TridiagSolvers<T> make_solvers(const TridiagOptions& o, const TridiagData<T>& da
     else if (contains(reductions, name))
       solvers.push_back(reduction_tridiag(data, name, solves, host(SystemsIn::columns)));
 #if TESELA_HAVE_CUDA
-    else if (next != cusparse.end() && (*next)->name() == name)  // not one that was left out
+    else if (next != cusparse.end() && (*next)->name() == name)  // the next solver was not left out
       solvers.push_back(std::move(*next++));
 #endif
   return solvers;
@@ -155,8 +155,8 @@ double verify(const TridiagData<T>& data, TridiagSolver<T>& solver) {
   return worst;
 }
 
-/// Seconds of one solve from its start to its end: the mean of several, after one that brings in what the first brings
-/// in. Where that is the transfers, which belong to the time, it is the first alone.
+/// Returns the seconds of one solve from its start to its end: the mean of several, after a first one that transfers
+/// the data. If transfers belong to the time, it is the first solve's.
 template <class T>
 double latency(TridiagSolver<T>& solver, bool with_transfers) {
   const auto paused = pause_for(solver);
@@ -245,7 +245,7 @@ void run(TridiagOptions o) {
                   5 * sizeof(T), o.random));
   if (o.on_device())
     report.note(
-        "everything stays on the devices, B and what a peer overwrites are put back outside the time; cuSPARSE runs on "
+        "everything stays on the devices, B and overwritten input are restored outside the time; cuSPARSE runs on "
         "device 0, its interleaved solvers on a quarter as many copies");
   else if (runtime.gpus() > 0)
     report.note("everything in page-locked host memory, transfers timed; at once: the bands' transfers are shared");

@@ -43,7 +43,7 @@ void HostSystems<T>::restore() const {
 
 namespace {
 
-/// What both peers have in common: systems in columns, each solved by one call.
+/// Base of both peers: systems in columns, each solved by one call.
 template <class T>
 class HostTridiag : public TridiagSolver<T> {
  public:

@@ -43,9 +43,10 @@ std::unique_ptr<TridiagSolver<T>> thomas_tridiag(const TridiagData<T>& data,
                                                  std::shared_ptr<const HostSystems<T>> host);
 
 #if TESELA_HAVE_CUDA
-/// cuSPARSE's solvers on device 0, by name: one system by gtsv2 and gtsv2-nopivot, batches by strided (in columns:
-/// gtsv2StridedBatch) and interleaved-0, -1, -2 (in rows: gtsvInterleavedBatch with that algorithm). They share device
-/// memory by layout. `solves` of an interleaved one are fewer: it overwrites the bands, of which it keeps copies too.
+/// Returns cuSPARSE's solvers on device 0, by name: one system by gtsv2 and gtsv2-nopivot, batches by strided (in
+/// columns: gtsv2StridedBatch) and interleaved-0, -1, -2 (in rows: gtsvInterleavedBatch with that algorithm). They
+/// share device memory by layout. An interleaved solver has fewer `solves`: it overwrites the bands, so it keeps copies
+/// of them too.
 template <class T>
 TridiagSolvers<T> cusparse_tridiag(const TridiagData<T>& data, const std::vector<std::string>& names, index_t solves);
 #endif

@@ -77,7 +77,7 @@ double solve_seconds(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, 
   return seconds;
 }
 
-/// From host memory to host memory: the matrices are registered anew, so that no device holds any of them.
+/// Solves from host memory to host memory: the matrices are registered again, so that no device has a copy.
 template <class T>
 Peer with_transfers(const StudyData<T>& data, const std::string& name, index_t mb,
                     const CyclicReductionOptions& options) {
@@ -182,7 +182,7 @@ void run(StudyOptions o) {
 }
 
 const cli::Command tridiag_study_command(
-    cli::Command::Group::bench, "tridiag-study", "cyclic reduction beside Thomas's method: a published table",
+    cli::Command::Group::bench, "tridiag-study", "cyclic reduction against Thomas's method: a published table",
     [](CLI::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 5;

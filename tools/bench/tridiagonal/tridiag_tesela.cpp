@@ -14,7 +14,7 @@ namespace tesela::bench {
 using namespace kernels;
 namespace {
 
-/// Does nothing, where it is told to run: the tile has no other valid copy afterwards.
+/// Does nothing on the worker that runs it: the tile then has no other valid copy.
 template <class T>
 struct Settle {
   static constexpr auto name = "settle";
@@ -91,7 +91,7 @@ class TeselaTridiag : public TridiagSolver<T> {
     });
   }
 
-  /// Registered anew, so that no device holds any of it.
+  /// Registers the matrices again, so that no device has a copy.
   void map() {
     bands_.reset();
     rhs_.clear();

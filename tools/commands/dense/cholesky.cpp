@@ -91,7 +91,7 @@ const Command cholesky_command(
       o->add_to(app, symmetric_kinds(), "geometric:100");
       auto* one = app.add_option("--uplo", o->uplo, "read only the lower or the upper triangle of A")
                       ->check(CLI::IsMember({"lower", "upper"}));
-      app.add_flag("--symmetrize", o->symmetrize, "take (A + A^T) / 2")->excludes(one);
+      app.add_flag("--symmetrize", o->symmetrize, "use (A + A^T) / 2")->excludes(one);
       add_tile(app, o->tile, "NB or NBxWIDTH, a multiple of NB");
       add_output(app, Output::matrix, "--out-r", o->out_r, "write R, upper triangular, to FILE (.mtx or .npy)");
       o->common.add_to(app, {.streams = 2});  // diagonal blocks beside updates

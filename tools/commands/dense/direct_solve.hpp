@@ -10,15 +10,15 @@
 
 namespace tesela::cli {
 
-/// What the commands that factor one square matrix, and solve systems with it, have in common.
+/// Options of the commands that factor one square matrix and solve systems with it.
 struct DirectOptions {
   CommonOptions common;
   index_t n = -1, rhs = 0;
   std::string a, b, out, random, tile, by = "tiles";
 
-  /// `kinds` says what --random takes, `otherwise` which it is.
+  /// Adds the options. `kinds` lists the kinds of --random, `otherwise` is their default.
   void add_to(CLI::App& app, const char* kinds, const char* otherwise);
-  /// Takes sizes from the files. Throws ArgumentError and FileError, of this command.
+  /// Reads sizes from the files. Throws ArgumentError and FileError with this command's name.
   void settle(const char* command);
   nlohmann::json describe() const;
 };
@@ -32,11 +32,11 @@ template <class T>
 class DirectMethod {
  public:
   virtual ~DirectMethod() = default;
-  /// A's tiles where --tile says `wanted`, or nothing.
+  /// Returns A's tiles for the --tile option `wanted`, which may be empty.
   virtual TileShape tile(const Runtime& runtime, index_t n, const std::string& wanted) const = 0;
   /// Inserts it.
   virtual void factor(Graph& g, const TileMatrix<T>& A) = 0;
-  /// Where it stopped, from 1, or 0. Waits.
+  /// Waits. Returns the row that stopped the factorization, from 1, or 0.
   virtual index_t stop() const = 0;
   /// Inserts X = A^-1 X, X in tiles of whole columns, or as high as A's.
   virtual void solve(Graph& g, const TileMatrix<T>& X) const = 0;

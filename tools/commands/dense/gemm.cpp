@@ -178,11 +178,11 @@ int run_gemm(Options o) {
 
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-m,--m", o->m, "rows of op(A) and C (default: n, or what the files say)")
+  app.add_option("-m,--m", o->m, "rows of op(A) and C (default: n, or as in the files)")
       ->transform(cli::non_negative());
-  app.add_option("-n,--n", o->n, "columns of op(B) and C (default: 2048, or what the files say)")
+  app.add_option("-n,--n", o->n, "columns of op(B) and C (default: 2048, or as in the files)")
       ->transform(cli::non_negative());
-  app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (default: n, or what the files say)")
+  app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (default: n, or as in the files)")
       ->transform(cli::non_negative());
   add_tile(app, o->tile, "MB, MBxNB or MBxNBxKB",
            "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: what suits the "
@@ -203,8 +203,8 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
       ->check(CLI::IsMember({16, 32}))
       ->capture_default_str();
-  auto* random = add_random(app, o->random, std::string("what no file gives: ") + random_kinds());
-  // Without a KIND, as it once was.
+  auto* random = add_random(app, o->random, std::string("matrices without a file: ") + random_kinds());
+  // Earlier versions had --random without a KIND.
   random->expected(0, 1)->transform([](std::string kind) { return kind == "true" ? std::string("uniform") : kind; });
   add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
   o->common.add_to(app);

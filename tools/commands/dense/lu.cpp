@@ -139,7 +139,7 @@ const Command lu_command(Command::Group::top, "lu", "P A = L U, and A X = B", []
   add_output(app, Output::matrix, "--out-l", o->out_l, "write L to FILE");
   add_output(app, Output::matrix, "--out-u", o->out_u, "write U to FILE");
   add_output(app, Output::matrix, "--out-rows", o->out_rows,
-             "write which row of A is each row of P A, from 1, to FILE");
+             "write the row numbers of A in the order of P A, from 1, to FILE");
   o->common.add_to(app, {.streams = 2});  // panels beside updates
   app.footer(
       "Examples:\n"

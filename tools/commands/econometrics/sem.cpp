@@ -46,7 +46,7 @@ void write_outputs(const Options& o, const SemOutcome& outcome, Report& report) 
 
 void write_generated(const Options& o, const SemProblem& p) {
   if (!o.out_data.empty()) {
-    HostMatrix<double> columns(p.data.rows(), p.data.cols() - 1);  // the intercept is a formula's
+    HostMatrix<double> columns(p.data.rows(), p.data.cols() - 1);  // a formula adds the intercept
     for (index_t c = 0; c < columns.cols() && columns.rows() > 0; ++c)
       std::copy_n(&p.data(0, c + 1), columns.rows(), &columns(0, c));
     write_csv(o.out_data, {p.names.begin() + 1, p.names.end()}, columns);
@@ -193,9 +193,10 @@ const Command sem_command(
       app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
           ->check(CLI::IsMember({"drop", "error"}))
           ->capture_default_str();
-      app.add_option("--rows-at-once", in.rows_at_once,
-                     "read a .npy file, or generate data, so many rows at a time and keep none of them (default: of a "
-                     "file a good number, generated data only where they would take half of the memory)")
+      app.add_option(
+             "--rows-at-once", in.rows_at_once,
+             "process the .npy file or the generated data in blocks of N rows instead of holding them in memory "
+             "(default: blocks for a file, and for generated data that would fill half of the memory)")
           ->transform(cli::positive());
       app.add_option("--weights", in.weights, "weigh rows by this column of the data")->type_name("COLUMN");
       app.add_option("--rcond", o->rcond,

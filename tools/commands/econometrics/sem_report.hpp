@@ -8,7 +8,7 @@
 
 namespace tesela::cli {
 
-/// What a SEM command was asked for and found out.
+/// The options, the problem and the estimates of one SEM command.
 struct SemOutcome {
   const SemProblem& problem;
   const SemOptions& options;

@@ -65,7 +65,7 @@ SymmetricEigOptions options_of(const Options& o) {
   return options;
 }
 
-/// Whether it is known beforehand what it takes: for one dense matrix it is.
+/// Returns whether the memory plan of this problem is known: it is for one dense matrix.
 bool planned(const Options& o) { return !o.input.tridiagonal() && !o.input.generalized() && o.method != "cusolver"; }
 
 /// The library's call is timed before a Runtime exists, which would take memory of the device.
@@ -245,7 +245,7 @@ int run_eig(Options o) {
   if (o.plan.only) return run_eig_plan(o.common, o.plan, n, options_of(o));
   const double columns = wanted ? static_cast<double>(wanted->size()) : order;
   const bool dense = !o.input.tridiagonal() || o.vectors || library || o.method == "lapack" || n <= largest_dense;
-  double pair = 0;  // what a generalized problem takes more, or later its proof in double precision
+  double pair = 0;  // additional bytes of a generalized problem, or of its later proof in double precision
   if (o.input.generalized()) {
     pair = 4 * order * order * sizeof(T);
     if (o.certify > 0 || !o.selection.range.empty())
@@ -306,17 +306,17 @@ int run_eig(Options o) {
   return report.finish();
 }
 
-/// Of one problem a file, of --jobs one for each.
+/// Adds an output option: one file for one problem, one file for each of --jobs.
 void add_results(CLI::App& app, const Options& o, const char* option, std::string& path, const char* about) {
   const std::string name = std::string(option).substr(std::string(option).find("--"));
-  app.add_option(option, path, about + std::string("; of --jobs a folder, or a name with {} for each job's"))
+  app.add_option(option, path, about + std::string("; with --jobs a folder, or a name with {} for the job's name"))
       ->type_name("FILE")
       ->transform(dash_is("/dev/stdout"));
   declare_outputs(app, Output::matrix, name,
                   [&o, &path, name] { return o.jobs.empty() ? std::vector{path} : job_outputs(name, o.jobs, path); });
 }
 
-/// No result may take an input's place: of --jobs one that is still to be read.
+/// Refuses outputs that would replace an input, also inputs of later --jobs.
 void keep_inputs_of(CLI::App& app, const Options& o) {
   const auto keep = [&app](const std::string& option, const std::string& path) {
     keep_inputs(app, option, [&path] { return std::vector{path}; });

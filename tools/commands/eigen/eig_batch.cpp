@@ -22,7 +22,7 @@
 namespace tesela::cli {
 namespace {
 
-/// Beyond so many, errors are measured on a sample.
+/// Largest number of matrices whose errors are all measured; above it a sample is.
 constexpr index_t most_checked = 1000;
 
 /// The order that the options and the file say; a file must hold as many matrices as --batch says.
@@ -94,7 +94,7 @@ Solved<T> solve(const EigBatch& o, const HostMatrix<T>& a, Report& report) {
   return solved;
 }
 
-/// The largest errors of some matrices, in all of which the search succeeded.
+/// Reports the largest errors of the measured matrices; the search succeeded in all of them.
 template <class T>
 void report_errors(const EigBatch& o, const HostMatrix<T>& a, const Solved<T>& solved, Report& report) {
   const index_t n = o.input.n;

@@ -28,12 +28,12 @@ struct IterationChoice {
 
 void report_iteration(const IterationFacts& facts, index_t deflations, Report& report);
 
-/// What an iteration's result may have: errors of so many similarities add up like a random walk, and an element that
-/// counts as nothing is left in each row. Never above 1e-2.
+/// Returns the bounds for an iteration's result, at most 1e-2. The rounding errors of its similarities add up like a
+/// random walk, and each row keeps one element below the tolerance.
 EigBounds iteration_bounds(EigBounds bounds, index_t n, index_t iterations, const IterationFacts& facts);
 
-/// The norm of what remains beside D's diagonal, and the most of it that leaves the values as good as promised: what
-/// rounding does to them, and one element that counts as nothing.
+/// Returns the norm of D's off-diagonal elements, with a bound that keeps the values accurate: rounding errors and one
+/// element below the tolerance.
 Measured remaining(EigBounds bounds, index_t iterations, const IterationFacts& facts);
 
 }  // namespace tesela::cli

@@ -103,7 +103,7 @@ class Jobs {
   }
 
  private:
-  /// 0 for what is no matrix, of which its turn will tell.
+  /// Returns the order, or 0 if the file is not a matrix: the job itself reports that.
   static index_t order_of(const Job& job) {
     try {
       return probe_matrix(job.file).shape.rows;

@@ -15,14 +15,14 @@ struct EigJobs {
   EigInput input;          ///< what to make of triangles that differ
   EigSelection selection;  ///< of each spectrum
   PlanOptions plan;
-  SymmetricEigOptions options;  ///< of each problem, but for what is selected
+  SymmetricEigOptions options;  ///< of each problem, without its selection
   std::string file, out, vectors_out;
   bool check = true;
 };
 
-/// Where the results of each job go: a folder, or a name in which {} stands for that of the job's file, without its
-/// folder and extension. None for an empty pattern. Throws ArgumentError where all would go into one file, and
-/// FileError where the list cannot be read.
+/// Returns the result files of the jobs. The pattern is a folder, or a name in which {} becomes the name of the job's
+/// file without folder and extension; an empty pattern gives no files. Throws ArgumentError if all results would go
+/// into one file, and FileError if the list cannot be read.
 std::vector<std::string> job_outputs(const std::string& option, const std::string& list, const std::string& pattern);
 
 /// The files that a list names. Throws FileError where it cannot be read.

@@ -26,7 +26,7 @@ nlohmann::json largest_orders(const WorkerCounts& workers, const MemoryRoom& roo
   return rows;
 }
 
-/// MiB of one matrix, and of the three that a QR iteration keeps, as they were published.
+/// Returns the published table: MiB of one matrix, and of the three matrices of a QR iteration.
 nlohmann::json published_sizes() {
   nlohmann::json rows = nlohmann::json::array();
   for (const int n : {5000, 10000, 15000, 20000, 25000, 30000, 40000, 50000, 60000, 70000, 80000, 90000, 100000}) {
@@ -51,7 +51,7 @@ MemoryPlan eig_command_plan(const WorkerCounts& workers, index_t n, std::size_t 
   plan.hold({MemoryPlan::host, {((stages ? 8 : 3) << 20) / static_cast<index_t>(element), 1}, 1, 0, plan.last_stage()});
   if (!options.vectors || workers.gpus == 0) return plan;  // on cores they come when what applied Q has gone
   const Shape vectors{n, options.positions ? options.positions->size() : n};
-  // As many as A's copy, which has gone by then, and the caller's beside them.
+  // The vectors use the memory of A's copy, which is free by then; the caller's copy of them is additional.
   plan.hold({MemoryPlan::host, vectors, 1, plan.last_stage(), plan.last_stage()});
   return plan;
 }

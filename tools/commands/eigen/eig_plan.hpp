@@ -5,8 +5,8 @@
 
 namespace tesela::cli {
 
-/// What `tesela eig` holds of one dense matrix: besides the library's plan A itself, for the checks, and the vectors at
-/// home.
+/// Returns the memory that `tesela eig` needs for one dense matrix: the library's plan, A itself for the checks, and
+/// the eigenvectors in host memory.
 MemoryPlan eig_command_plan(const WorkerCounts& workers, index_t n, std::size_t element,
                             const SymmetricEigOptions& options);
 

@@ -12,7 +12,7 @@
 namespace tesela::cli {
 namespace {
 
-/// Counts in double precision also for single values: their own errors are what a shift must keep away from.
+/// Maps A in double precision, also for single precision values: a shift must keep away from their errors.
 template <class T>
 TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, HostMatrix<double>& wide) {
   const index_t tile = suitable_inertia_tile(runtime);
@@ -28,7 +28,8 @@ TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, Hos
   }
 }
 
-/// What inertia(sigma) says of values that are right to `accuracy`; certify() compares at random shifts.
+/// Returns a proof that the values are right to `accuracy`, by inertia(sigma) at the ends of the range and by certify()
+/// at random shifts.
 template <class T>
 EigProof prove_by(const EigSelection& selection, index_t shifts, const SymmetricEig<T>& eig, double accuracy,
                   const std::function<SymmetricInertia(double)>& inertia, const std::function<Certificate()>& certify) {

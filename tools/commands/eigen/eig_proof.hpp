@@ -9,7 +9,7 @@
 
 namespace tesela::cli {
 
-/// What A itself says of the number of values, by its inertia.
+/// A proof of the number of eigenvalues by the inertia of A.
 struct EigProof {
   Certificate certificate;
   std::optional<index_t> expected;  ///< in the range that was asked for

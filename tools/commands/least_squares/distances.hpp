@@ -7,8 +7,8 @@
 
 namespace tesela::cli {
 
-/// `distance`: how far right-hand sides are from what is possible, at most. Of an inconsistent problem with several
-/// `columns` says which are.
+/// Reports `distance`, the largest distance of a right-hand side from the consistent ones, and for an inconsistent
+/// problem with several right-hand sides the inconsistent `columns`.
 void report_distances(const std::vector<double>& distances, bool inconsistent, Report& report,
                       const std::function<bool(std::size_t)>& possible);
 

@@ -64,7 +64,8 @@ GlmOptions glm_options(const Options& o) {
   return options;
 }
 
-/// R of A, Q^T [B b], and the triangle of what A leaves of B: the cheaper way's, by which all are rated.
+/// Returns the flops of R of A, Q^T [B b], and the QR of the last m - n rows of Q^T B. All methods are rated by this
+/// cheaper way.
 double glm_flops(const Options& o) {
   const auto m = static_cast<double>(o.m), k = static_cast<double>(std::min(o.m, o.n)),
              columns = static_cast<double>(o.p + o.rhs);
@@ -257,10 +258,9 @@ const Command glm_command(
           .add("lapack", "ggglm, full rank only, a call for each right-hand side")
           .add("cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed")
           .add_option(app, "--method", o->method.name);
-      app.add_option(
-          "--rcond", o->rcond,
-          "singular values up to this times the largest count as zero, of A with columns and of what it leaves "
-          "of B with rows of unit norm (default: max(m, n, p) eps)");
+      app.add_option("--rcond", o->rcond,
+                     "singular values up to this times the largest count as zero, of A with columns and of the rest "
+                     "of B with rows of unit norm (default: max(m, n, p) eps)");
       add_tile(app, o->tile, "MB or MBxNB");
       add_to(app, o->method);
       o->common.add_to(app, {.streams = 2});  // panels beside updates

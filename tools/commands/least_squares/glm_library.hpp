@@ -13,9 +13,9 @@ struct LibraryModel {
   bool regular = true;
 };
 
-/// min ||u|| with b = A x + B u by somebody else's library, a call of which is timed before there is a Runtime, whose
-/// workers would take its cores: "lapack", ggglm for one right-hand side after the other, or "cusolver", its pieces on
-/// device 0. Throws ArgumentError unless n <= m <= n + p, EnvironmentError where there is no device for it.
+/// Solves min ||u|| with b = A x + B u by a vendor's library. Its calls are timed before a Runtime exists, whose
+/// workers would use its cores: "lapack", ggglm for one right-hand side after the other, or "cusolver", its pieces on
+/// device 0. Throws ArgumentError unless n <= m <= n + p, EnvironmentError if there is no device for it.
 template <class T>
 LibraryModel<T> time_glm_library(const char* command, const CommonOptions& common, const QrMethod& method,
                                  const HostMatrix<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& b, Timed& runs);

@@ -172,7 +172,7 @@ Problem<T> load(const Options& o) {
   return p;
 }
 
-/// A as it was given, for its errors.
+/// The given A, for the errors.
 template <class T>
 RowBlocks<T> rows_of_a(const Options& o, const Problem<T>& p) {
   return [&](const auto& use) {
@@ -231,7 +231,7 @@ int run_lse(Options o) {
     const double rounding = rounding_bound<T>(std::max({o.m, o.n, o.p}));
     report.check("residual_norm", error.residual_norm);
     report.check("constraint_residual", {error.constraint, answer.constraint_error.bound, 2 * answer.cut});
-    // Of least norm in the unknowns' own units: errors are of the size of A's largest column.
+    // X has least norm in the unknowns' units: its errors are relative to A's largest column.
     const double size = answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
     report.check("optimality", {error.optimality / size, rounding, 2 * answer.cut});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));

@@ -26,7 +26,8 @@ namespace tesela::cli {
 using namespace kernels;
 namespace {
 
-/// Those of ols, and by a covariance m^2 (n + r) of dividing by its factor; of sigma that factor's m^3 / 3.
+/// Returns the flops of ols, plus m^2 (n + r) for the division by a covariance's factor, plus m^3 / 3 for the factor of
+/// sigma.
 double wls_flops(const WlsOptions& o) {
   const auto m = static_cast<double>(o.m);
   return ols_flops({o.m, o.n}, o.rhs) + (o.by_weights() ? 0 : m * m * static_cast<double>(o.n + o.rhs)) +

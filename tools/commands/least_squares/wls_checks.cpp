@@ -13,7 +13,7 @@ namespace tesela::cli {
 using namespace kernels;
 namespace {
 
-/// Of sqrt(w) A and sqrt(w) B, some rows at a time: A may be in its file.
+/// Measures the error for sqrt(w) A and sqrt(w) B in blocks of rows, since A may be in a file.
 template <class T>
 typename NormalResidual<T>::Result weighted_error(const WlsOptions& o, const WlsProblem<T>& p, const HostMatrix<T>& X) {
   const blas::Threads threads(blas::all_cores());
@@ -46,7 +46,7 @@ void measure_model(const WlsOptions& o, const WlsProblem<T>& p, const Generalize
   const GlmError error = glm_error(p.a, p.covariance, p.b, s.X, u, s.multipliers, s.multiplier_exponents);
   const double most = static_cast<double>(std::max<index_t>({o.m, o.n, 1})),
                epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()), bound = s.backward_error.bound;
-  // What pivoting leaves of a semidefinite sigma counts as zero.
+  // The part of a semidefinite sigma below the last pivot counts as zero.
   const double left = o.by_sigma() ? std::min(20 * most * epsilon, useful_bound - bound) : 0,
                cut = s.backward_error.cut;
   report.check("constraint_residual", {error.constraint, bound + left, cut});
@@ -73,7 +73,7 @@ bool measure_wls(const WlsOptions& o, const WlsProblem<T>& p, const GeneralizedL
              found.equation_error};
   } else {
     error = gls_error(p.a, p.b, p.covariance, o.by_sigma(), answer.X);
-    // Divided by F, A is known to so much less; Cholesky's factor of sigma is known to as much less again.
+    // Dividing A by F multiplies its error by F's condition number; Cholesky's factor of sigma has that error as well.
     if (answer.path == CovariancePath::whitened)
       scale = std::pow(std::max(1.0, answer.factor_condition), o.by_sigma() ? 2 : 1);
   }

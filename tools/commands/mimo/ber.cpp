@@ -28,7 +28,7 @@ struct Options {
   index_t errors = 200, most_signals = 1000000;
 };
 
-/// What one detector has shown at one Eb/N0.
+/// Error counts of one detector at one Eb/N0.
 struct Point {
   MimoErrorRate rate;
   double nodes = 0;
@@ -52,7 +52,7 @@ std::vector<double> parse_decibels(const std::string& text) {
   return all;
 }
 
-/// All detectors see the same signals; one that has its errors goes on while another has not.
+/// Measures all detectors on the same signals, until each has enough errors.
 template <class T>
 std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOptions>& detectors, double db,
                            std::uint64_t seed, const std::vector<SoftOptions>& kinds,
@@ -93,7 +93,7 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
   return points;
 }
 
-/// What theory says of this problem: names, and curves over dB.
+/// Returns the theoretical curves for this problem: names, and values over dB.
 std::vector<RateCurve> theory(const Options& o, const std::vector<Constellation>& alphabets, index_t antennas,
                               const std::vector<double>& db) {
   std::vector<RateCurve> curves;

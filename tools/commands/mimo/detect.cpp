@@ -168,7 +168,7 @@ const Command detect_command(
       app.add_option("--method", o->method, "the detector, by its name. " + explained(mimo_methods()))
           ->capture_default_str();
       app.add_option("--order", o->order,
-                     "of columns, of which the last is decided first. " + explained(column_orders()))
+                     "order of the columns; the last is decided first. " + explained(column_orders()))
           ->capture_default_str();
       app.add_option("--direction", o->direction,
                      "of norm and gradient: up, the largest last, or down, the largest first")

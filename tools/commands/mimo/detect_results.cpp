@@ -10,7 +10,7 @@
 namespace tesela::cli {
 namespace {
 
-/// Looks at so many candidates are a reference that one waits for.
+/// Largest numbers of candidates that a reference may look at, for an acceptable waiting time.
 constexpr double most_looks = 1.5e9, most_soft_candidates = 1 << 16, most_soft_looks = 1e8;
 
 bool is_exact(MimoMethod method) {
@@ -95,7 +95,7 @@ void DetectResults<T>::compare(const MimoData<T>& data, const Detection& found) 
   raise_gap(error_->metric_gap, here.metric_gap);
 }
 
-/// L of every bit beside the hard decisions, compared with a look at all candidates while that is affordable.
+/// Computes L of every bit, and compares it with a look at all candidates if that is affordable.
 template <class T>
 void DetectResults<T>::find_bits(const MimoData<T>& data) {
   const auto find = [&](const SoftOptions& options) {

@@ -10,7 +10,7 @@
 
 namespace tesela::cli {
 
-/// What mimo detect makes of detections, beside the times.
+/// Options for the results of `mimo detect`: checks, likelihoods and files.
 struct ResultChoice {
   bool check = true, single = false;
   bool soft = false;
@@ -25,9 +25,9 @@ class DetectResults {
  public:
   DetectResults(const ResultChoice& choice, const MimoOptions& options, Runtime& runtime, const MimoSource<T>& source,
                 Report& report);
-  /// The next signals, and what was found of them.
+  /// Adds the next signals and their detections.
   void take(const MimoData<T>& data, const Detection& found);
-  /// Tells the report, and lets the files appear where all is well.
+  /// Completes the report, and publishes the files if all checks passed.
   void finish();
 
  private:

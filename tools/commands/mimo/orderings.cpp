@@ -100,7 +100,7 @@ std::string names_of(std::span<const Named<E>> all) {
 }
 
 const Command orderings_command(
-    Command::Group::mimo, "orderings", "signals of one channel, each with an order of columns of its own, by tables",
+    Command::Group::mimo, "orderings", "signals of one channel, each with its column order, from tables",
     [](CLI::App& app) {
       auto o = std::make_shared<Options>();
       app.add_option("-n,--n", o->n, "columns in real form: 2 Nt")->transform(positive())->capture_default_str();
@@ -112,7 +112,7 @@ const Command orderings_command(
       app.add_option("--signals", o->signals, "how many")->transform(non_negative())->capture_default_str();
       app.add_option("--constellation", o->constellation, "square QAM")->capture_default_str();
       app.add_option("--ebn0", o->ebn0, "Eb/N0 in dB")->capture_default_str();
-      app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or about so many")
+      app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or on about N")
           ->transform(positive())
           ->capture_default_str();
       CommonOptions::Taken taken;

@@ -15,7 +15,7 @@ constexpr std::size_t most_nodes = 4000;
 
 std::string tree_picture(const std::string& title, const SearchTree& tree) {
   const std::size_t count = std::min(tree.nodes.size(), most_nodes), levels = tree.levels.size();
-  // A node without children has a place of its own; others stand over the middle of theirs, which come after them.
+  // Each leaf has a place; another node is above the middle of its children, which have larger numbers.
   std::vector<double> x(count), sum(count);
   std::vector<int> children(count);
   for (std::size_t k = 0; k < count; ++k)
@@ -37,7 +37,7 @@ std::string tree_picture(const std::string& title, const SearchTree& tree) {
   const auto at_y = [&](int level) { return top + row * static_cast<double>(static_cast<int>(levels) - level); };
   std::vector<bool> answer(count);
   for (std::size_t k = count; k-- > 0;)
-    if (tree.nodes[k].best) {  // the last one that was the nearest
+    if (tree.nodes[k].best) {  // the last node marked as nearest
       for (int node = static_cast<int>(k); node >= 0; node = tree.nodes[static_cast<std::size_t>(node)].parent)
         answer[static_cast<std::size_t>(node)] = true;
       break;

@@ -6,8 +6,8 @@
 
 namespace tesela::cli {
 
-/// The tree of one signal's search as SVG: a row a level, leaves below, the path to the answer in colour. Of more than
-/// 4000 nodes the first ones.
+/// Returns the tree of one signal's search as SVG: a row for each level, leaves below, the path to the answer in
+/// colour. Draws at most the first 4000 nodes.
 std::string tree_picture(const std::string& title, const SearchTree& tree);
 
 }  // namespace tesela::cli

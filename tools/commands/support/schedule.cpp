@@ -86,12 +86,13 @@ struct Result {
   TilePath ts, tt;
   bool sums() const { return schedule.sums != Sums::none; }
   bool staircase() const { return !schedule.ends.empty(); }  ///< of entries: tiles are full
-  /// Rotations, or entries, at most in one stage: with so many processors no stage takes longer than one of them.
+  /// Returns the largest number of rotations, or entries, in a stage: the processors with which every stage takes the
+  /// time of one rotation.
   index_t processors() const {
     const std::vector<index_t> counts = rotations_of(schedule);
     return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
   }
-  /// The part of their time that so many processors work.
+  /// Returns the busy fraction of these processors' time.
   double efficiency() const {
     const auto slots = static_cast<double>(processors()) * static_cast<double>(schedule.stages());
     return slots > 0 ? static_cast<double>(schedule.eliminations.size()) / slots : 1;
@@ -219,8 +220,8 @@ int run(const Options& options) {
 }
 
 const Command schedule(
-    Command::Group::top, "schedule", "in which order a matrix becomes triangular, by rotations, tile kernels or sums",
-    [](CLI::App& app) {
+    Command::Group::top, "schedule",
+    "the order in which a matrix becomes triangular, by rotations, tile kernels or sums", [](CLI::App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("--order", options->order, all_orders())->type_name("ORDER")->capture_default_str();
       app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->transform(cli::non_negative());

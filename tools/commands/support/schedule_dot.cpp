@@ -19,7 +19,7 @@ std::vector<Entry> before(Sums sums, index_t i, index_t j) {
   const index_t terms = std::min(i, j);
   if (terms > 0) entries.emplace_back(i, terms - 1);
   if (i > j)
-    entries.emplace_back(j, j);  // which follows what stands above
+    entries.emplace_back(j, j);  // which follows the entry above
   else if (terms > 0 && sums == Sums::lu)
     entries.emplace_back(terms - 1, j);
   return entries;

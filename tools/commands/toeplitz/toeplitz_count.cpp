@@ -177,7 +177,7 @@ const Command count_command(
     });
 
 const Command slice_command(
-    Command::Group::toeplitz, "slice", "intervals with at most so many eigenvalues each", [](CLI::App& app) {
+    Command::Group::toeplitz, "slice", "intervals with a limited number of eigenvalues each", [](CLI::App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_option("--most", o->most, "eigenvalues in an interval")

@@ -137,8 +137,7 @@ const Command solve_command(
       add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
       o->common.add_to(app);
       app.footer(
-          "Where a method breaks down the status and the checks say at which order. X is written where the status is "
-          "ok.\n"
+          "If a method breaks down, the status and the checks name the order. X is written if the status is ok.\n"
           "Examples:\n"
           "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
           "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");

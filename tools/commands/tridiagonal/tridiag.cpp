@@ -161,16 +161,15 @@ const Command tridiag_command(
                    "scale columns, then rows, by powers of two before pivots are chosen, for units that differ by far "
                    "(auto does it where the residual of its X is large)");
       auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
-      auto* d =
-          add_input(app, "--d", input.d, "read the diagonal, or those of a batch, from FILE (Matrix Market or .npy)");
+      auto* d = add_input(app, "--d", input.d,
+                          "read the diagonal, or the diagonals of a batch, from FILE (Matrix Market or .npy)");
       auto* dl = add_input(app, "--dl", input.dl,
-                           "read the lower off-diagonal from FILE: n entries, the first of which only a periodic "
-                           "system uses, or LAPACK's n - 1");
+                           "read the lower off-diagonal from FILE: n entries (the first is for periodic "
+                           "systems), or LAPACK's n - 1");
       auto* du = add_input(app, "--du", input.du,
-                           "read the upper off-diagonal from FILE: n entries, the last of which only a periodic system "
-                           "uses, or LAPACK's n - 1");
-      auto* b =
-          add_input(app, "--b", input.b, "read the right-hand sides from FILE (those of one matrix side by side)");
+                           "read the upper off-diagonal from FILE: n entries (the last is for periodic systems), "
+                           "or LAPACK's n - 1");
+      auto* b = add_input(app, "--b", input.b, "read the right-hand sides from FILE (side by side for one matrix)");
       for (auto* one : {d, dl, du}) {
         for (auto* other : {d, dl, du})
           if (one != other) one->needs(other);
@@ -181,14 +180,13 @@ const Command tridiag_command(
                  "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
       add_tile(app, o->tile, "MB or MBxNB", "equations and systems a tile; default: what suits the workers");
       app.add_option("--refine", o->refine,
-                     "correct X by its residual at most K times, until the backward error is that of rounding "
+                     "correct X by its residual at most K times, until the backward error is a rounding error "
                      "(default: not at all; with --precision mixed 30 times)")
           ->transform(cli::non_negative());
       o->common.add_to(app, {.mixed = true});
       app.footer(
-          "Where a matrix is singular the status and the checks say its row, and of several matrices which one, "
-          "counted\n"
-          "from 0; X is not written.\n"
+          "If a matrix is singular, the status and the checks name its row, and its number in a batch, both from\n"
+          "0; X is not written.\n"
           "Examples:\n"
           "  tesela tridiag --n 1000000 --known --json -\n"
           "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"

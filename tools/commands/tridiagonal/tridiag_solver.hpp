@@ -137,8 +137,8 @@ class Solver {
     return condition_;
   }
 
-  /// Solves as often as --repeat says, and answers what failed. The time is that of solving: measuring counts where it
-  /// led to further solves.
+  /// Solves --repeat times and returns the failure, if any. The time includes measuring only if it led to further
+  /// solves.
   std::optional<Failure> run(Report& report) {
     Status status;
     std::optional<Failure> failure;
@@ -192,7 +192,7 @@ class Solver {
     }
   }
 
-  /// Solves the parts one after the other: each correction waits for what the last one reached.
+  /// Solves the parts one after the other: each correction waits for the last one's result.
   std::optional<Failure> refine(Graph& g) {
     refined_ = {};
     std::optional<Failure> failure;
@@ -214,8 +214,8 @@ class Solver {
     return failure;
   }
 
-  /// Measures and mends the parts one after the other. Of several of which one failed, each is solved anew: a status
-  /// does not say whose it is.
+  /// Measures and corrects the parts one after the other. If one of several failed, all are solved again, since the
+  /// status does not name the part.
   std::optional<Failure> check(Graph& g, Status status) {
     mended_ = {};
     condition_ = {};
@@ -245,7 +245,7 @@ class Solver {
     condition_ = {condition, locate({condition.system * blocks_[i].n + 1}, i, p, first).matrix};
   }
 
-  /// Where a status of part p of block i lies; `first` matrices are in the blocks before it.
+  /// Returns the matrix and row of a status of part p of block i; the blocks before it have `first` matrices.
   Failure locate(Status status, std::size_t i, std::size_t p, index_t first) const {
     const TridiagBlock<T>& block = blocks_[i];
     const index_t at = std::max<index_t>(status.info - 1, 0), system = at / block.n;

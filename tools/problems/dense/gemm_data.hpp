@@ -12,7 +12,7 @@
 
 namespace tesela::bench {
 
-/// What is multiplied, C = A B, and where it lives.
+/// The product C = A B, and the place of its data.
 struct GemmCase {
   index_t m = 0, n = 0, k = 0;
   GemmTile tile;
@@ -47,7 +47,7 @@ class GemmData {
   const T* b() const { return static_cast<const T*>(b_->data()); }
   T* c() const { return static_cast<T*>(c_->data()); }
 
-  /// The operands cut into tiles. In host memory they are registered anew, so that no device holds a copy of them from
+  /// Returns the operands cut into tiles. In host memory they are registered again, so that no device has a copy from
   /// the run before.
   Tiles tiles() const;
 

@@ -16,9 +16,8 @@ class SemData {
   const ModelSizes& sizes() const { return sizes_; }
   const GeneratedModel& model() const { return model_; }
 
-  /// How far coefficients are from those of the first peer that was checked, relative to the largest of their equation,
-  /// over 1e-9. Throws WrongResult where that is above 1. (How far all are from the truth, the errors of the data
-  /// decide.)
+  /// Returns the distance of the coefficients from the first checked peer's, relative to the largest of their equation,
+  /// over 1e-9. Throws WrongResult if that is above 1. (The errors of the data decide the distance from the truth.)
   double check(const std::string& peer, const std::vector<std::vector<double>>& coefficients) const;
 
   /// LAPACK's: geqrf of all data, then for each equation geqrf of its dense columns, ormqr and a triangular solve.

@@ -41,7 +41,7 @@ std::vector<std::string> read_names(const std::string& path) {
   return names;
 }
 
-/// A .npy file of so many columns.
+/// Opens a .npy file with this number of columns.
 std::shared_ptr<const MatrixRows<double>> open_rows(const SemInput& input, std::size_t names, Nans nans) {
   auto file = std::make_shared<const MatrixRows<double>>(input.data, nans);
   if (file->n() != static_cast<index_t>(names))
@@ -66,7 +66,8 @@ Table read_table(const SemInput& input, const std::vector<std::string>& names, c
   return table;
 }
 
-/// Whether each column is a variable as it stands in the file, or the intercept; their numbers there, -1 of that.
+/// Returns the numbers of the columns in the file, -1 for the intercept, if each column is a variable of the file or
+/// the intercept.
 std::optional<std::vector<index_t>> plain_columns(const std::vector<ModelTerm>& columns,
                                                   const std::vector<std::string>& names) {
   std::unordered_map<std::string, index_t> numbers;
@@ -208,7 +209,7 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
   if (N > n || static_cast<index_t>(names.size()) != n)
     throw FileError(input.select, fmt::format("is {} x {}: it must be N x (K + N), and {} has {} columns", N, n,
                                               input.data, names.size()));
-  ModelFormulas all{input.select, {}, {}};  // every column, as it is
+  ModelFormulas all{input.select, {}, {}};  // every column, unchanged
   CompiledModel compiled{{n - N, -1, {}}, {}, {}, names};
   for (const std::string& name : names)
     compiled.columns.push_back({name, {{ExpressionStep::Kind::variable, 0, name, 0, {}}}, {}});
@@ -254,7 +255,7 @@ bool held(const ModelSizes& s) {
 
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed) {
   if (!input.generated() && !input.select.empty()) {
-    if (!input.model.empty()) throw ArgumentError("sem", "--select", "stands in place of --model");
+    if (!input.model.empty()) throw ArgumentError("sem", "--select", "replaces --model: give one of them");
     return from_selection(input, method);
   }
   if (!input.generated()) return from_files(input, method);

@@ -11,7 +11,7 @@
 
 namespace tesela::cli {
 
-/// Where a model and its data come from.
+/// The sources of a model and its data.
 struct SemInput {
   std::string data, names, model, select, weights, clusters;
   std::string missing = "drop";
@@ -45,7 +45,7 @@ struct SemProblem {
 /// Throws FileError and ArgumentError, as the readers do.
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed);
 
-/// A CSV of these columns, after one of the rows' names where there are any. NaN is written as NA.
+/// Writes these columns as CSV, after a column of row names if there are any. NaN becomes NA.
 void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns,
                const std::vector<std::string>& rows = {});
 

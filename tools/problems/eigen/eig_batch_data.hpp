@@ -39,7 +39,7 @@ class EigBatchData {
   /// Measures values, residuals and orthogonality of 256 matrices. Answers the largest error over its bound
   /// (eig_bounds); throws WrongResult where that is above 1. Without vectors x is not looked at.
   double check(const std::string& peer, const HostMatrix<T>& values, const HostMatrix<T>& x) const;
-  /// Of what stands in a() and w().
+  /// Returns the error of the results in a() and w().
   double check(const std::string& peer) const;
 
  private:

@@ -70,8 +70,8 @@ HostMatrix<double> EigData<T>::times(const HostMatrix<double>& y) const {
   return product;
 }
 
-/// ||A||_2 as far as it is known: the largest value, which a part need not hold; at least and at most what the
-/// elements' squares say.
+/// Returns ||A||_2 as far as it is known: the largest value, which a part need not contain, within the limits from the
+/// elements' squares.
 template <class T>
 double EigData<T>::norm(const std::vector<double>& values) const {
   double largest = 0;
@@ -81,7 +81,7 @@ double EigData<T>::norm(const std::vector<double>& values) const {
   return most > 0 ? std::clamp(largest, least, most) : 1;
 }
 
-/// Of the values alone, over its bound.
+/// Returns the error of the values alone, over its bound.
 template <class T>
 double EigData<T>::error_of(const std::vector<double>& values, double norm) const {
   if (static_cast<index_t>(values.size()) != what_.wanted()) return std::numeric_limits<double>::infinity();

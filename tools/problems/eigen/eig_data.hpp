@@ -13,11 +13,11 @@
 
 namespace tesela::bench {
 
-/// What is solved, and where it lives.
+/// The problem, and the place of its data.
 struct EigCase {
   index_t n = 0;
   bool vectors = false;
-  index_t part = 0;  ///< only the smallest so many eigenpairs; 0: all
+  index_t part = 0;  ///< number of the smallest eigenpairs to compute; 0: all
   index_t band = 0, block = 0;
   bool on_device = false;  ///< A is on the GPUs before, and X stays there
   bool check = true;       ///< else nothing is kept that checks alone need
@@ -27,8 +27,8 @@ struct EigCase {
 
 /// The matrix that the peers of an eigenproblem share, and what their results must satisfy.
 ///
-/// Beyond that order, a matrix on the devices that can be made there (SymmetricMatrix::generator) is nowhere on the
-/// host, and made anew when it is needed: so the devices' memory is all a large problem asks for.
+/// Above the order `whole`, a matrix that the devices can generate (SymmetricMatrix::generator) is never on the host
+/// and is generated again whenever needed, so that a large problem needs the devices' memory alone.
 template <class T>
 class EigData {
  public:
@@ -45,10 +45,10 @@ class EigData {
   T* x() const { return x_ ? static_cast<T*>(x_->data()) : nullptr; }
   void restore() const;
 
-  /// Compares the values with the closed form, with LAPACK's up to that order, or else with those of the first peer
-  /// that was checked; their sum and the sum of their squares with A's elements, where they are all; and measures
-  /// residual and orthogonality of the vectors where they are wanted (above that order on 64 of them, on the devices on
-  /// 16). Answers the largest error over its bound (eig_bounds); throws WrongResult where that is above 1.
+  /// Compares the values with the closed form, with LAPACK's up to that order, or with the first checked peer's;
+  /// compares the sum of all values and of their squares with A's elements; and measures residual and orthogonality of
+  /// the vectors if they are computed (above that order on 64 of them, on the devices on 16). Returns the largest error
+  /// over its bound (eig_bounds); throws WrongResult if that is above 1.
   double check(const std::string& peer, const std::vector<double>& values, const HostMatrix<T>& x) const;
   /// The same for vectors in tiles of whole columns, which stay there where A has a generator.
   double check(const std::string& peer, const std::vector<double>& values, const TileMatrix<T>& X) const;

@@ -69,7 +69,7 @@ void EigInput::settle(index_t otherwise) {
   if (tridiagonal()) {
     const Shape d = probe_matrix(diagonal).shape;
     n = d.rows * d.cols;
-    if (off_diagonal.empty()) throw ArgumentError("eig", "--off-diagonal", "is missing beside --diagonal");
+    if (off_diagonal.empty()) throw ArgumentError("eig", "--off-diagonal", "is missing: --diagonal needs it");
   }
   if (const SymmetricChoice choice = parse_symmetric_kind(random);
       a.empty() && !tridiagonal() && !choice.file.empty()) {
@@ -82,8 +82,7 @@ void EigInput::settle(index_t otherwise) {
   if (n < 0) n = otherwise;
   if (kind != "1" && !generalized()) throw ArgumentError("eig", "--problem", kind + " needs --b or --random-b");
   if (!b.empty() && probe_matrix(b).shape.rows != n)
-    throw ArgumentError("eig", "--b",
-                        fmt::format("of order {} beside an A of order {}", probe_matrix(b).shape.rows, n));
+    throw ArgumentError("eig", "--b", fmt::format("of order {}, but A has order {}", probe_matrix(b).shape.rows, n));
 }
 
 nlohmann::json EigInput::describe(std::uint64_t seed) const {
@@ -107,7 +106,7 @@ EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
     problem.e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
     if (problem.e.size() != static_cast<std::size_t>(std::max<index_t>(n - 1, 0)))
       throw ArgumentError("eig", "--off-diagonal",
-                          fmt::format("{} elements beside a diagonal of {}", problem.e.size(), n));
+                          fmt::format("{} elements, but the diagonal has {}", problem.e.size(), n));
     if (!dense) return problem;
     problem.a = HostMatrix<T>::zeros(n, n);
     for (index_t i = 0; i < n; ++i) {

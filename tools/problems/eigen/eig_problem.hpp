@@ -34,7 +34,7 @@ struct EigInput {
 
 template <class T>
 struct EigProblem {
-  HostMatrix<T> a;                                 ///< whole; of a tridiagonal input 0 x 0 where nobody wants it
+  HostMatrix<T> a;                                 ///< whole; 0 x 0 for a tridiagonal input unless needed
   HostMatrix<T> b;                                 ///< whole; 0 x 0 where the problem is not a generalized one
   std::vector<T> d, e;                             ///< of a tridiagonal input
   std::optional<std::vector<double>> eigenvalues;  ///< A's, ascending, where they are known

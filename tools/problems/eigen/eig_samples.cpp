@@ -34,7 +34,7 @@ HostMatrix<double> symmetric_product(Runtime& runtime, const Generator<T>& lower
   const TileMatrix<double> panels(runtime, n, n, {n, wide}, "panels"), R(runtime, n, k, {n, k}, "R");
   Graph g(runtime);
   for (index_t j = 0; j < panels.nt(); ++j) {
-    // Two panels are taken in turn, and the last, which may be narrower, is one of its own.
+    // Two panels alternate; the last, which may be narrower, is separate.
     const auto panel = panels(0, j + 1 < panels.nt() ? j % 2 : j);
     g.insert<FillSymmetric<T>>(on_gpu_number(0), {lower, j * wide}, panel);
     if (j == 0)

@@ -37,8 +37,8 @@ struct TakeColumns {
   static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<double> s);
 };
 
-/// A Y for such a matrix and a few columns Y, without room for all of A: it is made anew by blocks of columns, on a GPU
-/// where there is one.
+/// Returns A Y for such a matrix and a few columns Y, without memory for all of A: blocks of columns are generated, on
+/// a GPU if there is one.
 template <class T>
 HostMatrix<double> symmetric_product(Runtime& runtime, const Generator<T>& lower, const HostMatrix<double>& y);
 

@@ -12,7 +12,7 @@
 
 namespace tesela::bench {
 
-/// What is solved, A x = lambda B x for all of it, and where it lives.
+/// The problem, A x = lambda B x with all eigenvalues, and the place of its data.
 struct GeneralizedEigCase {
   index_t n = 0;
   bool vectors = false;
@@ -38,9 +38,9 @@ class GeneralizedEigData {
   T* x() const { return x_ ? static_cast<T*>(x_->data()) : nullptr; }
   void restore() const;
 
-  /// Measures residual and orthogonality in B's norm where vectors are wanted (above n = 4096 on 16 of them), and
-  /// compares the values with LAPACK's (sygvd) up to that order, or else with those of the first peer that was checked.
-  /// Answers the largest error over its bound; throws WrongResult where that is above 1.
+  /// Measures residual and orthogonality in B's norm if vectors are computed (above n = 4096 on 16 of them), and
+  /// compares the values with LAPACK's (sygvd) up to that order, above it with the first checked peer's. Returns the
+  /// largest error over its bound; throws WrongResult if that is above 1.
   double check(const std::string& peer, const std::vector<double>& values, const HostMatrix<T>& x) const;
 
  private:

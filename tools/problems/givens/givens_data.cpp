@@ -49,7 +49,7 @@ void GivensData<T>::copy_a_to_r() const {
   parallel_for(what_.n, [from = a(), to = r(), m = what_.m](index_t j) { std::copy_n(from + j * m, m, to + j * m); });
 }
 
-/// op(X) v for a matrix without gaps, of which only the upper trapezoid counts when `upper`.
+/// Returns op(X) v for a matrix without gaps, or for its upper trapezoid if `upper`.
 template <class T>
 std::vector<double> GivensData<T>::times(const T* x, index_t rows, index_t cols, bool transposed, bool upper,
                                          const std::vector<double>& v) const {

@@ -8,7 +8,7 @@
 
 namespace tesela::cli {
 
-/// --h, --y, --sent and --prior, of which some signals are read at a time.
+/// The files --h, --y, --sent and --prior, read in blocks of signals.
 template <class T>
 class MimoFiles {
  public:
@@ -16,9 +16,9 @@ class MimoFiles {
   explicit MimoFiles(const MimoInput& input);
 
   const MimoShape& shape() const { return shape_; }
-  /// So many signals from `first` on, at most `most`, are of whole channels, or of one.
+  /// Returns the number of signals from `first` on, at most `most`, that are of whole channels, or of one.
   index_t together(index_t first, index_t most) const;
-  /// Puts H, y and what was sent into data, whose shape becomes that of these signals.
+  /// Reads H, y and the sent symbols into data, and sets its shape to that of these signals.
   void read(index_t first, index_t count, MimoData<T>& data) const;
 
  private:

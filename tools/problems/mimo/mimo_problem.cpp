@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* command = "mimo";
 
-/// What is sent where the alphabet has no end: parts -8 … 7.
+/// Returns the symbols to send for an unbounded alphabet: parts -8 … 7.
 Constellation small_integers() {
   Constellation made{"integers", {}};
   for (int label = 0; label < 256; ++label) made.points.emplace_back(label / 16 - 8, label % 16 - 8);

@@ -32,7 +32,7 @@ struct MimoData {
   HostMatrix<int> sent;  ///< without columns where it is not known
   HostMatrix<T> priors;  ///< the same; bits x signals
   double n0 = 0;
-  bool integers = false;  ///< the alphabet is that of Gaussian integers; `alphabets` only say what was sent
+  bool integers = false;  ///< the alphabet is all Gaussian integers; `alphabets` describe only the sent symbols
 };
 
 template <class T>
@@ -40,7 +40,7 @@ class MimoFiles;
 template <class T>
 class MimoPriors;
 
-/// Where signals come from: --h, --y and what belongs to them, or a generator.
+/// The source of signals: --h, --y and their companions, or a generator.
 template <class T>
 class MimoSource {
  public:
@@ -54,7 +54,7 @@ class MimoSource {
   bool integers() const { return integers_; }
   nlohmann::json problem() const;
 
-  /// So many signals from `first` on, at most `most`, can come together; generated ones all do.
+  /// Returns the number of signals from `first` on, at most `most`, that can be processed together; all if generated.
   index_t together(index_t first, index_t most) const;
   /// Reads or generates them. Throws ArgumentError and FileError.
   MimoData<T> signals(index_t first, index_t count) const;

@@ -29,7 +29,7 @@ struct ToeplitzInput {
 /// Adds --random KIND, and the name --kind that it once had.
 std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind);
 
-/// Right-hand sides, n x k uniform random numbers: a stream of their own beside t's of this seed.
+/// Returns the right-hand sides, n x k uniform random numbers from a stream of this seed different from t's.
 template <class T>
 HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed);
 

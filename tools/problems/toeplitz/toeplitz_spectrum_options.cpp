@@ -7,8 +7,8 @@ namespace tesela::cli {
 
 void SpectrumSettings::add_to(CLI::App& app) {
   app.add_option("--preset", preset,
-                 "fast (what was measured to be), or published: the published code's choices, a tolerance of 0.1 and "
-                 "Levinson's recursion among them")
+                 "fast (as measured), or published: the published code's choices, with a tolerance of 0.1 and "
+                 "Levinson's recursion")
       ->check(CLI::IsMember({"fast", "published"}))
       ->capture_default_str();
   Choices().add(spectrum_methods()).add_option(app, "--method", method);
@@ -25,7 +25,7 @@ void SpectrumSettings::add_to(CLI::App& app) {
   app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision; published: 0.1)")
       ->transform(cli::positive());
   const Choices solvers = Choices().add(toeplitz_solvers());
-  solvers.add_option(app, "--solver", solver, "what a Lanczos step solves with: ");
+  solvers.add_option(app, "--solver", solver, "solver of a Lanczos step: ");
   solvers.add_option(app, "--counter", counter, "whose pivots count the eigenvalues of an interval: ");
   app.add_option("--shift", shift, "an interval's first shift: midpoint or random")
       ->check(CLI::IsMember({"midpoint", "random"}));

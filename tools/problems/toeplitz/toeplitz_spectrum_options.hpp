@@ -16,7 +16,7 @@ struct SpectrumSettings {
   std::string shift, start, solver, counter;
 
   void add_to(CLI::App& app);
-  /// The preset, with what the options say otherwise.
+  /// Returns the preset, changed by the options.
   SpectrumOptions options(std::uint64_t seed) const;
 };
 

@@ -12,7 +12,7 @@
 
 namespace tesela::bench {
 
-/// What is solved, and where it lives.
+/// The problem, and the place of its data.
 struct TridiagCase {
   index_t n = 0, batch = 1;
   index_t tiles = 1;  ///< of the rows of one system, of the systems of a batch
@@ -51,7 +51,7 @@ class TridiagData {
   /// not finite. X is in host memory, without gaps.
   double residual(kernels::SystemsIn systems, const T* x) const;
 
-  /// What the residual may be: 1e-14 (single: 1e-6), ten times that unless the matrix is dominant.
+  /// Returns the bound of the residual: 1e-14 (single: 1e-6), ten times that unless the matrix is dominant.
   double bound() const {
     return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.kind == kernels::TridiagonalKind::dominant ? 1 : 10);
   }

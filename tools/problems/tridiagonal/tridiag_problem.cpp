@@ -13,7 +13,7 @@
 namespace tesela::cli {
 namespace {
 
-/// Of an array with a system in each column, or of its transpose: rows are equations, columns are systems.
+/// Returns the shape with equations in rows and systems in columns, of an array or of its transpose.
 Shape upright(bool interleaved, Shape shape) { return interleaved ? Shape{shape.cols, shape.rows} : shape; }
 
 std::string diagonals(Shape shape) {
@@ -43,7 +43,7 @@ SpacedNumbers<T> system_of(bool interleaved, const HostMatrix<T>& a, index_t s) 
   return interleaved ? SpacedNumbers<T>{a.data() + s, a.ld()} : SpacedNumbers<T>{a.data() + s * a.ld(), 1};
 }
 
-/// Streams of their own beside those of the matrices.
+/// Streams different from the streams of the matrices.
 template <class T>
 Generator<T> known_solution(std::uint64_t seed) {
   return {Pattern::uniform, T(0), 0, ~(2 * seed)};

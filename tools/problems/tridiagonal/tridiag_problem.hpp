@@ -9,7 +9,7 @@
 
 namespace tesela::cli {
 
-/// What `tesela tridiag` solves, as its options say it.
+/// The problem of `tesela tridiag`, from its options.
 struct TridiagInput {
   index_t n = -1, batch = 1, rhs = 1;
   std::vector<index_t> sizes;  ///< of matrices of different sizes; else `batch` ones of size n
@@ -30,13 +30,13 @@ struct TridiagInput {
 template <class T>
 struct TridiagBlock {
   index_t n = 0, batch = 0, rhs = 0;
-  std::uint64_t seed = 0;  ///< of what no file gives
+  std::uint64_t seed = 0;  ///< of generated input
   HostMatrix<T> dl, d, du, b, x;
 
   index_t systems() const { return batch * rhs; }
 };
 
-/// The blocks that the input asks for: one, or one for each of its sizes. What no file gives is left to generate().
+/// Returns the blocks of the input: one, or one for each of its sizes. generate() fills blocks without a file.
 template <class T>
 std::vector<TridiagBlock<T>> load(const TridiagInput& input);
 
@@ -47,14 +47,14 @@ struct TridiagTiles {
   TileMatrix<T> B, X;
 };
 
-/// How a block is cut: a tile holds so many equations of so many systems. With one_matrix the block is taken apart into
-/// its matrices, each with all of its right-hand sides in one tile.
+/// The tiles of a block: numbers of equations and of systems in a tile. With one_matrix the block is divided into its
+/// matrices, each with all of its right-hand sides in one tile.
 struct TridiagCut {
   index_t along = 1, across = 1;
   bool one_matrix = false;
 };
 
-/// A block's tiles, and the parts of it that are solved one by one: the block as it is, or its matrices.
+/// A block's tiles, and its parts that are solved one by one: the block itself, or its matrices.
 template <class T>
 struct CutBlock {
   TridiagTiles<T> whole;

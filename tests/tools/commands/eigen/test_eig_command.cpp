@@ -166,7 +166,7 @@ TEST_CASE("eig finds the same values from a file, a triangle, a band and a tridi
   refused({"--a", lower}, "not symmetric: A(3, 1) = 0 and A(1, 3) = 7");
   CHECK(eig({"--a", lower, "--symmetrize"})["status"] == "ok");
   refused({"--a", written(folder / "wide.npy", 2, 3, element)}, "not square");
-  refused({"--diagonal", d, "--off-diagonal", d}, "70 elements beside a diagonal of 70");
+  refused({"--diagonal", d, "--off-diagonal", d}, "70 elements, but the diagonal has 70");
   refused({"--diagonal", d}, "--off-diagonal");
 }
 

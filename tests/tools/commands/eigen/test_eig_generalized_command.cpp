@@ -150,8 +150,8 @@ TEST_CASE("eig --b reports errors in B") {
   const std::string skew = written(folder / "skew.npy", {4, 4, 4, 4}, 1, false);
   refused({"--a", a, "--b", skew}, "not symmetric: B(3, 1) = 1 and B(1, 3) = 0");
   CHECK(eig({"--a", a, "--b", skew, "--symmetrize", "--vectors"})["status"] == "ok");
-  refused({"--a", a, "--b", written(folder / "five.npy", {1, 1, 1, 1, 1})}, "of order 5 beside an A of order 4");
-  refused({"-n", "7", "--b", a}, "of order 4 beside an A of order 7");
+  refused({"--a", a, "--b", written(folder / "five.npy", {1, 1, 1, 1, 1})}, "of order 5, but A has order 4");
+  refused({"-n", "7", "--b", a}, "of order 4, but A has order 7");
   refused({"--a", a, "--b", folder / "none.npy"}, "none.npy");
   HostMatrix<double> wide(2, 3);
   std::fill_n(wide.data(), 6, 1.0);
