@@ -16,8 +16,6 @@
 namespace tesela::cli {
 namespace {
 
-constexpr const char* more = "More options";
-
 /// The common options of one purpose: an option has the same meaning in every command.
 struct Common {
   const char* group;
@@ -36,26 +34,29 @@ constexpr std::array<Common, 3> of_benchmarks{
      {"Run", " peers data precision repeat "},
      {"Output", " out "}}};
 
+/// Returns the end of the remark in parentheses at the beginning of the text, which may contain an interval [a, b).
+std::size_t end_of_remark(std::string_view text) {
+  bool interval = false;
+  int depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '[') interval = true;
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && !interval && --depth == 0) return at + 1;
+    if (text[at] == ']' || text[at] == ')') interval = false;
+  }
+  return text.size();
+}
+
 /// Returns the text without its remarks in parentheses, except defaults; "op(A)" is no remark.
 std::string shortened(std::string_view text) {
   std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    if (text[at] != '(') {
-      if (text[at] != ')') result += text[at];  // the end of an interval [a, b) in a remark
-      ++at;
-      continue;
-    }
-    std::size_t end = at + 1;
-    for (int depth = 1; end < text.size() && depth > 0; ++end)
-      depth += text[end] == '(' ? 1 : text[end] == ')' ? -1 : 0;
-    const std::string_view remark = text.substr(at, end - at);
-    if (const std::size_t given = remark.find("default"); given != std::string_view::npos)
-      result += fmt::format("({}", remark.substr(given));
-    else if (!result.empty() && result.back() != ' ')
-      result += remark;
-    else if (!result.empty())
-      result.pop_back();
-    at = end;
+  while (!text.empty()) {
+    const std::size_t length = text.starts_with(" (") ? 1 + end_of_remark(text.substr(1)) : 1;
+    if (length == 1)
+      result += text.front();
+    else if (const std::size_t given = text.substr(0, length).find("default"); given != std::string_view::npos)
+      result += fmt::format(" ({}", text.substr(given, length - given));
+    text.remove_prefix(length);
   }
   return result;
 }
@@ -67,7 +68,7 @@ std::string type_of(const CLI::Option& option, std::string& choices) {
   const std::size_t colon = type.find(':');
   if (colon != std::string::npos && type.compare(colon, 2, ":{") == 0)
     choices = type.substr(colon + 2, type.find('}', colon) - colon - 2);
-  return " " + type.substr(0, colon) + (option.get_expected_max() > 1 ? " ..." : "");
+  return (type.empty() ? "" : " ") + type.substr(0, colon) + (option.get_expected_max() > 1 ? " ..." : "");
 }
 
 bool names_all(const std::string& text, const std::string& choices) {
@@ -104,13 +105,14 @@ std::string row(const CLI::Option& option, bool brief) {
   const bool positional = option.get_positional();
   std::string name = option.get_name(positional, !positional), choices;
   name = name.substr(0, name.find('{')) + type_of(option, choices);  // --x,--no-x{false}
-  std::string text = option.get_description();
-  if (!names_all(text, choices)) text += ": " + choices;
-  if (const std::string& given = option.get_default_str(); !given.empty() && text.find("default") == std::string::npos)
+  std::string text = brief ? shortened(option.get_description()) : option.get_description();
+  if (constexpr std::size_t most = 150; brief && text.size() > most)
+    text = text.substr(0, text.rfind(' ', most)) + " ...";
+  if (!names_all(option.get_description(), choices)) text += ": " + choices;
+  if (const std::string& given = option.get_default_str(); !given.empty() && text.find("(default") == std::string::npos)
     text += fmt::format(" (default: {})", given);
-  if (brief) return row(name, shortened(text));
-  if (!option.get_needs().empty()) text += "; needs " + names_of(option.get_needs());
-  if (!option.get_excludes().empty()) text += "; not with " + names_of(option.get_excludes());
+  if (!brief && !option.get_needs().empty()) text += "; needs " + names_of(option.get_needs());
+  if (!brief && !option.get_excludes().empty()) text += "; not with " + names_of(option.get_excludes());
   return row(name, text);
 }
 
@@ -136,11 +138,11 @@ class Formatter : public CLI::Formatter {
  private:
   static std::string groups(const CLI::App& app, bool brief) {
     std::string lines;
-    for (const char* group : {"Input", "Sizes", "Method", "Run", "Output", "Options", more}) {
+    for (const char* group : {"Input", "Sizes", "Method", "Run", "Output", "Options", more_options}) {
       const auto options = app.get_options(
           [group](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
       if (options.empty()) continue;
-      if (brief && group == more) {
+      if (brief && group == more_options) {
         lines += fmt::format("\ntesela help {} --all shows {} more options.\n", command_name(app), options.size());
         continue;
       }
@@ -159,8 +161,8 @@ void group_options(CLI::App& command) {
   const auto shown = command.get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
   if (shown.size() <= few) return;
   for (CLI::Option* option : shown) {
-    if (!option->nonpositional()) continue;
-    option->group(more);
+    if (!option->nonpositional() || option->get_group() == more_options) continue;
+    option->group(more_options);
     for (const auto& [group, names] : benchmark ? of_benchmarks : of_commands)
       if (names.find(fmt::format(" {} ", option->get_single_name())) != std::string_view::npos) option->group(group);
   }

@@ -6,7 +6,10 @@
 
 namespace tesela::cli {
 
-/// Sorts a command's options into its common ones, grouped by purpose, and "More options". A command with few options
+/// The group of options that only --help-all shows.
+inline constexpr const char* more_options = "More options";
+
+/// Sorts a command's options into its common ones, grouped by purpose, and more_options. A command with few options
 /// keeps them in one group.
 void group_options(CLI::App& command);
 

@@ -118,6 +118,30 @@ TEST_CASE("help is a command") {
   }
 }
 
+TEST_CASE("help shows the common options on a screen, and all options with --all") {
+  for (const Words& command : {Words{"qr"}, {"eig"}, {"mimo", "detect"}, {"toeplitz", "eig"}, {"bench", "eig"}}) {
+    CAPTURE(command);
+    const std::string common = run_tesela(Words{"help"} + command).out,
+                      all = run_tesela(Words{"help"} + command + Words{"--all"}).out;
+    CHECK(all == run_tesela(command + Words{"--help-all"}).out);
+    CHECK_THAT(common, ContainsSubstring(" --all shows ") && ContainsSubstring("--repeat INT"));
+    for (const char* rare : {"--sched TEXT", "--ncuda INT", "--streams INT", "\nMore options:\n"}) {
+      CHECK_THAT(common, !ContainsSubstring(rare));
+      CHECK_THAT(all, ContainsSubstring(rare));
+    }
+    const auto options = common.substr(common.find(":\n"));
+    std::istringstream lines(options.substr(0, options.find("\ntesela help")));
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) CHECK(line.size() <= 80);
+    CHECK(count < 48);
+  }
+  CHECK_THAT(run_tesela({"help", "eig"}).out, !ContainsSubstring("--factor"));
+  CHECK_THAT(run_tesela({"help", "gqr"}).out, ContainsSubstring("--factor FILE"));
+  CHECK_THAT(run_tesela({"help", "qr"}).out,
+             ContainsSubstring("uniform, normal, index") && ContainsSubstring("min(m, n) x n"));
+  CHECK_THAT(run_tesela({"help", "eig", "--all"}).out, ContainsSubstring("[A, B)"));
+}
+
 TEST_CASE("counts are printed as integers") {
   const Outcome rank = run_tesela({"ols", "--m", "1300", "--n", "1234", "--ncuda", "0"});
   CHECK(rank.code == 0);
@@ -154,7 +178,7 @@ TEST_CASE("earlier names of options work and do not appear in help") {
            {{"toeplitz", "solve", "--n", "9", "--kind", "spd"}, {"toeplitz", "solve", "-n", "9", "--random", "spd"}}})
     CHECK(output(earlier) == output(now));
   for (const Words& command : {Words{"gemm"}, {"generate"}, {"toeplitz", "solve"}, {"bench", "givens"}}) {
-    const std::string help = run_tesela(command + Words{"--help"}).out;
+    const std::string help = run_tesela(command + Words{"--help-all"}).out;
     for (const char* earlier : {"--pattern", "--kind", "--nb", "--mb"}) CHECK_THAT(help, !ContainsSubstring(earlier));
   }
 }
@@ -165,7 +189,7 @@ TEST_CASE("the same option has the same name, value and text in every command") 
     std::istringstream lines(run_tesela(group + Words{"--help"}).out);
     bool inside = false;
     for (std::string line; std::getline(lines, line) && !(inside && line.empty());) {
-      if (inside) all.push_back(group + Words{line.substr(2, line.find(' ', 2) - 2)});
+      if (inside && line[2] != ' ') all.push_back(group + Words{line.substr(2, line.find(' ', 2) - 2)});
       inside = inside || line.starts_with("Subcommands");
     }
     return all;
@@ -182,7 +206,7 @@ TEST_CASE("the same option has the same name, value and text in every command") 
                                                   {"--json", "-j"},   {"--precision", "-p"}, {"--seed", "-s"},
                                                   {"--repeat", "-r"}, {"--out", "-o"},       {"--tile", "-t"}};
   for (const Words& command : commands) {
-    const Outcome help = run_tesela(command + Words{"--help"});
+    const Outcome help = run_tesela(command + Words{"--help-all"});
     CHECK(help.code == 0);
     std::istringstream lines(help.out);
     std::map<char, std::string> letters;
@@ -199,13 +223,13 @@ TEST_CASE("the same option has the same name, value and text in every command") 
         if (part.find_first_not_of('-') + 1 == part.size())
           CHECK(letters.try_emplace(part.back(), names).first->second == names);
       // The text starts in its column on this line or the next.
-      const bool here = line.size() > 30 && line[29] == ' ' && line[30] != ' ';
-      CHECK((here || (std::getline(lines, text) && text.starts_with(std::string(30, ' ')) && text.size() > 31)));
+      const bool here = line.size() > 26 && line[25] == ' ' && line[26] != ' ';
+      CHECK((here || (std::getline(lines, text) && text.starts_with(std::string(26, ' ')) && text.size() > 27)));
     }
   }
-  CHECK_THAT(run_tesela({"qr", "--help"}).out, ContainsSubstring("domain:D[:greedy|:binary]"));
+  CHECK_THAT(run_tesela({"qr", "--help-all"}).out, ContainsSubstring("domain:D[:greedy|:binary]"));
   for (const char* benchmark : {"gemm", "qr", "memory-access", "overhead"})
-    CHECK_THAT(run_tesela({"bench", benchmark, "--help"}).out, !ContainsSubstring("--trace"));
+    CHECK_THAT(run_tesela({"bench", benchmark, "--help-all"}).out, !ContainsSubstring("--trace"));
 }
 
 TEST_CASE("the first line shows the main options, and JSON shows all") {

@@ -358,9 +358,9 @@ const Command eig_command(
       for (const char* other : {"--diagonal", "--b", "--random-b"})
         for (const char* planned_alone : {"--plan", "--memory"})
           app.get_option(planned_alone)->excludes(app.get_option(other));
-      auto* batch = app.add_option("--batch", o->batch,
-                                   "K matrices of an order up to 128: seeds from --seed on, or n x (K n) in -a")
-                        ->transform(cli::non_negative());
+      auto* batch =
+          app.add_option("--batch", o->batch, "K matrices of an order up to 128: seeds from --seed on, or n x Kn in -a")
+              ->transform(cli::non_negative());
       for (const char* dense : {"--band", "--block"}) app.get_option("--diagonal")->excludes(app.get_option(dense));
       for (const char* alone : {"--jobs",
                                 "--plan",

@@ -1,6 +1,7 @@
 #include "tools/commands/eigen/eig_by_iteration.hpp"
 
 #include "tools/app/choices.hpp"
+#include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include <tesela/runtime/errors.hpp>
 
@@ -10,7 +11,10 @@
 namespace tesela::cli {
 
 void IterationChoice::add_to(CLI::App& app) {
-  Choices().add(qr_factors()).add_option(app, "--factor", factor, "of qr-iteration: how Q and R are made");
+  Choices()
+      .add(qr_factors())
+      .add_option(app, "--factor", factor, "of qr-iteration: how Q and R are made")
+      ->group(more_options);
   Choices().add(stop_tests()).add_option(app, "--stop", stop, "of iterations: when D is diagonal");
   Choices().add(qr_shifts()).add_option(app, "--shift", shift, "of qr-iteration: what is taken off the diagonal");
   app.add_flag("--deflate", deflate, "of qr-iteration: a last row that is done leaves the iteration");
