@@ -39,7 +39,7 @@ struct GraphPart {
   void lose();
 
   const std::shared_ptr<GraphTasks> tasks;
-  const std::uint64_t seen;       ///< drains_requested at the first insertion; a higher number drops the tasks
+  const std::uint64_t seen;       ///< drains_reported at its first task; more requests than these drop its tasks
   std::atomic<bool> over{false};  ///< all tasks have run or were dropped
   std::atomic<bool> lost{false};  ///< some tasks were dropped, and wait() has reported it
 };

@@ -25,7 +25,7 @@ int gpu_of_device(const Runtime& runtime, int device) {
 #if TESELA_HAVE_CUDA
 namespace {
 
-/// The device is the current one of this thread while it lives.
+/// Makes the device this thread's current one while the object lives.
 class OnDevice {
  public:
   explicit OnDevice(int device) {
@@ -64,7 +64,7 @@ DeviceBuffer::DeviceBuffer(int device, std::size_t bytes) : device_(device) {
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  if (data_ != nullptr) cudaFree(data_);  // of any device; fails once CUDA has gone, and its memory with it
+  if (data_ != nullptr) cudaFree(data_);  // frees memory of any device; fails after CUDA has shut down and freed it
 }
 
 void copy_columns(int device, ColumnsAt to, ColumnsAt from, Shape shape, std::size_t element_size) {

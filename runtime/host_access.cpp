@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-// What a program does with a tile between tasks: it waits for the tile, holds it, and gives it back.
+// Host accesses to a tile: wait, hold, release.
 
 namespace tesela::detail {
 namespace {
 
-/// Throws why, if tasks that wrote this data were dropped. Who writes also hears of any that nobody was told of: loops
-/// that fill a tile again and again end so.
+/// Throws the reason if tasks that write this data were dropped. A host access that writes also throws unreported
+/// reasons, so that a loop that fills one tile repeatedly ends.
 void throw_if_dropped(const Data& data, Mode mode) {
   const std::uint64_t reported = drains_reported;
   if (const GraphPart* const part = data.writer().get(); part != nullptr && !part->over)
@@ -94,7 +94,7 @@ int take_status(Data& data) {
     return found;
   };
   const int taken = here ? access(STARPU_R) : 0;
-  // Only where it changes: copies on GPUs stay good.
+  // Written only if it changes, so that copies on GPUs stay valid.
   if (taken != 0 || !here) access(STARPU_W);
   data.set_writer(nullptr);
   if (!alone) data.written_by_all();
