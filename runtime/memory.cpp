@@ -50,8 +50,8 @@ void require_memory_for_tiles(double tiles) {
   if (available > 0) free = std::min(free, available + swap);
   if (tiles * each <= free) return;
   std::ostringstream said;
-  said << std::setprecision(3) << "not enough host memory for " << tiles << " tiles: what is kept of each takes "
-       << tiles * each / (1 << 20) << " MiB in all, and " << std::max(free, 0.0) / (1 << 20)
+  said << std::setprecision(3) << "not enough host memory for " << tiles << " tiles: their records need "
+       << tiles * each / (1 << 20) << " MiB, and " << std::max(free, 0.0) / (1 << 20)
        << " MiB are free: use larger tiles";
   throw OutOfMemory(said.str());
 }

@@ -106,7 +106,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
     env.set("STARPU_SCHED", gpus_wanted && count_cuda_devices() > 0 ? "dmdas" : "lws");
   } else if (!known_scheduler(name)) {
     throw EnvironmentError("STARPU_SCHED=" + std::string(name) +
-                           " is no StarPU scheduler; set one of: " + list_of_schedulers());
+                           " is not a StarPU scheduler; set one of: " + list_of_schedulers());
   }
   for (const auto& [value, variable, argument] :
        {std::tuple{options.cpus, "STARPU_NCPU", "cpus"}, std::tuple{options.gpus, "STARPU_NCUDA", "gpus"}})
@@ -371,7 +371,7 @@ void wait_for_default_stream([[maybe_unused]] int device) {
   const cudaError_t status = cudaStreamSynchronize(cudaStreamLegacy);
   if (switched) cudaSetDevice(current);
   if (status != cudaSuccess)
-    throw EnvironmentError(std::string("what was under way on the user's stream: ") + cudaGetErrorString(status));
+    throw EnvironmentError(std::string("work on the user's stream failed: ") + cudaGetErrorString(status));
 #endif
 }
 

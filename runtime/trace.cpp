@@ -71,7 +71,7 @@ void require_whole(const std::string& directory) {
   file.close();
   whole = whole && file.good();
   std::remove(probe.c_str());
-  if (!whole) throw EnvironmentError(directory + ": the trace is not whole: no space left for it");
+  if (!whole) throw EnvironmentError(directory + ": the trace is incomplete: no space left for it");
 }
 #endif
 
@@ -97,7 +97,7 @@ void detail::claim_trace_folder(const std::string& directory) {
   // Some network file systems have no locks; the trace is then recorded without one.
   if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(folder);
-    throw EnvironmentError(directory + ": another process records a trace here: give each a directory of its own");
+    throw EnvironmentError(directory + ": another process records a trace here: use another directory");
   }
   claims().emplace(path, folder);
 }

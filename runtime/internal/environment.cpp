@@ -73,7 +73,7 @@ void check_whole_number(const char* name) {
   errno = 0;
   const long number = std::strtol(value, &end, 10);
   if (end == value || *end != 0 || errno != 0 || number < 0 || number > INT_MAX)
-    throw EnvironmentError(describe_variable(name) + " is no whole number from 0: set it to one, or unset it");
+    throw EnvironmentError(describe_variable(name) + " is not a whole number >= 0: set it to one, or unset it");
 }
 
 void check_number(const char* name) {
@@ -82,7 +82,7 @@ void check_number(const char* name) {
   char* end = nullptr;
   std::strtod(value, &end);
   if (end == value || *end != 0)
-    throw EnvironmentError(describe_variable(name) + " is no number: set it to one, or unset it");
+    throw EnvironmentError(describe_variable(name) + " is not a number: set it to one, or unset it");
 }
 
 /// In a list of cores StarPU accepts commas and ranges; in a list of GPUs it ignores everything after one.
@@ -93,7 +93,7 @@ void check_list(const char* name, const char* between, const char* example) {
   const std::size_t first = list.find_first_not_of(" \t");
   if (first == std::string::npos || std::isdigit(static_cast<unsigned char>(list[first])) == 0 ||
       list.find_first_not_of(std::string("0123456789 \t") + between) != std::string::npos)
-    throw EnvironmentError(describe_variable(name) + " is no list of numbers: set it to one, as " + example +
+    throw EnvironmentError(describe_variable(name) + " is not a list of numbers: set it to one, such as " + example +
                            ", or unset it");
 }
 

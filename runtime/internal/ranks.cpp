@@ -45,8 +45,8 @@ Messages* process_messages() {
   static const std::unique_ptr<Messages> only = [] {
     void* const library = load_messages();
     if (library == nullptr)
-      throw EnvironmentError(std::string("this process is one of several, which needs libtesela_mpi.so: ") + dlerror() +
-                             " (TESELA_MPI=0 makes each a program of its own)");
+      throw EnvironmentError(std::string("a program of several processes needs libtesela_mpi.so: ") + dlerror() +
+                             " (TESELA_MPI=0 runs each process by itself)");
     const auto start = reinterpret_cast<StartMessages>(dlsym(library, start_messages_name));
     std::string reason = "libtesela_mpi.so has no " + std::string(start_messages_name);
     Messages* const messages = start != nullptr ? start(&reason) : nullptr;
@@ -120,9 +120,8 @@ void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, 
   env.set("STARPU_WORKERS_CUDAID", devices.str());
   if (!wanted) env.set("STARPU_NCUDA", mine.before < gpus ? std::to_string(end - first) : "0");
   if (!wanted && gpus < mine.count && mine.before == 0)
-    std::fprintf(stderr,
-                 "tesela: %d ranks on %s have %d %s: as many take one each, the others compute on cores alone\n",
-                 mine.count, host.c_str(), gpus, gpus == 1 ? "GPU" : "GPUs");
+    std::fprintf(stderr, "tesela: %d ranks on %s have %d %s: ranks without a GPU compute on cores alone\n", mine.count,
+                 host.c_str(), gpus, gpus == 1 ? "GPU" : "GPUs");
 }
 
 }  // namespace
@@ -261,8 +260,8 @@ void leave_ranks(const RuntimeState& state) noexcept {
   } catch (const std::exception&) {
     // Handled like a missing reply.
   }
-  std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error of its own%s%s\n", state.rank,
-               state.ranks, host_name().c_str(), last_error().empty() ? "" : ": ", last_error().c_str());
+  std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error%s%s\n", state.rank, state.ranks,
+               host_name().c_str(), last_error().empty() ? "" : ": ", last_error().c_str());
   state.messages->abort(last_error_code);
 }
 
