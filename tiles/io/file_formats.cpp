@@ -19,7 +19,7 @@ namespace {
 
 template <class T>
 void require_finite(const T* data, Shape shape, index_t ld) {
-  if (shape.rows == 0) return;  // and there may be a great many empty columns
+  if (shape.rows == 0) return;  // there may be very many empty columns
   for (index_t j = 0; j < shape.cols; ++j) {
     const T* const column = data + j * ld;
     const T* const found = std::find_if(column, column + shape.rows, [](T value) { return !std::isfinite(value); });
