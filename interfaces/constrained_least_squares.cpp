@@ -2,7 +2,7 @@
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 
 extern "C" {
-/// Results of gglse besides x. Set size to sizeof(tesela_gglse_result).
+/// Results of gglse other than x. Set size to sizeof(tesela_gglse_result).
 typedef struct tesela_gglse_result {
   size_t size;
   int64_t status;               ///< TESELA_OK, TESELA_RANK_DEFICIENT, or the reason why there is no x
@@ -109,11 +109,11 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<ConstrainedResult>(m, "ConstrainedLeastSquaresResult", "What `lse` found.")
+  ResultClass<ConstrainedResult>(m, "ConstrainedLeastSquaresResult", "Result of `lse`.")
       .member("x", &ConstrainedResult::x, "The solution.")
       .member("residual_norms", &ConstrainedResult::residual_norms, "||a x - b||, for each column of b.")
       .member("rank", &ConstrainedResult::rank, "Rank of a on the null space of c.")
-      .member("constraint_rank", &ConstrainedResult::constraint_rank, "Of c.")
+      .member("constraint_rank", &ConstrainedResult::constraint_rank, "Rank of c.")
       .member("condition", &ConstrainedResult::condition, "Condition of a on the null space of c.")
       .member("constraint_condition", &ConstrainedResult::constraint_condition,
               "Condition of the constraints that were kept.")

@@ -2,14 +2,14 @@
 #include <tesela/algorithms/least_squares/glm.hpp>
 
 extern "C" {
-/// Results of ggglm besides x and y. Set size to sizeof(tesela_ggglm_result).
+/// Results of ggglm other than x and y. Set size to sizeof(tesela_ggglm_result).
 typedef struct tesela_ggglm_result {
   size_t size;
   int64_t status;         ///< TESELA_OK, TESELA_RANK_DEFICIENT, or the reason why there is no solution
   int64_t rank;           ///< rank of A
-  int64_t rank_b;         ///< rank of the rows of Q^T B below those that A determines
+  int64_t rank_b;         ///< rank of the last n - rank rows of Q^T B
   double condition;       ///< condition of A with columns of unit norm
-  double condition_b;     ///< condition of those rows of Q^T B
+  double condition_b;     ///< condition of those rows
   double backward_error;  ///< measured
   double backward_bound;  ///< bound of backward_error
   double distance;        ///< distance of d from the range of [A B]
@@ -104,13 +104,13 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<GlmResult>(m, "GlmResult", "What `glm` found.")
+  ResultClass<GlmResult>(m, "GlmResult", "Result of `glm`.")
       .member("x", &GlmResult::x, "The solution.")
       .member("y", &GlmResult::y, "The y of least norm with d = a x + b y.")
-      .member("rank", &GlmResult::rank, "Of a.")
-      .member("rank_b", &GlmResult::rank_b, "Rank of the rows of q' b below those that a determines.")
+      .member("rank", &GlmResult::rank, "Rank of a.")
+      .member("rank_b", &GlmResult::rank_b, "Rank of the last n - rank rows of q' b.")
       .member("condition", &GlmResult::condition, "Condition of a with columns of unit norm.")
-      .member("condition_b", &GlmResult::condition_b, "Of those rows.")
+      .member("condition_b", &GlmResult::condition_b, "Condition of those rows.")
       .member("backward_error", &GlmResult::backward_error, "Measured.")
       .member("backward_bound", &GlmResult::backward_bound, "Bound of backward_error.")
       .member("original_units", &GlmResult::original_units,

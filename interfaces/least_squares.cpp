@@ -7,7 +7,7 @@
 #include <cmath>
 
 extern "C" {
-/// Results of least squares besides X. Set size: tesela_gels_result result = {sizeof result};
+/// Results of least squares other than X. Set size: tesela_gels_result result = {sizeof result};
 typedef struct tesela_gels_result {
   size_t size;
   int64_t status;              ///< TESELA_OK, TESELA_RANK_DEFICIENT, or the reason why there is no X
@@ -126,7 +126,7 @@ Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels
 }
 
 /// Inserts gels_tile into a graph. tesela_graph_wait returns its info and fills result, which must stay valid until
-/// then. The work waits for some of its own tasks, so later insertions into this graph wait for it.
+/// then. The work waits for some of its tasks, so later insertions into this graph wait for it.
 template <class T>
 Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
   const auto into = object<GraphObject>("graph", graph);

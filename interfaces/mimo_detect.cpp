@@ -54,7 +54,7 @@ DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, con
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<DetectionResult>(m, "DetectionResult", "What `mimo_detect` found.")
+  ResultClass<DetectionResult>(m, "DetectionResult", "Result of `mimo_detect`.")
       .member("labels", &DetectionResult::labels,
               "(streams, signals), for one signal (streams,): index of each point in its constellation.")
       .member("distances", &DetectionResult::distances, "||y - H s|| of each signal.")

@@ -46,7 +46,7 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<SoftResult>(m, "SoftResult", "What `mimo_soft` found.")
+  ResultClass<SoftResult>(m, "SoftResult", "Result of `mimo_soft`.")
       .member("llrs", &SoftResult::llrs,
               "(bits, signals), for one signal (bits,): ln P(bit is 0) / P(bit is 1), by streams, a label's most "
               "significant bit first.")

@@ -203,9 +203,9 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
 const Part part([](nb::module_& m) {
   ResultClass<EquationResult>(m, "EquationResult", "Result of `sem` for one equation.")
       .member("label", &EquationResult::label, "Its name in the model.")
-      .member("names", &EquationResult::names, "Of its regressors.")
+      .member("names", &EquationResult::names, "Names of the regressors.")
       .member("coefficients", &EquationResult::coefficients, "Coefficients of the regressors, in the order of `names`.")
-      .member("standard_errors", &EquationResult::standard_errors, "Of the coefficients.")
+      .member("standard_errors", &EquationResult::standard_errors, "Standard errors of the coefficients.")
       .member("p_values", &EquationResult::p_values,
               "By Student's t for divisor 'small', else the normal distribution.")
       .member("degrees_of_freedom", &EquationResult::degrees_of_freedom, "Observations less regressors.")

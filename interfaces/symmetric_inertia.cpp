@@ -16,10 +16,10 @@ Status finite_triangle(Graph& g, const TileMatrix<T>& A) {
 
 /// Counts the eigenvalues of a symmetric matrix below sigma, from the pivots of A - sigma I, without a reduction.
 ///
-/// uplo     'L' only: the lower triangle is read; A is not changed.
+/// uplo         'L' only: the lower triangle is read; A is not changed.
 /// uncertainty  the count is exact for a matrix at most this far from A (2-norm). It is infinite if the factorization
 ///              broke down: change sigma slightly.
-/// info     j > 0: column j is not finite.
+/// info         j > 0: column j is not finite.
 template <class T>
 Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sigma, index_t* below,
                        double* uncertainty) {

@@ -2,7 +2,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 
 extern "C" {
-/// Results of toeplitz_solve besides X. Set size to sizeof(tesela_toeplitz_result).
+/// Results of toeplitz_solve other than X. Set size to sizeof(tesela_toeplitz_result).
 typedef struct tesela_toeplitz_result {
   size_t size;
   double residual;        ///< measured: the largest ||T x - b|| / (||T|| ||x|| + ||b||)
@@ -82,7 +82,7 @@ ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<ToeplitzResult>(m, "ToeplitzResult", "What `solve_toeplitz` found.")
+  ResultClass<ToeplitzResult>(m, "ToeplitzResult", "Result of `solve_toeplitz`.")
       .member("x", &ToeplitzResult::x, "The solution, with the shape of b.")
       .member("residual", &ToeplitzResult::residual, "Measured: the largest ||T x - b|| / (||T|| ||x|| + ||b||).")
       .member("residual_bound", &ToeplitzResult::residual_bound, "Bound of residual.")

@@ -148,7 +148,7 @@ ${interfaces}    type(c_ptr) function tesela_error_c() bind(c, name='tesela_erro
   end interface
 
 contains
-  !> This thread's message: why its last call did not return 0.
+  !> Returns this thread's message for its last call, empty if that returned 0.
   function tesela_error() result(text)
     character(:), allocatable :: text
     character(kind=c_char), pointer :: c(:)

@@ -1,5 +1,5 @@
-/* An asynchronous graph: B = 2 A, B = Q R and C = Q^T A, inserted one after the other while their tasks run. C is R / 2
-   then, with zeros below its diagonal. */
+/* An asynchronous graph: B = 2 A, B = Q R and C = Q^T A, inserted in turn while their tasks run. Then C = R / 2, with
+   zeros below the diagonal. */
 #include <tesela.h>
 
 #include <math.h>
@@ -35,8 +35,8 @@ int main(void) {
   require(tesela_dgemm_async(graph, 'N', 'N', 2, A, I, 0, B));
   require(tesela_dgeqrf_async(graph, B, &qr));
   require(tesela_dormqr_async(graph, 'L', 'T', qr, C));
-  require(tesela_graph_wait(graph)); /* what went wrong in a task is told here */
-  require(tesela_dmatrix_home(C));   /* now c holds it */
+  require(tesela_graph_wait(graph)); /* reports errors of the tasks */
+  require(tesela_dmatrix_home(C));   /* c holds the result now */
 
   for (j = 0; j < n; ++j)
     for (i = 0; i < m; ++i) {
