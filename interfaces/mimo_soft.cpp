@@ -23,8 +23,7 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
   options.clip = clip;
   std::optional<Argument> priors;
   if (!priors_given.is_none()) priors.emplace("priors", priors_given);
-  if (priors && priors->place().on_device())
-    throw nb::type_error("priors lie on a GPU; mimo_soft takes NumPy's arrays");
+  if (priors && priors->place().on_device()) throw nb::type_error("priors are on a GPU; mimo_soft needs NumPy arrays");
   const auto with = [&]<class T>(T) {
     const auto H = signals.h<T>(), Y = signals.y<T>();
     auto found = with_workers([&](const c::Session& session) {

@@ -141,7 +141,7 @@ template <class A, class... P>
 struct Signature<void (*)(const A&, P...) noexcept> {
   static_assert((is_tile<P> && ...),
                 "a variant takes tiles by value: In<T>, Out<T>, InOut<T>, Commute<T>, Reduce<T>, Scratch<T>, or a "
-                "std::span<const In<T>>, say, of any number of them");
+                "std::span<const In<T>> (or of another mode) of any number");
   static constexpr bool on_gpu = false;
   using Args = A;
   using Parameters = std::tuple<P...>;

@@ -68,7 +68,7 @@ class alignas(64) Data {
   int usual_place() const;  // the rank of its label (i, j) in the grid
 
   /// Waits for earlier tasks and copies the contents to the home (Mode::in), or declares the home's contents current
-  /// (Mode::inout). On ranks without the home it only waits.
+  /// (Mode::inout). With several ranks, Mode::in sends them to every rank that has a home.
   void acquire_home(Mode mode);
 
   void set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call);

@@ -40,7 +40,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   }
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
-    throw EnvironmentError("a tile could not be brought to host memory");
+    throw EnvironmentError("a tile could not be copied to host memory");
   try {
     throw_if_dropped(data, mode);
   } catch (const Error&) {
@@ -67,7 +67,7 @@ void Data::acquire_home(Mode mode) {
   if (has_home_) {
     auto* registered = static_cast<starpu_data_handle_t>(handle());
     if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
-      throw EnvironmentError("a tile could not be brought to where it is at home");
+      throw EnvironmentError("a tile could not be copied to its home");
     starpu_data_release_on_node(registered, home_node_);
     throw_if_dropped(*this, mode);
   }
@@ -86,7 +86,7 @@ int take_status(Data& data) {
   const bool alone = data.state_->messages == nullptr, here = alone || data.where_.at(data.state_->rank);
   const auto access = [&](starpu_data_access_mode mode) {
     if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, mode) != 0)
-      throw EnvironmentError("a status could not be brought to host memory");
+      throw EnvironmentError("a status could not be copied to host memory");
     int& value = *static_cast<int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data);
     const int found = value;
     if (mode == STARPU_W) value = 0;

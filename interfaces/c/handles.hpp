@@ -30,7 +30,7 @@ template <class O>
 std::shared_ptr<O> object(const char* parameter, const void* handle) {
   if (handle == nullptr) throw WrongArgument(parameter, "null");
   const std::shared_ptr<Object> found = look_up(handle);
-  if (found == nullptr) throw WrongArgument(parameter, "is no handle: it was freed, or never made");
+  if (found == nullptr) throw WrongArgument(parameter, "is not a handle: it was freed or never made");
   auto wanted = std::dynamic_pointer_cast<O>(found);
   if (wanted == nullptr) throw WrongArgument(parameter, "is " + found->what() + ", not " + O::kind());
   return wanted;

@@ -152,7 +152,7 @@ void Argument::read_host(nb::handle given) {
       reinterpret_cast<std::uintptr_t>(view_.data()) % (view_.itemsize() > 0 ? view_.itemsize() : 1) != 0) {
     object_ = in_our_type(name_, given);
     converted_ = true;
-    if (!read(object_)) throw nb::type_error((std::string(name_) + " is no array").c_str());
+    if (!read(object_)) throw nb::type_error((std::string(name_) + " is not an array").c_str());
   }
   if (view_.device_type() != nb::device::cpu::value)
     throw nb::type_error((std::string(name_) + " is neither in the host's memory nor on a CUDA device").c_str());
@@ -168,7 +168,7 @@ void Argument::read_device(const nb::tuple& found) {
     place_ = {static_cast<Library>(nb::cast<int>(what[0])), nb::cast<int>(what[1])};
     object_ = what[2];
     if (!nb::try_cast(nb::object(what[3]), view_, false))
-      throw nb::type_error((std::string(name_) + " is no array").c_str());
+      throw nb::type_error((std::string(name_) + " is not an array").c_str());
     read_shape();
   };
   const auto take_copy = [&](const nb::object& copy) {

@@ -266,8 +266,8 @@ void check_limits(int threads, bool traced) {
 
 void provide_home(ScopedEnvironment& env) {
   const auto refuse = [](const char* name, const std::string& why) {
-    throw EnvironmentError("StarPU cannot keep its performance models where " + describe_variable(name) + " says (" +
-                           why + "): set it to a directory that can be written");
+    throw EnvironmentError("StarPU cannot keep its performance models in the directory of " + describe_variable(name) +
+                           " (" + why + "): set it to a directory that can be written");
   };
   if (const char* models = std::getenv("STARPU_PERF_MODEL_DIR"); models != nullptr) {
     if (const std::string why = unwritable(models); !why.empty()) refuse("STARPU_PERF_MODEL_DIR", why);
@@ -296,8 +296,8 @@ void check_trace_prefix() {
   const char *wanted = std::getenv("STARPU_FXT_TRACE"), *prefix = std::getenv("STARPU_FXT_PREFIX");
   if (wanted == nullptr || std::atoi(wanted) == 0 || prefix == nullptr) return;
   if (const int error = make_directory(prefix); error != 0)
-    throw EnvironmentError("no trace can be written where " + describe_variable("STARPU_FXT_PREFIX") + " says (" +
-                           std::strerror(error) + "): set it to a directory that can be written");
+    throw EnvironmentError("no trace can be written to the directory of " + describe_variable("STARPU_FXT_PREFIX") +
+                           " (" + std::strerror(error) + "): set it to a directory that can be written");
 }
 
 const char* host_memory_limit() {

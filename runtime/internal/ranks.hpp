@@ -36,7 +36,7 @@ std::vector<RankReport> exchange_reports(const RuntimeState&, const RankReport& 
 /// Returns the statistics of all ranks, in order; `tasks`: tasks that this rank has run.
 std::vector<RankUse> exchange_uses(const RuntimeState&, index_t tasks);
 
-/// Ends a rank after an exception: if all ranks end, each by itself, otherwise all at once.
+/// Ends a rank after an exception: returns if all ranks end, otherwise aborts all of them.
 void leave_ranks(const RuntimeState&) noexcept;
 
 }  // namespace tesela::detail

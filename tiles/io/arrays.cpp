@@ -79,7 +79,7 @@ template <class Value>
 npy::ArrayHeader header_of(std::span<const char> bytes, const std::string& path) {
   if (!npy::recognise(bytes))
     throw FileError(path,
-                    whole<Value> ? "is no NumPy (.npy) file" : "is neither a NumPy (.npy) nor a Matrix Market file");
+                    whole<Value> ? "is not a NumPy (.npy) file" : "is neither a NumPy (.npy) nor a Matrix Market file");
   return whole<Value> ? npy::parse_whole_header(bytes, path) : npy::parse_array_header(bytes, path);
 }
 

@@ -35,7 +35,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
     case EDQUOT:
       throw EnvironmentError(path + ": " + problem + " (free some space or write to another disk)");
     case EFBIG:
-      throw EnvironmentError(path + ": " + problem + " (see `ulimit -f`, or the largest file this disk takes)");
+      throw EnvironmentError(path + ": " + problem + " (see `ulimit -f`, or the largest file that this disk can hold)");
     case EMFILE:
     case ENFILE:
       throw EnvironmentError(path + ": " + problem + " (see `ulimit -n`)");

@@ -83,7 +83,7 @@ class Reader {
   [[noreturn]] void fail_to_parse() const {
     rethrow();
     if (csv_error(const_cast<csv_parser*>(&parser_)) == CSV_ENOMEM) throw OutOfMemory(name_ + ": no memory for it");
-    fail("a quote stands where none may");
+    fail("a quote is not allowed here");
   }
   void rethrow() const {
     if (!problem_.empty()) throw FileError(name_, problem_);
@@ -181,7 +181,7 @@ class Reader {
         return missing;
       }
     }
-    problem_ = place(k) + "'" + std::string(text.substr(0, 40)) + "' is no finite number";
+    problem_ = place(k) + "'" + std::string(text.substr(0, 40)) + "' is not a finite number";
     return missing;
   }
   std::string place(std::size_t k) const {

@@ -38,7 +38,7 @@ bool is_npy_name(const std::string& path) {
     if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (extension == ".npy") return true;
   if (extension.empty() || extension == ".mtx" || extension == ".mm" || extension == ".txt") return false;
-  throw FileError(path, "cannot write: '" + extension + "' is no format to write, .mtx and .npy are");
+  throw FileError(path, "cannot write: '" + extension + "' is not a format to write; use .mtx or .npy");
 }
 
 std::uint64_t physical_memory() {
