@@ -80,8 +80,7 @@ template <class T>
 SpectrumOptions above_ends(Graph& g, std::span<const T> t, SpectrumOptions options) {
   if (!std::isfinite(options.low) && !std::isfinite(options.high)) return options;
   const SineToeplitz<T> A(g, t);
-  const double above = 8 * std::ldexp(toeplitz_resolution(A), A.exponent());  // counts use shifts that are 4
-                                                                              // resolutions lower
+  const double above = 8 * std::ldexp(toeplitz_resolution(A), A.exponent());  // counts use shifts 4 below
   options.low += above;
   options.high += above;
   return options;

@@ -45,8 +45,7 @@ Graph::~Graph() {
     state.wait_for(*impl_->tasks);
     const std::uint64_t seen = impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop);
     if (seen != detail::GraphTasks::nothing_to_drop) {
-      const bool drained = detail::report_drains() > seen && state.messages == nullptr;  // ranks do not synchronize
-                                                                                         // here
+      const bool drained = detail::report_drains() > seen && state.messages == nullptr;  // ranks do not agree here
       if (drained) impl_->part->lose();
       impl_->part->over = true;
     }

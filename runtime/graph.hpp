@@ -31,7 +31,7 @@ inline constexpr Priority on_gpu{0, true};
 inline constexpr Priority on_core{0, false, -1, true};
 constexpr Priority on_gpu_number(std::size_t device) { return {0, true, static_cast<int>(device % 4096)}; }
 
-/// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (as LAPACK's info).
+/// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (like LAPACK's info).
 struct Status {
   index_t info = 0;
   bool ok() const { return info == 0; }

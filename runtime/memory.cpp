@@ -36,8 +36,7 @@ double usable_host_bytes() {
 }
 
 void require_memory_for_tiles(double tiles) {
-  constexpr double few = 1e5, each = 7300;  // number of tiles that need no check; bytes per tile, measured with StarPU
-                                            // 1.4
+  constexpr double few = 1e5, each = 7300;  // tiles that need no check; bytes per tile, measured with StarPU 1.4
   if (tiles <= few) return;
   double free = usable_host_bytes() - host_memory().now;
   std::ifstream memory("/proc/meminfo");

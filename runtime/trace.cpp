@@ -289,8 +289,8 @@ void read_names(const std::string& path, Trace& trace, std::map<int, std::string
   }
 }
 
-/// Renames "CPU3" to "CPU 3", and "CUDA1_0" to "CUDA 1", or "CUDA 1.0" if that GPU has several workers; after "rank 2
-/// ".
+/// Inserts blanks: "CPU 3", and "CUDA 1" or, if that GPU has several workers, "CUDA 1.0"; with several ranks after
+/// "rank 2".
 void make_readable(std::map<int, std::string>& workers, std::map<int, std::string>& ranks) {
   std::map<std::string, int> streams;
   const auto device_of = [&](int id, const std::string& name) { return ranks[id] + name.substr(0, name.find('_')); };

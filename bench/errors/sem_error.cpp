@@ -327,8 +327,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
     return most;
   };
   std::vector<double> found(which.size());
-  in_parts(N, own ? N : 1, [&](index_t first, index_t some) {  // equations with their own instruments use BLAS's
-                                                               // threads
+  in_parts(N, own ? N : 1, [&](index_t first, index_t some) {  // own instruments need BLAS's threads
     for (index_t i = first; i < first + some; ++i) found[static_cast<std::size_t>(i)] = residual(i);
   });
   for (std::size_t i = 0; i < which.size(); ++i) {

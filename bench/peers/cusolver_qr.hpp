@@ -24,8 +24,7 @@ class CusolverQr {
   void download(T* a) const;                                 ///< to host memory
   void download(T* a, index_t first, index_t count) const;   ///< `count` columns
   void factor() const;                                       ///< LAPACK geqrf
-  void form_q() const;                                       ///< the first n columns of Q, which replace A (LAPACK
-                                                             ///< orgqr)
+  void form_q() const;                                       ///< the first n columns of Q replace A (LAPACK orgqr)
   void multiply(Op op, T* c, index_t cols) const;            ///< C = op(Q) C in host memory, m x cols (LAPACK ormqr)
   void multiply_on_device(Op op, T* c, index_t cols) const;  ///< the same for a C in device memory
   /// Computes the least squares solution for m >= n: B becomes Q^T B, and its first n rows X = R^-1 times them. B, m x

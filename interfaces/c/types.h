@@ -1,4 +1,4 @@
-/// Return values other than 0, -i for the i-th argument, and the positive info of each function.
+/// Return values other than 0, -i for the i-th argument, and a function's positive info.
 enum {
   TESELA_ARGUMENT = -1001,     ///< arguments that do not fit together; tesela_error() names them
   TESELA_FILE = -1002,         ///< a file cannot be read or written

@@ -89,8 +89,7 @@ Tile<double> GraphObject::minor() {
 
 void GraphObject::wait() {
   const index_t minor = with([&](Graph& graph) -> index_t {
-    const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // cleared whatever wait()
-                                                                                         // returns
+    const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // cleared in any case
     graph.wait();
     return kept ? static_cast<index_t>((*kept)(0, 0).read()(0, 0)) : 0;
   });

@@ -15,8 +15,8 @@ namespace tesela::detail {
 /// follows. All members except the lists fill one cache line.
 struct alignas(64) AccessHistory {
   std::uint64_t data = 0;       // Data::id
-  std::uint64_t insertion = 0;  // the graph's last one with this data, and its mode: detects a tile that one task uses
-                                // twice
+  std::uint64_t insertion = 0;  // the graph's last one with this data, and its mode: detects a tile used twice by a
+                                // task
   Mode insertion_mode = Mode::in;
   Mode kind = Mode::in;
   double current_end = 0, previous_end = 0;  // end of the longest path through each group, in flops

@@ -21,8 +21,7 @@ class ManagementLibrary {
   int (*pcie_generation)(void*, unsigned*) = [](void*, unsigned*) { return 1; };
   int (*pcie_width)(void*, unsigned*) = [](void*, unsigned*) { return 1; };
   int (*nvlink_state)(void*, unsigned, int*) = [](void*, unsigned, int*) { return 1; };
-  int (*millijoules)(void*, unsigned long long*) = [](void*, unsigned long long*) { return 1; };  ///< since the driver
-                                                                                                  ///< was loaded
+  int (*millijoules)(void*, unsigned long long*) = [](void*, unsigned long long*) { return 1; };  ///< since driver load
 
  private:
   void* library_ = nullptr;

@@ -87,8 +87,7 @@ class MpiMessages final : public Messages {
   }
 
   void abort(int code) noexcept override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher may drop output printed just
-                                                                  // before
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // else MPICH's launcher may drop output
     MPI_Abort(MPI_COMM_WORLD, code);
     std::_Exit(code);
   }

@@ -133,7 +133,7 @@ struct RuntimeState {
   void release_all() noexcept;
 };
 
-/// A kernel's StarPU codelet and performance model, and what its tasks did on each worker.
+/// A kernel's StarPU codelet and performance model, and the statistics of its tasks on each worker.
 class CodeletImpl {
  public:
   CodeletImpl(const CodeletSpec&, starpu_perfmodel*);

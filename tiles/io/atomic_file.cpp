@@ -137,9 +137,7 @@ AtomicFile::AtomicFile(const std::string& path)
     throw FileError(path, "cannot write: names no file");
   }
   open_temporary();
-  if (exists)
-    static_cast<void>(fchmod(descriptor_, status.st_mode & 07777));  // on failure it has the umask's
-                                                                     // permissions
+  if (exists) static_cast<void>(fchmod(descriptor_, status.st_mode & 07777));  // else the umask's permissions remain
 }
 
 void AtomicFile::open_temporary() {
