@@ -25,10 +25,9 @@ int launched_rank() noexcept;
 /// Returns whether the launcher started several processes.
 bool launched_with_others() noexcept;
 
-/// end_ranks() ends all processes of a launched program with this code, after an error on this rank that it has
-/// reported. prepare_to_end_ranks() must run before a rank waits for another that may end all: apart from Open MPI's
-/// mpirun, launchers end no process because another ended, so all ranks must have joined MPI before one can end the
-/// others.
+/// end_ranks() ends all processes of a launched program with this code, after this rank has reported an error.
+/// prepare_to_end_ranks() must run before a rank waits for another that may end all. Only Open MPI's mpirun ends all
+/// processes when one ends; with other launchers all ranks must have joined MPI before one can end the others.
 void prepare_to_end_ranks() noexcept;
 [[noreturn]] void end_ranks(int code) noexcept;
 

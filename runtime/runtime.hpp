@@ -104,22 +104,22 @@ class Runtime {
   int ranks() const;
   std::array<int, 2> grid() const;  ///< rows and columns of ranks: rank p columns + q is at (p, q)
   std::string scheduler() const;
-  /// Bytes that tiles may occupy on all GPUs together (respects STARPU_LIMIT_CUDA_MEM); 0 without a GPU.
+  /// Returns the bytes that tiles may occupy on all GPUs together (respects STARPU_LIMIT_CUDA_MEM); 0 without a GPU.
   std::size_t device_bytes() const;
-  /// Bytes of tiles on each GPU now, including memory that is kept for later tiles.
+  /// Returns the bytes of tiles on each GPU now, including memory that is kept for later tiles.
   std::vector<double> device_bytes_held() const;
 
-  /// Counters since construction or the last reset; the times are measured only with RuntimeOptions::profile.
+  /// Returns the counters since construction or the last reset; times need RuntimeOptions::profile.
   Statistics statistics();
   void reset_statistics();
-  /// Statistics of each rank, in order. All ranks must call it.
+  /// Returns the statistics of each rank, in order. All ranks must call it.
   std::vector<RankUse> rank_statistics();
 
   /// Begins to record, for example after a warm-up. Needs trace_dir without trace_from_start.
   void start_trace();
   void stop_trace();  ///< stops recording until start_trace
 
-  /// Tasks submitted and not yet finished, over all graphs (including hints in progress).
+  /// Returns the number of tasks submitted and not yet finished, over all graphs (including hints in progress).
   static index_t pending_tasks();
 
   /// Makes every task that has not started do nothing, so that each graph's wait() soon throws Cancelled; after that
@@ -130,9 +130,9 @@ class Runtime {
   /// tasks that nobody waited for), so that a host loop that inserts tasks can stop early.
   static bool cancelled() noexcept;
 
-  /// The names of StarPU's scheduling policies.
+  /// Returns the names of StarPU's scheduling policies.
   static std::vector<std::string> schedulers();
-  /// StarPU's version, "1.4.10".
+  /// Returns StarPU's version, such as "1.4.10".
   static std::string starpu_version();
 
   const std::shared_ptr<detail::RuntimeState>& state() const { return state_; }

@@ -30,15 +30,20 @@ struct Trace {
 /// Returns whether this build's StarPU can record FxT events.
 bool can_trace() noexcept;
 
-/// Converts the events that a Runtime with trace_dir recorded, after that Runtime was destroyed, to paje.trace (for
-/// ViTE), dag.dot, tasks.rec and the other files of StarPU's converter, all in `directory`. Throws EnvironmentError if
-/// there is no record, if it cannot be converted, or if another process records or converts there. StarPU's files have
-/// fixed names: from the Runtime's start to the end of convert_trace this process alone may use the directory.
+/// Converts the events that a Runtime with trace_dir recorded to paje.trace (for ViTE), dag.dot, tasks.rec and the
+/// other files of StarPU's converter.
+///
+/// directory  the Runtime's trace_dir; StarPU's file names are fixed, so only this process may use it from the
+///            Runtime's start to the end of convert_trace. The Runtime must be destroyed first.
+/// Throws   EnvironmentError if there is no record, if it cannot be converted, or if another process records or
+///          converts there.
 void convert_trace(const std::string& directory);
 
 /// Reads the tasks from DIR/tasks.rec, and the workers' names and the kernels' colours from DIR/paje.trace if it
-/// exists. Throws FileError if tasks.rec cannot be read, and EnvironmentError if it is cut short or if a task's number,
-/// worker or time is malformed: a time is finite, and no task ends before it starts.
+/// exists.
+///
+/// Throws   FileError if tasks.rec cannot be read, and EnvironmentError if it is cut short or if a task's number,
+///          worker or time is malformed: a time is finite, and no task ends before it starts.
 Trace read_trace(const std::string& directory);
 
 }  // namespace tesela

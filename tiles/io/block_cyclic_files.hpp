@@ -11,15 +11,19 @@
 
 namespace tesela {
 
-/// Reads as read_matrix(); this rank keeps its part. Each rank reads only its part of a .npy file. Rank 0 parses Matrix
-/// Market, sends the entries to the others, and also stores only its part. Throws FileError if the file's shape differs
-/// from the shape in `part`.
+/// Reads this rank's part of a matrix; otherwise as read_matrix().
+///
+/// Method   each rank reads only its part of a .npy file. Rank 0 parses Matrix Market and sends the entries to the
+///          others; it also stores only its part.
+/// Throws   FileError if the file's shape differs from the shape in `part`.
 template <class T>
 HostMatrix<T> read_part(const Runtime& runtime, const std::string& path, const BlockCyclic& part);
 
-/// Writes the same bytes as write_matrix() in one process. All ranks write their parts into one temporary, which rank 0
-/// renames at the end. Matrix Market and special files are written by rank 0, some columns at a time. Throws FileError
-/// on a file system that the ranks do not share, and leaves nothing behind.
+/// Writes the same bytes as write_matrix() in one process.
+///
+/// Method   all ranks write their parts into one temporary, which rank 0 renames at the end. Rank 0 writes Matrix
+///          Market and special files, some columns at a time.
+/// Throws   FileError on a file system that the ranks do not share; leaves nothing behind.
 template <class T>
 void write_parts(const Runtime& runtime, const std::string& path, const HostMatrix<T>& local, const BlockCyclic& part);
 

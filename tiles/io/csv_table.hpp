@@ -26,10 +26,12 @@ struct Table {
 /// Returns the names in the header. Throws FileError if the file is not CSV.
 std::vector<std::string> read_csv_names(const std::string& path);
 
-/// Reads the columns with these names, in this order; other columns may hold anything. In columns whose names are in
-/// `labels`, each distinct text becomes a number 0, 1, … in the order of first appearance. Throws FileError, with line
-/// and column, if the file is malformed, a row's length differs from the header's, a wanted name is missing from the
-/// header or occurs twice, or a field of a wanted column is neither finite nor missing.
+/// Reads the columns with these names, in this order; other columns may hold anything.
+///
+/// labels   names of columns of text: each distinct text becomes a number 0, 1, … in the order of first appearance.
+/// Throws   FileError, with line and column, if the file is malformed, a row's length differs from the header's, a
+///          wanted name is missing from the header or occurs twice, or a field of a wanted column is neither finite nor
+///          missing.
 Table read_csv(const std::string& path, const std::vector<std::string>& wanted,
                const std::vector<std::string>& labels = {});
 

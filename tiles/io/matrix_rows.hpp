@@ -31,9 +31,11 @@ class MatrixRows {
   index_t n() const { return header_.shape.cols; }
   const std::string& path() const { return path_; }
 
-  /// Reads rows first … first + out.rows - 1 into out: all n() columns, or the columns in `columns`, in this order.
-  /// Throws ArgumentError if the shapes do not fit, and FileError for a value that is not finite in T, unless it is NaN
-  /// and these are kept.
+  /// Reads rows first … first + out.rows - 1 into out.
+  ///
+  /// columns  the columns to read, in this order; empty: all n() columns.
+  /// Throws   ArgumentError if the shapes do not fit, and FileError for a value that is not finite in T, unless it is
+  ///          NaN and NaNs are kept.
   void read(index_t first, const Block<T>& out, std::span<const index_t> columns = {}) const;
 
  private:
@@ -44,9 +46,11 @@ class MatrixRows {
   Counted counts_;
 };
 
-/// Returns a source that reads the file's rows on all cores: all columns, or the given ones, with a negative number
-/// for a column of ones; all rows, or the given ones in ascending order. Throws ArgumentError for columns that
-/// do not exist.
+/// Returns a source that reads a file's rows on all cores.
+///
+/// columns  the columns to read; a negative number is a column of ones; empty: all columns.
+/// rows     the rows to read, in ascending order; without a value all rows.
+/// Throws   ArgumentError for columns that do not exist.
 template <class T>
 RowSource<T> rows_of(std::shared_ptr<const MatrixRows<T>> file, std::vector<index_t> columns = {},
                      std::optional<std::vector<index_t>> rows = std::nullopt);
