@@ -7,8 +7,8 @@ namespace tesela::c {
 /// Computes C = alpha op(A) op(B) + beta C with op(A) m x k, op(B) k x n and C m x n (BLAS gemm).
 ///
 /// transa, transb  'N' or 'T'.
-/// beta     0 ignores the contents of C.
-/// C        must not overlap A or B. NaN and infinities propagate as in BLAS.
+/// beta            if 0, the contents of C are ignored.
+/// C               must not overlap A or B. NaN and infinities propagate as in BLAS.
 template <class T>
 Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
           index_t ldb, T beta, T* c, index_t ldc) {

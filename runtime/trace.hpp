@@ -35,8 +35,8 @@ bool can_trace() noexcept;
 ///
 /// directory  the Runtime's trace_dir; StarPU's file names are fixed, so only this process may use it from the
 ///            Runtime's start to the end of convert_trace. The Runtime must be destroyed first.
-/// Throws   EnvironmentError if there is no record, if it cannot be converted, or if another process records or
-///          converts there.
+/// Throws     EnvironmentError if there is no record, if it cannot be converted, or if another process records or
+///            converts there.
 void convert_trace(const std::string& directory);
 
 /// Reads the tasks from DIR/tasks.rec, and the workers' names and the kernels' colours from DIR/paje.trace if it
