@@ -28,8 +28,8 @@ struct Refusal {
 TEST_CASE("invalid words are refused in one short line") {
   const auto& [words, code, told] = GENERATE(values<Refusal>({
       {{"gemm", "--n", "abc"}, 2, "tesela: gemm: --n: 'abc' is not a number of 0 or more; see tesela gemm --help\n"},
-      {{"gemm", "--n", "1.5"}, 2, "tesela: gemm: --n: '1.5' is no number that it takes; see"},
-      {{"gemm", "--alpha", "two"}, 2, "--alpha: 'two' is no number"},
+      {{"gemm", "--n", "1.5"}, 2, "tesela: gemm: --n: '1.5' is not a number that it accepts; see"},
+      {{"gemm", "--alpha", "two"}, 2, "--alpha: 'two' is not a number"},
       {{"gemm", "--seed", "-1"}, 2, "--seed: '-1' is not a number of 0 or more"},
       {{"toeplitz", "eig", "--smallets", "3"}, 2, "--smallets; see tesela toeplitz eig --help"},
       {{"bench", "gemm", "--repeat", "x"},
