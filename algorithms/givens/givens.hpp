@@ -17,12 +17,12 @@ namespace tesela {
 
 /// How givens_qr groups rotations into tasks.
 enum class GivensMethod : std::uint8_t {
-  /// one task: column after column, from the bottom up, each row against the row above. For small matrices and as a
-  /// reference
+  /// One task: column after column, from the bottom up, each row against the row above. For small matrices and as a
+  /// reference.
   sequential,
   stages,  ///< the stages of a schedule, for any order; the default
-  /// each task computes the chain of rotations of each column in its block again: fewest tasks, and no list of
-  /// rotations
+  /// Each block of columns computes the rotations of all columns itself, from copies: no list of rotations. For band
+  /// matrices.
   chain,
 };
 

@@ -15,10 +15,10 @@ namespace tesela {
 
 /// How glm computes u.
 enum class GlmMethod : std::uint8_t {
-  /// qr of A, then corrected seminormal equations for u if B2 is well conditioned, else as `tiles`. Fastest; the
-  /// default
+  /// QR of A, then corrected seminormal equations for u if B2 is well conditioned, else as `tiles`. Fastest; the
+  /// default.
   seminormal,
-  tiles,   ///< qr of A, then QR of the rows of Q^T B below A's rank
+  tiles,   ///< QR of A, then QR of the rows of Q^T B below A's rank
   gqr,     ///< the published method: the complete generalized QR factorization
   givens,  ///< as `tiles`, by plane rotations
 };
@@ -68,10 +68,10 @@ struct Glm {
 
   GlmStatus status = GlmStatus::ok;  ///< the worst status of all columns
   std::vector<bool> consistent;      ///< whether each right-hand side is consistent
-  /// distance of each right-hand side from the range of [A B]; below its tolerance if consistent
+  /// Distance of each right-hand side from the range of [A B]; below its tolerance if consistent.
   std::vector<double> distances;
-  /// max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||). If B's columns differ in size, sum_j ||b_j|| |u_j|
-  /// replaces ||B2|| ||u||. A given rcond adds the norm that it cut.
+  /// Tolerances max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||). If B's columns differ in size, sum_j
+  /// ||b_j|| |u_j| replaces ||B2|| ||u||. A given rcond adds the norm that it cut.
   std::vector<double> tolerances;
   index_t rank = 0, rank_b = 0;  ///< rank of A, and of B2, the last m - rank rows of Q^T B
   double condition = 1,

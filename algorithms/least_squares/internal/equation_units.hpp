@@ -22,8 +22,8 @@ bool graded(const std::vector<int>& exponents);
 struct EquationUnits {
   std::vector<int> exponents;  ///< row i was divided by 2^exponents[i]; empty if no row was scaled
   bool graded = false;         ///< whether the sizes of A's rows still differ
-  /// row_exponents_of the unscaled A minus `exponents`. Exponents of the scaled A would be wrong: a column that is zero
-  /// in the heavy rows would look smaller than the others.
+  /// Equals row_exponents_of the unscaled A minus `exponents`. Exponents of the scaled A would be wrong: a column that
+  /// is zero in the heavy rows would look smaller than the others.
   std::vector<int> sizes;
 };
 

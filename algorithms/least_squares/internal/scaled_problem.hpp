@@ -7,14 +7,14 @@
 
 namespace tesela::detail {
 
-/// min ||A x - b|| with C x = d in sizes near 1, columns in `order`. R | b is the reduced A | b:
+/// The problem min ||A x - b|| with C x = d in sizes near 1, columns in `order`. R | b is the reduced A | b:
 ///     R_ij = 2^units_j M_ij, C_ij = 2^(of_rows_i + units_j) C~_ij, d_ik = 2^(of_rows_i + of_x_k) d~_ik,
 ///     b_ik = 2^of_x_k b~_ik, x_jk = 2^(of_x_k - units_j) x~_jk.
 template <class T>
 struct ScaledProblem {
   HostMatrix<T> M, C, b, d;
   std::vector<int> units = {}, of_rows = {}, of_x = {};
-  /// column j is the original column order[j]; columns that are large in C come first
+  /// Column j is the original column order[j]; columns that are large in C come first.
   std::vector<index_t> order = {};
 };
 template <class T>

@@ -82,16 +82,16 @@ TEST_CASE("what is no model is refused with its place") {
            {"y ~ x - z", "column 9: only 1, the intercept"},
            {"y ~ log(x)", "column 5: no function is called log"},
            {"y ~ I(log(x))", "column 7: no function is called log here"},
-           {"y ~ x + x", "column 9: x stands there twice"},
-           {"y ~ lag(x) + lag(x, 1)", "lag(x) stands there twice"},
-           {"y ~ lag(x, 0)", "a lag is a whole number"},
-           {"y ~ lag(x, -1)", "a lag is a whole number"},
+           {"y ~ x + x", "column 9: x appears twice"},
+           {"y ~ lag(x) + lag(x, 1)", "lag(x) appears twice"},
+           {"y ~ lag(x, 0)", "a lag must be a whole number"},
+           {"y ~ lag(x, -1)", "a lag must be a whole number"},
            {"y ~ lag(x", "')' after a lag"},
            {"y ~ I(x", "')' at the end of I"},
            {"y ~ I((x)", "')'"},
            {"y ~ I(x ^ 2)", "')' at the end of I"},
            {"y ~ I(1e999)", "beyond double"},
-           {"y ~ `x", "backquote that does not end"},
+           {"y ~ `x", "backquote is not closed"},
            {"y ~ ``", "name is missing"},
            {"y ~ 0", "no regressors"},
            {"y ~ y", "column 5: y is the dependent variable"},
@@ -105,7 +105,7 @@ TEST_CASE("what is no model is refused with its place") {
     refused([&, t = text] { parse(t); }, why);
   }
   refused([] { parse("y ~ I(" + std::string(1000, '(') + "x" + std::string(1000, ')') + ")"); },
-          "too many parentheses");
+          "too many nested parentheses");
 }
 
 TEST_CASE("formulas become columns: instruments first, equal texts once") {
