@@ -96,7 +96,7 @@ TEST_CASE("what is no model is refused with its place") {
            {"y ~ 0", "no regressors"},
            {"y ~ y", "column 5: y is the dependent variable"},
            {"a: y ~ x\na: z ~ x", "second equation is called a"},
-           {": y ~ x", "a label stands before"},
+           {": y ~ x", "a label must precede"},
            {"y ~ x | 0", "no instruments"},
            {"y ~ x\ninstruments: ~ z\ninstruments: ~ z", "line 3, column 13: a second line"},
            {"y ~ 2", "column 5: expected a name, found '2'"},
