@@ -28,6 +28,7 @@ struct TextPlace {
 
 /// One step of an expression in postfix order.
 struct ExpressionStep {
+  /// Operand, or operation on the last two operands (negate: on the last one).
   enum class Kind : std::uint8_t { number, variable, add, subtract, multiply, divide, negate };
   Kind kind = Kind::number;
   double number = 0;

@@ -69,8 +69,7 @@ std::span<const Named<SemEngine>> sem_engines();
 /// Solver for the unknowns of the third stage.
 enum class SystemSolver : std::uint8_t {
   /// Selects cholesky if there are at most 25000 unknowns and two matrices of this order and the bases need at most
-  /// half of the
-  /// memory, else gradients.
+  /// half of the memory, else gradients.
   automatic,
   cholesky,   ///< one square matrix of all unknowns
   gradients,  ///< conjugate gradients with the bases of the equations; standard errors are NaN. For many unknowns
@@ -116,7 +115,7 @@ TileShape suitable_model_tile(const Runtime& runtime, index_t observations, inde
 
 /// Outcome for one equation.
 enum class EquationStatus : std::uint8_t {
-  ok,
+  ok,                    ///< the estimates are valid
   not_identified_order,  ///< fewer excluded instruments (counted by the rank of X) than endogenous regressors
   not_identified_rank,   ///< the projections of the regressors on the instruments are linearly dependent
   collinear,             ///< the regressors are linearly dependent
@@ -153,7 +152,7 @@ struct EquationEstimate {
 
 /// Outcome for the system.
 enum class SemStatus : std::uint8_t {
-  ok,
+  ok,                   ///< the third stage, if any, converged
   singular_covariance,  ///< the covariance of the residuals is singular: the third stage has no solution
   not_converged,        ///< the third stage or conjugate gradients did not converge
 };

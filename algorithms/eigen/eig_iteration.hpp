@@ -19,13 +19,20 @@ enum class EigIteration : std::uint8_t {
   cholesky_lr,  ///< D = R R^T, D = R^T R; A is shifted first if it is not positive definite
 };
 
-/// Method for Q and R in a QR iteration: rotations; reflectors; classical and modified Gram-Schmidt; classical
-/// Gram-Schmidt twice; Cholesky QR twice; reflectors by tiles.
-enum class QrFactor : std::uint8_t { givens, householder, gram_schmidt, mgs, cgs2, cholesky_qr2, tiles };
+/// Method for Q and R in a QR iteration.
+enum class QrFactor : std::uint8_t {
+  givens,        ///< plane rotations; the default, and the only method that keeps a band
+  householder,   ///< reflectors
+  gram_schmidt,  ///< classical Gram-Schmidt: Q loses orthogonality with the square of the condition
+  mgs,           ///< modified Gram-Schmidt: Q loses orthogonality with the condition
+  cgs2,          ///< classical Gram-Schmidt, twice
+  cholesky_qr2,  ///< Cholesky factor of D^T D, twice
+  tiles          ///< reflectors by tiles: for large matrices
+};
 
 /// Shift of a QR iteration.
 enum class QrShift : std::uint8_t {
-  none,
+  none,      ///< no shift, as in the published methods
   wilkinson  ///< the eigenvalue of the last 2 x 2 block that is nearer to its last element; converges fastest
 };
 

@@ -22,10 +22,10 @@ enum class SymmetricKind : std::uint8_t {
   wilkinson,        ///< |i - (n - 1) / 2| on the diagonal, 1 next to it
   glued_wilkinson,  ///< Wilkinson matrices of order 21, joined by sqrt(eps)
 
-  rank,      ///< `parameter` eigenvalues that alternate between 1 and -1; the others are 0
-  diagonal,  ///< diagonal with uniform elements
-  identity,
-  zero,
+  rank,               ///< `parameter` eigenvalues that alternate between 1 and -1; the others are 0
+  diagonal,           ///< diagonal with uniform elements
+  identity,           ///< 1 on the diagonal
+  zero,               ///< all elements are 0
   spectrum,           ///< the given eigenvalues
   arithmetic,         ///< 1, 1 - 1 / n, …, 1 / n
   geometric,          ///< from 1 down to 1 / parameter

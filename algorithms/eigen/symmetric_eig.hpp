@@ -40,7 +40,7 @@ struct SymmetricEigOptions {
 /// Outcome of a symmetric eigenproblem.
 struct SymmetricEigStatus {
   enum class Verdict : std::uint8_t {
-    ok,
+    ok,             ///< values and vectors are valid
     not_finite,     ///< A(row, column) is NaN or infinite
     not_converged,  ///< `row` off-diagonal elements did not converge (LAPACK's info), or the tridiagonal solver's index
     overflow,       ///< an eigenvalue of finite elements exceeds the largest number of T

@@ -40,7 +40,7 @@ struct TridiagonalEigOptions {
 /// Outcome of a tridiagonal eigenproblem.
 struct TridiagonalEigStatus {
   enum class Verdict : std::uint8_t {
-    ok,
+    ok,             ///< values and vectors are valid
     not_finite,     ///< d(where), or e(where) if off_diagonal, is NaN or infinite
     not_converged,  ///< QL steps did not converge at row `where` after twenty times the usual number
     overflow        ///< an eigenvalue of finite elements exceeds the largest number of T, and is infinite

@@ -33,8 +33,17 @@ struct Constellation {
   std::vector<Product> product() const;  ///< one element, or none if the constellation is not such a product
 };
 
-/// Standard constellations: 2, 4 and 8 points, and square QAM of 16 to 1024 points.
-enum class ConstellationKind : std::uint8_t { bpsk, qpsk, psk8, qam16, qam64, qam256, qam1024 };
+/// Standard constellations.
+enum class ConstellationKind : std::uint8_t {
+  bpsk,    ///< two points on the diagonal
+  qpsk,    ///< four points, one per quadrant
+  psk8,    ///< eight points on the circle, from angle 0
+  qam16,   ///< a square of 4 x 4
+  qam64,   ///< a square of 8 x 8
+  qam256,  ///< a square of 16 x 16
+  qam1024  ///< a square of 32 x 32
+};
+
 /// Returns the standard constellations with their names.
 std::span<const Named<ConstellationKind>> constellation_kinds();
 

@@ -15,7 +15,7 @@ enum class ChannelKind : std::uint8_t {
   correlated,  ///< L_r G L_t^H with G as `rayleigh`, L L^H = (rho^|i - j|): exponential correlation on both sides
   kappa,       ///< geometric singular values from 1 to 1/kappa, random singular vectors
   rank,        ///< product of Nr x rank and rank x Nt matrices as `rayleigh`
-  zero,
+  zero,        ///< all entries are 0
 };
 /// Returns the kinds with their names.
 std::span<const Named<ChannelKind>> channel_kinds();

@@ -33,6 +33,7 @@ enum class MimoMethod : std::uint8_t {
   ep,        ///< expectation propagation: the likeliest point of each column
   bfs_gemm   ///< kbest for all signals of a channel together, by matrix products
 };
+
 /// Return the choices with their names and descriptions.
 std::span<const Named<MimoMethod>> mimo_methods();
 std::span<const Named<ColumnOrder>> column_orders();
@@ -40,7 +41,11 @@ std::span<const Named<GradientAt>> gradient_guesses();
 
 /// Form of the tree search: in real form a stream of square QAM has two columns, each with half of its bits; in complex
 /// form one. `automatic` selects real if possible.
-enum class SearchForm : std::uint8_t { automatic, real, complex };
+enum class SearchForm : std::uint8_t {
+  automatic,  ///< real if all streams are square QAM
+  real,       ///< two columns per stream: shorter lists per level, square QAM only
+  complex     ///< one column per stream: any constellation
+};
 
 /// Options of mimo_detect.
 struct MimoOptions {

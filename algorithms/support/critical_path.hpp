@@ -4,9 +4,8 @@
 
 namespace tesela {
 
-/// Returns the length of the longest chain of eliminations that share a row with the previous one: the
-/// number of stages if each elimination starts as early as the order of its rows allows. It is at most
-/// schedule.stages().
+/// Returns the length of the longest chain of eliminations that share a row with the previous one: the number of stages
+/// if each elimination starts as early as the order of its rows allows. It is at most schedule.stages().
 index_t critical_path(const Schedule& schedule);
 
 /// A schedule whose stages overlap: a rotation of column j, from 1, occupies n - j + 1 stages from its own on, one for

@@ -7,8 +7,12 @@
 
 namespace tesela {
 
-/// The checked part of a matrix: all of it, the upper triangle or the lower triangle, with the diagonal.
-enum class FinitePart : std::uint8_t { all, upper, lower };
+/// The checked part of a matrix.
+enum class FinitePart : std::uint8_t {
+  all,    ///< all elements
+  upper,  ///< on and above the diagonal
+  lower   ///< on and below the diagonal
+};
 
 /// Inserts a task for each tile, at the tile's place, that looks for NaN and infinities. Graph::wait() returns 1 + j if
 /// column j is the first column with one. Products and orthogonal factors propagate NaN, so that checking a result also

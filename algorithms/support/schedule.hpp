@@ -18,7 +18,11 @@ struct Elimination {
 };
 
 /// The meaning of a schedule's entries: eliminations, or sums of a factorization without rotations (make_wavefront).
-enum class Sums : std::uint8_t { none, lu, cholesky };
+enum class Sums : std::uint8_t {
+  none,     ///< eliminations of a QR factorization
+  lu,       ///< sums of A = L U
+  cholesky  ///< sums of A = L L^T
+};
 
 /// An order of elimination for the entries below the diagonal of an m x n matrix, or of its tiles.
 struct Schedule {
