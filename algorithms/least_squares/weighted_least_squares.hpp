@@ -30,7 +30,7 @@ template <class T>
 [[nodiscard]] LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                   const TileMatrix<T>& weights, const OlsOptions& options = {});
 
-/// Solves the problem in one pass over an A in a file per class of weights in each block of rows.
+/// Solves the problem for an A in a file, which is read once; a block of rows is reduced once per class of its weights.
 template <class T>
 [[nodiscard]] LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,
                                   const std::vector<T>& weights, const OlsOptions& options = {});

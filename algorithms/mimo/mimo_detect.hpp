@@ -86,8 +86,9 @@ struct Detection {
 ///           < 1 for kbest, bfs_gemm and fsd; brute with more than 2^26 candidates.
 /// Waits     for the graph; its tasks are batches of signals.
 /// Method    Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002. Single precision searches in single
-///           and compares the results in double. ep supports both forms. GPUs run sd and sd_plain, and mf, zf and mmse
-///           up to 16 streams, kbest and nway of square QAM up to 16 streams and antennas; other methods run on cores.
+///           and compares the results in double. ep supports both forms. GPUs run sd, sd_plain and babai, and mf, zf
+///           and mmse up to 16 streams, kbest and nway of square QAM up to 16 streams and antennas; other methods run
+///           on cores.
 template <class T>
 Detection mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                       const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
