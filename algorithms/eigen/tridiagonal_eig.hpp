@@ -18,7 +18,7 @@ enum class TridiagonalEigMethod : std::uint8_t {
   /// Cuppen's method with both deflations and Gu and Eisenstat's vectors; values only in O(n^2). For vectors.
   divide_and_conquer,
   bisection,  ///< Sturm counts; values only. For a small part of the spectrum
-  ql          ///< implicit QL steps. As a reference
+  ql          ///< implicit QL steps, one after another
 };
 
 /// Returns the methods with their names; the first is the default.

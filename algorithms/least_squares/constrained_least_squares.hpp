@@ -62,7 +62,7 @@ template <class T>
 ///
 /// A, B     m x n and m x r, or their triangle.
 /// C, D     p x n and p x r.
-/// Returns  X, multipliers, ranks, conditions and measured errors; `status` says whether X exists and is accurate.
+/// Returns  X, multipliers, ranks, conditions and measured errors; `status` reports whether X exists and is accurate.
 /// Throws   ArgumentError if shapes do not conform; as Graph::wait.
 /// Waits    for the graph.
 /// Method   Unknowns are scaled so that A's columns have one size. Then C^T = Q [R_C; 0], x = Q [y1; y2], R_C^T y1 = d,

@@ -86,7 +86,8 @@ struct Glm {
 /// (LAPACK ggglm, for any m, n, p and ranks).
 ///
 /// A, B, b  m x n, m x p and m x r with equal tile rows (one tile row for givens); overwritten.
-/// Returns  X, U, ranks, conditions, distances and the measured backward error; `status` says whether X exists and is
+/// Returns  X, U, ranks, conditions, distances and the measured backward error; `status` reports whether X exists and
+/// is
 ///          accurate.
 /// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
 /// Waits    for the graph.

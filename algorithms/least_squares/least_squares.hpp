@@ -87,7 +87,7 @@ struct LeastSquares {
 /// A        m x n; overwritten, except by tall_skinny. Any tiles for `tiles` and `tall_skinny`; one tile row (m >= n)
 ///          or one tile column (m < n) for givens.
 /// B        m x r, its tile rows equal to A's; overwritten, except by tall_skinny.
-/// Returns  X, rank, condition and the measured backward error; `status` says whether X exists and is accurate.
+/// Returns  X, rank, condition and the measured backward error; `status` reports whether X exists and is accurate.
 /// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
 /// Waits    for the graph.
 /// Method   m >= n: extended QR, X = R^-1 (Q^T B). m < n: the solution of least norm X = Q R^-T B with A^T = Q R,

@@ -28,7 +28,7 @@ enum class MimoMethod : std::uint8_t {
   mmse_sic,  ///< zf_sic for [H; sqrt(N0) I]
   kbest,     ///< the `keep` nearest paths of each level: fixed work per signal
   fsd,       ///< all paths of the first `keep` levels, then one continuation each: fixed work per signal
-  nway,      ///< each stream enumerated in turn, the others sliced: for few streams
+  nway,      ///< each stream enumerated in turn, the others sliced
   lr,        ///< back-substitution in a reduced lattice, sliced
   ep,        ///< expectation propagation: the likeliest point of each column
   bfs_gemm   ///< kbest for all signals of a channel together, by matrix products
