@@ -16,7 +16,7 @@ namespace tesela {
 //     wages:  wage ~ hours | hours + lag(wage)
 //     instruments: ~ income + rain + trend
 //
-// Each line is an equation. Its label stands before the colon; the default labels are eq1, eq2 ... An equation has an
+// Each line is an equation. Its label precedes the colon; the default labels are eq1, eq2 ... An equation has an
 // intercept unless it contains `- 1`, `+ 0` or `0 +`. The terms after `|` are the equation's own instruments. A term is
 // a name, lag(name), lag(name, k) with k rows, or I(...) with + - * /, numbers, names, lags and parentheses. Names
 // consist of letters, digits, points and underscores; other names need backquotes.

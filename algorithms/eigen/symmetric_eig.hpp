@@ -65,7 +65,7 @@ struct SymmetricEig {
   std::vector<double> values;    ///< the selected eigenvalues, ascending; infinite beyond the range of T
   index_t first = 0;             ///< number of eigenvalues below values[0]
   std::vector<double> spectrum;  ///< all eigenvalues of A, ascending
-  /// N x values.size(), in tiles of whole columns; the largest component of each vector is positive.
+  /// Eigenvectors, n x values.size(), in tiles of whole columns; the largest component of each is positive.
   std::optional<TileMatrix<T>> vectors;
   double norm = 0;                                               ///< ||A||_2, the largest |eigenvalue|
   EigMethod method = EigMethod::automatic;                       ///< the method in use

@@ -54,7 +54,7 @@ class GivensQr {
   /// Throws ArgumentError for another shape or tiling.
   void apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const;
 
-  /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): n = min(m, n) columns give the
+  /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): min(m, n) columns give the
   /// economy form, m the full one. Q is m x k, k <= m, in one tile row. Throws ArgumentError otherwise.
   void form_q(Graph& g, const TileMatrix<T>& Q) const;
 

@@ -86,9 +86,8 @@ struct Glm {
 /// (LAPACK ggglm, for any m, n, p and ranks).
 ///
 /// A, B, b  m x n, m x p and m x r with equal tile rows (one tile row for givens); overwritten.
-/// Returns  X, U, ranks, conditions, distances and the measured backward error; `status` reports whether X exists and
-/// is
-///          accurate.
+/// Returns  X, U, ranks, conditions, distances and the measured backward error; `status` reports whether X exists
+///          and is accurate.
 /// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
 /// Waits    for the graph.
 /// Method   A = Q [R; 0], Q^T B = [B1; B2], Q^T b = [c1; c2]; u is the solution of least norm of B2 u = c2, and R x =

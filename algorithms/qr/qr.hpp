@@ -52,7 +52,7 @@ class QrFactorization {
   /// as A's rows). Throws ArgumentError if shapes or tilings do not conform.
   void apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const;
 
-  /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): n = min(m, n) columns give the
+  /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): min(m, n) columns give the
   /// economy form, m the full one. Q is m x k with k <= m, its rows cut as A's. Throws ArgumentError otherwise.
   void form_q(Graph& g, const TileMatrix<T>& Q) const;
 

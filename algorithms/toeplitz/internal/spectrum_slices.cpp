@@ -6,7 +6,7 @@
 namespace tesela::detail {
 namespace {
 
-/// Returns a range that contains the wanted number of eigenvalues from one end, and few more.
+/// Returns a range that contains the wanted number of eigenvalues from one end, and a few more.
 template <class T>
 CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, index_t* counts) {
   const index_t wanted = std::max(options.smallest, options.largest);

@@ -16,7 +16,7 @@ struct SpectrumSlices {
 };
 
 /// Returns the range of the options, in intervals of at most `per_interval` eigenvalues. If a number from one end is
-/// wanted, the range contains these and few more.
+/// wanted, the range contains these and a few more.
 template <class T>
 SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options);
 
