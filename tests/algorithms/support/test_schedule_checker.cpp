@@ -118,8 +118,7 @@ TEST_CASE("each kind of mistake is found and named") {
           CAPTURE(kind, order, m, n, k);
           REQUIRE(violation(s).has_value());
           REQUIRE_THAT(*violation(s), ContainsSubstring(kinds[kind].first));
-          if (kind + 2 < kinds.size() && kinds[kind].first != std::string("is listed after"))
-            REQUIRE(!carried_out(s));
+          if (kind + 2 < kinds.size() && kinds[kind].first != std::string("is listed after")) REQUIRE(!carried_out(s));
         }
       }
     CAPTURE(kind, kinds[kind].first);
