@@ -1,6 +1,6 @@
 #pragma once
 
-// Every algorithm of Tesela, with all that writing another one needs.
+// All algorithms of Tesela, and everything for writing new ones.
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/factor_stages.hpp>

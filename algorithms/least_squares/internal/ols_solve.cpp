@@ -13,8 +13,8 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Measures R X - C, that is A X - B in the rows of R: the backward error, the status where it is not good, and the
-/// norms of the columns.
+/// Measures R X - C, which is A X - B in the rows of R. Sets the backward error, and the status if the error is too
+/// large. Returns the norms of the columns.
 template <class T>
 std::vector<double> judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X,
                           const HostMatrix<T>& C, Shape a) {
@@ -49,7 +49,7 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
   answer.condition = smallest > 0 ? s.singular_values[0] / smallest : std::numeric_limits<double>::infinity();
   answer.cut = s.rank < full_rank ? s.cut : 0;
   answer.original_units = s.original_units;
-  // Measured, as an X of a badly conditioned R may leave more than the rows below its rank do.
+  // Measured, because X may leave a residual in the rows of a badly conditioned R, not only in the rows below its rank.
   const std::vector<double> left = judge(answer, e.R, s.X, e.C, a);
   for (std::size_t k = 0; k < left.size(); ++k)
     e.residual_norms[k] = std::hypot(e.residual_norms[k], static_cast<T>(left[k]));

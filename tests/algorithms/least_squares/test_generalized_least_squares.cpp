@@ -218,7 +218,7 @@ TEST_CASE("an invalid covariance is refused with its worst entry or pivot") {
   CHECK_THROWS_WITH(by_covariance(a, b, indefinite), ContainsSubstring("pivot 4 is -2"));
   indefinite(3, 3) = 0;
   indefinite(3, 5) = indefinite(5, 3) = 1e-3;
-  CHECK_THROWS_WITH(by_covariance(a, b, indefinite), ContainsSubstring("pivots that of row 4 is -1e-06"));
+  CHECK_THROWS_WITH(by_covariance(a, b, indefinite), ContainsSubstring("pivots the pivot of row 4 is -1e-06"));
   CHECK_THROWS_WITH(by_covariance(a, b, random(19, 20, 1)), ContainsSubstring("19 x 20"));
   CHECK_THROWS_WITH(by_factor(a, b, random(20, 19, 1)), ContainsSubstring("20 x 19"));
   CHECK(by_covariance(a, b, with(2, 2, not_a_number)).status == OlsStatus::not_finite);
