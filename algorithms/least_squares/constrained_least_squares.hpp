@@ -3,40 +3,24 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 
 #include <vector>
 
 namespace tesela {
 
-enum class LseStatus : std::uint8_t {
-  ok,              ///< X is unique
-  rank_deficient,  ///< [A; C] has a rank below n: X is the solution of least norm
-  inconsistent,    ///< some column of D is not in C's range: there is no X
-  not_finite,      ///< NaN or an infinity in the data, or an overflow: there is no X
-  inaccurate,      ///< a measured error is above its bound
-};
-
-/// "ok", "rank deficient", "inconsistent", "not finite", "inaccurate".
-const char* description(LseStatus status);
-
 template <class T>
-struct ConstrainedLeastSquares {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 where there is none
+struct ConstrainedLeastSquares : Solution<T> {
   /// p x r: A^T (b - A x) = C^T lambda, zero for rows that were dropped; 0 x 0 without X. T may not hold them:
   /// lambda_ik is 2^(multiplier_row_exponents[i] + multiplier_exponents[k]) times what stands here.
   HostMatrix<T> multipliers;
   std::vector<int> multiplier_exponents = {}, multiplier_row_exponents = {};
-  LseStatus status = LseStatus::ok;
   index_t constraint_rank = 0;             ///< of C, its rows and columns scaled to one size
   std::vector<index_t> dropped_rows = {};  ///< of C, ascending, counted from 0: the others imply them
-  index_t rank = 0;                        ///< of A on C's null space; n - constraint_rank where X is unique
   double constraint_condition = 1;         ///< of the rows that were kept, estimated; from a GPU of C R^-1
-  double condition = 1;                    ///< of A on C's null space, or with a GPU of A, columns of one size
   double cut = 0;                          ///< of C's and A's sizes what was taken for zero
-  /// Of several solutions X is that of least norm; if not, of least norm in units in which A's columns are of one size.
-  bool original_units = true;
-  std::vector<double> distances = {};  ///< min ||C x - d_k||_2; 0 for a column that is consistent
-  std::vector<T> residual_norms = {};  ///< ||A x_k - b_k||_2; NaN without X
+  std::vector<double> distances = {};      ///< min ||C x - d_k||_2; 0 for a column that is consistent
+  std::vector<T> residual_norms = {};      ///< ||A x_k - b_k||_2; NaN without X
   /// The largest ||C x - d|| / (||C||_F ||x|| + ||d||) of all columns, on rows of one size.
   Measured constraint_error = {};
 };

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -36,20 +37,8 @@ struct GlmOptions {
   bool keep_spread = false;               ///< for covariance()
 };
 
-enum class GlmStatus : std::uint8_t {
-  ok,              ///< A has rank min(m, n)
-  rank_deficient,  ///< A has a smaller rank: X is of least norm
-  inconsistent,    ///< no x and u fulfil b = A x + B u: there is no X
-  not_finite,      ///< NaN or an infinity in the data, or an overflow: there is no X
-  inaccurate,      ///< backward_error is above its bound
-};
-
-/// What `tesela glm` and its JSON call the status: "ok", "rank deficient", "inconsistent", "not finite", "inaccurate".
-const char* description(GlmStatus status);
-
 template <class T>
-struct Glm {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 when a right-hand side is inconsistent or not finite
+struct Glm : Solution<T> {
   HostMatrix<T> U;  ///< p x r, likewise
   /// Of each right-hand side, m x r if asked for: A^T lambda = 0 and B^T lambda = u, lambda = 2^exponent times the
   /// column here.
@@ -59,18 +48,15 @@ struct Glm {
   /// null space of B2 (R^-1 S11 by gqr). L L^T is x's covariance for a u of variance 1, whatever B's rank.
   HostMatrix<T> spread;
 
-  GlmStatus status = GlmStatus::ok;  ///< the worst of all columns
-  std::vector<bool> consistent;      ///< each right-hand side
-  std::vector<double> distances;     ///< of each from what A x + B u can be; below its tolerance where consistent
+  std::vector<bool> consistent;   ///< each right-hand side
+  std::vector<double> distances;  ///< of each from what A x + B u can be; below its tolerance where consistent
   /// max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||), with sum_j ||b_j|| |u_j| for ||B2|| ||u|| where B's
   /// columns differ in size; an rcond that was given adds what it cut.
   std::vector<double> tolerances;
-  index_t rank = 0, rank_b = 0;  ///< of A, and of B2, the m - rank rows of Q^T B that A leaves
-  double condition = 1,
-         condition_b = 1;  ///< of A with columns, and of B2 with rows, of unit norm: estimates, or as ols
+  index_t rank_b = 0;      ///< Rank of B2, the m - rank rows of Q^T B that A leaves
+  double condition_b = 1;  ///< Condition number of B2 with rows of unit norm: an estimate, or as ols.
   /// ||b - A x - B u|| measured on the factored problem, over what the tolerance is made of.
   Measured backward_error = {};
-  bool original_units = true;         ///< as in LeastSquares
   GlmMethod used = GlmMethod::tiles;  ///< where the one asked for does not suit the problem, another
 };
 

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/named.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -39,27 +40,13 @@ struct OlsOptions {
   bool multipliers = false;  ///< of generalized least squares that goes to the model: whether they are wanted
 };
 
-enum class OlsStatus : std::uint8_t {
-  ok,              ///< full rank
-  rank_deficient,  ///< rank < min(m, n): X is the solution of least norm
-  not_finite,      ///< NaN or an infinity in A or B, or an overflow: there is no X
-  inaccurate,      ///< backward_error is above its bound
-  inconsistent,    ///< of generalized least squares with a singular covariance: no x is possible
-};
-
-/// What `tesela ols` and its JSON call the status: "ok", "rank deficient", "not finite", "inaccurate", "inconsistent".
-const char* description(OlsStatus status);
-
+// The condition of LeastSquares is an estimate in the 1-norm, of A with columns scaled to unit norm for m >= n, of A
+// itself for m < n, if the estimate is far from 1 / rcond. Otherwise it is the ratio of the largest to the smallest
+// singular value of A with scaled columns: above 1 / rcond exactly if the rank is deficient. It is infinite for an
+// exactly singular R. X has the least ||D x||_2 instead of ||x||_2 if the norms of A's columns differ so much that the
+// other cannot be computed (see minimum_norm).
 template <class T>
-struct LeastSquares {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 when not finite
-  OlsStatus status = OlsStatus::ok;
-  index_t rank = 0;  ///< numerical
-  /// The condition number by which the rank was decided. An estimate in the 1-norm, of A with its columns scaled to
-  /// unit norm for m >= n, of A as it is for m < n, where that is far from 1 / rcond. Otherwise the ratio of the
-  /// largest to the smallest singular value of A with its columns scaled: above 1 / rcond exactly when the rank is
-  /// deficient. Infinite for an exactly singular R; NaN when not finite.
-  double condition = 1;
+struct LeastSquares : Solution<T> {
   /// What was measured of X without A, which is gone: how well it solves the problem that the factorization left, min
   /// ||R x - Q^T b||_2 (judged by ols_error); on A itself for m < n and full rank. The factorization itself is backward
   /// stable; `tesela ols` measures the whole, on A. NaN when not finite.
@@ -67,9 +54,6 @@ struct LeastSquares {
   double cut = 0;  ///< for a deficient rank: by how much of its norm a column of A was changed at most
   std::vector<T>
       residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B, or measured (m < n, full rank); NaN when not finite
-  /// Of solutions that are not unique (rank < n) X has the least ||x||_2; if false, the least ||D x||_2, where D holds
-  /// A's column norms, which differ so much that the other cannot be computed (see minimum_norm).
-  bool original_units = true;
   /// If it was asked for and the rank is n: R with R^T R = A^T A, of the columns in the order of `pivots` (empty: as
   /// they are).
   HostMatrix<T> triangle = {};
