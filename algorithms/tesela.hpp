@@ -74,6 +74,7 @@
 #include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>

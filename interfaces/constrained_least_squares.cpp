@@ -52,7 +52,7 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
   whole.constraint_bound = answer.constraint_error.limit();
   if (!answer.residual_norms.empty()) whole.residual_norm = static_cast<double>(answer.residual_norms[0]);
   write_struct(whole, result);
-  return whole.status <= TESELA_RANK_DEFICIENT ? 0 : failed(whole.status, description(answer.status));
+  return is_solved(answer.status) ? 0 : failed(whole.status, description(answer.status));
 }
 
 }  // namespace tesela::c
@@ -91,7 +91,7 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
       Graph g(session);
       return lse(g, A, B, Columns<T>::on_host(c).copy(), Columns<T>::on_host(d).copy(), options);
     });
-    const bool solved = found.status == LseStatus::ok || found.status == LseStatus::rank_deficient;
+    const bool solved = is_solved(found.status);
     ConstrainedResult result;
     result.x = solved ? to_python_like(b, std::move(found.X)) : nb::none();
     result.residual_norms = number_or_numbers(b, found.residual_norms);

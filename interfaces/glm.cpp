@@ -51,7 +51,7 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
   whole.backward_bound = answer.backward_error.limit();
   if (!answer.distances.empty()) whole.distance = answer.distances[0];
   write_struct(whole, result);
-  return whole.status <= TESELA_RANK_DEFICIENT ? 0 : failed(whole.status, description(answer.status));
+  return is_solved(answer.status) ? 0 : failed(whole.status, description(answer.status));
 }
 
 }  // namespace tesela::c
@@ -86,7 +86,7 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
       Graph g(session);
       return glm(g, A, B, D, options);
     });
-    const bool solved = found.status == GlmStatus::ok || found.status == GlmStatus::rank_deficient;
+    const bool solved = is_solved(found.status);
     GlmResult result;
     result.x = solved ? to_python_like(d, std::move(found.X)) : nb::none();
     result.y = solved ? to_python_like(d, std::move(found.U)) : nb::none();

@@ -39,7 +39,7 @@ Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels
   if (whole.residual_norms != nullptr)
     std::copy(answer.residual_norms.begin(), answer.residual_norms.end(), whole.residual_norms);
   write_struct(whole, result);
-  if (answer.status == OlsStatus::ok || answer.status == OlsStatus::rank_deficient) return 0;
+  if (is_solved(answer.status)) return 0;
   return failed(whole.status, description(answer.status));
 }
 
@@ -182,7 +182,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
     }();
     return std::tuple(std::move(solved), std::move(columns_a), std::move(columns_b));
   });
-  const bool solved = found.status == OlsStatus::ok || found.status == OlsStatus::rank_deficient;
+  const bool solved = is_solved(found.status);
   LeastSquaresResult result;
   result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
   result.residual_norms = number_or_numbers(b, found.residual_norms);

@@ -30,13 +30,13 @@ void subtract_product(const HostMatrix<T>& a, index_t column, index_t columns, c
 }
 
 template <class T>
-ConstrainedLeastSquares<T> without_x(LseStatus status, index_t r) {
+ConstrainedLeastSquares<T> without_x(SolveStatus status, index_t r) {
   ConstrainedLeastSquares<T> answer;
   answer.status = status;
   answer.distances.assign(static_cast<std::size_t>(r), 0);
   answer.residual_norms.assign(static_cast<std::size_t>(r), std::numeric_limits<T>::quiet_NaN());
   answer.constraint_error.error = std::numeric_limits<double>::quiet_NaN();
-  if (status == LseStatus::not_finite) answer.condition = answer.constraint_condition = answer.constraint_error.error;
+  if (status == SolveStatus::not_finite) answer.condition = answer.constraint_condition = answer.constraint_error.error;
   return answer;
 }
 
@@ -62,7 +62,7 @@ class Solve {
     subtract_product(s.M, 0, rank, of_d, 0, s.b);
     ConstrainedLeastSquares<T> answer;
     const Free inner = solve_free(s.M, s.b, rank, norm_a);
-    if (!inner.finite) return without_x<T>(LseStatus::not_finite, r);
+    if (!inner.finite) return without_x<T>(SolveStatus::not_finite, r);
     for (index_t k = 0; k < r; ++k)
       for (index_t i = 0; i < free; ++i) y(rank + i, k) = inner.Y(i, k);
     subtract_product(s.M, rank, free, y, rank, s.b);  // the residual
@@ -105,11 +105,11 @@ class Solve {
     answer.multiplier_exponents = s.of_x;
     for (const int e : s.of_rows) answer.multiplier_row_exponents.push_back(-e);
     judge(answer, s, x, constraints);
-    if (answer.status == LseStatus::ok && !inner.good) answer.status = LseStatus::inaccurate;
-    if (answer.status == LseStatus::ok && inner.rank < free) answer.status = LseStatus::rank_deficient;
+    if (answer.status == SolveStatus::ok && !inner.good) answer.status = SolveStatus::inaccurate;
+    if (answer.status == SolveStatus::ok && inner.rank < free) answer.status = SolveStatus::rank_deficient;
     for (index_t k = 0; k < r; ++k)
       for (index_t j = 0; j < n; ++j) y(s.order[at(j)], k) = std::ldexp(x(j, k), s.of_x[at(k)] - s.units[at(j)]);
-    if (!all_finite(y)) return without_x<T>(LseStatus::not_finite, r);
+    if (!all_finite(y)) return without_x<T>(SolveStatus::not_finite, r);
     answer.X = std::move(y);
     return answer;
   }
@@ -191,9 +191,9 @@ class Solve {
             norms[at(i)] == 0 ? 0 : rounding * (sums[at(i)] + most) + 2 * constraints.cut() * norm_x;
         if (constraints.is_dropped(i) && off > tolerance) answer.distances[at(k)] = off;
       }
-      if (answer.distances[at(k)] > 0) answer.status = LseStatus::inconsistent;
+      if (answer.distances[at(k)] > 0) answer.status = SolveStatus::inconsistent;
     }
-    if (answer.status == LseStatus::ok && !answer.constraint_error.good()) answer.status = LseStatus::inaccurate;
+    if (answer.status == SolveStatus::ok && !answer.constraint_error.good()) answer.status = SolveStatus::inaccurate;
   }
 
   Graph& g_;
@@ -229,22 +229,6 @@ void require_shapes(index_t n, index_t r, const HostMatrix<T>& C, const HostMatr
 
 }  // namespace
 
-const char* description(LseStatus status) {
-  switch (status) {
-    case LseStatus::ok:
-      return "ok";
-    case LseStatus::rank_deficient:
-      return "rank deficient";
-    case LseStatus::inconsistent:
-      return "inconsistent";
-    case LseStatus::not_finite:
-      return "not finite";
-    case LseStatus::inaccurate:
-      return "inaccurate";
-  }
-  return "";
-}
-
 template <class T>
 ExtendedQr<T> triangle_of(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   detail::require_conforming("triangle_of", A, B);
@@ -270,23 +254,23 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
   require_shapes(n, r, C, D);
   OlsOptions settled = options;
   settled.rcond = detail::settled_rcond<T>("lse", options, std::max(C.rows(), triangle.R.rows()), n);
-  if (!all_finite(triangle) || !all_finite(C) || !all_finite(D)) return without_x<T>(LseStatus::not_finite, r);
+  if (!all_finite(triangle) || !all_finite(C) || !all_finite(D)) return without_x<T>(SolveStatus::not_finite, r);
   const std::vector<int> units = detail::unknown_units(triangle.R, C);
   Solve<T> solve(g, triangle, C, D, settled.rcond);
   ConstrainedLeastSquares<T> answer = solve.run(units);
   // If X is not unique, it has the least norm in the unknowns' own units, unless these differ so much that rounding
   // errors of large columns hide small ones (eps^(-1/2), as for ols).
   if (const auto [least, most] = std::minmax_element(units.begin(), units.end());
-      answer.status == LseStatus::rank_deficient && *most > *least) {
+      answer.status == SolveStatus::rank_deficient && *most > *least) {
     ConstrainedLeastSquares<T> own;
     if (2 * (*most - *least) <= std::numeric_limits<T>::digits) own = solve.run(std::vector<int>(units.size(), *most));
-    if (own.status == LseStatus::rank_deficient && own.rank == answer.rank &&
+    if (own.status == SolveStatus::rank_deficient && own.rank == answer.rank &&
         own.dropped_rows.size() == answer.dropped_rows.size())
       answer = std::move(own);
     else
       answer.original_units = false;
   }
-  if (answer.status == LseStatus::inconsistent) {
+  if (answer.status == SolveStatus::inconsistent) {
     measure_distances(g, C, D, answer.distances);
     answer.X = HostMatrix<T>();
     answer.multipliers = HostMatrix<T>();

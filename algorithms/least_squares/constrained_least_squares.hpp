@@ -3,41 +3,23 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 
 #include <vector>
 
 namespace tesela {
 
-/// Outcome of lse.
-enum class LseStatus : std::uint8_t {
-  ok,              ///< X is unique
-  rank_deficient,  ///< [A; C] has a rank below n: X is the solution of least norm
-  inconsistent,    ///< a column of D is not in the range of C: X does not exist
-  not_finite,      ///< NaN or an infinity in the data, or an overflow: X does not exist
-  inaccurate,      ///< a measured error exceeds its bound
-};
-
-/// Returns "ok", "rank deficient", "inconsistent", "not finite" or "inaccurate".
-const char* description(LseStatus status);
-
 /// Result of lse.
 template <class T>
-struct ConstrainedLeastSquares {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 if it does not exist
+struct ConstrainedLeastSquares : Solution<T> {
   /// Lagrange multipliers, p x r: A^T (b - A x) = C^T lambda; zero for dropped rows; 0 x 0 without X. T may not hold
   /// them: lambda_ik = 2^(multiplier_row_exponents[i] + multiplier_exponents[k]) multipliers(i, k).
   HostMatrix<T> multipliers;
   std::vector<int> multiplier_exponents = {}, multiplier_row_exponents = {};
-  LseStatus status = LseStatus::ok;
   index_t constraint_rank = 0;             ///< rank of C with its rows and columns scaled to one size
   std::vector<index_t> dropped_rows = {};  ///< rows of C that the other rows imply, ascending, from 0
-  index_t rank = 0;                        ///< rank of A on the null space of C; n - constraint_rank if X is unique
   double constraint_condition = 1;         ///< estimated condition of the kept rows; with a GPU of C R^-1
-  double condition = 1;  ///< condition of A on the null space of C; with a GPU of A, columns scaled to one size
-  double cut = 0;        ///< largest part of A and C, relative to their sizes, that was treated as zero
-  /// If X is not unique, whether it has the least norm; otherwise it has the least norm in units that give A's columns
-  /// one size.
-  bool original_units = true;
+  double cut = 0;                      ///< largest part of A and C, relative to their sizes, that was treated as zero
   std::vector<double> distances = {};  ///< min ||C x - d_k||_2; 0 for a consistent column
   std::vector<T> residual_norms = {};  ///< ||A x_k - b_k||_2; NaN without X
   /// Largest ||C x - d|| / (||C||_F ||x|| + ||d||) of all columns, rows scaled to one size.

@@ -82,11 +82,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   answer.residual_norms.assign(static_cast<std::size_t>(B.n()), std::numeric_limits<T>::quiet_NaN());
   if (s.X.shape() == Shape{A.n(), B.n()} && s.U.cols() == B.n()) answer.residual_norms = column_norms(s.U);
   answer.degrees_of_freedom = s.rank_b;
-  answer.status = s.status == GlmStatus::ok               ? OlsStatus::ok
-                  : s.status == GlmStatus::rank_deficient ? OlsStatus::rank_deficient
-                  : s.status == GlmStatus::inconsistent   ? OlsStatus::inconsistent
-                  : s.status == GlmStatus::not_finite     ? OlsStatus::not_finite
-                                                          : OlsStatus::inaccurate;
+  answer.status = s.status;
   GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, rank);
   result.U = s.U.clone();
   result.multipliers = s.multipliers.clone();

@@ -198,7 +198,7 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
     if (reduced.turn.rows() > 0) detail::turn_first_rows(answer.multipliers, Op::transpose, reduced.turn);
     reduced.apply_q(answer.multipliers);
   }
-  if (answer.status == GlmStatus::inconsistent) return answer;
+  if (answer.status == SolveStatus::inconsistent) return answer;
   detail::unscale(x.X, of_c, [&](index_t j) { return x.exponents[static_cast<std::size_t>(j)] + of_column(j); });
   answer.X = detail::with_rows_at(std::move(x.X), reduced.pivots);
   answer.U = s.U.clone();
@@ -287,22 +287,6 @@ Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
 }
 
 }  // namespace
-
-const char* description(GlmStatus status) {
-  switch (status) {
-    case GlmStatus::ok:
-      return "ok";
-    case GlmStatus::rank_deficient:
-      return "rank deficient";
-    case GlmStatus::inconsistent:
-      return "inconsistent";
-    case GlmStatus::not_finite:
-      return "not finite";
-    case GlmStatus::inaccurate:
-      return "inaccurate";
-  }
-  return "";
-}
 
 std::span<const Named<GlmMethod>> glm_methods() {
   static constexpr std::array<Named<GlmMethod>, 4> all{{

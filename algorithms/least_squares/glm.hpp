@@ -4,6 +4,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/named.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -40,23 +41,9 @@ struct GlmOptions {
   bool keep_spread = false;               ///< whether to keep the spread, for covariance()
 };
 
-/// Outcome of glm.
-enum class GlmStatus : std::uint8_t {
-  ok,              ///< A has rank min(m, n)
-  rank_deficient,  ///< A has a smaller rank: X is of least norm
-  inconsistent,    ///< no x and u satisfy b = A x + B u: X does not exist
-  not_finite,      ///< NaN or an infinity in the data, or an overflow: X does not exist
-  inaccurate,      ///< backward_error exceeds its bound
-};
-
-/// Returns the name that `tesela glm` and its JSON use: "ok", "rank deficient", "inconsistent", "not finite" or
-/// "inaccurate".
-const char* description(GlmStatus status);
-
 /// Result of glm.
 template <class T>
-struct Glm {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 if a right-hand side is inconsistent or not finite
+struct Glm : Solution<T> {
   HostMatrix<T> U;  ///< p x r; 0 x 0 as X
   /// Multipliers, m x r, on request: A^T lambda = 0 and B^T lambda = u, where lambda_k = 2^multiplier_exponents[k]
   /// times column k.
@@ -66,19 +53,16 @@ struct Glm {
   /// space of B2 (R^-1 S11 by gqr). L L^T is the covariance of x for a u of variance 1, whatever the rank of B.
   HostMatrix<T> spread;
 
-  GlmStatus status = GlmStatus::ok;  ///< the worst status of all columns
-  std::vector<bool> consistent;      ///< whether each right-hand side is consistent
+  std::vector<bool> consistent;  ///< whether each right-hand side is consistent
   /// Distance of each right-hand side from the range of [A B]; below its tolerance if consistent.
   std::vector<double> distances;
   /// Tolerances max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||). If B's columns differ in size, sum_j
   /// ||b_j|| |u_j| replaces ||B2|| ||u||. A given rcond adds the norm that it cut.
   std::vector<double> tolerances;
-  index_t rank = 0, rank_b = 0;  ///< rank of A, and of B2, the last m - rank rows of Q^T B
-  double condition = 1,
-         condition_b = 1;  ///< of A with columns, and of B2 with rows, of unit norm: estimates, or as in ols
+  index_t rank_b = 0;      ///< rank of B2, the last m - rank rows of Q^T B
+  double condition_b = 1;  ///< condition of B2 with rows of unit norm: an estimate, or as in ols
   /// ||b - A x - B u||, measured on the factored problem, relative to the sum in `tolerances`.
   Measured backward_error = {};
-  bool original_units = true;         ///< as in LeastSquares
   GlmMethod used = GlmMethod::tiles;  ///< the method used; another one than requested if that does not suit the problem
 };
 

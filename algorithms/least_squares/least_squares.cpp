@@ -138,7 +138,7 @@ std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, T
     largest[static_cast<std::size_t>(k)] += size * euclidean_norm(n, result.X.data() + k * n);
   result.backward_error =
       ols_error<T>({.equation_error = all_finite(rest) ? largest_ratio(rest, largest) : NAN}, {m, n}, m, 0);
-  if (!result.backward_error.good()) result.status = OlsStatus::inaccurate;
+  if (!result.backward_error.good()) result.status = SolveStatus::inaccurate;
   result.residual_norms = column_norms(rest);
   for (std::size_t k = 0; k < of_c.size(); ++k)
     result.residual_norms[k] = std::ldexp(result.residual_norms[k], of_c[k]);
@@ -169,22 +169,6 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
 }
 
 }  // namespace
-
-const char* description(OlsStatus status) {
-  switch (status) {
-    case OlsStatus::ok:
-      return "ok";
-    case OlsStatus::rank_deficient:
-      return "rank deficient";
-    case OlsStatus::not_finite:
-      return "not finite";
-    case OlsStatus::inaccurate:
-      return "inaccurate";
-    case OlsStatus::inconsistent:
-      return "inconsistent";
-  }
-  return "";
-}
 
 template <class T>
 Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, index_t rank, double cut) {

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/named.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -40,30 +41,13 @@ struct OlsOptions {
   bool multipliers = false;  ///< whether to compute multipliers, for generalized least squares on the path `model`
 };
 
-/// Outcome of ols, wls and generalized least squares.
-enum class OlsStatus : std::uint8_t {
-  ok,              ///< full rank
-  rank_deficient,  ///< rank < min(m, n): X is the solution of least norm
-  not_finite,      ///< NaN or an infinity in A or B, or an overflow: X does not exist
-  inaccurate,      ///< backward_error exceeds its bound
-  inconsistent,    ///< generalized least squares with a singular covariance: no x satisfies the model
-};
-
-/// Returns the name that `tesela ols` and its JSON use: "ok", "rank deficient", "not finite", "inaccurate" or
-/// "inconsistent".
-const char* description(OlsStatus status);
-
-/// Result of ols, wls and generalized least squares.
+/// Result of ols, wls and generalized least squares. If `condition` is far from 1 / rcond, it is an estimate in the
+/// 1-norm: of A with its columns scaled to unit norm if m >= n, of A itself if m < n. Otherwise it is the ratio of the
+/// largest to the smallest singular value of A with its columns scaled, which exceeds 1 / rcond exactly if the rank is
+/// deficient. It is infinite for an exactly singular R. X has the least ||D x||_2 instead of ||x||_2 if A's column
+/// norms D differ too much for the least ||x||_2 (see minimum_norm).
 template <class T>
-struct LeastSquares {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 if it is not finite
-  OlsStatus status = OlsStatus::ok;
-  index_t rank = 0;  ///< numerical rank of A
-  /// Condition number by which the rank was decided. If it is far from 1 / rcond, an estimate in the 1-norm: of A with
-  /// its columns scaled to unit norm if m >= n, of A itself if m < n. Otherwise the ratio of the largest to the
-  /// smallest singular value of A with its columns scaled, which exceeds 1 / rcond exactly if the rank is deficient.
-  /// Infinite for an exactly singular R; NaN if not finite.
-  double condition = 1;
+struct LeastSquares : Solution<T> {
   /// Measured error of X in the factored problem min ||R x - Q^T b||_2 (bounded by ols_error); on A itself if m < n and
   /// the rank is full. The factorization is backward stable; `tesela ols` measures the error on the original A. NaN if
   /// not finite.
@@ -71,9 +55,6 @@ struct LeastSquares {
   double cut = 0;  ///< for a deficient rank: the largest change of a column of A, relative to its norm
   std::vector<T>
       residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B, or measured if m < n and the rank is full; NaN if not finite
-  /// If rank < n, whether X has the least ||x||_2. If false, it has the least ||D x||_2, where D holds A's column
-  /// norms, which differ too much for the least ||x||_2 (see minimum_norm).
-  bool original_units = true;
   /// On request, if the rank is n: R with R^T R = A^T A, its columns in the order of `pivots` (empty: the original
   /// order).
   HostMatrix<T> triangle = {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "interfaces/c/process.hpp"
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -179,19 +180,18 @@ inline std::string not_finite_column(const char* of, const Status& status) {
   return "column " + std::to_string(status.info) + " of " + of + " is not finite: NaN, an infinity or an overflow";
 }
 
-/// Returns the code of a least-squares status; all problems' statuses have the same names.
-template <class Status>
-Code code_of(Status status) {
+/// Returns the code of a least-squares status.
+inline Code code_of(SolveStatus status) {
   switch (status) {
-    case Status::ok:
+    case SolveStatus::ok:
       return TESELA_OK;
-    case Status::rank_deficient:
+    case SolveStatus::rank_deficient:
       return TESELA_RANK_DEFICIENT;
-    case Status::inconsistent:
+    case SolveStatus::inconsistent:
       return TESELA_INCONSISTENT;
-    case Status::not_finite:
+    case SolveStatus::not_finite:
       return TESELA_NOT_FINITE;
-    case Status::inaccurate:
+    case SolveStatus::inaccurate:
       return TESELA_INACCURATE;
   }
   return TESELA_INTERNAL;

@@ -16,7 +16,7 @@ template <class T>
 Glm<T> glm_not_finite(index_t r) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   Glm<T> answer;
-  answer.status = GlmStatus::not_finite;
+  answer.status = SolveStatus::not_finite;
   answer.condition = answer.condition_b = answer.backward_error.error = nan;
   answer.distances.assign(static_cast<std::size_t>(r), nan);
   answer.tolerances = answer.distances;
@@ -338,16 +338,16 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
     answer.distances.push_back(s.distances[j]);
     answer.tolerances.push_back(tolerance * size);
     answer.consistent.push_back(s.distances[j] <= tolerance * size);
-    if (!answer.consistent.back()) answer.status = GlmStatus::inconsistent;
+    if (!answer.consistent.back()) answer.status = SolveStatus::inconsistent;
     const auto over = [](double error, double size_of) { return error == 0 ? 0 : error / size_of; };
     const double error = factors.graded
                              ? std::max(over(x.errors[j], of_x + static_cast<double>(above[j])), over(left, size))
                              : over(std::hypot(x.errors[j], left), size);
     if (answer.consistent.back() && !(error <= answer.backward_error.error)) answer.backward_error.error = error;
   }
-  if (answer.status == GlmStatus::inconsistent) return;
-  if (answer.rank < std::min(a.rows, a.cols)) answer.status = GlmStatus::rank_deficient;
-  if (!answer.backward_error.good()) answer.status = GlmStatus::inaccurate;
+  if (answer.status == SolveStatus::inconsistent) return;
+  if (answer.rank < std::min(a.rows, a.cols)) answer.status = SolveStatus::rank_deficient;
+  if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                       \

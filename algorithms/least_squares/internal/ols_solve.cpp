@@ -21,7 +21,7 @@ std::vector<double> judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, co
   NormalResidual<T> sums(X);
   sums.add(op_r.rows(), op_r.data(), op_r.ld(), C.data(), C.ld());
   answer.backward_error = ols_error<T>(sums.result(), a, answer.rank, answer.cut);
-  if (!answer.backward_error.good()) answer.status = OlsStatus::inaccurate;
+  if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
   return sums.residual_norms();
 }
 
@@ -31,7 +31,7 @@ template <class T>
 LeastSquares<T> not_finite(index_t r) {
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   LeastSquares<T> answer;
-  answer.status = OlsStatus::not_finite;
+  answer.status = SolveStatus::not_finite;
   answer.condition = answer.backward_error.error = nan;
   answer.residual_norms.assign(static_cast<std::size_t>(r), nan);
   return answer;
@@ -43,7 +43,7 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
   MinimumNorm<T> s = minimum_norm(e.R.clone(), e.C.clone(), rcond);
   if (!all_finite(s.X)) return not_finite<T>(s.X.cols());
   LeastSquares<T> answer;
-  answer.status = s.rank < full_rank ? OlsStatus::rank_deficient : OlsStatus::ok;
+  answer.status = s.rank < full_rank ? SolveStatus::rank_deficient : SolveStatus::ok;
   answer.rank = s.rank;
   const double smallest = s.singular_values[static_cast<std::size_t>(full_rank) - 1];
   answer.condition = smallest > 0 ? s.singular_values[0] / smallest : std::numeric_limits<double>::infinity();

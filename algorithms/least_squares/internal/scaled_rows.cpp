@@ -50,7 +50,7 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
   GradedTriangle<T> graded = join_graded_rows(std::move(classes), options.rcond);
   ExtendedQr<T> joined{std::move(graded.R), std::move(graded.C), std::vector<T>(rests.front().size(), T(0))};
   LeastSquares<T> answer = ols_from_r(g, std::move(joined), a, options);
-  if (answer.status == OlsStatus::not_finite) return answer;
+  if (answer.status == SolveStatus::not_finite) return answer;
   HostMatrix<T> X(answer.X.rows(), answer.X.cols());
   for (index_t j = 0; j < X.rows(); ++j)
     for (index_t c = 0; c < X.cols(); ++c) X(graded.pivots[static_cast<std::size_t>(j)], c) = answer.X(j, c);
@@ -72,7 +72,7 @@ template <class T>
 LeastSquares<T> nothing_counts(index_t m, index_t n, index_t r) {
   LeastSquares<T> answer;
   if (std::min(m, n) > 0) {
-    answer.status = OlsStatus::rank_deficient;
+    answer.status = SolveStatus::rank_deficient;
     answer.condition = std::numeric_limits<double>::infinity();
   }
   answer.X = HostMatrix<T>::zeros(n, r);
