@@ -1,7 +1,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/problems/least_squares/lse_data.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
 
 #include <fmt/format.h>
 

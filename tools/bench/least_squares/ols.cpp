@@ -2,8 +2,8 @@
 #include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/problems/least_squares/ols_data.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
 #include <fmt/format.h>

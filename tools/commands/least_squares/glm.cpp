@@ -7,15 +7,15 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/glm_error.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/commands/least_squares/distances.hpp"
 #include "tools/commands/least_squares/glm_library.hpp"
 #include "tools/commands/least_squares/ols_method.hpp"
 #include "tools/commands/least_squares/uncertainty.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>

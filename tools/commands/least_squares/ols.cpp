@@ -6,11 +6,10 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/commands/least_squares/ols_library.hpp"
 #include "tools/commands/least_squares/ols_method.hpp"
 #include "tools/commands/least_squares/uncertainty.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>

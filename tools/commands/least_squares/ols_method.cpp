@@ -1,6 +1,6 @@
 #include "tools/commands/least_squares/ols_method.hpp"
 
-#include "tools/checks/qr_error.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <algorithm>
