@@ -84,6 +84,20 @@ Timed time_library(const CommonOptions& options, const Method<Problem, Result>& 
       options, solver.prepare, [&] { solver.run(nullptr); }, gpu ? std::vector{0} : std::vector<int>{});
 }
 
+/// Times a library's method, reports its times after its end, and returns its result.
+template <class Problem, class Result>
+Result solve_by_library(const CommonOptions& options, Report& report, const Method<Problem, Result>& method,
+                        Problem& problem, double flops) {
+  Timed runs;
+  Result result = [&] {
+    const Solver<Result> solver = method.solver(problem);
+    runs = time_library(options, method, solver);
+    return solver.result();
+  }();
+  report_library(options, report, runs, flops);
+  return result;
+}
+
 /// Returns the peer that runs a method in a benchmark. check(name, result) returns the error relative to its bound.
 template <class Problem, class Result, class Check>
 bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& method, Problem& problem,

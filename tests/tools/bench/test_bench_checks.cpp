@@ -1,5 +1,5 @@
 #include "tools/problems/dense/gemm_data.hpp"
-#include "tools/problems/least_squares/ols_data.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/host/blas.hpp>
@@ -157,16 +157,20 @@ TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are f
 
 TEST_CASE("an ols peer with a wrong solution is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
-  bench::OlsCase what;
-  what.m = 60, what.n = 20, what.rhs = 2, what.tile = {16, 16};
-  const bench::OlsData<double> data(runtime, what);
-  data.restore();
-  lapack::gels(60, 20, 2, data.a(), 60, data.b(), 60);
-  CHECK(data.check("right", data.b(), 60) <= 1);
-  data.b()[19] += 1e-10;
-  CHECK_THROWS_AS(data.check("element", data.b(), 60), bench::WrongResult);
-  data.restore();
-  CHECK_THROWS_AS(data.check("idle", data.b(), 60), bench::WrongResult);
+  cli::OlsProblem<double> problem{{}, 0, "16", {60, 20}, 2, 1, &runtime};
+  problem.generate_uniform(false);
+  const auto solver = find_method(cli::ols_table<double>(), "lapack").solver(problem);
+  solver.prepare();
+  solver.run(nullptr);
+  LeastSquares<double> answer = solver.result();
+  CHECK(check_peer("right", problem, answer) <= 1);
+  answer.X(19, 0) += 1e-10;
+  CHECK_THROWS_AS(check_peer("element", problem, answer), bench::WrongResult);
+  std::copy_n(problem.b.data(), 20, answer.X.data());
+  CHECK_THROWS_AS(check_peer("idle", problem, answer), bench::WrongResult);
+  answer = solver.result();
+  answer.status = SolveStatus::rank_deficient;
+  CHECK_THROWS_AS(check_peer("rank", problem, answer), bench::WrongResult);
 }
 
 TEST_CASE("a tall and skinny R without a row or with a wrong digit is found, for any signs") {

@@ -9,8 +9,8 @@
 #include "tools/checks/glm_error.hpp"
 #include "tools/commands/least_squares/distances.hpp"
 #include "tools/commands/least_squares/glm_library.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
 #include "tools/commands/least_squares/uncertainty.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>

@@ -8,7 +8,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/lse_error.hpp"
 #include "tools/commands/least_squares/distances.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
