@@ -98,12 +98,12 @@ Result solve_by_library(const CommonOptions& options, Report& report, const Meth
   return result;
 }
 
-/// Returns the peer that runs a method in a benchmark. check(name, result) returns the error relative to its bound.
-template <class Problem, class Result, class Check>
-bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& method, Problem& problem,
-                      Runtime& runtime, const Check& check) {
+/// Returns the peer that runs a method in a benchmark. check_peer(name, problem, result) checks its result and returns
+/// the error relative to the bound.
+template <class Problem, class Result>
+bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& method, Problem& problem) {
   const auto solver = std::make_shared<Solver<Result>>(method.solver(problem));
-  const auto run = [&runtime, solver, library = method.library()] {
+  const auto run = [&problem, solver, library = method.library()] {
     std::optional<PausedWorkers> paused;
     std::optional<blas::Threads> threads;
     if (library) {
@@ -114,13 +114,31 @@ bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& me
     bench::settle();
     return bench::seconds_of([&] {
       if (library) return solver->run(nullptr);
-      Graph g(runtime);
+      Graph g(*problem.runtime);
       solver->run(&g);
       g.wait();
       if (solver->finish) solver->finish();
     });
   };
-  return bench::checked(name, run, [solver, name, check] { return check(name, solver->result()); });
+  return bench::checked(name, run, [&problem, solver, name] { return check_peer(name, problem, solver->result()); });
+}
+
+/// Returns the names of a benchmark's peers: "tesela" for its default row, then all rows.
+template <class Problem, class Result>
+std::vector<std::string> peer_names(const std::vector<Method<Problem, Result>>& rows) {
+  std::vector<std::string> names{"tesela"};
+  for (const auto& row : rows) names.push_back(row.name);
+  return names;
+}
+
+/// Returns the peers of these names; "tesela" runs the row `own`.
+template <class Problem, class Result>
+std::vector<bench::Peer> make_peers(const std::vector<std::string>& names, const std::string& own,
+                                    const std::vector<Method<Problem, Result>>& rows, Problem& problem) {
+  std::vector<bench::Peer> peers;
+  for (const std::string& name : names)
+    peers.push_back(make_peer(name, find_method(rows, name == "tesela" ? own : name), problem));
+  return peers;
 }
 
 }  // namespace tesela::cli

@@ -34,11 +34,7 @@ void run(OlsBenchOptions o) {
     cli::OlsProblem<T> problem{o.method, 0, o.tile, {m, o.n}, o.rhs, o.common.seed, &runtime};
     problem.generate_uniform(o.on_device());
     const TileShape tile = problem.tiles(problem.options(o.method.name));
-    const auto check = [&](const std::string& peer, const auto& answer) { return check_peer(peer, problem, answer); };
-    std::vector<Peer> peers;
-    for (const std::string& name : o.peers)
-      peers.push_back(make_peer(name, find_method(cli::ols_table<T>(), name == "tesela" ? o.method.name : name),
-                                problem, runtime, check));
+    const auto peers = make_peers(o.peers, o.method.name, cli::ols_table<T>(), problem);
     const Case row{fmt::format("{} x {}, {} rhs", m, o.n, o.rhs), m,      o.n,      o.rhs,
                    fmt::format("{}x{}", tile.mb, tile.nb),        o.data, "GFLOP/s"};
     const double flops = ols_flops(problem.shape, o.rhs);
@@ -62,9 +58,7 @@ const cli::Command ols_command(
       app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
       cli::add_tile(app, o->tile, "MB or MBxNB");
       add_to(app, o->method);
-      std::vector<std::string> names{"tesela"};
-      for (const auto& row : cli::ols_table<double>()) names.push_back(row.name);
-      o->add_peers(app, names);
+      o->add_peers(app, peer_names(cli::ols_table<double>()));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

@@ -42,10 +42,8 @@ void add_weights_rows(Report& report, Runtime& runtime, const WlsBenchOptions& o
     cli::OlsProblem<T> problem{{}, 0, "", {o.m, n}, o.rhs, o.common.seed, &runtime};
     problem.generate_uniform(o.on_device());
     const TileShape tile = problem.tiles(problem.options("auto"));
-    const auto check = [&](const std::string& peer, const auto& answer) { return check_peer(peer, problem, answer); };
-    const std::vector<Peer> peers{
-        tesela_weights("weights", problem, weights<T>(o)),
-        make_peer("unweighted", find_method(cli::ols_table<T>(), "auto"), problem, runtime, check)};
+    const std::vector<Peer> peers{tesela_weights("weights", problem, weights<T>(o)),
+                                  make_peer("unweighted", find_method(cli::ols_table<T>(), "auto"), problem)};
     const Case row{fmt::format("{} x {}, weights", o.m, n), o.m,    n,     o.rhs,
                    fmt::format("{}x{}", tile.mb, tile.nb),  o.data, "GB/s"};
     const double bytes = static_cast<double>(o.m) * static_cast<double>(n + o.rhs) * sizeof(T);

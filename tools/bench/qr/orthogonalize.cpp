@@ -24,12 +24,9 @@ void run(const OrthogonalizeOptions& o) {
   const index_t mb = suitable_orthogonalization_tile(runtime, Orthogonalization::householder, o.m, o.n).mb;
   if (o.nb > 0) problem.tile = fmt::format("{}x{}", mb, o.nb);
   problem.generate_uniform(gpu);
-  const auto check = [&](const std::string& peer, const auto& factors) { return check_peer(peer, problem, factors); };
   std::vector<std::string> names = o.peers;
   if (names.empty()) names = {"cholesky-qr2", "cgs2", "mgs", "householder", gpu ? "cusolver" : "lapack"};
-  std::vector<Peer> peers;
-  for (const std::string& name : names)
-    peers.push_back(make_peer(name, find_method(cli::qr_table<T>(), name), problem, runtime, check));
+  const auto peers = make_peers(names, "", cli::qr_table<T>(), problem);
   const double flops = 2 * qr_flops(o.m, o.n);
   report.add({fmt::format("{} x {}", o.m, o.n), o.m, o.n, 0, "", gpu ? "device" : "host", "GFLOP/s"},
              alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });

@@ -33,15 +33,11 @@ void run(QrBenchOptions o) {
   Runtime runtime(o.runtime());
   Report report("qr", o, &runtime);
   const double ceiling = noted_gemm_ceiling<T>(report, runtime);
-  const auto table = cli::qr_table<T>();
   for (const index_t n : o.n) {
     cli::QrProblem<T> problem{o.method, o.tile, {o.m > 0 ? o.m : n, n}, o.common.seed, &runtime};
     problem.checked_whole = index_t{1} << 27;  // all of 32768 x 32768 would take minutes on the host
     problem.generate_uniform(o.on_device());
-    const auto check = [&](const std::string& peer, const auto& factors) { return check_peer(peer, problem, factors); };
-    std::vector<Peer> peers;
-    for (const std::string& name : o.peers)
-      peers.push_back(make_peer(name, find_method(table, name == "tesela" ? "tiles" : name), problem, runtime, check));
+    const auto peers = make_peers(o.peers, "tiles", cli::qr_table<T>(), problem);
     const index_t m = problem.shape.rows;
     const TileShape tile = cli::qr_tile({}, o.tile, runtime, problem.shape);
     const Case row{m == n ? fmt::format("n = {}", n) : fmt::format("{} x {}", m, n),
@@ -77,9 +73,7 @@ const cli::Command qr_command(
       app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
       cli::add_tile(app, o->tile, "MB or MBxNB");
       add_to(app, o->method);
-      std::vector<std::string> names{"tesela"};
-      for (const auto& row : cli::qr_table<double>()) names.push_back(row.name);
-      o->add_peers(app, names);
+      o->add_peers(app, peer_names(cli::qr_table<double>()));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });
