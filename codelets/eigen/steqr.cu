@@ -14,7 +14,7 @@ struct Leaf {
   int* info;
 };
 
-/// By one warp, the vectors in shared memory.
+/// Solves in one warp, with the vectors in shared memory.
 template <class T>
 __global__ void __launch_bounds__(32) solve_leaf(Leaf<T> leaf) {
   extern __shared__ double memory[];
