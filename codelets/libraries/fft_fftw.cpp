@@ -45,7 +45,7 @@ typename Fftw<T>::Plan plan(Kind kind, index_t n, bool in_place) {
   typename F::Plan& made = plans[{kind, n, in_place}];
   if (made != nullptr) return made;
   if (n > std::numeric_limits<int>::max()) throw ArgumentError("fft", "n", std::to_string(n) + " exceeds FFTW's int");
-  // Planning by FFTW_ESTIMATE does not touch them, but looks whether they are the same.
+  // Planning by FFTW_ESTIMATE does not access them, but compares their addresses.
   std::vector<std::complex<T>> memory(2);
   std::complex<T>*const a = memory.data(), *const b = in_place ? a : a + 1;
   T* const real = reinterpret_cast<T*>(kind == Kind::complex_to_real ? b : a);
@@ -83,7 +83,7 @@ void real_to_complex(index_t n, index_t count, const T* in, index_t ld_in, std::
   if (n <= 0 || count <= 0) return;
   const bool in_place = static_cast<const void*>(in) == out;
   const auto p = plan<T>(Kind::real_to_complex, n, in_place);
-  // FFTW promises not to write to the input of this one.
+  // FFTW does not write to the input of this transform.
   for (index_t s = 0; s < count; ++s) Fftw<T>::execute_r2c(p, const_cast<T*>(in) + s * ld_in, raw(out + s * ld_out));
 }
 

@@ -15,7 +15,7 @@ struct Target {
   std::int64_t bit;
 };
 
-/// The vector units that kernels are compiled for, best first.
+/// Vector units that kernels are compiled for, best first.
 constexpr Target compiled[] = {
 #if HWY_ARCH_X86
     {"avx512", HWY_AVX3},
