@@ -5,12 +5,12 @@
 namespace tesela::kernels {
 
 /// Computes stages first … end - 1 (counted from 1) of the wavefront of a factorization of the whole n x n matrix A.
-/// Each entry belongs to one stage, which computes its final value as one sum.
 ///
-/// LU without pivoting (unit L below U's diagonal): entry (i, j) belongs to stage i + j - 1. Cholesky (A = R^T R; only
-/// the upper triangle is read and written): diagonal entries belong to stage 2i - 1, others to stage 2 min(i, j).
-/// `stop` (1 x 1) becomes the position, counted from 1, of a pivot that is zero or not finite (Cholesky: the order of
-/// the leading minor that is not positive). The later stages then do nothing.
+/// stop     1 x 1; becomes the position, counted from 1, of a pivot that is zero or not finite (Cholesky: the order of
+///          the leading minor that is not positive). The later stages then do nothing.
+/// Method   Each entry belongs to one stage, which computes its final value as one sum. LU without pivoting (unit L
+///          below U's diagonal): entry (i, j) belongs to stage i + j - 1. Cholesky (A = R^T R; only the upper triangle
+///          is read and written): diagonal entries belong to stage 2i - 1, others to stage 2 min(i, j).
 template <class T>
 struct FactorStages {
   static constexpr auto name = "factor_stages";

@@ -39,9 +39,10 @@ int gemm_naive(CUstream_st* stream, const GemmProblem<T>& problem, int tile);
 template <class T>
 int gemm_shared(CUstream_st* stream, const GemmProblem<T>& problem, int tile);
 
-/// Multiplies as gemm_shared with `coarsening` elements of C per thread, `tile` apart along the contiguous dimension:
-/// each thread uses a staged element of the other operand `coarsening` times per read. Tile is 16 or 32, coarsening 1,
-/// 2, 4 or 8, and gemm_coarse_fits(sizeof(T), tile, coarsening) must hold.
+/// Multiplies as gemm_shared with `coarsening` elements of C per thread, `tile` apart along the contiguous dimension.
+///
+/// tile       16 or 32; gemm_coarse_fits(sizeof(T), tile, coarsening) must hold.
+/// coarsening 1, 2, 4 or 8: uses of a staged element of the other operand per read.
 template <class T>
 int gemm_coarse(CUstream_st* stream, const GemmProblem<T>& problem, int tile, int coarsening = 2);
 
@@ -50,10 +51,10 @@ constexpr bool gemm_coarse_fits(int bytes, int tile, int coarsening) {
   return (coarsening + 1) * tile * (tile + 1) * bytes <= 49152;
 }
 
-/// Multiplies with tensor cores, register tiles and asynchronous multi-stage copies: our fastest kernel. Needs compute
-/// capability 8.0; an older device, or one with too little shared memory, runs gemm_coarse with tile 32. Its accuracy
-/// is that of a plain product in T. gemm_tuned_f32.cu explains how float reaches this accuracy on tensor cores, and its
-/// limits.
+/// Multiplies with tensor cores, register tiles and asynchronous multi-stage copies: our fastest kernel.
+///
+/// Needs compute capability 8.0; an older device, or one with too little shared memory, runs gemm_coarse with tile 32.
+/// The accuracy is that of a plain product in T; gemm_tuned_f32.cu explains it for float, with its limits.
 template <class T>
 int gemm_tuned(CUstream_st* stream, const GemmProblem<T>& problem);
 

@@ -39,9 +39,10 @@ struct Getrf {
                    Scratch<int> work);
 };
 
-/// Updates the columns C to the right of the columns A, which are factored from row `row` on: exchanges rows, replaces
-/// C's rows of U by L^-1 C, and subtracts L times them from the rows below. The work space has inverted_block rows and
-/// C's columns.
+/// Updates the columns C to the right of the columns A, which are factored from row `row` on.
+///
+/// C        its rows are exchanged, its rows of U become L^-1 C, and L times them is subtracted from the rows below.
+/// work     inverted_block rows and C's columns.
 template <class T>
 struct LuUpdate {
   static constexpr auto name = "lu_update";
@@ -71,9 +72,10 @@ struct Laswp {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, In<int> swaps);
 };
 
-/// Performs one step of a substitution with the columns A, which are factored from row `row` on: replaces X's rows by
-/// L^-1 X and subtracts L times them from the rows below. `upper`: replaces them by U^-1 X and subtracts U times them
-/// from the rows above.
+/// Performs one step of a substitution with the columns A, which are factored from row `row` on.
+///
+/// X        rows become L^-1 X, and L times them is subtracted from the rows below. `upper`: rows become U^-1 X, and U
+///          times them is subtracted from the rows above.
 template <class T>
 struct LuSubstitute {
   static constexpr auto name = "lu_substitute";

@@ -4,9 +4,11 @@
 
 namespace tesela::kernels {
 
-/// Subtracts C -= S^T B, or C -= S B, with rows A of R in a Cholesky factorization A = R^T R whose tiles may have more
-/// columns than rows. S are A's columns from `a_column` on, as many as the product needs. B and C take part from
-/// `column` on.
+/// Updates C -= S^T B, or C -= S B, with rows A of R in a Cholesky factorization A = R^T R.
+///
+/// A        its tiles may have more columns than rows. S are A's columns from `a_column` on, as many as the product
+///          needs.
+/// B, C     take part from `column` on.
 template <class T>
 struct RowUpdate {
   static constexpr auto name = "row_update";

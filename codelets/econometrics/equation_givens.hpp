@@ -4,10 +4,11 @@
 
 namespace tesela::kernels {
 
-/// Computes the facts of EquationQr for `count` equations, with EquationGram's layout, by plane rotations in the stages
-/// of the schedule "diagonal" over each equation's staircase: entry (i, j) becomes zero in stage i + j against row j,
-/// and initial zeros need no rotation (Foschi, Belsley and Kontoghiorghes 2003). A GPU uses one thread block per
-/// equation.
+/// Computes the facts of EquationQr for `count` equations, with EquationGram's layout, by plane rotations.
+///
+/// Method   Each equation's staircase is reduced in the stages of the schedule "diagonal": entry (i, j) becomes zero in
+///          stage i + j against row j, and initial zeros need no rotation (Foschi, Belsley and Kontoghiorghes 2003). A
+///          GPU uses one thread block per equation.
 struct EquationGivens {
   static constexpr auto name = "equation_givens";
   static constexpr std::uint32_t color = 0x17becf;

@@ -9,18 +9,16 @@
 
 namespace tesela::kernels {
 
-/// Performs one task of BulgePlan: the hops of group `group` in window `window`, on the tiles window - 1 and window of
-/// the band (the existing ones; the first one starts at column `column`).
+/// Performs one task of BulgePlan: the hops of group `group` in window `window`.
 ///
-/// Element B(i, j), i >= j, is in row i - j of column j. Rows b + 1 … 2 b - 1 are room for the bulges; no element is
-/// read there before a hop has written it.
-///
-/// Hop k > 0 of sweep s works on blocks of b rows: E, left of the diagonal block D of the hop's rows. The reflector of
-/// hop k - 1 is applied to E from the right. The hop's own reflector annihilates E's first column and is applied to the
-/// rest of E from the left and to D from both sides. Hop 0 annihilates column s instead. (Haidar, Ltaief, Dongarra,
-/// SC11; Lang, SIAM J. Sci. Comput. 14, 1993.)
-///
-/// `before` holds the reflectors of the group's previous task; it is not read in the group's first task.
+/// before   reflectors of the group's previous task; not read in the group's first task.
+/// band     the tiles window - 1 and window (the existing ones; the first one starts at column `column`). Element B(i,
+///          j), i >= j, is in row i - j of column j. Rows b + 1 … 2 b - 1 are room for the bulges; no element is read
+///          there before a hop has written it.
+/// Method   Hop k > 0 of sweep s works on blocks of b rows: E, left of the diagonal block D of the hop's rows. The
+///          reflector of hop k - 1 is applied to E from the right. The hop's own reflector annihilates E's first column
+///          and is applied to the rest of E from the left and to D from both sides. Hop 0 annihilates column s instead.
+///          (Haidar, Ltaief, Dongarra, SC11; Lang, SIAM J. Sci. Comput. 14, 1993.)
 template <class T>
 struct ChaseBulges {
   static constexpr auto name = "chase_bulges";

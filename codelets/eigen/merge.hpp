@@ -10,10 +10,11 @@ namespace tesela::kernels {
 
 /// Selects, gathers and rotates columns of some blocks of rows (LAPACK laed2).
 ///
-/// Column j of [kept | deflated] is column plan(j) of the sources, or zero if that is -1. Then for r = 0, 1, … columns
-/// x and y of [kept | deflated], with the indices plan(kept + deflated + 2 r) and the next one, become c x + s y and c
-/// y - s x with c, s in row r of `rotations`. A column in several rotations is y in one and x in the next. A tile with
-/// one column more than args specifies counts as empty.
+/// kept, deflated column j of [kept | deflated] becomes column plan(j) of the sources, or zero if that is -1. A tile
+///                with one column more than args specifies counts as empty.
+/// rotations      row r has c, s. For r = 0, 1, … columns x and y of [kept | deflated], with the indices plan(kept +
+///                deflated + 2 r) and the next one, become c x + s y and c y - s x. A column in several rotations is y
+///                in one and x in the next.
 template <class T>
 struct MergeColumns {
   static constexpr auto name = "merge_columns";

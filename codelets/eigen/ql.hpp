@@ -10,12 +10,12 @@ namespace tesela::kernels {
 /// Performs QL sweeps until T is diagonal or `rotations` is full. A capacity below n records no rotations, and the
 /// sweeps continue to the end.
 ///
-/// T        n x 2: diagonal and, from row 0 on, off-diagonal; entries of size at most 2.
-/// progress 3 x 1, initially zeros: the present eigenvalue, its sweeps, and all sweeps up to here.
+/// T         n x 2: diagonal and, from row 0 on, off-diagonal; entries of size at most 2.
+/// progress  3 x 1, initially zeros: the present eigenvalue, its sweeps, and all sweeps up to here.
 /// rotations capacity x 2: c and s.
-/// sweeps   2 x columns: the number of recorded sweeps and whether T is diagonal; then the first and the last row of
-///          each sweep.
-/// info     1 + the eigenvalue that did not converge.
+/// sweeps    2 x columns: the number of recorded sweeps and whether T is diagonal; then the first and the last row of
+///           each sweep.
+/// info      1 + the eigenvalue that did not converge.
 template <class T>
 struct QlSweeps {
   static constexpr auto name = "ql_sweeps";

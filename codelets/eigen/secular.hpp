@@ -45,9 +45,10 @@ struct SecularWeights {
                    std::span<const In<T>> roots);
 };
 
-/// Computes the unit eigenvectors weight / (pole - root) of args.count roots of this tile from args.first on, one per
-/// column of `vectors` (k rows, at least args.count columns). Row r belongs to pole order(r). `weights` are all
-/// weights, tile by tile.
+/// Computes the unit eigenvectors weight / (pole - root) of args.count roots of this tile from args.first on.
+///
+/// vectors  k rows, one column per root: at least args.count. Row r belongs to pole order(r).
+/// weights  all weights, tile by tile.
 template <class T>
 struct SecularVectors {
   static constexpr auto name = "secular_vectors";
@@ -65,9 +66,11 @@ struct SecularVectors {
                    Scratch<T> work, std::span<const In<T>> weights);
 };
 
-/// Computes two products with the same vectors for all roots of this tile, without storing the vectors: new_upper(j) is
-/// `upper` (1 x u) times the first u components of vector j, and new_lower(j) is `lower` (1 x l) times its last l
-/// components. u and l are args.upper and args.lower, since no tile is empty.
+/// Computes two products with the same vectors for all roots of this tile, without storing the vectors.
+///
+/// upper    1 x u; new_upper(j) becomes its product with the first u components of vector j.
+/// lower    1 x l; new_lower(j) becomes its product with the last l components. u and l are args.upper and args.lower,
+///          since no tile is empty.
 template <class T>
 struct SecularRows {
   static constexpr auto name = "secular_rows";

@@ -40,9 +40,12 @@ struct Stedc {
   static void cpu(const Args& args, In<T> t, Out<T> values, Out<T> vectors, InOut<int> info);
 };
 
-/// Computes all eigenpairs of a whole symmetric matrix by one call of LAPACK or cuSOLVER (syevd). The lower triangle of
-/// A is read; its elements are of size 1. A is overwritten by the vectors, one per column in the order of the ascending
-/// values (n x 1), or destroyed. info is syevd's.
+/// Computes all eigenpairs of a whole symmetric matrix by one call of LAPACK or cuSOLVER (syevd).
+///
+/// A        only the lower triangle is read, with elements of size 1. A is overwritten by the vectors, one per column
+///          in the order of the values, or destroyed.
+/// values   n x 1, ascending.
+/// info     syevd's.
 template <class T>
 struct Syevd {
   static constexpr auto name = "syevd";

@@ -26,8 +26,10 @@ struct BandPanel {
 
 /// Factors the panel's columns of A - V Z^T - Z V^T from their diagonal block on.
 ///
-/// The diagonal block and R are written to the band (element (i, j) in row i - j of column j), V with its zeros and
-/// ones to P(r:, :), T to its own tile. Scratch: qr_work().
+/// P        V with its zeros and ones is written to P(r:, :).
+/// band     the diagonal block and R; element (i, j) in row i - j of column j.
+/// T        its own tile.
+/// Scratch  qr_work().
 template <class T>
 struct Sy2sbPanel {
   static constexpr auto name = "sy2sb_panel";
@@ -123,9 +125,10 @@ struct Sy2sbUpdate {
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a);
 };
 
-/// Computes the T of all of a block's columns from V and from the panels' T (the list in order, or side by side in its
-/// only tile), each of b columns except the last: I - V T V^T is the product of the panels' reflectors (LAPACK larft by
-/// blocks).
+/// Computes the T of all of a block's columns from V and from the panels' T (LAPACK larft by blocks).
+///
+/// panels   the list in order, or side by side in its only tile, each of b columns except the last. I - V T V^T is the
+///          product of the panels' reflectors.
 template <class T>
 struct JoinReflectors {
   static constexpr auto name = "join_reflectors";

@@ -46,9 +46,10 @@ TESELA_BOTH inline float combine(float c, float a, float s, float b) {
 #endif
 }
 
-/// Returns sqrt(1 - x^2) for |x| <= sqrt(1/2), to slightly more than half a unit in the last place, by operations that
-/// cannot be fused. The plain square root would be rounded down more often than up for small x, and a chain of a
-/// thousand rotations would shrink its vectors.
+/// Returns sqrt(1 - x^2) for |x| <= sqrt(1/2), to slightly more than half a unit in the last place.
+///
+/// The operations cannot be fused. The plain square root would be rounded down more often than up for small x, and a
+/// chain of a thousand rotations would shrink its vectors.
 template <class T>
 TESELA_BOTH inline T complement(T x) {
   const T root = std::sqrt((T(1) - x) * (T(1) + x));
@@ -86,9 +87,10 @@ TESELA_BOTH inline Rotation<T> unpack(T rho) {
   return {c, internal::complement(c)};
 }
 
-/// Returns the scalar of a rotation: 1 if c = 0; sign(c) s / 2 if |s| < |c|; else 2 sign(s) / c. The signs make the
-/// larger of c and s positive, so that (-c, -s) has the same scalar: unpack(pack(x)) is x or -x. It is x, bit for bit,
-/// for the rotations that givens() and unpack() return.
+/// Returns the scalar of a rotation: 1 if c = 0; sign(c) s / 2 if |s| < |c|; else 2 sign(s) / c.
+///
+/// The signs make the larger of c and s positive, so that (-c, -s) has the same scalar: unpack(pack(x)) is x or -x. It
+/// is x, bit for bit, for the rotations that givens() and unpack() return.
 template <class T>
 TESELA_BOTH inline T pack(const Rotation<T>& x) {
   if (x.c == T(0)) return T(1);

@@ -6,9 +6,11 @@
 
 namespace tesela::kernels {
 
-/// Computes eigenvectors of a symmetric n x n matrix A by inverse iteration. Column j of x (n x k) becomes a unit
-/// eigenvector for the eigenvalue values(j): two steps of (A - l I) x = x from a random vector, by elimination with
-/// partial pivoting. If a pivot is zero, l moves by a rounding error of `norm`. Only on cores.
+/// Computes eigenvectors of a symmetric n x n matrix A by inverse iteration. Only on cores.
+///
+/// x        n x k; column j becomes a unit eigenvector for the eigenvalue values(j).
+/// Method   two steps of (A - l I) x = x from a random vector, by elimination with partial pivoting. If a pivot is
+///          zero, l moves by a rounding error of `norm`.
 struct InverseIteration {
   static constexpr auto name = "inverse_iteration";
   static constexpr std::uint32_t color = 0x64b5cd;

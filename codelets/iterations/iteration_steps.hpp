@@ -65,9 +65,10 @@ struct QrSteps {
                    Scratch<T> work);
 };
 
-/// Performs LR steps on an n x n D in the same way: D = L U by Crout's elimination without pivoting, U's diagonal 1,
-/// then D = U L, which converges to a lower triangle. With `cholesky`, for positive definite D: D = R R^T, R lower
-/// triangular, then D = R^T R.
+/// Performs LR steps on an n x n D in the same way.
+///
+/// D        D = L U by Crout's elimination without pivoting, U's diagonal 1, then D = U L, which converges to a lower
+///          triangle. With `cholesky`, for positive definite D: D = R R^T, R lower triangular, then D = R^T R.
 template <class T>
 struct LrSteps {
   static constexpr auto name = "lr_steps";

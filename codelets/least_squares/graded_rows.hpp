@@ -25,13 +25,14 @@ struct GradedTriangle {
   std::vector<T> residual_norms;   ///< of the residual of each column of C, in the units of the data
 };
 
-/// Joins classes of rows whose sizes may differ by any factor, with errors in each row relative to its size. Rows are
-/// sorted by size and columns pivoted (M. Powell and J. Reid 1969; A. Cox and N. Higham, "Stability of Householder QR
-/// factorization for weighted least squares problems", 1998).
+/// Joins classes of rows whose sizes may differ by any factor, with errors in each row relative to its size.
 ///
-/// A class of lower rank (singular values up to rcond times the largest, columns scaled to unit norm) is reduced to its
-/// rank first: rounding errors of heavy rows must not be mistaken for light rows. The triangle ends at the first pivot
-/// that errors of rcond in each row, times its class's size, may have caused. All numbers are finite.
+/// classes  all numbers must be finite.
+/// rcond    a class of lower rank (singular values up to rcond times the largest, columns scaled to unit norm) is
+///          reduced to its rank first: rounding errors of heavy rows must not be mistaken for light rows. The triangle
+///          ends at the first pivot that errors of rcond in each row, times its class's size, may have caused.
+/// Method   Rows are sorted by size and columns pivoted (M. Powell and J. Reid 1969; A. Cox and N. Higham, "Stability
+///          of Householder QR factorization for weighted least squares problems", 1998).
 template <class T>
 GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcond);
 

@@ -14,13 +14,15 @@ struct RankRevealed {
   double cut = 0;                       ///< ||R22||_F
 };
 
-/// Factors the k x n upper trapezoid R, k <= n, zeros below its diagonal, in place, and replaces C by Q^T C.
+/// Factors the k x n upper trapezoid R, k <= n, in place, and replaces C by Q^T C.
 ///
-/// The singular values (LAPACK gesvd, in double precision) determine the rank. Column pivoting (geqp3) chooses R11. If
-/// its R22 is too large for that rank, as for Kahan's matrix, columns of R11 and R22 are swapped while that doubles
-/// |det R11| (Gu and Eisenstat, "Efficient algorithms for computing a strong rank-revealing QR factorization", 1996,
-/// algorithm 4 with f = 2). Then ||R22|| is at most sqrt(1 + 4 rank (n - rank)) times the smallest one of any matrix of
-/// that rank. R keeps zeros below its diagonal. R and C must be finite, and R near 1.
+/// R        finite and near 1, zeros below its diagonal, also afterwards.
+/// C        finite.
+/// Method   The singular values (LAPACK gesvd, in double precision) determine the rank. Column pivoting (geqp3) chooses
+///          R11. If its R22 is too large for that rank, as for Kahan's matrix, columns of R11 and R22 are swapped while
+///          that doubles |det R11| (Gu and Eisenstat, "Efficient algorithms for computing a strong rank-revealing QR
+///          factorization", 1996, algorithm 4 with f = 2). Then ||R22|| is at most sqrt(1 + 4 rank (n - rank)) times
+///          R's distance from the nearest matrix of that rank.
 template <class T>
 RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond);
 

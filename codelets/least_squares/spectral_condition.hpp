@@ -4,14 +4,15 @@
 
 namespace tesela::kernels {
 
-/// Returns the ratio of the largest to the smallest singular value of the n x n upper triangle R, with zeros below its
-/// diagonal and none on it, by Lanczos's method: eight steps with R^T R and sixteen with its inverse, from one start
-/// vector.
+/// Returns an estimate of the ratio of the largest to the smallest singular value of the n x n upper triangle R.
 ///
-/// The result may be too small. Over random starts the mean loss is at most a tenth at n = 6000, whatever the singular
-/// values are (Kuczynski and Wozniakowski, "Estimating the largest eigenvalue by the power and Lanczos algorithms with
-/// a random start", 1992: 0.103 (ln(n (k - 1)^4) / (k - 1))^2 of the eigenvalue after k steps). It needs 64 n^2
-/// operations; the singular values themselves need 8/3 n^3. NaN if the inverse overflows.
+/// R        zeros below its diagonal, and none on it.
+/// Returns  NaN if the inverse overflows. The result may be too small: over random starts the mean loss is at most a
+///          tenth at n = 6000, whatever the singular values are (Kuczynski and Wozniakowski, "Estimating the largest
+///          eigenvalue by the power and Lanczos algorithms with a random start", 1992: 0.103 (ln(n (k - 1)^4) / (k -
+///          1))^2 of the eigenvalue after k steps).
+/// Method   Lanczos's method: eight steps with R^T R and sixteen with its inverse, from one start vector. It needs 64
+///          n^2 operations; the singular values themselves need 8/3 n^3.
 template <class T>
 double spectral_condition(const HostMatrix<T>& R);
 

@@ -39,9 +39,10 @@ struct Gelsd {
 template <class T>
 Gelsd<T> gelsd(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb, double rcond);
 
-/// Solves B = A^-1 B for a symmetric positive definite A, n x n, by Cholesky's factorization. Only the lower triangle
-/// of A is read; A is overwritten. Returns LAPACK's info: k if the leading minor of order k is not positive; B is
-/// unchanged then.
+/// Solves B = A^-1 B for a symmetric positive definite A, n x n, by Cholesky's factorization.
+///
+/// A        only the lower triangle is read; overwritten.
+/// Returns  LAPACK's info: k if the leading minor of order k is not positive; B is unchanged then.
 template <class T>
 int posv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb);
 
@@ -77,9 +78,11 @@ void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* 
 template <class T>
 double gecon(index_t n, const T* factors, index_t lda, T norm);
 
-/// Factors P^T A P = R^T R in place with diagonal pivoting for the symmetric positive semidefinite matrix whose upper
-/// triangle is A's, n x n. Returns the rank, the number of computed rows of R, after which no pivot exceeds
-/// `tolerance`. pivots[j], counted from 0, is the row of A that became row j.
+/// Factors P^T A P = R^T R in place with diagonal pivoting, for a symmetric positive semidefinite matrix.
+///
+/// A        n x n, the upper triangle of the matrix.
+/// pivots   pivots[j], counted from 0, is the row of A that became row j.
+/// Returns  the rank, the number of computed rows of R, after which no pivot exceeds `tolerance`.
 template <class T>
 index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tolerance);
 
@@ -88,15 +91,18 @@ index_t pstrf(index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T tole
 template <class T>
 int potrf(index_t n, T* a, index_t lda);
 
-/// Solves, as syevd, A x = lambda B x (kind 1), A B x = lambda x (2) or B A x = lambda x (3), by the upper triangles of
-/// A and B; X^T B X = I (1, 2) or X^T B^-1 X = I (3). B is overwritten as well. Returns LAPACK's info: n + k if the
-/// leading minor of B of order k is not positive.
+/// Solves A x = lambda B x (kind 1), A B x = lambda x (2) or B A x = lambda x (3), in the manner of syevd.
+///
+/// A, B     their upper triangles; both are overwritten. X^T B X = I (1, 2) or X^T B^-1 X = I (3).
+/// Returns  LAPACK's info: n + k if the leading minor of B of order k is not positive.
 template <class T>
 int sygvd(int kind, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w, bool vectors = true);
 
-/// Reduces A = Q T Q^T in place for the symmetric matrix whose lower triangle is A's, n x n: T, tridiagonal, with
-/// diagonal d (n) and off-diagonals e (n - 1), and the Householder vectors of Q below them, their factors in tau (n -
-/// 1).
+/// Reduces the symmetric matrix whose lower triangle is A's, n x n, to a tridiagonal T in place: A = Q T Q^T.
+///
+/// A        becomes the Householder vectors of Q, below T.
+/// d, e     diagonal (n) and off-diagonals (n - 1) of T.
+/// tau      n - 1 factors of the Householder vectors.
 template <class T>
 void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau);
 

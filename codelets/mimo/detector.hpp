@@ -23,8 +23,10 @@ enum class DetectorKind : std::uint8_t {
 };
 
 /// Finds labels of signals as SphereSearch does, by a detector of the given kind, in complex form except lr and ep.
-/// Runs on cores; QuickDetector is for GPUs. The report has the labels' distance and the number of visited paths. If
-/// the detector has no result, as zf with dependent columns, the labels are -1 and the report has the flag `failed`.
+///
+/// labels   -1 if the detector has no result, as zf with dependent columns.
+/// reports  the labels' distance and the number of visited paths; the flag `failed` without a result.
+/// Method   Runs on cores; QuickDetector is for GPUs.
 template <class T>
 struct Detector {
   static constexpr auto name = "mimo_detector";

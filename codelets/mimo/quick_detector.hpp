@@ -6,9 +6,10 @@ namespace tesela::kernels {
 
 /// Detects by Detector's mf, zf, mmse, kbest and nway on GPUs.
 ///
-/// mf, zf and mmse compute in double, as on cores, and accept up to 16 streams. kbest and nway accept square QAM and up
-/// to 16 streams and antennas; their distances are in T. kbest accepts up to 32 paths and 16 amplitudes, and orders
-/// that groups of lanes can find. Tiles as QuickSoft's, labels and reports as Detector's.
+/// h, y     tiles as for QuickSoft. Up to 16 streams. kbest and nway need square QAM and up to 16 antennas; kbest
+///          accepts up to 32 paths and 16 amplitudes, and orders that groups of lanes can find.
+/// labels   as Detector's, and so are the reports. mf, zf and mmse compute in double, as on cores; kbest and nway
+///          compute distances in T.
 template <class T>
 struct QuickDetector {
   static constexpr auto name = "mimo_quick_detector";

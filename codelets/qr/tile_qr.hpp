@@ -16,9 +16,12 @@ namespace tesela::kernels {
 // T is stored as by LAPACK's geqrt: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows 0 … ib
 // - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width. Below these triangles are zeros.
 
-/// Returns the shape of the Scratch tile of the kernels below, for steps of at most `width` columns. `across` is the
-/// largest size of a tile of A or C in the dimension that Q does not change: columns, or C's rows if Q multiplies from
-/// the right. GPUs need more, depending on `rows`, the largest number of rows of a tile of A; with_gpu: there are GPUs.
+/// Returns the shape of the Scratch tile of the kernels below, for steps of at most `width` columns.
+///
+/// across   largest size of a tile of A or C in the dimension that Q does not change: columns, or C's rows if Q
+///          multiplies from the right.
+/// rows     largest number of rows of a tile of A, on which the larger space for GPUs depends.
+/// with_gpu there are GPUs.
 constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_gpu) {
   if (!with_gpu) return {width, across + 2 * width};
   constexpr index_t exchange = 33024;  // floats that hold panel_exchange_bytes
@@ -75,12 +78,12 @@ struct Unmqr {
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
 };
 
-/// Factors [R; B] = Q [R'; 0] (LAPACK tpqrt), where R = a(row:row+width, col:col+width) is upper triangular and B =
-/// b(:, col:col+width). Then applies Q^T to the columns right of col+width of both tiles, for the later steps of the
-/// same tile column.
+/// Factors [R; B] = Q [R'; 0] (LAPACK tpqrt), and applies Q^T to the columns right of col+width of both tiles.
 ///
-/// TS form: B is full and becomes V. TT form (`triangle`): only B's upper triangle takes part; the vectors of other
-/// transformations below it stay.
+/// A        R = a(row:row+width, col:col+width) is upper triangular.
+/// B        b(:, col:col+width). TS form: B is full and becomes V. TT form (`triangle`): only B's upper triangle takes
+///          part; the vectors of other transformations below it stay. Later steps of the same tile column factor the
+///          columns to the right.
 template <class T>
 struct Tpqrt {
   static constexpr auto name = "tpqrt";

@@ -42,9 +42,11 @@ struct CauchyTables {
   static void cpu(const Args& args, Out<T> tables);
 };
 
-/// Computes quality(part, s) = ||(C - sigma_s I) B x - x|| for B, number s of a CauchyInvert, and x, the first of
-/// `starts`: the rounding errors of the inverse. A Ritz pair of B is one of C to about this error times its distance
-/// from the shift.
+/// Computes quality(part, s) = ||(C - sigma_s I) B x - x||, the rounding errors of an inverse.
+///
+/// inverse  B is number s of a CauchyInvert. A Ritz pair of B is one of C to about this error times its distance from
+///          the shift.
+/// starts   x is the first column.
 template <class T>
 struct CauchyQuality {
   static constexpr auto name = "cauchy_quality";

@@ -13,10 +13,13 @@ struct CauchySolveArgs : RefinedSolveArgs<T> {
   double least = 0;  ///< pivots of at most this magnitude mean that sigma is an eigenvalue
 };
 
-/// Solves B = (T - sigma I)^-1 B by CauchyInvert's `inverse` and iterative refinement: see RefinedSolveArgs for args,
-/// b, outcome and info. A breakdown of the inverse has the order i <= ceil(n / 2) in the first block, an order i >
-/// ceil(n / 2) in the second (row i - ceil(n / 2)), or, if a pivot was too small, that block's last order. work is
-/// cauchy_solve_work(n, k).
+/// Solves B = (T - sigma I)^-1 B by CauchyInvert's `inverse` and iterative refinement.
+///
+/// args, b, outcome see RefinedSolveArgs.
+/// info             see RefinedSolveArgs. A breakdown of the inverse has the order i <= ceil(n / 2) in the first block,
+///                  an order i > ceil(n / 2) in the second (row i - ceil(n / 2)), or, if a pivot was too small, that
+///                  block's last order.
+/// work             cauchy_solve_work(n, k).
 template <class T>
 struct CauchyInverseSolve {
   static constexpr auto name = "cauchy_inverse_solve";

@@ -33,10 +33,10 @@ struct LanczosStart {
 
 /// Performs `steps` steps in each of several slots; slot s has the shift shift[s] and has completed first[s] steps.
 ///
-/// refine   follows each product with the inverse by one step of iterative refinement, which makes it backward stable
-///          (three products).
+/// refine       follows each product with the inverse by one step of iterative refinement, which makes it backward
+///              stable (three products).
 /// coefficients column s steps + k is (alpha, beta, gamma, delta) of slot s's k-th step. If a beta or delta is zero to
-///          rounding, the space is invariant; the next vector and all later coefficients are then zero.
+///              rounding, the space is invariant; the next vector and all later coefficients are then zero.
 template <class T>
 struct LanczosSteps {
   static constexpr auto name = "lanczos_steps";
@@ -56,9 +56,11 @@ struct LanczosSteps {
                    Scratch<T> work, std::span<const InOut<T>> slots);
 };
 
-/// Does the same with Levinson's recursion for t (n x 1) instead of an inverse: n steps for each solve, which uses the
-/// order of the unknowns, between two sine transforms. The slots' first three columns are not used. If the recursion
-/// breaks down (a leading minor of T - sigma I vanishes), the coefficients are NaN.
+/// Does the same as LanczosSteps with Levinson's recursion for t (n x 1) instead of an inverse.
+///
+/// coefficients NaN if the recursion breaks down (a leading minor of T - sigma I vanishes).
+/// slots        the first three columns are not used.
+/// Method       Each solve needs n steps; it uses the order of the unknowns and lies between two sine transforms.
 template <class T>
 struct LevinsonLanczosSteps {
   static constexpr auto name = "levinson_lanczos_steps";

@@ -19,7 +19,7 @@ enum LevinsonReport : std::uint8_t {
 ///
 /// t        n x 1, t times 2^-args.exponent.
 /// shifts   s x 1.
-/// b,       x n x (s k), the k columns of a shift side by side. Each column of b is scaled to size 1 during the solve
+/// b, x     n x (s k), the k columns of a shift side by side. Each column of b is scaled to size 1 during the solve
 ///          (tiles/power_of_two.hpp), so that products stay in range. x is zero for a shift that breaks down.
 /// report   levinson_report_rows x s.
 /// work     levinson_work_rows(n) x (s k).

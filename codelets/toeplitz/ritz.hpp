@@ -70,10 +70,13 @@ struct RitzPairs {
 
 namespace lanczos {
 
-/// Computes the eigenvalues of the symmetric tridiagonal matrix with diagonal d, in place and in no order, and the last
-/// components of its unit eigenvectors, by implicit QL steps that keep one row of the vectors (G. Golub, J. Welsch,
-/// Math. Comp. 23, 1969, keep the first). The off-diagonal e (n - 1 of n numbers) is overwritten. Returns false if it
-/// does not converge.
+/// Computes the eigenvalues of a symmetric tridiagonal matrix, and the last components of its unit eigenvectors.
+///
+/// d        diagonal; becomes the eigenvalues, in no order.
+/// e        off-diagonal (n - 1 of n numbers); overwritten.
+/// Returns  false if it does not converge.
+/// Method   implicit QL steps that keep one row of the vectors (G. Golub, J. Welsch, Math. Comp. 23, 1969, keep the
+///          first).
 bool ritz_values(index_t n, double* d, double* e, double* last);
 
 }  // namespace lanczos

@@ -29,9 +29,11 @@ struct FromSineBasis {
                    std::span<const InOut<T>> v);
 };
 
-/// Orthogonalizes the first `columns[p]` vectors of part p of x (0: symmetric, 1: skew) against the last `others[p]` of
-/// the `ends[p]` vectors in y, which are orthonormal: X <- X - Y Y' X, then normalized. work has as many rows as y has
-/// columns, and as many columns as x.
+/// Orthogonalizes vectors against others, X <- X - Y Y' X, and normalizes them.
+///
+/// x        the first `columns[p]` vectors of part p (0: symmetric, 1: skew) change.
+/// y        the last `others[p]` of its `ends[p]` vectors are used; they are orthonormal.
+/// work     as many rows as y has columns, as many columns as x.
 template <class T>
 struct OrthogonalizeAgainst {
   static constexpr auto name = "orthogonalize_against";

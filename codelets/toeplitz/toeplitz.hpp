@@ -31,9 +31,11 @@ double toeplitz_norm_bound(index_t n, const T* t, double sigma);
 template <class T>
 double toeplitz_one_norm(index_t n, const T* t);
 
-/// Computes spectrum = the eigenvalues of the circulant matrix of order N = toeplitz_length(n) whose leading n x n
-/// block is T, N/2 + 1 of them (the others repeat); t is n x 1 and work toeplitz_rows(N) x 1. ToeplitzMultiply reads
-/// the spectrum instead of T.
+/// Computes the eigenvalues of the circulant matrix of order N = toeplitz_length(n) whose leading n x n block is T.
+///
+/// t        n x 1.
+/// spectrum N/2 + 1 eigenvalues (the others repeat), which ToeplitzMultiply reads instead of T.
+/// work     toeplitz_rows(N) x 1.
 template <class T>
 struct ToeplitzSpectrum {
   static constexpr auto name = "toeplitz_spectrum";
@@ -43,9 +45,10 @@ struct ToeplitzSpectrum {
   static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work);
 };
 
-/// Computes Y = alpha (weight T - sigma I) X + beta Y by Fourier transforms; X and Y are n x k, work is
-/// toeplitz_rows(N) x k. Y is not read if beta is 0. The error of a column is a few roundings of ||t|| ||x|| sqrt(log
-/// n).
+/// Computes Y = alpha (weight T - sigma I) X + beta Y by Fourier transforms.
+///
+/// X, Y     n x k; Y is not read if beta is 0. The error of a column is a few roundings of ||t|| ||x|| sqrt(log n).
+/// work     toeplitz_rows(N) x k.
 template <class T>
 struct ToeplitzMultiply {
   static constexpr auto name = "toeplitz_multiply";

@@ -41,9 +41,11 @@ struct ToeplitzHalfValues {
   static void cpu(const Args& args, In<T> t, Out<T> half, Out<double> values);
 };
 
-/// Forms the half of the symmetric Toeplitz matrix with first column t that acts on vectors with J x = x (part 0) or J
-/// x = -x (part 1), as a dense matrix a of order cauchy_rows(n, part): t(|i - j|) +- t(n - 1 - i - j), the middle row
-/// and column of an odd n scaled by sqrt(2), its corner t(0).
+/// Forms one half of the symmetric Toeplitz matrix with first column t as a dense matrix.
+///
+/// part     0: the half that acts on vectors with J x = x, 1: with J x = -x.
+/// a        of order cauchy_rows(n, part): t(|i - j|) +- t(n - 1 - i - j), the middle row and column of an odd n scaled
+///          by sqrt(2), its corner t(0).
 template <class T>
 void toeplitz_half(index_t n, const T* t, int part, T* a, index_t lda);
 

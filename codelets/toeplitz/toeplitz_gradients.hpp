@@ -31,9 +31,13 @@ struct ToeplitzGradientsArgs : RefinedSolveArgs<T> {
 
 constexpr index_t toeplitz_gradient_numbers = 1024;
 
-/// Solves B = (T - sigma I)^-1 B by gradients and iterative refinement: see RefinedSolveArgs for b, outcome and info. A
-/// breakdown has the order n: if ToeplitzChan's `broken` is set, or if a direction d has d^T T d <= 0. work is 2
-/// spectrum.rows x 8 k, numbers toeplitz_gradient_numbers x 1.
+/// Solves B = (T - sigma I)^-1 B by gradients and iterative refinement.
+///
+/// b, outcome see RefinedSolveArgs.
+/// info       see RefinedSolveArgs. A breakdown has the order n: if ToeplitzChan's `broken` is set, or if a direction d
+///            has d^T T d <= 0.
+/// work       2 spectrum.rows x 8 k.
+/// numbers    toeplitz_gradient_numbers x 1.
 template <class T>
 struct ToeplitzGradientsSolve {
   static constexpr auto name = "toeplitz_gradients";

@@ -6,10 +6,10 @@ namespace tesela::kernels {
 
 /// Solves B = A^-1 B for a tridiagonal A with partial pivoting (LAPACK gtsv).
 ///
-/// dl,      d, du n x 1, not changed; dl of the first row and du of the last are not read.
-/// B        n x any; invalid unless info is 0.
-/// work     n x 3, for copies of the diagonals.
-/// info     LAPACK's, or, if that is 0, the first row, counted from 1, whose unknowns are not finite.
+/// dl, d, du n x 1, not changed; dl of the first row and du of the last are not read.
+/// B         n x any; invalid unless info is 0.
+/// work      n x 3, for copies of the diagonals.
+/// info      LAPACK's, or, if that is 0, the first row, counted from 1, whose unknowns are not finite.
 template <class T>
 struct Gtsv {
   static constexpr auto name = "gtsv";

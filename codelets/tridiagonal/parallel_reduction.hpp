@@ -15,12 +15,12 @@ enum class ParallelReduction : std::uint8_t {
 /// Solves B <- A^-1 B without pivoting; each column of B is a system (Y. Zhang, J. Cohen, J. D. Owens, Fast Tridiagonal
 /// Solvers on the GPU, PPoPP 2010).
 ///
-/// dl,      d, du the same column belongs to the system's matrix, or their only column to all systems. dl of the first
-///          row and du of the last are not read.
-/// info     0; i + 1 + n s if row i of system s could not be eliminated or is not finite; n + n s if the residual of
-///          system s exceeds `bound`, only with rd and cr-rd, which lose digits as products grow. X of that system is
-///          invalid then.
-/// work     parallel_work rows and, if that exceeds parallel_in_shared, as many columns as B.
+/// dl, d, du the same column belongs to the system's matrix, or their only column to all systems. dl of the first row
+///           and du of the last are not read.
+/// info      0; i + 1 + n s if row i of system s could not be eliminated or is not finite; n + n s if the residual of
+///           system s exceeds `bound`, only with rd and cr-rd, which lose digits as products grow. X of that system is
+///           invalid then.
+/// work      parallel_work rows and, if that exceeds parallel_in_shared, as many columns as B.
 template <class T>
 struct ReduceSystems {
   static constexpr auto name = "reduce_systems";

@@ -73,9 +73,12 @@ struct TridiagonalReduce {
                    Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends);
 };
 
-/// Reduces on cores, and solves rows that do not depend on other tiles: in a long column, stretches between unknowns
-/// that two neighbouring stretches determine alone, to less than the smallest normal number. Each such row is read from
-/// memory once. `work` lists the other rows for Substitute. `info` as for TridiagonalSolve.
+/// Reduces on cores, and solves rows that do not depend on other tiles.
+///
+/// B        solved rows become their unknowns: in a long column, stretches between unknowns that two neighbouring
+///          stretches determine alone, to less than the smallest normal number. Each such row is read from memory once.
+/// work     lists the other rows for TridiagonalSubstitute.
+/// info     as for TridiagonalSubstitute.
 template <class T>
 struct TridiagonalReduceAndFill {
   static constexpr auto name = "tridiagonal_reduce_and_fill";
@@ -88,9 +91,12 @@ struct TridiagonalReduceAndFill {
                   Out<tridiagonal::Segment<T>> ends, InOut<int> info);
 };
 
-/// Solves the equations of a system's tiles from Reduce. values(2 i, s) and (2 i + 1, s) become the unknowns before and
-/// at the first row of tile i, (2 i + 2, s) and (2 i + 3, s) the unknowns at and after its last row. `info` becomes 1 +
-/// n s if system s is singular. `joints` is tiles x systems.
+/// Solves the equations of a system's tiles from Reduce.
+///
+/// values   (2 i, s) and (2 i + 1, s) become the unknowns before and at the first row of tile i of system s, (2 i + 2,
+///          s) and (2 i + 3, s) the unknowns at and after its last row.
+/// joints   tiles x systems.
+/// info     1 + n s if system s is singular.
 template <class T>
 struct TridiagonalJoin {
   static constexpr auto name = "tridiagonal_join";

@@ -11,9 +11,9 @@ inline constexpr index_t tridiagonal_factor_columns = 5;
 /// Factors P D A = L U (LAPACK gttrf) for one matrix of n equations, by elimination with scaled partial pivoting: D,
 /// powers of two, scales all rows to one size.
 ///
-/// dl,      d, du n x 1 or 1 x n; dl of the first row and du of the last are not read.
-/// factors  n x 5.
-/// kept,    info 0, or i + 1 if pivot i is zero or not finite.
+/// dl, d, du  n x 1 or 1 x n; dl of the first row and du of the last are not read.
+/// factors    n x 5.
+/// kept, info 0, or i + 1 if pivot i is zero or not finite.
 template <class T>
 struct TridiagonalFactor {
   static constexpr auto name = "tridiagonal_factor";

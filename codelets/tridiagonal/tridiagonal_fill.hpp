@@ -86,9 +86,11 @@ struct TridiagonalFill {
   static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du);
 };
 
-/// Computes one tile of B = A X (LAPACK lagtm): b(i) = dl(i) x(i-1) + d(i) x(i) + du(i) x(i+1) for each system. If
-/// needed, the last unknown of `before` precedes the tile's first, and the first of `after` follows its last; both may
-/// be the tile of X itself. A's tiles hold one matrix per system, or one for all.
+/// Computes one tile of B = A X (LAPACK lagtm): b(i) = dl(i) x(i-1) + d(i) x(i) + du(i) x(i+1) for each system.
+///
+/// dl, d, du one matrix per system, or one for all.
+/// before    its last unknown precedes the tile's first, if needed; may be the tile of X itself.
+/// after     its first unknown follows the tile's last, if needed; may be the tile of X itself.
 template <class T>
 struct TridiagonalProduct {
   static constexpr auto name = "tridiagonal_product";

@@ -82,11 +82,11 @@ struct TridiagonalConvert {
 
 /// Measures B - A X of one tile, with rows scaled as by TridiagonalConvert.
 ///
-/// misfits  misfits(n) x systems: misfits(c, s) belongs to the rows from 4096 c on of system s.
-/// list     if not empty, its one tile becomes the scaled B - A X.
-/// before,  after as for TridiagonalProduct.
-/// probe    if not 0, |A| |x| + |b| times independent random numbers of +-[1/2, 3/2) replaces B - A X: the change of
-///          the right-hand side by rounding of A and b, divided by eps.
+/// misfits       misfits(n) x systems: misfits(c, s) belongs to the rows from 4096 c on of system s.
+/// list          if not empty, its one tile becomes the scaled B - A X.
+/// before, after as for TridiagonalProduct.
+/// probe         if not 0, |A| |x| + |b| times independent random numbers of +-[1/2, 3/2) replaces B - A X: the change
+///               of the right-hand side by rounding of A and b, divided by eps.
 template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";

@@ -164,9 +164,11 @@ TESELA_INLINE void between(const Joint<N>& joint, const Ends<N>& ends, N& c, N& 
       joint.inverse_c;
 }
 
-/// Computes the ends of a whole system: there are no unknowns before its first and after its last, or, if it is
-/// periodic, these are neighbours. Returns the size of the last pivot, or 0 if the system is singular or a pivot is
-/// infinite. x does not reveal an infinite pivot, because quotients by it are 0.
+/// Computes the ends of a whole system.
+///
+/// periodic the unknowns before its first and after its last are its last and first; otherwise they do not exist.
+/// Returns  the size of the last pivot, or 0 if the system is singular or a pivot is infinite. x does not reveal an
+///          infinite pivot, because quotients by it are 0.
 template <class N>
 TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends) {
   EndEquation<N> s = whole.upper, t = whole.lower;
