@@ -239,7 +239,7 @@ void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blo
                                std::span<const InOut<T>> c) {
   const BulgeBlocks& p = args.plan;
   if (!gpu_applies(p) || static_cast<index_t>(c.size()) > most_gpu_row_tiles) {
-    context.check(cudaErrorInvalidValue, "apply_bulge_blocks of such sizes");
+    context.check(cudaErrorInvalidValue, "apply_bulge_blocks: the sizes are too large");
     return;
   }
   if (c.empty() || c.front().cols == 0) return;

@@ -109,7 +109,7 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
   const BulgeBlocks& p = args.plan;
   Kept<T> kept{};
   if (!gpu_applies(p) || static_cast<index_t>(reflectors.size()) > most_gpu_reflector_tiles) {
-    context.check(cudaErrorInvalidValue, "form_bulge_blocks of such sizes");
+    context.check(cudaErrorInvalidValue, "form_bulge_blocks: the sizes are too large");
     return;
   }
   for (std::size_t i = 0; i < reflectors.size(); ++i) kept.tiles[i] = reflectors[i].data;

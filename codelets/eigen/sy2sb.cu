@@ -120,7 +120,8 @@ void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> 
 
 template <class T>
 void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> p, Out<T> w, std::span<const In<T>> a) {
-  if (!args.mirrored) return static_cast<void>(context.check(cudaErrorInvalidValue, "sy2sb_symm of a lower triangle"));
+  if (!args.mirrored)
+    return static_cast<void>(context.check(cudaErrorInvalidValue, "sy2sb_symm: needs both triangles"));
   const BandPanel& panel = args.panel;
   const Products<T> products{context};
   const index_t n = w.rows, k = panel.vectors;

@@ -59,7 +59,7 @@ void Sytrd<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> ba
   if (n == 0) return;
   SytrdLaunch<T> run{};
   if (n > largest_sytrd || reflectors.size() > 2 * run.most_blocks) {
-    context.check(cudaErrorInvalidValue, "sytrd of so large a matrix");
+    context.check(cudaErrorInvalidValue, "sytrd: the matrix is too large");
     return;
   }
   run.a = a.data, run.lda = a.ld, run.n = static_cast<int>(n);

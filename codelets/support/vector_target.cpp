@@ -53,7 +53,7 @@ const Target& chosen() {
   if (wanted == nullptr || *wanted == '\0') return best();
   if (const Target* target = find(wanted)) return *target;
   throw EnvironmentError("TESELA_ISA=" + std::string(wanted) +
-                         " names no vector unit of this machine; set one of: " + names());
+                         " is not a vector unit of this machine; set one of: " + names());
 }
 
 }  // namespace
