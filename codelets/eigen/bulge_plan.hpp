@@ -34,8 +34,8 @@ struct BulgePlan {
   TESELA_BOTH index_t size(index_t g) const { return least(group, sweeps() - first_sweep(g)); }
   TESELA_BOTH index_t steps(index_t g) const { return size(g) + last_hop(first_sweep(g) + size(g) - 1); }
 
-  /// Window of a step. The tasks of group g belong to the windows first_window(g) … last_window(g); the last one may be
-  /// tiles().
+  /// Returns the window of a step. The tasks of group g belong to the windows first_window(g) … last_window(g); the
+  /// last one may be tiles().
   TESELA_BOTH index_t window_of(index_t g, index_t step) const { return (first_sweep(g) + (step + 1) * b) / window; }
   TESELA_BOTH index_t first_window(index_t g) const { return window_of(g, 0); }
   TESELA_BOTH index_t last_window(index_t g) const { return window_of(g, steps(g) - 1); }

@@ -146,8 +146,8 @@ struct ColumnWindow {
   }
 };
 
-/// The block's last warp computes the rotations of the next chunk while the other warps, one column per thread, apply
-/// the present chunk's.
+/// Applies rotations chunk by chunk: the block's last warp computes the rotations of the next chunk while the other
+/// warps, one column per thread, apply the present chunk's.
 template <class T, Pivot pivot, bool is_forward, class Make>
 __global__ void __launch_bounds__(512 + 32) apply_kernel(GivensApplyProblem<T> p) {
   __shared__ Rotations<T> x[2];

@@ -27,7 +27,7 @@ struct RowsOfSize {
 template <class T>
 class GradedQr {
  public:
-  /// The classes contain A's rows, one class after the other.
+  /// Factors `classes`, which contain A's rows, one class after the other.
   GradedQr(std::vector<RowsOfSize<T>> classes, double rcond);
 
   HostMatrix<T> R;                 ///< rank x n, upper trapezoidal

@@ -35,7 +35,8 @@ void real_to_complex(index_t n, index_t count, const T* in, index_t ld_in, std::
 template <class T>
 void complex_to_real(index_t n, index_t count, std::complex<T>* in, index_t ld_in, T* out, index_t ld_out);
 
-/// The same three functions in GPU memory. A failure is reported through the context; nothing is enqueued then.
+/// Transforms, like the three functions above, in GPU memory. A failure is reported through the context; nothing is
+/// enqueued then.
 template <class T>
 void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<T>* data, index_t ld);
 template <class T>

@@ -34,7 +34,7 @@ typename Fftw<T>::Complex* raw(std::complex<T>* data) {
   return reinterpret_cast<typename Fftw<T>::Complex*>(data);
 }
 
-/// The plan for one sequence anywhere in memory, in place or not.
+/// Returns the plan for one sequence anywhere in memory, in place or not.
 template <class T>
 typename Fftw<T>::Plan plan(Kind kind, index_t n, bool in_place) {
   using F = Fftw<T>;

@@ -31,7 +31,7 @@ struct SphereSearch {
     bool up = true, real_form = true;
     bool plain = false;  ///< children in their stored order, not by distance
     int labels = 0;      ///< of all streams together, only for the performance model
-    /// The number of nodes depends on the noise and the order.
+    /// Returns a key of the noise and the order, on which the number of nodes depends.
     auto cost_key() const {
       const int noise = n0 > 0 ? static_cast<int>(std::lround(3 * std::log2(n0))) : 0;
       return ((((noise * 16 + static_cast<int>(order)) * 4 + static_cast<int>(at)) * 2 + (up ? 1 : 0)) * 2 +

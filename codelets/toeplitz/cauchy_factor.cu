@@ -38,7 +38,8 @@ template <class T>
 struct Largest {
   T size;  ///< 0: none
   index_t row;
-  /// The row decides between equal sizes, so that the result does not depend on the order of comparisons.
+  /// Replaces the pivot by a larger one. The row decides between equal sizes, so that the result does not depend on the
+  /// order of comparisons.
   __device__ void offer(T other, index_t at) {
     if (other > size || (other == size && at < row)) size = other, row = at;
   }

@@ -204,7 +204,7 @@ struct Advance {
   }
 };
 
-/// The slots as runs and as the matrices of products.
+/// Enters the slots as runs and as the matrices of products.
 template <class T>
 void place_slots(const std::span<const InOut<T>>& slots, const int* first, Vectors<T>& v, Runs<T>& r) {
   r.sums_ld = slots[0].cols;

@@ -28,7 +28,7 @@ struct Fragments {
   TESELA_BOTH static constexpr int columns(int r) { return (is_v && r < 3 ? r + 1 : 4) - first_column(r); }
   TESELA_BOTH static constexpr bool there(int r, int s) { return r >= first_row(s) && r < first_row(s) + rows(s); }
 
-  /// Return the position in column order, or in row order.
+  /// Returns the position in column order; by_rows() returns it in row order.
   TESELA_BOTH static constexpr int by_columns(int r, int s) {
     return (is_v ? 9 * s : 9 * s + s * (s - 1) / 2) + r - first_row(s);
   }

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(BulgeHop<T, R>::threads) sweeps_kernel(ChaseLa
   Chase(launch, *reinterpret_cast<typename Chase::Shared*>(memory)).chase();
 }
 
-/// With D in registers, half as many thread blocks fit.
+/// Runs ChaseByPlaces. With D in registers, half as many thread blocks fit.
 template <class T, int R, bool in_registers>
 __global__ void __launch_bounds__(BulgeHop<T, R>::threads, (in_registers ? 2 : 4) * (R == 64 ? 1 : 4))
     places_kernel(ChaseLaunch<T> launch) {

@@ -21,7 +21,7 @@ using Vec = hn::Vec<Tag<T>>;
 template <class T>
 inline constexpr index_t lanes = static_cast<index_t>(hn::MaxLanes(Tag<T>()));
 
-/// Load and store numbers at any alignment.
+/// Loads or stores numbers at any alignment.
 template <class T>
 HWY_INLINE Vec<T> load(const T* from) {
   return hn::LoadU(Tag<T>(), from);

@@ -44,8 +44,8 @@ class LaneSweeps {
         c_(static_cast<std::size_t>(with_rotations ? order * most_recorded : 0)),
         s_(c_.size()) {}
 
-  /// Diagonal and off-diagonal (row i joins i and i + 1) of every lane, up to the order; entries of size 1. Zero
-  /// matrices need no sweep.
+  /// Returns the diagonal, or the off-diagonal (row i joins i and i + 1), of every lane, up to the order; entries of
+  /// size 1. Zero matrices need no sweep.
   T& d(index_t i, int lane) { return d_[static_cast<std::size_t>(i)].at[lane]; }
   T& e(index_t i, int lane) { return e_[static_cast<std::size_t>(i)].at[lane]; }
   /// Returns 1 + the row where a lane did not converge, or 0.

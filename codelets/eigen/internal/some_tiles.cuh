@@ -71,7 +71,7 @@ struct StackColumns {
   }
 };
 
-/// First columns of tiles, one tile below the other.
+/// Copies the first columns of tiles, one tile below the other.
 template <class T>
 void stack_columns(CUstream_st* stream, std::span<const In<T>> list, index_t columns, const Block<T>& to) {
   each_of(

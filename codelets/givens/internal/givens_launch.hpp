@@ -44,7 +44,7 @@ struct GivensApplyProblem {
 template <class T>
 int givens_apply(CUstream_st* stream, const GivensApplyProblem<T>& problem);
 
-/// Problem of GivensBand.
+/// Launches GivensBand.
 template <class T>
 int givens_band(CUstream_st* stream, index_t m, index_t n, index_t kl, index_t ku, T* ab, index_t ld, index_t* info);
 

@@ -198,7 +198,7 @@ struct LaneNway {
     tree.z[place] = rounded<Complex<T>>(inverse * b);
   }
 
-  /// Each lane writes the label of its stream.
+  /// Writes the labels, each lane that of its stream, and the report.
   TESELA_INLINE void answer(const Exact<T>& exact, long long nodes) {
     int winner = group.j;
     TESELA_FLAT

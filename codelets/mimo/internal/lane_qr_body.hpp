@@ -14,7 +14,7 @@ TESELA_BOTH inline bool lanes_factor(ColumnOrder order, index_t m, index_t n) {
          (order == ColumnOrder::natural || order == ColumnOrder::sqrd || order == ColumnOrder::mmse_sqrd);
 }
 
-/// Returns the numbers of shared memory per warp.
+/// Numbers of shared memory per warp.
 template <int S>
 inline constexpr int lane_room = warp_lanes*(S + 1);
 

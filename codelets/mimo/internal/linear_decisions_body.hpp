@@ -37,7 +37,7 @@ TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, d
   return best;
 }
 
-/// Signal k of a call with up to S streams.
+/// Decides signal k of a call with up to S streams.
 template <int S, class T>
 TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
   const ChannelView<T> view = all.channel(k);

@@ -14,7 +14,7 @@
 
 namespace tesela::kernels::mimo {
 
-/// The k-th of several packed factorizations.
+/// Returns the k-th of several packed factorizations.
 template <class T>
 TESELA_INLINE Interleaved<T> place_of(const Block<T>& packed, index_t k) {
   return {packed.data + k % OrderedQrs::together + k / OrderedQrs::together * packed.ld, OrderedQrs::together};

@@ -10,7 +10,8 @@ namespace tesela::kernels::mimo {
 
 inline constexpr index_t least_pairs = 2, most_pairs = 6;
 
-/// Returns whether these columns may be ordered as by sqrd, which gives about as many nodes as these orders.
+/// Returns whether pairs can be searched in this order; they are always ordered as by sqrd, which gives about as many
+/// nodes.
 TESELA_BOTH inline bool pairs_search(ColumnOrder order, index_t streams) {
   return streams >= least_pairs && streams <= most_pairs &&
          (order == ColumnOrder::sqrd || order == ColumnOrder::mmse_sqrd || order == ColumnOrder::vblast ||
@@ -175,7 +176,7 @@ struct PairSearch : QuickLeaves<T> {
   TESELA_INLINE T& z(int i, int part) const { return factors[N * (N - 1) + 3 * i + part]; }
   TESELA_INLINE T weight(int i) const { return factors[N * (N - 1) + 3 * i + 2]; }
 
-  /// The lane's memory must hold `factors`.
+  /// Starts a search; the lane's memory must hold `factors`.
   TESELA_INLINE void begin(int of_counts) {
     this->begin_leaves(levels, static_cast<double>(factors[Factors::numbers - 1]), 0);
     counts = of_counts, nodes = 0, path = 0, level = levels - 1;
@@ -184,7 +185,7 @@ struct PairSearch : QuickLeaves<T> {
     open();
   }
 
-  /// Computes the best amplitudes of the next stream.
+  /// Computes the point with the least distance for the next stream, in amplitudes.
   TESELA_INLINE void center(int t) {
     T re = z(t, 0), im = z(t, 1);
     TESELA_ROLLED

@@ -88,7 +88,7 @@ struct OneQr {
   TESELA_BOTH static bool known(F x) { return real(x) == real(x) && imag(x) == imag(x); }
 };
 
-/// The k-th of several matrices.
+/// Returns the k-th of several matrices.
 template <class F>
 TESELA_BOTH OneQr<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>::Args& args, const Block<F>& a,
                                                       const Block<F>& b, const Block<F>& tau, const Block<int>& order,

@@ -47,8 +47,9 @@ class SpecialDetector {
   int exponent_ = 0;
 };
 
-/// Real form: the lattice of H's columns is reduced (Lenstra, Lenstra and Lovász, 1982), and back-substitution in the
-/// reduced lattice is rounded level by level (Yao and Wornell, 2002) and clipped to the alphabet.
+/// Detects in real form: the lattice of H's columns is reduced (Lenstra, Lenstra and Lovász, 1982), and
+/// back-substitution in the reduced lattice is rounded level by level (Yao and Wornell, 2002) and clipped to the
+/// alphabet.
 template <class T>
 std::unique_ptr<SpecialDetector<T>> lattice_reduction();
 

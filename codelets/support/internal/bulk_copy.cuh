@@ -63,7 +63,7 @@ class BulkCopy {
 #endif
   }
 
-  /// Unit of a copy: both addresses of a packed copy are aligned to it, and its count is a multiple of it.
+  /// Returns the unit of a copy: both addresses of a packed copy are aligned to it, and its count is a multiple of it.
   template <class T>
   __device__ static constexpr int pack() {
     return 16 / static_cast<int>(sizeof(T));
@@ -137,7 +137,7 @@ class BulkCopy {
     __syncthreads();
   }
 
-  /// Must be called between the writes to shared memory and store().
+  /// Makes writes to shared memory visible to store(); must be called between them.
   __device__ static void before_stores() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

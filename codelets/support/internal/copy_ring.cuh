@@ -26,12 +26,12 @@ class CopyRing {
 #endif
   }
 
-  /// Return the next place to fill, and to read.
+  /// Returns the next place to fill; read() returns the next place to read.
   __device__ int filled() const { return static_cast<int>(fills_.place); }
   __device__ int read() const { return static_cast<int>(reads_.place); }
 
-  /// The whole warp that fills the place calls begin_filling(), fill() and end_filling() in turn; other warps call only
-  /// the last. Waits until the place is empty; `bytes` is the total that will arrive.
+  /// Starts to fill a place, after it has become empty; `bytes` is the total that will arrive. The whole warp that
+  /// fills the place calls begin_filling(), fill() and end_filling() in turn; other warps call only end_filling().
   __device__ void begin_filling([[maybe_unused]] int bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     wait(empty_ + 8 * fills_.place, fills_.parity ^ 1);
@@ -52,7 +52,7 @@ class CopyRing {
   }
   __device__ void end_filling() { fills_.advance(); }
 
-  /// A whole warp calls begin_reading(), which waits until the place is full, and end_reading() after its last read.
+  /// Waits until the place is full. A whole warp calls this, and end_reading() after its last read.
   __device__ void begin_reading() const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     wait(full_ + 8 * reads_.place, reads_.parity);

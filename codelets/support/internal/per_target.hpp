@@ -20,8 +20,8 @@ void choose_vector_target();
 
 }  // namespace tesela::kernels
 
-/// The copy of `function` for the vector unit in use. `function` is declared in HWY_NAMESPACE, in the namespace around
-/// the call.
+/// Selects the copy of `function` for the vector unit in use. `function` is declared in HWY_NAMESPACE, in the namespace
+/// around the call.
 #define TESELA_BEST_TARGET(function)                                                                                 \
   ([] {                                                                                                              \
     static constexpr decltype(&HWY_STATIC_DISPATCH(function)) copies[] = {nullptr, HWY_CHOOSE_TARGET_LIST(function), \

@@ -29,7 +29,7 @@ __device__ inline double from_leading_bits(unsigned bits, double) {
 }
 __device__ inline double from_leading_bits(unsigned bits, float) { return static_cast<double>(__uint_as_float(bits)); }
 
-/// Key with which a thread compares its own rows: `slot` instead of the row.
+/// Returns the key with which a thread compares its own rows: `slot` instead of the row.
 template <class T>
 __device__ unsigned slot_key(T d, int slot) {
   return (leading_bits(d) & key_size) | static_cast<unsigned>(31 - slot) << 5;

@@ -116,7 +116,7 @@ struct Device {
     add_parts_kernel<double><<<1, each_threads, 0, context.stream()>>>(blocks, partial, to);
   }
   bool knows(const double*) const { return false; }
-  /// The answer would need a wait.
+  /// Returns false, because the answer would need a wait.
   bool none_better(index_t, const double*, const double*) const { return false; }
 };
 

@@ -263,7 +263,7 @@ TESELA_BOTH inline int failure_status(index_t failure, index_t n) {
   return failure == no_failure ? 0 : row_status(failure % n + 1 + n * (failure / (n * phases)));
 }
 
-/// Column s of a tile.
+/// Returns column s of a tile.
 template <class Block>
 TESELA_BOTH auto* column(const Block& block, index_t s) {
   return block.data + (block.cols == 1 ? 0 : s * block.ld);

@@ -17,7 +17,7 @@ template <class T>
 __device__ constexpr unsigned weight_of_power(int exponent) {
   return sizeof(T) == 8 ? static_cast<unsigned>(exponent + 1023) << 21 : static_cast<unsigned>(exponent + 127) << 24;
 }
-/// Weight at or below that of infinities and NaN.
+/// Least weight of infinities and NaN.
 template <class T>
 inline constexpr unsigned strange_weight = sizeof(T) == 8 ? 0xffe00000u : 0xff000000u;
 

@@ -29,7 +29,8 @@ struct DeviceEnds {
   index_t next;
 };
 
-/// Enqueue on a stream. `work` is work_segments(rows) x systems, leading dimension ld; each returns a cudaError_t.
+/// Solves on a stream. `work` is work_segments(rows) x systems, leading dimension ld. This and the next functions
+/// enqueue kernels and return a cudaError_t.
 template <class T>
 int solve(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
 /// Solves with one pass over the rows if they allow it.

@@ -20,7 +20,7 @@ constexpr int threads_of_window = 128, joins_of_group = 2, groups_of_window = th
               own_rows_of_window = rows_of_window - 2 * rows_of_group;
 static_assert(groups_of_window <= 32, "a warp has the seams between them");
 
-/// Number of windows, the first ones, that decide whether to try the others.
+/// Most windows, the first ones, that decide whether to try the others.
 constexpr unsigned most_samples = 256;
 
 enum class Window : unsigned { untouched, read, written };

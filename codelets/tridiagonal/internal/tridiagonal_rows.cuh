@@ -36,7 +36,7 @@ struct SharedRows {
   /// Rows that are copied as one box; at most 256.
   static constexpr int threads_of_box = 8, rows_of_box = threads_of_box * Each;
 
-  /// Return thread k's system, and its index among the system's 2^levels threads.
+  /// Returns thread k's system; the next function returns its index among the system's 2^levels threads.
   __device__ static int system_of(int k, int levels) {
     return k >> (across + levels) << across | (k & ((1 << across) - 1));
   }
@@ -287,9 +287,9 @@ __global__ void __launch_bounds__(256) few_rows_kernel(DeviceRows<T> in, RowPart
   }
 }
 
-/// Returns the number of adjacent systems that a block processes together, because most of the transferred memory would
-/// belong to other systems otherwise: enough to fill the 32 bytes of one transfer, or half of them, so that a
-/// multiprocessor holds three blocks.
+/// Adjacent systems that a block processes together, because most of the transferred memory would belong to other
+/// systems otherwise: enough to fill the 32 bytes of one transfer, or half of them, so that a multiprocessor holds
+/// three blocks.
 template <class T>
 inline constexpr int beside = 32 / static_cast<int>(sizeof(T));
 

@@ -17,8 +17,8 @@ inline int log_of(index_t x) {
   return k;
 }
 
-/// Let a kernel overlap with the end of the previous one if the device supports it (sm_90): the first call allows the
-/// next kernel to start, the second waits before the previous kernel's results are read.
+/// Allows the next kernel to start while this one ends, if the device supports it (sm_90). wait_for_previous() waits
+/// before the previous kernel's results are read.
 __device__ inline void let_next_start() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
@@ -182,7 +182,7 @@ class Tree {
   }
 
  private:
-  /// Return this thread's tree, and its index in the warp among the tree's threads.
+  /// Returns this thread's tree; number() returns its index in the warp among the tree's threads.
   __device__ static int tree() { return static_cast<int>(threadIdx.x) & ((1 << Across) - 1); }
   __device__ static int number() { return (static_cast<int>(threadIdx.x) & 31) >> Across; }
 
