@@ -54,7 +54,7 @@ constexpr bool gemm_coarse_fits(int bytes, int tile, int coarsening) {
 /// Multiplies with tensor cores, register tiles and asynchronous multi-stage copies: our fastest kernel.
 ///
 /// Needs compute capability 8.0; an older device, or one with too little shared memory, runs gemm_coarse with tile 32.
-/// The accuracy is that of a plain product in T; gemm_tuned_f32.cu explains it for float, with its limits.
+/// It is as accurate as a plain product in T; gemm_tuned_f32.cu explains it for float, with its limits.
 template <class T>
 int gemm_tuned(CUstream_st* stream, const GemmProblem<T>& problem);
 

@@ -8,9 +8,9 @@
 namespace tesela::kernels {
 
 /// A dense m x n matrix A = U diag(s) V^T with given singular values s; U and V are products of two Householder
-/// reflectors with counter-based random vectors. A is thus a diagonal matrix plus one of rank 4, and an element costs 8
-/// multiplications. Each element is rounded once from extended precision, so the singular values equal s up to half a
-/// unit in the last place of A's entries.
+/// reflectors with counter-based random vectors. A is thus a diagonal matrix plus a matrix of rank 4, and an element
+/// costs 8 multiplications. Each element is rounded once from extended precision, so the singular values equal s up to
+/// half a unit in the last place of A's entries.
 template <class T>
 class ProductForm {
  public:

@@ -81,7 +81,7 @@ void EquationGivens::cuda(CudaContext& context, const Args& args, In<double> a, 
   const auto equations = static_cast<unsigned>(count), columns = static_cast<unsigned>(n);
   gather_columns<<<dim3(columns + 1, equations), 256, 0, stream>>>(p, a.data, a.ld, args.rows, z);
   rotate_staircases<<<equations, threads, 0, stream>>>(p, args.rows, z, rotations);
-  // The rotations are not needed any more: Q^T y overwrites them.
+  // Q^T y overwrites the rotations, which have been applied.
   take_triangles<<<dim3(columns, equations), 256, 0, stream>>>(p, z, args.rows, m.l, rotations);
   solve(context, m, rotations, n, f);
   invert(context, m);

@@ -13,7 +13,7 @@ namespace tesela::kernels {
 /// reflector I - V T V^T. V is a parallelogram of length() x width with explicit zeros: column t begins in row t.
 /// `blocks` neighbouring blocks at each hop form a bundle of sweeps.
 ///
-/// Q = (product of all reflectors of sweep 0) (product of those of sweep 1) …, and within a bundle
+/// Q = (product of all reflectors of sweep 0) (product of all of sweep 1) …, and within a bundle
 ///
 ///     Q_bundle = … B(1, first) … B(1, last) B(0, first) … B(0, last),
 ///

@@ -42,8 +42,7 @@ struct ChaseBulges {
     return 12 * b * b * static_cast<double>(args.hops());
   }
   static void cpu(const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work, std::span<const InOut<T>> band);
-  /// Chases with one of two kernels, which give the same bits of T and the reflectors; b is at most
-  /// largest_gpu_half_width.
+  /// Chases with either of two kernels, which give the same bits; b is at most largest_gpu_half_width.
   ///
   /// If one window holds everything (BulgePlan::whole()) and the device can run as many thread blocks as a sweep has
   /// hops, each block performs one hop of all sweeps and keeps its part of the band. Otherwise each block chases one

@@ -11,7 +11,7 @@ namespace tesela::kernels {
 //
 // V and Z of several panels are collected side by side (a block) before A is updated. A is in column tiles (n x w); its
 // lower triangle is read and written, on GPUs also the mirrored part of diagonal blocks. Tiles of V and Z hold the rows
-// from `top` on, and more below; those of A, P and W hold all rows.
+// from `top` on, and more below; tiles of A, P and W hold all rows.
 
 /// Position of a panel, and the pending update of A: the block's columns from `waiting` to `at`.
 struct BandPanel {

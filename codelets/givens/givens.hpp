@@ -47,8 +47,8 @@ struct GivensPanel {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work);
 };
 
-/// Does the same with adjacent pivots. l(:, t) becomes column col + t as it was at the start of its elimination, from
-/// row row + t on; the rows above are undefined.
+/// Does the same with adjacent pivots. l(:, t) becomes column col + t at the start of its elimination, from row row + t
+/// on; the rows above are undefined.
 template <class T>
 struct GivensChainPanel {
   static constexpr auto name = "givens_chain_panel";

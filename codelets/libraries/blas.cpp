@@ -12,7 +12,7 @@
 namespace tesela::blas {
 namespace {
 
-/// StarPU's workers are the threads: BLAS starts without threads of its own.
+/// StarPU's workers are the threads: BLAS starts with one thread.
 const int initial = [] {
   openblas_set_num_threads(1);
   return 0;

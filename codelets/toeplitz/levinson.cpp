@@ -54,7 +54,7 @@ class Recursion {
         T* const column = x + c * ld;
         const T mu = quotient(column[order] - sums[c], beta);
         LevinsonPass<T> p{order, back, y_, next, column, mu};
-        if (c == k - 1 && !last) {  // the old y is not needed any more
+        if (c == k - 1 && !last) {  // the last use of the old y
           update_both(p);
           sum_y = p.sum_y;
         } else {

@@ -248,7 +248,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   if (p.columns > 1 && first == 0) p.work[problem * p.ld_work + 2 * n] = static_cast<T>(broken);
 }
 
-/// Marks a shift as broken if one of its columns is: the first order counts, and all its columns become zero.
+/// Marks a shift as broken if a column is: the first order counts, and all its columns become zero.
 template <class T>
 __global__ void join_columns(Problem<T> p) {
   const index_t shift = blockIdx.x;

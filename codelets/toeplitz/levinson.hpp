@@ -67,7 +67,7 @@ struct Durbin {
 /// Counts the eigenvalues below each shift, with the same report as CauchyCount, by the pivots of Durbin's recursion.
 ///
 /// work     levinson_count_rows(n) x s.
-/// report   `smallest_pivot` is the last of Levinson's: zero if sigma is an eigenvalue.
+/// report   `smallest_pivot` is Levinson's last pivot: zero if sigma is an eigenvalue.
 /// Method   (T - sigma I) of order k + 1 is the one of order k - 1 bordered on all sides, with the Schur complement
 ///          beta(k) (1 -alpha(k); -alpha(k) 1): beta(k) (1 - alpha(k)) is a pivot of its symmetric part and beta(k) (1
 ///          + alpha(k)) one of its skew part. The pivots of every second k, from n - 1 down, have the signs of all n

@@ -36,7 +36,7 @@ struct TridiagonalExponents {
 };
 
 /// Scales the bands of a tile that begins at row `first`. `rows` becomes the exponent by which each row was multiplied;
-/// `exponents` are those of all columns. Elements outside a matrix that is not periodic become 0.
+/// `exponents` belong to all columns. Elements outside a matrix that is not periodic become 0.
 template <class T>
 struct TridiagonalScale {
   static constexpr auto name = "tridiagonal_scale";

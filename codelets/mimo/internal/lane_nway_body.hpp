@@ -162,8 +162,7 @@ struct LaneNway {
     return std::ldexp(explained, -2 * exponent);
   }
 
-  /// Returns the place that comes to place s: among places s … n - 2 the one of least length, the first stream's in a
-  /// tie.
+  /// Returns the place that comes to place s: among places s … n - 2 the shortest, the first stream's in a tie.
   TESELA_INLINE int shortest(int s, double diagonal, int from) const {
     int place = group.j;
     bool candidate = group.j >= s && group.j < n - 1;
@@ -198,7 +197,7 @@ struct LaneNway {
     tree.z[place] = rounded<Complex<T>>(inverse * b);
   }
 
-  /// Writes the labels, each lane that of its stream, and the report.
+  /// Writes the report and the labels, one lane per stream.
   TESELA_INLINE void answer(const Exact<T>& exact, long long nodes) {
     int winner = group.j;
     TESELA_FLAT

@@ -56,7 +56,7 @@ struct PathAxis {
     first = static_cast<int>(inside + T(0.5));
     toward = inside < static_cast<T>(first) ? -1 : 1;
   }
-  /// Returns the amplitude of that number; 0 is the nearest one's. First on both sides in turn, then on the remaining
+  /// Returns the amplitude of that number; number 0 is the nearest. First on both sides in turn, then on the remaining
   /// side.
   TESELA_INLINE int amplitude(int number) const {
     const int ahead = toward > 0 ? last - first : first, behind = last - ahead;

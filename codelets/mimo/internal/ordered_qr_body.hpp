@@ -154,8 +154,8 @@ TESELA_BOTH void swap_neighbours(int p, double* a, double* qt) {
   for (int j = 0; j < N; ++j) rotate(qt + j * N);
 }
 
-/// Places whose neighbour swaps start from one factorization by reflectors: the added rounding error stays below that
-/// of 120 rotations.
+/// Places whose neighbour swaps start from one factorization by reflectors: the added rounding error is less than after
+/// 120 rotations.
 template <int N>
 inline constexpr int swapped = N < 2       ? 0
                                : N - 2 < 5 ? N - 2

@@ -41,7 +41,7 @@ struct PairFactors {
   TESELA_INLINE static constexpr int place(int i, int j) { return i * (2 * N - i - 1) / 2 + j - i - 1; }
 
   /// Computes R of [H] by Cholesky's factorization in double, shortest residual column first: its rounding error is far
-  /// below that of single precision. Not usable if a pivot is lost.
+  /// below single precision. Not usable if a pivot is lost.
   TESELA_INLINE void prepare(const ChannelView<T>& view, const Complex<T>* y) {
     double diagonal[N], largest = 0, size = 0;
     T largest_h = 0, largest_y = 0;

@@ -96,7 +96,7 @@ struct QuickSignal {
   }
 };
 
-/// Searches one signal per lane for `budget` steps: all signals, or, `again`, those that were left. The lanes of a warp
+/// Searches one signal per lane for `budget` steps: all signals, or, `again`, the unfinished ones. The lanes of a warp
 /// start and end together. The report of an unfinished signal has its nearest point up to then.
 template <class T>
 __global__ void __launch_bounds__(warp_lanes)

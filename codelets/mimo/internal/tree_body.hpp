@@ -118,7 +118,7 @@ struct Tree {
   }
 };
 
-/// Result of a search up to now.
+/// Best leaf of a search and its distance.
 struct Found {
   bool any = false, tie = false;
   double distance = 0;  ///< ||y - H s||

@@ -29,8 +29,8 @@ struct AppendRowsProblem {
 index_t append_rows_work(index_t n);
 
 /// Enqueues R = the triangular factor of [R; A] for T = float (computed in double) and double: one launch over A, and
-/// two to four small ones that join the warps' triangles. Returns the first failed status, a cudaError_t as int: 0 is
-/// success. Needs compute capability 8.0.
+/// two to four small launches that join the warps' triangles. Returns the first failed status, a cudaError_t as int: 0
+/// is success. Needs compute capability 8.0.
 template <class T>
 int append_rows(CUstream_st* stream, const AppendRowsProblem<T>& problem);
 

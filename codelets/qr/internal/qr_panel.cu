@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
         // Only rounding errors remain of a column that depends on others: repeat in a finer unit, because its reflector
         // would not be orthogonal otherwise.
 #pragma unroll
-      for (int r = 0; r < R; ++r)  // values above the pivot are not used any more and could overflow
+      for (int r = 0; r < R; ++r)  // values above the pivot are unused and could overflow
         a[r][0] = row(r) >= pivot ? a[r][0] * static_cast<T>(1 / vanishing<T>) : T(0);
       if (stacked && thread == 0) top[j][j] *= 1 / vanishing<T>;  // the same thread reads it next
       if (warp == 1 && lane == 0) unit[j] *= vanishing<T>;

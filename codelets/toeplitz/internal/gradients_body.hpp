@@ -48,7 +48,7 @@ struct BeginAll {
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const { s->broken = *broken; }
 };
-/// Starts a column; ||b||^2 is in square.
+/// Starts a column; `square` holds ||b||^2.
 struct Begin {
   double inner;
   GradientState* s;
@@ -59,13 +59,13 @@ struct Begin {
     s->stopped = s->broken != 0 || !(s->left > s->enough) ? 1 : 0;
   }
 };
-/// Computes beta; r^T C^-1 r is in now.
+/// Computes beta; `now` holds r^T C^-1 r.
 struct Turn {
   bool first;
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const { s->beta = first ? 0 : s->now / s->before; }
 };
-/// Computes alpha; d^T T d is in energy.
+/// Computes alpha; `energy` holds d^T T d.
 struct Advance {
   double n;
   GradientState* s;
@@ -80,7 +80,7 @@ struct Advance {
     s->before = s->now;
   }
 };
-/// Tests for the end; ||r||^2 is in square.
+/// Tests for the end; `square` holds ||r||^2.
 struct Stop {
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const {
