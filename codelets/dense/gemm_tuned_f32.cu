@@ -54,8 +54,7 @@ struct FloatMath {
 
  private:
   __device__ static void split(float x, float& big, float& small) {
-    big = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);  // rounds: adds half of the 13 bits to drop,
-                                                                          // then drops them
+    big = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);  // rounds the 13 bits to drop
     small = (x - big) * scale;
   }
 

@@ -16,8 +16,7 @@ struct RowUpdate {
   struct Args {
     Op op = Op::transpose;
     index_t a_column = 0, column = 0;
-    bool symmetric = false;  ///< S^T B is symmetric and C square: the strict lower triangle of C may keep its old
-                             ///< values
+    bool symmetric = false;  ///< S^T B is symmetric, C square: its strict lower triangle may stay
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op) | (symmetric ? 2u : 0u); }
   };
   static double flops(const Args& args, Shape a, Shape b, Shape c) {
