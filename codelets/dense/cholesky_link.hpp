@@ -8,7 +8,7 @@ namespace tesela::kernels {
 /// with the square of `a`, row k, from `column` on, S = R(k, k)^-T a; next = the square of `below`, row k + 1, from
 /// `column` on, less S^T S. V as in BlockTrsm. The work spaces have R(k, k)'s rows, and inverted_block.
 template <class T>
-struct CholeskyLink {
+struct CholeskyNextDiagonal {
   static constexpr auto name = "cholesky_link";
   static constexpr std::uint32_t color = 0xda8bc3;
   struct Args {

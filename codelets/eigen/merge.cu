@@ -136,7 +136,7 @@ void MergeProduct<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T
 }
 
 template <class T>
-void TakeRow<T>::cuda(CudaContext& context, const Args& args, Out<T> row, std::span<const In<T>> sources) {
+void CopyRow<T>::cuda(CudaContext& context, const Args& args, Out<T> row, std::span<const In<T>> sources) {
   each_of(
       context.stream(), sources, [](const In<T>& tile) { return tile.cols; }, RowOfTiles<T>{row.data, args.row});
 }
@@ -154,7 +154,7 @@ void PlaceColumns<T, X>::cuda(CudaContext& context, const Args& args, In<index_t
 #define TESELA_INSTANTIATE(T)                                                   \
   template decltype(MergeColumns<T>::cuda) MergeColumns<T>::cuda;               \
   template decltype(MergeProduct<T>::cuda) MergeProduct<T>::cuda;               \
-  template decltype(TakeRow<T>::cuda) TakeRow<T>::cuda;                         \
+  template decltype(CopyRow<T>::cuda) CopyRow<T>::cuda;                         \
   template decltype(PlaceColumns<T, InOut>::cuda) PlaceColumns<T, InOut>::cuda; \
   template decltype(PlaceColumns<T, Out>::cuda) PlaceColumns<T, Out>::cuda;
 TESELA_INSTANTIATE(float)

@@ -23,7 +23,7 @@ enum class DetectorKind : std::uint8_t {
 };
 
 /// Finds labels of signals as SphereSearch does, by a detector of the given kind, in complex form except lr and ep.
-/// Runs on cores; QuickDetector is for GPUs. The report has the labels' distance and the number of visited paths. If
+/// Runs on cores; BatchedDetector is for GPUs. The report has the labels' distance and the number of visited paths. If
 /// the detector has no result, as zf of dependent columns, the labels are -1 and the report has the flag `failed`.
 template <class T>
 struct Detector {

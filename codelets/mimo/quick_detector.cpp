@@ -4,7 +4,7 @@
 namespace tesela::kernels {
 
 template <class T>
-bool QuickDetector<T>::takes(const Args& args, index_t antennas, index_t amplitudes, index_t most) {
+bool BatchedDetector<T>::takes(const Args& args, index_t antennas, index_t amplitudes, index_t most) {
   if (args.streams > 16) return false;
   switch (args.kind) {
     case DetectorKind::mf:
@@ -22,12 +22,12 @@ bool QuickDetector<T>::takes(const Args& args, index_t antennas, index_t amplitu
 }
 
 template <class T>
-void QuickDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
-                           In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports) {
+void BatchedDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                             In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports) {
   Detector<T>::cpu(args, h, y, columns, points, labels, reports);
 }
 
-template struct QuickDetector<float>;
-template struct QuickDetector<double>;
+template struct BatchedDetector<float>;
+template struct BatchedDetector<double>;
 
 }  // namespace tesela::kernels

@@ -6,9 +6,9 @@ namespace tesela::kernels {
 
 /// Detector's mf, zf, mmse, kbest and nway for GPUs. mf, zf and mmse, in double as on cores, take up to 16 streams;
 /// kbest and nway square QAM and up to 16 streams and antennas, kbest up to 32 paths and 16 amplitudes and orders that
-/// groups of lanes find; their distances are in T. Tiles as QuickSoft's, labels and reports as Detector's.
+/// groups of lanes find; their distances are in T. Tiles as BatchedSoft's, labels and reports as Detector's.
 template <class T>
-struct QuickDetector {
+struct BatchedDetector {
   static constexpr auto name = "mimo_quick_detector";
   static constexpr std::uint32_t color = 0x8172b3;
   using Args = typename Detector<T>::Args;

@@ -8,9 +8,9 @@
 namespace tesela::kernels {
 
 template <class T>
-void QuickDetector<T>::cuda(CudaContext& context, const Args& args, In<std::complex<T>> h, In<std::complex<T>> y,
-                            In<SearchColumn> columns, In<SearchPoint> points, Out<int> labels,
-                            Out<SearchReport> reports) {
+void BatchedDetector<T>::cuda(CudaContext& context, const Args& args, In<std::complex<T>> h, In<std::complex<T>> y,
+                              In<SearchColumn> columns, In<SearchPoint> points, Out<int> labels,
+                              Out<SearchReport> reports) {
   if (y.cols == 0) return;
   const auto n = static_cast<int>(args.streams);
   const bool nway = args.kind == DetectorKind::nway;
@@ -40,8 +40,8 @@ void QuickDetector<T>::cuda(CudaContext& context, const Args& args, In<std::comp
   context.check(static_cast<int>(cudaGetLastError()), "the launch of quick_detector");
 }
 
-template decltype(QuickDetector<float>::cuda) QuickDetector<float>::cuda;
-template decltype(QuickDetector<double>::cuda) QuickDetector<double>::cuda;
+template decltype(BatchedDetector<float>::cuda) BatchedDetector<float>::cuda;
+template decltype(BatchedDetector<double>::cuda) BatchedDetector<double>::cuda;
 
 }  // namespace tesela::kernels
 

@@ -4,7 +4,7 @@
 namespace tesela::kernels::mimo {
 namespace {
 
-/// As QuickSoft's mmse.
+/// As BatchedSoft's mmse.
 constexpr int linear_threads = warp_lanes;
 template <int S>
 inline constexpr int linear_blocks = S <= 4   ? 16

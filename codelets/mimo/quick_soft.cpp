@@ -6,15 +6,15 @@
 namespace tesela::kernels {
 
 template <class T>
-bool QuickSoft<T>::takes(SoftKind kind, index_t antennas, index_t streams, index_t amplitudes) {
+bool BatchedSoft<T>::takes(SoftKind kind, index_t antennas, index_t streams, index_t amplitudes) {
   if (antennas > mimo::most_quick_size || streams > mimo::most_quick_size) return false;
   if (kind == SoftKind::mmse) return true;
   return kind == SoftKind::nway && amplitudes > 0 && mimo::nway_signals(streams, amplitudes, sizeof(T)) > 0;
 }
 
 template <class T>
-void QuickSoft<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
-                       In<SearchPoint> points, Out<T> llrs, Out<double> nodes) {
+void BatchedSoft<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                         In<SearchPoint> points, Out<T> llrs, Out<double> nodes) {
   for (index_t k = 0; k < llrs.cols; ++k) std::fill_n(&llrs(0, k), llrs.rows, T(0));
   SoftDetector<T>::cpu({.streams = args.streams,
                         .coherence = args.coherence,
@@ -26,7 +26,7 @@ void QuickSoft<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<
                        h, y, columns, points, {{llrs.data, llrs.rows, llrs.cols, llrs.ld}}, nodes);
 }
 
-template struct QuickSoft<float>;
-template struct QuickSoft<double>;
+template struct BatchedSoft<float>;
+template struct BatchedSoft<double>;
 
 }  // namespace tesela::kernels

@@ -131,8 +131,8 @@ void launch(const SoftBatch<T>& all, SoftKind kind, index_t bits, index_t amplit
 }  // namespace mimo
 
 template <class T>
-void QuickSoft<T>::cuda(CudaContext& context, const Args& args, In<std::complex<T>> h, In<std::complex<T>> y,
-                        In<SearchColumn> columns, In<SearchPoint> points, Out<T> llrs, Out<double> nodes) {
+void BatchedSoft<T>::cuda(CudaContext& context, const Args& args, In<std::complex<T>> h, In<std::complex<T>> y,
+                          In<SearchColumn> columns, In<SearchPoint> points, Out<T> llrs, Out<double> nodes) {
   const auto n = static_cast<int>(args.streams);
   const bool square = columns.cols > args.streams;
   const mimo::SoftBatch<T> all{
@@ -159,7 +159,7 @@ void QuickSoft<T>::cuda(CudaContext& context, const Args& args, In<std::complex<
   context.check(static_cast<int>(cudaGetLastError()), "the launch of quick_soft");
 }
 
-template decltype(QuickSoft<float>::cuda) QuickSoft<float>::cuda;
-template decltype(QuickSoft<double>::cuda) QuickSoft<double>::cuda;
+template decltype(BatchedSoft<float>::cuda) BatchedSoft<float>::cuda;
+template decltype(BatchedSoft<double>::cuda) BatchedSoft<double>::cuda;
 
 }  // namespace tesela::kernels

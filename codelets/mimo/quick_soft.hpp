@@ -8,7 +8,7 @@ namespace tesela::kernels {
 /// thread. columns: one of points a stream; and of square QAM, which nway asks for, those of the points' real and
 /// imaginary parts behind them. mmse is found in double, as cores do, nway's distances in T.
 template <class T>
-struct QuickSoft {
+struct BatchedSoft {
   static constexpr auto name = "mimo_quick_soft";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {

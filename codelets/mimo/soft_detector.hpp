@@ -25,7 +25,7 @@ enum class SoftKind : std::uint8_t {
 /// L = ln P(bit is 0) / P(bit is 1) for each bit of some signals (llrs, bits x K), a stream's bits one after another,
 /// the label's first bit (most significant) first; cut to |L| <= clip and to T's largest number. llrs holds the priors
 /// on entry, zeros for none: a candidate's metric is ||y - H s||^2 / N0 - sum ln P(b). Other tiles as SphereSearch's;
-/// n0 > 0. nodes (1 x K). Runs on cores; QuickSoft is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and
+/// n0 > 0. nodes (1 x K). Runs on cores; BatchedSoft is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and
 /// Giannakis, 2004; lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014.)
 template <class T>
 struct SoftDetector {

@@ -18,8 +18,8 @@ struct GatherRows {
 
 /// tile = rows first, first + 1, … of A.
 template <class T>
-struct TakeRows {
-  static constexpr auto name = "take_rows";
+struct ScatterRows {
+  static constexpr auto name = "scatter_rows";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     index_t first = 0;

@@ -29,7 +29,7 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
   constexpr index_t lanes = Vectors<T>::lanes;
   static_assert(lanes == WholeSystems<T>::lanes);
   const bool by_rows = !periodic && all.rows <= WholeSystems<T>::most_rows;
-  WholeSystems<T> side_by_side(by_rows && systems >= lanes ? all.rows : 0);
+  WholeSystems<T> run_concurrently(by_rows && systems >= lanes ? all.rows : 0);
   const auto across = std::make_unique<Vectors<T>>();
   std::vector<Segment<T>> kept(static_cast<std::size_t>(1 + kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
   for_each_part<T>(
@@ -38,7 +38,7 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
         const Rows<T> rows = part(all, s, 0, all.rows);
         Breakdown broken[lanes];
         if (by_rows) {
-          side_by_side.solve(rows, broken);
+          run_concurrently.solve(rows, broken);
           for (index_t l = 0; l < lanes; ++l) add(broken[l], place, s + l, info);
           return;
         }

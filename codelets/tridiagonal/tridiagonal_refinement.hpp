@@ -14,7 +14,7 @@ namespace tridiagonal {
 /// Residuals of some rows of a system, each row multiplied by a power of two such that its largest coefficient lies in
 /// [2, 4).
 template <class T>
-struct Misfit {
+struct SystemResidual {
   T residual = 0;  ///< max |A x - b|_i; NaN if a number is NaN
   T matrix = 0;    ///< max_i of the sum of |A|'s row i
   T solution = 0;  ///< max |x|_i
@@ -57,12 +57,12 @@ TESELA_BOTH inline void worsen(Verdict<T>& a, const Verdict<T>& b) {
 
 /// Whether x is the better by components with misfit a rather than b.
 template <class T>
-bool better(const Misfit<T>& a, const Misfit<T>& b) {
+bool better(const SystemResidual<T>& a, const SystemResidual<T>& b) {
   return a.componentwise < b.componentwise ||
          (b.componentwise != b.componentwise && a.componentwise == a.componentwise);
 }
 
-/// Rows that one Misfit of a tile stands for, where a tile has so many.
+/// Rows that one SystemResidual of a tile stands for, where a tile has so many.
 inline constexpr index_t misfit_rows = 4096;
 constexpr index_t misfits(index_t equations) { return equations > 0 ? ceil_div(equations, misfit_rows) : 1; }
 
@@ -99,9 +99,9 @@ struct TridiagonalResidual {
     return 7 * static_cast<double>(tiles[4].rows) * static_cast<double>(tiles[4].cols);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, In<T> b,
-                  Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
+                  Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
-                   In<T> after, In<T> b, Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
+                   In<T> after, In<T> b, Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
 };
 
 /// Finds the largest misfit of each system over all tiles (1 x systems), the factor of its residual if an error is
@@ -115,10 +115,10 @@ struct TridiagonalJudge {
     T componentwise = std::numeric_limits<T>::infinity();
     index_t n = 0;  ///< equations of a system
   };
-  static void cpu(const Args& args, Out<tridiagonal::Misfit<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
-                  std::span<const In<tridiagonal::Misfit<T>>> tiles);
-  static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::Misfit<T>> whole,
-                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::Misfit<T>>> tiles);
+  static void cpu(const Args& args, Out<tridiagonal::SystemResidual<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
+                  std::span<const In<tridiagonal::SystemResidual<T>>> tiles);
+  static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::SystemResidual<T>> whole,
+                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::SystemResidual<T>>> tiles);
 };
 
 /// X <- Y for the systems whose misfit is better by components; NaN is worst.
@@ -129,8 +129,8 @@ struct TridiagonalKeepBetter {
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::Misfit<T>> of_x,
-                  In<tridiagonal::Misfit<T>> of_y);
+  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::SystemResidual<T>> of_x,
+                  In<tridiagonal::SystemResidual<T>> of_y);
 };
 
 /// Y = R in precision L, each system's multiplied by its correction.
@@ -141,8 +141,8 @@ struct TridiagonalDemote {
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
-  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
+  static void cpu(const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
 };
 
 /// X += Y, each system's divided by its correction; a system that has none stays as it is.
@@ -156,8 +156,9 @@ struct TridiagonalCorrect {
   static double flops(const Args&, Shape, Shape, Shape x) {
     return 2 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
-  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
+  static void cpu(const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole,
+                   InOut<T> x);
 };
 
 }  // namespace tesela::kernels

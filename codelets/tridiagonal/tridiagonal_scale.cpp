@@ -76,7 +76,7 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
 }
 
 template <class T>
-void TridiagonalNoSize<T>::cpu(const Args&, Out<index_t> sizes) {
+void TridiagonalClearSize<T>::cpu(const Args&, Out<index_t> sizes) {
   for (index_t s = 0; s < sizes.cols; ++s) sizes(0, s) = -none, sizes(1, s) = none;
 }
 
@@ -113,8 +113,8 @@ template struct TridiagonalExponents<float>;
 template struct TridiagonalExponents<double>;
 template struct TridiagonalScale<float>;
 template struct TridiagonalScale<double>;
-template struct TridiagonalNoSize<float>;
-template struct TridiagonalNoSize<double>;
+template struct TridiagonalClearSize<float>;
+template struct TridiagonalClearSize<double>;
 template struct TridiagonalSize<float>;
 template struct TridiagonalSize<double>;
 template struct TridiagonalScaleVector<float>;

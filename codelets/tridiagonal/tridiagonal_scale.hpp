@@ -52,7 +52,7 @@ struct TridiagonalScale {
 
 /// sizes, 2 x systems, becomes that of zeros: TridiagonalSize begins with it.
 template <class T>
-struct TridiagonalNoSize {
+struct TridiagonalClearSize {
   static constexpr auto name = "tridiagonal_no_size";
   static constexpr std::uint32_t color = 0x937860;
   static constexpr index_t none = index_t{1} << 40;

@@ -75,7 +75,7 @@ double InverseQueue<T>::shift_of(const SpectrumInterval& i, index_t attempt) {
 
 template <class T>
 void InverseQueue<T>::prepare() {
-  while (prepared_.size() < ahead_ && !waiting_.empty()) invert(emptiest_place());
+  while (prepared_.size() < ahead_ && !waiting_.empty()) invert(place_with_fewest_batches());
 }
 
 template <class T>
@@ -86,7 +86,7 @@ std::size_t InverseQueue<T>::places() const {
 
 /// Returns the place with the fewest ready batches; among equals the next in turn.
 template <class T>
-std::size_t InverseQueue<T>::emptiest_place() {
+std::size_t InverseQueue<T>::place_with_fewest_batches() {
   std::vector<std::size_t> ready(places());
   for (const Batch& batch : prepared_) ++ready[batch.place];
   std::size_t found = batches_++ % ready.size();

@@ -54,11 +54,11 @@ struct BulgeHop {
   __device__ int in_row(int j) const { return j / tile * tile == row ? j % tile : -1; }
 
   /// Of a vector, the elements of the thread's columns, and of its rows.
-  __device__ void take_columns(T (&to)[tile], const T* x) const {
+  __device__ void move_columns(T (&to)[tile], const T* x) const {
     take(to[0], to[1], x + 2 * place_across);
     take(to[2], to[3], x + R / 2 + 2 * place_across);
   }
-  __device__ void take_rows(T (&to)[tile], const T* x) const {
+  __device__ void scatter_rows(T (&to)[tile], const T* x) const {
     take(to[0], to[1], x + row);
     take(to[2], to[3], x + row + 2);
   }
@@ -102,12 +102,12 @@ struct BulgeHop {
   template <class AnyTile>
   __device__ void reflect(Tile& e, AnyTile& d, bool left, const T* x, const T* v, T mine, T tau) const {
     T across_v[tile], down_v[tile], other[tile];
-    take_columns(across_v, v);
-    take_rows(down_v, v);
+    move_columns(across_v, v);
+    scatter_rows(down_v, v);
     if (left) {
       T y[tile];
-      take_columns(other, x);
-      take_rows(y, s.y);
+      move_columns(other, x);
+      scatter_rows(y, s.y);
       subtract(e, y, other);
       column_sums(e, down_v);
     }
@@ -127,15 +127,15 @@ struct BulgeHop {
     }
     __syncthreads();
     T z[tile];
-    take_columns(other, s.z);
-    take_rows(z, s.z);
+    move_columns(other, s.z);
+    scatter_rows(z, s.z);
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
         d[r][c] -= rounded_product(down_v[r], other[c]) + rounded_product(z[r], across_v[c]);
     if (!left) return;
-    take_columns(other, s.u);
+    move_columns(other, s.u);
     subtract(e, down_v, other);
   }
 

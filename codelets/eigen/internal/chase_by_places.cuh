@@ -183,7 +183,7 @@ struct ChaseByPlaces {
   __device__ T first_column(const Tile& e, bool entered, int last) const {
     if (k == 0) return entered ? s.beta : s.pivot[i];
     T x[tile];
-    core.take_columns(x, s.x);
+    core.move_columns(x, s.x);
     T y = core.row_times(e, x);
     if (entered) y = rounded_product(s.beta, s.x[last]);
     y = rounded_product(s.tau, y);
@@ -196,7 +196,7 @@ struct ChaseByPlaces {
     const int row = core.in_row(last), column = core.in_column(last);
     if (row >= 0) {
       T entering[tile];
-      core.take_columns(entering, s.row);
+      core.move_columns(entering, s.row);
 #pragma unroll
       for (int r = 0; r < tile; ++r)
 #pragma unroll
@@ -208,7 +208,7 @@ struct ChaseByPlaces {
     }
     if (column < 0) return;
     T entering[tile];
-    core.take_rows(entering, s.row);
+    core.scatter_rows(entering, s.row);
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll

@@ -10,7 +10,7 @@ struct DeviceWarp {
   static constexpr unsigned all = 0xffffffffu;
   __device__ __forceinline__ int lane() const { return static_cast<int>(threadIdx.x % 32); }
   /// The same, which no earlier use keeps alive: what is computed from it again needs no register in between.
-  __device__ __forceinline__ int lane_anew() const {
+  __device__ __forceinline__ int reread_lane() const {
     int lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     return lane;

@@ -46,7 +46,7 @@ struct WarpColumns {
   /// By way of `room`, so that neighbouring lanes read neighbouring numbers.
   template <class Warp>
   TESELA_INLINE void read(Warp& warp, F* room, F* x) const {
-    const int lane = warp.lane_anew();
+    const int lane = warp.reread_lane();
     if (dense()) {
       TESELA_FLAT
       for (int i = 0; i < S; ++i) x[i] = first[i * warp_lanes + lane];
@@ -63,7 +63,7 @@ struct WarpColumns {
   }
   template <class Warp>
   TESELA_INLINE void write(Warp& warp, F* room, const F* x) const {
-    const int lane = warp.lane_anew();
+    const int lane = warp.reread_lane();
     TESELA_FLAT
     for (int i = 0; i < S; ++i) room[lane * (S + 1) + i] = x[i];
     warp.sync();

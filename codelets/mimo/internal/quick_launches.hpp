@@ -4,7 +4,7 @@
 
 struct CUstream_st;
 
-// The kernels of QuickDetector, which are compiled side by side. Internal to codelets/mimo.
+// The kernels of BatchedDetector, which are compiled side by side. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 

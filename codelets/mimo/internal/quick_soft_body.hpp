@@ -3,7 +3,7 @@
 #include <tesela/codelets/mimo/internal/nway_tree_body.hpp>
 #include <tesela/codelets/mimo/quick_soft.hpp>
 
-// Signals of QuickSoft. Internal to codelets/mimo.
+// Signals of BatchedSoft. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 

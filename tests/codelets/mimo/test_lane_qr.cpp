@@ -48,7 +48,7 @@ struct Batch {
 };
 
 template <int S, class F>
-void by_lanes(const typename SmallQr<F>::Args& args, Batch<F>& p) {
+void lane_channels(const typename SmallQr<F>::Args& args, Batch<F>& p) {
   std::vector<typename mimo::NumberFor<F>::type> room(std::size_t(mimo::lane_room<S>));
   for (index_t first = 0; first < p.count; first += 32 / S)
     HostWarp::run([&](HostWarp& warp) {
@@ -74,11 +74,11 @@ void same(bool rotations, index_t m, index_t n, ColumnOrder order, index_t right
   SmallQr<F>::cpu(args, {expected.A()}, {expected.B()}, {expected.Tau()}, {expected.Order()}, {expected.Info()}, {});
   const index_t size = std::max(m, n);
   if (size <= 4)
-    by_lanes<4, F>(args, p);
+    lane_channels<4, F>(args, p);
   else if (size <= 8)
-    by_lanes<8, F>(args, p);
+    lane_channels<8, F>(args, p);
   else
-    by_lanes<16, F>(args, p);
+    lane_channels<16, F>(args, p);
   CAPTURE(rotations, m, n, int(order), right, kind, scale);
   CHECK(p.order == expected.order);
   CHECK(p.info == expected.info);
@@ -123,6 +123,6 @@ TEMPLATE_TEST_CASE("lanes factor any number and size of matrices, also empty or 
   for (std::size_t e = 0; e < p.a.size(); ++e) p.a[e] = F(std::sin(double(e)));
   p.A()(2, 4) = F(NAN), p.A()(1, 5) = F(INFINITY), p.A()(3, 26) = F(-INFINITY);
   if constexpr (!std::is_floating_point_v<F>) p.A()(2, 4) = {1, NAN};
-  by_lanes<4, F>({3, 0, ColumnOrder::natural, 0}, p);
+  lane_channels<4, F>({3, 0, ColumnOrder::natural, 0}, p);
   for (index_t k = 0; k < 9; ++k) CHECK(p.info[std::size_t(k)] == (k == 1 ? -(1 + 2 + 4) : k == 8 ? -(1 + 3 + 8) : 0));
 }

@@ -25,7 +25,7 @@ struct Outcome {
 };
 
 template <int N>
-Outcome by_a_lane(const ChannelView<float>& view, const kernels::mimo::Complex<float>* y) {
+Outcome lane_search(const ChannelView<float>& view, const kernels::mimo::Complex<float>* y) {
   constexpr int step = 3;  // this lane is the second of three
   using Search = PairSearch<N, float, step>;
   PairFactors<N, float> factors;
@@ -68,15 +68,15 @@ index_t left(Problem<float> p, double scale = 1) {
     const auto by = [&] {
       switch (p.shape.streams) {
         case 2:
-          return by_a_lane<2>(view, y);
+          return lane_search<2>(view, y);
         case 3:
-          return by_a_lane<3>(view, y);
+          return lane_search<3>(view, y);
         case 4:
-          return by_a_lane<4>(view, y);
+          return lane_search<4>(view, y);
         case 5:
-          return by_a_lane<5>(view, y);
+          return lane_search<5>(view, y);
         default:
-          return by_a_lane<6>(view, y);
+          return lane_search<6>(view, y);
       }
     };
     const Outcome found = by();
@@ -128,6 +128,6 @@ TEST_CASE("a lane's search by pairs of columns rejects uncertain signals and alw
       for (index_t e = 0; e < 3; ++e) all.push_back({p.y.data()[e].real(), p.y.data()[e].imag()});
       all[place].im = bad;
       const ChannelView<float> view{3, 3, all.data(), 3, lists.columns.data(), lists.points.data()};
-      CHECK(!by_a_lane<3>(view, all.data() + 9).usable);
+      CHECK(!lane_search<3>(view, all.data() + 9).usable);
     }
 }

@@ -20,7 +20,7 @@ using namespace tesela::kernels;
 namespace {
 
 template <int S, class T>
-void by_lanes(const kernels::mimo::HardBatch<T>& all) {
+void lane_channels(const kernels::mimo::HardBatch<T>& all) {
   if (all.kind == DetectorKind::nway) {
     using Lanes = kernels::mimo::LaneNway<S, T, HostWarp>;
     kernels::mimo::NwayRoom<S, T> rooms[Lanes::signals];
@@ -85,11 +85,11 @@ Both<T> both(const Problem<T>& p, const Way& way) {
                                         p.n0};
   const index_t size = way.kind == DetectorKind::kbest ? std::max(m, n) : n;
   if (size <= 4)
-    by_lanes<4>(all);
+    lane_channels<4>(all);
   else if (size <= 8)
-    by_lanes<8>(all);
+    lane_channels<8>(all);
   else
-    by_lanes<16>(all);
+    lane_channels<16>(all);
   Detector<T>::cpu({n, coherence, way.kind, way.order, way.up, way.keep, p.n0}, {{p.h.data(), m, p.h.cols(), m}},
                    {{p.y.data(), m, signals, m}}, {{lists.columns.data(), 1, lists.columns.cols(), 1}},
                    {{lists.points.data(), 1, lists.points.cols(), 1}}, {{found.cores.labels.data(), n, signals, n}},

@@ -42,7 +42,7 @@ struct Prepared {
 
 /// Runs one group of lanes; the other groups of its warp are idle.
 template <int S, class T>
-void by_lanes(const ChannelView<T>& view, ColumnOrder kind, double n0, const Complex<T>* y, Prepared<T>& p) {
+void lane_channels(const ChannelView<T>& view, ColumnOrder kind, double n0, const Complex<T>* y, Prepared<T>& p) {
   HostWarp::run([&](HostWarp& warp) {
     lane_channel<S>(warp, warp.lane() / S == 1, view, kind, n0, y, p.a.data(), p.tau.data(), p.order(), &p.facts);
   });
@@ -123,11 +123,11 @@ void agrees(const MimoShape& shape, const char* names, int amplitudes, const cha
                                       alone.order())
               : prepare_channel<T>(view, choice, alone.a.data(), alone.tau.data(), work.data(), alone.order());
       if (std::max(m, n) <= 4)
-        by_lanes<4>(view, kind, n0, y, ours);
+        lane_channels<4>(view, kind, n0, y, ours);
       else if (std::max(m, n) <= 8)
-        by_lanes<8>(view, kind, n0, y, ours);
+        lane_channels<8>(view, kind, n0, y, ours);
       else
-        by_lanes<16>(view, kind, n0, y, ours);
+        lane_channels<16>(view, kind, n0, y, ours);
       CHECK(ours.facts.exponent == alone.facts.exponent);
       CHECK(ours.facts.zero == alone.facts.zero);
       CHECK(std::abs(ours.facts.reach - alone.facts.reach) <= 1e-5 * alone.facts.reach);

@@ -1,6 +1,6 @@
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/internal/drains.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <starpu.h>
 
@@ -10,8 +10,8 @@
 
 namespace tesela::detail {
 
-std::atomic<std::uint64_t> drains_requested{0}, drains_reported{0};
-std::atomic<bool> any_part_lost{false};
+std::atomic<std::uint64_t> stops_requested{0}, stops_reported{0};
+std::atomic<bool> any_batch_lost{false};
 
 namespace {
 
@@ -21,14 +21,14 @@ std::string& failure() {
   static auto& what = *new std::string;
   return what;
 }
-std::uint64_t failure_number = 0;  // drains_requested at that failure
+std::uint64_t failure_number = 0;  // stops_requested at that failure
 std::atomic<std::uint64_t> cancellation_number{0};
 
 }  // namespace
 
-void GraphPart::lose() {
+void TaskBatch::lose() {
   lost = true;
-  any_part_lost = true;
+  any_batch_lost = true;
   over = true;
 }
 
@@ -38,15 +38,15 @@ void forget_timing() noexcept {
 
 void report_failure(const std::string& what) noexcept {
   const std::lock_guard lock(drain_mutex);
-  if (failure_number <= drains_reported) {
+  if (failure_number <= stops_reported) {
     try {
       failure() = what;
     } catch (...) {
       failure().clear();
     }
-    failure_number = drains_requested + 1;
+    failure_number = stops_requested + 1;
   }
-  ++drains_requested;
+  ++stops_requested;
 }
 
 void report_exception(const char* kernel) noexcept {
@@ -64,27 +64,27 @@ void report_exception(const char* kernel) noexcept {
   }
 }
 
-void report_cancellation() noexcept { cancellation_number = ++drains_requested; }
+void report_cancellation() noexcept { cancellation_number = ++stops_requested; }
 
-bool cancellation_pending() noexcept { return cancellation_number > drains_reported; }
+bool cancellation_pending() noexcept { return cancellation_number > stops_reported; }
 
-std::string why_drained_since(std::uint64_t seen) {
+std::string stop_reason_since(std::uint64_t seen) {
   const std::lock_guard lock(drain_mutex);
   if (failure_number > seen) return failure().empty() ? "a kernel failed: not enough host memory" : failure();
-  return drains_requested > seen ? cancelled : "";
+  return stops_requested > seen ? cancelled : "";
 }
 
-void throw_if_drained_since(std::uint64_t seen) {
-  if (const std::string why = why_drained_since(seen); why == cancelled)
+void throw_if_stopped_since(std::uint64_t seen) {
+  if (const std::string why = stop_reason_since(seen); why == cancelled)
     throw Cancelled();
   else if (!why.empty())
     throw EnvironmentError(why);
 }
 
-std::uint64_t report_drains() noexcept {
+std::uint64_t mark_stops_reported() noexcept {
   const std::lock_guard lock(drain_mutex);
-  const std::uint64_t now = drains_requested;
-  drains_reported = std::max(drains_reported.load(), now);
+  const std::uint64_t now = stops_requested;
+  stops_reported = std::max(stops_reported.load(), now);
   return now;
 }
 

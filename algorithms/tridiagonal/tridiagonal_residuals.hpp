@@ -40,9 +40,9 @@ void require_fit(const char* routine, const Tridiagonal<T>& A, const TileMatrix<
 
 /// Measures by tasks how accurately X solves A X = B, system by system. Shapes and tiles are X's.
 template <class T>
-class TridiagonalMisfits {
+class TridiagonalResiduals {
  public:
-  TridiagonalMisfits(Runtime& runtime, const TileMatrix<T>& X, SystemsIn systems, bool periodic)
+  TridiagonalResiduals(Runtime& runtime, const TileMatrix<T>& X, SystemsIn systems, bool periodic)
       : systems_(systems),
         periodic_(periodic),
         columns_(systems == SystemsIn::columns),
@@ -65,7 +65,7 @@ class TridiagonalMisfits {
     auto judge = tolerances;
     judge.n = n_;
     for (index_t s = 0; s < groups_; ++s) {
-      std::vector<Tile<kernels::tridiagonal::Misfit<T>>> parts;
+      std::vector<Tile<kernels::tridiagonal::SystemResidual<T>>> parts;
       for (index_t t = 0; t < tiles_; ++t) {
         const auto place = place_of(t);
         const index_t before = t > 0 ? t - 1 : tiles_ - 1, after = t + 1 < tiles_ ? t + 1 : 0;
@@ -107,10 +107,10 @@ class TridiagonalMisfits {
     return {systems_, t > 0 || periodic_, t + 1 < tiles_ || periodic_, n_};
   }
   /// Returns the misfits of the systems of group s, 1 x systems.
-  Tile<kernels::tridiagonal::Misfit<T>> misfit(index_t s) const { return whole_(0, s); }
+  Tile<kernels::tridiagonal::SystemResidual<T>> misfit(index_t s) const { return whole_(0, s); }
   /// Returns the misfits of all systems in their order. Waits for them.
-  std::vector<kernels::tridiagonal::Misfit<T>> all() const {
-    std::vector<kernels::tridiagonal::Misfit<T>> every(static_cast<std::size_t>(whole_.n()));
+  std::vector<kernels::tridiagonal::SystemResidual<T>> all() const {
+    std::vector<kernels::tridiagonal::SystemResidual<T>> every(static_cast<std::size_t>(whole_.n()));
     if (!every.empty()) whole_.copy_to(every.data(), 1);
     return every;
   }
@@ -153,7 +153,7 @@ class TridiagonalMisfits {
   SystemsIn systems_;
   bool periodic_, columns_;
   index_t n_, tiles_, groups_, along_, across_;
-  TileMatrix<kernels::tridiagonal::Misfit<T>> parts_, whole_;
+  TileMatrix<kernels::tridiagonal::SystemResidual<T>> parts_, whole_;
   TileMatrix<kernels::tridiagonal::Verdict<T>> verdicts_;
 };
 

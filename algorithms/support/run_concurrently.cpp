@@ -1,4 +1,4 @@
-#include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace tesela {
 
-void side_by_side(std::span<const index_t> sizes, int threads,
-                  const std::function<void(std::size_t job, int thread)>& job) {
+void run_concurrently(std::span<const index_t> sizes, int threads,
+                      const std::function<void(std::size_t job, int thread)>& job) {
   std::vector<std::size_t> order(sizes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return sizes[i] > sizes[j]; });

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
-#include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
@@ -78,9 +78,9 @@ bool moderate(const std::vector<int>& exponents, int most) {
 }  // namespace
 
 template <class T>
-std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const QrFactorization<T>& of_a,
-                                                              const TileMatrix<T>& B, const HostMatrix<T>& C,
-                                                              const HostMatrix<T>& D, double rcond) {
+std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactorization<T>& of_a,
+                                                        const TileMatrix<T>& B, const HostMatrix<T>& C,
+                                                        const HostMatrix<T>& D, double rcond) {
   constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   constexpr int range = std::numeric_limits<T>::max_exponent / 8;
   const index_t n = C.cols(), p = C.rows(), r = D.cols();
@@ -88,7 +88,7 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   // These transfers overlap with the factorization of A.
   const TileMatrix<T> rows = one_tile(g, C, "C"), Ct(g.runtime(), n, p, {n, p}, "C'"),
                       K(g.runtime(), n, p, {n, p}, "K");
-  const std::optional<KeptR<T>> R = kept_if_regular(g, of_a, rcond);
+  const std::optional<TileR<T>> R = resident_r_if_regular(g, of_a, rcond);
   if (!R || !(R->condition <= largest_condition)) return std::nullopt;
   std::vector<int> units;
   for (const T norm : R->norms) units.push_back(std::ilogb(norm));
@@ -179,13 +179,12 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   return answer;
 }
 
-template std::optional<ConstrainedLeastSquares<float>> regular_constraints(Graph&, const QrFactorization<float>&,
-                                                                           const TileMatrix<float>&,
-                                                                           const HostMatrix<float>&,
-                                                                           const HostMatrix<float>&, double);
-template std::optional<ConstrainedLeastSquares<double>> regular_constraints(Graph&, const QrFactorization<double>&,
-                                                                            const TileMatrix<double>&,
-                                                                            const HostMatrix<double>&,
-                                                                            const HostMatrix<double>&, double);
+template std::optional<ConstrainedLeastSquares<float>> lse_on_device(Graph&, const QrFactorization<float>&,
+                                                                     const TileMatrix<float>&, const HostMatrix<float>&,
+                                                                     const HostMatrix<float>&, double);
+template std::optional<ConstrainedLeastSquares<double>> lse_on_device(Graph&, const QrFactorization<double>&,
+                                                                      const TileMatrix<double>&,
+                                                                      const HostMatrix<double>&,
+                                                                      const HostMatrix<double>&, double);
 
 }  // namespace tesela::detail

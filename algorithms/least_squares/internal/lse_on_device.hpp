@@ -12,8 +12,8 @@ namespace tesela::detail {
 /// from K^T K as in SeminormalRows. Returns nothing, and changes nothing, if R (columns of unit norm) or K is not
 /// certainly well conditioned, or if the result is less accurate than lse() requires.
 template <class T>
-std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const QrFactorization<T>& of_a,
-                                                              const TileMatrix<T>& B, const HostMatrix<T>& C,
-                                                              const HostMatrix<T>& D, double rcond);
+std::optional<ConstrainedLeastSquares<T>> lse_on_device(Graph& g, const QrFactorization<T>& of_a,
+                                                        const TileMatrix<T>& B, const HostMatrix<T>& C,
+                                                        const HostMatrix<T>& D, double rcond);
 
 }  // namespace tesela::detail

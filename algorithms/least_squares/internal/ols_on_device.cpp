@@ -38,7 +38,7 @@ Measured triangle_error(Shape a, const TileMatrix<T>& r_norms, const TileMatrix<
 }  // namespace
 
 template <class T>
-std::optional<LeastSquares<T>> ols_in_place(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond) {
+std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond) {
   const index_t n = A.n(), r = B.n();
   if (g.runtime().gpus() == 0 || n > largest_kept_r || std::min(A.m(), A.tile_shape().mb) < n || B.nt() != 1)
     return std::nullopt;
@@ -81,9 +81,9 @@ std::optional<LeastSquares<T>> ols_in_place(Graph& g, const TileMatrix<T>& A, co
   return result;
 }
 
-template std::optional<LeastSquares<float>> ols_in_place(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                                         double);
-template std::optional<LeastSquares<double>> ols_in_place(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+template std::optional<LeastSquares<float>> ols_on_device(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
                                                           double);
+template std::optional<LeastSquares<double>> ols_on_device(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                                           double);
 
 }  // namespace tesela::detail

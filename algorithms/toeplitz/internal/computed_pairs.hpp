@@ -9,7 +9,7 @@
 namespace tesela::detail {
 
 /// An eigenvalue of the scaled matrix, with the place of its vector.
-struct FoundValue {
+struct ComputedEigenvalue {
   double value = 0, residual = 0;
   std::size_t part = 0;   ///< 0: J x = x, 1: J x = -x
   std::size_t piece = 0;  ///< piece of the search
@@ -18,7 +18,7 @@ struct FoundValue {
 
 /// The pairs of one interval: the values of each part, ascending, and the largest residual of each part.
 template <class T>
-struct FoundPiece {
+struct IntervalPairs {
   double low = 0;  ///< lower end of the interval
   std::array<std::vector<double>, 2> values{};
   std::array<double, 2> residual{};
