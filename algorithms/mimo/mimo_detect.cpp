@@ -3,7 +3,7 @@
 #include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/quick_detector.hpp>
+#include <tesela/codelets/mimo/gpu_detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -212,8 +212,8 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   typename kernels::Detector<T>::Args detecting;
   if (detector)
     detecting = {shape.streams, 1, *detector, options.order, options.up, options.keep, options.n0, lists.labels};
-  const bool quick = on_gpus && kernels::BatchedDetector<T>::takes(detecting, shape.antennas, lists.amplitudes,
-                                                                   lists.most_amplitudes());
+  const bool quick =
+      on_gpus && kernels::GpuDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
   const SearchTiles<T> tiles(
@@ -244,7 +244,7 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
       g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, received, columns, points, L(0, t),
                                         R(0, t));
     else if (quick)
-      g.insert<kernels::BatchedDetector<T>>(gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
+      g.insert<kernels::GpuDetector<T>>(gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
     else if (detector)
       g.insert<kernels::Detector<T>>(detecting, h, received, columns, points, L(0, t), R(0, t));
     else

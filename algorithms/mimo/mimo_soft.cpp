@@ -1,7 +1,7 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/support/digits.hpp>
-#include <tesela/codelets/mimo/quick_soft.hpp>
+#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
   SoftDetection<T> found{priors.size() > 0 ? priors.clone() : HostMatrix<T>::zeros(bits, shape.signals),
                          std::vector<double>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
-  using Quick = kernels::BatchedSoft<T>;
+  using Quick = kernels::GpuSoftDetector<T>;
   const bool gpus = g.runtime().gpus() > 0,
              either_form = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
                            options.kind == SoftKind::list || options.kind == SoftKind::ep;

@@ -209,8 +209,8 @@ class Check {
     for (std::size_t s = 0; s < own.size(); ++s) count += better(others[s], own[s]) ? 1 : 0;
     if (count == 0) return 0;
     misfits_.for_each_tile([&](index_t t, index_t s) {
-      g_.insert<TridiagonalKeepBetter<T>>({options_.systems}, misfits_.tile(x_, t, s), misfits_.tile(candidate, t, s),
-                                          misfits_.misfit(s), misfits.misfit(s));
+      g_.insert<TridiagonalSelectBetter<T>>({options_.systems}, misfits_.tile(x_, t, s), misfits_.tile(candidate, t, s),
+                                            misfits_.misfit(s), misfits.misfit(s));
     });
     verdict_ = measure(x_, misfits_, nullptr);
     return count;

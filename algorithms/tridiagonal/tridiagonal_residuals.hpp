@@ -60,7 +60,7 @@ class TridiagonalResiduals {
   /// null. `probe` is the argument of TridiagonalResidual.
   kernels::tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
                                            const TileMatrix<T>& B, const TileMatrix<T>* r,
-                                           const typename kernels::TridiagonalJudge<T>::Args& tolerances,
+                                           const typename kernels::TridiagonalEvaluate<T>::Args& tolerances,
                                            std::uint64_t probe = 0) const {
     auto judge = tolerances;
     judge.n = n_;
@@ -77,7 +77,7 @@ class TridiagonalResiduals {
                                                   tile(X, t, s), tile(X, place.behind ? after : t, s), tile(B, t, s),
                                                   parts_(t, s), out);
       }
-      g.insert<kernels::TridiagonalJudge<T>>(urgent, judge, whole_(0, s), verdicts_(0, s), parts);
+      g.insert<kernels::TridiagonalEvaluate<T>>(urgent, judge, whole_(0, s), verdicts_(0, s), parts);
     }
     kernels::tridiagonal::Verdict<T> worst;
     for (index_t s = 0; s < groups_; ++s) {

@@ -32,8 +32,8 @@ void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, 
 }
 
 template <class T>
-void TridiagonalJudge<T>::cpu(const Args& args, Out<SystemResidual<T>> whole, Out<Verdict<T>> verdict,
-                              std::span<const In<SystemResidual<T>>> tiles) {
+void TridiagonalEvaluate<T>::cpu(const Args& args, Out<SystemResidual<T>> whole, Out<Verdict<T>> verdict,
+                                 std::span<const In<SystemResidual<T>>> tiles) {
   verdict(0, 0) = {};
   for (index_t s = 0; s < whole.cols; ++s) {
     SystemResidual<T>& system = whole(0, s) = {};
@@ -45,8 +45,8 @@ void TridiagonalJudge<T>::cpu(const Args& args, Out<SystemResidual<T>> whole, Ou
 }
 
 template <class T>
-void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<SystemResidual<T>> of_x,
-                                   In<SystemResidual<T>> of_y) {
+void TridiagonalSelectBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<SystemResidual<T>> of_x,
+                                     In<SystemResidual<T>> of_y) {
   const auto to = system_view<T>(args.systems, x);
   const auto from = system_view<const T>(args.systems, y);
   for_each_row(args.systems, x.shape(), [&](index_t e, index_t s) {
@@ -73,10 +73,10 @@ template struct TridiagonalConvert<double, double>;
 template struct TridiagonalConvert<double, float>;
 template struct TridiagonalResidual<float>;
 template struct TridiagonalResidual<double>;
-template struct TridiagonalJudge<float>;
-template struct TridiagonalJudge<double>;
-template struct TridiagonalKeepBetter<float>;
-template struct TridiagonalKeepBetter<double>;
+template struct TridiagonalEvaluate<float>;
+template struct TridiagonalEvaluate<double>;
+template struct TridiagonalSelectBetter<float>;
+template struct TridiagonalSelectBetter<double>;
 template struct TridiagonalDemote<float, float>;
 template struct TridiagonalDemote<double, double>;
 template struct TridiagonalDemote<double, float>;

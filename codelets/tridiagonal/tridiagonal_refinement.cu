@@ -11,8 +11,8 @@ namespace {
 
 constexpr int threads = 256;
 
-/// How the threads of a block stand: `rows` threads beside one another for each of threads / rows systems, or, where
-/// systems lie in rows and neighbours in memory are systems, across them.
+/// Arrangement of the threads of a block: `rows` threads for each of threads / rows systems. The threads of a system
+/// are neighbours unless neighbours in memory are systems.
 struct ThreadLayout {
   int rows, systems;
   bool rows_first;
@@ -28,7 +28,7 @@ ThreadLayout thread_layout(SystemsIn in, index_t rows, index_t systems) {
   return columns ? ThreadLayout{first, threads / first, true} : ThreadLayout{threads / first, first, false};
 }
 
-/// Blocks that share `count` pieces of work.
+/// Returns the number of blocks that share `count` pieces of work.
 unsigned blocks_for(index_t count) { return static_cast<unsigned>(std::clamp<index_t>(count, 1, 65536)); }
 
 template <class F>
@@ -50,12 +50,12 @@ void launch(CudaContext& context, SystemsIn in, Shape tile, const F& f) {
   for_each_row<<<blocks, threads, 0, context.stream()>>>(how, rows, systems, f);
 }
 
-/// The worst of what the threads of a system hold, in its first thread.
+/// Reduces the values of a system's threads to the worst, in its first thread.
 template <class M>
 __device__ M worst(ThreadLayout how, const M& own) {
   __shared__ __align__(16) unsigned char memory[threads * sizeof(M)];
   M* const all = reinterpret_cast<M*>(memory) + how.system() * how.rows;
-  __syncthreads();  // of the piece before
+  __syncthreads();  // the previous piece is finished
   all[how.row()] = own;
   for (int half = how.rows / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -79,7 +79,7 @@ __global__ void residuals(ThreadLayout how, index_t rows, index_t systems, Resid
   }
 }
 
-/// As many tiles as a kernel takes at once.
+/// Most tiles of one kernel launch.
 constexpr int most_tiles = 100;
 template <class T>
 struct Tiles {
@@ -88,7 +88,7 @@ struct Tiles {
   int count;
 };
 
-/// A block for each system.
+/// Processes one system per block.
 template <class T>
 __global__ void gather(Tiles<T> tiles, bool begin, index_t systems, SystemResidual<T>* whole, index_t next) {
   const ThreadLayout how{threads, 1, true};
@@ -104,8 +104,8 @@ __global__ void gather(Tiles<T> tiles, bool begin, index_t systems, SystemResidu
 }
 
 template <class T>
-__global__ void judge(typename TridiagonalJudge<T>::Args args, index_t systems, SystemResidual<T>* whole, index_t next,
-                      Verdict<T>* verdict) {
+__global__ void judge(typename TridiagonalEvaluate<T>::Args args, index_t systems, SystemResidual<T>* whole,
+                      index_t next, Verdict<T>* verdict) {
   Verdict<T> own{};
   for (index_t s = threadIdx.x; s < systems; s += threads) {
     SystemResidual<T>& system = whole[s * next];
@@ -137,8 +137,8 @@ void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> 
 }
 
 template <class T>
-void TridiagonalJudge<T>::cuda(CudaContext& context, const Args& args, Out<SystemResidual<T>> whole,
-                               Out<Verdict<T>> verdict, std::span<const In<SystemResidual<T>>> tiles) {
+void TridiagonalEvaluate<T>::cuda(CudaContext& context, const Args& args, Out<SystemResidual<T>> whole,
+                                  Out<Verdict<T>> verdict, std::span<const In<SystemResidual<T>>> tiles) {
   for (std::size_t first = 0; first < tiles.size(); first += most_tiles) {
     Tiles<T> some{};
     some.count = static_cast<int>(std::min<std::size_t>(tiles.size() - first, most_tiles));
@@ -173,8 +173,8 @@ template decltype(TridiagonalConvert<double, double>::cuda) TridiagonalConvert<d
 template decltype(TridiagonalConvert<double, float>::cuda) TridiagonalConvert<double, float>::cuda;
 template decltype(TridiagonalResidual<float>::cuda) TridiagonalResidual<float>::cuda;
 template decltype(TridiagonalResidual<double>::cuda) TridiagonalResidual<double>::cuda;
-template decltype(TridiagonalJudge<float>::cuda) TridiagonalJudge<float>::cuda;
-template decltype(TridiagonalJudge<double>::cuda) TridiagonalJudge<double>::cuda;
+template decltype(TridiagonalEvaluate<float>::cuda) TridiagonalEvaluate<float>::cuda;
+template decltype(TridiagonalEvaluate<double>::cuda) TridiagonalEvaluate<double>::cuda;
 template decltype(TridiagonalDemote<float, float>::cuda) TridiagonalDemote<float, float>::cuda;
 template decltype(TridiagonalDemote<double, double>::cuda) TridiagonalDemote<double, double>::cuda;
 template decltype(TridiagonalDemote<double, float>::cuda) TridiagonalDemote<double, float>::cuda;

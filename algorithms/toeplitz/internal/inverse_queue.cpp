@@ -121,8 +121,8 @@ void InverseQueue<T>::invert(std::size_t place) {
     const Priority gpu = on_gpu_number(place);
     graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
                                    graph_.scratch<T>(cauchy_table(n), 1));
-    graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
-                                    *batch.quality, lanczos_scratch<T>(graph_, n, options_));
+    graph_.insert<CauchyInverseError<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
+                                         *batch.quality, lanczos_scratch<T>(graph_, n, options_));
   }
   inversions_ += shifts;
   prepared_.push_back(std::move(batch));

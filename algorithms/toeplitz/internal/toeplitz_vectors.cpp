@@ -99,7 +99,7 @@ TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vecto
     for (index_t j = 0; j < v.cols; ++j) {
       const ComputedEigenvalue& f = values[static_cast<std::size_t>(first + j)];
       const auto& half = f.part == 0 ? symmetric : skew;
-      toeplitz_unfold(v.rows, static_cast<int>(f.part), &half(0, f.column), &v(0, j));
+      toeplitz_expand(v.rows, static_cast<int>(f.part), &half(0, f.column), &v(0, j));
     }
   });
   return vectors;
