@@ -10,7 +10,7 @@ namespace detail {
 /// A string of this thread, one for each Tag. The main thread destroys its thread-local strings before the exit
 /// handlers run; since these may throw and catch too, they get another string.
 template <class Tag>
-std::string& words_of_thread() {
+std::string& thread_local_string() {
   thread_local std::string* words = nullptr;
   struct End {
     ~End() { delete std::exchange(words, nullptr); }
@@ -21,7 +21,7 @@ std::string& words_of_thread() {
 }
 
 /// Message of this thread's last exception; a rank that ends without the others prints it.
-inline std::string& last_error() { return words_of_thread<struct LastError>(); }
+inline std::string& last_error() { return thread_local_string<struct LastError>(); }
 /// Exit code of that exception.
 inline thread_local int last_error_code = 3;
 

@@ -67,7 +67,7 @@ std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat) {
   return timings;
 }
 
-void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+void wait_for_idle_threads() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
 
 double host_copy_ceiling() {
   const std::size_t team_size = std::max(1u, std::thread::hardware_concurrency());

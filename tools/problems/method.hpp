@@ -67,7 +67,7 @@ Status run_timed(const CommonOptions& options, Runtime& runtime, Report& report,
   Status status;
   const auto run = [&](Graph& g, bool) {
     solver.run(&g);
-    status = wait_and_show(g);
+    status = wait_with_progress(g);
     if (solver.finish) solver.finish();
     return 0.0;
   };
@@ -111,7 +111,7 @@ bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& me
       paused.emplace();
     }
     solver->prepare();
-    bench::settle();
+    bench::resolve();
     return bench::seconds_of([&] {
       if (library) return solver->run(nullptr);
       Graph g(*problem.runtime);

@@ -23,7 +23,7 @@ Peer tesela_lse(LseData<T>& data) {
   const auto run = [&data, state, options, tiles = data.unconstrained().tiles(options)] {
     cli::OlsProblem<T>& ols = data.unconstrained();
     ols.restore(state->A, state->B, tiles);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(*ols.runtime);
       state->answer = lse(g, *state->A, *state->B, data.c(), data.d(), options);
@@ -49,7 +49,7 @@ Peer lapack_lse(LseData<T>& data) {
       ols.restore();
       HostMatrix<T> c = data.c().clone(), d(p, 1);
       std::copy_n(data.d().data() + k * data.d().ld(), p, d.data());
-      settle();
+      wait_for_idle_threads();
       seconds += seconds_of([&] {
         lapack::gglse(ols.shape.rows, n, p, ols.work_a.data(), ols.work_a.ld(), c.data(), c.ld(),
                       ols.work_b.data() + k * ols.work_b.ld(), d.data(), x->data() + k * n);
@@ -75,7 +75,7 @@ Peer cusolver_lse(LseData<T>& data) {
       generate(solver->data(1), ols.shape.rows, ols.rhs, ols.b_generator());
     }
 #endif
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!ols.resident) {
         solver->upload(0, ols.work_a.data());

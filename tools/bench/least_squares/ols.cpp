@@ -22,7 +22,7 @@ void settle_options(OlsBenchOptions& o) {
   cli::require_known("bench ols", o.method, o.tile);
   o.method.name = "auto";
   settle_automatic(o.method);
-  o.settle("ols");
+  o.resolve("ols");
 }
 
 template <class T>

@@ -75,7 +75,7 @@ Peer tesela_weights(const std::string& name, cli::OlsProblem<T>& problem, std::v
     if (!problem.resident)
       state->w.emplace(
           TileMatrix<T>::map(*problem.runtime, state->weights.data(), m, 1, m, TileShape{tiles.mb, 1}, "w"));
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(*problem.runtime);
       state->answer = wls(g, *state->A, *state->B, *state->w, options);

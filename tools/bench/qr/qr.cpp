@@ -24,7 +24,7 @@ void settle_options(QrBenchOptions& o) {
   for (const index_t n : o.n)
     if (n < 1) throw ArgumentError("bench qr", "--n", std::to_string(n) + " is less than 1");
   cli::require_known("bench qr", o.method, o.tile);
-  o.settle("qr");
+  o.resolve("qr");
 }
 
 template <class T>
@@ -32,7 +32,7 @@ void run(QrBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("qr", o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n) {
     cli::QrProblem<T> problem{o.method, o.tile, {o.m > 0 ? o.m : n, n}, o.common.seed, &runtime};
     problem.checked_whole = index_t{1} << 27;  // all of 32768 x 32768 would take minutes on the host

@@ -92,7 +92,7 @@ int run_plan(const Options& o) {
       room, {{"largest", largest}});
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   require_valid("qr", o.method, o.tile, o.common);
   if (!o.a.empty()) {
     const Shape shape = probe_matrix(o.a).shape;
@@ -132,7 +132,7 @@ template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
   parse_random_kind(o.random);
-  settle(o);
+  resolve(o);
   if (o.plan.only) return run_plan<T>(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
   const double flops = (o.orthogonalizes() ? 2 : 1) * qr_flops(o.m, o.n);
