@@ -12,13 +12,13 @@
 namespace tesela::blas {
 namespace {
 
-/// StarPU's workers are the threads: BLAS starts without its own.
+/// StarPU's workers are the threads: BLAS starts with one thread.
 const int initial = [] {
   openblas_set_num_threads(1);
   return 0;
 }();
 
-/// The counts of all Threads that live. Several threads of the program may hold one each, and end in any order.
+/// Counts of all living Threads objects. Several threads of the program may hold one each, and end in any order.
 std::mutex wishes_mutex;
 std::multiset<int>& wishes() {
   static auto* const all = new std::multiset<int>;  // never destroyed: a thread may end after main

@@ -14,7 +14,7 @@ void CholeskyLink<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T
                            Scratch<T> s, Scratch<T> work) {
   const HighPriorityStream urgently(context);
   const index_t n = r.rows, w = next.rows;
-  const InOut<T> part{{s.data, n, w, n}}, square{{next.data, w, w, next.ld}};  // the last may be wider than high
+  const InOut<T> part{{s.data, n, w, n}}, square{{next.data, w, w, next.ld}};  // the last may be wider
   context.check(lacpy<T>(context.stream(), Part::all, 0, {&a(0, args.column), n, w, a.ld}, part), "lacpy");
   context.check(lacpy<T>(context.stream(), Part::all, 0, {&below(0, args.column), w, w, below.ld}, square), "lacpy");
   BlockTrsm<T>::cuda(context, {Op::transpose}, r, v, part, work);

@@ -14,7 +14,7 @@ __global__ void gather_regressors(DevicePicks picks, const double* a, index_t ld
     z[i] = pick[0] >= 0 && i < pick[1] ? a[i + pick[0] * lda] : 0.0;
 }
 
-/// Of products: zeros above the diagonal, and ones on it where there is no regressor.
+/// Makes products lower triangular: zeros above the diagonal, and ones on it in places without a regressor.
 __global__ void make_lower(DevicePicks picks, double* l) {
   const index_t n = picks.r, j = blockIdx.x;
   l += blockIdx.y * n * n + j * n;
@@ -25,7 +25,7 @@ __global__ void make_lower(DevicePicks picks, double* l) {
       l[i] = 1;
 }
 
-/// r = L^T of lower triangles, whose elements above the diagonal are not read.
+/// Computes r = L^T of lower triangles, whose strict upper triangles are not read.
 __global__ void transpose_lower(index_t n, const double* l, double* r, index_t ldr) {
   const index_t j = blockIdx.x;
   l += blockIdx.y * n * n;
@@ -59,7 +59,7 @@ void EquationBases::cuda(CudaContext& context, const Args& args, In<double> a, I
     gemm(Op::transpose, Op::none, n, rows, x, rows, tall, x, rows, tall, l, each);
     make_lower<<<columns, threads, 0, stream>>>(p, l);
     factor::tiles(context, n, count, l, n, each, failed);
-    make_lower<<<columns, threads, 0, stream>>>(p, l);  // products stand above the diagonal
+    make_lower<<<columns, threads, 0, stream>>>(p, l);  // products are also stored above the diagonal
     invert(context, Lowers{n, count, l, inverses});
   };
   context.check(cudaMemsetAsync(failed, 0, static_cast<std::size_t>(count) * sizeof(double), stream), "cudaMemset");

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int threads = 512, lane_count = 32;
 
-/// z = the columns of Z and y, zeros where there is none.
+/// Sets z to the columns of Z and y, with zeros in places without a column.
 __global__ void gather_columns(DevicePicks picks, const double* a, index_t lda, index_t rows, double* z) {
   const int* const pick = picks.at(blockIdx.y, blockIdx.x);
   z += (blockIdx.x + blockIdx.y * (picks.r + 1)) * rows;
@@ -19,8 +19,8 @@ __global__ void gather_columns(DevicePicks picks, const double* a, index_t lda, 
     z[i] = pick[0] >= 0 && i < pick[1] ? a[i + pick[0] * lda] : 0.0;
 }
 
-/// A block an equation. In a stage each rotation has rows of its own: first all of them are found, then a warp turns
-/// a column. `rotations` has 2 r elements for each equation.
+/// Rotates one equation per block. In a stage all rotations change different rows: first all of them are computed, then
+/// each warp rotates a column. `rotations` has 2 r elements per equation.
 __global__ void __launch_bounds__(threads)
     rotate_staircases(DevicePicks picks, index_t rows, double* z, double* rotations) {
   const index_t r = picks.r;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// L = R^T with ones where there is no regressor, and Q^T y to `product`.
+/// Sets L = R^T, with ones in places without a regressor, and copies Q^T y to `product`.
 __global__ void take_triangles(DevicePicks picks, const double* z, index_t rows, double* l, double* product) {
   const index_t n = picks.r, i = blockIdx.x;  // column i of R
   z += blockIdx.y * rows * (n + 1);
@@ -81,7 +81,7 @@ void EquationGivens::cuda(CudaContext& context, const Args& args, In<double> a, 
   const auto equations = static_cast<unsigned>(count), columns = static_cast<unsigned>(n);
   gather_columns<<<dim3(columns + 1, equations), 256, 0, stream>>>(p, a.data, a.ld, args.rows, z);
   rotate_staircases<<<equations, threads, 0, stream>>>(p, args.rows, z, rotations);
-  // The rotations are done with: Q^T y takes their place.
+  // Q^T y overwrites the rotations, which have been applied.
   take_triangles<<<dim3(columns, equations), 256, 0, stream>>>(p, z, args.rows, m.l, rotations);
   solve(context, m, rotations, n, f);
   invert(context, m);

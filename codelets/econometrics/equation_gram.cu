@@ -11,7 +11,7 @@ namespace {
 using kernels::internal::block_sum;
 using kernels::internal::each_threads;
 
-/// Each equation's part of the products: the lower triangle of Z^T Z, zeros above it, and Z^T y.
+/// Copies each equation's part of the products: the lower triangle of Z^T Z, zeros above it, and Z^T y.
 __global__ void gather_products(DevicePicks picks, const double* gram, index_t ldg, double* l, double* right) {
   const index_t n = picks.r, j = blockIdx.x;
   const auto product = [&](int a, int b) { return a < b ? gram[a + b * ldg] : gram[b + a * ldg]; };
@@ -24,7 +24,7 @@ __global__ void gather_products(DevicePicks picks, const double* gram, index_t l
   if (threadIdx.x == 0) right[j + blockIdx.y * n] = c >= 0 ? product(c, y) : 0.0;
 }
 
-/// Z^T times the residual.
+/// Computes Z^T times the residual.
 __global__ void __launch_bounds__(each_threads)
     normal_residuals(DevicePicks picks, const double* a, index_t lda, const double* residual, index_t ldr, double* to) {
   const int* const pick = picks.at(blockIdx.y, blockIdx.x);
@@ -61,7 +61,7 @@ void EquationGram::cuda(CudaContext& context, const Args& args, In<double> a, In
   gather_products<<<columns, each_threads, 0, stream>>>(p, gram.data, gram.ld, m.l, right);
   factor::tiles(context, n, count, m.l, n, n * n, failed);
   invert(context, m);
-  // b = R^-1 R^-T Z^T y, and the same of the residual.
+  // b = R^-1 R^-T Z^T y, and the same for the residual.
   transposed_times(context, m, right, product);
   times(context, m, product, false, f);
   residuals(context, m, a, picks.data, f, residual);

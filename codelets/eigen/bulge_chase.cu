@@ -12,7 +12,7 @@ void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, 
   const BulgePlan& plan = args.plan;
   if (plan.size(args.group) <= 0) return;
   if (plan.b > largest_gpu_half_width) {
-    context.check(cudaErrorInvalidValue, "chase_bulges of so wide a band");
+    context.check(cudaErrorInvalidValue, "chase_bulges: the band is too wide");
     return;
   }
   const auto tile = [](const InOut<T>& one, index_t column) { return one.data - column * one.ld; };

@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Where each column of tiles side by side begins.
+/// Appends the address of each column of tiles side by side.
 template <class T>
 void append_columns(std::span<const In<T>> tiles, std::vector<const T*>& columns) {
   for (const In<T>& tile : tiles)

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Columns [left | right], `split` of them on the left.
+/// Columns [left | right], `split` columns on the left.
 template <class T>
 struct TwoBlocks {
   T *left, *right;
@@ -15,9 +15,9 @@ struct TwoBlocks {
   __device__ T* column(index_t j) const { return j < split ? left + j * ld_left : right + (j - split) * ld_right; }
 };
 
-/// Columns of `to`, by their `map`, from tiles side by side: rows `begin` … `end` - 1 of a column come from those of
-/// the source's rows from `from` on. All else of `rows` rows becomes zero where `zeros` says so, columns without a
-/// source too.
+/// Copies columns of `to`, by their `map`, from tiles side by side: rows `begin` … `end` - 1 of a column from the
+/// source's rows from `from` on. If `zeros`, all other elements of the `rows` rows become zero, including columns
+/// without a source.
 template <class T>
 struct Placement {
   TwoBlocks<T> to;
@@ -58,7 +58,8 @@ void place(CUstream_st* stream, const Placement<T>& p, std::span<const In<T>> li
       [&](const SomeTiles<T>& some) { place_kernel<<<blocks, threads, 0, stream>>>(p, some); });
 }
 
-/// A thread a row; rotations that hand on a column are a chain, and each chain has a row of blocks of its own.
+/// Rotates with one thread per row. Consecutive rotations with a common column form a chain, and each chain has its own
+/// row of blocks.
 template <class T>
 __global__ void rotate_kernel(TwoBlocks<T> to, index_t rows, const index_t* pairs, index_t rotations, const T* cosines,
                               const T* sines) {

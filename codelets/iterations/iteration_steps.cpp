@@ -5,7 +5,7 @@
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/iterations/iteration_steps.cpp"
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
-// After the vectors.
+// Must follow the vectors.
 #include <tesela/codelets/iterations/internal/steps_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
@@ -46,7 +46,7 @@ TESELA_STEP void meet(const Rotation<T>& x, TwoVectors<T>& value, TwoVectors<T>&
   rotated(value.b, carried.b);
 }
 
-/// One core.
+/// Team of one core.
 template <class T>
 struct LoneTeam {
   static constexpr bool alone = true;

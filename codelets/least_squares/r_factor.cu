@@ -14,14 +14,14 @@ struct Sum {
     return a + b;
   }
 };
-struct Max {  // NaN wins: what is not finite must show
+struct Max {  // NaN wins: values that are not finite must be visible
   template <class T>
   __device__ static T combine(T a, T b) {
     return b > a || isnan(b) ? b : a;
   }
 };
 
-/// Combines one value a thread over the block; all threads get the result.
+/// Combines one value per thread over the block; all threads get the result.
 template <class Op, class T>
 __device__ T over_block(T value) {
   __shared__ T partial[threads];
@@ -36,7 +36,7 @@ __device__ T over_block(T value) {
   return result;
 }
 
-/// ||x||_2 over the block; `largest` is the largest magnitude, by which x is scaled.
+/// Returns ||x||_2 over the block; `largest` is the largest magnitude, by which x is scaled.
 template <class T>
 __device__ T norm(const T* x, index_t n, T& largest) {
   T most = 0;
@@ -52,13 +52,13 @@ __device__ T norm(const T* x, index_t n, T& largest) {
   return largest > 0 ? largest * sqrt(squares) : largest;
 }
 
-/// One block a column of R: S, the identity beside it, and ||S(:, j)||_1.
+/// Computes one column of R per block: S, the identity to its right, and ||S(:, j)||_1.
 template <class T>
 __global__ void unit_columns(const T* r, index_t ld, index_t n, T* s, T* identity, T* sums) {
   const index_t j = blockIdx.x;
   T largest = 0;
   const T length = norm(r + j * ld, j + 1, largest);
-  // Divided twice, because the norm may overflow where the column does not.
+  // Divided twice, because the norm may overflow although the column does not.
   const T relative = length > 0 && length <= HUGE_VAL ? length / largest : T(1);
   T sum = 0;
   for (index_t i = threadIdx.x; i < n; i += threads) {

@@ -4,15 +4,19 @@
 
 namespace tesela::kernels {
 
-/// Detector's mf, zf, mmse, kbest and nway for GPUs. mf, zf and mmse, in double as on cores, take up to 16 streams;
-/// kbest and nway square QAM and up to 16 streams and antennas, kbest up to 32 paths and 16 amplitudes and orders that
-/// groups of lanes find; their distances are in T. Tiles as QuickSoft's, labels and reports as Detector's.
+/// Detects by Detector's mf, zf, mmse, kbest and nway on GPUs.
+///
+/// h, y     tiles as for QuickSoft. Up to 16 streams. kbest and nway need square QAM and up to 16 antennas; kbest
+///          accepts up to 32 paths and 16 amplitudes, and orders that groups of lanes can find.
+/// labels   as Detector's, and so are the reports. mf, zf and mmse compute in double, as on cores; kbest and nway
+///          compute distances in T.
 template <class T>
 struct QuickDetector {
   static constexpr auto name = "mimo_quick_detector";
   static constexpr std::uint32_t color = 0x8172b3;
   using Args = typename Detector<T>::Args;
-  /// Whether it can. amplitudes: of the parts of all streams, 0 where these are no square QAM; most: of one.
+  /// Returns whether these arguments are supported. amplitudes: number of the parts' amplitudes of all streams, 0
+  /// unless all are square QAM; most: largest number of one stream.
   static bool takes(const Args& args, index_t antennas, index_t amplitudes, index_t most);
   static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
                   In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports);

@@ -5,7 +5,7 @@
 namespace tesela::kernels::mimo {
 namespace {
 
-/// A warp a block.
+/// Runs one warp per block.
 template <int S, int G, class T>
 __global__ void __launch_bounds__(warp_lanes) kbest_signals(HardBatch<T> all) {
   if (all.refused()) return;

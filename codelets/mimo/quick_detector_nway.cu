@@ -5,12 +5,12 @@
 namespace tesela::kernels::mimo {
 namespace {
 
-/// Blocks of a multiprocessor: of eight streams, 168 registers a thread are as fast as more of them, and more warps
-/// hide each other's waits.
+/// Blocks per multiprocessor: with eight streams, 168 registers per thread are as fast as more registers, and more
+/// warps hide each other's waits.
 template <int S>
 inline constexpr int nway_blocks = S <= 8 ? 12 : 1;
 
-/// A warp a block.
+/// Runs one warp per block.
 template <int S, class T>
 __global__ void __launch_bounds__(warp_lanes, nway_blocks<S>) nway_detect(HardBatch<T> all) {
   if (all.refused()) return;

@@ -8,7 +8,7 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-/// A warp a block, and a signal a thread where that has registers for it, else several lanes.
+/// Runs one warp per block, with one signal per thread if its registers suffice, else several lanes per signal.
 constexpr int linear_threads = warp_lanes;
 template <int S>
 inline constexpr int linear_lanes = S <= 4   ? 1
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(linear_threads, linear_blocks<S>) find_linearl
     for (int bit = own; bit < bits; bit += linear_threads) all.of(first + s)[bit] = likelihoods[s * (bits + 1) + bit];
 }
 
-/// A thread a tree; `together` signals a block.
+/// Searches one tree per thread; `together` signals per block.
 template <int S, class T>
 __global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all, int together, int cells) {
   extern __shared__ __align__(16) unsigned char room[];
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all
   const bool there = k < all.signals;
   double n0 = 1;
   NwayTree<T, S> tree;
-  double* const explained = reinterpret_cast<double*>(room);  // of trees, before the room has distances
+  double* const explained = reinterpret_cast<double*>(room);  // of trees, before the room holds distances
   if (there) {
     n0 = scaled_noise<double>(all.n0, tree.prepare(all.channel(k), all.y + k * all.ld_y, all.lists, j));
     explained[own] = tree.explained;
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(nway_threads) nway_signals_of(SoftBatch<T> all
       return distance;
     });
   }
-  // One stream's failure is the signal's.
+  // If one stream fails, the signal fails.
   __syncthreads();
   int* const failed = reinterpret_cast<int*>(room);
   if (own < together) failed[own] = 0;

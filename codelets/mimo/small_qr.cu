@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(threads) factor(typename SmallQr<F>::Args args
   if (k < info.cols) one_qr<F>(args, a, b, tau, order, info, work.data + k * work_each, k)();
 }
 
-/// Blocks of a multiprocessor: as many as leave a lane registers for its column and a reflector.
+/// Blocks per multiprocessor: as many as leave a lane registers for its column and a reflector.
 template <int S, class F>
 inline constexpr int present = S * sizeof(F) <= 32    ? 8
                                : S * sizeof(F) <= 64  ? 6

@@ -16,7 +16,7 @@ void search_all(const typename SphereSearch<T>::Args& args, const Block<const st
   ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns, points};
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   std::vector<F> numbers(static_cast<std::size_t>(channel_numbers(m, n) + m + order_work(m, n)));
-  // Who asks for Su and Wassell's order has channels of whose Gram matrix single precision leaves nothing.
+  // Channels with Su and Wassell's order are so ill conditioned that single precision loses their Gram matrix.
   std::vector<typename DoubleOf<F>::type> exact(static_cast<std::size_t>(n * n + n));
   std::vector<int> places(static_cast<std::size_t>(n));
   F *const a = numbers.data(), *const tau = a + m * n, *const z = tau + n, *const work = z + m;

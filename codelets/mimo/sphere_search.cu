@@ -10,7 +10,7 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-/// Steps after which a signal is left to a warp: ten times the mean where noise is usual.
+/// Steps after which a signal is left to a warp: ten times the mean at usual noise.
 constexpr int steps_alone = 400;
 
 template <class F>
@@ -30,10 +30,11 @@ int multiprocessors() {
   return count > 0 ? count : 1;
 }
 
-/// How many steps a lane spends on a signal, and once its columns are in a better order. With a bound on nodes a signal
-/// goes to a warp soon; without one the sphere is better small before a warp shares what is inside.
+/// Returns the steps that a lane spends on a signal; steps_again() returns the steps with its columns in a better
+/// order. With a bound on nodes a signal goes to a warp early. Without a bound the sphere should be small before a warp
+/// shares the tree.
 int quick_steps(index_t n) { return 8 * static_cast<int>(n); }
-/// `few` signals end when the last of them does.
+/// `few` signals end with the slowest of them.
 int steps_again(index_t n, const SearchLimits& limits, bool few) {
   return limits.max_nodes > 0 ? 4 * static_cast<int>(n) : few ? 8 * static_cast<int>(n) : 16384;
 }
@@ -54,7 +55,7 @@ void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t cou
   kernel<<<blocks, prepare_threads, 0, stream>>>(all, choice, count, again);
 }
 
-/// Every signal's first search, by lanes.
+/// Runs every signal's first search, by lanes.
 template <class T>
 void search_first(const Lanes<T>& all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
                   int bytes, unsigned present, CUstream_st* stream) {
@@ -107,7 +108,7 @@ void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& 
   const unsigned present = static_cast<unsigned>(multiprocessors()), most = 16 * present;
   const unsigned grid = blocks(all.signals) < most ? blocks(all.signals) : most;
   const index_t count = all.of_signals ? all.signals : channels;
-  // A bound on nodes and a sphere that is listed belong to one lane.
+  // A search with a bound on nodes or a listed sphere runs in one lane.
   const int budget = limits.max_nodes > 0 || limits.plain ? 0 : steps_alone;
   prepare<F><<<blocks(count), search_threads, 0, stream>>>(all, choice, count, static_cast<int>(grid) * search_threads);
   receive_each<F><<<blocks(all.signals), search_threads, 0, stream>>>(all);

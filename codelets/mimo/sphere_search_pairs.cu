@@ -8,7 +8,7 @@ namespace {
 
 template <int N>
 void launch(const Lanes<float>& all, unsigned present, CUstream_st* stream) {
-  // Steps: five times the mean, where noise is usual, or twenty.
+  // Steps: five times the mean at usual noise, or twenty times.
   const int budget = all.signals < few_pairs(present) ? 40 * N : 160 * N;
   const auto blocks = static_cast<unsigned>(ceil_div(all.signals, static_cast<index_t>(pair_threads)));
   prepare_pairs<N><<<blocks, pair_threads, 0, stream>>>(all);

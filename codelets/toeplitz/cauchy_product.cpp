@@ -14,7 +14,7 @@ using Complex = std::complex<double>;
 
 double angle(index_t n) { return std::numbers::pi / static_cast<double>(n + 1); }
 
-/// sum_k x(k) exp(-2 pi i j k / length) of a real sequence, j = 0 ... length / 2.
+/// Returns sum_k x(k) exp(-2 pi i j k / length) of a real sequence, for j = 0 ... length / 2.
 std::vector<Complex> transformed(std::vector<double> x) {
   const auto n = static_cast<index_t>(x.size());
   std::vector<Complex> y(static_cast<std::size_t>(n / 2 + 1));

@@ -3,7 +3,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// r += sigma y for residuals that were taken without a shift.
+/// Adds r += sigma y to residuals that were computed without a shift.
 template <class T>
 __global__ void add_shifts(index_t n, const double* sigma, const T* y, T* r) {
   const index_t from = static_cast<index_t>(blockIdx.x) * 2 * chunk, at = n * blockIdx.y;
@@ -11,7 +11,7 @@ __global__ void add_shifts(index_t n, const double* sigma, const T* y, T* r) {
   for (index_t a = from + threadIdx.x; a < n && a < from + 2 * chunk; a += threads) r[at + a] += shift * y[at + a];
 }
 
-/// quality(part, i) = ||r|| of one part of one vector.
+/// Computes quality(part, i) = ||r|| of one part of one vector.
 template <class T>
 __global__ void norms(index_t n, const T* r, double* quality, index_t ld) {
   const int part = static_cast<int>(blockIdx.y);

@@ -5,7 +5,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Each part of each column to unit norm, unless it is zero.
+/// Normalizes each part of each column, unless it is zero.
 template <class T>
 __global__ void normalise(index_t n, T* x, index_t ld) {
   const int part = static_cast<int>(blockIdx.y);
@@ -17,7 +17,7 @@ __global__ void normalise(index_t n, T* x, index_t ld) {
   for (index_t a = threadIdx.x; norm > 0 && a < rows; a += threads) v[a] /= norm;
 }
 
-/// lambda = x' y and ||y - lambda x|| of both parts of each column.
+/// Computes lambda = x' y and ||y - lambda x|| of both parts of each column.
 template <class T>
 __global__ void measure(index_t n, const T* x, index_t ld, const T* y, double* pairs, index_t ld_pairs) {
   const int part = static_cast<int>(blockIdx.y);

@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 namespace {
 
-/// The systems of a tile: as many at a time as there are lanes, if that reads memory in long runs, and others one by
-/// one.
+/// Solves the systems of a tile: one per lane at a time if that reads long contiguous pieces of memory, the others one
+/// by one.
 template <class T, class Several, class One>
 void for_each_part(const Rows<T>& all, index_t systems, Several several, One one) {
   constexpr index_t lanes = Vectors<T>::lanes, many = 4096;
@@ -63,7 +63,7 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
       });
 }
 
-/// `reduce_one` is called with a system and what to keep of it.
+/// Reduces the systems; `reduce_one` is called with a system and the kept segments.
 template <class T, class ReduceOne>
 void reduce_each(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next,
                  ReduceOne reduce_one) {
@@ -79,7 +79,7 @@ void reduce_each(const Rows<T>& all, index_t systems, const Block<Segment<T>>& w
       [&](index_t s) { ends[s * next] = reduce_one(s, part(all, s, 0, all.rows), &work(1, s)); });
 }
 
-/// Without filling anything in.
+/// Reduces without solving any rows.
 template <class T>
 void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
   reduce_each(all, systems, work, ends, next, [](index_t, const Rows<T>& system, Segment<T>* kept) {
@@ -206,7 +206,7 @@ void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
   const auto rows = rows_of<T>(args, dl, d, du, b);
   Block<const Segment<T>> kept{work.data, work.rows, work.cols, work.ld};
   std::vector<Segment<T>> own;
-  if (work(0, 0).upper.e != T(0)) {  // a GPU kept what it needs itself
+  if (work(0, 0).upper.e != T(0)) {  // a GPU has kept all that it needs
     own.resize(static_cast<std::size_t>(work.rows * systems + systems));
     const Block<Segment<T>> all{own.data(), work.rows, systems, work.rows};
     reduce(rows, systems, all, own.data() + work.rows * systems, index_t{1});

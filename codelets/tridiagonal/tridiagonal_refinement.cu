@@ -11,8 +11,8 @@ namespace {
 
 constexpr int threads = 256;
 
-/// How the threads of a block stand: `rows` threads beside one another for each of threads / rows systems, or, where
-/// systems lie in rows and neighbours in memory are systems, across them.
+/// Arrangement of the threads of a block: `rows` threads for each of threads / rows systems. The threads of a system
+/// are neighbours unless neighbours in memory are systems.
 struct ThreadLayout {
   int rows, systems;
   bool rows_first;
@@ -28,7 +28,7 @@ ThreadLayout thread_layout(SystemsIn in, index_t rows, index_t systems) {
   return columns ? ThreadLayout{first, threads / first, true} : ThreadLayout{threads / first, first, false};
 }
 
-/// Blocks that share `count` pieces of work.
+/// Returns the number of blocks that share `count` pieces of work.
 unsigned blocks_for(index_t count) { return static_cast<unsigned>(std::clamp<index_t>(count, 1, 65536)); }
 
 template <class F>
@@ -50,12 +50,12 @@ void launch(CudaContext& context, SystemsIn in, Shape tile, const F& f) {
   for_each_row<<<blocks, threads, 0, context.stream()>>>(how, rows, systems, f);
 }
 
-/// The worst of what the threads of a system hold, in its first thread.
+/// Reduces the values of a system's threads to the worst, in its first thread.
 template <class M>
 __device__ M worst(ThreadLayout how, const M& own) {
   __shared__ __align__(16) unsigned char memory[threads * sizeof(M)];
   M* const all = reinterpret_cast<M*>(memory) + how.system() * how.rows;
-  __syncthreads();  // of the piece before
+  __syncthreads();  // the previous piece is finished
   all[how.row()] = own;
   for (int half = how.rows / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -79,7 +79,7 @@ __global__ void residuals(ThreadLayout how, index_t rows, index_t systems, Resid
   }
 }
 
-/// As many tiles as a kernel takes at once.
+/// Most tiles of one kernel launch.
 constexpr int most_tiles = 100;
 template <class T>
 struct Tiles {
@@ -88,7 +88,7 @@ struct Tiles {
   int count;
 };
 
-/// A block for each system.
+/// Processes one system per block.
 template <class T>
 __global__ void gather(Tiles<T> tiles, bool begin, index_t systems, Misfit<T>* whole, index_t next) {
   const ThreadLayout how{threads, 1, true};

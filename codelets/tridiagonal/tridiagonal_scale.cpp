@@ -68,7 +68,7 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
         largest = any ? std::max(largest, size) : size;
         any = true;
       }
-    // Both scalings in one: their product may overflow or vanish where neither result does.
+    // Both scalings in one: their product may overflow or vanish although neither result does.
     const auto scaled = [&](int k) { return std::scalbn(row[k], static_cast<int>(column[k] - largest)); };
     to_dl(e, s) = scaled(0), to_d(e, s) = scaled(1), to_du(e, s) = scaled(2);
     by(e, s) = -largest;

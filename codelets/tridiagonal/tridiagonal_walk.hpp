@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-// How TridiagonalExponents finds its exponents. Internal to codelets/.
+// Computation of the exponents of TridiagonalExponents. Internal to codelets/.
 
 namespace tesela::kernels::internal {
 
 inline bool counts(double x) { return x != 0 && std::isfinite(x); }
 
-/// Exponents of one system's columns, from row to row.
+/// Exponents of one system's columns, computed from row to row.
 template <class T>
 class Walk {
  public:
-  /// Takes row j and answers g(j), unbounded.
+  /// Processes row j and returns g(j), without limits.
   index_t step(T dl, T d, T du) {
     const Entry a(dl), b(d), c(du);
     if (first_) {
@@ -35,8 +35,8 @@ class Walk {
     return here_;
   }
 
-  /// After the last row of a periodic system: takes rows 0 and 1 once more, with which columns 0 and 1 come round
-  /// again. The two differ where a zero diagonal keeps columns of even and odd numbers apart.
+  /// Processes rows 0 and 1 again after the last row of a periodic system, which gives columns 0 and 1 a second
+  /// exponent each. The two surpluses differ if a zero diagonal decouples columns of even and odd numbers.
   void come_round(const T (&first)[3], const T (&second)[3], index_t g1, index_t n) {
     n_ = n;
     surplus_[0] = step(first[0], first[1], first[2]);
@@ -44,7 +44,7 @@ class Walk {
     if (n % 2 == 1) surplus_[0] = surplus_[1] = (surplus_[0] + surplus_[1]) / 2;
   }
 
-  /// g of column j, from column to column, such that it comes round to where it began.
+  /// Returns g of column j, column by column, corrected such that it returns to its start.
   index_t closed(index_t g, index_t j) {
     const double part = n_ > 0 ? static_cast<double>(j) / static_cast<double>(n_) : 0;
     g -= static_cast<index_t>(part * static_cast<double>(surplus_[j % 2]));
@@ -53,14 +53,14 @@ class Walk {
     return g;
   }
 
-  /// closed()'s g within its limits, once more from the first column on.
+  /// Returns closed()'s g shifted into its limits, in a second pass from the first column on.
   index_t bounded(index_t g) {
     constexpr index_t limit = TridiagonalExponents<T>::limit;
     if (high_ - low_ <= 2 * limit) return g - (low_ + (high_ - low_) / 2);
     if (!begun_) total_ = sum_ / summed_ * memory;
     begun_ = true;
-    // Little by little: were the whole shift left to the column that exceeds the limit, it would be off by all of that
-    // against its neighbours. For the same reason it begins where the first columns are.
+    // The shift changes gradually: if only the column that exceeds the limit were shifted, its neighbours would be
+    // wrong by the whole shift. For the same reason the shift starts at the mean of the first columns.
     total_ += g - total_ / memory;
     total_ = std::clamp(total_, memory * (g - limit), memory * (g + limit));
     return g - total_ / memory;
@@ -74,7 +74,7 @@ class Walk {
     explicit Entry(T x) : counts(internal::counts(x)), exponent(counts ? std::ilogb(x) : 0) {}
   };
 
-  /// So many columns a shift remembers: `total_` is so many times the shift.
+  /// Columns over which a shift is averaged: `total_` is this multiple of the shift.
   static constexpr index_t memory = sizeof(T) == 8 ? 1024 : 64;
 
   Entry dl_, d_, du_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-// Tiles and lists of them in kernels' parameters. Internal to codelets/.
+// Tiles and lists of them in kernel parameters. Internal to codelets/.
 
 namespace tesela::kernels {
 
@@ -14,7 +14,8 @@ __device__ T& entry(const Block<T>& block, index_t i, index_t j) {
   return block.data[i + j * block.ld];
 }
 
-/// As many tiles of a list as one launch takes, counted on from those before them: by rows or by columns.
+/// The tiles of a list that one launch can have as parameters, counted on from the previous tiles by rows or by
+/// columns.
 template <class T>
 struct SomeTiles {
   static constexpr int most = 64;
@@ -24,10 +25,10 @@ struct SomeTiles {
   };
   Part part[most];
   int parts;
-  bool the_first;  // of the list's launches
+  bool the_first;  // first launch of the list
 };
 
-/// launch(some) for tile after tile of the list, of which each has count(tile) of what is counted.
+/// Calls launch(some) for the tiles of the list, in groups; count(tile) is the tile's number of rows or columns.
 template <class T, class Count, class Launch>
 void by_some_tiles(std::span<const In<T>> list, const Count& count, const Launch& launch) {
   index_t first = 0;
@@ -42,7 +43,7 @@ void by_some_tiles(std::span<const In<T>> list, const Count& count, const Launch
   }
 }
 
-/// f(part, i) for i < count of each part, which has a row of blocks of its own.
+/// Calls f(part, i) for i < count of each part; each part has its own row of blocks.
 template <class T, class F>
 __global__ void each_of_parts(const __grid_constant__ SomeTiles<T> tiles, F f) {
   const typename SomeTiles<T>::Part& part = tiles.part[blockIdx.y];
@@ -70,7 +71,7 @@ struct StackColumns {
   }
 };
 
-/// The first columns of tiles, one tile below the other.
+/// Copies the first columns of tiles, one tile below the other.
 template <class T>
 void stack_columns(CUstream_st* stream, std::span<const In<T>> list, index_t columns, const Block<T>& to) {
   each_of(

@@ -9,7 +9,7 @@
 
 namespace tesela::kernels::mimo {
 
-/// What the signals of a call of QuickDetector share.
+/// Data that the signals of a call of QuickDetector share.
 template <class T>
 struct HardBatch {
   ChannelView<T> view;  ///< of the first channel

@@ -12,8 +12,8 @@ TESELA_BOTH inline bool lanes_prepare(ColumnOrder order, index_t m, index_t n) {
           order == ColumnOrder::mmse_vblast || order == ColumnOrder::su_wassell);
 }
 
-/// Which column x of the scaled matrix comes to this lane's place. Su and Wassell's order is found in double: those who
-/// ask for it have ill conditioned channels, of whose Gram matrix single precision leaves nothing.
+/// Returns the column x of the scaled matrix that comes to this lane's place. Su and Wassell's order is computed in
+/// double, because its channels are so ill conditioned that single precision loses their Gram matrix.
 template <int S, class T, class Warp>
 TESELA_INLINE int lane_order(Warp& warp, bool there, const ChannelView<T>& view, ColumnOrder kind, double n0,
                              const Complex<T>* y, int exponent, const T* x, const SearchColumn& column) {
@@ -38,7 +38,7 @@ TESELA_INLINE int lane_order(Warp& warp, bool there, const ChannelView<T>& view,
   return sorted.source();
 }
 
-/// All lanes of a warp come here; a group whose `there` is false writes nothing. y: for su_wassell.
+/// Prepares a channel. All lanes of a warp must call it; a group with `there` false writes nothing. y: for su_wassell.
 template <int S, class T, class Warp, class P>
 TESELA_INLINE void lane_channel(Warp& warp, bool there, const ChannelView<T>& view, ColumnOrder kind, double n0,
                                 const Complex<T>* y, const P& a, const P& tau, const OrderOf& order,

@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/mimo/internal/quick_soft_body.hpp>
 
-// mmse of one signal by G lanes of a warp, in double: what RowRotations does, for which a thread alone has too few
+// mmse of one signal by G lanes of a warp, in double: the work of RowRotations, for which one thread has too few
 // registers. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
@@ -17,7 +17,7 @@ struct LaneRotations {
   const int n;
   double diagonal[owned], spread[owned];
   Number r[owned * S], z[owned];             ///< r[c S + i] = R(i, column(c))
-  double residual = 0, most = 0, reach = 0;  ///< RowRotations'
+  double residual = 0, most = 0, reach = 0;  ///< as in RowRotations
 
   TESELA_INLINE LaneRotations(Warp& warp, int streams, double alpha) : group(warp), n(streams) {
     TESELA_FLAT
@@ -29,7 +29,7 @@ struct LaneRotations {
   }
   TESELA_INLINE int column(int c) const { return group.j + c * G; }
 
-  /// One antenna more: of its row of H the lane's columns, and what it hears.
+  /// Adds one antenna: the lane's columns of its row of H, and its received number.
   TESELA_INLINE void take(Number* row, Number heard) {
     TESELA_FLAT
     for (int k = 0; k < S; ++k) {
@@ -56,7 +56,7 @@ struct LaneRotations {
     residual += norm(heard);
   }
 
-  /// z becomes the estimates of the lane's streams. False where columns are dependent, as far as rounding can tell.
+  /// Replaces z by the estimates of the lane's streams. Returns false if columns are dependent up to rounding.
   TESELA_INLINE bool solve() {
     double largest = 0, least = endless<double>;
     TESELA_FLAT
@@ -115,20 +115,21 @@ struct LaneRotations {
     return known;
   }
 
-  /// Of the lane's stream in this place: RowRotations'.
+  /// Returns RowRotations' result for the lane's stream in this place.
   TESELA_INLINE bool lost(int c, double point) const {
     return lost_to_rounding(spread[c], most, std::sqrt(residual), std::sqrt(reach), point);
   }
 
  private:
-  /// Who has a column.
+  /// The lane that owns a column.
   struct Owner {
     int slot, lane;
     TESELA_INLINE explicit Owner(int column) : slot(column / G), lane(column % G) {}
   };
 };
 
-/// linear_signal() by G lanes; llr: of the group. All lanes of a warp come here, those beyond the last signal as well.
+/// Runs linear_signal() by G lanes; llr: of the group. All lanes of a warp must call it, including those beyond the
+/// last signal.
 template <int S, int G, class T, class Warp>
 TESELA_INLINE void linear_signal_by_lanes(Warp& warp, const SoftBatch<T>& all, index_t first, const std::uint32_t* ones,
                                           T* llr) {
@@ -172,7 +173,7 @@ TESELA_INLINE void linear_signal_by_lanes(Warp& warp, const SoftBatch<T>& all, i
     else
       one.bits(lists, j, width, give);
   }
-  known = group.largest(known ? 0 : 1) == 0;  // one stream's failure is the signal's
+  known = group.largest(known ? 0 : 1) == 0;  // if one stream fails, the signal fails
   if (!there) return;
   if (group.j == 0) all.nodes[k * all.ld_nodes] = known ? static_cast<double>(n) : SoftDetector<T>::no_answer;
   if (known) return;

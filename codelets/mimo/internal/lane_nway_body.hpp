@@ -4,35 +4,35 @@
 #include <tesela/codelets/mimo/internal/lane_orders_body.hpp>
 #include <tesela/codelets/mimo/internal/nway_tree_body.hpp>
 
-// nway of one signal by S lanes of a warp: they factor together, a stream's column each, and share a tree's
+// nway of one signal by S lanes of a warp: they factor together, one stream's column each, and share a tree's
 // candidates. Up to S streams of square QAM. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// What a signal's lanes share.
+/// Data that a signal's lanes share.
 template <int S, class T>
 struct NwayRoom {
   NwayTree<T, S> tree;
-  Complex<double> gram[S * (S + 1)];  ///< H^H H, its columns apart from each other
+  Complex<double> gram[S * (S + 1)];  ///< H^H H, columns with a gap
   Complex<double> symbols[S];
 };
 
 template <int S, class T, class Warp>
 struct LaneNway {
   using Number = Complex<double>;
-  static constexpr int signals = warp_lanes / S;  ///< of a warp
+  static constexpr int signals = warp_lanes / S;  ///< per warp
 
   const HardBatch<T>& all;
   Group<S, Warp> group;
   NwayRoom<S, T>& room;
   const int n;
-  const index_t k;   ///< the signal
-  const bool there;  ///< lanes beyond the last signal go along, and write nothing
+  const index_t k;   ///< index of the signal
+  const bool there;  ///< lanes beyond the last signal run along and write nothing
   const bool mine;   ///< the lane has a stream
   const ChannelView<T> view;
   const Complex<T>* const y;
-  double first_explained = 0;  ///< by the first tree
-  Number right{};              ///< of the lane's stream: its part of H^H (y - H p), p being the points' corner
+  double first_explained = 0;  ///< of the first tree
+  Number right{};              ///< the lane's element of H^H (y - H p), where p is the points' corner
   T least = endless<T>;
   int path[2 * S] = {};  ///< cells by places, of the least distance
 
@@ -86,7 +86,8 @@ struct LaneNway {
     return exponent_of(group.largest(largest));
   }
 
-  /// H^H H and H^H y. How many streams noise hurts more than this lane's: 1 / ((H^H H)^-1)(j, j) is how little.
+  /// Computes H^H H and H^H y. Returns the number of streams that noise affects more than this lane's, measured by 1 /
+  /// ((H^H H)^-1)(j, j).
   TESELA_INLINE int multiply(const Exact<T>& exact) {
     LaneOrder<Number, S, Warp> inverse(group.warp, n);
     TESELA_FLAT
@@ -118,7 +119,7 @@ struct LaneNway {
   }
   TESELA_INLINE Number& gram(int i, int j) const { return room.gram[i + j * (S + 1)]; }
 
-  /// The tree whose last stream is `enumerated`, as NwayTree::prepare() makes it; answers what it has `explained`.
+  /// Builds the tree whose last stream is `enumerated`, as NwayTree::prepare() does; returns its `explained`.
   TESELA_INLINE double plant(int enumerated) {
     const int j = group.j;
     const auto stream = [&](int i) { return i == n - 1 ? enumerated : i == enumerated ? n - 1 : i; };
@@ -161,7 +162,7 @@ struct LaneNway {
     return std::ldexp(explained, -2 * exponent);
   }
 
-  /// The place that comes to place s: of places s … n - 2 that of the least length, of equal ones the first stream's.
+  /// Returns the place that comes to place s: among places s … n - 2 the shortest, the first stream's in a tie.
   TESELA_INLINE int shortest(int s, double diagonal, int from) const {
     int place = group.j;
     bool candidate = group.j >= s && group.j < n - 1;
@@ -174,7 +175,7 @@ struct LaneNway {
         diagonal = other, from = theirs, place = at;
       candidate = candidate || any;
     }
-    return group.from(candidate ? place : s, 0);  // lengths that are no numbers must not make lanes differ
+    return group.from(candidate ? place : s, 0);  // NaN lengths must not make lanes differ
   }
 
   TESELA_INLINE void write(const Number* c, Number b, double pivot, int from, int exponent) {
@@ -196,7 +197,7 @@ struct LaneNway {
     tree.z[place] = rounded<Complex<T>>(inverse * b);
   }
 
-  /// Each lane gives the label of its stream.
+  /// Writes the report and the labels, one lane per stream.
   TESELA_INLINE void answer(const Exact<T>& exact, long long nodes) {
     int winner = group.j;
     TESELA_FLAT
@@ -205,7 +206,7 @@ struct LaneNway {
       const int theirs = group.from(winner, group.j ^ d);
       if (other < least || (other == least && theirs < winner)) least = other, winner = theirs;
     }
-    const bool known = least < endless<T>;  // else distances are no numbers
+    const bool known = least < endless<T>;  // false if distances are NaN
     const BitLists& lists = all.lists;
     const SearchPoint* const amplitudes = lists.points + lists.columns[n].first;
     const int stream = mine ? group.j : 0;
@@ -215,7 +216,7 @@ struct LaneNway {
     Number symbol{0, 0};
     TESELA_FLAT
     for (int c = 0; c < S; ++c) {
-      // Which stream a place has follows from its cells.
+      // The cells determine the stream of a place.
       const int cell_re = group.from(path[2 * c], winner), cell_im = group.from(path[2 * c + 1], winner);
       const int of_re = cell_re - first, of_im = cell_im - first - re.count;
       if (!known || c < S - n || of_re < 0 || of_re >= re.count) continue;

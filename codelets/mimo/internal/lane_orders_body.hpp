@@ -2,9 +2,8 @@
 
 #include <tesela/codelets/mimo/internal/lane_reflectors_body.hpp>
 
-// Orders of the columns of a matrix that a group of lanes holds; order_body.hpp and signal_orders_body.hpp say what
-// they are. A lane has its column x of the matrix, and its column c of the inverse of the Gram matrix. Internal to
-// codelets/mimo.
+// Orders of the columns of a matrix held by a group of lanes, defined in order_body.hpp and signal_orders_body.hpp. A
+// lane has its column x of the matrix, and its column c of the inverse of the Gram matrix. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
@@ -14,13 +13,13 @@ struct LaneOrder {
   Group<S, Warp> group;
   int n;
   bool left;  ///< this lane's column is not placed yet
-  int place;  ///< where it goes
+  int place;  ///< its place
   F c[S];
-  T diag;  ///< c's own element
+  T diag;  ///< diagonal element of c
 
   TESELA_INLINE LaneOrder(Warp& warp, int columns) : group(warp), n(columns), left(group.j < n), place(group.j) {}
 
-  /// c of A^H A + alpha2 I, by Gauss and Jordan's elimination; a pivot that rounding has lost is replaced.
+  /// Computes c of (A^H A + alpha2 I)^-1 by Gauss-Jordan elimination; a pivot lost to rounding is replaced.
   TESELA_INLINE void invert(int m, const F* x, T alpha2) {
     TESELA_FLAT
     for (int i = 0; i < S; ++i) {
@@ -33,7 +32,7 @@ struct LaneOrder {
     eliminate();
   }
 
-  /// c becomes its inverse.
+  /// Replaces c by its inverse.
   TESELA_INLINE void eliminate() {
     const T trace = group.sum(left ? real(own(c)) : T(0));
     const T floor = (trace > 0 ? trace : T(1)) * (sizeof(T) == 4 ? T(1e-7) : T(1e-15));
@@ -52,7 +51,7 @@ struct LaneOrder {
     diag = real(own(c));
   }
 
-  /// The column whose key is the least comes to place `last`; which one that is.
+  /// Moves the column with the least key to place `last`, and returns which column that is.
   TESELA_INLINE int choose(T key, int last) {
     int taken = group.j;
     bool there = left;
@@ -64,12 +63,12 @@ struct LaneOrder {
       if (any && (!there || other < key || (other == key && theirs < taken))) key = other, taken = theirs;
       there = there || any;
     }
-    taken = group.from(there ? taken : 0, 0);  // keys that are no numbers must not make lanes differ
+    taken = group.from(there ? taken : 0, 0);  // NaN keys must not make lanes differ
     if (group.j == taken) place = last, left = false;
     return taken;
   }
 
-  /// c without that column.
+  /// Removes that column from c.
   TESELA_INLINE void remove(int gone) {
     const F mine = element(c, gone);
     const F factor = mine / group.from(diag, gone);
@@ -85,7 +84,7 @@ struct LaneOrder {
     for (int last = n - 1; last >= 0; --last) remove(choose(diag, last));
   }
 
-  /// b: of the lane's column x, x^H y.
+  /// b: x^H y of the lane's column x.
   TESELA_INLINE void su_wassell(int m, const T* x, T b, const SearchColumn& column) {
     invert(m, x, T(0));
     const T low = static_cast<T>(column.low), step = static_cast<T>(column.step);
@@ -99,7 +98,7 @@ struct LaneOrder {
         if (i < n) s += c[i] * group.from(weight, i);
       const T t = (s - low) / step, inside = t > 0 ? (t < final ? t : final) : T(0);
       const T nearest = std::floor(inside + T(0.5)), off = std::fabs(t - nearest);
-      // The second one is on the other side of t, but at an end.
+      // The second nearest value is on the other side of t, except at an end.
       const bool end = (nearest == 0 && t < 0) || (nearest == final && t > final);
       const T second = (end ? off + 1 : 1 - off) * step;
       const int gone = choose(-second * second / diag, last);
@@ -113,7 +112,7 @@ struct LaneOrder {
     }
   }
 
-  /// Which column comes to this lane's place.
+  /// Returns the column that comes to this lane's place.
   TESELA_INLINE int source() const {
     int found = group.j;
     TESELA_FLAT
@@ -123,7 +122,7 @@ struct LaneOrder {
   }
 
  private:
-  /// x[k], without an address that depends on k.
+  /// Returns x[k] without an address that depends on k.
   TESELA_INLINE static F element(const F* x, int k) {
     F found = x[0];
     TESELA_FLAT

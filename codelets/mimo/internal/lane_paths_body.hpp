@@ -3,7 +3,7 @@
 #include <tesela/codelets/mimo/internal/hard_batch.hpp>
 #include <tesela/codelets/mimo/internal/lane_orders_body.hpp>
 
-// kbest of square QAM by groups of lanes, which have a path each. Internal to codelets/mimo.
+// kbest of square QAM by groups of lanes with one path each. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
@@ -23,20 +23,20 @@ TESELA_INLINE int ones_of(unsigned x) {
 #endif
 }
 
-/// What the lanes of a warp share: the channels and signals that groups of S have factored, and the paths of some of
-/// them, each by a group of G lanes.
+/// Data that the lanes of a warp share: the channels and signals that groups of S have factored, and the paths of some
+/// of these, each searched by a group of G lanes.
 template <int S, int G, class T>
 struct PathRoom {
   static constexpr int groups = warp_lanes / G, factored = warp_lanes / S;
   static constexpr int signals = groups > factored ? groups : factored;
 
   Complex<T> r[signals][S * S], z[signals][S];  ///< R by columns
-  double reach[signals];                        ///< ||y|| and the most that H s can be, scaled
+  double reach[signals];                        ///< ||y|| plus the largest ||H s||, scaled
   int exponent[signals], order[signals][S];
   Complex<T> symbol[S][warp_lanes];  ///< of each level's paths
   unsigned char cell[S][warp_lanes], parent[S][warp_lanes];
-  unsigned char next[most_path_amplitudes][warp_lanes];  ///< how many a lane has taken of each of its rows
-  T head[most_path_amplitudes][warp_lanes];              ///< what the next one of each adds, -1 for none
+  unsigned char next[most_path_amplitudes][warp_lanes];  ///< children that a lane has used of each of its rows
+  T head[most_path_amplitudes][warp_lanes];              ///< increment of the next child of each row, -1 for none
   T distance[2 * warp_lanes], kept[warp_lanes];
   int key[2 * warp_lanes];  ///< the path, its child's number and cell
   Complex<double> s[groups][S];
@@ -52,11 +52,12 @@ struct PathAxis {
 
   TESELA_INLINE PathAxis(T left, T pivot, int highest) : e(left), r(pivot), last(highest), first(0), toward(1) {
     const T place = e / r;
-    const T inside = place > 0 ? (place < static_cast<T>(last) ? place : static_cast<T>(last)) : T(0);  // not of a NaN
+    const T inside = place > 0 ? (place < static_cast<T>(last) ? place : static_cast<T>(last)) : T(0);  // false for NaN
     first = static_cast<int>(inside + T(0.5));
     toward = inside < static_cast<T>(first) ? -1 : 1;
   }
-  /// The amplitude of that number, 0 being the nearest one's: on both sides in turn, then on what is left.
+  /// Returns the amplitude of that number; number 0 is the nearest. First on both sides in turn, then on the remaining
+  /// side.
   TESELA_INLINE int amplitude(int number) const {
     const int ahead = toward > 0 ? last - first : first, behind = last - ahead;
     const int both = ahead < behind ? ahead : behind, turn = (number + 1) / 2;
@@ -71,9 +72,9 @@ struct PathAxis {
   }
 };
 
-/// The children of a path, from the nearest on, or those of one real part. A row is what has one real part: of those
-/// that were met only the next imaginary part can be next, and of the others only the first. Where nothing depends on
-/// the point, they come by labels.
+/// Children of a path in order of distance, or only those with one real part. A row is the set of children with one
+/// real part: in a visited row only the next imaginary part can be next, in the other rows only the first. If nothing
+/// depends on the point, they are ordered by labels.
 template <class T>
 struct PathChildren {
   struct Child {
@@ -135,7 +136,7 @@ struct PathChildren {
   }
 };
 
-/// Groups of S lanes order and factor channels, then groups of G go through the signals.
+/// Searches signals: groups of S lanes order and factor channels, then groups of G search the signals.
 template <int S, int G, class T, class Warp>
 struct LanePaths {
   using Number = Complex<T>;
@@ -149,7 +150,7 @@ struct LanePaths {
   TESELA_INLINE LanePaths(Warp& w, const HardBatch<T>& batch, Room& memory)
       : warp(w), all(batch), room(memory), group(w), m(static_cast<int>(batch.view.antennas)), n(batch.lists.n) {}
 
-  /// Room::signals of them, from `first` on.
+  /// Searches Room::signals signals from `first` on.
   TESELA_INLINE void run(index_t first) {
     TESELA_ROLLED
     for (int s = 0; s < Room::signals; s += Room::factored) prepare(first, s);
@@ -158,7 +159,7 @@ struct LanePaths {
   }
 
  private:
-  /// Signals first + from …: each by S lanes.
+  /// Prepares signals first + from …, each by S lanes.
   TESELA_INLINE void prepare(index_t first, int from) {
     const int signal = from + warp.lane() / S, steps = m < n ? m : n;
     const index_t k = first + signal;
@@ -203,7 +204,7 @@ struct LanePaths {
     warp.sync();
   }
 
-  /// Which column comes to this lane, but by sqrd.
+  /// Returns the column that comes to this lane, for all orders except sqrd.
   TESELA_INLINE int source(LaneColumns<Number, S, Warp>& own, T square, int exponent) {
     const ColumnOrder kind = all.order;
     if (kind == ColumnOrder::natural || kind == ColumnOrder::sqrd) return own.group.j;
@@ -222,7 +223,7 @@ struct LanePaths {
     own.from = own.group.from(own.from, from);
   }
 
-  /// A signal of each group, by all lanes.
+  /// Searches one signal of each group, by all lanes.
   TESELA_INLINE void search(index_t first, int signal) {
     const index_t k = first + signal;
     long long nodes = 0;
@@ -236,13 +237,13 @@ struct LanePaths {
       distance = room.kept[warp.lane()];
       warp.sync();
     }
-    if (count == 0 && group.j == 0 && k < all.signals) all.fail(k);  // distances are no numbers
+    if (count == 0 && group.j == 0 && k < all.signals) all.fail(k);  // distances are NaN
     choose(k, signal, count, distance, nodes);
   }
 
   TESELA_INLINE const Number& r(int signal, int i, int j) const { return room.r[signal][i + S * j]; }
 
-  /// What the lane's path, of level i + 1, leaves of z[i].
+  /// Returns the residual of z[i] after the lane's path, of level i + 1.
   TESELA_INLINE Number left_of(int signal, int i) const {
     Number left = room.z[signal][i];
     int path = warp.lane();
@@ -258,9 +259,9 @@ struct LanePaths {
     return G == warp_lanes ? ballot : ballot >> group.base & ((1u << (G % warp_lanes)) - 1);
   }
 
-  /// The nearest children of a group's `count` paths become the paths of level i, the nearest first; how many there
-  /// are. In each round lanes whose nearest child is no farther than all lanes' second ones give it away: nothing else
-  /// can be nearer than that. At the root lanes have a row of children each.
+  /// Replaces a group's `count` paths by their nearest children, the paths of level i, nearest first; returns their
+  /// number. In each round lanes deliver their nearest child if it is no farther than every lane's second child: no
+  /// other child can be nearer. At the root each lane has a row of children.
   TESELA_INLINE int level(int signal, int i, int count, T distance, const SearchColumn& axis) {
     const int own = warp.lane(), stream = count > 0 ? room.order[signal][i] : 0;
     const T low = static_cast<T>(axis.low), step = static_cast<T>(axis.step);
@@ -314,7 +315,7 @@ struct LanePaths {
     return total < all.keep ? total : all.keep;
   }
 
-  /// Of the paths that rounding cannot tell from the nearest one, the nearest by ||y - H s|| in double.
+  /// Chooses, among the paths that rounding cannot distinguish from the nearest, the nearest by ||y - H s|| in double.
   TESELA_INLINE void choose(index_t k, int signal, int count, T distance, long long nodes) {
     const bool present = count > 0;
     const index_t at = present ? k : 0;

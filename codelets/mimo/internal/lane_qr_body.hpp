@@ -14,19 +14,20 @@ TESELA_BOTH inline bool lanes_factor(ColumnOrder order, index_t m, index_t n) {
          (order == ColumnOrder::natural || order == ColumnOrder::sqrd || order == ColumnOrder::mmse_sqrd);
 }
 
-/// Numbers of shared memory that a warp needs.
+/// Numbers of shared memory per warp.
 template <int S>
 inline constexpr int lane_room = warp_lanes*(S + 1);
 
-/// The columns that a warp's lanes have: lane l's is column l % S of matrix l / S, `given` rows of it.
+/// Columns of a warp's lanes: lane l's is column l % S of matrix l / S, `given` rows of it.
 template <int S, class F>
 struct WarpColumns {
   F* first;
   index_t ld;
-  int rows, cols, matrices;  ///< from one matrix to the next there are `each` columns
+  int rows, cols, matrices;  ///< matrices are `each` columns apart
   index_t each;
 
-  /// Where number `lane` of the i-th read of a warp stands; what depends on i alone is the same for all lanes.
+  /// Returns the position of number `lane` of the i-th read of a warp; the part that depends only on i is the same for
+  /// all lanes.
   TESELA_INLINE index_t place(int i, int lane) const {
     constexpr int step = warp_lanes / S;
     return (i * step / S * each + i * step % S) * ld + (lane / (S * S) * each + lane / S % S) * ld + lane % S;
@@ -43,7 +44,7 @@ struct WarpColumns {
     return i * (warp_lanes / S) * (S + 1) + lane / S * (S + 1) + lane % S;
   }
 
-  /// By way of `room`, so that neighbouring lanes read neighbouring numbers.
+  /// Copies through `room`, so that neighbouring lanes read neighbouring numbers.
   template <class Warp>
   TESELA_INLINE void read(Warp& warp, F* room, F* x) const {
     const int lane = warp.lane_anew();
@@ -79,7 +80,7 @@ struct WarpColumns {
   }
 };
 
-/// What OneQr does, for matrices first … of a warp; `room` is its own, of lane_room<S> numbers.
+/// Does OneQr's work for matrices first … of a warp; `room` belongs to the warp and has lane_room<S> numbers.
 template <int S, class F, bool rotations, class Warp>
 TESELA_INLINE void lane_qr(Warp& warp, const typename SmallQr<F>::Args& args, const Block<F>& a, const Block<F>& b,
                            const Block<F>& tau, const Block<int>& order, const Block<int>& info, index_t first,

@@ -3,9 +3,10 @@
 #include <tesela/codelets/mimo/internal/channel_body.hpp>
 
 // QR factorizations of small matrices by groups of S lanes of a warp: a lane holds one column in registers. Warp is the
-// device's, or in tests one of the host's. Internal to codelets/mimo.
+// device's, or in tests the host's. Internal to codelets/mimo.
 
-/// Before a loop of a known length: on a GPU what it indexes stays in registers. Or it is long, and indexes nothing.
+/// TESELA_FLAT precedes a loop of known length, whose indexed arrays stay in registers on a GPU; TESELA_ROLLED precedes
+/// a long loop that indexes no such array.
 #if defined(__CUDA_ARCH__)
 #define TESELA_FLAT _Pragma("unroll")
 #define TESELA_ROLLED _Pragma("unroll 1")
@@ -27,7 +28,7 @@ TESELA_INLINE Complex<T> from_lane(Warp& warp, Complex<T> x, int source) {
   return {warp.from(x.re, source), warp.from(x.im, source)};
 }
 
-/// sum + conj(x) y and sum - x y, in as few operations as there are.
+/// Returns sum + conj(x) y, or sum - x y, with the fewest operations.
 template <class T>
 TESELA_INLINE T plus_dot(T sum, T x, T y) {
   return sum + x * y;
@@ -45,8 +46,8 @@ TESELA_INLINE Complex<T> minus_product(Complex<T> sum, Complex<T> x, Complex<T> 
   return {sum.re - x.re * y.re + x.im * y.im, sum.im - x.re * y.im - x.im * y.re};
 }
 
-/// 1 / x and the root of x, neither tiny nor huge: on a GPU in single precision by one step of Newton's from its
-/// approximations.
+/// Returns 1 / x, or the root of x, for x neither tiny nor huge: on a GPU in single precision by one Newton step from
+/// its approximations.
 template <class T>
 TESELA_INLINE T inverse_of(T x) {
 #if defined(__CUDA_ARCH__)
@@ -68,7 +69,7 @@ TESELA_INLINE T root_of(T x) {
   return std::sqrt(x);
 }
 
-/// Of the lane's group: the first lane, and which of its columns this one has.
+/// A lane's group: its first lane, and the index of this lane's column.
 template <int S, class Warp>
 struct Group {
   Warp& warp;
@@ -95,18 +96,18 @@ struct Group {
   }
 };
 
-/// The columns of a group's matrix, S rows, of which those beyond m are zero. Rows k are known when a body is compiled.
+/// Columns of a group's matrix, S rows; rows from m on are zero. Row indices k are compile-time constants.
 template <class F, int S, class Warp>
 struct LaneColumns {
   using T = RealOf<F>;
   Group<S, Warp> group;
   F x[S];
-  F tau = number<F>(0), inverse = number<F>(0);  ///< inverse: what the reflector is to be multiplied with yet
-  int from;                                      ///< which column of the matrix this is
+  F tau = number<F>(0), inverse = number<F>(0);  ///< inverse: pending factor of the reflector
+  int from;                                      ///< index of this column in the matrix
 
   TESELA_INLINE explicit LaneColumns(Warp& warp) : group(warp), from(group.j) {}
 
-  /// The column of which least is left, of columns k … n - 1, comes to place k.
+  /// Moves the column with the least residual, among columns k … n - 1, to place k.
   TESELA_INLINE void sort(int k, int n) {
     T least = 0;
     TESELA_FLAT
@@ -121,7 +122,7 @@ struct LaneColumns {
       if (theirs && (!there || other < least || (other == least && place < next))) least = other, next = place;
       there = there || theirs;
     }
-    next = group.from(there ? next : k, 0);  // numbers that are none must not make lanes differ
+    next = group.from(there ? next : k, 0);  // NaN must not make lanes differ
     if (!group.warp.any(next != k)) return;
     const int source = group.j == k ? next : group.j == next ? k : group.j;
     TESELA_FLAT
@@ -129,8 +130,8 @@ struct LaneColumns {
     from = group.from(from, source);
   }
 
-  /// Column k becomes beta e1 and its reflector, which all columns behind it feel (LAPACK larfg, larf). Sums of squares
-  /// that are in danger are taken of scaled numbers.
+  /// Replaces column k by beta e1 and its reflector, and applies the reflector to all later columns (LAPACK larfg,
+  /// larf). Sums of squares that might overflow or underflow use scaled numbers.
   TESELA_INLINE void reflect(int k) {
     constexpr T danger = sizeof(T) == 4 ? T(1e-18) : T(1e-150);
     const bool mine = group.j == k;
@@ -146,7 +147,7 @@ struct LaneColumns {
       for (int i = 0; i < S; ++i) largest = i > k && size_of(x[i]) > largest ? size_of(x[i]) : largest;
       none = largest == 0 && imag(x[k]) == 0;
       const T first = size_of(x[k]);
-      constexpr int least = sizeof(T) == 4 ? -120 : -1000;  // the inverse of that power is a number, too
+      constexpr int least = sizeof(T) == 4 ? -120 : -1000;  // the inverse of that power is representable, too
       const int found = mine ? exponent_of(first > largest ? first : largest) : 0;
       const int exponent = found > least ? found : least;
       const T down = std::ldexp(T(1), -exponent);
@@ -177,13 +178,13 @@ struct LaneColumns {
       if (i > k) x[i] = minus_product(x[i], u[i], step);
   }
 
-  /// After the last step: reflectors as LAPACK has them.
+  /// Converts the reflectors to LAPACK's form after the last step.
   TESELA_INLINE void finish() {
     TESELA_FLAT
     for (int i = 1; i < S; ++i) x[i] = i > group.j ? inverse * x[i] : x[i];
   }
 
-  /// y becomes Q^H y, for a column y a lane.
+  /// Replaces y by Q^H y, one column y per lane.
   TESELA_INLINE void adjoint(int steps, F* y) const {
     TESELA_FLAT
     for (int k = 0; k < S; ++k) {

@@ -8,8 +8,9 @@
 
 namespace tesela::kernels::mimo {
 
-/// Row k with the m - 1 - k below it in turn: column k becomes r and the rotations, which all columns behind it feel.
-/// All lanes find the same rotation, so that none waits for another's.
+/// Annihilates column k by rotations of row k with the m - 1 - k rows below it in turn: column k becomes r and the
+/// rotations, which are applied to all later columns. All lanes compute the same rotation, so that none waits for
+/// another's.
 template <class F, int S, class Warp>
 TESELA_INLINE void rotate_column(LaneColumns<F, S, Warp>& own, int k, int m) {
   const bool mine = own.group.j == k, behind = own.group.j > k;
@@ -24,7 +25,7 @@ TESELA_INLINE void rotate_column(LaneColumns<F, S, Warp>& own, int k, int m) {
   }
 }
 
-/// y becomes Q^H y, for a column y a lane.
+/// Replaces y by Q^H y, one column y per lane.
 template <class F, int S, class Warp>
 TESELA_INLINE void apply_lane_rotations(const LaneColumns<F, S, Warp>& own, int steps, int m, F* y) {
   TESELA_FLAT

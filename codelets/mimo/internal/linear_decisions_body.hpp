@@ -6,12 +6,12 @@
 
 namespace tesela::kernels::mimo {
 
-/// Beyond this many times ||H||^2 noise leaves nothing of mmse but the matched filter: what that neglects is as small
-/// as what rounding leaves of mmse's bias, 1 - N0 spread.
+/// Noise, relative to ||H||^2, beyond which mmse is replaced by the matched filter: the error is as small as the
+/// rounding error of mmse's bias, 1 - N0 spread.
 inline constexpr double drowning_noise = 1e8;
 
-/// The label of the point p, which is its place in the list, of which |x - bias p| is least; of equal ones the lowest.
-/// It is the one next to x / bias where no other is about as near.
+/// Returns the label of the point p with the least |x - bias p|, which is its index in the list; the lowest in a tie.
+/// It is the point next to x / bias unless another is about as near.
 TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, double bias) {
   const SearchColumn& own = lists.columns[j];
   if (lists.square && bias > 0) {
@@ -37,7 +37,7 @@ TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, d
   return best;
 }
 
-/// Signal k of a call with up to S streams.
+/// Decides signal k of a call with up to S streams.
 template <int S, class T>
 TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
   const ChannelView<T> view = all.channel(k);
@@ -71,7 +71,7 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
       for (int j = 0; j < estimate.end(); ++j) row[j] = j < n ? exact(view.h[i + j * view.ld]) : Complex<double>{0, 0};
       estimate.take(row, exact(y[i]));
     }
-    // Without noise columns are as dependent as the data's own rounding lets one see.
+    // Without noise, columns count as dependent if they are so up to the rounding of the data.
     if (!estimate.solve(n0 > 0 ? rounding_of<double> : rounding_of<T>)) return all.fail(k);
     bool lost = false;
     TESELA_FLAT

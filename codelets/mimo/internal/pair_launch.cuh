@@ -8,11 +8,12 @@ struct CUstream_st;
 
 namespace tesela::kernels::mimo {
 
-/// Up to so many signals lanes have hardly more than one each: then it does not pay to go on for long with one of them.
+/// Returns the number of signals up to which lanes have hardly more than one each: a long search of one signal is then
+/// too slow.
 inline index_t few_pairs(unsigned present) { return index_t{3072} * present; }
 
-/// The first part of search_all_quickly() where pairs_search() and nothing bounds a search: signals that it does not
-/// end are left as its lanes leave them. present: multiprocessors.
+/// Runs the first part of search_all_quickly() if pairs_search() holds and the search is not bounded. Signals that it
+/// does not finish are left as its lanes leave them. present: multiprocessors.
 void search_in_pairs(const Lanes<float>& all, unsigned present, CUstream_st* stream);
 
 }  // namespace tesela::kernels::mimo

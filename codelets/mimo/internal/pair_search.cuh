@@ -4,7 +4,7 @@
 #include <tesela/codelets/mimo/internal/quick_search.cuh>
 
 // The first part of search_all_quickly() for a few streams in single precision: a thread factors a signal's channel,
-// and a lane that is done with a signal takes the next one. Internal to codelets/mimo.
+// and a lane that finishes a signal starts the next one. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
@@ -39,7 +39,7 @@ struct PairWarp {
     return distance_of_path(all.channel(k / all.coherence), PairOrder{all.places[k], N}, 2 * N, all.y + k * all.ld_y,
                             all.places[2 * all.lanes + k], path, labels);
   }
-  /// Takes signal `mine`; false where it is left at once.
+  /// Starts signal `mine`; returns false if it is left at once.
   __device__ __forceinline__ bool take(Search& one, index_t mine) {
     k = mine;
     const int counts = all.places[all.lanes + k];
@@ -51,7 +51,7 @@ struct PairWarp {
     one.begin(counts);
     return true;
   }
-  /// What takes longer goes on in an order of its own, with the sphere that it has.
+  /// Leaves a signal that needs longer; its search continues in a separate column order, with its sphere.
   __device__ __forceinline__ void leave(const Search& one, bool began) const {
     SearchReport& report = all.reports[k * all.ld_reports];
     report = {endless<double>, began ? one.nodes : 0, 0};
@@ -71,11 +71,11 @@ struct PairWarp {
   }
 };
 
-/// Lanes go on alone until some are done, which then take signals together.
+/// Searches: lanes continue alone until several are done, which then start new signals together.
 template <int N, class T>
 __global__ void __launch_bounds__(warp_lanes) search_pairs(Lanes<T> all, int budget) {
   if (all.refused()) return;
-  constexpr int together = 6, enough = 8;  // steps; lanes that wait
+  constexpr int together = 6, enough = 8;  // steps; waiting lanes
   using Search = typename PairWarp<N, T>::Search;
   __shared__ T numbers[Search::numbers * warp_lanes];
   __shared__ int integers[Search::integers * warp_lanes];

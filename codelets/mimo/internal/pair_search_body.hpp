@@ -4,21 +4,21 @@
 #include <tesela/codelets/mimo/internal/quick_search_body.hpp>
 
 // Search in single precision for a few streams of square QAM: as QuickSearch, but a stream's two parts are neighbours,
-// so that one complex row serves two levels, and a thread orders and factors a channel alone. Internal to
-// codelets/mimo.
+// so that one complex row serves two levels, and one thread orders and factors a channel. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
 inline constexpr index_t least_pairs = 2, most_pairs = 6;
 
-/// Columns are ordered as by sqrd, which has about as many nodes as these.
+/// Returns whether pairs can be searched in this order; they are always ordered as by sqrd, which gives about as many
+/// nodes.
 TESELA_BOTH inline bool pairs_search(ColumnOrder order, index_t streams) {
   return streams >= least_pairs && streams <= most_pairs &&
          (order == ColumnOrder::sqrd || order == ColumnOrder::mmse_sqrd || order == ColumnOrder::vblast ||
           order == ColumnOrder::mmse_vblast);
 }
 
-/// Whether these columns, real parts first, are two equal parts a stream.
+/// Returns whether these columns, real parts first, have two equal parts per stream.
 TESELA_BOTH inline bool are_pairs(const SearchColumn* columns, int n) {
   for (int j = 0; j < n; ++j) {
     const SearchColumn &re = columns[j], &im = columns[n + j];
@@ -28,19 +28,20 @@ TESELA_BOTH inline bool are_pairs(const SearchColumn* columns, int n) {
   return true;
 }
 
-/// What one signal's search needs: level 2 t + 1 decides the real part of stream order[t], level 2 t the imaginary one.
+/// Factors for one signal's search: level 2 t + 1 decides the real part of stream order[t], level 2 t the imaginary
+/// part.
 template <int N, class T>
 struct PairFactors {
   static constexpr int numbers = N * (N - 1) + 3 * N + 1;
-  Complex<T> r[N * (N - 1) / 2 + 1], z[N];  ///< rows divided by their pivots, of amplitudes counted from 0
+  Complex<T> r[N * (N - 1) / 2 + 1], z[N];  ///< rows divided by their pivots, for amplitudes counted from 0
   T weight[N], reach;
-  int order, counts;  ///< four bits a place: the stream; one less than how many amplitudes it has, 0 if not usable
-  int exponent;       ///< of distances, as receive()'s
+  int order, counts;  ///< four bits per place: the stream; its number of amplitudes minus one, 0 if not usable
+  int exponent;       ///< of distances, as in receive()
 
   TESELA_INLINE static constexpr int place(int i, int j) { return i * (2 * N - i - 1) / 2 + j - i - 1; }
 
-  /// R of [H] by Cholesky's factorization in double, the residual column of least length first: its rounding is far
-  /// below that of single precision. Not usable where a pivot is lost.
+  /// Computes R of [H] by Cholesky's factorization in double, shortest residual column first: its rounding error is far
+  /// below single precision. Not usable if a pivot is lost.
   TESELA_INLINE void prepare(const ChannelView<T>& view, const Complex<T>* y) {
     double diagonal[N], largest = 0, size = 0;
     T largest_h = 0, largest_y = 0;
@@ -125,7 +126,7 @@ struct PairFactors {
     if (!(usable && reach < T(1e15))) counts = 0;
   }
 
-  /// All numbers: give(place, number).
+  /// Calls give(place, number) for all numbers.
   template <class Give>
   TESELA_INLINE void each(const Give& give) {
     int at = 0;
@@ -137,7 +138,7 @@ struct PairFactors {
   }
 
  private:
-  /// Columns k and c, where `here`.
+  /// Exchanges columns k and c if `here`.
   TESELA_INLINE static void exchange(int k, int c, bool here, double* diagonal, Complex<double>* b, int* streams,
                                      Complex<double>* g) {
     swap_if(here, diagonal[k], diagonal[c]), swap_if(here, b[k], b[c]), swap_if(here, streams[k], streams[c]);
@@ -154,18 +155,18 @@ struct PairFactors {
   }
 };
 
-/// Step: as QuickSearch's.
+/// Step: as in QuickSearch.
 template <int N, class T, int Step>
 struct PairSearch : QuickLeaves<T> {
   using Factors = PairFactors<N, T>;
   static constexpr int levels = 2 * N;
-  /// Numbers and integers of shared memory that a lane needs.
+  /// Numbers and integers of shared memory per lane.
   static constexpr int numbers = Factors::numbers + 3 * levels, integers = levels;
 
   Strided<T, Step> factors, c, k, distance;  ///< distance of level i: of the path above it
-  Strided<int, Step> next;                   ///< as QuickSearch's
+  Strided<int, Step> next;                   ///< as in QuickSearch
   int level, nodes, counts;
-  std::uint64_t path;  ///< four bits a level
+  std::uint64_t path;  ///< four bits per level
 
   TESELA_INLINE PairSearch(T* first, int* ints) {
     factors = {first}, c = {first + Factors::numbers * Step}, k = {c.first + levels * Step};
@@ -175,7 +176,7 @@ struct PairSearch : QuickLeaves<T> {
   TESELA_INLINE T& z(int i, int part) const { return factors[N * (N - 1) + 3 * i + part]; }
   TESELA_INLINE T weight(int i) const { return factors[N * (N - 1) + 3 * i + 2]; }
 
-  /// `factors` stand there.
+  /// Starts a search; the lane's memory must hold `factors`.
   TESELA_INLINE void begin(int of_counts) {
     this->begin_leaves(levels, static_cast<double>(factors[Factors::numbers - 1]), 0);
     counts = of_counts, nodes = 0, path = 0, level = levels - 1;
@@ -184,7 +185,7 @@ struct PairSearch : QuickLeaves<T> {
     open();
   }
 
-  /// Where the next stream's amplitudes are best.
+  /// Computes the point with the least distance for the next stream, in amplitudes.
   TESELA_INLINE void center(int t) {
     T re = z(t, 0), im = z(t, 1);
     TESELA_ROLLED
@@ -202,7 +203,7 @@ struct PairSearch : QuickLeaves<T> {
     next[level] = (last + 1) << 16 | (low + 1) << 8 | (low + 1);
   }
 
-  /// Looks at one child; false once all is known.
+  /// Visits one child; returns false when the search is complete.
   template <class Exactly>
   TESELA_INLINE bool step(const Exactly& exactly) {
     const int there = next[level], low = (there & 255) - 1, high = there >> 8 & 255, count = there >> 16;
@@ -228,7 +229,7 @@ struct PairSearch : QuickLeaves<T> {
   }
 };
 
-/// The columns, as distance_of_path() asks for them, of levels in pairs.
+/// Columns of levels in pairs, in the form that distance_of_path() needs.
 struct PairOrder {
   int streams, n;
   TESELA_INLINE int operator[](int i) const { return (streams >> (4 * (i / 2)) & 15) + (i % 2 != 0 ? 0 : n); }

@@ -4,7 +4,7 @@
 
 struct CUstream_st;
 
-// The kernels of QuickDetector, which are compiled side by side. Internal to codelets/mimo.
+// Kernels of QuickDetector, which are compiled in parallel. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
@@ -12,7 +12,7 @@ template <class T>
 void launch_kbest(const HardBatch<T>& all, CUstream_st* stream);
 template <class T>
 void launch_nway(const HardBatch<T>& all, CUstream_st* stream);
-/// mf, zf and mmse.
+/// Launches mf, zf and mmse.
 template <class T>
 void launch_linear(const HardBatch<T>& all, CUstream_st* stream);
 

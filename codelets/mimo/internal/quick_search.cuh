@@ -5,15 +5,15 @@
 #include <tesela/codelets/mimo/internal/quick_search_body.hpp>
 #include <tesela/codelets/mimo/internal/shared_search.cuh>
 
-// Searches on a GPU in real form, without limits: channels by groups of lanes, signals by lanes for some steps; those
-// that are not done then have their columns ordered once more, each by its own y, which makes most trees small.
-// Internal to codelets/mimo.
+// Searches on a GPU in real form, without limits: channels by groups of lanes, signals by lanes for some steps. The
+// columns of unfinished signals are then reordered, each by its own y, which makes most trees small. Internal to
+// codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
 inline constexpr int prepare_threads = 128;
 
-/// Factors of `count` lanes; or, `again`, of the signals that lanes left, each in an order of its own.
+/// Prepares factors of `count` lanes; or, `again`, of the signals that lanes left, each with its own order.
 template <int S, class T>
 __global__ void __launch_bounds__(prepare_threads)
     prepare_by_groups(Lanes<T> all, OrderChoice choice, index_t count, bool again) {
@@ -34,10 +34,10 @@ __global__ void __launch_bounds__(prepare_threads)
   }
 }
 
-/// Where pivots are nearly zero.
+/// Searches a signal whose pivots are nearly zero.
 template <class T>
 __device__ __noinline__ void search_alone(const Lanes<T>& all, index_t k, const SearchLimits& limits) {
-  constexpr int budget = 2048;  // steps that are ten times as long as quick ones
+  constexpr int budget = 2048;  // steps that are ten times as long as quick steps
   LaneSearch<T> one;
   const ChannelView<T> view = all.channel(k / all.coherence);
   const Reception reception = all.facts[k].reception;
@@ -52,7 +52,7 @@ __device__ __noinline__ void search_alone(const Lanes<T>& all, index_t k, const 
     all.reports[k * all.ld_reports] = one.end(view, reception, all.labels + k * all.ld_labels);
 }
 
-/// A signal of a quick search, which is apart so that it stays in registers.
+/// A signal of a quick search, separate from the search so that it stays in registers.
 template <class T>
 struct QuickSignal {
   using Search = QuickSearch<T, warp_lanes>;
@@ -74,13 +74,13 @@ struct QuickSignal {
     });
     all.facts[k].reception = reception;
   }
-  /// within: squared, of a sphere that is known to have a point, or nothing.
-  /// False where pivots are too small.
+  /// Starts a search; within: square radius of a sphere that is known to contain a point, or 0. Returns false if pivots
+  /// are too small.
   __device__ __forceinline__ bool begin(Search& one, double within) const {
     return one.begin(view, all.facts[lane].channel, static_cast<int>(all.rows()), all.at(lane, 0), all.order(lane),
                      all.z(k), reception, within);
   }
-  /// The nearest that is known becomes the report's, what was found before (`known`) or now.
+  /// Writes the nearest known vector to the report: the earlier one (`known`) or this search's.
   __device__ __forceinline__ void keep(const Search& one, bool known, long long nodes, int flags) const {
     SearchReport& kept = report();
     if (one.found.any) {
@@ -96,8 +96,8 @@ struct QuickSignal {
   }
 };
 
-/// A signal a lane, for `budget` steps: all signals, or `again` those that were left. The lanes of a warp begin and end
-/// together. What is not done has its nearest point so far in its report.
+/// Searches one signal per lane for `budget` steps: all signals, or, `again`, the unfinished ones. The lanes of a warp
+/// start and end together. The report of an unfinished signal has its nearest point up to then.
 template <class T>
 __global__ void __launch_bounds__(warp_lanes)
     search_quickly(Lanes<T> all, SearchLimits limits, int budget, bool again) {
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(warp_lanes)
       signal.receive_it();
       usable = signal.begin(one, within);
     }
-    // What an earlier search has found is enough to end with.
+    // A result of an earlier search suffices to end.
     const auto bounded = [&] { return limits.max_nodes > 0 && one.nodes >= left && (one.found.any || within > 0); };
     bool busy = usable && !bounded(), known = false;
     for (int steps = 0; steps < budget && warp.any(busy); ++steps)
@@ -148,8 +148,8 @@ __global__ void __launch_bounds__(warp_lanes)
   }
 }
 
-/// A warp, which is a block, takes signals that lanes left: the paths of the last levels are counted, and a lane that
-/// is done takes the next one; all have the smallest sphere that any of them knows.
+/// Searches the signals that lanes left, with one warp per block. The paths of the last levels are counted, and a lane
+/// that is done starts the next path; all use the smallest sphere that any of them knows.
 template <class T>
 __global__ void __launch_bounds__(warp_lanes) search_jointly(Lanes<T> all, SearchLimits limits) {
   if (all.refused()) return;

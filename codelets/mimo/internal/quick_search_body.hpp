@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-// Search without limits for a lane of a GPU: real form, no more than 16 columns and amplitudes, at least as many rows,
-// no pivot that is nearly zero. Everything is in the lane's part of shared memory. Internal to codelets/mimo.
+// Search without limits for a lane of a GPU: real form, at most 16 columns and amplitudes, at least as many rows, no
+// pivot that is nearly zero. Everything is in the lane's part of shared memory. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// Every Step-th number: the lanes of a block side by side.
+/// Every Step-th number: the lanes of a block are side by side.
 template <class T, int Step>
 struct Strided {
   T* first;
@@ -18,12 +18,12 @@ struct Strided {
 
 inline constexpr int most_quick_columns = 16, most_quick_amplitudes = 16;
 
-/// Groups of lanes have to be able to prepare them.
+/// Returns whether groups of lanes can prepare such matrices.
 TESELA_BOTH inline bool quick_shape(index_t m, index_t n) { return m >= n && m <= most_quick_columns; }
-/// Numbers and integers of shared memory that a lane needs.
+/// Returns the numbers of shared memory per lane.
 TESELA_BOTH inline int quick_numbers(int n) { return n * (n - 1) / 2 + 5 * n + 1; }
 
-/// Symbols and labels of a path whose amplitudes stand in four bits a level.
+/// Computes ||y - H s|| and the labels of a path whose amplitudes have four bits per level.
 template <class T, class Order>
 TESELA_BOTH __attribute__((noinline)) double distance_of_path(const ChannelView<T>& view, const Order& order, int n,
                                                               const Complex<T>* y, int exponent, std::uint64_t path,
@@ -44,12 +44,12 @@ TESELA_BOTH __attribute__((noinline)) double distance_of_path(const ChannelView<
   return distance_of(view, y, Scale<double>(exponent), s);
 }
 
-/// The leaves that a search has met. They are told apart by the tree's distances where rounding allows, else by
-/// ||y - H s||, which exactly(path, labels) is.
+/// Leaves that a search has visited. They are compared by the tree's distances if rounding allows, else by ||y - H s||,
+/// which exactly(path, labels) returns.
 template <class T>
 struct QuickLeaves {
-  T radius, clear;  ///< squared: of the sphere, and below which a leaf is nearer without doubt
-  T wide;           ///< what rounding may add to a root, with all that it may add to the other one
+  T radius, clear;  ///< squared: of the sphere, and the limit below which a leaf is certainly nearer
+  T wide;           ///< bound of the rounding errors of two roots together
   double tie;
   bool exact;  ///< found.distance is known
   Found found;
@@ -57,11 +57,11 @@ struct QuickLeaves {
 
   static constexpr T no_radius = sizeof(T) == 4 ? T(1e38) : T(1e300);
 
-  /// reach: ||y|| and the most that H s can be, in the tree's units; within: a sphere's, or nothing.
+  /// reach: ||y|| plus the largest ||H s||, in the tree's units; within: the square radius of a sphere, or 0.
   TESELA_INLINE void begin_leaves(int n, double reach, double within) {
     const double steps = 2.0 * (n + 4);
     tie = steps * 2.3e-16 * reach;
-    // Counted from 0 and divided, numbers have three times the rounding that Search has to reckon with.
+    // Amplitudes counted from 0 and divided rows have three times the rounding error of Search.
     wide = static_cast<T>(2 * 3 * steps * (sizeof(T) == 4 ? 1.2e-7 : 2.3e-16) * reach + tie);
     radius = within > 0 && within < static_cast<double>(no_radius) ? static_cast<T>(within) : no_radius;
     clear = 0, exact = false, found = {}, best = 0;
@@ -98,17 +98,17 @@ struct QuickLeaves {
   }
 };
 
-/// As Search, with amplitudes counted from 0 and each row of R divided by its pivot: level i adds weight_i (c_i - k)^2
-/// with c_i = z_i - sum r_ij k_j.
+/// Searches as Search does, with amplitudes counted from 0 and each row of R divided by its pivot: level i adds
+/// weight_i (c_i - k)^2 with c_i = z_i - sum r_ij k_j.
 template <class T, int Step>
 struct QuickSearch : QuickLeaves<T> {
   using Numbers = Strided<T, Step>;
   using QuickLeaves<T>::radius, QuickLeaves<T>::exact, QuickLeaves<T>::found, QuickLeaves<T>::best;
 
   int n, level;
-  int top;  ///< levels from there on are decided beforehand
+  int top;  ///< levels from there on are decided already
   Numbers r, weight, z, c, k, distance;
-  Strided<int, Step> next;  ///< of a level: one more than the next amplitude below, that above, and how many there are
+  Strided<int, Step> next;  ///< of a level: next lower amplitude + 1, next higher one, and the number of amplitudes
   int nodes;
 
   TESELA_INLINE QuickSearch(int columns, T* numbers, int* integers) : n(columns), level(columns - 1), top(columns) {
@@ -124,8 +124,8 @@ struct QuickSearch : QuickLeaves<T> {
 
   TESELA_INLINE int row(int i) const { return i * (2 * n - i - 1) / 2 - i - 1; }
 
-  /// False where a pivot is too small. a: R of leading dimension m, received: receive()'s z. `within`: of a sphere that
-  /// is known to have a point, squared, or nothing.
+  /// Starts a search; returns false if a pivot is too small. a: R of leading dimension m, received: receive()'s z.
+  /// `within`: the square radius of a sphere that is known to contain a point, or 0.
   template <class P, class Order>
   TESELA_BOTH bool begin(const ChannelView<T>& view, const ChannelFacts& facts, int m, const P& a, const Order& order,
                          const P& received, const Reception& y, double within) {
@@ -166,7 +166,7 @@ struct QuickSearch : QuickLeaves<T> {
     next[level] = count << 16 | (low + 1) << 8 | (low + 1);
   }
 
-  /// Looks at one child; false once all is known. exactly(path, labels) is ||y - H s||.
+  /// Visits one child; returns false when the search is complete. exactly(path, labels) is ||y - H s||.
   template <class Exactly>
   TESELA_INLINE bool step(const Exactly& exactly) {
     const int there = next[level], low = (there & 255) - 1, high = there >> 8 & 255, count = there >> 16;
@@ -191,8 +191,8 @@ struct QuickSearch : QuickLeaves<T> {
     return true;
   }
 
-  /// Of all paths of the levels from `until` on, the one of this number: what is below it is to be looked at. False
-  /// where it leaves the sphere.
+  /// Descends to the path of this number among all paths of the levels from `until` on, whose subtree is to be
+  /// searched. Returns false if it leaves the sphere.
   TESELA_INLINE bool descend(int until, int number) {
     for (level = n - 1; level >= until; --level) {
       open();
@@ -209,7 +209,7 @@ struct QuickSearch : QuickLeaves<T> {
     return true;
   }
 
-  /// Once all is known: what was found.
+  /// Returns the result of a complete search.
   template <class Exactly>
   TESELA_BOTH SearchReport end(int exponent, const Exactly& exactly, int* labels) const {
     const double known = exactly(best, labels);

@@ -9,15 +9,15 @@ namespace tesela::kernels::mimo {
 
 inline constexpr index_t most_quick_size = 16;
 
-/// Shared memory of a block, which holds the least distance for each amplitude of each part, once for each of its
-/// threads; a thread has a tree, and a signal's trees are neighbours.
+/// Shared memory of a block, which holds the least distance for each amplitude of each part, once per thread; a thread
+/// has one tree, and a signal's trees are neighbours.
 inline constexpr index_t nway_bytes = 48 * 1024, nway_threads = 128;
 TESELA_BOTH inline index_t nway_signals(index_t streams, index_t amplitudes, index_t size) {
   const index_t room = nway_bytes / (amplitudes * size);
   return (room < nway_threads ? room : nway_threads) / streams;
 }
 
-/// What all signals share.
+/// Data that all signals share.
 template <class T>
 struct SoftBatch {
   ChannelView<T> view;  ///< of the first channel
@@ -43,7 +43,7 @@ struct SoftBatch {
   }
 };
 
-/// mmse of signal k into llr, zeros where there is no answer. ones: amplitudes_with() by streams and places of the
+/// Computes mmse of signal k in llr, zeros without a result. ones: amplitudes_with() by streams and places of the
 /// label.
 template <int S, class T>
 TESELA_INLINE void linear_signal(const SoftBatch<T>& all, index_t k, const std::uint32_t* ones, T* llr) {
@@ -85,7 +85,7 @@ TESELA_INLINE void linear_signal(const SoftBatch<T>& all, index_t k, const std::
   for (T* l = first; l < llr; ++l) *l = 0;
 }
 
-/// Stream j's bits of signal k, from the least distances: cell(c) of all trees. False where they are no numbers.
+/// Computes stream j's bits of signal k from the least distances, cell(c) of all trees. Returns false if these are NaN.
 template <class T, class Cell>
 TESELA_INLINE bool bits_of_cells(const SoftBatch<T>& all, index_t k, int j, double n0, const Cell& cell) {
   const BitLists& lists = all.lists;

@@ -4,11 +4,11 @@
 
 #include <limits>
 
-// The linear estimate of least mean square error of one signal by one thread, in double. Internal to codelets/mimo.
+// The linear minimum mean square error estimate of one signal by one thread, in double. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-// Of std::numeric_limits, whose functions a GPU cannot call.
+// Values of std::numeric_limits, whose functions a GPU cannot call.
 template <class T>
 inline constexpr T endless = std::numeric_limits<T>::infinity();
 template <class T>
@@ -16,7 +16,7 @@ inline constexpr T largest_number = std::numeric_limits<T>::max();
 template <class T>
 inline constexpr double rounding_of = static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// 1 / root of x > 0.
+/// Returns 1 / sqrt(x) for x > 0.
 TESELA_INLINE double inverse_root(double x) {
 #if defined(__CUDA_ARCH__)
   return rsqrt(x);
@@ -25,23 +25,23 @@ TESELA_INLINE double inverse_root(double x) {
 #endif
 }
 
-/// Whether rounding can hide which points are next to part j of a least-squares solution x of A. It moves that part by
-/// eps sqrt(spread) (|r| sqrt(most) + reach): spread is what (A^H A)^-1 has at (j, j), r the residual, most the largest
-/// ||a_k||^2 spread_k, reach^2 the sum of ||a_k||^2 |x_k|^2, so that columns' units do not matter (Björck, Numerical
-/// Methods for Least Squares Problems, 1996, 1.4). point: the largest that there is.
+/// Returns whether rounding can hide which points are next to part j of a least-squares solution x of A. Rounding moves
+/// that part by eps sqrt(spread) (|r| sqrt(most) + reach): spread is ((A^H A)^-1)(j, j), r the residual, most the
+/// largest ||a_k||^2 spread_k, reach^2 the sum of ||a_k||^2 |x_k|^2, so that columns' units do not matter (Björck,
+/// Numerical Methods for Least Squares Problems, 1996, 1.4). point: the largest point.
 TESELA_BOTH inline bool lost_to_rounding(double spread, double most, double residual, double reach, double point) {
   constexpr double harmless = 1e-8, visible = 1e-3;
   if (rounding_of<double> * most < harmless) return false;
   return !(rounding_of<double> * std::sqrt(spread) * (residual * std::sqrt(most) + reach) <= visible * point);
 }
 
-/// Numbers of a channel and its signals in double, by a power of two: double has room for the squares of single
-/// precision, its own are scaled by H's largest part.
+/// Numbers of a channel and its signals in double, scaled by a power of two: double has room for the squares of single
+/// precision; numbers in double are scaled by H's largest part.
 template <class T>
 struct Exact {
   int exponent = 0;
   double first = 1, second = 1;
-  /// of: that of H's largest part, or 0 in single precision.
+  /// of: the exponent of H's largest part, or 0 in single precision.
   TESELA_INLINE explicit Exact(int of) : exponent(of) {
     if constexpr (sizeof(T) == 8) {
       const Scale<double> scale(exponent);
@@ -68,17 +68,18 @@ struct Exact {
   }
 };
 
-/// Q R = [H; sqrt(N0) I] and z = Q^H [y; 0] for up to S streams: R begins as sqrt(N0) I, and each antenna's row is
-/// rotated into it. No square of H's condition number comes up, and of R's size nothing depends on antennas.
+/// Factorization Q R = [H; sqrt(N0) I] and z = Q^H [y; 0] for up to S streams: R begins as sqrt(N0) I, and each
+/// antenna's row is rotated into it. The square of H's condition number never occurs, and R's size does not depend on
+/// the number of antennas.
 template <int S>
 struct RowRotations {
   int n;
   double diagonal[S], spread[S];  ///< spread: ((H^H H + N0 I)^-1)(j, j)
   Complex<double> r[S * (S - 1) / 2 + 1], z[S];
-  double residual = 0, most = 0, reach = 0;  ///< what lost_to_rounding() asks for; residual and reach squared
+  double residual = 0, most = 0, reach = 0;  ///< arguments of lost_to_rounding(); residual and reach squared
 
-  /// Where loops over streams end: known when a body is compiled where a thread has registers for all of it, so that
-  /// they are unrolled.
+  /// Returns the end of loops over streams: a compile-time constant if a thread has enough registers, so that they are
+  /// unrolled.
   TESELA_INLINE int end() const { return S <= 8 ? S : n; }
   TESELA_INLINE static constexpr int place(int i, int j) { return i * (2 * S - i - 1) / 2 + j - i - 1; }
 
@@ -88,7 +89,7 @@ struct RowRotations {
     for (int e = 0; e < S * (S - 1) / 2; ++e) r[e] = {0, 0};
   }
 
-  /// One antenna more: its row of H and what it hears.
+  /// Adds one antenna: its row of H and its received number.
   TESELA_INLINE void take(Complex<double>* row, Complex<double> heard) {
     TESELA_FLAT
     for (int k = 0; k < end(); ++k) {
@@ -111,7 +112,7 @@ struct RowRotations {
     residual += norm(heard);
   }
 
-  /// z becomes the estimate. False where columns are dependent, as far as rounding can tell.
+  /// Replaces z by the estimate. Returns false if columns are dependent up to rounding.
   TESELA_INLINE bool solve(double rounding = rounding_of<double>) {
     double largest = 0, least = endless<double>;
     TESELA_FLAT
@@ -151,13 +152,13 @@ struct RowRotations {
     return true;
   }
 
-  /// Of an estimate whose stream's largest point is this times its bias.
+  /// Returns lost_to_rounding() for an estimate; `point` is the stream's largest point times its bias.
   TESELA_INLINE bool lost(int stream, double point) const {
     return lost_to_rounding(spread[stream], most, std::sqrt(residual), std::sqrt(reach), point);
   }
 
  private:
-  /// x of R x = given, where both are zero behind `last`.
+  /// Solves R x = given, where both are zero after `last`.
   TESELA_INLINE void substitute(int last, Complex<double>* x) const {
     TESELA_FLAT
     for (int i = end() - 1; i >= 0; --i) {

@@ -4,31 +4,32 @@
 #include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
-// Searches on a GPU: a lane that is done takes the next signal, and a warp shares the tree of a signal that is hard.
-// Internal to codelets/mimo.
+// Searches on a GPU: a lane that is done starts the next signal, and a warp shares the tree of a hard signal. Internal
+// to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
 inline constexpr int search_threads = 64;
 
-/// What stands beside the numbers of a lane. The first lane's counters are those of all.
+/// Data of a lane in addition to its numbers. The first lane's counters are common to all.
 struct LaneFacts {
   ChannelFacts channel;  // of lanes that are channels
   Reception reception;   // of lanes that are signals
   double radius;         // of a hard signal's sphere, squared
-  // The k-th signal that a lane left; those that are left to a warp: to its lanes' quick searches, or to general ones.
+  // The k-th signal that a lane left, and the k-th left to a warp: to its lanes' quick searches, or to general
+  // searches.
   int hard, joint, harder;
-  int hards, joints, harders;     // how many of them there are
-  int next, joints_taken, taken;  // signals that lanes took, and hard ones that warps took
+  int hards, joints, harders;     // their numbers
+  int next, joints_taken, taken;  // signals started by lanes, and hard signals started by warps
 };
-static_assert(sizeof(LaneFacts) == 88);  // SphereSearch::work_size counts on it
+static_assert(sizeof(LaneFacts) == 88);  // SphereSearch::work_size relies on it
 
 __device__ inline void clear_counters(LaneFacts& first, int next) {
   first.next = next, first.taken = 0, first.joints_taken = 0, first.hards = 0, first.joints = 0, first.harders = 0;
 }
 
-/// What all kernels work on. A lane is a channel, or where the order depends on the signal a signal; the numbers of
-/// all lanes stand interleaved in the scratch.
+/// Data of all kernels. A lane is a channel, or a signal if the order depends on the signal; the numbers of all lanes
+/// are interleaved in the scratch.
 template <class F>
 struct Lanes {
   using T = RealOf<F>;
@@ -45,7 +46,8 @@ struct Lanes {
   index_t lanes;
   bool of_signals;
 
-  /// Each kernel's first question: a search among numbers that are not finite may have no end.
+  /// Returns whether the batch is refused; every kernel tests it first, because a search among numbers that are not
+  /// finite may never end.
   __device__ bool refused() const { return refused_batch(reports); }
   TESELA_BOTH index_t rows() const { return view.template rows<F>(); }
   TESELA_BOTH index_t cols() const { return view.template cols<F>(); }
@@ -71,7 +73,7 @@ __device__ void begin_search(const Lanes<F>& all, index_t k, const ChannelView<R
             all.facts[k].reception, limits);
 }
 
-/// Factors of lanes, and counters.
+/// Prepares factors of lanes, and counters.
 template <class F>
 __global__ void __launch_bounds__(search_threads) prepare(Lanes<F> all, OrderChoice choice, index_t count, int lanes) {
   const index_t lane = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
@@ -85,7 +87,7 @@ __global__ void __launch_bounds__(search_threads) prepare(Lanes<F> all, OrderCho
                                 : prepare_channel<F>(all.channel(lane), choice, a, tau, work, all.order(lane));
 }
 
-/// z of each signal.
+/// Computes z of each signal.
 template <class F>
 __global__ void __launch_bounds__(search_threads) receive_each(Lanes<F> all) {
   const index_t k = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
@@ -96,7 +98,7 @@ __global__ void __launch_bounds__(search_threads) receive_each(Lanes<F> all) {
                  [&](const Interleaved<F>& x) { apply_adjoint(m, n, all.at(lane, 0), all.at(lane, m * n), x); });
 }
 
-/// Signal k, of whose sphere something is known to be inside, becomes a hard one.
+/// Marks signal k as hard; its sphere is known to contain a point.
 template <class F>
 __device__ void leave_to_warps(const Lanes<F>& all, index_t k, double radius, long long nodes) {
   all.facts[k].radius = radius;
@@ -104,8 +106,8 @@ __device__ void leave_to_warps(const Lanes<F>& all, index_t k, double radius, lo
   all.facts[atomicAdd(&all.facts[0].harders, 1)].harder = static_cast<int>(k);
 }
 
-/// One loop for all of a lane's signals, so that the lanes of a warp go through it together. A signal that is not done
-/// after `budget` steps, 0: without end, is left to search_hard.
+/// Searches with one loop for all of a lane's signals, so that the lanes of a warp run through it together. A signal
+/// that is not done after `budget` steps (0: no limit) is left to search_hard.
 template <class F>
 __global__ void __launch_bounds__(search_threads) search_lanes(Lanes<F> all, SearchLimits limits, int budget) {
   if (all.refused()) return;
@@ -131,14 +133,14 @@ __global__ void __launch_bounds__(search_threads) search_lanes(Lanes<F> all, Sea
   }
 }
 
-/// A number that only becomes smaller, and is never negative: its bits are in its order.
+/// Lowers a number that only decreases and is never negative: its bits have its order.
 __device__ inline double lower(unsigned long long* shared, double x) {
   return __longlong_as_double(
       static_cast<long long>(atomicMin(shared, static_cast<unsigned long long>(__double_as_longlong(x)))));
 }
 
-/// A warp, which is a block, takes hard signals. The paths of the last levels are counted, and a lane that is done
-/// takes the next one; all have the smallest sphere that any of them knows.
+/// Searches hard signals, with one warp per block. The paths of the last levels are counted, and a lane that is done
+/// starts the next path; all use the smallest sphere that any of them knows.
 template <class F>
 __global__ void __launch_bounds__(32) search_hard(Lanes<F> all, SearchLimits limits) {
   using T = RealOf<F>;
@@ -168,7 +170,7 @@ __global__ void __launch_bounds__(32) search_hard(Lanes<F> all, SearchLimits lim
     index_t until = one.tree.n, paths = 1;
     while (until > 1 && paths < 1024) {
       one.tree.open(--until);
-      one.tree.at[until] = 0;  // the next open() reads it; which child does not matter here
+      one.tree.at[until] = 0;  // the next open() reads it; the child does not matter here
       paths *= one.tree.children(until);
     }
     bool busy = false;

@@ -8,7 +8,7 @@
 
 namespace tesela::kernels::mimo {
 
-/// std::complex, as kernels compute with it.
+/// std::complex in the kernels' form.
 template <class F>
 struct NumberFor {
   using type = F;
@@ -18,7 +18,7 @@ struct NumberFor<std::complex<T>> {
   using type = Complex<T>;
 };
 
-/// Leading dimensions apart from m are done away with here: work holds the matrix without gaps.
+/// One matrix; `work` holds it without gaps, independent of the leading dimension.
 template <class F>
 struct OneQr {
   index_t m, n, right;
@@ -84,11 +84,11 @@ struct OneQr {
   }
 
  private:
-  /// Neither part is NaN, which a comparison of sizes may hide.
+  /// Returns whether neither part is NaN, which a comparison of sizes may hide.
   TESELA_BOTH static bool known(F x) { return real(x) == real(x) && imag(x) == imag(x); }
 };
 
-/// The k-th of them.
+/// Returns the k-th of several matrices.
 template <class F>
 TESELA_BOTH OneQr<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>::Args& args, const Block<F>& a,
                                                       const Block<F>& b, const Block<F>& tau, const Block<int>& order,

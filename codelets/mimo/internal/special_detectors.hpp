@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-// Detectors that share nothing with the others but their interface. Internal to codelets/mimo.
+// Detectors that share only their interface with the others. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
@@ -18,7 +18,7 @@ class SpecialDetector {
   virtual ~SpecialDetector() = default;
   /// Returns false if no signal has a result.
   virtual bool channel(const ChannelView<T>& view) = 0;
-  /// Finds the place in each column's list; y is scaled by 2^-exponent() as H. Returns false if there is no result.
+  /// Finds the index in each column's list; y is scaled by 2^-exponent() as H. Returns false if there is no result.
   virtual bool detect(const std::vector<Complex<double>>& y, int* at) = 0;
   int exponent() const { return exponent_; }
 
@@ -47,12 +47,13 @@ class SpecialDetector {
   int exponent_ = 0;
 };
 
-/// Real form: the lattice of H's columns is reduced (Lenstra, Lenstra and Lovász, 1982), and back-substitution in the
-/// reduced lattice is rounded level by level (Yao and Wornell, 2002) and clipped to the alphabet.
+/// Detects in real form: the lattice of H's columns is reduced (Lenstra, Lenstra and Lovász, 1982), and
+/// back-substitution in the reduced lattice is rounded level by level (Yao and Wornell, 2002) and clipped to the
+/// alphabet.
 template <class T>
 std::unique_ptr<SpecialDetector<T>> lattice_reduction();
 
-/// The likeliest point of each column by Propagation, in the form that the view's columns have.
+/// Detects the most likely point of each column by Propagation, in the form of the view's columns.
 template <class T>
 std::unique_ptr<SpecialDetector<T>> expectation_propagation(const ChannelView<T>& view, double n0, bool real_form);
 
@@ -66,8 +67,8 @@ std::vector<Complex<double>> scaled_signal(const Complex<T>* y, index_t antennas
   return made;
 }
 
-/// Complex form, all signals of a channel together: level by level the `keep` nearest paths of each signal; one product
-/// of matrices subtracts four levels of all paths from the rows above.
+/// Detects in complex form, all signals of a channel together: level by level the `keep` nearest paths of each signal;
+/// one matrix product subtracts four levels of all paths from the rows above.
 template <class T>
 void detect_breadth_first(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
                           const Block<const std::complex<T>>& y, const ChannelView<T>& view, const Block<int>& labels,

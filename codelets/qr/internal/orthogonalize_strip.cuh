@@ -6,19 +6,19 @@
 
 #include <cooperative_groups.h>
 
-// A few columns made orthogonal by all blocks of threads of a GPU together, which keep the columns in their registers:
-// a sweep over memory costs less than a tenth of what cuBLAS's reductions would read. Internal to codelets/qr.
+// Orthogonalization of a few columns by all thread blocks of a GPU together, which keep the columns in their registers.
+// A sweep over memory costs less than a tenth of the reads of cuBLAS's reductions. Internal to codelets/qr.
 
 namespace tesela::kernels::internal {
 
 inline constexpr int strip_width = 16, strip_threads = 256;
 
-/// Rows that a thread keeps.
+/// Rows per thread.
 template <class T>
 constexpr int strip_rows = 32 / static_cast<int>(sizeof(T));
 
-/// A, rows x width, becomes Q, and r, whose lower triangle is zero, R. `sums` has room for 2 strip_width numbers a
-/// block.
+/// Problem of one strip: A (rows x width) becomes Q, and r becomes R with zeros in the lower triangle. `sums` has room
+/// for 2 strip_width numbers per block.
 template <class T>
 struct StripLaunch {
   T* a;
@@ -31,7 +31,7 @@ struct StripLaunch {
   int number;  ///< of the first column, from 1
 };
 
-/// Sums over all threads of the GPU, the same in every block.
+/// Sums over all threads of the GPU, with the same result in every block.
 template <class T>
 class GridSums {
  public:
@@ -39,10 +39,10 @@ class GridSums {
       : sums_(sums), lanes_(lanes), totals_(totals) {}
 
   __device__ void put(int j, T value) { lanes_[j][threadIdx.x] = value; }
-  /// Those of 0 … count - 1 to `totals`; `join` adds, or takes the larger.
+  /// Reduces the sums 0 … count - 1 to `totals`; `join` adds or takes the maximum.
   template <class Join>
   __device__ void join(int count, Join join) {
-    constexpr int part = strip_threads / strip_width;  // threads of a sum
+    constexpr int part = strip_threads / strip_width;  // threads per sum
     const int j = static_cast<int>(threadIdx.x) / part, lane = static_cast<int>(threadIdx.x) % part;
     const auto shuffled = [&](T value) {
       for (int far = part / 2; far > 0; far /= 2) value = join(value, __shfl_xor_sync(0xffffffffu, value, far));
@@ -53,7 +53,7 @@ class GridSums {
     for (int i = lane; i < strip_threads; i += part)
       if (j < count) value = join(value, lanes_[j][i]);
     value = shuffled(value);
-    T* const here = sums_ + turn_ * gridDim.x * strip_width;  // in turn: others may still read the last ones
+    T* const here = sums_ + turn_ * gridDim.x * strip_width;  // in turn: other blocks may still read the last ones
     if (lane == 0) here[blockIdx.x * strip_width + j] = value;
     cooperative_groups::this_grid().sync();
     value = 0;
@@ -72,8 +72,8 @@ class GridSums {
   int turn_ = 0;
 };
 
-/// Classical Gram-Schmidt, twice, and again where a column loses much of itself in the second pass too. Columns are
-/// scaled by powers of two first: their squares do not vanish.
+/// Applies classical Gram-Schmidt twice, and once more if the second pass also removes a large part of a column.
+/// Columns are first scaled by powers of two, so that their squares do not vanish.
 template <class T>
 __global__ void __launch_bounds__(strip_threads, 1) orthogonalize_strip(StripLaunch<T> s) {
   constexpr int per = strip_rows<T>;

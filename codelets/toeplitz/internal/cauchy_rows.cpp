@@ -11,7 +11,7 @@ namespace {
 
 using namespace kernels::HWY_NAMESPACE;
 
-/// Vectors of rows that share a pivot's numbers: enough for the latency of one to hide behind the others.
+/// Vectors of rows that share a pivot's numbers: enough to hide the latency of one behind the others.
 constexpr int side_by_side = 4;
 
 template <class T>

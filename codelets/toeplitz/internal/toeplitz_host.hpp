@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-// The core as toeplitz_body.hpp wants it. Internal to codelets/.
+// The core as a Machine of toeplitz_body.hpp. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 

@@ -1,5 +1,5 @@
-// Tests whether rows of tridiagonal matrices may be eliminated without choosing pivots. Included once for each
-// vector unit. Internal to codelets/tridiagonal.
+// Tests whether rows of tridiagonal matrices may be eliminated without choosing pivots. Included once for each vector
+// unit. Internal to codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
 #include <cmath>
@@ -16,8 +16,8 @@ namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
 /// Tests an equation and the rows after it, at most a cache line. If |p| >= the sum of the equation's other
 /// coefficients and |d| >= |dl| + |du| in each row, every pivot dominates its equation, and scaled partial pivoting
-/// exchanges nothing. Rounding can make an equation miss that by the slack, and each row multiply the miss by |d| /
-/// (|d| - |dl|): rows with |dl| close to |d| fail the test.
+/// exchanges nothing. Rounding may violate this for an equation by the slack, and each row multiplies the violation by
+/// |d| / (|d| - |dl|), so rows with |dl| close to |d| fail the test.
 template <class T>
 class Dominance {
   using N = Vec<T>;
@@ -40,7 +40,8 @@ class Dominance {
     note_size(choose(right == zero_, most_, right));
   }
 
-  /// Returns whether all rows of all lanes dominate, and no number is so large or small that a row must be scaled.
+  /// Returns whether all rows of all lanes dominate, and no number is large or small enough to require scaling of a
+  /// row.
   HWY_INLINE bool holds() const {
     constexpr int exponent = is_double ? 200 : 24;
     return hn::AllTrue(Tag<T>(), holds_) && hn::AllTrue(Tag<T>(), most_ <= all(std::ldexp(T(1), exponent))) &&

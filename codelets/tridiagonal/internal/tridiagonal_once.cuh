@@ -4,45 +4,45 @@
 
 #include <limits>
 
-// Long systems in columns, in one pass over memory where the rows allow it. Internal to codelets/.
+// Solves long systems in columns with one pass over memory if the rows allow it. Internal to codelets/.
 //
-// Neighbouring groups of rows say what the two unknowns between them are, up to multiples of the unknowns at their far
-// ends. In most matrices these multiples decay from row to row; where they are below rounding, a block that has its own
-// rows and one more group on either side needs nothing else: it fills its rows in and writes them. Where any block
-// finds more, what has been written is taken back, and the system goes through two passes.
+// Neighbouring groups of rows determine the two unknowns between them, up to multiples of the unknowns at their far
+// ends. In most matrices these multiples decay from row to row. If they are below rounding, a block needs only its own
+// rows and one more group on either side: it solves its rows and writes them. If any block finds larger multiples, the
+// written rows are restored, and the system is solved in two passes.
 
 namespace tesela::kernels::tridiagonal {
 
-/// A window of a system, which a block has in its shared memory: groups of neighbouring threads' rows, of which the
-/// first and the last are another window's own.
+/// A window of a system in a block's shared memory: groups of neighbouring threads' rows. The first and the last group
+/// belong to other windows.
 constexpr int threads_of_window = 128, joins_of_group = 2, groups_of_window = threads_of_window >> joins_of_group,
               rows_of_group = each_row << joins_of_group, rows_of_window = rows_of_group * groups_of_window,
               own_rows_of_window = rows_of_window - 2 * rows_of_group;
 static_assert(groups_of_window <= 32, "a warp has the seams between them");
 
-/// So many windows, the first ones, say whether the others are worth trying.
+/// Most windows, the first ones, that decide whether to try the others.
 constexpr unsigned most_samples = 256;
 
 enum class Window : unsigned { untouched, read, written };
 
-/// What blocks tell each other. All begins as zeros.
+/// Data that blocks share; initially zeros.
 template <class T>
 struct Windows {
   WindowCounts* counts;
   Window* states;
-  T* outer;  ///< of window w: the unknowns before and behind it, as they were supposed to be
+  T* outer;  ///< of window w: the assumed unknowns before and after it
   unsigned of_system, count, samples;
   bool packed;  ///< as in RowPartition
 };
 
-/// What other seams may add to an unknown, in terms of itself: far less than rounding. Anything less than
-/// least_certain counts as that, so that they may also add what underflows.
+/// Contributions of other seams relative to an unknown that count as negligible: far below rounding. Unknowns below
+/// least_certain count as least_certain, so that contributions that underflow are negligible too.
 template <class T>
 inline constexpr T negligible = std::numeric_limits<T>::epsilon() / 256;
 template <class T>
 inline constexpr T least_certain = std::numeric_limits<T>::min() / negligible<T>;
 
-/// Whether the unknowns c, d of a joint are certain beside a, b of the seam before and e, f of the seam behind.
+/// Returns whether the unknowns c, d of a joint are certain, given a, b of the previous seam and e, f of the next seam.
 template <class T>
 __device__ bool certain(const Joint<T>& j, T a, T b, T c, T d, T e, T f) {
   const T own_c = fmax(fabs(c), least_certain<T>), own_d = fmax(fabs(d), least_certain<T>), own = fmax(own_c, own_d);
@@ -60,8 +60,8 @@ __device__ inline unsigned look(const void* p) {
   asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(p) : "memory");
   return value;
 }
-/// Waits until `there` holds of *p. Blocks begin windows in their order; should one be kept from it, it is not waited
-/// for forever.
+/// Waits until `there` holds for *p; returns false after a limited number of tries. Blocks start windows in order, but
+/// another block may be kept from running.
 template <class There>
 __device__ bool comes(const void* p, There there) {
   for (int tries = 0; tries < 1 << 16; ++tries)
@@ -69,12 +69,12 @@ __device__ bool comes(const void* p, There there) {
   return false;
 }
 
-/// In WindowCounts::sampled.
+/// Unit of coupled samples in WindowCounts::sampled.
 constexpr unsigned one_coupled = 1 << 16;
 __device__ inline unsigned samples_of(unsigned sampled) { return sampled % one_coupled; }
 __device__ inline bool coupled(unsigned sampled) { return sampled >= one_coupled; }
 
-/// A window's rows, those before the system's first one and behind its last one included.
+/// A window's rows, including rows outside of the system.
 template <class T>
 struct WindowRows {
   index_t system, first_own, first, begin, end;
@@ -89,7 +89,7 @@ struct WindowRows {
         has_before(window % windows.of_system > 0),
         has_behind((window + 1) % windows.of_system > 0) {}
 
-  /// Of bands `from` … `to` - 1, the last of them B.
+  /// Loads bands `from` … `to` - 1, the last of them B.
   __device__ void load(BulkCopy& copy, const DeviceRows<T>& in, T* rows, bool packed, int from, int to) const {
     const int before = static_cast<int>(begin - first), count = static_cast<int>(end - begin);
     const T* const bands[4] = {in.dl + begin + system * in.dl_at.system, in.d + begin + system * in.d_at.system,
@@ -129,8 +129,9 @@ __global__ void __launch_bounds__(threads_of_window)
   const Own<T, 1> own{mine, mine + rows_of_window, mine + 2 * rows_of_window, mine + 3 * rows_of_window, each_row};
   WindowCounts& counts = *windows.counts;
 
-  // Thread 0's. Windows are begun in their order: who waits for a later one's rows to be read has none begun itself.
-  bool worth = false;  // say all samples
+  // Runs in thread 0. Windows are started in order: a block that waits until a later window's rows are read has not
+  // started that window itself.
+  bool worth = false;  // all samples are uncoupled
   const auto all_sampled = [&](unsigned value) { return samples_of(value) == windows.samples; };
   const auto begin_next = [&] {
     const unsigned next = atomicAdd(&counts.begun, 1);
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(threads_of_window)
   while (true) {
     copy.wait_loads();
     Window* const state = windows.states + window;
-    // What must have come before X may be written: the samples' word, and that neighbours have read their rows.
+    // Conditions for writing X: the samples are uncoupled, and the neighbours have read their rows.
     const bool needed = window + 1 >= windows.samples;
     unsigned sampled = 0, before = 0, behind = 0;
     if (t == 0) {
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(threads_of_window)
       before = look(place.has_before ? state - 1 : state), behind = look(place.has_behind ? state + 1 : state);
     }
     const index_t row = place.first + t * each_row;
-    if (row <= 0 || row + each_row >= in.rows)  // beyond its ends a system goes on with zeros
+    if (row <= 0 || row + each_row >= in.rows)  // a system continues with zeros beyond its ends
       for (int i = 0; i < each_row; ++i) {
         if (row + i == 0) own.dl[i] = T(0);
         if (row + i + 1 == in.rows) own.du[i] = T(0);
@@ -176,7 +177,7 @@ __global__ void __launch_bounds__(threads_of_window)
     between(seam, {}, c, d);
     const T up_c = __shfl_up_sync(~0u, c, 1), up_d = __shfl_up_sync(~0u, d, 1), down_c = __shfl_down_sync(~0u, c, 1),
             down_d = __shfl_down_sync(~0u, d, 1);
-    const T none(0);  // what is beyond the outermost seams, other windows look at
+    const T none(0);  // other windows check the unknowns beyond the outermost seams
     bool ok = __all_sync(~0u, certain(seam, lane > 0 ? up_c : none, lane > 0 ? up_d : none, c, d,
                                       lane < last ? down_c : none, lane < last ? down_d : none));
     const T outer_a = __shfl_sync(~0u, c, 0), outer_f = __shfl_sync(~0u, d, last);
@@ -189,7 +190,7 @@ __global__ void __launch_bounds__(threads_of_window)
       worth = worth || sampled == windows.samples;
       free = (worth || !needed) && before > 0 && behind > 0;
       begun = free && window >= windows.samples;
-      if (begun) next = begin_next();  // comes while X is filled in
+      if (begun) next = begin_next();  // arrives while X is computed
     }
     if (ok) {
       ends = fill_lanes<0>(ends, joins_of_group, joint);
@@ -225,13 +226,13 @@ __global__ void __launch_bounds__(threads_of_window)
       place.load(copy, in, rows, windows.packed, 0, 3);
     }
     BulkCopy::wait_stores();
-    BulkCopy::before_stores();  // and before B's next rows come
+    BulkCopy::before_stores();  // and before B's next rows arrive
     if (window >= windows.count) return;
     place.load(copy, in, rows, windows.packed, 3, 4);
   }
 }
 
-/// Where some windows could not be written: B again, from X in the others.
+/// Restores B from X in the written windows if some windows could not be written.
 template <class T>
 __global__ void __launch_bounds__(threads_of_window)
     restore_kernel(const __grid_constant__ DeviceRows<T> in, const __grid_constant__ Windows<T> windows) {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-// What the kernels of the refinement do for row e of system s, on a core as on a GPU. Internal to codelets/.
+// Work of the refinement kernels on row e of system s, for cores and GPUs. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
@@ -16,7 +16,7 @@ TESELA_BOTH inline T power_for_row(T dl, T d, T du) {
   return size == T(0) ? T(1) : over_power(size);
 }
 
-/// A system's misfit, or some rows', grows by another's. A residual that is no number stays.
+/// Merges another misfit into that of a system or of some rows. A NaN residual stays.
 template <class T>
 TESELA_BOTH inline void worsen(Misfit<T>& a, const Misfit<T>& b) {
   if (!(b.residual <= a.residual) && a.residual == a.residual) a.residual = b.residual, a.row = b.row;
@@ -46,13 +46,13 @@ struct ConvertRow {
 template <class T>
 struct ResidualRow {
   SystemView<const T> dl, d, du, before, x, after, b;
-  SystemView<T> r;  ///< or nowhere
+  SystemView<T> r;  ///< null: not stored
   index_t last, last_before, first;
   bool has_before, has_after;
   std::uint64_t probe;
   static constexpr T least = 16 * std::numeric_limits<T>::min();
 
-  /// Uniform in [1/2, 3/2), of either sign.
+  /// Returns a number uniform in [1/2, 3/2), of either sign.
   TESELA_BOTH T random_factor(index_t row, index_t s) const {
     const T u = Generator<T>{.seed = probe}.uniform(row, s);
     return u < T(0) ? u - T(0.5) : u + T(0.5);
