@@ -69,7 +69,7 @@ Swap best_swap(const HostMatrix<T>& R, index_t rank) {
 
 /// Restores R's triangular form, and updates C, after a permutation of R's columns.
 template <class T>
-void factor_again(HostMatrix<T>& R, HostMatrix<T>& C) {
+void refactor(HostMatrix<T>& R, HostMatrix<T>& C) {
   std::vector<T> tau(static_cast<std::size_t>(R.rows()));
   lapack::geqrf(R.rows(), R.cols(), R.data(), R.ld(), tau.data());
   lapack::ormqr(Op::transpose, R.rows(), C.cols(), R.rows(), R.data(), R.ld(), tau.data(), C.data(), C.ld());
@@ -102,7 +102,7 @@ RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond) {
     if (!(swap.gain > f)) break;
     std::swap_ranges(&R(0, swap.of_11), &R(0, swap.of_11) + k, &R(0, swap.of_22));
     std::swap(result.pivots[static_cast<std::size_t>(swap.of_11)], result.pivots[static_cast<std::size_t>(swap.of_22)]);
-    factor_again(R, C);
+    refactor(R, C);
   }
   return result;
 }

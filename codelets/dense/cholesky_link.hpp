@@ -11,7 +11,7 @@ namespace tesela::kernels {
 /// V        the inverses of R(k, k)'s diagonal blocks, as in BlockTrsm. The work spaces have R(k, k)'s rows and
 ///          inverted_block rows.
 template <class T>
-struct CholeskyLink {
+struct CholeskyNextDiagonal {
   static constexpr auto name = "cholesky_link";
   static constexpr std::uint32_t color = 0xda8bc3;
   struct Args {

@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(threads, blocks)
 #endif
 }
 
-bool lies_well(const double* data, index_t ld) {
+bool is_aligned(const double* data, index_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 2 == 0;
 }
 
@@ -242,7 +242,7 @@ int launch(CUstream_st* stream, const GemmProblem<double>& p, index_t tiles) {
 }  // namespace
 
 int gemm_bulk(CUstream_st* stream, const GemmProblem<double>& p, index_t least_tiles) {
-  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0 || !lies_well(p.a, p.lda) || !lies_well(p.b, p.ldb))
+  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0 || !is_aligned(p.a, p.lda) || !is_aligned(p.b, p.ldb))
     return gemm_bulk_declines;
   int device = 0, major = 0, minor = 0, processors = 0;
   if (const int status = cudaGetDevice(&device)) return status;

@@ -11,7 +11,7 @@ namespace equation {
 namespace {
 
 struct Gather {
-  DevicePicks picks;
+  DeviceSelectedColumns picks;
   const double* a;
   index_t lda;
   double* z;

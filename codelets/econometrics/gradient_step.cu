@@ -51,7 +51,7 @@ void GradientStep::cuda(CudaContext& context, const Args& args, In<double> p, In
   context.check(cudaGetLastError(), "the launch of gradient_step");
 }
 
-void GradientTurn::cuda(CudaContext& context, const Args& args, In<double> r, InOut<double> p) {
+void GradientDirection::cuda(CudaContext& context, const Args& args, In<double> r, InOut<double> p) {
   kernels::internal::each(context, p.rows, 1, equation::Turn{args.turn, r.data, p.data});
   context.check(cudaGetLastError(), "the launch of gradient_turn");
 }

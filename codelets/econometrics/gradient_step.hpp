@@ -30,7 +30,7 @@ struct GradientStep {
 };
 
 /// Computes p = r + turn p.
-struct GradientTurn {
+struct GradientDirection {
   static constexpr auto name = "gradient_turn";
   static constexpr std::uint32_t color = 0xc7c7c7;
   struct Args {

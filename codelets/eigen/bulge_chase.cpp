@@ -123,7 +123,7 @@ struct Chase {
   HWY_INLINE void hop(index_t sweep, index_t k, const T* x, T* v) const {
     const index_t b = plan.b, row = plan.row(sweep, k), rows = plan.length(sweep, k), left = k > 0 ? row - b : sweep;
     if (k > 0) {
-      clear_room(sweep, row, left, rows);
+      clear_bulge_room(sweep, row, left, rows);
       std::fill_n(y, rows, T(0));
       if (x[b] != T(0)) by_fours(0, b, Multiply<T>{band, row, left, rows, x, y});
       for (index_t i = 0; i < rows; ++i) y[i] *= x[b];
@@ -141,7 +141,7 @@ struct Chase {
 
  private:
   /// Sets to zero the elements of the block left of row's diagonal block that no sweep has written.
-  HWY_INLINE void clear_room(index_t sweep, index_t row, index_t left, index_t rows) const {
+  HWY_INLINE void clear_bulge_room(index_t sweep, index_t row, index_t left, index_t rows) const {
     if (sweep == 0)
       for (index_t j = 0; j + 1 < rows; ++j) std::fill_n(band.column(left + j) + row + j + 1, rows - j - 1, T(0));
     else if (rows == plan.b)

@@ -3,8 +3,8 @@
 
 namespace tesela::kernels {
 
-static_assert(sizeof(Letters<double, 64>) == chase_letters(64) * sizeof(double));
-static_assert(sizeof(Letters<float, 32>) == chase_letters(32) * sizeof(float));
+static_assert(sizeof(Letters<double, 64>) == chase_message_size(64) * sizeof(double));
+static_assert(sizeof(Letters<float, 32>) == chase_message_size(32) * sizeof(float));
 
 template <class T>
 void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,

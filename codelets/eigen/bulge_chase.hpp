@@ -55,13 +55,13 @@ struct ChaseBulges {
 inline constexpr index_t largest_gpu_half_width = 64;
 
 /// Returns the numbers of T that one thread block needs for its messages if each block performs one hop of all sweeps.
-constexpr index_t chase_letters(index_t b) { return 8 * (b <= 32 ? 32 : 64) + 4; }
+constexpr index_t chase_message_size(index_t b) { return 8 * (b <= 32 ? 32 : 64) + 4; }
 
 /// Returns the shape of ChaseBulges' Scratch: two vectors on a core; on a GPU messages, or one number for each sweep of
 /// a group and one more.
 inline Shape chase_work(const BulgePlan& plan) {
   const bool letters = plan.whole() && plan.sweeps() > 0 && plan.b <= largest_gpu_half_width;
-  const index_t told = letters ? (plan.last_hop(0) + 1) * chase_letters(plan.b) : 0;
+  const index_t told = letters ? (plan.last_hop(0) + 1) * chase_message_size(plan.b) : 0;
   return {plan.b, std::max<index_t>(2, ceil_div(std::max(plan.group + 1, told), plan.b))};
 }
 

@@ -48,8 +48,8 @@ struct MergeProduct {
 
 /// Sets row (k x 1) to row args.row of tiles side by side.
 template <class T>
-struct TakeRow {
-  static constexpr auto name = "take_row";
+struct CopyRow {
+  static constexpr auto name = "copy_row";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {
     index_t row = 0;

@@ -1,5 +1,5 @@
 #include <tesela/codelets/eigen/internal/secular_root_inl.hpp>
-#include <tesela/codelets/eigen/internal/some_tiles.cuh>
+#include <tesela/codelets/eigen/internal/tile_parameters.cuh>
 #include <tesela/codelets/eigen/secular.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 

@@ -27,7 +27,7 @@ __device__ void sort(const Team& team, const typename Team::Number* d, int* orde
 
 /// Writes the vectors over the matrix. Their largest components become positive, the first of equals.
 template <class Team, class T>
-__device__ void give_vectors(const Team& team, const int* order, T* sign, T* a, index_t lda, bool wanted) {
+__device__ void store_vectors(const Team& team, const int* order, T* sign, T* a, index_t lda, bool wanted) {
   for (int r = 0; r < Team::rows; ++r) {
     const int j = team.row(r);
     if (j >= team.n) continue;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(32 * warps < 64 ? 64 : 32 * warps) solve(Batch
   for (int r = 0; present && r < rows; ++r)
     if (const int j = team.row(r); j < n)
       batch.values.data[j + k * batch.values.ld] = found ? ldexp(team.d[order[j]], exponent) : static_cast<T>(NAN);
-  if constexpr (vectors) give_vectors(team, order, team.u, a, batch.a.ld, found);
+  if constexpr (vectors) store_vectors(team, order, team.u, a, batch.a.ld, found);
   if (present && team.rank == 0) batch.info.data[k * batch.info.ld] = info;
 }
 

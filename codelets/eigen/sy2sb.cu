@@ -27,7 +27,7 @@ struct Products {
 };
 
 template <class T>
-struct TakePanel {
+struct CopyPanelAndT {
   const T* a;
   index_t lda;
   T* p;
@@ -107,7 +107,7 @@ void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> 
                          Out<T> t, Scratch<T> work) {
   const BandPanel& panel = args.panel;
   const index_t n = a.rows, m = n - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
-  each(context, m, panel.width, TakePanel<T>{&a(panel.column, args.column), a.ld, &p(panel.column, 0), p.ld});
+  each(context, m, panel.width, CopyPanelAndT<T>{&a(panel.column, args.column), a.ld, &p(panel.column, 0), p.ld});
   if (k > 0)
     for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
       Products<T>{context}.gemm(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,

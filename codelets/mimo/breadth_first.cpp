@@ -1,5 +1,5 @@
+#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
-#include <tesela/codelets/mimo/internal/special_detectors.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class Breadth {
         nodes += kept.each * tree_.view().columns[f_.order[size(level)]].count;
         kept = children(kept, level, low);
       }
-      take_out(kept, low, open);
+      subtract_symbols(kept, low, open);
     }
     for (index_t g = 0; g < count; ++g) {
       reports(0, first + g) = answer(signal(g), kept, g, nodes, &labels(0, first + g));
@@ -122,7 +122,7 @@ class Breadth {
   }
 
   /// Subtracts the block's symbols from all rows above it.
-  void take_out(const Kept<T>& kept, index_t low, index_t open) {
+  void subtract_symbols(const Kept<T>& kept, index_t low, index_t open) {
     const index_t n = tree_.view().streams;
     std::vector<T> above(size(2 * n * kept.paths()));
     if (low > 0) {

@@ -137,7 +137,7 @@ class Brute {
         fast_.go(k);
         for (std::size_t j = 0; j < fast_.streams(); ++j)
           now[static_cast<std::size_t>(split_) + j] = fast_.point(j).label;
-        take_leaf(found, std::sqrt(sums_[static_cast<std::size_t>(k)]), tie, view_.streams, now, labels);
+        update_best(found, std::sqrt(sums_[static_cast<std::size_t>(k)]), tie, view_.streams, now, labels);
       }
     }
     return {std::ldexp(found.distance, exponent), slow_.count() * fast_.count(), found.tie ? SearchReport::tie : 0};

@@ -1,8 +1,8 @@
 #include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 #include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
-#include <tesela/codelets/mimo/internal/special_detectors.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -114,7 +114,7 @@ class Detecting {
       order_.resize(static_cast<std::size_t>(streams()));
       std::iota(order_.begin(), order_.end(), 0);
     }
-    if (args_.kind == DetectorKind::mf || n0 > drowning_noise * all) return;
+    if (args_.kind == DetectorKind::mf || n0 > noise_limit_of_mmse * all) return;
     linear_factors_ = linear_.factor(order_, n0, !level_by_level(), n0 > 0 ? rounding_of<double> : rounding_of<T>);
   }
   bool filtered() const { return args_.kind == DetectorKind::mmse || args_.kind == DetectorKind::mmse_sic; }
@@ -163,8 +163,8 @@ class Detecting {
       const double square = norm(r), bias = 1 - f.alpha2 / square;
       double reach = 0;
       for (std::size_t k = 0; k <= i; ++k) reach += norm(z[k]);
-      if (lost_to_rounding(1 / square, most, std::sqrt(rest), std::sqrt(reach),
-                           bias * tree_.view().columns[stream].largest))
+      if (hidden_by_rounding(1 / square, most, std::sqrt(rest), std::sqrt(reach),
+                             bias * tree_.view().columns[stream].largest))
         return false;
       const int k = at[static_cast<std::size_t>(stream)] = linear_.slice(stream, z[i], bias * r);
       for (std::size_t above = 0; above <= i; ++above)

@@ -26,7 +26,7 @@ enum class DetectorKind : std::uint8_t {
 ///
 /// labels   -1 if the detector has no result, as zf with dependent columns.
 /// reports  the labels' distance and the number of visited paths; the flag `failed` without a result.
-/// Method   Runs on cores; QuickDetector is for GPUs.
+/// Method   Runs on cores; GpuDetector is for GPUs.
 template <class T>
 struct Detector {
   static constexpr auto name = "mimo_detector";

@@ -1,4 +1,4 @@
-#include <tesela/codelets/mimo/internal/special_detectors.hpp>
+#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 
 #include <limits>
 
@@ -7,7 +7,7 @@ namespace {
 
 /// Lattice of H's columns times the alphabets' steps; the solution is a vector of integers.
 template <class T>
-class Reduced final : public SpecialDetector<T> {
+class Reduced final : public ChannelDetector<T> {
  public:
   bool channel(const ChannelView<T>& view) override {
     const std::vector<Complex<double>> h = this->scaled(view);
@@ -103,10 +103,10 @@ class Reduced final : public SpecialDetector<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<SpecialDetector<T>> lattice_reduction() {
+std::unique_ptr<ChannelDetector<T>> lattice_reduction() {
   return std::make_unique<Reduced<T>>();
 }
-template std::unique_ptr<SpecialDetector<float>> lattice_reduction();
-template std::unique_ptr<SpecialDetector<double>> lattice_reduction();
+template std::unique_ptr<ChannelDetector<float>> lattice_reduction();
+template std::unique_ptr<ChannelDetector<double>> lattice_reduction();
 
 }  // namespace tesela::kernels::mimo

@@ -29,7 +29,8 @@ enum class SoftKind : std::uint8_t {
 ///          s||^2 / N0 - sum ln P(b).
 /// nodes    1 x K.
 /// n0       positive. The other tiles are SphereSearch's.
-/// Method   Runs on cores; QuickSoft is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and Giannakis, 2004;
+/// Method   Runs on cores; GpuSoftDetector is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and Giannakis,
+/// 2004;
 ///          lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014.)
 template <class T>
 struct SoftDetector {

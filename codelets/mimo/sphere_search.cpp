@@ -48,7 +48,7 @@ index_t SphereSearch<T>::work_size(index_t antennas, index_t streams, bool real_
   const index_t f = real_form ? 2 : 1, m = f * antennas, n = f * streams;
   const index_t numbers = mimo::channel_numbers(m, n) + m + mimo::order_work(m, n);
   const index_t places = ceil_div(n * static_cast<index_t>(sizeof(int)), static_cast<index_t>(sizeof(T)));
-  return (real_form ? 1 : 2) * numbers + places + 88 / static_cast<index_t>(sizeof(T));  // and LaneFacts
+  return (real_form ? 1 : 2) * numbers + places + 88 / static_cast<index_t>(sizeof(T));  // and LaneState
 }
 
 template <class T>

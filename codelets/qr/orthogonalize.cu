@@ -1,4 +1,4 @@
-#include <tesela/codelets/qr/internal/orthogonalize_strip.cuh>
+#include <tesela/codelets/qr/internal/gram_schmidt_strip.cuh>
 #include <tesela/codelets/qr/orthogonalize.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/resident_blocks.cuh>
@@ -100,8 +100,7 @@ class Strips {
     again_ = sums_ + 2 * index_t{internal::strip_width} * most_blocks;
     gram_ = again_ + a.cols * strips_wide;
     copy_ = gram_ + strips_wide * strips_wide;
-    blocks_ =
-        std::min(most_blocks, resident_blocks(internal::orthogonalize_strip<T>, internal::strip_threads, 0, true));
+    blocks_ = std::min(most_blocks, resident_blocks(internal::gram_schmidt_strip<T>, internal::strip_threads, 0, true));
   }
   bool have_room() const { return a_.rows <= blocks_ * index_t{internal::strip_threads} * internal::strip_rows<T>; }
   void run() {
@@ -126,7 +125,7 @@ class Strips {
                                r_.ld,        sums_, broken_, number_ + static_cast<int>(from)};
     void* arguments[] = {&s};
     const auto grid = static_cast<unsigned>(std::clamp<index_t>(ceil_div(a_.rows, each), 1, blocks_));
-    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&internal::orthogonalize_strip<T>), grid,
+    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&internal::gram_schmidt_strip<T>), grid,
                                       internal::strip_threads, arguments, 0, context_.stream()));
   }
   /// Subtracts from columns at … end their components S along columns from … at.

@@ -130,8 +130,8 @@ void CauchyTables<T>::cpu(const Args& args, Out<T> tables) {
 }
 
 template <class T>
-void CauchyQuality<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
-                           Out<double> quality, Scratch<T> work) {
+void CauchyInverseError<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
+                                Out<double> quality, Scratch<T> work) {
   const index_t n = c.rows;
   T *const y = work.data, *const r = y + n, *const z = r + n;
   for (index_t s = 0; s < sigma.rows; ++s) {
@@ -146,7 +146,7 @@ template struct ToeplitzToCauchy<float>;
 template struct ToeplitzToCauchy<double>;
 template struct CauchyTables<float>;
 template struct CauchyTables<double>;
-template struct CauchyQuality<float>;
-template struct CauchyQuality<double>;
+template struct CauchyInverseError<float>;
+template struct CauchyInverseError<double>;
 
 }  // namespace tesela::kernels

@@ -48,7 +48,7 @@ struct CauchyTables {
 ///          the shift.
 /// starts   x is the first column.
 template <class T>
-struct CauchyQuality {
+struct CauchyInverseError {
   static constexpr auto name = "cauchy_quality";
   static constexpr std::uint32_t color = 0x937860;
   struct Args {};

@@ -81,8 +81,8 @@ struct LevinsonLanczosSteps {
 /// Returns the shape of its Scratch for this number of slots.
 Shape levinson_lanczos_work(index_t n, index_t capacity, index_t slots);
 
-/// Returns the shape of the Scratch of LanczosSteps, RitzPairs and CauchyQuality for this number of slots, columns or
-/// shifts at a time.
+/// Returns the shape of the Scratch of LanczosSteps, RitzPairs and CauchyInverseError for this number of slots, columns
+/// or shifts at a time.
 Shape lanczos_work(index_t n, index_t capacity, index_t slots);
 
 }  // namespace tesela::kernels

@@ -84,13 +84,13 @@ struct Sums {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
   /// Sums over one block, with a barrier.
-  __device__ void over_block(int part, T& a, T& b) {
+  __device__ void sum_over_block(int part, T& a, T& b) {
     in_warps(part, a, b);
     a = over_warps(part, 0);
     b = over_warps(part, 1);
   }
   /// Sums over the cluster, with a barrier.
-  __device__ void over_cluster(Cluster& cluster, int part, T& a, T& b) {
+  __device__ void sum_over_cluster(Cluster& cluster, int part, T& a, T& b) {
     in_warps(part, a, b);
     const unsigned blocks = cluster.blocks();
     if (threadIdx.x < blocks) {
@@ -106,7 +106,7 @@ struct Sums {
 
 /// Returns 1 / x to the last bit or two, with fewer instructions than a division: every thread computes it in every
 /// step. Infinite for 0 and for numbers whose inverse overflows.
-__device__ inline double quick_inverse(double x) {
+__device__ inline double approximate_inverse(double x) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
   const double error = fma(-x, r, 1.0);  // below 2^-20, or NaN
@@ -126,9 +126,9 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   Cluster cluster;
   const auto add_up = [&](int part, T& a, T& b) {
     if constexpr (alone)
-      sums.over_block(part, a, b);
+      sums.sum_over_block(part, a, b);
     else
-      sums.over_cluster(cluster, part, a, b);
+      sums.sum_over_cluster(cluster, part, a, b);
   };
   const index_t n = p.n, blocks = alone ? 1 : cluster.blocks(), width = threads * blocks;
   const index_t first = (alone ? 0 : index_t{threads} * cluster.rank()) + threadIdx.x;
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   // The first numbers of a step are loaded, and divided, while the previous step ends.
   T b = has_x && n > 1 ? column[1] : T(0), ahead = n > 2 ? t[2] : T(0);
   double factor = (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
-  double following = beta * factor, inverse = quick_inverse(following);
+  double following = beta * factor, inverse = approximate_inverse(following);
   for (index_t order = 1; order < n && broken == 0; ++order) {
     const bool last = order + 1 == n;
     growth = fmax(growth, fabs(alpha));
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     ahead = order + 2 < n ? t[order + 2] : T(0);
     factor = (1 - static_cast<double>(next)) * (1 + static_cast<double>(next));
     following = beta * factor;
-    inverse = quick_inverse(following);
+    inverse = approximate_inverse(following);
     add_up(static_cast<int>(order % 2), sum_x, sum_y);
     T* const before = now;
     now = then;

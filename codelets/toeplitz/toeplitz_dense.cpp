@@ -26,7 +26,7 @@ void toeplitz_half(index_t n, const T* t, int part, T* a, index_t lda) {
 }
 
 template <class T>
-void toeplitz_unfold(index_t n, int part, const T* half, T* x) {
+void toeplitz_expand(index_t n, int part, const T* half, T* x) {
   const T scale = 1 / std::sqrt(T(2));
   for (index_t i = 0; i < n / 2; ++i) {
     x[i] = scale * half[i];
@@ -191,8 +191,8 @@ void ToeplitzHalfValues<T>::cpu(const Args& args, In<T> t, Out<T> half, Out<doub
 
 template void toeplitz_half(index_t, const float*, int, float*, index_t);
 template void toeplitz_half(index_t, const double*, int, double*, index_t);
-template void toeplitz_unfold(index_t, int, const float*, float*);
-template void toeplitz_unfold(index_t, int, const double*, double*);
+template void toeplitz_expand(index_t, int, const float*, float*);
+template void toeplitz_expand(index_t, int, const double*, double*);
 template struct ToeplitzHalfPairs<float>;
 template struct ToeplitzHalfPairs<double>;
 template struct ToeplitzHalfValues<float>;

@@ -11,7 +11,7 @@ namespace tesela::kernels {
 ///
 /// pairs    m x 2, m = cauchy_rows(n, part): the eigenvalues, ascending, and their measured residuals ||A x - lambda
 ///          x||_2; NaN if LAPACK does not converge.
-/// vectors  m x m: unit eigenvectors of the half (toeplitz_unfold).
+/// vectors  m x m: unit eigenvectors of the half (toeplitz_expand).
 /// half     m x m, work space.
 template <class T>
 struct ToeplitzHalfPairs {
@@ -51,6 +51,6 @@ void toeplitz_half(index_t n, const T* t, int part, T* a, index_t lda);
 
 /// Expands `half`, an eigenvector of a half, to x (n numbers), an eigenvector of the whole matrix.
 template <class T>
-void toeplitz_unfold(index_t n, int part, const T* half, T* x);
+void toeplitz_expand(index_t n, int part, const T* half, T* x);
 
 }  // namespace tesela::kernels

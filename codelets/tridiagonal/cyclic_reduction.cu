@@ -67,7 +67,7 @@ __global__ void join_tile(cr::Join<T> join) {
 }
 
 template <class T>
-__global__ void take_coarse(cr::Rows<const T> rows, Block<const T> coarse, index_t first) {
+__global__ void load_coarse(cr::Rows<const T> rows, Block<const T> coarse, index_t first) {
   const index_t k = blockIdx.x * index_t{threads} + threadIdx.x;
   for (index_t j = 0; k < rows.count && j < rows.columns; ++j) rows.rhs(k, j) = cr::at(coarse, first + k, j);
 }
@@ -152,7 +152,7 @@ void CrSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<
   const auto stream = context.stream();
   clear(context, failure.data);
   const cr::Rows<const T> top = levels[args.levels];
-  if (top.count > 0) take_coarse<T><<<blocks(top.count), threads, 0, stream>>>(top, coarse.front(), args.coarse_first);
+  if (top.count > 0) load_coarse<T><<<blocks(top.count), threads, 0, stream>>>(top, coarse.front(), args.coarse_first);
   const bool has_above = args.coarse_first > 0;
   const T* const above = has_above ? coarse.front().data + args.coarse_first - 1 : nullptr;
   const auto kernel = args.how == Reduction::staged ? &substitute<true, T> : &substitute<false, T>;

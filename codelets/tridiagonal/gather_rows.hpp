@@ -18,8 +18,8 @@ struct GatherRows {
 
 /// Copies rows first, first + 1, … of A to a tile.
 template <class T>
-struct TakeRows {
-  static constexpr auto name = "take_rows";
+struct ExtractRows {
+  static constexpr auto name = "extract_rows";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     index_t first = 0;

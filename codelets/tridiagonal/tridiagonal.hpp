@@ -80,7 +80,7 @@ struct TridiagonalReduce {
 /// work     lists the other rows for TridiagonalSubstitute.
 /// info     as for TridiagonalSubstitute.
 template <class T>
-struct TridiagonalReduceAndFill {
+struct TridiagonalReduceAndSolve {
   static constexpr auto name = "tridiagonal_reduce_and_fill";
   static constexpr std::uint32_t color = 0x4c72b0;
   using Args = tridiagonal::SystemsTile;

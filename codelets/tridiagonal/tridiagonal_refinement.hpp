@@ -14,7 +14,7 @@ namespace tridiagonal {
 /// Residuals of some rows of a system, each row multiplied by a power of two such that its largest coefficient lies in
 /// [2, 4).
 template <class T>
-struct Misfit {
+struct SystemResidual {
   T residual = 0;  ///< max |A x - b|_i; NaN if a number is NaN
   T matrix = 0;    ///< max_i of the sum of |A|'s row i
   T solution = 0;  ///< max |x|_i
@@ -57,12 +57,12 @@ TESELA_BOTH inline void worsen(Verdict<T>& a, const Verdict<T>& b) {
 
 /// Returns whether x with misfit a is better componentwise than x with misfit b.
 template <class T>
-bool better(const Misfit<T>& a, const Misfit<T>& b) {
+bool better(const SystemResidual<T>& a, const SystemResidual<T>& b) {
   return a.componentwise < b.componentwise ||
          (b.componentwise != b.componentwise && a.componentwise == a.componentwise);
 }
 
-/// Rows per Misfit of a tile with that many rows.
+/// Rows per SystemResidual of a tile with that many rows.
 inline constexpr index_t misfit_rows = 4096;
 constexpr index_t misfits(index_t equations) { return equations > 0 ? ceil_div(equations, misfit_rows) : 1; }
 
@@ -100,15 +100,15 @@ struct TridiagonalResidual {
     return 7 * static_cast<double>(tiles[4].rows) * static_cast<double>(tiles[4].cols);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, In<T> b,
-                  Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
+                  Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
-                   In<T> after, In<T> b, Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
+                   In<T> after, In<T> b, Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
 };
 
 /// Finds the largest misfit of each system over all tiles (1 x systems), the factor of its residual if an error exceeds
 /// its tolerance, and the worst error of all.
 template <class T>
-struct TridiagonalJudge {
+struct TridiagonalEvaluate {
   static constexpr auto name = "tridiagonal_judge";
   static constexpr std::uint32_t color = 0x3b3b3b;
   struct Args {
@@ -116,22 +116,22 @@ struct TridiagonalJudge {
     T componentwise = std::numeric_limits<T>::infinity();
     index_t n = 0;  ///< equations of a system
   };
-  static void cpu(const Args& args, Out<tridiagonal::Misfit<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
-                  std::span<const In<tridiagonal::Misfit<T>>> tiles);
-  static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::Misfit<T>> whole,
-                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::Misfit<T>>> tiles);
+  static void cpu(const Args& args, Out<tridiagonal::SystemResidual<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
+                  std::span<const In<tridiagonal::SystemResidual<T>>> tiles);
+  static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::SystemResidual<T>> whole,
+                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::SystemResidual<T>>> tiles);
 };
 
 /// Copies X <- Y for the systems whose Y has the better misfit componentwise; NaN is worst.
 template <class T>
-struct TridiagonalKeepBetter {
+struct TridiagonalSelectBetter {
   static constexpr auto name = "tridiagonal_keep_better";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::Misfit<T>> of_x,
-                  In<tridiagonal::Misfit<T>> of_y);
+  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::SystemResidual<T>> of_x,
+                  In<tridiagonal::SystemResidual<T>> of_y);
 };
 
 /// Computes Y = R in precision L, each system multiplied by its correction.
@@ -142,8 +142,8 @@ struct TridiagonalDemote {
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
-  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
+  static void cpu(const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
 };
 
 /// Computes X += Y, each system divided by its correction; systems with correction 0 stay unchanged.
@@ -157,8 +157,9 @@ struct TridiagonalCorrect {
   static double flops(const Args&, Shape, Shape, Shape x) {
     return 2 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
-  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
+  static void cpu(const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole,
+                   InOut<T> x);
 };
 
 }  // namespace tesela::kernels

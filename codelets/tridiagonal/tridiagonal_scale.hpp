@@ -53,7 +53,7 @@ struct TridiagonalScale {
 
 /// Sets sizes, 2 x systems, to the sizes of zeros, with which TridiagonalSize starts.
 template <class T>
-struct TridiagonalNoSize {
+struct TridiagonalClearSize {
   static constexpr auto name = "tridiagonal_no_size";
   static constexpr std::uint32_t color = 0x937860;
   static constexpr index_t none = index_t{1} << 40;

@@ -130,7 +130,7 @@ double sampled_orthogonality(const HostMatrix<T>& x, index_t samples, std::uint6
 
 }  // namespace
 
-std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed) {
+std::vector<index_t> sample_indices(index_t n, index_t count, std::uint64_t seed) {
   std::vector<index_t> chosen;
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
   for (index_t i = 0; i < n; ++i) {
@@ -188,7 +188,7 @@ EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, co
   if (x.size() == 0) return {};
   const blas::Threads threads(blas::threads_for(a.rows()));
   const bool all = sampled >= x.cols();
-  return {residual(a, values, x, norm, some_of(x.cols(), sampled, seed)),
+  return {residual(a, values, x, norm, sample_indices(x.cols(), sampled, seed)),
           all ? orthogonality(x) : sampled_orthogonality(x, sampled, seed)};
 }
 

@@ -43,13 +43,13 @@ std::vector<std::size_t> with_numbers(const SimultaneousEquations& answer) {
   return which;
 }
 
-constexpr index_t worth_a_thread = 64;  // number of a triangle's columns that pays for a thread
+constexpr index_t elements_per_thread = 64;  // number of a triangle's columns that pays for a thread
 
 /// Returns a triangle's columns in their units.
 HostMatrix<double> scaled(const HostMatrix<double>& R, const std::vector<int>& units) {
   const index_t n = R.cols();
   HostMatrix<double> s(n, n);
-  parallel_for(n, worth_a_thread, [&](index_t first, index_t end) {
+  parallel_for(n, elements_per_thread, [&](index_t first, index_t end) {
     for (index_t c = first; c < end; ++c) {
       double* const below = std::copy_n(&R(0, c), c + 1, &s(0, c));
       std::fill(below, below + n - c - 1, 0.0);
@@ -167,7 +167,7 @@ void project(const SimultaneousModel& model, const SimultaneousEquations& answer
   p.T = HostMatrix<double>(k, N);
   if (k == 0 || N == 0) return;
   HostMatrix<double>& top = k < model.instruments ? R1 : p.R;  // whose columns get norm 1, where they stand
-  parallel_for(k, worth_a_thread, [&](index_t first, index_t end) {
+  parallel_for(k, elements_per_thread, [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       const double norm = euclidean_norm(j + 1, &top(0, j));
       for (index_t i = 0; i <= j; ++i) top(i, j) /= norm;
@@ -200,15 +200,16 @@ double gradient(const HostMatrix<double>& Z, std::span<const index_t> columns, c
 }
 
 /// Returns, for each equation with coefficients, the explained part by its own instruments or by the model's.
-std::vector<std::shared_ptr<const ExplainedPart>> parts_of(const Projected& p, const SimultaneousModel& model,
-                                                           const std::vector<std::size_t>& which, index_t rows) {
+std::vector<std::shared_ptr<const InstrumentProjection>> parts_of(const Projected& p, const SimultaneousModel& model,
+                                                                  const std::vector<std::size_t>& which, index_t rows) {
   const double rcond = 10 * static_cast<double>(std::max(rows, p.R.cols())) * std::numeric_limits<double>::epsilon();
-  std::vector<std::shared_ptr<const ExplainedPart>> parts;
-  std::shared_ptr<const ExplainedPart> shared;
+  std::vector<std::shared_ptr<const InstrumentProjection>> parts;
+  std::shared_ptr<const InstrumentProjection> shared;
   for (const std::size_t i : which) {
     const std::vector<index_t>& own = model.equations[i].instruments;
-    if (own.empty() && !shared) shared = std::make_shared<ExplainedPart>(p.R, numbers_to(model.instruments), rcond);
-    parts.push_back(own.empty() ? shared : std::make_shared<ExplainedPart>(p.R, own, rcond));
+    if (own.empty() && !shared)
+      shared = std::make_shared<InstrumentProjection>(p.R, numbers_to(model.instruments), rcond);
+    parts.push_back(own.empty() ? shared : std::make_shared<InstrumentProjection>(p.R, own, rcond));
   }
   return parts;
 }
@@ -216,7 +217,7 @@ std::vector<std::shared_ptr<const ExplainedPart>> parts_of(const Projected& p, c
 /// Returns the part of the fitted values Z_j b_j that each equation's instruments do not explain.
 HostMatrix<double> unexplained(const Projected& p, const SimultaneousModel& model, const SimultaneousEquations& answer,
                                const std::vector<std::size_t>& which,
-                               const std::vector<std::shared_ptr<const ExplainedPart>>& parts) {
+                               const std::vector<std::shared_ptr<const InstrumentProjection>>& parts) {
   HostMatrix<double> F(p.R.rows(), std::ssize(which));
   for (index_t j = 0; j < F.cols(); ++j) {
     const std::size_t i = which[static_cast<std::size_t>(j)];
@@ -280,7 +281,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
                                                [&](std::size_t i) { return !model.equations[i].instruments.empty(); });
   Projected p;
   p.units.resize(static_cast<std::size_t>(data.n));
-  parallel_for(data.n, worth_a_thread, [&](index_t first, index_t end) {
+  parallel_for(data.n, elements_per_thread, [&](index_t first, index_t end) {
     for (index_t c = first; c < end; ++c)
       p.units[static_cast<std::size_t>(c)] = largest_exponent(c + 1, &triangle.R(0, c));
   });
@@ -289,7 +290,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
   const blas::Threads threads(blas::all_cores());
   if (instrumental) p.R = scaled(triangle.R, p.units);
   if (instrumental && !own) project(model, answer, p);
-  std::vector<std::shared_ptr<const ExplainedPart>> parts;
+  std::vector<std::shared_ptr<const InstrumentProjection>> parts;
   if (own) parts = parts_of(p, model, which, data.m);
   for (const auto& part : parts) p.condition = std::max(p.condition, part->condition());
   HostMatrix<double> rest;
@@ -312,7 +313,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
     double size = 0, most = 0;
     for (index_t j = 0; j < N; ++j) size += std::abs(weights(i, j)) * sizes[static_cast<std::size_t>(j)];
     if (own) {
-      const ExplainedPart& part = *parts[static_cast<std::size_t>(i)];
+      const InstrumentProjection& part = *parts[static_cast<std::size_t>(i)];
       HostMatrix<double> t = part.of_products(weighted(p.products, weights, i));
       const HostMatrix<double> more = by_itself ? HostMatrix<double>() : part.of(weighted(rest, weights, i));
       for (index_t r = 0; r < more.rows(); ++r) t(r, 0) += more(r, 0);

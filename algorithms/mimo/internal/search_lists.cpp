@@ -90,7 +90,7 @@ index_t SearchLists::most_amplitudes() const {
 
 void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
 
-void refuse_orders_of_signals(ColumnOrder order, const std::string& who) {
+void require_fixed_order(ColumnOrder order, const std::string& who) {
   if (order != ColumnOrder::gradient && order != ColumnOrder::su_wassell && order != ColumnOrder::best) return;
   refuse("order", std::string(name_of(column_orders(), order)) +
                       " differs from signal to signal, and is for the hard decisions of sd, sd-plain and babai; " +

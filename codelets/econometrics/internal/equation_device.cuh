@@ -5,7 +5,7 @@
 namespace tesela::kernels::equation {
 
 /// picks of equations with room for r regressors each.
-struct DevicePicks {
+struct DeviceSelectedColumns {
   const int* data;
   index_t r;
   __device__ const int* at(index_t equation, index_t p) const { return data + 2 * (p + equation * (r + 2)); }

@@ -67,8 +67,8 @@ __global__ void __launch_bounds__(each_threads)
 }
 
 /// Computes for each row of L (a column of R) its norm, its sum of magnitudes in units of the norm, and its facts.
-__global__ void row_facts(index_t n, const double* l, DevicePicks picks, double* norms, double* sums, double* facts,
-                          index_t ldf) {
+__global__ void row_facts(index_t n, const double* l, DeviceSelectedColumns picks, double* norms, double* sums,
+                          double* facts, index_t ldf) {
   const index_t i = lanes * index_t{blockIdx.x} + threadIdx.x, exogenous = picks.at(blockIdx.y, n + 1)[0];
   l += blockIdx.y * n * n;
   double squares = 0, tail = 0, sum = 0;
@@ -141,7 +141,7 @@ __device__ double block_largest(double value) {
 /// Computes the last row of facts. `product` is R b and is overwritten; `failed`, if not null, is nonzero for failed
 /// equations.
 __global__ void __launch_bounds__(each_threads)
-    last_facts(index_t n, const double* l, DevicePicks picks, const double* sums, const double* inverse_sums,
+    last_facts(index_t n, const double* l, DeviceSelectedColumns picks, const double* sums, const double* inverse_sums,
                double* product, const double* failed, double* facts, index_t ldf) {
   const index_t constant = picks.at(blockIdx.y, n + 1)[1];
   l += blockIdx.y * n * n;
@@ -173,8 +173,8 @@ __global__ void __launch_bounds__(each_threads)
 }
 
 /// Computes to = y - Z b, where b is the first of each four columns of facts.
-__global__ void residuals_kernel(index_t rows, const double* a, index_t lda, DevicePicks picks, const double* facts,
-                                 index_t ldf, double* to, index_t ldt) {
+__global__ void residuals_kernel(index_t rows, const double* a, index_t lda, DeviceSelectedColumns picks,
+                                 const double* facts, index_t ldf, double* to, index_t ldt) {
   const index_t i = lanes * index_t{blockIdx.x} + threadIdx.x;
   facts += blockIdx.y * 4 * ldf;
   to += blockIdx.y * ldt;
@@ -242,7 +242,7 @@ void solve(const CudaContext& context, const Lowers& m, const double* v, index_t
 void state(const CudaContext& context, const Lowers& m, const int* picks, double* product, const double* failed,
            double* work, const DeviceFacts& facts) {
   double *const norms = work, *const sums = norms + m.n * m.count, *const inverses = sums + m.n * m.count;
-  const DevicePicks p{picks, m.n};
+  const DeviceSelectedColumns p{picks, m.n};
   CUstream_st* const stream = context.stream();
   row_facts<<<rows_of(m), team(), 0, stream>>>(m.n, m.l, p, norms, sums, facts.data, facts.ld);
   inverse_sums<<<columns_of(m), each_threads, 0, stream>>>(m.n, m.y, norms, inverses);
@@ -254,7 +254,7 @@ void state(const CudaContext& context, const Lowers& m, const int* picks, double
 void residuals(const CudaContext& context, const Lowers& m, const In<double>& a, const int* picks,
                const DeviceFacts& facts, const Out<double>& residual) {
   residuals_kernel<<<row_blocks(a.rows, m.count), team(), 0, context.stream()>>>(
-      a.rows, a.data, a.ld, DevicePicks{picks, m.n}, facts.data, facts.ld, residual.data, residual.ld);
+      a.rows, a.data, a.ld, DeviceSelectedColumns{picks, m.n}, facts.data, facts.ld, residual.data, residual.ld);
   check(context);
 }
 

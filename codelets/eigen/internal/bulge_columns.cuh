@@ -48,7 +48,7 @@ class BulgeColumns {
 
   /// Returns the bytes of shared memory.
   static int bytes(int warps) {
-    return (places * place_size + warps * coming_size) * int{sizeof(T)} + warps * waiting_size * 16 +
+    return (places * place_size + warps * incoming_size) * int{sizeof(T)} + warps * waiting_size * 16 +
            CopyRing<places>::barriers * 8;
   }
 
@@ -63,8 +63,8 @@ class BulgeColumns {
         left_((index_t{blockIdx.x} * warps_ + warp_) * columns),
         waiting_(memory + warp_ * waiting_size + lane_),
         factors_(reinterpret_cast<T*>(memory + warps_ * waiting_size)),
-        coming_(factors_ + places * place_size + warp_ * coming_size),
-        ring_(reinterpret_cast<std::uint64_t*>(factors_ + places * place_size + warps_ * coming_size), warps_) {}
+        coming_(factors_ + places * place_size + warp_ * incoming_size),
+        ring_(reinterpret_cast<std::uint64_t*>(factors_ + places * place_size + warps_ * incoming_size), warps_) {}
 
   __device__ void run() {
     __syncthreads();
@@ -75,7 +75,7 @@ class BulgeColumns {
 
  private:
   static constexpr int chunk = 32, chunk_size = chunk * columns, pairs = chunk_size / 2, in_registers = 3,
-                       waiting_size = (blocks + 2 - in_registers) * pairs, coming_size = 2 * chunk_size;
+                       waiting_size = (blocks + 2 - in_registers) * pairs, incoming_size = 2 * chunk_size;
   // Even and odd panels of a factor are in different banks.
   static constexpr int places = 3, odd_panels = 42 * 32 + (sizeof(T) == 8 ? 2 : 16), place_size = 2 * odd_panels;
   static constexpr int ahead = 4;  // fragments of a factor that are read before their products start

@@ -54,11 +54,11 @@ struct BulgeHop {
   __device__ int in_row(int j) const { return j / tile * tile == row ? j % tile : -1; }
 
   /// Copies the elements of a vector for the thread's columns, or for its rows.
-  __device__ void take_columns(T (&to)[tile], const T* x) const {
+  __device__ void load_columns(T (&to)[tile], const T* x) const {
     take(to[0], to[1], x + 2 * place_across);
     take(to[2], to[3], x + R / 2 + 2 * place_across);
   }
-  __device__ void take_rows(T (&to)[tile], const T* x) const {
+  __device__ void load_rows(T (&to)[tile], const T* x) const {
     take(to[0], to[1], x + row);
     take(to[2], to[3], x + row + 2);
   }
@@ -103,12 +103,12 @@ struct BulgeHop {
   template <class AnyTile>
   __device__ void reflect(Tile& e, AnyTile& d, bool left, const T* x, const T* v, T mine, T tau) const {
     T across_v[tile], down_v[tile], other[tile];
-    take_columns(across_v, v);
-    take_rows(down_v, v);
+    load_columns(across_v, v);
+    load_rows(down_v, v);
     if (left) {
       T y[tile];
-      take_columns(other, x);
-      take_rows(y, s.y);
+      load_columns(other, x);
+      load_rows(y, s.y);
       subtract(e, y, other);
       column_sums(e, down_v);
     }
@@ -128,15 +128,15 @@ struct BulgeHop {
     }
     __syncthreads();
     T z[tile];
-    take_columns(other, s.z);
-    take_rows(z, s.z);
+    load_columns(other, s.z);
+    load_rows(z, s.z);
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
         d[r][c] -= rounded_product(down_v[r], other[c]) + rounded_product(z[r], across_v[c]);
     if (!left) return;
-    take_columns(other, s.u);
+    load_columns(other, s.u);
     subtract(e, down_v, other);
   }
 

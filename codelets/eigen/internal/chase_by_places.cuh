@@ -124,7 +124,7 @@ struct ChaseByPlaces {
       beta = turn(e, d, t, pivot, last, t > 0 && t <= below, t < below);
       last = pivot;
       pivot = pivot + 1 < b ? pivot + 1 : 0;
-      if (t + 1 < turns_of_group) hand_on(e, d, t, last, pivot, beta);
+      if (t + 1 < turns_of_group) send_pivot_row(e, d, t, last, pivot, beta);
     }
     if (mine == turns_of_group) store(e, d, last, beta);
   }
@@ -183,7 +183,7 @@ struct ChaseByPlaces {
   __device__ T first_column(const Tile& e, bool entered, int last) const {
     if (k == 0) return entered ? s.beta : s.pivot[i];
     T x[tile];
-    core.take_columns(x, s.x);
+    core.load_columns(x, s.x);
     T y = core.row_times(e, x);
     if (entered) y = rounded_product(s.beta, s.x[last]);
     y = rounded_product(s.tau, y);
@@ -196,7 +196,7 @@ struct ChaseByPlaces {
     const int row = core.in_row(last), column = core.in_column(last);
     if (row >= 0) {
       T entering[tile];
-      core.take_columns(entering, s.row);
+      core.load_columns(entering, s.row);
 #pragma unroll
       for (int r = 0; r < tile; ++r)
 #pragma unroll
@@ -208,7 +208,7 @@ struct ChaseByPlaces {
     }
     if (column < 0) return;
     T entering[tile];
-    core.take_rows(entering, s.row);
+    core.load_rows(entering, s.row);
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
@@ -217,7 +217,7 @@ struct ChaseByPlaces {
   }
 
   /// Sends the pivot's row up, moves its column of D to E, and makes the next pivot's column E's first.
-  __device__ void hand_on(Tile& e, Diagonal& d, int t, int pivot, int next, T beta) const {
+  __device__ void send_pivot_row(Tile& e, Diagonal& d, int t, int pivot, int next, T beta) const {
     const int row = core.in_row(pivot), leaving = core.in_column(pivot), first = core.in_column(next);
     if (row >= 0) send_row(e, d, t, row, leaving, beta);
     if (leaving >= 0) {

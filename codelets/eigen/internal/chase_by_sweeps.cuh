@@ -60,7 +60,7 @@ struct ChaseBySweeps {
     T first = i < b ? s.hop.c[i] : T(0);
     if (!p.first) {
       T across_x[tile];
-      core.take_columns(across_x, x);
+      core.load_columns(across_x, x);
       const T y = rounded_product(tau_before, core.row_times(e, across_x));
       if (q == 0) s.hop.y[i] = y;
       first -= y;

@@ -42,9 +42,9 @@ struct Few {
   HWY_INLINE const T& operator[](index_t c) const { return at[c]; }
 };
 template <int C, class T>
-struct FewWeights {
+struct GroupWeights {
   Vec<T> at[C];
-  HWY_INLINE explicit FewWeights(const T* from) {
+  HWY_INLINE explicit GroupWeights(const T* from) {
     for (int c = 0; c < C; ++c) at[c] = all(from[c]);
   }
   HWY_INLINE Vec<T> operator[](index_t c) const { return at[c]; }
@@ -56,7 +56,7 @@ HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, co
                          T* dots) {
   const Few<C, const T*> a(columns);
   const Few<C, T> x(weights);
-  const FewWeights<C, T> xs(weights);
+  const GroupWeights<C, T> xs(weights);
   constexpr index_t w = lanes<T>;
   Vec<T> sums[C];
   for (int c = 0; c < C; ++c) sums[c] = zeros<T>();
@@ -85,7 +85,7 @@ template <int C, class T>
 HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
   const Few<C, T*> a(columns);
   const Few<C, T> p(weights);
-  const FewWeights<C, T> ps(weights);
+  const GroupWeights<C, T> ps(weights);
   constexpr index_t w = lanes<T>;
   Vec<T> sums[C];
   for (int c = 0; c < C; ++c) sums[c] = zeros<T>();
@@ -112,7 +112,7 @@ HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T*
                          const T* ys_weights) {
   const Few<C, T*> a(columns);
   const Few<C, T> p(xs_weights), q(two ? ys_weights : xs_weights);
-  const FewWeights<C, T> ps(xs_weights), qs(two ? ys_weights : xs_weights);
+  const GroupWeights<C, T> ps(xs_weights), qs(two ? ys_weights : xs_weights);
   constexpr index_t w = lanes<T>;
   index_t i = begin;
   for (; i + w <= end; i += w) {

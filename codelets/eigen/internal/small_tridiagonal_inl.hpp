@@ -87,7 +87,7 @@ class SmallTridiagonal {
   template <int C>
   HWY_INLINE void update(index_t begin, T* a, const T* x, const T* p, const T* y, const T* q, const T* u = nullptr,
                          T* sum = nullptr) {
-    const FewWeights<C, T> ps(p), qs(q), us(sum != nullptr ? u : p);
+    const GroupWeights<C, T> ps(p), qs(q), us(sum != nullptr ? u : p);
     for (index_t i = begin; i < ld_; i += w) {
       const Vec<T> xi = load(x + i), yi = load(y + i);
       Vec<T> si = zeros<T>();
@@ -131,7 +131,7 @@ class SmallTridiagonal {
     }
     T weights[C];
     for (int c = 0; c < C; ++c) weights[c] = tau * sum<T>(sums[c]);
-    const FewWeights<C, T> p(weights);
+    const GroupWeights<C, T> p(weights);
     for (index_t i = begin; i < ld_; i += w) {
       const Vec<T> vi = load(v + i);
       for (int c = 0; c < C; ++c) store(a + c * step_ + i, hn::NegMulAdd(vi, p[c], load(a + c * step_ + i)));

@@ -93,13 +93,13 @@ TESELA_STEP T wilkinson_shift(const Chains<T>& c) {
 
 /// Computes the signs of R's diagonal.
 template <class Team, class T>
-TESELA_STEP void take_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
+TESELA_STEP void compute_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
   for (index_t i = team.rank; i < c.n; i += team.size) x.numbers[i] = c.at(i, i) < 0 ? T(-1) : T(1);
 }
 
 /// Computes D = S D S and P = P S with these signs.
 template <class Team, class T>
-TESELA_STEP void give_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
+TESELA_STEP void apply_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
   for (index_t j = team.group; j < c.n; j += team.groups) {
     const T sign = x.numbers[j];
     for (index_t i = j + team.lane; i < smaller(c.n, j + c.half + 1); i += team.lanes)
@@ -160,7 +160,7 @@ TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args
     if (args.factor == StepFactor::givens) {
       factor(team.narrow(), active);
       team.sync();
-      if (args.positive) take_signs(team, active, x);
+      if (args.positive) compute_signs(team, active, x);
       turn(team, active);
       team.sync();
       multiply(team, active, x.p, x.p_rows, x.ldp);
@@ -171,7 +171,7 @@ TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args
       return;
     }
     if (args.positive) {
-      give_signs(team, active, x);
+      apply_signs(team, active, x);
       team.sync();
     }
     mirror(team, active);

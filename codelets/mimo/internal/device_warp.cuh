@@ -10,7 +10,7 @@ struct DeviceWarp {
   static constexpr unsigned all = 0xffffffffu;
   __device__ __forceinline__ int lane() const { return static_cast<int>(threadIdx.x % 32); }
   /// Returns the lane by a new read: values computed from it need no register between their uses.
-  __device__ __forceinline__ int lane_anew() const {
+  __device__ __forceinline__ int reread_lane() const {
     int lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     return lane;

@@ -29,12 +29,12 @@ bool finite_batch(const Block<const std::complex<T>>& h, const Block<const std::
   return false;
 }
 
-/// Does the same on a GPU's stream; the later kernels call refused_batch().
+/// Does the same on a GPU's stream; the later kernels call batch_not_finite().
 template <class T>
-void look_for_not_finite(CUstream_st* stream, const Block<const std::complex<T>>& h,
-                         const Block<const std::complex<T>>& y, const Block<SearchReport>& reports);
+void find_not_finite(CUstream_st* stream, const Block<const std::complex<T>>& h, const Block<const std::complex<T>>& y,
+                     const Block<SearchReport>& reports);
 
-TESELA_BOTH inline bool refused_batch(const SearchReport* reports) {
+TESELA_BOTH inline bool batch_not_finite(const SearchReport* reports) {
   return (reports->flags & SearchReport::not_finite) != 0;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/row_rotations_body.hpp>
+#include <tesela/codelets/mimo/internal/mmse_estimate_body.hpp>
 
 #include <cstdint>
 

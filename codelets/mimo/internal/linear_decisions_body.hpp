@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/hard_batch.hpp>
+#include <tesela/codelets/mimo/internal/detection_batch.hpp>
 
 // mf, zf and mmse of one signal by one thread, in double. Internal to codelets/mimo.
 
@@ -8,7 +8,7 @@ namespace tesela::kernels::mimo {
 
 /// Noise, relative to ||H||^2, beyond which mmse is replaced by the matched filter: the error is as small as the
 /// rounding error of mmse's bias, 1 - N0 spread.
-inline constexpr double drowning_noise = 1e8;
+inline constexpr double noise_limit_of_mmse = 1e8;
 
 /// Returns the label of the point p with the least |x - bias p|, which is its index in the list; the lowest in a tie.
 /// It is the point next to x / bias unless another is about as near.
@@ -39,7 +39,7 @@ TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, d
 
 /// Decides signal k of a call with up to S streams.
 template <int S, class T>
-TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
+TESELA_INLINE void decide_linearly(const DetectionBatch<T>& all, index_t k) {
   const ChannelView<T> view = all.channel(k);
   const Complex<T>* const y = all.y + k * all.ld_y;
   const int n = all.lists.n;
@@ -50,7 +50,7 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
   for (index_t j = 0; mmse && j < n; ++j)
     for (index_t i = 0; i < view.antennas; ++i) size += norm(exact(view.h[i + j * view.ld]));
   int at[S];
-  if (all.kind == DetectorKind::mf || n0 > drowning_noise * size) {
+  if (all.kind == DetectorKind::mf || n0 > noise_limit_of_mmse * size) {
     TESELA_FLAT
     for (int j = 0; j < (S <= 8 ? S : n); ++j) {
       if (j >= n) continue;
@@ -63,7 +63,7 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
       at[j] = sliced(all.lists, j, sum, square);
     }
   } else {
-    RowRotations<S> estimate(n, std::sqrt(n0));
+    MmseEstimate<S> estimate(n, std::sqrt(n0));
     TESELA_ROLLED
     for (index_t i = 0; i < view.antennas; ++i) {
       Complex<double> row[S];

@@ -50,7 +50,7 @@ TESELA_INLINE double pivot_square(double found, double own, double largest, int 
   return found > least ? found : least;
 }
 
-/// Places S - n … S - 1 of a tree of n streams; the stream of the last place is enumerated. As in QuickSearch,
+/// Places S - n … S - 1 of a tree of n streams; the stream of the last place is enumerated. As in SharedMemorySearch,
 /// amplitudes are counted from 0 and rows of R divided by their pivots: place i adds weight (c - k)^2 with c = z - sum
 /// r k to the tree's start.
 template <class T, int S>
@@ -62,7 +62,7 @@ struct NwayTree {
   Complex<T> z[S], r[S * (S - 1) / 2 + 1];
   int cell[S];  ///< of the stream's first amplitude among all cells
 
-  /// Returns the start of loops over places, a compile-time constant like RowRotations' end.
+  /// Returns the start of loops over places, a compile-time constant like MmseEstimate' end.
   TESELA_INLINE int begin() const { return S <= 8 ? 0 : first; }
   TESELA_INLINE static constexpr int place(int i, int j) { return i * (2 * S - i - 1) / 2 + j - i - 1; }
 

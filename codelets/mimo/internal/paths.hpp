@@ -29,7 +29,7 @@ struct Factors {
   T bias(std::size_t j) const { return 1 - alpha2 * spread[j]; }
 
   /// Returns the first level whose column depends on the earlier ones, or n.
-  index_t first_lost() const {
+  index_t first_dependent() const {
     index_t k = 0;
     while (k < n && size_of(r(k, k)) > lost) ++k;
     return k;
@@ -43,14 +43,14 @@ struct Estimate {
   std::vector<Complex<T>> x;
   T residual = 0;
 
-  /// Returns lost_to_rounding() for an estimate with spreads; `point` is the stream's largest point times its bias.
+  /// Returns hidden_by_rounding() for an estimate with spreads; `point` is the stream's largest point times its bias.
   bool lost(const Factors<T>& f, std::size_t stream, double point) const {
     double most = 0, reach = 0;
     for (std::size_t k = 0; k < x.size(); ++k) {
       most = std::max(most, f.square[k] * f.spread[k]);
       reach += f.square[k] * norm(x[k]);
     }
-    return lost_to_rounding(f.spread[stream], most, residual, std::sqrt(reach), point);
+    return hidden_by_rounding(f.spread[stream], most, residual, std::sqrt(reach), point);
   }
 };
 
@@ -133,7 +133,7 @@ class Paths {
   Factors<T> tree_before(int last) const {
     std::vector<int> order = sorted_before(last);
     Factors<T> f = factor(order, 0, false);
-    for (index_t end = f.n - 1, k = 0; f.singular && (k = f.first_lost()) < std::min(end, view_.antennas); --end) {
+    for (index_t end = f.n - 1, k = 0; f.singular && (k = f.first_dependent()) < std::min(end, view_.antennas); --end) {
       std::rotate(order.begin() + k, order.begin() + k + 1, order.begin() + end);
       f = factor(order, 0, false);
     }
@@ -174,7 +174,7 @@ class Paths {
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) f.largest = std::max(f.largest, size_of(f.r(i, j)));
     f.lost = 8 * static_cast<T>(n) * static_cast<T>(rounding) * f.largest;
-    f.singular = f.singular || f.first_lost() < n;
+    f.singular = f.singular || f.first_dependent() < n;
     if (with_spread && !f.singular) spread(f);
     return f;
   }
@@ -334,7 +334,7 @@ class PathChoice {
       const SearchPoint& p = tree_.point(j, at[static_cast<std::size_t>(j)]);
       s[j] = {p.re, p.im}, labels[j] = p.label;
     }
-    take_leaf(found_, distance_of(tree_.view(), signal_, Scale<double>(tree_.exponent()), s), tie_, n, labels, best_);
+    update_best(found_, distance_of(tree_.view(), signal_, Scale<double>(tree_.exponent()), s), tie_, n, labels, best_);
   }
   SearchReport give(long long nodes, int* labels) const {
     std::copy(best_, best_ + tree_.view().streams, labels);

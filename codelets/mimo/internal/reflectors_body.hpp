@@ -46,7 +46,7 @@ TESELA_BOTH void apply_reflector(index_t m, P v, Element<P> tau, Q y) {
 /// Moves the column with the smallest residual norm (rows k …), among columns k …, to position k (Wubben et al., 2001:
 /// SQRD).
 template <class P>
-TESELA_BOTH void bring_least(index_t m, index_t n, index_t k, P a, int* order, index_t order_step) {
+TESELA_BOTH void move_least_residual(index_t m, index_t n, index_t k, P a, int* order, index_t order_step) {
   using F = Element<P>;
   index_t next = k;
   RealOf<F> least = 0;
@@ -67,15 +67,15 @@ TESELA_BOTH void bring_least(index_t m, index_t n, index_t k, P a, int* order, i
 }
 
 /// Factors A P = Q R in a, m x n: R above and on the diagonal, reflectors below, min(m, n) of tau. order[k] becomes the
-/// column of A that is now the k-th; on entry it may hold an order already. `sorted`: calls bring_least() before each
-/// step.
+/// column of A that is now the k-th; on entry it may hold an order already. `sorted`: calls move_least_residual()
+/// before each step.
 template <class P>
 TESELA_BOTH __attribute__((noinline)) void reflect(index_t m, index_t n, P a, P tau, int* order, index_t order_step,
                                                    bool sorted) {
   using F = Element<P>;
   const index_t steps = m < n ? m : n;
   for (index_t k = 0; k < steps; ++k) {
-    if (sorted) bring_least(m, n, k, a, order, order_step);
+    if (sorted) move_least_residual(m, n, k, a, order, order_step);
     tau[k] = make_reflector(m - k, a + (k + k * m));
     for (index_t j = k + 1; j < n; ++j) apply_reflector(m - k, a + (k + k * m), conj(F(tau[k])), a + (k + j * m));
   }

@@ -80,7 +80,7 @@ struct PlaneRotation<F>::Annihilation {
 template <class F>
 TESELA_BOTH __attribute__((noinline)) void rotate_columns(index_t m, index_t n, F* a, int* order, bool sorted) {
   for (index_t k = 0; k < (m < n ? m : n); ++k) {
-    if (sorted) bring_least(m, n, k, a, order, 1);
+    if (sorted) move_least_residual(m, n, k, a, order, 1);
     for (index_t i = k + 1; i < m; ++i) {
       const auto x = PlaneRotation<F>::annihilate(a[k + k * m], a[i + k * m]);
       a[k + k * m] = x.r, a[i + k * m] = x.rho;

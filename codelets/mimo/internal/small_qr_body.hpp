@@ -20,7 +20,7 @@ struct NumberFor<std::complex<T>> {
 
 /// One matrix; `work` holds it without gaps, independent of the leading dimension.
 template <class F>
-struct OneQr {
+struct SmallQrMatrix {
   index_t m, n, right;
   ColumnOrder order;
   bool rotations;
@@ -90,9 +90,10 @@ struct OneQr {
 
 /// Returns the k-th of several matrices.
 template <class F>
-TESELA_BOTH OneQr<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>::Args& args, const Block<F>& a,
-                                                      const Block<F>& b, const Block<F>& tau, const Block<int>& order,
-                                                      const Block<int>& info, F* work, index_t k) {
+TESELA_BOTH SmallQrMatrix<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>::Args& args, const Block<F>& a,
+                                                              const Block<F>& b, const Block<F>& tau,
+                                                              const Block<int>& order, const Block<int>& info, F* work,
+                                                              index_t k) {
   using N = typename NumberFor<F>::type;
   return {a.rows,
           args.cols,

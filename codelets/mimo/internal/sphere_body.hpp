@@ -134,7 +134,7 @@ struct Search {
       int leaf[View::most_labels];
       const double exact = leaf_of(view, tree, y, Scale<double>(reception.exponent), leaf);
       listen(exact, leaf);
-      const bool nearer = take_leaf(found, exact, tie, view.label_count(), leaf, best);
+      const bool nearer = update_best(found, exact, tie, view.label_count(), leaf, best);
       if (nearer && (!(tree.plain || limits.listing) || !bounded)) {
         const T smaller = sphere(std::sqrt(static_cast<double>(distance)));
         radius = bounded && radius < smaller ? radius : smaller;

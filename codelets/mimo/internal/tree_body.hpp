@@ -174,8 +174,8 @@ TESELA_BOTH double leaf_of(const ChannelView<T>& view, const Tree<F, P>& tree, c
 
 /// Updates the result by a leaf that is nearer, or equally near with lower labels (stream 0's first). Returns true if
 /// it is nearer.
-TESELA_BOTH inline bool take_leaf(Found& found, double distance, double tie, index_t streams, const int* labels,
-                                  int* best) {
+TESELA_BOTH inline bool update_best(Found& found, double distance, double tie, index_t streams, const int* labels,
+                                    int* best) {
   const bool nearer = !found.any || distance < found.distance - tie;
   if (!nearer) {
     if (!(distance <= found.distance + tie)) return false;
@@ -192,9 +192,9 @@ TESELA_BOTH inline bool take_leaf(Found& found, double distance, double tie, ind
 }
 
 /// Updates the result by another search's of other leaves.
-TESELA_BOTH inline void take_found(Found& found, const Found& other, double tie, index_t streams, const int* labels,
+TESELA_BOTH inline void merge_best(Found& found, const Found& other, double tie, index_t streams, const int* labels,
                                    int* best) {
-  if (other.any && take_leaf(found, other.distance, tie, streams, labels, best)) found.tie = other.tie;
+  if (other.any && update_best(found, other.distance, tie, streams, labels, best)) found.tie = other.tie;
 }
 
 }  // namespace tesela::kernels::mimo

@@ -23,7 +23,7 @@ struct GramShape {
 };
 
 /// Adds x to sum and the rounding error to lost (Knuth).
-__device__ inline void add_exactly(double& sum, double& lost, double x) {
+__device__ inline void add_compensated(double& sum, double& lost, double x) {
   const double s = sum + x, rest = s - sum;
   lost += (sum - (s - rest)) + (x - rest);
   sum = s;
@@ -61,7 +61,7 @@ class Gram {
   }
 
   /// Loads rows without these conditions; rows beyond m are zeros.
-  __device__ void load_carefully(Rows& x, index_t row, index_t m) const {
+  __device__ void load_unaligned_rows(Rows& x, index_t row, index_t m) const {
 #pragma unroll
     for (int s = 0; s < S::sets; ++s)
 #pragma unroll
@@ -98,7 +98,7 @@ class Gram {
     for (int product = 0; product < S::products; ++product)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        add_exactly(sum_[product][e], lost_[product][e], part_[product][e]);
+        add_compensated(sum_[product][e], lost_[product][e], part_[product][e]);
         part_[product][e] = 0;
       }
   }
@@ -140,8 +140,8 @@ __device__ __noinline__ bool cholesky(double (*g)[N], int n, double limit, int l
 #pragma unroll
   for (int i = 0; i < N; ++i) a[i] = lane < n && i <= lane ? g[i][lane] : i == lane ? 1.0 : 0.0;
 #pragma unroll
-  for (int k = 0; k < N; ++k) {                              // the values below the diagonal are not used
-    const double y = fast_rsqrt(__shfl_sync(~0u, a[k], k));  // NaN if G is not positive definite
+  for (int k = 0; k < N; ++k) {                                     // the values below the diagonal are not used
+    const double y = approximate_rsqrt(__shfl_sync(~0u, a[k], k));  // NaN if G is not positive definite
     if (lane == k) inverse = y;
     a[k] *= y;
 #pragma unroll
@@ -172,7 +172,7 @@ template <class T>
 inline constexpr double gram_limit = std::is_same_v<T, double> ? 16 : 1 << 20;
 
 /// Rows, sampled over A, by which one warp decides whether to continue.
-inline constexpr int gram_probe = 128;
+inline constexpr int gram_sample_rows = 128;
 
 template <class T, int N>
 __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
@@ -189,10 +189,10 @@ __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
   typename Gram<T, N>::Rows even, odd;
   index_t row = number * S::rows;
   if (row + S::rows == stride) {  // the last warp, which has the least work
-    const index_t apart = p.m / gram_probe * S::rows;
+    const index_t apart = p.m / gram_sample_rows * S::rows;
 #pragma unroll 1
-    for (int q = 0; q < gram_probe / S::rows; ++q) {
-      gram.load_carefully(even, q * apart, p.m);
+    for (int q = 0; q < gram_sample_rows / S::rows; ++q) {
+      gram.load_unaligned_rows(even, q * apart, p.m);
       gram.add(even);
     }
     gram.fold();
@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
   }
 #pragma unroll 1
   for (; row < p.m && !hopeless; row += stride) {
-    gram.load_carefully(even, row, p.m);
+    gram.load_unaligned_rows(even, row, p.m);
     hopeless = *static_cast<volatile int*>(&state.hopeless) != 0;
     gram.add(even);
     gram.fold();

@@ -112,8 +112,8 @@ int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, double* from,
 
 /// Enqueues the computation of R from A^T A if that is as accurate; the next launches of p then do nothing.
 template <class S, class T>
-int try_gram(CUstream_st* stream, const AppendRowsProblem<T>& problem, const WorkSpace<S, T>& work,
-             AppendProblem<T, S::N>& p) {
+int enqueue_gram(CUstream_st* stream, const AppendRowsProblem<T>& problem, const WorkSpace<S, T>& work,
+                 AppendProblem<T, S::N>& p) {
   using G = GramShape<S::N>;
   int device = 0, processors = 0;
   if (const int status = cudaGetDevice(&device)) return status;
@@ -146,7 +146,7 @@ int run(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
   p.old = problem.before;
   p.ld_old = problem.ldr;
   if (!weighted && p.n > 0 && p.m >= gram_rows)
-    if (const int status = try_gram<S, T>(stream, problem, work, p)) return status;
+    if (const int status = enqueue_gram<S, T>(stream, problem, work, p)) return status;
   Spread s;
   if (const int status = spread<T, S, weighted>(p.m, S::block, s)) return status;
   const bool last = s.warps() == 1 && p.old == nullptr;

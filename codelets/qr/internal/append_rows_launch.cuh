@@ -63,7 +63,7 @@ __device__ inline unsigned modulus_high(double x) { return static_cast<unsigned>
 __device__ inline int exponent_of(unsigned high) { return static_cast<int>(high >> 20) - 1023; }
 
 /// Returns 1 / sqrt(a) or 1 / a for normal a: 20 bits from the special function unit, then one step of third order.
-__device__ inline double fast_rsqrt(double a) {
+__device__ inline double approximate_rsqrt(double a) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
   const double e = fma(-a * y, y, 1.0);
@@ -233,7 +233,7 @@ __device__ inline void reflect(AppendWarp<T, S, weighted>& warp, double (&x)[S::
   // columns that depend on others, divided by all earlier reflectors, the reflector would not be orthogonal.
   const double a = fma(pivot, pivot, s);
   const bool nothing = s < 2.2250738585072014e-308 || a < 0x1p-900;
-  const double y = fast_rsqrt(a), rough = a * y;
+  const double y = approximate_rsqrt(a), rough = a * y;
   const double norm = fma(0.5 * y, fma(-rough, rough, a), rough);
   const double head = nothing ? 0.0 : pivot + copysign(norm, pivot);
   const double factor = nothing ? 0.0 : -fast_reciprocal(norm * (norm + fabs(pivot)));

@@ -83,7 +83,7 @@ class Panel {
 
   /// Computes the dot products of column j again, by the same code as apply(): another loop over the same numbers may
   /// be compiled to other roundings.
-  void dots_again(index_t j) {
+  void recompute_dots(index_t j) {
     if (j == 0) return dots(0);
     clear_sums();
     const T nothing[panel_width] = {};
@@ -118,12 +118,12 @@ class Panel {
     const T alpha = r(j, j);
     bool safe = sums_[j] >= least && alpha * alpha + sums_[j] <= most;
     for (index_t i = j + 1; i < width_; ++i) safe = safe && std::abs(sums_[i]) >= least && std::abs(sums_[i]) <= most;
-    return safe ? reflector_of(alpha, sums_[j]) : careful_reflector(j);
+    return safe ? reflector_of(alpha, sums_[j]) : scaled_reflector(j);
   }
 
   /// Computes the reflector if squares or products overflow, underflow or vanish: the remaining rows of every column
   /// are multiplied by a power of two that scales them to about 1, which changes no bit of the later results.
-  Reflector careful_reflector(index_t j) {
+  Reflector scaled_reflector(index_t j) {
     for (index_t i = j; i < width_; ++i) {
       int exponent = std::numeric_limits<int>::min();
       each_part(j, i, [&](index_t count, const T* x) {
@@ -139,7 +139,7 @@ class Panel {
     bool zero = true;
     for (const PanelRows<T>& part : {corner_, tall_})
       for (index_t i = 0; i < part.rows; ++i) zero = zero && part.data[i + j * part.ld] == T(0);
-    dots_again(j);
+    recompute_dots(j);
     return zero ? Reflector{r(j, j), 0, 1} : reflector_of(r(j, j), sums_[j]);
   }
 

@@ -153,7 +153,7 @@ __device__ T over_warp(T value) {
 }
 
 template <class T>
-__device__ T over_block(T value) {
+__device__ T sum_over_block(T value) {
   __shared__ T of_warp[warps];
   value = over_warp(value);
   __syncthreads();

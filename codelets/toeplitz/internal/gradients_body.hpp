@@ -25,7 +25,7 @@ struct Chan {
 };
 /// Sets `broken` unless all eigenvalues are positive; concurrent writers write the same value.
 template <class T>
-struct RefuseNotPositive {
+struct MarkNotPositive {
   const T* eigenvalues;
   index_t n;
   double* broken;
@@ -43,7 +43,7 @@ struct GradientState {
 constexpr index_t state_rows = sizeof(GradientState) / sizeof(double);
 
 /// Clears the state before the first column.
-struct BeginAll {
+struct ClearState {
   const double* broken;
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const { s->broken = *broken; }
@@ -114,7 +114,7 @@ struct NewDirection {
   }
 };
 template <class T>
-struct MoveAlong {
+struct UpdateIterate {
   const GradientState* s;
   const T *direction, *image;
   T *x, *residual;
@@ -126,7 +126,7 @@ struct MoveAlong {
   }
 };
 template <class T>
-struct NothingKnown {
+struct NoEarlyStop {
   const GradientState* s;
   T* x;
   TESELA_BOTH void operator()(index_t i, index_t) const {
@@ -146,7 +146,7 @@ void chan(Machine& machine, const In<T>& t, T* eigenvalues, index_t half, double
   machine.real_to_complex(n, 1, work, toeplitz_rows(n));
   machine.each(half, 1, RealParts<T>{work, eigenvalues});
   machine.each(1, 1, Pad<double>{broken, 0, 1, broken, 1});
-  machine.each(half, 1, RefuseNotPositive<T>{eigenvalues, n, broken});
+  machine.each(half, 1, MarkNotPositive<T>{eigenvalues, n, broken});
 }
 
 /// Computes x = T^-1 b, approximately, of one column, in memory of four columns; 0 if s reports that T is not positive
@@ -173,11 +173,11 @@ void gradients(Machine& machine, const ToeplitzGradientsArgs<T>& args, const In<
              transformed);
     machine.dot(n, direction, image, &s->energy, partial);
     machine.each(1, 1, Advance{static_cast<double>(n), s});
-    machine.each(n, 1, MoveAlong<T>{s, direction, image, x, residual});
+    machine.each(n, 1, UpdateIterate<T>{s, direction, image, x, residual});
     machine.dot(n, residual, residual, &s->square, partial);
     machine.each(1, 1, Stop{s});
   }
-  machine.each(n, 1, NothingKnown<T>{s, x});
+  machine.each(n, 1, NoEarlyStop<T>{s, x});
 }
 
 /// Solves by gradients in refinement. own: four columns for gradients; the refinement uses as many as b has.
@@ -188,7 +188,7 @@ void gradients_solve(Machine& machine, const ToeplitzGradientsArgs<T>& args, con
   const index_t n = b.rows, k = b.cols, rows = 2 * spectrum.rows;
   T* const own = work + 4 * rows * k;
   auto* const state = reinterpret_cast<GradientState*>(numbers);
-  machine.each(1, 1, BeginAll{broken.data, state});
+  machine.each(1, 1, ClearState{broken.data, state});
   refined_solve(machine, args, spectrum, BrokenAt{state}, b, outcome, info, work, own, [&](const T* from, T* to) {
     for (index_t j = 0; j < k; ++j)
       gradients(machine, args, spectrum, eigenvalues, n, from + j * rows, to + j * rows, own, state,

@@ -15,7 +15,7 @@ enum Outcome : std::uint8_t { residual_of, norm_b, norm_r, norm_new };
 
 /// Copies the new x and residual if the new residual is smaller.
 template <class T>
-struct TakeBetter {
+struct KeepBetter {
   const double* outcome;
   index_t k;
   const T *new_x, *new_r;
@@ -29,7 +29,7 @@ struct TakeBetter {
     r[i + j * rows] = new_r[i + j * rows];
   }
 };
-struct TakeBetterNorm {
+struct KeepBetterNorm {
   double* outcome;
   index_t k;
   TESELA_BOTH void operator()(index_t j, index_t) const {
@@ -121,9 +121,9 @@ void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T
     machine.each(n, k, AddColumns<T>{b.data, d, b.ld, rows, new_x});
     residual(new_x, rows, d);
     machine.norms(n, k, d, rows, outcome + norm_new * k);
-    const bool enough = machine.none_better(k, outcome + norm_new * k, outcome + norm_r * k);
-    machine.each(n, k, TakeBetter<T>{outcome, k, new_x, d, rows, b.data, b.ld, r});
-    machine.each(k, 1, TakeBetterNorm{outcome, k});
+    const bool enough = machine.known_not_better(k, outcome + norm_new * k, outcome + norm_r * k);
+    machine.each(n, k, KeepBetter<T>{outcome, k, new_x, d, rows, b.data, b.ld, r});
+    machine.each(k, 1, KeepBetterNorm{outcome, k});
     if (enough) break;
   }
   machine.each(n, k, ZeroWhereBroken<T, Broken>{broken, b.data, b.ld});

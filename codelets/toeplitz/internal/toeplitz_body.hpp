@@ -13,7 +13,7 @@
 //   complex_to_real(n, count, data, ld)
 //   transform(direction, n, count, data, ld)   in place; n and ld count complex numbers
 //   norms(n, count, data, ld, to)         to[j] = the Euclidean norm of column j
-//   none_better(count, a, b)              whether it is known that no a[j] < b[j] / 2
+//   known_not_better(count, a, b)              whether it is known that no a[j] < b[j] / 2
 //   to_unit(n, count, data, ld, e, ld_e)  column j times 2^-e(j), which brings its largest magnitude to [1/2, 1)
 //                                         (tiles/power_of_two.hpp); e(j) becomes a T, at e[j ld_e]
 //   times_powers(n, count, data, ld, e, ld_e, more)   column j times 2^(e(j) + more)

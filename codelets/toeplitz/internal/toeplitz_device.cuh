@@ -117,7 +117,7 @@ struct Device {
   }
   bool knows(const double*) const { return false; }
   /// Returns false, because the answer would need a wait.
-  bool none_better(index_t, const double*, const double*) const { return false; }
+  bool known_not_better(index_t, const double*, const double*) const { return false; }
 };
 
 }  // namespace tesela::kernels::toeplitz

@@ -30,14 +30,14 @@ class Dominance {
   HWY_INLINE void add_equation(const N& p, const N& others) {
     const N size = magnitude(p);
     holds_ = hn::And(holds_, others * all(1 - std::ldexp(T(1), is_double ? -40 : -20)) <= size);
-    note_size(size);
+    record_size(size);
   }
   HWY_INLINE void add_row(const N& dl, const N& d, const N& du, const N& b) {
     const N size = magnitude(d), below = magnitude(dl), right = magnitude(b);
     holds_ =
         hn::And(holds_, hn::And(below + magnitude(du) <= size, below <= size * all(is_double ? T(0.875) : T(0.5))));
-    note_size(size);
-    note_size(choose(right == zero_, most_, right));
+    record_size(size);
+    record_size(choose(right == zero_, most_, right));
   }
 
   /// Returns whether all rows of all lanes dominate, and no number is large or small enough to require scaling of a
@@ -50,7 +50,7 @@ class Dominance {
 
  private:
   static constexpr bool is_double = sizeof(T) == 8;
-  HWY_INLINE void note_size(const N& size) {
+  HWY_INLINE void record_size(const N& size) {
     most_ = hn::Max(most_, size);
     least_ = hn::Min(least_, size);
   }

@@ -61,14 +61,14 @@ class System {
   TESELA_BOTH const T* solve(ParallelReduction how, index_t cut) {
     const bool doubling = how == ParallelReduction::rd || how == ParallelReduction::cr_rd;
     if (how == ParallelReduction::pcr || how == ParallelReduction::rd || n() <= cut)
-      return doubling ? double_up(rows_, work_) : reduce_all(rows_, work_);
+      return doubling ? recursive_doubling(rows_, work_) : reduce_all(rows_, work_);
     const Rows<T> own = copy(rows_, work_);
     int levels = 0;
     for (; n() >> levels > cut; ++levels) reduce(level(own, levels));
     const Rows<T> rest = level(own, levels);
     const Rows<const T> left{rest.dl, rest.d, rest.du, rest.b, rest.start, rest.step, rest.count};
     if (rest.count > 0) {
-      const T* const x = doubling ? double_up(left, work_ + 4 * n()) : reduce_all(left, work_ + 4 * n());
+      const T* const x = doubling ? recursive_doubling(left, work_ + 4 * n()) : reduce_all(left, work_ + 4 * n());
       each(rest.count, [=](index_t k) { rest.b[rest.at(k)] = x[k]; });
     }
     while (levels > 0) substitute(level(own, --levels));
@@ -187,7 +187,7 @@ class System {
   }
 
   /// Solves by recursive doubling: (x(k+1), x(k), 1) = C(k) … C(0) (x(0), 0, 1), with x(m) = 0 after the last row.
-  TESELA_BOTH const T* double_up(const Rows<const T>& rows, T* work) {
+  TESELA_BOTH const T* recursive_doubling(const Rows<const T>& rows, T* work) {
     const index_t m = rows.count;
     T *from = work, *to = work + 6 * m;
     each(m, [&](index_t k) {

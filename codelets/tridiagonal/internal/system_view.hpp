@@ -27,7 +27,7 @@ inline index_t count_systems(SystemsIn systems, Shape tile) {
 
 /// Views a single system's tile that is common to all systems.
 template <class T>
-SystemView<T> shared_view(SystemsIn systems, const Block<T>& tile) {
+SystemView<T> channel_view(SystemsIn systems, const Block<T>& tile) {
   SystemView<T> view = system_view(systems, tile);
   if ((systems == SystemsIn::columns ? tile.cols : tile.rows) == 1) view.system = 0;
   return view;

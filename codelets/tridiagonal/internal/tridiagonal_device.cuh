@@ -19,7 +19,7 @@ __device__ constexpr unsigned weight_of_power(int exponent) {
 }
 /// Least weight of infinities and NaN.
 template <class T>
-inline constexpr unsigned strange_weight = sizeof(T) == 8 ? 0xffe00000u : 0xff000000u;
+inline constexpr unsigned not_finite_weight = sizeof(T) == 8 ? 0xffe00000u : 0xff000000u;
 
 template <class T>
 __device__ inline unsigned weight(T a, T b, T c) {
@@ -31,14 +31,14 @@ __device__ inline unsigned weight(const EndEquation<T>& row) {
 }
 
 /// Returns 1 / p to the last bit or two, and 0 if p is too small to divide by.
-__device__ inline double quick_inverse(double p) {
+__device__ inline double approximate_inverse(double p) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(p));
   const double error = fma(-p, r, 1.0);  // below 2^-20
   r = fma(r, fma(error, error, error), r);
   return weight(p) < weight_of_power<double>(-1000) ? 0.0 : r;
 }
-__device__ inline float quick_inverse(float p) {
+__device__ inline float approximate_inverse(float p) {
   return weight(p) < weight_of_power<float>(-120) ? 0.0f : __frcp_rn(p);
 }
 
@@ -61,10 +61,10 @@ __device__ inline void exchange(T& a, T& b) {
 }
 
 /// Forces a branch that most warps skip: without it the compiler would compute both ways and select.
-__device__ inline void keep_branch() { asm volatile(""); }
+__device__ inline void force_branch() { asm volatile(""); }
 
 /// Returns whether any active thread of the warp asks for it, so that a warp takes or skips the branch as one.
-__device__ inline bool any_asks(bool asks) { return __any_sync(__activemask(), asks) != 0; }
+__device__ inline bool any_lane(bool asks) { return __any_sync(__activemask(), asks) != 0; }
 
 /// Returns -a b, without an instruction for the sign.
 template <class T>
@@ -85,7 +85,7 @@ template <class T>
 __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsigned size) {
   const unsigned lower = weight(s.lower) - weight(s.lower.p), upper = weight(s.upper) - weight(s.upper.p);
   if (size - weight(dl) < min(lower, upper)) {
-    const T inv = quick_inverse(dl), q = d * inv, t = du * inv, r = b * inv;
+    const T inv = approximate_inverse(dl), q = d * inv, t = du * inv, r = b * inv;
     s.upper = {s.upper.e, s.upper.f, fma(-s.upper.p, q, s.upper.q), minus_product(s.upper.p, t),
                fma(-s.upper.p, r, s.upper.r)};
     s.lower = {s.lower.e, s.lower.f, fma(-s.lower.p, q, s.lower.q), minus_product(s.lower.p, t),
@@ -93,7 +93,8 @@ __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsi
     return {T(0), t, q, r, true, inv == T(0)};
   }
   const auto eliminate = [&](const EndEquation<T> pivot, const EndEquation<T> other) -> Solved<T> {
-    const T inv = quick_inverse(pivot.p), e = pivot.e * inv, f = pivot.f * inv, q = pivot.q * inv, r = pivot.r * inv;
+    const T inv = approximate_inverse(pivot.p), e = pivot.e * inv, f = pivot.f * inv, q = pivot.q * inv,
+            r = pivot.r * inv;
     s.upper = {fma(-other.p, e, other.e), fma(-other.p, f, other.f), fma(-other.p, q, other.q), T(0),
                fma(-other.p, r, other.r)};
     s.lower = {minus_product(dl, e), minus_product(dl, f), fma(-dl, q, d), du, fma(-dl, r, b)};
@@ -101,9 +102,9 @@ __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsi
   };
   // One branch for each case, so that no registers are exchanged.
   if (upper < lower) {
-    keep_branch();
+    force_branch();
     const Solved<T> x = eliminate(s.upper, s.lower);
-    keep_branch();
+    force_branch();
     return x;
   }
   return eliminate(s.lower, s.upper);
@@ -130,13 +131,13 @@ __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
 #pragma unroll
   for (int i = 0; i < Last; ++i) {
     const unsigned other = lack<Column>(rows[i]);
-    if (any_asks(other < least)) {
-      keep_branch();
+    if (any_lane(other < least)) {
+      force_branch();
       if (other < least) exchange(rows[i], rows[Last]);
       least = min(least, other);
     }
   }
-  const T inv = quick_inverse(rows[Last].c[Column]);
+  const T inv = approximate_inverse(rows[Last].c[Column]);
 #pragma unroll
   for (int i = 0; i < Last; ++i) {
     const T factor = rows[i].c[Column] * inv;
@@ -153,7 +154,7 @@ __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
 
 /// Joins as join().
 template <class T>
-__device__ inline Segment<T> join_quickly(const Segment<T>& first, const Segment<T>& second, Joint<T>& joint) {
+__device__ inline Segment<T> join_device(const Segment<T>& first, const Segment<T>& second, Joint<T>& joint) {
   const T zero(0);
   joining::JoinRow<T> rows[4] = {
       {{first.upper.e, first.upper.f, first.upper.p, first.upper.q, zero, zero}, first.upper.r},

@@ -1,4 +1,4 @@
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_once.cuh>
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_one_pass.cuh>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_segments.cuh>
 
 // A thread block processes consecutive rows of one system, or whole systems. It loads them into shared memory, each
@@ -18,7 +18,7 @@ __global__ void join_kernel(DeviceTiles<T> tiles, int count, index_t systems, Jo
   Segment<T>& sofar = *reinterpret_cast<Segment<T>*>(own);  // nothing is joined to tile 0
   Segment<T> whole = first == 0 ? tiles.segments[0][s * tiles.next[0]] : sofar;
   for (int i = first == 0 ? 1 : 0; i < count; ++i)
-    whole = join_quickly(whole, tiles.segments[i][s * tiles.next[i]], own[first + i]);
+    whole = join_device(whole, tiles.segments[i][s * tiles.next[i]], own[first + i]);
   sofar = whole;
 }
 
@@ -113,8 +113,8 @@ DeviceEnds<T> outer_ends(const Segment<T>* work, index_t ld) {
 }
 
 template <class T>
-int solve_twice(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& partition, bool periodic, Segment<T>* work,
-                index_t ld, int* info, When<T> when) {
+int solve_in_two_passes(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& partition, bool periodic,
+                        Segment<T>* work, index_t ld, int* info, When<T> when) {
   const Levels<T> levels(partition.parts, work, ld);
   const DeviceEnds<T> outer = outer_ends(work, ld);
   int status = reduce_when<T>(s, in, work, ld, {}, when);
@@ -143,17 +143,17 @@ int solve_in_windows(cudaStream_t s, const DeviceRows<T>& in, const RowPartition
   const When<T> when{nullptr, &counts->left};
   constexpr std::size_t shared = 4 * sizeof(T) * rows_of_window;
   index_t at_once = 0;
-  int status = count_at_once(at_once, once_kernel<T>, threads_of_window, shared);
+  int status = count_at_once(at_once, one_pass_kernel<T>, threads_of_window, shared);
   if (status == cudaSuccess)
     status = cudaMemsetAsync(
         work, 0, static_cast<std::size_t>(reinterpret_cast<char*>(states + count) - reinterpret_cast<char*>(work)), s);
   if (status == cudaSuccess)
     status =
-        launch(once_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, shared, s, false, in, windows);
+        launch(one_pass_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, shared, s, false, in, windows);
   if (status == cudaSuccess)
     status = launch(restore_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, 0, s, true, in, windows);
   if (status != cudaSuccess) return status;
-  return solve_twice(s, in, partition, false, work, ld, info, when);
+  return solve_in_two_passes(s, in, partition, false, work, ld, info, when);
 }
 
 }  // namespace
@@ -185,11 +185,11 @@ int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work
   auto* const s = static_cast<cudaStream_t>(stream);
   const RowPartition partition = partition_rows(in);
   if (partition.chunks == 1) return launch_rows<T, Pass::solve>(s, in, partition, {}, {}, periodic, info, {});
-  return solve_twice<T>(s, in, partition, periodic, work, ld, info, {});
+  return solve_in_two_passes<T>(s, in, partition, periodic, work, ld, info, {});
 }
 
 template <class T>
-int solve_once(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
+int solve_in_one_pass(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
   const RowPartition partition = partition_rows(in);
   if (periodic || partition.chunks == 1 || !fits_windows(in, partition))
     return solve(stream, in, periodic, work, ld, info);
@@ -215,7 +215,7 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
 
 #define TESELA_INSTANTIATE(T)                                                                       \
   template int solve(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);                \
-  template int solve_once(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);           \
+  template int solve_in_one_pass(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);    \
   template int reduce(void*, const DeviceRows<T>&, Segment<T>*, index_t, Segment<T>*, index_t);     \
   template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);  \
   template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t); \

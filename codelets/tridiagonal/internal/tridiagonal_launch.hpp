@@ -35,13 +35,13 @@ template <class T>
 int solve(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
 /// Solves with one pass over the rows if they allow it.
 template <class T>
-int solve_once(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
+int solve_in_one_pass(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
 template <class T>
 int reduce(void* stream, const DeviceRows<T>& rows, Segment<T>* work, index_t ld, Segment<T>* ends, index_t next);
 template <class T>
 int substitute(void* stream, const DeviceRows<T>& rows, Segment<T>* work, index_t ld, DeviceEnds<T> ends, int* info);
 
-/// Statistics of a try of solve_once(), in the second half of work's first element.
+/// Statistics of a try of solve_in_one_pass(), in the second half of work's first element.
 struct WindowCounts {
   unsigned begun;    ///< windows that were started
   unsigned sampled;  ///< samples, and 2^16 for each sample that depends on distant rows

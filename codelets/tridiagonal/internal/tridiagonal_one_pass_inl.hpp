@@ -130,7 +130,7 @@ Filled<T> fill_stretches(const Rows<T>& system, Segment<T>& sofar, Breakdown& br
 /// Returns the segment of a long system's rows, and may solve some of them. `kept` has 1 + kept_segments elements, for
 /// substitute_rest.
 template <class T>
-Segment<T> reduce_and_fill(const Rows<T>& system, Segment<T>* kept, Breakdown& broken) {
+Segment<T> reduce_and_solve(const Rows<T>& system, Segment<T>* kept, Breakdown& broken) {
   Segment<T> sofar{};
   Filled<T> filled;
   if (system.b.row == 1 && system.rows >= 8 * Stretch<T>::rows) filled = fill_stretches(system, sofar, broken);
@@ -140,7 +140,7 @@ Segment<T> reduce_and_fill(const Rows<T>& system, Segment<T>* kept, Breakdown& b
   return filled.end > 0 ? join(sofar, rest, joint) : rest;
 }
 
-/// Solves the rows that reduce_and_fill did not solve. Returns the first row that broke down, counted from 1, or 0.
+/// Solves the rows that reduce_and_solve did not solve. Returns the first row that broke down, counted from 1, or 0.
 template <class T>
 Breakdown substitute_rest(const Rows<T>& system, const Segment<T>* kept, const Ends<T>& whole) {
   const auto filled = Filled<T>::unpacked(kept[0]);

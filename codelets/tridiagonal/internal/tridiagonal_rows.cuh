@@ -11,7 +11,7 @@ namespace tesela::kernels::tridiagonal {
 // that threads that read their rows from shared memory use different banks.
 constexpr int each_row = 17, threads_of_rows = 64, joins_of_many = 3;
 /// Rows that a block processes in sequence if most blocks have nothing to do: the kernel then ends quickly.
-constexpr index_t rows_of_few = 4;
+constexpr index_t blocks_of_rows_per_block = 4;
 
 enum class Pass : std::uint8_t { reduce, substitute, solve };
 
@@ -145,7 +145,7 @@ struct Own {
     }
     if (count > 1) b[Width] = x;
     b[0] = ends.b;
-    return largest < strange_weight<T>;
+    return largest < not_finite_weight<T>;
   }
 };
 
@@ -263,7 +263,7 @@ template <class T, int Each, int Width, Pass Kind>
 __global__ void __launch_bounds__(256)
     rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
                 When<T> when, const __grid_constant__ BoxMapsOf<Width> boxes) {
-  let_next_start();
+  allow_next_kernel();
   if (when.nothing()) return;
   __shared__ std::uint64_t barrier;
   BulkCopy copy(&barrier);
@@ -273,9 +273,10 @@ __global__ void __launch_bounds__(256)
 
 /// Does the same in few blocks, for cases with mostly nothing to do.
 template <class T, int Each, Pass Kind>
-__global__ void __launch_bounds__(256) few_rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level,
-                                                       DeviceEnds<T> outer, int* info, When<T> when, unsigned blocks) {
-  let_next_start();
+__global__ void __launch_bounds__(256)
+    sparse_rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level, DeviceEnds<T> outer, int* info,
+                       When<T> when, unsigned blocks) {
+  allow_next_kernel();
   wait_for_previous();
   if (when.nothing()) return;
   __shared__ std::uint64_t barrier;
@@ -340,8 +341,9 @@ int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, RowPartition pa
   if constexpr (Width == 1 && Kind != Pass::solve)
     if (when.left != nullptr) {
       const index_t blocks = partition.chunks * in.systems;
-      return launch(few_rows_kernel<T, each_row, Kind>, ceil_div(blocks, rows_of_few), partition.threads, shared,
-                    stream, true, in, partition, level, outer, info, when, static_cast<unsigned>(blocks));
+      return launch(sparse_rows_kernel<T, each_row, Kind>, ceil_div(blocks, blocks_of_rows_per_block),
+                    partition.threads, shared, stream, true, in, partition, level, outer, info, when,
+                    static_cast<unsigned>(blocks));
     }
   return launch(rows_kernel<T, each_row, Width, Kind>,
                 partition.chunks * ceil_div(in.systems, index_t{1} << partition.groups), partition.threads, shared,

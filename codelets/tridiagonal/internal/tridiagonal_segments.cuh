@@ -22,7 +22,7 @@ template <class T, Top Kind>
 __global__ void __launch_bounds__(most_threads_of_segments)
     segments_kernel(Level<T> below, index_t count, int joins, index_t chunks, Level<T> level, DeviceEnds<T> outer,
                     bool periodic, int* info, index_t n, When<T> when) {
-  let_next_start();
+  allow_next_kernel();
   wait_for_previous();
   if (when.nothing()) return;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(most_threads_of_segments)
   Segment<T> sum = own > 0 ? mine[0] : no_rows<T>();
   for (int i = 1; i < own; ++i) {
     Joint<T> joint;
-    sum = join_quickly(sum, mine[i], joint);
+    sum = join_device(sum, mine[i], joint);
     if constexpr (Kind != Top::reduce) joints[i - 1] = joint;
   }
   Tree<T, 0> tree(joins, of_warps);

@@ -19,7 +19,7 @@ inline int log_of(index_t x) {
 
 /// Allows the next kernel to start while this one ends, if the device supports it (sm_90). wait_for_previous() waits
 /// before the previous kernel's results are read.
-__device__ inline void let_next_start() {
+__device__ inline void allow_next_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
@@ -116,7 +116,7 @@ __device__ Segment<T> join_lanes(Segment<T> mine, int levels, Joint<T>& joint) {
                            choose_equation(right, other.lower, mine.lower)},
         second{choose_equation(right, mine.upper, other.upper), choose_equation(right, mine.lower, other.lower)};
     Joint<T> made;
-    mine = join_quickly(first, second, made);
+    mine = join_device(first, second, made);
     if ((k & (2 * step - 1)) == step) joint = made;
   }
   return mine;
@@ -124,7 +124,7 @@ __device__ Segment<T> join_lanes(Segment<T> mine, int levels, Joint<T>& joint) {
 
 /// Computes, on the way back, the unknowns around each lane's segment from those around all lanes' segments.
 template <int Across, class T>
-__device__ Ends<T> fill_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
+__device__ Ends<T> substitute_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   for (int step = 1 << levels >> 1; step > 0; step /= 2) {
     T c, d;
@@ -165,11 +165,11 @@ class Tree {
 
   __device__ Ends<T> fill(Ends<T> ends) const {
     if (above_ > 0) {
-      const Ends<T> of_warps = fill_lanes<Across>(ends, above_, of_warp_);
+      const Ends<T> of_warps = substitute_lanes<Across>(ends, above_, of_warp_);
       const auto get = [&](T x) { return __shfl_sync(~0u, x, (warp_ << Across) + tree()); };
       ends = {get(of_warps.a), get(of_warps.b), get(of_warps.e), get(of_warps.f)};
     }
-    return fill_lanes<Across>(ends, in_warp_, in_lane_);
+    return substitute_lanes<Across>(ends, in_warp_, in_lane_);
   }
 
   /// Computes the unknowns; calls report(k) if the unknowns before the rows of the thread k positions earlier could not
