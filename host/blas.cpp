@@ -1,5 +1,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <cblas.h>
 
@@ -7,7 +8,6 @@
 #include <limits>
 #include <mutex>
 #include <set>
-#include <thread>
 
 namespace tesela::blas {
 namespace {
@@ -49,7 +49,7 @@ Threads::~Threads() {
   openblas_set_num_threads(wishes().empty() ? 1 : *wishes().rbegin());
 }
 
-int all_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+int all_cores() { return static_cast<int>(tesela::all_cores()); }
 int threads_for(index_t n, int cores) { return n < 400 ? 1 : cores; }
 
 const char* description() {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <tesela/tiles/host_matrix.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
+
+#include <algorithm>
 
 namespace tesela {
 
@@ -11,7 +13,7 @@ template <class T>
 HostMatrix<T> parallel_zeros(index_t rows, index_t cols) {
   constexpr index_t part = index_t{1} << 21;
   HostMatrix<T> A(rows, cols);
-  in_parts(A.size(), part, [&](index_t first, index_t count) { std::fill_n(A.data() + first, count, T(0)); });
+  parallel_for(A.size(), part, [&](index_t first, index_t end) { std::fill(A.data() + first, A.data() + end, T(0)); });
   return A;
 }
 

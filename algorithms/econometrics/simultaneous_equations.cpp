@@ -2,7 +2,7 @@
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -100,10 +100,10 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
     }
   };
   constexpr double elements_per_thread = 1e7;  // multiplications
-  in_parts(E.cols(), static_cast<double>(m) * some < elements_per_thread ? E.cols() : 1,
-           [&](index_t first, index_t count) {
-             for (index_t i = first; i < first + count; ++i) residual(static_cast<std::size_t>(i));
-           });
+  parallel_for(E.cols(), static_cast<double>(m) * some < elements_per_thread ? E.cols() : 1,
+               [&](index_t first, index_t end) {
+                 for (index_t i = first; i < end; ++i) residual(static_cast<std::size_t>(i));
+               });
   return E;
 }
 

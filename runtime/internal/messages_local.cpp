@@ -221,7 +221,7 @@ class LocalMessages final : public Messages {
     std::fprintf(stderr,
                  "tesela: rank %d cannot %s a tile in a GPU's memory to or from rank %d; TESELA_LOCAL_COPIES=host\n",
                  rank(), what, other);
-    abort(3);
+    abort(exit_code_of(ErrorKind::environment));
   }
 
   /// Requires mutex_.

@@ -5,6 +5,7 @@
 #include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -57,6 +58,8 @@ Messages* process_messages() {
 }
 
 constexpr const char* leaves = "leaves";
+
+std::atomic<int (*)(ErrorKind)> exit_codes{[](ErrorKind) { return EXIT_FAILURE; }};
 
 std::string host_name() {
   char name[256] = {};
@@ -250,6 +253,8 @@ std::vector<RankReport> exchange_reports(const RuntimeState& state, const RankRe
   return reports;
 }
 
+int exit_code_of(ErrorKind kind) noexcept { return exit_codes.load()(kind); }
+
 void shut_down_ranks(const RuntimeState& state) noexcept {
   if (state.messages == nullptr) return;
   try {
@@ -260,12 +265,15 @@ void shut_down_ranks(const RuntimeState& state) noexcept {
   } catch (const std::exception&) {
     // Handled like a missing reply.
   }
+  const auto& [what, kind] = of_thread<LastError>();
   std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error%s%s\n", state.rank, state.ranks,
-               host_name().c_str(), last_error().empty() ? "" : ": ", last_error().c_str());
-  state.messages->abort(last_error_code);
+               host_name().c_str(), what.empty() ? "" : ": ", what.c_str());
+  state.messages->abort(exit_code_of(kind));
 }
 
 }  // namespace tesela::detail
+
+void tesela::set_exit_codes(int (*code_of)(ErrorKind)) noexcept { detail::exit_codes = code_of; }
 
 std::string tesela::mpi_description() {
   void* const library = detail::load_messages();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 
@@ -35,6 +36,9 @@ std::vector<RankReport> exchange_reports(const RuntimeState&, const RankReport& 
 
 /// Returns the statistics of all ranks, in order; `tasks`: tasks that this rank has run.
 std::vector<RankUse> exchange_uses(const RuntimeState&, index_t tasks);
+
+/// Returns the exit code by which this rank ends all processes for an error of this kind.
+int exit_code_of(ErrorKind) noexcept;
 
 /// Ends a rank after an exception: returns if all ranks end, otherwise aborts all of them.
 void shut_down_ranks(const RuntimeState&) noexcept;

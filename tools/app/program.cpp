@@ -26,8 +26,11 @@
 namespace tesela::cli {
 namespace {
 
-int complain(const std::exception& error, int code) {
-  const std::string_view what = error.what();
+int exit_code(ErrorKind kind) {
+  return kind == ErrorKind::cancelled ? interrupted() : kind == ErrorKind::wrong_use ? wrong_use : environment;
+}
+
+int complain(std::string_view what, int code) {
   print_error(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
   return code;
 }
@@ -177,19 +180,16 @@ int outcome(std::vector<std::string> words) {
     return code;
   } catch (const Cancelled&) {
     return interrupted();
-  } catch (const EnvironmentError& error) {
-    return complain(error, environment);
   } catch (const Error& error) {
-    return complain(error, wrong_use);
+    return complain(error.what(), exit_code(error.kind()));
   } catch (const std::bad_alloc&) {
-    print_error("tesela: not enough memory for this problem on this machine");
-    return environment;
+    return complain("not enough memory for this problem on this machine", environment);
   } catch (const std::system_error& error) {
-    if (error.code() != std::errc::resource_unavailable_try_again) return complain(error, environment);
-    print_error("tesela: no thread can be started (raise the limit, see `ulimit -u`)");
-    return environment;
+    const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+    return complain(no_thread ? "no thread can be started (raise the limit, see `ulimit -u`)" : error.what(),
+                    environment);
   } catch (const std::exception& error) {
-    return complain(error, environment);
+    return complain(error.what(), environment);
   }
 }
 
@@ -213,6 +213,7 @@ int run_program(std::vector<std::string> words) {
   setenv("STARPU_SILENT", "1", 0);
   open_closed_standard_streams();
   silence_other_ranks();
+  set_exit_codes(exit_code);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then a failed write with a message
   keep_streams();

@@ -7,7 +7,7 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/paused_workers.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -49,11 +49,11 @@ constexpr index_t elements_per_thread = 64;  // number of a triangle's columns t
 HostMatrix<double> scaled(const HostMatrix<double>& R, const std::vector<int>& units) {
   const index_t n = R.cols();
   HostMatrix<double> s(n, n);
-  in_parts(n, elements_per_thread, [&](index_t first, index_t columns) {
-    for (index_t c = first; c < first + columns; ++c) {
-      double* const end = std::copy_n(&R(0, c), c + 1, &s(0, c));
-      std::fill(end, end + n - c - 1, 0.0);
-      scale_by_power_of_two(std::span(end - c - 1, end), -units[static_cast<std::size_t>(c)]);
+  parallel_for(n, elements_per_thread, [&](index_t first, index_t end) {
+    for (index_t c = first; c < end; ++c) {
+      double* const below = std::copy_n(&R(0, c), c + 1, &s(0, c));
+      std::fill(below, below + n - c - 1, 0.0);
+      scale_by_power_of_two(std::span(below - c - 1, below), -units[static_cast<std::size_t>(c)]);
     }
   });
   return s;
@@ -83,7 +83,7 @@ HostMatrix<double> residuals(const HostMatrix<double>& rows, const SimultaneousM
                              const SimultaneousEquations& answer, const std::vector<std::size_t>& which,
                              const Projected& p) {
   HostMatrix<double> E(rows.rows(), static_cast<index_t>(which.size()));
-  in_parts(E.cols(), 1, [&](index_t i, index_t) {
+  parallel_for(E.cols(), [&](index_t i) {
     const std::size_t k = which[static_cast<std::size_t>(i)];
     const Equation& e = model.equations[k];
     std::copy_n(&rows(0, e.dependent), E.rows(), &E(0, i));
@@ -133,8 +133,8 @@ HostMatrix<double> products(Graph& g, const RowSource<double>& data, index_t cou
     {
       const PausedWorkers paused;
       data.read(first, {rows.data(), rows.rows(), n, rows.ld()});
-      in_parts(n, 16, [&](index_t c, index_t columns) {
-        for (const index_t end = c + columns; c < end; ++c) {
+      parallel_for(n, 16, [&](index_t first, index_t end) {
+        for (index_t c = first; c < end; ++c) {
           const std::span<double> x(&rows(0, c), static_cast<std::size_t>(rows.rows()));
           scale_by_power_of_two(x, -p.units[static_cast<std::size_t>(c)]);
           double& norm = p.norms[static_cast<std::size_t>(c)];
@@ -166,9 +166,9 @@ void project(const SimultaneousModel& model, const SimultaneousEquations& answer
   }
   p.T = HostMatrix<double>(k, N);
   if (k == 0 || N == 0) return;
-  HostMatrix<double>& top = k < model.instruments ? R1 : p.R;  // whose columns get norm 1, in place
-  in_parts(k, elements_per_thread, [&](index_t first, index_t columns) {
-    for (index_t j = first; j < first + columns; ++j) {
+  HostMatrix<double>& top = k < model.instruments ? R1 : p.R;  // whose columns get norm 1, where they stand
+  parallel_for(k, elements_per_thread, [&](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j) {
       const double norm = euclidean_norm(j + 1, &top(0, j));
       for (index_t i = 0; i <= j; ++i) top(i, j) /= norm;
       for (index_t i = 0; i < N; ++i) p.T(j, i) = p.products(kept[static_cast<std::size_t>(j)], i) / norm;
@@ -281,8 +281,8 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
                                                [&](std::size_t i) { return !model.equations[i].instruments.empty(); });
   Projected p;
   p.units.resize(static_cast<std::size_t>(data.n));
-  in_parts(data.n, elements_per_thread, [&](index_t first, index_t columns) {
-    for (index_t c = first; c < first + columns; ++c)
+  parallel_for(data.n, elements_per_thread, [&](index_t first, index_t end) {
+    for (index_t c = first; c < end; ++c)
       p.units[static_cast<std::size_t>(c)] = largest_exponent(c + 1, &triangle.R(0, c));
   });
   p.products = products(g, data, instrumental && !own ? model.instruments : data.n, model, answer, which, p);
@@ -328,8 +328,9 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
     return most;
   };
   std::vector<double> found(which.size());
-  in_parts(N, own ? N : 1, [&](index_t first, index_t some) {  // own instruments need BLAS's threads
-    for (index_t i = first; i < first + some; ++i) found[static_cast<std::size_t>(i)] = residual(i);
+  // Equations with their own instruments use BLAS's threads.
+  parallel_for(N, own ? N : 1, [&](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) found[static_cast<std::size_t>(i)] = residual(i);
   });
   for (std::size_t i = 0; i < which.size(); ++i) {
     if (by_itself)

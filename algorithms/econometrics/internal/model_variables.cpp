@@ -2,7 +2,7 @@
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -191,8 +191,8 @@ Variables model_variables(Graph& g, const ModelTriangle& triangle, index_t instr
   v.exponents.resize(static_cast<std::size_t>(M));
   v.norms.resize(static_cast<std::size_t>(M));
   constexpr index_t elements_per_thread = 128;  // columns
-  in_parts(M, elements_per_thread, [&](index_t first, index_t columns) {
-    for (index_t c = first; c < first + columns; ++c) {
+  parallel_for(M, elements_per_thread, [&](index_t first, index_t end) {
+    for (index_t c = first; c < end; ++c) {
       double* const column = &v.A(0, c);
       std::fill(std::copy_n(&triangle.R(0, c), c + 1, column), column + M, 0.0);
       const int exponent = largest_exponent(c + 1, column);
@@ -226,8 +226,8 @@ std::vector<double> orthogonal_norms(const Variables& v) {
 HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<index_t>& columns) {
   HostMatrix<double> result(A.rows(), std::ssize(columns));
   const index_t part = std::max<index_t>((index_t{1} << 20) / std::max<index_t>(A.rows(), 1), 1);
-  in_parts(A.rows() > 0 ? result.cols() : 0, part, [&](index_t first, index_t count) {
-    for (index_t j = first; j < first + count; ++j)
+  parallel_for(A.rows() > 0 ? result.cols() : 0, part, [&](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j)
       std::copy_n(&A(0, columns[static_cast<std::size_t>(j)]), A.rows(), &result(0, j));
   });
   return result;

@@ -7,7 +7,7 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/memory.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
@@ -203,8 +203,8 @@ bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x, 
   std::vector<std::size_t> equation_of;
   for (std::size_t i = 0; i < equations_.size(); ++i)
     equation_of.insert(equation_of.end(), static_cast<std::size_t>(equations_[i].size()), i);
-  in_parts(n, std::max<index_t>(elements_per_thread / n, 1), [&](index_t column, index_t columns) {
-    for (index_t k = column; k < column + columns; ++k) {
+  parallel_for(n, std::max<index_t>(elements_per_thread / n, 1), [&](index_t first, index_t end) {
+    for (index_t k = first; k < end; ++k) {
       const std::size_t i = equation_of[static_cast<std::size_t>(k)];
       const double* const from = &H(0, k);
       double* const to = &factor_(0, k);
@@ -267,8 +267,8 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
   };
   const bool large = n * n > elements_per_thread;
   const auto count = std::ssize(equations_);
-  in_parts(count, large ? 1 : count, [&](index_t at, index_t some) {
-    for (index_t i = at; i < at + some; ++i) sum_squares(static_cast<std::size_t>(i));
+  parallel_for(count, large ? 1 : count, [&](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) sum_squares(static_cast<std::size_t>(i));
   });
   return all;
 }

@@ -1,10 +1,10 @@
-#include "tools/checks/column_shares.hpp"
 #include "tools/peers/cusolver_eig_batch.hpp"
 #include "tools/peers/restored.hpp"
 #include "tools/problems/eigen/eig_batch_data.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 
@@ -75,7 +75,7 @@ Peer lapack_eig_batch(const EigBatchData<T>& data) {
     data.restore();
     wait_for_idle_threads();
     return seconds_of([&] {
-      on_all_cores(c.count, 16, [&](index_t first, index_t end) {
+      parallel_for(c.count, 16, [&](index_t first, index_t end) {
         for (index_t k = first; k < end; ++k)
           lapack::syevd<T>(c.n, data.a() + k * c.n * c.n, c.n, data.w() + k * c.n, c.vectors);
       });

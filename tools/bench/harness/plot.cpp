@@ -39,11 +39,13 @@ std::string picture_of(const std::string& path) {
 void plot(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  if (!std::getline(file, line)) throw FileError(path, "cannot be read, or is empty");
+  index_t comments = 0;  // lines in front that name the command
+  while (std::getline(file, line) && line.starts_with('#')) ++comments;
+  if (!file) throw FileError(path, "cannot be read, or is empty");
   const std::vector<std::string> names = fields_of(line);
   std::vector<Row> rows;
   std::string benchmark, gpu, machine;
-  for (index_t number_of_line = 2; std::getline(file, line); ++number_of_line) {
+  for (index_t number_of_line = comments + 2; std::getline(file, line); ++number_of_line) {
     const std::vector<std::string> values = fields_of(line);
     if (values.size() != names.size())
       throw FileError(path, "line " + std::to_string(number_of_line) + " is cut short");

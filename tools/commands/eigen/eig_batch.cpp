@@ -11,13 +11,13 @@
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela::cli {
 namespace {
@@ -57,20 +57,17 @@ HostMatrix<T> load_batch(const EigBatch& o, std::vector<std::string>& notes) {
   const auto matrix = [&](index_t k) {
     return SymmetricMatrix(kind.kind, n, kind.parameter, o.common.seed + static_cast<std::uint64_t>(k), given);
   };
-  matrix(0);  // throws here, and not in a thread
+  matrix(0);  // throws for a wrong --random even if the batch is empty
   const T scale = in_precision<T>("eig", "--scale", o.input.scale);
   HostMatrix<T> a(n, n * o.count);
-  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> team;
-  for (index_t t = 0; t < threads; ++t)
-    team.emplace_back([&, t] {
-      for (index_t k = t; k < o.count; k += threads) {
-        const SymmetricMatrix one = matrix(k);
-        for (index_t j = 0; j < n; ++j)
-          for (index_t i = 0; i < n; ++i) a(i, k * n + j) = scale * one.element<T>(i, j);
-      }
-    });
-  return team.clear(), std::move(a);
+  parallel_for(o.count, 16, [&](index_t first, index_t end) {
+    for (index_t k = first; k < end; ++k) {
+      const SymmetricMatrix one = matrix(k);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < n; ++i) a(i, k * n + j) = scale * one.element<T>(i, j);
+    }
+  });
+  return a;
 }
 
 template <class T>
