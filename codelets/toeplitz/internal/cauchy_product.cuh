@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/support/cufft.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 
 #include <algorithm>
