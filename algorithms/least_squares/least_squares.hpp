@@ -11,6 +11,7 @@
 #include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -103,5 +104,12 @@ TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m,
 
 /// Returns the allowed tile shape nearest to `wanted`: givens needs whole columns, or whole rows if m < n.
 TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index_t n);
+
+/// Returns the operations on which rates are based: qr_flops() of A, or of A^T for m < n, and 4 m n for Q^T b of each
+/// of r right-hand sides.
+inline double ols_flops(Shape a, index_t r) {
+  return qr_flops(std::max(a.rows, a.cols), std::min(a.rows, a.cols)) +
+         4 * static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(r);
+}
 
 }  // namespace tesela

@@ -107,4 +107,11 @@ template <class T>
 /// Returns the tile shape for the QR factorization of an m x n matrix on these workers.
 TileShape suitable_qr_tile(const WorkerCounts& workers, index_t m, index_t n);
 
+/// Returns the operations on which rates are based, for any method: 2 m n^2 - 2 n^3 / 3 for m >= n (LAPACK's count of
+/// geqrf).
+inline double qr_flops(index_t m, index_t n) {
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(m < n ? m : n);
+  return 4 * rows * columns * k - 2 * (rows + columns) * k * k + 4 * k * k * k / 3;
+}
+
 }  // namespace tesela

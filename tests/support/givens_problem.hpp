@@ -88,13 +88,6 @@ Errors measure(const Padded<T>& a, const Padded<T>& q, const Padded<T>& r) {
   return {static_cast<double>(std::sqrt(residual) / scale), static_cast<double>(std::sqrt(gram))};
 }
 
-/// Bounds of the factorizations: 5e-15 sqrt(n) and 1e-13 sqrt(n); in single precision 5e-6 and 1e-4.
-template <class T>
-Errors bounds(index_t n) {
-  const double root = std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
-  return sizeof(T) == 8 ? Errors{5e-15 * root, 1e-13 * root} : Errors{5e-6 * root, 1e-4 * root};
-}
-
 /// Returns R of LAPACK's geqrf in the upper trapezoid.
 template <class T>
 Padded<T> lapack_r(Padded<T> a) {

@@ -71,11 +71,4 @@ HostMatrix<T> upper_trapezoid(const HostMatrix<T>& factors, index_t rows);
 template <class T>
 HostMatrix<T> identity(index_t m, index_t columns);
 
-/// Returns the operations on which rates are based, for any method: 2 m n^2 - 2 n^3 / 3 for m >= n (LAPACK's count of
-/// geqrf).
-inline double qr_flops(index_t rows, index_t cols) {
-  const auto m = static_cast<double>(rows), n = static_cast<double>(cols), k = m < n ? m : n;
-  return 4 * m * n * k - 2 * (m + n) * k * k + 4 * k * k * k / 3;
-}
-
 }  // namespace tesela

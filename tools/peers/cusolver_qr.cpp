@@ -1,24 +1,20 @@
 #include "tools/peers/cusolver_qr.hpp"
 
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/errors.hpp>
-
-#include <algorithm>
-#include <limits>
-#include <string>
 
 #if TESELA_HAVE_CUDA
 #include "tools/peers/cusolver_peer.hpp"
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/runtime/errors.hpp>
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cusolverDn.h>
-#endif
+#include <limits>
+#include <string>
 
 namespace tesela {
-
-#if TESELA_HAVE_CUDA
 
 using cusolver::bytes_of;
 using cusolver::check;
@@ -204,38 +200,6 @@ void CusolverQr<T>::solve(T* b, index_t cols) const {
   copy(b, x, bytes);  // waits
 }
 
-#else
-
-template <class T>
-struct CusolverQr<T>::Impl {};
-
-template <class T>
-CusolverQr<T>::CusolverQr(index_t, index_t, index_t) {
-  throw EnvironmentError("cuSOLVER: this build has no CUDA: build where nvcc is (cmake --preset cuda)");
-}
-template <class T>
-T* CusolverQr<T>::a() const {
-  return nullptr;
-}
-template <class T>
-void CusolverQr<T>::upload(const T*) const {}
-template <class T>
-void CusolverQr<T>::download(T*) const {}
-template <class T>
-void CusolverQr<T>::download(T*, index_t, index_t) const {}
-template <class T>
-void CusolverQr<T>::factor() const {}
-template <class T>
-void CusolverQr<T>::form_q() const {}
-template <class T>
-void CusolverQr<T>::multiply(Op, T*, index_t) const {}
-template <class T>
-void CusolverQr<T>::multiply_on_device(Op, T*, index_t) const {}
-template <class T>
-void CusolverQr<T>::solve(T*, index_t) const {}
-
-#endif
-
 template <class T>
 CusolverQr<T>::~CusolverQr() = default;
 
@@ -243,3 +207,4 @@ template class CusolverQr<float>;
 template class CusolverQr<double>;
 
 }  // namespace tesela
+#endif

@@ -11,9 +11,9 @@ namespace tesela {
 template <class T>
 class CusolverQr {
  public:
-  /// Allocates the matrix and the workspace. Throws EnvironmentError without a CUDA device, in a build without CUDA,
-  /// and without enough device memory, and ArgumentError for sizes beyond cuSOLVER's integers. Q is applied `at_once`
-  /// reflectors at a time; 0: as many as cuSOLVER accepts.
+  /// Allocates the matrix and the workspace. Throws EnvironmentError without a CUDA device or enough device memory,
+  /// and ArgumentError for sizes beyond cuSOLVER's integers. Q is applied `at_once` reflectors at a time; 0: as many as
+  /// cuSOLVER accepts.
   CusolverQr(index_t m, index_t n, index_t at_once = 0);
   ~CusolverQr();
   CusolverQr(const CusolverQr&) = delete;

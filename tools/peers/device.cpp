@@ -52,6 +52,9 @@ DeviceMemory::DeviceMemory(std::size_t bytes) {
   throw OutOfDeviceMemory(fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
 }
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }
+void DeviceMemory::download(void* to, std::size_t bytes) const {
+  check_device(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
 
 double event_seconds(const std::function<void(CUstream_st*)>& enqueue) {
   select_first_device();

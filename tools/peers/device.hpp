@@ -29,6 +29,7 @@ class DeviceMemory {
   T* as() const {
     return static_cast<T*>(data_);
   }
+  void download(void* to, std::size_t bytes) const;
 
  private:
   void* data_ = nullptr;

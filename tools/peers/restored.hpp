@@ -36,8 +36,10 @@ class RestoredMatrix {
   }
   /// Maps the user's memory, registered again after release(), so that no device has a copy.
   const TileMatrix<T>& on_host(Runtime& runtime, T* a, Shape shape, TileShape tile) {
-    return working_.emplace(
-        TileMatrix<T>::map(runtime, a, shape.rows, shape.cols, std::max<index_t>(shape.rows, 1), tile, "A"));
+    return on_host(runtime, a, shape, tile, std::max<index_t>(shape.rows, 1));
+  }
+  const TileMatrix<T>& on_host(Runtime& runtime, T* a, Shape shape, TileShape tile, index_t ld) {
+    return working_.emplace(TileMatrix<T>::map_block_cyclic(runtime, a, shape.rows, shape.cols, ld, tile, "A"));
   }
   /// Must be called before the user's memory is written.
   void release() { working_.reset(); }

@@ -1,6 +1,7 @@
 #include "tests/support/givens_problem.hpp"
 #include "tests/support/machine.hpp"
 #include "tests/support/vector_targets.hpp"
+#include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
@@ -35,7 +36,7 @@ double largest_difference(const Padded<T>& a, const Padded<T>& b) {
 }
 
 template <class T>
-Padded<T> identity(index_t m, index_t n) {
+Padded<T> padded_identity(index_t m, index_t n) {
   Padded<T> q(m, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i) q(i, j) = i == j ? T(1) : T(0);
@@ -47,7 +48,7 @@ Padded<T> identity(index_t m, index_t n) {
 template <class T>
 Outcome factor(Runtime& runtime, const Padded<T>& a, index_t nb, const GivensOptions& options) {
   const index_t m = a.m, n = a.n, k = std::min(m, n), mb = std::max<index_t>(m, 1);
-  Padded<T> f = a, q(m, k), r(k, n), carried = identity<T>(m, m), b = make_matrix<T>("uniform", m, 3), later = b;
+  Padded<T> f = a, q(m, k), r(k, n), carried = padded_identity<T>(m, m), b = make_matrix<T>("uniform", m, 3), later = b;
   Outcome outcome;
   {
     const auto A = f.map(runtime, {mb, nb}), Q = q.map(runtime, {mb, nb}, "Q"),
@@ -80,7 +81,7 @@ void check(Runtime& runtime, const std::string& kind, index_t m, index_t n, inde
   CAPTURE(kind, m, n, nb, options.window, options.block, options.order, static_cast<int>(options.method));
   const Padded<T> a = make_matrix<T>(kind, m, n);
   const Outcome x = factor(runtime, a, nb, options);
-  const Errors bound = bounds<T>(n);
+  const QrBounds bound = qr_bounds<T>(m, n);
   CHECK(x.errors.backward <= bound.backward);
   CHECK(x.errors.orthogonality <= bound.orthogonality);
   CHECK(x.carried_q <= bound.backward);
@@ -144,8 +145,8 @@ void check_bands_in_full_storage(Runtime& runtime) {
       const Padded<T> a = make_matrix<T>("band:" + std::to_string(b), n, n);
       const Outcome x = factor(runtime, a, 20, {GivensMethod::chain, "diagonal", 16});
       CHECK(x.rotations == band_rotations(n, b));
-      CHECK(x.errors.backward <= bounds<T>(n).backward);
-      CHECK(x.carried_q <= bounds<T>(n).backward);
+      CHECK(x.errors.backward <= qr_bounds<T>(n, n).backward);
+      CHECK(x.carried_q <= qr_bounds<T>(n, n).backward);
     }
 }
 
@@ -168,7 +169,7 @@ void check_bands(Runtime& runtime) {
         for (index_t i = 0; i < m; ++i)
           if (i - j > kl || j - i > ku) a(i, j) = 0;
       const index_t k = std::min(m, n);
-      Padded<T> q(m, k), carried = identity<T>(m, m), b = make_matrix<T>("uniform", m, 3);
+      Padded<T> q(m, k), carried = padded_identity<T>(m, m), b = make_matrix<T>("uniform", m, 3);
       index_t rotations = 0;
       {
         const auto AB = band.map(runtime, {band.m, n}), Q = q.map(runtime, {m, 16}), C = carried.map(runtime, {16, m});
@@ -184,9 +185,9 @@ void check_bands(Runtime& runtime) {
         for (index_t i = 0; i <= std::min(j, k - 1); ++i) r(i, j) = j - i <= kl + ku ? band(kl + ku + i - j, j) : T(0);
       for (index_t j = 0; j < k; ++j)
         for (index_t i = 0; i < m; ++i) economy(i, j) = carried(i, j);
-      CHECK(measure(a, q, r).backward <= bounds<T>(n).backward);
-      CHECK(measure(a, q, r).orthogonality <= bounds<T>(n).orthogonality);
-      CHECK(measure(a, economy, r).backward <= bounds<T>(n).backward);
+      CHECK(measure(a, q, r).backward <= qr_bounds<T>(m, n).backward);
+      CHECK(measure(a, q, r).orthogonality <= qr_bounds<T>(m, n).orthogonality);
+      CHECK(measure(a, economy, r).backward <= qr_bounds<T>(m, n).backward);
       if (m == n && kl <= 4) CHECK(rotations == band_rotations(n, kl));
       CHECK(band.padding_is_untouched());
     }

@@ -197,7 +197,7 @@ TEST_CASE("the limit of every check at the largest problem is useful, or its sta
 }
 
 TEST_CASE("the list of checks is complete") {
-  const std::filesystem::path commands = std::filesystem::path(TESELA_TEST_DATA) / "../../cli";
+  const std::filesystem::path commands = std::filesystem::path(TESELA_TEST_DATA) / "../../tools/commands";
   if (!std::filesystem::exists(commands)) SKIP("no sources here");
   const std::regex call(R"re((check|check_count|measured)\("([a-z_0-9]+)",\s*((?:[A-Za-z_:.]|\{)[A-Za-z_0-9:.]*))re");
   // Expressions of type Measured.

@@ -2,9 +2,9 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/econometrics/cusolver_sem.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/problems/econometrics/sem_data.hpp"
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <fmt/format.h>

@@ -14,7 +14,7 @@ bool FactorOptions::has(const std::string& peer) const {
 
 void FactorOptions::add_peers(CLI::App& app, const std::vector<std::string>& names) {
   own_ = names.front();
-  app.add_option("--peers", peers, "peers to run; the others are compared with the first")
+  app.add_option("--peers,--methods", peers, "methods to run; the others are compared with the first")
       ->delimiter(',')
       ->check(CLI::IsMember(names));
   app.add_option("--data", data, "host: transfers are timed; device: the data stay on the GPUs")

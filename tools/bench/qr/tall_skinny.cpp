@@ -3,6 +3,7 @@
 #include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/peers/cusolver_qr.hpp"
 #include "tools/peers/device.hpp"
+#include "tools/peers/generate.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
@@ -15,10 +16,6 @@
 
 #include <algorithm>
 #include <cstring>
-
-#if TESELA_HAVE_CUDA
-#include "tools/peers/generate.hpp"
-#endif
 
 namespace tesela::bench {
 namespace {
@@ -106,9 +103,7 @@ Peer cusolver_r(const TallSkinnyData<T>& data) {
   const auto run = [&data, solver] {
     const TallSkinnyCase& w = data.what();
     const PausedWorkers paused;
-#if TESELA_HAVE_CUDA
     if (w.on_device) generate(solver->a(), w.m, w.n, data.generator());
-#endif
     wait_for_idle_threads();
     return seconds_of([&] {
       if (!w.on_device) solver->upload(data.a());
@@ -133,7 +128,12 @@ void run(TallSkinnyBenchOptions o) {
   const TallSkinnyData<T> data(runtime, what);
   std::vector<Peer> peers;
   for (const std::string& name : o.peers)
-    peers.push_back(name == "tesela" ? tesela_r(data) : name == "lapack" ? lapack_r(data) : cusolver_r(data));
+    if (name == "tesela")
+      peers.push_back(tesela_r(data));
+    else if (name == "lapack")
+      peers.push_back(lapack_r(data));
+    else if constexpr (config::have_cuda)
+      peers.push_back(cusolver_r(data));
   const double bytes = static_cast<double>(o.m) * static_cast<double>(o.n) * sizeof(T);
   report.add({fmt::format("{} x {}", o.m, o.n), o.m, o.n, 0, fmt::format("{}x{}", what.rows, o.n), o.data, "GB/s"},
              alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return bytes / seconds * 1e-9; });

@@ -7,13 +7,13 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/lse_error.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/commands/least_squares/distances.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/least_squares/ols.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>

@@ -7,9 +7,8 @@
 #include "tools/app/sizes.hpp"
 #include "tools/commands/least_squares/distances.hpp"
 #include "tools/commands/least_squares/glm_library.hpp"
-#include "tools/commands/least_squares/ols_library.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
 #include "tools/commands/least_squares/wls_problem.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/host/lapack.hpp>
@@ -90,17 +89,18 @@ GeneralizedLeastSquares<T> solve_by_graph(const WlsOptions& o, const WlsProblem<
 template <class T>
 GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProblem<T>& p, Report& report) {
   report.problem()["method"] = o.method.name;
-  Timed runs;
-  GeneralizedLeastSquares<T> answer;
   if (o.by_weights()) {
-    HostMatrix<T> a = p.a.clone(), b = p.b.clone();
+    OlsProblem<T> scaled{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs};
+    scaled.command = "wls";
+    scaled.a = p.a.clone();
+    scaled.b = p.b.clone();
     const T unit = weight_unit(p.weights);
-    scale_rows(p.weights, unit, 0, {a.data(), o.m, o.n, a.ld()});
-    scale_rows(p.weights, unit, 0, {b.data(), o.m, o.rhs, b.ld()});
-    answer = of_rows(time_ols_library("wls", o.common, o.method, a, b, o.rcond, runs));
-    report_library(o.common, report, runs, wls_flops(o));
-    return answer;
+    scale_rows(p.weights, unit, 0, {scaled.a.data(), o.m, o.n, scaled.a.ld()});
+    scale_rows(p.weights, unit, 0, {scaled.b.data(), o.m, o.rhs, scaled.b.ld()});
+    const auto method = find_method(ols_table<T>(), o.method.name);
+    return of_rows(solve_by_library(o.common, report, method, scaled, wls_flops(o)));
   }
+  Timed runs;
   HostMatrix<T> factor = p.covariance.clone();
   if (o.by_sigma()) {
     if (lapack::potrf(o.m, factor.data(), factor.ld()) != 0)
@@ -111,7 +111,7 @@ GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProble
   LibraryModel<T> found = time_glm_library("wls", o.common, o.method, p.a, factor, p.b, runs);
   report_library(o.common, report, runs, wls_flops(o));
   Uncertainty<T> none;
-  answer = solve_by_graph(o, p, nullptr, none);
+  GeneralizedLeastSquares<T> answer = solve_by_graph(o, p, nullptr, none);
   if (answer.status == SolveStatus::ok && !found.regular) answer.status = SolveStatus::rank_deficient;
   if (answer.status != SolveStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
     answer.status = SolveStatus::not_finite;

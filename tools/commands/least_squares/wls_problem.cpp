@@ -1,6 +1,6 @@
 #include "tools/commands/least_squares/wls_problem.hpp"
 
-#include "tools/commands/least_squares/ols_method.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/host/blas.hpp>

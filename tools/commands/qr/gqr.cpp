@@ -8,7 +8,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/glm_error.hpp"
 #include "tools/checks/qr_error.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
