@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -116,9 +116,7 @@ TEMPLATE_TEST_CASE("tasks compute in place in an array on a device", "[gpu]", fl
       REQUIRE(std::abs(static_cast<double>(c(i, j))) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-TEST_CASE("earlier work on the default stream completes before the tasks", "[gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("earlier work on the default stream completes before the tasks", "") {
   constexpr index_t n = 64;
   DeviceArray<double> a(n, n, 1), c(n, n, 1);
   // Behaves like a copy that takes long.
@@ -170,9 +168,7 @@ TEST_CASE("a runtime that measures transfers changes neither the current device 
   }
 }
 
-TEST_CASE("host memory is refused as memory of a GPU", "[gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("host memory is refused as memory of a GPU", "") {
   std::vector<double> memory(100);
   CHECK_THROWS_MATCHES(TileMatrix<double>::map_device(runtime, memory.data(), 10, 10, 10, {5, 5}), ArgumentError,
                        MessageMatches(ContainsSubstring("not memory of CUDA device")));

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/reference.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
@@ -107,9 +107,7 @@ TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", fl
         }
 }
 
-TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "", float, double) {
   const GemmKernel kernel =
       GENERATE(GemmKernel::cublas, GemmKernel::naive, GemmKernel::shared, GemmKernel::coarse, GemmKernel::tuned);
   const int block = GENERATE(16, 32);
@@ -124,9 +122,7 @@ TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "[gpu]",
         }
 }
 
-TEST_CASE("the tuned gemm agrees on large tiles, with and without the hardware's bulk copies", "[gpu][sanitize]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("the tuned gemm agrees on large tiles, with and without the hardware's bulk copies", "[sanitize]") {
   for (const index_t k : {2, 16, 70})
     for (const Op op_a : {Op::none, Op::transpose})
       for (const Op op_b : {Op::none, Op::transpose})

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/qr/keep_r.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -39,22 +39,10 @@ void check(Runtime& runtime, Shape size, TileShape tile) {
       REQUIRE(a[static_cast<std::size_t>(i + j * ld)] == (i >= m ? T(-77) : i < k ? r(i, j) : T(0)));
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
-  for (const Shape size : {Shape{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 7}, {7, 1}, {20, 20}, {33, 20}, {20, 33}, {40, 7}})
-    for (const TileShape tile : {TileShape{8, 8}, {7, 5}, {5, 7}, {40, 4}, {4, 40}, {64, 64}, {1, 1}})
-      check<T>(runtime, size, tile);
-}
-
 }  // namespace
 
-TEMPLATE_TEST_CASE("keep_r leaves R in the memory of A", "[qr]", float, double) {
-  Runtime runtime({.cpus = 2, .gpus = 0});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("keep_r leaves R in the memory of A on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
+WORKERS_TEMPLATE_TEST_CASE("keep_r leaves R in the memory of A", "[sanitize]", float, double) {
+  for (const Shape size : {Shape{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 7}, {7, 1}, {20, 20}, {33, 20}, {20, 33}, {40, 7}})
+    for (const TileShape tile : {TileShape{8, 8}, {7, 5}, {5, 7}, {40, 4}, {4, 40}, {64, 64}, {1, 1}})
+      check<TestType>(runtime, size, tile);
 }

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/host/lapack.hpp>
@@ -211,9 +211,7 @@ TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, dou
   check_every_tree(runtime, TestType(0), {0, 3});
 }
 
-TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", float, double) {
   check_every_tree_once(runtime, TestType(0));
 }
 
@@ -223,9 +221,7 @@ TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", 
   check_every_tree_once(runtime, TestType(0));
 }
 
-TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, double) {
   check_qr<TestType>(runtime, {700, 300}, {700, 100}, {});
   check_qr<TestType>(runtime, {700, 300}, {256, 128}, {"domain:2", 0, false, true});
   check_qr<TestType>(runtime, {700, 300}, {128, 128}, {"greedy", 48, true, true});
@@ -233,9 +229,7 @@ TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "[gpu]", float, 
   check_qr<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[sanitize]", float, double) {
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"diagonal", 3, false, true});
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"greedy", 0, true, false});
   check_qr_briefly<TestType>(runtime, {1100, 40}, {1100, 40}, {});  // panels of several thread blocks

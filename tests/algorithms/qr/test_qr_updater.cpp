@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tall_skinny.hpp"
 #include "tests/support/toy_kernels.hpp"
 
@@ -76,8 +76,10 @@ void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t
   }
 }
 
-template <class T>
-void check_updates(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double) {
+  using T = TestType;
   check_updater<T>(runtime, 60, 5, 2, 1);
   check_updater<T>(runtime, 60, 5, 0, 7);
   check_updater<T>(runtime, 3, 5, 1, 1);
@@ -86,19 +88,6 @@ void check_updates(Runtime& runtime) {
   check_updater<T>(runtime, 1000, 40, 3, 1000);
   check_updater<T>(runtime, 1000, 200, 2, 400);
   check_updater<T>(runtime, 1000, 1, 1, 400);
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_updates<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_updates<TestType>(runtime);
 }
 
 TEST_CASE("rows lost by a cancellation are reported by later calls") {

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tall_skinny.hpp"
 #include <tesela/algorithms/qr/streamed_r.hpp>
 
@@ -114,9 +114,7 @@ TEST_CASE("streamed R keeps only a few blocks in memory") {
   }
 }
 
-TEST_CASE("R of streamed rows agrees on a GPU", "[gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("R of streamed rows agrees on a GPU", "") {
   for (const index_t n : {20, 300})
     for (const index_t rows : {0, 170}) {
       const auto a = random<double>(1000, n);
@@ -125,9 +123,7 @@ TEST_CASE("R of streamed rows agrees on a GPU", "[gpu]") {
     }
 }
 
-TEST_CASE("R of a few streamed rows agrees on a GPU", "[gpu][sanitize]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("R of a few streamed rows agrees on a GPU", "[sanitize]") {
   const auto a = random<double>(60, 50);
   CHECK(gram_error(a, streamed(runtime, a, 25)) <= 60);
 }

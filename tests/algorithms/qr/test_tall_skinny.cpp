@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tall_skinny.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
@@ -24,23 +24,6 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-template <class T>
-void check_shapes(Runtime& runtime) {
-  for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
-    for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
-      const auto a = random<T>(m, n);
-      for (const TileShape tile : {TileShape{97, n}, {4096, n}, {500, 7}}) {
-        const auto r = r_of(runtime, a, tile);
-        CAPTURE(m, n, tile.mb, tile.nb);
-        CHECK(gram_error(a, r) <= 40);
-        if (m > 2 * n) CHECK(lapack_error(a, r) <= 200);
-        if (m == 0)
-          for (index_t j = 0; j < n; ++j)
-            for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
-      }
-    }
-}
-
 /// Checks the singular values of R for U diag(s) V^T with values from 1 down to 1 / kappa: correct to rounding relative
 /// to the largest. A method that uses A^T A misses all values below 1e-8.
 void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
@@ -62,73 +45,6 @@ void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
     CHECK(std::abs(found[k] - s[k]) <= 20 * epsilon);
   }
   CHECK(gram_error(a, r) <= 40);
-}
-
-template <class T>
-void check_scales(Runtime& runtime) {
-  const double large = std::is_same_v<T, double> ? 1e300 : 1e37, small = std::is_same_v<T, double> ? 1e-300 : 1e-37;
-  for (const index_t n : {3, 16, 20, 40, 200}) {
-    auto a = random<T>(900, n);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < a.m; ++i)
-        a(i, j) = static_cast<T>(a(i, j) * (j % 3 == 0 ? large : j % 3 == 1 ? small : 1.0));
-    auto r = r_of(runtime, a, {200, n});
-    CAPTURE(n);
-    CHECK(gram_error(a, r) <= 40);
-    CHECK(lapack_error(a, r) <= 200);
-    // Small rows, large rows and small rows again, so that the scale changes on the way.
-    a = random<T>(900, n, 3);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
-    r = r_of(runtime, a, {450, n});
-    CHECK(gram_error(a, r) <= 40);
-    CHECK(lapack_error(a, r) <= 200);
-  }
-}
-
-/// For equal columns the first reflector leaves rounding errors, and the next reflector acts on them.
-template <class T>
-void check_dependent(Runtime& runtime) {
-  for (const index_t n : {8, 16, 24, 32, 40, 90})
-    for (const index_t others : {0, 1, 3}) {
-      auto a = random<T>(900, n);
-      for (index_t j = 1; j < n - others; ++j)
-        for (index_t i = 0; i < a.m; ++i) a(i, j) = a(i, 0);
-      const auto r = r_of(runtime, a, {300, n});
-      CAPTURE(n, others);
-      CHECK(gram_error(a, r) <= 40);
-    }
-}
-
-template <class T>
-void check_special(Runtime& runtime) {
-  for (const index_t n : {2, 16, 33, 200}) {
-    CAPTURE(n);
-    Dense<T> zero(700, n);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < zero.m; ++i) zero(i, j) = 0;
-    auto r = r_of(runtime, zero, {300, n});
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
-
-    auto a = random<T>(700, n);
-    for (index_t i = 0; i < a.m; ++i) a(i, n / 2) = 0;  // a zero column among others
-    r = r_of(runtime, a, {300, n});
-    CHECK(gram_error(a, r) <= 40);
-    CHECK(r(n / 2, n / 2) == T(0));
-
-    for (const T bad : {nan_of<T>, std::numeric_limits<T>::infinity()})
-      for (const index_t row : {0, 299, 300, 699}) {
-        a = random<T>(700, n);
-        a(row, n / 2) = bad;
-        r = r_of(runtime, a, {300, n});
-        CAPTURE(bad, row);
-        CHECK_FALSE(std::isfinite(r(n / 2, n / 2)));
-        CHECK_FALSE(std::isfinite(r(0, n / 2)));
-        for (index_t j = 0; j < n / 2; ++j)
-          for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
-      }
-  }
 }
 
 /// Kinds of columns on both sides of the limit where GPUs use A^T A: below it, it is as accurate; above it, it would
@@ -198,9 +114,108 @@ std::vector<Dense<T>> many_rows_r(Runtime& runtime, bool one_tile) {
   return all;
 }
 
-/// Checks that NaN in R's strict lower triangle has no effect.
-template <class T>
-void check_lower_unread(Runtime& runtime) {
+struct TemporaryFile {
+  std::string path;
+  explicit TemporaryFile(const std::string& name)
+      : path((std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string()) {}
+  ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
+  for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
+    for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
+      const auto a = random<TestType>(m, n);
+      for (const TileShape tile : {TileShape{97, n}, {4096, n}, {500, 7}}) {
+        const auto r = r_of(runtime, a, tile);
+        CAPTURE(m, n, tile.mb, tile.nb);
+        CHECK(gram_error(a, r) <= 40);
+        if (m > 2 * n) CHECK(lapack_error(a, r) <= 200);
+        if (m == 0)
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == TestType(0));
+      }
+    }
+}
+
+WORKERS_TEST_CASE("R keeps singular values down to rounding", "") {
+  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
+    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
+}
+
+WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  using T = TestType;
+  const double large = std::is_same_v<T, double> ? 1e300 : 1e37, small = std::is_same_v<T, double> ? 1e-300 : 1e-37;
+  for (const index_t n : {3, 16, 20, 40, 200}) {
+    auto a = random<T>(900, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < a.m; ++i)
+        a(i, j) = static_cast<T>(a(i, j) * (j % 3 == 0 ? large : j % 3 == 1 ? small : 1.0));
+    auto r = r_of(runtime, a, {200, n});
+    CAPTURE(n);
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(lapack_error(a, r) <= 200);
+    // Small rows, large rows and small rows again, so that the scale changes on the way.
+    a = random<T>(900, n, 3);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
+    r = r_of(runtime, a, {450, n});
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(lapack_error(a, r) <= 200);
+  }
+}
+
+// For equal columns the first reflector leaves rounding errors, and the next reflector acts on them.
+WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  for (const index_t n : {8, 16, 24, 32, 40, 90})
+    for (const index_t others : {0, 1, 3}) {
+      auto a = random<TestType>(900, n);
+      for (index_t j = 1; j < n - others; ++j)
+        for (index_t i = 0; i < a.m; ++i) a(i, j) = a(i, 0);
+      const auto r = r_of(runtime, a, {300, n});
+      CAPTURE(n, others);
+      CHECK(gram_error(a, r) <= 40);
+    }
+}
+
+WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  using T = TestType;
+  for (const index_t n : {2, 16, 33, 200}) {
+    CAPTURE(n);
+    Dense<T> zero(700, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < zero.m; ++i) zero(i, j) = 0;
+    auto r = r_of(runtime, zero, {300, n});
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
+
+    auto a = random<T>(700, n);
+    for (index_t i = 0; i < a.m; ++i) a(i, n / 2) = 0;  // a zero column among others
+    r = r_of(runtime, a, {300, n});
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(r(n / 2, n / 2) == T(0));
+
+    for (const T bad : {nan_of<T>, std::numeric_limits<T>::infinity()})
+      for (const index_t row : {0, 299, 300, 699}) {
+        a = random<T>(700, n);
+        a(row, n / 2) = bad;
+        r = r_of(runtime, a, {300, n});
+        CAPTURE(bad, row);
+        CHECK_FALSE(std::isfinite(r(n / 2, n / 2)));
+        CHECK_FALSE(std::isfinite(r(0, n / 2)));
+        for (index_t j = 0; j < n / 2; ++j)
+          for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
+      }
+  }
+}
+
+// Checks that NaN in R's strict lower triangle has no effect.
+WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sanitize]", float, double) {
+  using T = TestType;
   for (const index_t n : {3, 16, 33, 200}) {
     auto all = random<T>(n + 50, n, 4);  // the rows of R and 50 more
     for (index_t j = 0; j < n; ++j)
@@ -221,90 +236,7 @@ void check_lower_unread(Runtime& runtime) {
   }
 }
 
-struct TemporaryFile {
-  std::string path;
-  explicit TemporaryFile(const std::string& name)
-      : path((std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string()) {}
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_shapes<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_shapes<TestType>(runtime);
-}
-
-TEST_CASE("R keeps singular values down to rounding") {
-  Runtime runtime({.gpus = 0});
-  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
-    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
-}
-
-TEST_CASE("R keeps singular values down to rounding on a GPU", "[gpu]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
-    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
-}
-
-TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_scales<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow on a GPU", "[gpu]", float,
-                   double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_scales<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_dependent<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("R of equal columns is backward stable on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_dependent<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_special<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_special<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_lower_unread<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("elements below the diagonal of R are not read on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_lower_unread<TestType>(runtime);
-}
-
-TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU", "[gpu]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU", "") {
   for (const index_t n : {7, 16, 24, 32}) {
     const auto a = random<double>(400'001, n);
     CAPTURE(n);
@@ -354,9 +286,7 @@ TEST_CASE("a NaN in the last of many rows appears in R on a GPU", "[gpu]") {
     for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
 }
 
-TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[sanitize]", float, double) {
   const index_t m = (index_t{1} << 20) + 2, n = 10;
   for (const Columns kind : {Columns::apart, Columns::alike}) {
     const auto a = columns<TestType>(kind, 2 * m, n);

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
@@ -136,21 +136,18 @@ void check_transform(Runtime& runtime, index_t n, index_t k) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sine transforms agree with sums", "[toeplitz]", float, double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("sine transforms agree with sums", "", float, double) {
   for (const index_t n : {1, 2, 3, 64, 501})
     for (const index_t k : {1, 3}) check_transform<TestType>(runtime, n, k);
 }
 
-TEMPLATE_TEST_CASE("the pivoted Cauchy-like inverse solves to rounding or reports the failure", "[toeplitz]", float,
-                   double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("the pivoted Cauchy-like inverse solves to rounding or reports the failure", "", float,
+                           double) {
   check_all<TestType, CauchyInverse>(runtime);
 }
 
-TEMPLATE_TEST_CASE("the Cauchy-like factorization solves to rounding or reports the failure", "[toeplitz]", float,
-                   double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("the Cauchy-like factorization solves to rounding or reports the failure", "", float,
+                           double) {
   check_all<TestType, CauchyFactorization>(runtime);
 }
 
@@ -204,17 +201,7 @@ TEST_CASE("Cauchy-like solvers refuse invalid shapes", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like solvers work on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  for (const index_t n : {1, 2, 3, 64, 501}) check_transform<TestType>(runtime, n, 3);
-  check_all<TestType, CauchyInverse>(runtime);
-  check_all<TestType, CauchyFactorization>(runtime);
-}
-
-TEMPLATE_TEST_CASE("Cauchy-like solvers work under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Cauchy-like solvers work under a sanitizer", "[toeplitz][sanitize]", float, double) {
   check_transform<TestType>(runtime, 21, 2);
   check_shifts<TestType, CauchyFactorization>(runtime, 21);
   check_shifts<TestType, CauchyInverse>(runtime, 21);

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
@@ -36,26 +36,9 @@ void check_definite(Runtime& runtime, std::initializer_list<index_t> sizes) {
       }
 }
 
-void check_refused(Runtime& runtime) {
-  for (const index_t n : {1, 2, 40}) {
-    const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
-    const auto b = random_columns<double>(n, 3, 5);
-    const auto broken = solve_by_gradients(runtime, second, 4.0, b);  // negative definite
-    CHECK(broken.status.info == n);
-    for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
-    check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
-  }
-  // T - sigma I is indefinite although its circulant matrix is definite; a search direction shows it.
-  const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
-  const auto b = random_columns<double>(400, 1, 5);
-  CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
-  CHECK(solve_by_gradients(runtime, t, 4e-5, b, {8, 0}).status.ok());
-}
-
 }  // namespace
 
-TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "[toeplitz]", float, double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "", float, double) {
   check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});  // 1009 is prime
 }
 
@@ -79,27 +62,27 @@ TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[to
     }
 }
 
-TEST_CASE("gradients report matrices that are not definite and columns that are not finite", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
-  check_refused(runtime);
+WORKERS_TEST_CASE("gradients report matrices that are not definite and columns that are not finite", "") {
+  for (const index_t n : {1, 2, 40}) {
+    const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
+    const auto b = random_columns<double>(n, 3, 5);
+    const auto broken = solve_by_gradients(runtime, second, 4.0, b);  // negative definite
+    CHECK(broken.status.info == n);
+    for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
+    check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
+  }
+  // T - sigma I is indefinite although its circulant matrix is definite; a search direction shows it.
+  const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
+  const auto b = random_columns<double>(400, 1, 5);
+  CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
+  CHECK(solve_by_gradients(runtime, t, 4e-5, b, {8, 0}).status.ok());
 }
 
-TEMPLATE_TEST_CASE("gradients work on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});
-  check_refused(runtime);
-}
-
-TEMPLATE_TEST_CASE("gradients work under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("gradients work under a sanitizer", "[toeplitz][sanitize]", float, double) {
   check_definite<TestType>(runtime, {1, 65});
 }
 
-TEST_CASE("gradients solve a long system on a GPU", "[toeplitz][gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("gradients solve a long system on a GPU", "[toeplitz]") {
   const index_t n = index_t{1} << 18;
   const auto t = toeplitz_column<double>({ToeplitzKind::spd}, n);
   const auto b = random_columns<double>(n, 1, 5);

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
@@ -129,16 +129,6 @@ void check_inverse(Runtime& runtime, index_t n) {
   });
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
-  for (const index_t n : {1, 2, 7, 150}) {
-    check_recursions<T>(runtime, n);
-    check_inverse<T, GohbergSemencul>(runtime, n);
-    check_inverse<T, CauchyInverse>(runtime, n);
-    check_inverse<T, CauchyFactorization>(runtime, n);
-  }
-}
-
 /// Returns Y = T X + Y / 2 in one tile.
 template <class T>
 HostMatrix<T> product(Runtime& runtime, const HostMatrix<T>& t, T sigma, T alpha, const HostMatrix<T>& x,
@@ -156,15 +146,14 @@ HostMatrix<T> product(Runtime& runtime, const HostMatrix<T>& t, T sigma, T alpha
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly", "[toeplitz]", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
+WORKERS_TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly", "", float, double) {
+  using T = TestType;
+  for (const index_t n : {1, 2, 7, 150}) {
+    check_recursions<T>(runtime, n);
+    check_inverse<T, GohbergSemencul>(runtime, n);
+    check_inverse<T, CauchyInverse>(runtime, n);
+    check_inverse<T, CauchyFactorization>(runtime, n);
+  }
 }
 
 TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]", float, double) {

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
@@ -309,10 +309,8 @@ TEST_CASE("toeplitz_solve refuses invalid shapes", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("toeplitz_solve works on a GPU", "[toeplitz][gpu]", float, double) {
+GPU_TEMPLATE_TEST_CASE("toeplitz_solve works on a GPU", "[toeplitz]", float, double) {
   using T = TestType;
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
   for (const index_t n : {1, 5, 64, 501})
     for (const int kind : {0, 2, 4, 6, 9}) {
       const auto t = strange_column<T>(n, kind, 7);

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -281,15 +281,11 @@ TEMPLATE_TEST_CASE("tridiagonal_solve works on a GPU", "[tridiagonal][gpu]", flo
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve solves long systems on a GPU", "[tridiagonal][gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("tridiagonal_solve solves long systems on a GPU", "[tridiagonal]", float, double) {
   check_one_system<TestType>(runtime, {1000000, 5000001}, 1);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve works under a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("tridiagonal_solve works under a sanitizer", "[tridiagonal][sanitize]", float, double) {
   for (const Kind kind : {Kind::dominant, Kind::uniform})
     for (const index_t n : {5, 500, 6000})
       for (const index_t k : {5, 12}) {  // rows of 12 numbers are aligned

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/host/lapack.hpp>
@@ -264,9 +264,7 @@ TEMPLATE_TEST_CASE("a kept factorization works on a GPU", "[tridiagonal][gpu]", 
   }
 }
 
-TEMPLATE_TEST_CASE("a kept factorization works under a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("a kept factorization works under a sanitizer", "[tridiagonal][sanitize]", float, double) {
   check_all<TestType>(runtime, {1, 40}, {1, 70});
   check_breakdown<TestType>(runtime, 40);
 }

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/host/lapack.hpp>
@@ -46,51 +46,6 @@ std::pair<double, double> norms(Runtime& runtime, const TridiagonalOptions& opti
     for (const auto& [j, value] : row_of(a, options, n, i, 0)) dense(i, j) += value;
   const auto s = lapack::gesvd(n, n, dense.data(), dense.ld());
   return {1 / s.back(), s.front()};
-}
-
-/// Compares B = A X with sums in long double for every tiling, with one matrix for each system and one for all. Unused
-/// elements are NaN.
-template <class T>
-void check_product(Runtime& runtime) {
-  const T nan = std::numeric_limits<T>::quiet_NaN();
-  for (const SystemsIn systems : {SystemsIn::columns, SystemsIn::rows})
-    for (const bool periodic : {false, true})
-      for (const bool single : {false, true})
-        for (const auto& [n, k] : {std::pair<index_t, index_t>{0, 3}, {3, 0}, {1, 1}, {1, 4}, {2, 3}, {3, 1}, {23, 5}})
-          for (const auto& [mb, nb] : {std::pair<index_t, index_t>{64, 64}, {1, 1}, {7, 2}, {22, 3}, {23, 5}}) {
-            CAPTURE(systems == SystemsIn::rows, periodic, single, n, k, mb, nb);
-            const TridiagonalOptions options{systems, periodic};
-            const index_t matrices = single ? 1 : k;
-            auto a = filled<T>(runtime, options, n, matrices, tile_of(options, mb, nb), TridiagonalKind::uniform);
-            for (index_t s = 0; !periodic && n > 0 && s < matrices; ++s) {
-              const auto [r0, c0] = place(options, 0, s);
-              const auto [r1, c1] = place(options, n - 1, s);
-              a.dl(r0, c0) = a.du(r1, c1) = nan;
-            }
-            const auto A = diagonals<T>(runtime, options, n, matrices, tile_of(options, mb, nb));
-            A.dl.copy_from(a.dl.data(), a.dl.ld());
-            A.d.copy_from(a.d.data(), a.d.ld());
-            A.du.copy_from(a.du.data(), a.du.ld());
-            const auto [rows, columns] = shape_of(options, n, k);
-            const TileMatrix<T> X(runtime, rows, columns, tile_of(options, mb, nb)),
-                B(runtime, rows, columns, tile_of(options, mb, nb));
-            Graph g(runtime);
-            fill(g, X, Generator<T>{Pattern::uniform, T(0), 0, 3});
-            tridiagonal_multiply(g, A, X, B, options);
-            REQUIRE(g.wait().ok());
-            const HostMatrix<T> x = gathered(X), b = gathered(B);
-            for (index_t s = 0; s < k; ++s)
-              for (index_t i = 0; i < n; ++i) {
-                long double sum = 0;
-                for (const auto& [j, value] : row_of(a, options, n, i, single ? 0 : s)) {
-                  const auto [r, c] = place(options, j, s);
-                  sum += static_cast<long double>(value) * static_cast<long double>(x(r, c));
-                }
-                const auto [r, c] = place(options, i, s);
-                const auto error = static_cast<double>(std::fabs(sum - static_cast<long double>(b(r, c))));
-                REQUIRE(error <= 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
-              }
-          }
 }
 
 }  // namespace
@@ -170,15 +125,49 @@ TEST_CASE("generated tridiagonal matrices have the documented condition numbers"
       }
 }
 
-TEMPLATE_TEST_CASE("a tridiagonal product equals the sum of its terms", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_product<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("a tridiagonal product works on a GPU", "[gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_product<TestType>(runtime);
+// Compares B = A X with sums in long double for every tiling, with one matrix for each system and one for all. Unused
+// elements are NaN.
+WORKERS_TEMPLATE_TEST_CASE("a tridiagonal product equals the sum of its terms", "[sanitize]", float, double) {
+  using T = TestType;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (const SystemsIn systems : {SystemsIn::columns, SystemsIn::rows})
+    for (const bool periodic : {false, true})
+      for (const bool single : {false, true})
+        for (const auto& [n, k] : {std::pair<index_t, index_t>{0, 3}, {3, 0}, {1, 1}, {1, 4}, {2, 3}, {3, 1}, {23, 5}})
+          for (const auto& [mb, nb] : {std::pair<index_t, index_t>{64, 64}, {1, 1}, {7, 2}, {22, 3}, {23, 5}}) {
+            CAPTURE(systems == SystemsIn::rows, periodic, single, n, k, mb, nb);
+            const TridiagonalOptions options{systems, periodic};
+            const index_t matrices = single ? 1 : k;
+            auto a = filled<T>(runtime, options, n, matrices, tile_of(options, mb, nb), TridiagonalKind::uniform);
+            for (index_t s = 0; !periodic && n > 0 && s < matrices; ++s) {
+              const auto [r0, c0] = place(options, 0, s);
+              const auto [r1, c1] = place(options, n - 1, s);
+              a.dl(r0, c0) = a.du(r1, c1) = nan;
+            }
+            const auto A = diagonals<T>(runtime, options, n, matrices, tile_of(options, mb, nb));
+            A.dl.copy_from(a.dl.data(), a.dl.ld());
+            A.d.copy_from(a.d.data(), a.d.ld());
+            A.du.copy_from(a.du.data(), a.du.ld());
+            const auto [rows, columns] = shape_of(options, n, k);
+            const TileMatrix<T> X(runtime, rows, columns, tile_of(options, mb, nb)),
+                B(runtime, rows, columns, tile_of(options, mb, nb));
+            Graph g(runtime);
+            fill(g, X, Generator<T>{Pattern::uniform, T(0), 0, 3});
+            tridiagonal_multiply(g, A, X, B, options);
+            REQUIRE(g.wait().ok());
+            const HostMatrix<T> x = gathered(X), b = gathered(B);
+            for (index_t s = 0; s < k; ++s)
+              for (index_t i = 0; i < n; ++i) {
+                long double sum = 0;
+                for (const auto& [j, value] : row_of(a, options, n, i, single ? 0 : s)) {
+                  const auto [r, c] = place(options, j, s);
+                  sum += static_cast<long double>(value) * static_cast<long double>(x(r, c));
+                }
+                const auto [r, c] = place(options, i, s);
+                const auto error = static_cast<double>(std::fabs(sum - static_cast<long double>(b(r, c))));
+                REQUIRE(error <= 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+              }
+          }
 }
 
 TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same on a GPU", "[gpu][sanitize]", float, double) {

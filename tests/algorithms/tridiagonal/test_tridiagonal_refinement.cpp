@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/host/lapack.hpp>
@@ -329,9 +329,7 @@ TEST_CASE("refinement works on a GPU", "[tridiagonal][gpu]") {
   }
 }
 
-TEST_CASE("refinement works under a sanitizer", "[tridiagonal][gpu][sanitize]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("refinement works under a sanitizer", "[tridiagonal][sanitize]") {
   check_all<double>(runtime, true, {3, 500}, {5});
   check_breakdown<double>(runtime, true, 50, 20);
 }

@@ -1,5 +1,5 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -66,19 +66,11 @@ void check_all(Runtime* runtime, std::vector<index_t> orders) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve on a core", "", float, double) {
-  check_all<TestType>(nullptr, {1, 2, 31, 64, 100, 513});
+KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", float, double) {
+  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513, 700, 1100});
 }
 
-TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513, 700, 1100});
-}
-
-TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", float, double) {
   for (const Op op : {Op::none, Op::transpose}) {
     check<TestType>(&runtime, op, 100, 3, 0);
     check<TestType>(&runtime, op, 530, 3, 0);

@@ -1,5 +1,5 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
 #include <tesela/codelets/dense/row_update.hpp>
@@ -144,8 +144,10 @@ void check_row_update(Runtime* runtime, Op op, bool symmetric) {
   CHECK(worst <= 50 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-template <class T>
-void check_all(Runtime* runtime) {
+}  // namespace
+
+KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, double) {
+  using T = TestType;
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     for (const auto& [m, w, row] :
          {std::tuple{1, 1, 0}, {5, 1, 2}, {40, 32, 8}, {40, 33, 0}, {100, 64, 36}, {300, 70, 11}, {700, 97, 30}})
@@ -153,25 +155,11 @@ void check_all(Runtime* runtime) {
   check_row_update<T>(runtime, Op::transpose, false);
   check_row_update<T>(runtime, Op::none, false);
   check_row_update<T>(runtime, Op::transpose, true);
+  check<TestType>(runtime, 1100, 300, 20, Pivoting::tournament);
+  check<TestType>(runtime, 1300, 1050, 20, Pivoting::none, 70);
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor on a core", "", float, double) {
-  check_all<TestType>(nullptr);
-}
-
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime);
-  check<TestType>(&runtime, 1100, 300, 20, Pivoting::tournament);
-  check<TestType>(&runtime, 1300, 1050, 20, Pivoting::none, 70);
-}
-
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[sanitize]", float, double) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     check<TestType>(&runtime, 100, 70, 11, pivoting);
   check<TestType>(&runtime, 600, 33, 0, Pivoting::tournament);

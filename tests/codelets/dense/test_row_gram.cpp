@@ -1,5 +1,5 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/row_gram.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -48,21 +48,13 @@ void check(Runtime* runtime, Shape c, const RowGram<double>::Args& args) {
   CHECK(most <= 1e-14);
 }
 
-void check_all(Runtime* runtime) {
+}  // namespace
+
+KERNEL_TEST_CASE("products of rows are correct at and right of the diagonal", "[sanitize]") {
   check(runtime, {40, 70}, {5, 5, 0});
   check(runtime, {40, 70}, {25, 25, 20});
   check(runtime, {40, 70}, {5, 45, 0});
   check(runtime, {40, 30}, {60, 5, 0});
   check(runtime, {2100, 2130}, {7, 7, 0});
   check(runtime, {2100, 90}, {7, 2080, 15});
-}
-
-}  // namespace
-
-TEST_CASE("products of rows are correct at and right of the diagonal") { check_all(nullptr); }
-
-TEST_CASE("products of rows are correct on a GPU", "[gpu][sanitize]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_all(&runtime);
 }

@@ -1,5 +1,5 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/potrf.hpp>
 #include <tesela/codelets/eigen/ldlt.hpp>
 #include <tesela/host/lapack.hpp>
@@ -223,20 +223,12 @@ void check_pivots(Runtime* runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor on a core", "", float, double) {
-  check_pivots(nullptr);
-  check_all<TestType>(nullptr, {1, 2, 31, 33, 64, 100, 300});
+KERNEL_TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor", "", float, double) {
+  check_pivots(runtime);
+  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 257, 300, 513, 1300});
 }
 
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime, {1, 2, 31, 33, 64, 65, 100, 257, 513, 1300});
-}
-
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor under a sanitizer", "[sanitize]", float, double) {
   check_pivots(&runtime);
   check_potrf<TestType>(&runtime, 100);
   check_minor<TestType>(&runtime, 100, 70, TestType(-1));

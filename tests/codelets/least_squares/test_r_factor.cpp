@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -27,8 +27,10 @@ double condition_of(Runtime& runtime, index_t n, const std::vector<T>& r) {
   return condition(0, 0).read()(0, 0);
 }
 
-template <class T>
-void check_r_factor(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("condition, gathered R and norms agree with closed forms", "[sanitize]", float, double) {
+  using T = TestType;
   const double eps = std::numeric_limits<T>::epsilon(), huge = std::numeric_limits<T>::max() / 4;
   const T nan = std::numeric_limits<T>::quiet_NaN(), h = static_cast<T>(huge);
 
@@ -73,18 +75,4 @@ void check_r_factor(Runtime& runtime) {
   REQUIRE(g.wait().ok());
   norms.copy_to(found.data(), 3);
   for (index_t j = 0; j < 3; ++j) CHECK(found(j, 0) == 0);
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("condition, gathered R and norms agree with closed forms", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_r_factor<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("condition, gathered R and norms agree with closed forms on a GPU", "[gpu][sanitize]", float,
-                   double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_r_factor<TestType>(runtime);
 }

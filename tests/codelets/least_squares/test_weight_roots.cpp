@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/least_squares/weight_roots.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -50,8 +50,10 @@ Seen look(Runtime& runtime, const std::vector<T>& w, index_t parts) {
   return seen;
 }
 
-template <class T>
-void check_weight_roots(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("roots of weights and their ratio are correct", "[sanitize]", float, double) {
+  using T = TestType;
   for (const std::size_t m : {1, 7, 256, 257, 70001})
     for (const index_t parts : {1, 3, 128}) {
       CAPTURE(m, parts);
@@ -73,17 +75,4 @@ void check_weight_roots(Runtime& runtime) {
       const Seen none = look(runtime, std::vector<T>(m, T(0)), parts);
       CHECK((none.good && none.counted == 0 && std::isinf(none.smallest)));
     }
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("roots of weights and their ratio are correct", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_weight_roots<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("roots of weights are correct on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_weight_roots<TestType>(runtime);
 }

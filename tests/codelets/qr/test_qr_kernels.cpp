@@ -1,6 +1,6 @@
 #include "tests/support/lapack_qr.hpp"
-#include "tests/support/machine.hpp"
 #include "tests/support/qr_tiles.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -307,13 +307,6 @@ double graph_and_direct(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  CHECK(graph_and_direct<TestType>(runtime) == 0);
-}
-
-TEMPLATE_TEST_CASE("the CUDA QR kernels agree with the CPU kernels", "[gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  CHECK(graph_and_direct<TestType>(runtime) <= tolerance);
+WORKERS_TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double) {
+  CHECK(graph_and_direct<TestType>(runtime) <= (runtime.gpus() == 0 ? 0 : tolerance));
 }

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/support/cufft.hpp>
 #include <tesela/runtime/config.hpp>
@@ -197,8 +197,6 @@ TEMPLATE_TEST_CASE("transforms are correct on a GPU", "[fft][gpu]", float, doubl
   for (index_t n = 20; n < 50; ++n) check<TestType>(runtime, n, 2);  // more plans than the cache keeps
 }
 
-TEMPLATE_TEST_CASE("transforms are correct under a sanitizer", "[fft][gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("transforms are correct under a sanitizer", "[fft][sanitize]", float, double) {
   for (const index_t n : {2, 30}) check<TestType>(runtime, n, 2);
 }

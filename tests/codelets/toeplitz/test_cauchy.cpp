@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
@@ -331,32 +331,18 @@ void check_breakdown(Runtime& runtime, index_t n) {
   }
 }
 
-template <class T>
-void check_small(Runtime& runtime) {
-  for (const index_t n : {1, 2, 3, 4, 5, 64, 65, 501}) check_against_lapack<T>(runtime, n);
-  for (const index_t n : {1, 2, 5, 64, 501}) check_breakdown<T>(runtime, n);
-}
-
 }  // namespace
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted on cores", "[cauchy]", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  check_small<TestType>(runtime);
+WORKERS_TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  for (const index_t n : {1, 2, 3, 4, 5, 64, 65, 501}) check_against_lapack<TestType>(runtime, n);
+  for (const index_t n : {1, 2, 5, 64, 501}) check_breakdown<TestType>(runtime, n);
   check_residual<TestType>(runtime, 2000, {0.125}, false);
   check_residual<TestType>(runtime, 4095, {18.01}, false);
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted on a GPU", "[cauchy][gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_small<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("Cauchy-like blocks of every distribution over threads are inverted on a GPU", "[cauchy][gpu]",
-                   float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Cauchy-like blocks of every distribution over threads are inverted on a GPU", "[cauchy]", float,
+                       double) {
   const Numbers one{0.125};
   Numbers many(300), enough(70);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = -30 + 0.2 * static_cast<double>(i) + 0.01;
@@ -373,10 +359,8 @@ TEMPLATE_TEST_CASE("Cauchy-like blocks of every distribution over threads are in
   for (const index_t n : {32768, 32769}) check_residual<TestType>(runtime, n, {-1e5, 0.125, 1e5}, false);
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted under a sanitizer", "[cauchy][gpu][sanitize]", float,
-                   double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted under a sanitizer", "[cauchy][sanitize]", float,
+                       double) {
   check_against_lapack<TestType>(runtime, 5);
   check_breakdown<TestType>(runtime, 5);
   check_residual<TestType>(runtime, 130, {0.125, -2}, false);
