@@ -59,7 +59,7 @@ Data::~Data() {
   try {
     if (registered()) submit_held(true);
   } catch (const std::exception&) {
-    // A task that cannot be submitted is dropped, with nobody here to tell.
+    // The task could not be submitted and is dropped; a destructor cannot report it.
   }
   if (slot_ != 0) state_->give_slot_back(slot_);
   state_->remove(*this);
@@ -70,21 +70,21 @@ Data::~Data() {
 void Data::leave() noexcept {
   if (home_rank_ >= 0 && home_rank_ != state_->rank) return release();
   if (handle_ != nullptr && on_release_ == OnRelease::drop && held_on_host_ == 0 && combine_calls_.empty())
-    // Tasks that were inserted keep the contents until they have run: an algorithm's temporaries make nobody wait.
+    // Submitted tasks keep the contents until they have run, so destroying an algorithm's temporary does not block.
     starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
   else
     release();
 }
 
 void Data::release() noexcept {
-  // Where this rank ends by an exception, others may never send.
+  // If this rank ends by an exception, others may never send.
   if (state_->messages != nullptr && (on_release_ == OnRelease::bring_home || home_rank_ >= 0) && has_value() &&
       std::uncaught_exceptions() == 0)
     bring_to_homes();
   if (handle_ == nullptr) return;
   auto* handle = static_cast<starpu_data_handle_t>(handle_);
   handle_ = nullptr;
-  // An access on the host that outlives the runtime would make StarPU wait for its end for ever.
+  // An unreleased host access would make StarPU wait forever.
   for (int held = held_on_host_; held > 0; --held) starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
   if (on_release_ == OnRelease::bring_home)
     starpu_data_unregister(handle);
@@ -137,7 +137,7 @@ void Data::set_label(std::shared_ptr<const std::string> name, index_t i, index_t
   if (handle_ != nullptr)
     starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle_), 2, static_cast<int>(i),
                                 static_cast<int>(j));
-  // All have what is at home: so does the one where it is written, and tasks that read it go there.
+  // All ranks have the contents of the home. The tile's rank writes it and runs the tasks that read it.
   if (state_->messages != nullptr && has_home_) where_.holder = where_.place = state_->rank_of(i, j);
 }
 
@@ -156,7 +156,7 @@ void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<st
   combine_calls_.push_back(std::move(combine_call));
   zero_ = &zero;
   combine_ = &combine;
-  // No arguments for zero: StarPU 1.4 does not pass them on to the workers that begin a reduction (see run_variant).
+  // No arguments for zero: StarPU 1.4 does not pass them to workers that begin a reduction (see run_variant).
   starpu_data_set_reduction_methods_with_args(registered, combine.starpu(), combine_calls_.back().data(), zero.starpu(),
                                               nullptr);
 }

@@ -7,8 +7,8 @@
 namespace tesela {
 namespace detail {
 
-/// A string of this thread's, one for each Tag. The main thread's ends before the exit handlers, which may throw and
-/// catch like everybody: they get another one.
+/// A string of this thread, one for each Tag. The main thread destroys its thread-local strings before the exit
+/// handlers run; since these may throw and catch too, they get another string.
 template <class Tag>
 std::string& words_of_thread() {
   thread_local std::string* words = nullptr;
@@ -17,17 +17,17 @@ std::string& words_of_thread() {
   };
   [[maybe_unused]] thread_local End end;
   if (words == nullptr) words = new std::string;
-  return *words;  // NOLINT(clang-analyzer-cplusplus.NewDelete): End is the thread's, not this function's
+  return *words;  // the string belongs to the thread
 }
 
-/// What this thread threw last: what a rank has to say that ends without the others.
+/// Message of this thread's last exception; a rank that ends without the others prints it.
 inline std::string& last_error() { return words_of_thread<struct LastError>(); }
-/// The exit code that goes with it.
+/// Exit code of that exception.
 inline thread_local int last_error_code = 3;
 
 }  // namespace detail
 
-/// Base of everything Tesela throws. Numerical failures are not thrown: they are a Status in the result.
+/// Base of all exceptions of Tesela. Numerical failures are not thrown: they are a Status in the result.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what) : Error(what, 2) {}
@@ -39,40 +39,40 @@ class Error : public std::runtime_error {
   }
 };
 
-/// A wrong argument: names the routine, the argument and the value it had.
+/// A wrong argument. The message names the routine, the argument and its value.
 class ArgumentError : public Error {
  public:
   ArgumentError(const std::string& routine, const std::string& argument, const std::string& problem)
       : Error(routine + ": " + argument + ": " + problem) {}
 };
 
-/// An object used outside its lifetime or order: a second Runtime, a Graph that outlived its Runtime.
+/// An object used outside its lifetime or order, such as a second Runtime or a Graph that outlived its Runtime.
 class LifetimeError : public Error {
  public:
   using Error::Error;
 };
 
-/// A file that cannot be read or written, or whose contents are not what its format says.
+/// A file that cannot be read or written, or whose contents violate its format.
 class FileError : public Error {
  public:
   FileError(const std::string& path, const std::string& problem) : Error(path + ": " + problem) {}
 };
 
-/// The machine cannot do it: no worker can run a codelet, StarPU cannot start, memory or disk is exhausted, a device
-/// failed. The message names what is missing and what to set.
+/// The machine cannot do the work: no worker can run a codelet, StarPU cannot start, memory or disk is exhausted, or a
+/// device failed. The message names what is missing and what to set.
 class EnvironmentError : public Error {
  public:
   explicit EnvironmentError(const std::string& what) : Error(what, 3) {}
 };
 
-/// No worker of the runtime has a variant of the kernel it can run. The message names the kernel, its variants and the
-/// workers there are.
+/// No worker of the runtime can run a variant of the kernel. The message names the kernel, its variants and the
+/// available workers.
 class NoWorkerError : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;
 };
 
-/// The run was cancelled (Runtime::cancel, or Ctrl-C in the command): results are incomplete.
+/// The run was cancelled (by Runtime::cancel, or by Ctrl-C in the command): results are incomplete.
 class Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled", 130) {}

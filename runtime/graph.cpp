@@ -40,7 +40,7 @@ Graph::~Graph() {
     try {
       impl_->submit_held();
     } catch (const std::exception&) {
-      // Told by wait(), which nobody called.
+      // wait() would have reported it, but nobody called it.
     }
     state.wait_for(*impl_->tasks);
     const std::uint64_t seen = impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop);
@@ -72,7 +72,7 @@ void Graph::submit() {
 Status Graph::wait() {
   submit();
   if (impl_->state->messages != nullptr) impl_->require_same_graph();
-  // All on their way while the last tasks run; one after the other they would take longer than a short task.
+  // Starts all copies while the last tasks run; copied in turn, they would take longer than a short task.
   std::vector<index_t>& written = impl_->written_statuses;
   std::sort(written.begin(), written.end());
   for (const index_t k : written) prefetch(*impl_->statuses[static_cast<std::size_t>(k)].data, -1);
@@ -135,7 +135,7 @@ void Graph::prefetch(detail::Data& data, int gpu) {
     const unsigned node = nodes[static_cast<std::size_t>(gpu) % nodes.size()];
     return impl_->in_order(data, false, [=] { starpu_data_prefetch_on_node(handle, node, 1); });
   }
-  // An acquisition waits for the tasks before it, where StarPU's own prefetch would overtake them.
+  // An acquisition waits for earlier tasks; StarPU's own prefetch would overtake them.
   impl_->in_order(data, false, [handle, tasks = impl_->tasks.get()] { detail::bring_home(handle, *tasks); });
 }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-// What a program does with a tile between tasks: it waits for the tile, holds it, and gives it back.
+// Host accesses to a tile: wait, hold, release.
 
 namespace tesela::detail {
 namespace {
 
-/// Throws why, if tasks that wrote this data were dropped. Who writes also hears of any that nobody was told of: loops
-/// that fill a tile again and again end so.
+/// Throws the reason if tasks that write this data were dropped. A host access that writes also throws unreported
+/// reasons, so that a loop that fills one tile repeatedly ends.
 void throw_if_dropped(const Data& data, Mode mode) {
   const std::uint64_t reported = drains_reported;
   if (const GraphPart* const part = data.writer().get(); part != nullptr && !part->over)
@@ -40,7 +40,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   }
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
-    throw EnvironmentError("a tile could not be brought to host memory");
+    throw EnvironmentError("a tile could not be copied to host memory");
   try {
     throw_if_dropped(data, mode);
   } catch (const Error&) {
@@ -67,7 +67,7 @@ void Data::acquire_home(Mode mode) {
   if (has_home_) {
     auto* registered = static_cast<starpu_data_handle_t>(handle());
     if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
-      throw EnvironmentError("a tile could not be brought to where it is at home");
+      throw EnvironmentError("a tile could not be copied to its home");
     starpu_data_release_on_node(registered, home_node_);
     throw_if_dropped(*this, mode);
   }
@@ -86,7 +86,7 @@ int take_status(Data& data) {
   const bool alone = data.state_->messages == nullptr, here = alone || data.where_.at(data.state_->rank);
   const auto access = [&](starpu_data_access_mode mode) {
     if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, mode) != 0)
-      throw EnvironmentError("a status could not be brought to host memory");
+      throw EnvironmentError("a status could not be copied to host memory");
     int& value = *static_cast<int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data);
     const int found = value;
     if (mode == STARPU_W) value = 0;
@@ -94,7 +94,7 @@ int take_status(Data& data) {
     return found;
   };
   const int taken = here ? access(STARPU_R) : 0;
-  // Only where it changes: copies on GPUs stay good.
+  // Written only if it changes, so that copies on GPUs stay valid.
   if (taken != 0 || !here) access(STARPU_W);
   data.set_writer(nullptr);
   if (!alone) data.written_by_all();

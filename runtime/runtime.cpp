@@ -27,8 +27,8 @@
 namespace tesela {
 namespace {
 
-/// The thread's current CUDA device is what it was, when this ends: StarPU's first start on a machine measures
-/// transfers between all devices on the caller's thread, and leaves it at the last.
+/// Restores the thread's current CUDA device at its end: StarPU's first start on a machine measures transfers between
+/// all devices on the caller's thread and leaves the last device current.
 class KeptDevice {
  public:
 #if TESELA_HAVE_CUDA
@@ -48,14 +48,14 @@ class KeptDevice {
 
 std::atomic<bool> running{false};
 
-/// The running one's trace_dir. Never destroyed: a Runtime may end in an exit handler.
+/// trace_dir of the running Runtime. Never destroyed, since a Runtime may end in an exit handler.
 std::string& recorded_in() {
   static auto& directory = *new std::string;
   return directory;
 }
 
 std::mutex current_mutex;
-detail::RuntimeState* current = nullptr;  // while it runs
+detail::RuntimeState* current = nullptr;  // null unless a Runtime runs
 
 bool known_scheduler(const std::string& name) {
   for (const std::string& known : Runtime::schedulers())
@@ -69,10 +69,10 @@ std::string list_of_schedulers() {
   return list;
 }
 
-/// Keeps a core for the thread that inserts tasks. With a GPU's driver, which never sleeps, and workers on all others,
-/// that thread had to share the driver's, each of the two waiting for the other's time slice (4 ms) to end: a loop that
-/// reads results took up to four times as long on 16 cores. Call it when what the options say is in the environment.
-/// StarPU-MPI's communication thread, which polls, gets one more.
+/// Reserves a core for the thread that inserts tasks. On GPU machines it would otherwise share a core with a GPU's
+/// driver thread, which never sleeps, and each would wait for the other's time slice (4 ms): a loop that reads results
+/// took up to four times as long on 16 cores. Reserves one more for StarPU-MPI's polling thread. Call it after the
+/// options are in the environment.
 void reserve_cores(detail::ScopedEnvironment& env, bool several) {
   for (const char* decided : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
     if (std::getenv(decided) != nullptr) return;
@@ -82,7 +82,7 @@ void reserve_cores(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
-/// Workers look for work without a pause: of many on a core none gets far, and StarPU's start alone takes minutes.
+/// Workers poll for work. Many of them on one core make no progress; even StarPU's start takes minutes.
 void require_cores_for(int workers) {
   constexpr int anywhere = 8, on_each = 4;
   const int cores = workers > anywhere ? detail::usable_cores() : 0;
@@ -106,7 +106,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
     env.set("STARPU_SCHED", gpus_wanted && count_cuda_devices() > 0 ? "dmdas" : "lws");
   } else if (!known_scheduler(name)) {
     throw EnvironmentError("STARPU_SCHED=" + std::string(name) +
-                           " is no StarPU scheduler; set one of: " + list_of_schedulers());
+                           " is not a StarPU scheduler; set one of: " + list_of_schedulers());
   }
   for (const auto& [value, variable, argument] :
        {std::tuple{options.cpus, "STARPU_NCPU", "cpus"}, std::tuple{options.gpus, "STARPU_NCUDA", "gpus"}})
@@ -136,13 +136,13 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   detail::provide_home(env);
   reserve_cores(env, several);
   if (!options.trace_dir.empty()) {
-    if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share it
+    if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share the folder
     recorded_in() = options.trace_dir;
-    // Who is which rank stands in the first events.
+    // The first events name the ranks.
     starpu_fxt_autostart_profiling(options.trace_from_start || several ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
-    env.unset("STARPU_FXT_SUFFIX");  // the file's name is what convert_trace looks for
+    env.unset("STARPU_FXT_SUFFIX");  // convert_trace expects the default name
   } else {
     recorded_in().clear();
     detail::check_trace_prefix();
@@ -186,8 +186,8 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     apply(options, env, state_->messages != nullptr);
     starpu_conf conf;
     starpu_conf_init(&conf);
-    conf.catch_signals = 0;  // Ctrl-C belongs to the application
-    // Under any scheduler a profiled run keeps histories, which Bounds reads.
+    conf.catch_signals = 0;  // the application handles Ctrl-C
+    // Keeps histories under any scheduler, for Bounds.
     if (options.profile && std::getenv("STARPU_CALIBRATE") == nullptr) conf.calibrate = 1;
     const int status = [&] {
       [[maybe_unused]] const KeptDevice same;
@@ -197,7 +197,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
       throw EnvironmentError("StarPU found no worker to start (" + detail::describe_variable("STARPU_NCPU") + ", " +
                              detail::describe_variable("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
-    if (state_->messages != nullptr) state_->messages->start();  // it reads the environment too
+    if (state_->messages != nullptr) state_->messages->start();  // start() also reads the environment
     state_->scheduler = std::getenv("STARPU_SCHED");
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
@@ -221,7 +221,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     starpu_cusolver_init();
   }
 #endif
-  // Of the process, not of one start of StarPU: it may still be what the Runtime before this one said.
+  // The setting belongs to the process, so a previous Runtime's value may still be set.
   starpu_profiling_status_set(options.profile ? STARPU_PROFILING_ENABLE : STARPU_PROFILING_DISABLE);
   reset_statistics();
   const std::lock_guard lock(current_mutex);
@@ -236,7 +236,7 @@ Runtime::~Runtime() {
   try {
     state_->submit_held(detail::RuntimeState::every_graph);
   } catch (const std::exception&) {
-    // Told by Graph::wait, which nobody called.
+    // Graph::wait would have reported it, but nobody called it.
   }
   if (std::uncaught_exceptions() > 0) detail::leave_ranks(*state_);
   starpu_task_wait_for_all();
@@ -253,7 +253,7 @@ Runtime::~Runtime() {
   state_->alive = false;
   starpu_shutdown();
   if (!recorded_in().empty() && std::uncaught_exceptions() == 0) {
-    if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts what all have written
+    if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts the events of all ranks
     if (state_->rank == 0) detail::remove_events_beyond(recorded_in(), state_->ranks);
   }
   running = false;
@@ -309,7 +309,7 @@ std::string Runtime::starpu_version() {
 
 PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : state_(runtime.state()) {
   if (state_->gpus == 0 || bytes == 0) return;
-  // CUDA refuses to copy from or to a block that is page-locked in part, and StarPU then ends the process.
+  // CUDA refuses to copy from or to a partly page-locked block, and StarPU then ends the process.
   const auto* const begin = static_cast<const std::byte*>(data);
   const std::scoped_lock lock(state_->mutex);
   const auto inside = [&](const detail::RuntimeState::Mapped& other) {
@@ -371,7 +371,7 @@ void wait_for_default_stream([[maybe_unused]] int device) {
   const cudaError_t status = cudaStreamSynchronize(cudaStreamLegacy);
   if (switched) cudaSetDevice(current);
   if (status != cudaSuccess)
-    throw EnvironmentError(std::string("what was under way on the user's stream: ") + cudaGetErrorString(status));
+    throw EnvironmentError(std::string("work on the user's stream failed: ") + cudaGetErrorString(status));
 #endif
 }
 

@@ -9,11 +9,11 @@
 
 namespace tesela {
 
-/// A matrix on the host with elements element(i, j), its columns filled by all cores.
+/// Returns a host matrix with elements element(i, j); all cores fill its columns.
 template <class T, class Element>
 HostMatrix<T> filled(Shape shape, const Element& element) {
   HostMatrix<T> a(shape.rows, shape.cols);
-  if (a.size() == 0) return a;  // also where there are endless empty columns
+  if (a.size() == 0) return a;  // there may be very many empty columns
   const index_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::jthread> team;
   for (index_t t = 0; t < threads; ++t)
@@ -25,7 +25,7 @@ HostMatrix<T> filled(Shape shape, const Element& element) {
   return a;
 }
 
-/// A generated matrix on the host.
+/// Returns a generated host matrix.
 template <class T>
 HostMatrix<T> generate(Shape shape, Generator<T> element) {
   element.rows = shape.rows;

@@ -12,8 +12,8 @@
 
 namespace tesela {
 
-/// Calls f(first, some) for parts of 0 … count - 1, all but the last of `part` >= 1, on all cores. Throws what f threw
-/// for the first part that failed, when all have ended.
+/// Calls f(first, count) on all cores for consecutive parts of 0 … count - 1, each of length `part` >= 1 except the
+/// last. When all calls have ended, throws the exception of the first part that failed.
 template <class F>
 void in_parts(index_t count, index_t part, const F& f) {
   const index_t parts = ceil_div(count, part);

@@ -5,8 +5,8 @@
 
 namespace tesela {
 
-/// Zeros that all cores write, and so provide with memory at once: a large matrix that one core touches first takes it
-/// a second for every 2 or 3 GB. Throws as HostMatrix does.
+/// Returns zeros that all cores write, so that all of them allocate pages: one core alone allocates only 2 or 3 GB/s.
+/// Throws as HostMatrix does.
 template <class T>
 HostMatrix<T> touched_zeros(index_t rows, index_t cols) {
   constexpr index_t part = index_t{1} << 21;

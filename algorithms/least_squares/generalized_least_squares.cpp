@@ -36,7 +36,7 @@ GeneralizedLeastSquares<T> with(LeastSquares<T> answer, CovariancePath path, dou
   return result;
 }
 
-/// F is diagonal and regular: rows are divided by it.
+/// Solves for a regular diagonal F: divides rows by it.
 template <class T>
 GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
                                    const OlsOptions& options) {
@@ -51,7 +51,7 @@ GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileM
               static_cast<double>(most / least), F.rows());
 }
 
-/// Solves the model b = A x + F u for an F of this rank; `units` is set if the equations were scaled.
+/// Solves the model b = A x + F u for an F of the given rank; `units` is set if the equations were scaled.
 template <class T>
 GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
                                     index_t rank, const OlsOptions& options,
@@ -60,7 +60,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   GlmOptions of_model;
   const TileShape wanted = suitable_glm_tiles(g.runtime(), of_model.method, m, A.n(), p).a;
   if (g.runtime().gpus() == 0 &&
-      wanted.mb > A.tile_shape().mb) {  // beside F a copy in the tiles that glm wants is small
+      wanted.mb > A.tile_shape().mb) {  // next to F, a copy of A in the tiles that glm prefers is small
     const TileMatrix<T> a(g.runtime(), m, A.n(), wanted, "A"), b(g.runtime(), m, B.n(), {wanted.mb, B.tile_shape().nb});
     rearrange(g, A, {}, a);
     rearrange(g, B, {}, b);
@@ -82,11 +82,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   answer.residual_norms.assign(static_cast<std::size_t>(B.n()), std::numeric_limits<T>::quiet_NaN());
   if (s.X.shape() == Shape{A.n(), B.n()} && s.U.cols() == B.n()) answer.residual_norms = column_norms(s.U);
   answer.degrees_of_freedom = s.rank_b;
-  answer.status = s.status == GlmStatus::ok               ? OlsStatus::ok
-                  : s.status == GlmStatus::rank_deficient ? OlsStatus::rank_deficient
-                  : s.status == GlmStatus::inconsistent   ? OlsStatus::inconsistent
-                  : s.status == GlmStatus::not_finite     ? OlsStatus::not_finite
-                                                          : OlsStatus::inaccurate;
+  answer.status = s.status;
   GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, rank);
   result.U = s.U.clone();
   result.multipliers = s.multipliers.clone();
@@ -97,8 +93,8 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   return result;
 }
 
-/// Solves by F^-1 [A b] if F is well conditioned. `divide` replaces [A b] by it, and returns F's condition and whether
-/// it did.
+/// Solves by F^-1 [A b] if F is well conditioned. `divide` divides [A b] by F and returns F's condition and whether it
+/// did.
 template <class T, class Divide>
 std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                       const OlsOptions& options, const Divide& divide) {
@@ -115,7 +111,7 @@ std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix
   return with(ols(g, A, B, options), CovariancePath::whitened, condition, m);
 }
 
-/// Solves by an F of size 1.
+/// Solves for an F of size 1.
 template <class T>
 GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
                                      const OlsOptions& options) {
@@ -126,7 +122,7 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
     for (index_t i = 0; i < m; ++i) rank += std::isfinite(1 / F(i, i)) ? 1 : 0;
     return rank == m ? by_rows(g, A, B, F, options) : by_model(g, A, B, F, rank, options);
   }
-  // Scales rows of F, A and B together: the sizes of F's rows then do not affect its condition, and the sizes of A's
+  // Scale rows of F, A and B together, so that the sizes of F's rows do not affect its condition and the sizes of A's
   // rows show their precision.
   detail::EquationUnits units;
   {
@@ -151,7 +147,7 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
   return std::move(*answer);
 }
 
-/// By S near 1.
+/// Solves for an S near 1.
 template <class T>
 GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> S,
                                          int exponent, const OlsOptions& options) {
@@ -165,7 +161,7 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
   }
   auto factor = detail::factor_covariance(g, "gls_covariance", std::move(S), exponent);
   if (!factor.triangular()) return by_factor(g, A, B, std::move(factor.F), options);
-  std::vector<int> sizes = detail::row_exponents_of(g, A);  // of A's rows, each in units of its standard deviation
+  std::vector<int> sizes = detail::row_exponents_of(g, A);  // sizes of A's rows in units of their standard deviations
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] != std::numeric_limits<int>::min()) sizes[i] -= factor.units[i];
   if (!detail::graded<T>(sizes)) {
@@ -180,7 +176,7 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
   return by_model(g, A, B, F, m, options);
 }
 
-/// From the answer for 2^-exponent F.
+/// Converts the result for 2^-exponent F to the result for F.
 template <class T>
 GeneralizedLeastSquares<T> unscaled(GeneralizedLeastSquares<T> answer, int exponent) {
   for (T& norm : answer.residual_norms) norm = std::ldexp(norm, -exponent);
@@ -247,7 +243,7 @@ GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, cons
   const index_t m = A.m();
   if (!all_finite(S)) return with(detail::not_finite<T>(B.n()), CovariancePath::whitened, 1, m);
   int exponent = largest_exponent(S.size(), S.data());
-  exponent -= exponent % 2 != 0 ? 1 : 0;  // its root is a power of two
+  exponent -= exponent % 2 != 0 ? 1 : 0;  // an even exponent, whose root is a power of two
   scale_all(S, -exponent);
   detail::require_symmetric("gls_covariance", S);
   return unscaled(by_covariance(g, A, B, std::move(S), exponent, of_ols), exponent / 2);

@@ -12,14 +12,14 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// Some rows of A and the tiles that lie in them. The tiles' vectors are of no use once they have met all columns.
+/// A block of rows of A and its tiles. The tiles' vectors are not needed after they have been applied to all columns.
 template <class T>
 class RowBlock {
  public:
   RowBlock(Runtime& runtime, index_t rows, index_t n, index_t nb, index_t ib)
       : runtime_(runtime), nb_(nb), home_(rows, n), factors_(runtime, ib, n, {ib, nb}, "T") {}
 
-  /// Waits for the tasks that use them.
+  /// Reads rows into the block. Waits for the tasks that use its old contents.
   void read(const RowSource<T>& A, index_t first, index_t rows) {
     if (!tiles_ || tiles_->m() != rows) {
       tiles_.reset();
@@ -35,11 +35,11 @@ class RowBlock {
   Runtime& runtime_;
   index_t nb_;
   HostMatrix<T> home_;
-  std::optional<TileMatrix<T>> tiles_;  // of home_, which outlives them
+  std::optional<TileMatrix<T>> tiles_;  // views of home_, which lives longer
   TileMatrix<T> factors_;
 };
 
-/// R <- the triangle of [R; block].
+/// Inserts R = the triangle of [R; block].
 template <class T>
 void append(Graph& g, const TileMatrix<T>& R, const RowBlock<T>& block, index_t ib, const Tile<T>& work, bool on_gpu) {
   const index_t nt = R.nt(), nb = R.tile_shape().nb;

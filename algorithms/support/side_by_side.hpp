@@ -7,10 +7,10 @@
 
 namespace tesela {
 
-/// Runs job(i, thread) for every i below sizes.size() on so many threads, counted from 0, the largest first: a thread
-/// that has ended one takes the next. Returns when all have ended. What a job throws stops no other one, but for
-/// Cancelled, after which none begins; the first that was thrown is thrown at the end. Jobs may each have graphs of
-/// their own on one Runtime (see Graph).
+/// Runs job(i, thread) for all i < sizes.size() on `threads` threads, numbered from 0, the largest job first: a thread
+/// takes the next job when its last one has ended. Returns when all have ended. An exception does not stop other jobs,
+/// except Cancelled, after which no job starts; the first exception is rethrown at the end. Each job may have its own
+/// graphs on one Runtime (see Graph).
 void side_by_side(std::span<const index_t> sizes, int threads,
                   const std::function<void(std::size_t job, int thread)>& job);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array methods{
     Named<SpectrumMethod>{SpectrumMethod::automatic, "auto",
-                          "dense for whole spectra where it is faster, which takes at most two cores and no GPU"},
+                          "dense for whole spectra if it is faster: at most two cores and no GPU"},
     Named<SpectrumMethod>{SpectrumMethod::lanczos, "lanczos", "intervals by counting, Lanczos in each"},
     Named<SpectrumMethod>{SpectrumMethod::dense, "dense", "LAPACK on the symmetric and the skew half"},
 };
@@ -48,8 +48,8 @@ using detail::JudgedValues;
 using detail::SearchResult;
 using detail::SpectrumSlices;
 
-/// How many of the values, ascending, are surely among the `wanted` from one end. An interval with a shortage may miss
-/// any of its eigenvalues: counted is what is among the wanted ones wherever these are.
+/// Returns how many of the values, ascending, are certainly among the `wanted` from one end. An interval with a
+/// shortage may miss any of its eigenvalues; a value counts if it is among the wanted ones in every case.
 index_t surely_wanted(const std::vector<FoundValue>& values, const std::vector<SpectrumShortage>& shortages,
                       index_t wanted, bool from_below) {
   const auto found = static_cast<index_t>(values.size());
@@ -58,7 +58,7 @@ index_t surely_wanted(const std::vector<FoundValue>& values, const std::vector<S
     return from_below ? s.low > last : s.high < last;
   };
   const auto all_wanted = [&](index_t count) {
-    index_t rank = count;  // of the last of so many, at most
+    index_t rank = count;  // largest possible rank of the last one
     for (const SpectrumShortage& s : shortages) rank += beyond(s, count) ? 0 : s.expected - s.found;
     return rank <= wanted;
   };
@@ -70,21 +70,21 @@ index_t surely_wanted(const std::vector<FoundValue>& values, const std::vector<S
   return kept;
 }
 
-/// What is known of a spectrum, in the units of the scaled matrix.
+/// The known part of a spectrum, in the units of the scaled matrix.
 struct Known {
   std::vector<FoundValue> values;
   std::vector<SpectrumShortage> shortages;
   index_t first = 0, expected = 0;
 };
 
-/// Without what was found beyond the `smallest` or `largest` wanted.
+/// Removes values beyond the `smallest` or `largest` wanted ones.
 Known trimmed(Known known, const SpectrumOptions& options) {
   const index_t wanted = std::max(options.smallest, options.largest);
   if (wanted == 0 || wanted >= known.expected) return known;
   const bool from_below = options.smallest > 0;
   const index_t kept = surely_wanted(known.values, known.shortages, wanted, from_below),
                 dropped = static_cast<index_t>(known.values.size()) - kept;
-  if (kept == wanted) known.shortages.clear();  // all are beyond
+  if (kept == wanted) known.shortages.clear();  // all shortages are beyond the wanted values
   const auto from = from_below ? known.values.begin() + kept : known.values.begin();
   known.values.erase(from, from + dropped);
   if (!from_below) known.first += known.expected - wanted;
@@ -92,7 +92,7 @@ Known trimmed(Known known, const SpectrumOptions& options) {
   return known;
 }
 
-/// What LAPACK found: everything or, where it did not converge, nothing.
+/// Adds a shortage for all values if LAPACK did not converge.
 Known checked_dense(Known known, const SpectrumOptions& options, int exponent) {
   if (known.values.empty() && known.expected > 0)
     known.shortages.push_back(
@@ -100,14 +100,14 @@ Known checked_dense(Known known, const SpectrumOptions& options, int exponent) {
   return known;
 }
 
-/// The values, shortages and clusters times 2^exponent.
+/// Multiplies values, shortages and clusters by 2^exponent.
 template <class T>
 void put_in_units_of_t(Spectrum<T>& s, Known known, std::vector<SpectrumInterval> clusters, int exponent) {
   for (const FoundValue& v : known.values) {
     s.values.push_back(std::ldexp(v.value, exponent));
     s.residuals.push_back(std::ldexp(v.residual, exponent));
     s.symmetry.push_back(v.part == 0 ? 1 : -1);
-    if (!std::isfinite(s.values.back())) s.error.error = std::numeric_limits<double>::infinity();  // it overflowed
+    if (!std::isfinite(s.values.back())) s.error.error = std::numeric_limits<double>::infinity();  // overflow
   }
   for (SpectrumShortage& shortage : known.shortages) {
     shortage.low = std::ldexp(shortage.low, exponent);
@@ -123,11 +123,11 @@ void put_in_units_of_t(Spectrum<T>& s, Known known, std::vector<SpectrumInterval
   s.expected = known.expected;
 }
 
-/// What came of one of the methods.
+/// Results of a method.
 template <class T>
 struct Findings {
   SpectrumSlices slices;
-  SearchResult<T> search;  ///< but for its values
+  SearchResult<T> search;  ///< its values are in `judged`
   JudgedValues judged;
   std::vector<SpectrumInterval> clusters;
   std::optional<DensePairs<T>> dense;
@@ -139,7 +139,8 @@ Findings<T> by_lanczos(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions
   Findings<T> f;
   f.slices = detail::slice_wanted(g, A, options);
   f.clusters = f.slices.clusters;
-  const auto hopeless = [&] { return options.vectors && !f.clusters.empty(); };  // no shift tells their vectors apart
+  // no shift separates the vectors of a cluster
+  const auto hopeless = [&] { return options.vectors && !f.clusters.empty(); };
   if (!hopeless()) f.search = detail::search_intervals(g, A, options, f.slices.intervals);
   f.clusters.insert(f.clusters.end(), f.search.clusters.begin(), f.search.clusters.end());
   if (!hopeless())
@@ -178,7 +179,7 @@ Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOpti
   const bool halves = options.method == SpectrumMethod::dense && A.norm() > 0;
   Findings<T> f = halves ? by_halves(g, A, options) : by_lanczos(g, A, options);
 
-  // Vectors of a cluster, and what was not found well enough.
+  // For vectors of a cluster, and after an insufficient search.
   if ((options.vectors && !f.clusters.empty()) || (!f.good() && options.divide && A.n() <= detail::largest_dense)) {
     if (!f.dense) f.dense = detail::dense_pairs(g, A, f.slices.first, f.slices.expected);
     f.judged.values = f.dense->values;

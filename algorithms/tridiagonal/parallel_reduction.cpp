@@ -21,7 +21,7 @@ void require_band(const TileMatrix<T>& band, const TileMatrix<T>& B, const char*
     throw ArgumentError("parallel_reduction", name,
                         "its tiles have " + std::to_string(band.tile_shape().nb) + " columns, B's have " +
                             std::to_string(B.tile_shape().nb));
-  if (band.shares_tiles(B)) throw ArgumentError("parallel_reduction", name, "B is a part of it");
+  if (band.shares_tiles(B)) throw ArgumentError("parallel_reduction", name, "shares tiles with B");
 }
 
 }  // namespace

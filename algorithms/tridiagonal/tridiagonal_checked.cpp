@@ -25,7 +25,7 @@ constexpr int corrections = 6;
 template <class T>
 void require_alike(const char* name, const TileMatrix<T>& B, const TileMatrix<T>& X) {
   if (X.m() != B.m() || X.n() != B.n() || X.mt() != B.mt() || X.nt() != B.nt())
-    throw ArgumentError(name, "X", "its shape or its tiles are not B's");
+    throw ArgumentError(name, "X", "its shape or its tiles differ from B's");
   if (X.shares_tiles(B)) throw ArgumentError(name, "X", "shares tiles with B");
 }
 
@@ -71,7 +71,7 @@ TridiagonalCondition probed_condition(Graph& g, const Tridiagonal<T>& A, const T
   return result;
 }
 
-/// 2^exponent A.
+/// Returns 2^exponent A.
 template <class T>
 TileMatrix<T> scaled_copy(Graph& g, const TileMatrix<T>& A, int exponent, const char* name) {
   const auto copy = alike<T>(g.runtime(), A, name);
@@ -88,7 +88,7 @@ template <class T>
 TridiagonalCondition condition_of(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
                                   const TridiagonalOptions& options, const TridiagonalMisfits<T>& misfits) {
   if (const auto bound = dominant_condition(misfits.all())) return *bound;
-  // A row's terms are up to 32 times as large as X or B, and would overflow.
+  // The terms of a row are up to 32 times as large as X or B, and would overflow.
   constexpr int room = 8;
   const auto near_largest = [](const Misfit<T>& m) {
     return !(std::max(m.solution, m.right) < std::ldexp(std::numeric_limits<T>::max(), -room));
@@ -142,7 +142,7 @@ class Check {
         [&](index_t t, index_t s) { g_.insert<Lacpy<T>>({}, misfits_.tile(from, t, s), misfits_.tile(to, t, s)); });
   }
 
-  /// Where A or B is not finite, as a status counts, or 0.
+  /// Returns the place where A or B is not finite, numbered as a status, or 0.
   index_t strange_input() const {
     const bool columns = options_.systems == SystemsIn::columns;
     const index_t n = misfits_.n();
@@ -171,7 +171,8 @@ class Check {
     ++result.attempts;
     const Status status = g_.wait();
     if (!result.status.ok()) {
-      // Which systems of the first solve broke down is not known but of one: all are the other's, or none.
+      // Only one of the systems that broke down in the first solve is known; therefore the second solution replaces all
+      // systems or none.
       if (!status.ok()) return;
       result.status = {};
       copy(candidate, x_);
@@ -188,19 +189,19 @@ class Check {
     bool equilibrate = false;
     for (int k = 0, in_vain = 0; k < corrections && in_vain < 2 && !done(); ++k, equilibrate = !equilibrate) {
       verdict_ = measure(x_, misfits_, &r);
-      if (verdict_.open == 0) break;  // what is left cannot be corrected
+      if (verdict_.open == 0) break;  // the other systems cannot be corrected
       const T before = verdict_.componentwise;
       copy(x_, candidate);
       misfits_.correct(g_, rows, r, y, candidate, equilibrate);
       ++result.attempts;
-      g_.wait();  // a breakdown leaves a candidate that is no better
+      g_.wait();  // a candidate after a breakdown is never better
       measure(candidate, misfits, nullptr);
       result.corrected = std::max(result.corrected, keep_better(candidate, misfits));
       in_vain = verdict_.componentwise <= before / 2 ? 0 : in_vain + 1;
     }
   }
 
-  /// Takes over what is better of a candidate with these misfits, and answers of how many systems.
+  /// Copies the systems of a candidate that are better, and returns their number.
   index_t keep_better(const TileMatrix<T>& candidate, const TridiagonalMisfits<T>& misfits) {
     const auto own = misfits_.all(), others = misfits.all();
     index_t count = 0;
@@ -214,7 +215,7 @@ class Check {
     return count;
   }
 
-  /// The misfits of the equilibrated system.
+  /// Returns the misfits of the equilibrated system.
   std::vector<Misfit<T>> equilibrated() {
     const TridiagonalEquilibration<T> equilibration(g_, a_, b_, options_.systems, options_.periodic);
     const auto b = alike<T>(g_.runtime(), b_, "b"), x = alike<T>(g_.runtime(), x_, "x");
@@ -224,7 +225,7 @@ class Check {
     equilibration.scale_columns(g_, x, true);
     const TridiagonalMisfits<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
     misfits.measure(g_, equilibration.scaled(), x, b, nullptr, {});
-    g_.wait();  // whether a number left its range is in the misfits
+    g_.wait();  // overflow and underflow show in the misfits
     return misfits.all();
   }
 

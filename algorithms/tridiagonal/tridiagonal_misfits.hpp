@@ -12,13 +12,13 @@
 
 namespace tesela {
 
-/// A matrix of the shape and the tiles of another.
+/// Returns a matrix with the shape and the tiles of `a`.
 template <class U, class T>
 TileMatrix<U> alike(Runtime& runtime, const TileMatrix<T>& a, const char* name) {
   return TileMatrix<U>(runtime, a.m(), a.n(), a.tile_shape(), name);
 }
 
-/// Throws ArgumentError unless A fits B as tridiagonal_solve wants it.
+/// Throws ArgumentError unless A and B conform as tridiagonal_solve requires.
 template <class T>
 void require_fit(const char* routine, const Tridiagonal<T>& A, const TileMatrix<T>& B, bool columns) {
   const auto text = [](const TileMatrix<T>& a) {
@@ -38,7 +38,7 @@ void require_fit(const char* routine, const Tridiagonal<T>& A, const TileMatrix<
   }
 }
 
-/// How far an X is from solving A X = B, system by system, by tasks. The shapes and the tiles are those of one X.
+/// Measures by tasks how accurately X solves A X = B, system by system. Shapes and tiles are X's.
 template <class T>
 class TridiagonalMisfits {
  public:
@@ -56,8 +56,8 @@ class TridiagonalMisfits {
         whole_(runtime, 1, columns_ ? X.n() : X.m(), {1, across_}, "misfit"),
         verdicts_(runtime, 1, groups_, {1, 1}, "verdict") {}
 
-  /// Measures X, and waits for what there is to know. Every misfit() is X's then. `r` becomes B - A X, its rows scaled,
-  /// unless it is null. `probe` is TridiagonalResidual's.
+  /// Measures X and waits for the result. misfit() then describes X. `r` becomes B - A X with scaled rows, unless it is
+  /// null. `probe` is the argument of TridiagonalResidual.
   kernels::tridiagonal::Verdict<T> measure(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
                                            const TileMatrix<T>& B, const TileMatrix<T>* r,
                                            const typename kernels::TridiagonalJudge<T>::Args& tolerances,
@@ -106,9 +106,9 @@ class TridiagonalMisfits {
   kernels::tridiagonal::SystemsTile place_of(index_t t) const {
     return {systems_, t > 0 || periodic_, t + 1 < tiles_ || periodic_, n_};
   }
-  /// Of the systems of group s, 1 x systems.
+  /// Returns the misfits of the systems of group s, 1 x systems.
   Tile<kernels::tridiagonal::Misfit<T>> misfit(index_t s) const { return whole_(0, s); }
-  /// Of all systems, in their order. Waits.
+  /// Returns the misfits of all systems in their order. Waits for them.
   std::vector<kernels::tridiagonal::Misfit<T>> all() const {
     std::vector<kernels::tridiagonal::Misfit<T>> every(static_cast<std::size_t>(whole_.n()));
     if (!every.empty()) whole_.copy_to(every.data(), 1);
@@ -116,7 +116,7 @@ class TridiagonalMisfits {
   }
   index_t n() const { return n_; }
 
-  /// A in precision L, each row multiplied by a power of two such that its largest entry lies in [2, 4).
+  /// Inserts A in precision L, each row multiplied by a power of two that brings its largest entry into [2, 4).
   template <class L>
   Tridiagonal<L> scaled(Graph& g, const Tridiagonal<T>& A) const {
     Tridiagonal<L> to{alike<L>(g.runtime(), A.dl, "dl"), alike<L>(g.runtime(), A.d, "d"),
@@ -128,7 +128,7 @@ class TridiagonalMisfits {
     return to;
   }
 
-  /// Y solves (A's scaled rows) Y = R, R multiplied by its system's correction. `low` is scaled().
+  /// Inserts the solution Y of (A's scaled rows) Y = R, with R scaled by its system's correction. `low` is scaled().
   template <class L>
   void solve(Graph& g, const Tridiagonal<L>& low, const TileMatrix<T>& r, const TileMatrix<L>& y,
              bool equilibrate) const {
@@ -138,7 +138,8 @@ class TridiagonalMisfits {
     tridiagonal_solve(g, low, y, {systems_, periodic_, equilibrate});
   }
 
-  /// X += Y, where Y solves (A's scaled rows) Y = R, R brought to the size of 1 system by system. `low` is scaled().
+  /// Inserts X += Y, where Y solves (A's scaled rows) Y = R with R scaled to size 1 system by system. `low` is
+  /// scaled().
   template <class L>
   void correct(Graph& g, const Tridiagonal<L>& low, const TileMatrix<T>& r, const TileMatrix<L>& y,
                const TileMatrix<T>& X, bool equilibrate) const {

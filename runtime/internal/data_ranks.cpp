@@ -3,14 +3,14 @@
 
 #include <memory>
 
-// What is in a tile, over ranks: who has it, and how others get it.
+// Contents of tiles over ranks: which ranks have them, and how they are sent.
 
 namespace tesela::detail {
 namespace {
 
 using Graph = std::shared_ptr<GraphTasks>;
 
-/// For Messages: one more task that the graph waits for.
+/// Counts a message as one more task that the graph waits for; returns the argument for Messages.
 void* counted(const Graph& graph) {
   if (!graph) return nullptr;
   ++graph->unfinished;
@@ -59,7 +59,7 @@ void Data::note_copy(int rank) {
   if (home_rank_ >= 0 ? home_rank_ == rank : has_home_) return;
   if (slot_ == 0) slot_ = state_->take_slot(*this);
   auto& received = state_->received[static_cast<std::size_t>(rank)];
-  // To be registered takes memory too.
+  // Registration also needs memory.
   const std::size_t kib = bytes() / 1024 + 8;
   received.copies.push({slot_, state_->versions[slot_].number, static_cast<std::uint32_t>(kib)});
   received.kib += kib;
@@ -119,7 +119,7 @@ void Data::written_at(int rank) {
   where_.holder = rank;
   where_.copies = std::uint64_t{1} << rank;
   changes();
-  // What was received is of no use any more; its memory goes once the tasks that read it have run.
+  // The received copy is stale; it is freed after the tasks that read it.
   if (rank != state_->rank) let_go();
 }
 

@@ -16,12 +16,12 @@ std::atomic<bool> any_part_lost{false};
 namespace {
 
 std::mutex drain_mutex;
-/// The first of those that no wait() has reported. Never destroyed: tasks may run until the last exit handler.
+/// Message of the first unreported failure. Never destroyed: tasks may run until the last exit handler.
 std::string& failure() {
   static auto& what = *new std::string;
   return what;
 }
-std::uint64_t failure_number = 0;  // of drains_requested, at that failure
+std::uint64_t failure_number = 0;  // drains_requested at that failure
 std::atomic<std::uint64_t> cancellation_number{0};
 
 }  // namespace

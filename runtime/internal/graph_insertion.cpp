@@ -8,12 +8,12 @@
 #include <new>
 #include <utility>
 
-// What Graph::insert does with a task before it is submitted.
+// Preparation of a task before its submission by Graph::insert.
 
 namespace tesela {
 namespace {
 
-/// For StarPU to free.
+/// Allocates with malloc, because StarPU frees it.
 template <class T>
 T* allocated(std::size_t count) {
   auto* memory =
@@ -22,7 +22,7 @@ T* allocated(std::size_t count) {
   return memory;
 }
 
-/// The tasks of another graph that were to write this may have been dropped, and a third graph may have told why.
+/// Throws if the tasks of another graph that write this were dropped and the reason was reported by a third graph.
 void throw_if_dropped_elsewhere(const detail::Data& data, const detail::GraphTasks* mine) {
   const detail::GraphPart* const part = data.writer().get();
   if (part != nullptr && !part->over && part->tasks.get() != mine && detail::drains_reported > part->seen)
@@ -39,7 +39,7 @@ void Graph::Impl::check(const Insertion& task) {
     throw ArgumentError("Graph::insert<" + std::string(task.codelet->name()) + ">", "tile " + std::to_string(b),
                         (label.empty() ? "it " : label + " ") + why);
   };
-  // All of them at once: each is out of the cache where a graph has many tiles.
+  // Prefetches all histories at once: in a graph with many tiles each is a cache miss.
   for (detail::Data* const data : task.data) {
     touched.push_back(&history_of(*data));
     __builtin_prefetch(touched.back(), 1);
@@ -69,7 +69,7 @@ detail::AccessHistory& Graph::Impl::history_of(detail::Data& data) {
   constexpr std::uint64_t most = 1 << 22;
   if (state->messages == nullptr) return histories[&data];
   if (first_id == 0) first_id = data.id;
-  const std::uint64_t place = data.id - first_id;  // huge for those that were made before the first
+  const std::uint64_t place = data.id - first_id;  // huge for tiles made before the first
   if (place >= most) return histories[&data];
   if (place / page >= by_id.size()) by_id.resize(place / page + 1);
   auto& histories_there = by_id[place / page];
@@ -89,7 +89,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   std::uint32_t where = detail::workers_for(codelet, *state);
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     if (mode_of(task, b) != Mode::reduce) continue;
-    // A worker begins its part of a reduction with the zero kernel.
+    // A worker's part of a reduction begins with the zero kernel.
     const detail::CodeletImpl& zero = *task.data[b]->zero();
     where &= detail::workers_for(zero, *state);
     if (where == 0)
@@ -113,7 +113,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 }
 
 void Graph::Impl::track(const Insertion& task) {
-  if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop) {  // the first since the last wait()
+  if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop) {  // first task since the last wait()
     part = std::make_shared<detail::GraphPart>(tasks, detail::drains_reported.load());
     tasks->drains_seen = part->seen;
   }
@@ -154,11 +154,11 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
   detail::OwnedTask t(starpu_task_create());
   t->cl = task.codelet->starpu();
   t->where = where;
-  t->name = task.codelet->name();  // else traces show the performance model's
+  t->name = task.codelet->name();  // otherwise traces show the performance model's name
   t->flops = task.flops;
   t->priority = task.priority.value;
   if (where == STARPU_CUDA && (options.gpu >= 0 || task.priority.device >= 0)) {
-    const int device = options.gpu >= 0 ? options.gpu : task.priority.device / state->ranks;  // dealt to ranks first
+    const int device = options.gpu >= 0 ? options.gpu : task.priority.device / state->ranks;  // the ranks come first
     auto& workers = state->gpu_workers;
     auto& some = workers[static_cast<std::size_t>(device) % workers.size()];
     t->workerids = some.data();

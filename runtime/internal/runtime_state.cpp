@@ -28,7 +28,7 @@ void RuntimeState::submit_held(std::uint64_t graph, std::uint64_t but) {
 
 void RuntimeState::reserve_host(std::size_t bytes) {
   if ((host_used += bytes) <= host_limit) return;
-  // StarPU would try for ever. What has ended keeps its memory until its tasks have run.
+  // StarPU would retry forever. Memory of destroyed tiles is free once their tasks have run.
   submit_held(every_graph);
   starpu_task_wait_for_all();
   host_used -= host_leaving.exchange(0);

@@ -38,7 +38,7 @@ void StatusPool::give_back(std::unique_ptr<Data> status, bool at_home, bool amon
     const std::lock_guard lock(mutex_);
     spare_.push_back(std::move(status));
   } catch (const std::exception&) {
-    // It ends here: tasks that were dropped may not have written it.
+    // It is destroyed here: dropped tasks may not have written it.
   }
 }
 

@@ -39,14 +39,14 @@ std::map<const CLI::App*, std::vector<Read>>& inputs() {
   return all;
 }
 
-/// One that was asked for.
+/// An output of the command line.
 struct Place {
   Output kind;
   std::string name, given;
-  fs::path path;  ///< two names of one file have the same
+  fs::path path;  ///< equal for two names of one file
 };
 
-/// A folder that need not exist, without symbolic links; empty is the current one.
+/// Returns the path of a folder, which need not exist, without symbolic links; an empty path is the current folder.
 fs::path folder_at(const fs::path& folder) {
   std::error_code error;  // the current folder may have been removed
   const fs::path here = folder.is_absolute() ? folder : fs::current_path(error) / folder;
@@ -55,7 +55,7 @@ fs::path folder_at(const fs::path& folder) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// Nothing for what is written straight into, as standard output is, where the second follows the first.
+/// Returns the replaced file; nothing for a file that is written directly, such as standard output.
 std::optional<fs::path> place_of(Output kind, const std::string& given) {
   if (kind == Output::trace) return folder_at(given);
   if (kind == Output::report && given == "-") return std::nullopt;
@@ -93,7 +93,7 @@ bool are_hard_links(const fs::path& a, const fs::path& b) {
   return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 && same_file(first, second);
 }
 
-/// Whether the file is where the folder must be, or has the name of a file that will be in it.
+/// Returns whether the file is in the way of the folder, or has the name of a file that will be in it.
 bool hinders(const fs::path& file, const fs::path& folder) {
   for (fs::path above = folder; above != above.parent_path(); above = above.parent_path())
     if (above == file) return true;
@@ -106,7 +106,7 @@ bool clash(const Place& a, const Place& b) {
   return a.path == b.path || (a.kind != Output::trace && are_hard_links(a.path, b.path));
 }
 
-/// What the command reads: by the place of each file.
+/// Returns the command's inputs by path.
 std::map<fs::path, Place> places_read(const CLI::App& app) {
   std::map<fs::path, Place> read;
   for (const Read& declared : inputs()[&app])
@@ -116,7 +116,7 @@ std::map<fs::path, Place> places_read(const CLI::App& app) {
   return read;
 }
 
-/// Throws where `output` would be one of these.
+/// Throws if `output` would replace one of these inputs.
 void require_kept(const CLI::App& app, const std::map<fs::path, Place>& read, const Place& output) {
   const auto refuse = [&](const Place& input) {
     throw ArgumentError(command_name(app), output.name,
@@ -156,7 +156,7 @@ bool writes_to_standard_output(const CLI::App& app) {
 void require_outputs(const CLI::App& app) {
   std::vector<Place> places;
   std::string printed;                            // the option whose output goes to standard output
-  std::optional<std::map<fs::path, Place>> read;  // a list of inputs is opened for outputs alone
+  std::optional<std::map<fs::path, Place>> read;  // inputs are listed only if there are outputs
   for (const Declared& declared : registry()[&app])
     for (const std::string& path : declared.paths()) {
       if (path.empty()) continue;

@@ -42,7 +42,7 @@ std::optional<std::string> standard_output_problem() {
   errno = 0;
   std::cout.flush();
   bool good = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
-  // A network's file system may tell of a full disk only when a descriptor is closed.
+  // A network file system may report a full disk only when a descriptor is closed.
   if (good) {
     const int copy = dup(STDOUT_FILENO);
     good = copy < 0 || close(copy) == 0;

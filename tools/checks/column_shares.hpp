@@ -10,7 +10,7 @@
 
 namespace tesela {
 
-/// Calls work(first, end) for shares of `at_once` of the numbers 0 … count - 1, on all cores. It must not throw.
+/// Calls work(first, end) for shares of `at_once` of the numbers 0 … count - 1, on all cores. `work` must not throw.
 template <class Work>
 void on_all_cores(index_t count, index_t at_once, const Work& work) {
   std::atomic<index_t> next = 0;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// A product with a power of two, rounded once at most; by ldexp where that power is no normal number.
+/// Multiplies by a power of two with at most one rounding; uses ldexp if the power is not a normal number.
 class PowerOfTwo {
  public:
   explicit PowerOfTwo(int exponent)
@@ -30,7 +30,7 @@ class PowerOfTwo {
   bool normal_;
 };
 
-/// Columns [begin, begin + width) in double precision: X's own, or a copy in `room`.
+/// Returns columns [begin, begin + width) in double precision: X's memory, or a copy in `room`.
 template <class T>
 const double* in_double(const HostMatrix<T>& x, index_t begin, index_t width, HostMatrix<double>& room) {
   if constexpr (std::is_same_v<T, double>) {
@@ -43,7 +43,7 @@ const double* in_double(const HostMatrix<T>& x, index_t begin, index_t width, Ho
 
 double square(double x) { return x * x; }
 
-/// The sum of all (a(i, j) 2^-exponent)^2, from the lower triangle.
+/// Returns the sum of all (2^-exponent a(i, j))^2, from the lower triangle.
 template <class T>
 double sum_of_squares(const HostMatrix<T>& a, int exponent) {
   const PowerOfTwo scaled(-exponent);

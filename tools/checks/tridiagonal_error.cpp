@@ -10,12 +10,12 @@ namespace tesela {
 namespace {
 
 using Wide = long double;
-// So that products of any two numbers neither overflow nor lose a bit to underflow: nothing needs scaling.
+// Products of any two numbers neither overflow nor lose bits to underflow, so nothing needs scaling.
 static_assert(std::numeric_limits<Wide>::max_exponent >= 4 * std::numeric_limits<double>::max_exponent);
 
 Wide worse(Wide a, Wide b) { return b > a || std::isnan(b) ? b : a; }
 
-/// Whatever is not finite comes out as NaN or infinity: Inf / Inf is NaN.
+/// Returns NaN or infinity for numbers that are not finite: Inf / Inf is NaN.
 Wide ratio(Wide error, Wide size) { return error == 0 ? Wide(0) : error / size; }
 
 template <class T>
@@ -31,7 +31,8 @@ std::vector<index_t> column_exponents(const TridiagonalSystem<T>& system) {
   return g;
 }
 
-/// Of rows that are scaled such that their largest entry is in [1, 2), each unknown being 2^g of the scaled one.
+/// Returns the residual with rows scaled so that their largest entry is in [1, 2); each unknown is 2^g times the scaled
+/// one.
 template <class T>
 Wide scaled_residual(const TridiagonalSystem<T>& system, const std::vector<index_t>& g) {
   const auto& [n, dl, d, du, b, x, periodic] = system;
@@ -78,7 +79,7 @@ TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double en
     before = here;
     here = after;
   }
-  // An infinite x gives r = NaN or Inf, and by an infinite size a ratio of NaN.
+  // An infinite x makes r NaN or Inf, and the ratio NaN because its size is infinite too.
   TridiagonalError error{static_cast<double>(ratio(largest_r, norm * largest_x + largest_b)),
                          static_cast<double>(componentwise), static_cast<double>(componentwise)};
   if (error.residual_componentwise > enough && std::isfinite(error.residual_componentwise))

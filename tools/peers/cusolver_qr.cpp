@@ -62,7 +62,7 @@ struct CusolverQr<T>::Impl {
       apply_reflectors(op, first, std::min(at_once, k - first), c + first, cols);
     }
   }
-  /// C's rows from the first reflector's on.
+  /// Applies reflectors to C's rows from `first` on.
   void apply_reflectors(Op op, index_t first, index_t reflectors, T* c, index_t cols) const {
     const cublasOperation_t trans = op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T;
     const int rows = static_cast<int>(m - first), count = static_cast<int>(cols), steps = static_cast<int>(reflectors);
@@ -91,12 +91,12 @@ struct CusolverQr<T>::Impl {
     }
   }
 
-  cusolver::Solver solver;  // first: it names a device that is missing
+  cusolver::Solver solver;  // first: it reports a missing device
   bench::Handle<cublasHandle_t, cublasDestroy> blas;
   int m, n, k, lwork = 0;
   index_t at_once;
   DeviceArray a, tau, info, work;
-  std::unique_ptr<DeviceArray> q_work;  // from the first form_q on, so that a second one's time has no allocation in it
+  std::unique_ptr<DeviceArray> q_work;  // allocated by the first form_q, so that a second one is timed without it
 };
 
 template <class T>

@@ -13,7 +13,7 @@ namespace {
 
 EnergyMeter* current = nullptr;
 
-/// Adds the joules that f() takes in its seconds_of.
+/// Adds the energy that f() uses within seconds_of().
 template <class F>
 void add_energy(Energy& sum, const F& f) {
   const Energy before = current != nullptr ? current->energy() : Energy{};

@@ -14,15 +14,16 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-constexpr double largest_condition = 1e4;  // of equations whose bases come from products
+constexpr double largest_condition = 1e4;  // limit for equations whose bases are computed from products
 
-/// Some for every worker, and no more: each is a task or two of every product.
+/// Returns the number of equations per group: every worker has some groups, and no more, because each group is a task
+/// or two of every product.
 index_t equations_at_once(const Runtime& runtime, std::size_t equations) {
   const index_t workers = runtime.gpus() > 0 ? 2 * runtime.gpus() : std::max(runtime.cpus(), 1);
   return std::max<index_t>(ceil_div(static_cast<index_t>(equations), 2 * workers), 1);
 }
 
-/// In the model's coordinates, a Q_i of an equation with its own instruments.
+/// Returns Q_i, of an equation with its own instruments, in the model's coordinates.
 HostMatrix<double> in_model_basis(Graph& g, const OwnBasis& own, const TileMatrix<double>& Q) {
   const index_t m = own.copy.rows();
   auto result = HostMatrix<double>::zeros(m, Q.n());
@@ -151,7 +152,7 @@ HostMatrix<double> EquationBases::R(std::size_t i) const {
 HostMatrix<double> EquationBases::solve(Graph& g, const HostMatrix<double>& x) const {
   std::vector<HostMatrix<double>> parts;
   std::vector<TileMatrix<double>> tiles;
-  const auto each = [&](const auto& f) {  // part of x, its elements, where they are among all
+  const auto each = [&](const auto& f) {  // f(part of x, its elements, index among all elements)
     for (std::size_t k = 0; k < triangles_.size(); ++k)
       for (std::size_t e = 0; e < triangles_[k].which.size(); ++e) {
         const std::size_t i = triangles_[k].which[e];
@@ -166,7 +167,7 @@ HostMatrix<double> EquationBases::solve(Graph& g, const HostMatrix<double>& x) c
     g.insert<BasisSolve>(on_gpu, {}, triangles_[k].R(0, 0), tiles[k](0, 0));
   }
   g.wait();
-  tiles.clear();  // brings them home
+  tiles.clear();  // copies them to the host
   HostMatrix<double> solved(unknowns(), 1);
   each([&](const double* part, index_t r, index_t first) { std::copy_n(part, r, &solved(first, 0)); });
   return solved;

@@ -16,10 +16,10 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-constexpr int sums_at_once = 8;  // of a product, for a core's vectors
+constexpr int sums_at_once = 8;  // sums of a product that a core's vectors compute at once
 
-/// Rows first ... last of columns j ... become what a Householder transformation makes of them that leaves of column j
-/// its first of these rows.
+/// Applies to rows first ... last of columns j ... the Householder transformation that reduces column j to its first
+/// row.
 void eliminate(HostMatrix<double>& A, index_t j, index_t first, index_t last) {
   const index_t n = last - first + 1;
   std::vector<double> v(&A(first, j), &A(first, j) + n);
@@ -38,8 +38,8 @@ void eliminate(HostMatrix<double>& A, index_t j, index_t first, index_t last) {
   std::fill_n(&A(first, j) + 1, n - 1, 0.0);
 }
 
-/// What QR makes of A's columns in this order: first and then behind, which are 0 … count - 1 together, then the rest.
-/// The columns stand where they stood.
+/// Returns R of QR of A's columns in the order `first`, `behind` (together 0 … count - 1), and the other columns; the
+/// columns of R return to A's order.
 HostMatrix<double> triangle_in_order(Graph& g, HostMatrix<double> A, const std::vector<index_t>& first,
                                      const std::vector<index_t>& behind, index_t count) {
   const index_t m = A.rows(), n = A.cols();
@@ -103,7 +103,7 @@ void multiply(Graph& g, Op op, Op op_b, const Block<const double>& A, const Bloc
   const Shape a = tesela::apply(op, A.shape()), b = tesela::apply(op_b, B.shape());
   if (C.size() == 0 || a.cols == 0) return;
   GemmTile cut = suitable_gemm_tile(g.runtime(), a.rows, b.cols, a.cols);
-  const bool same = A.data == B.data;  // one set of tiles for both
+  const bool same = A.data == B.data;  // one matrix for both
   if (same) cut.mb = cut.nb = std::min(cut.mb, cut.nb);
   const auto map = [&](const Block<const double>& m, Op o, TileShape tile, const char* name) {
     if (o == Op::transpose) tile = {tile.nb, tile.mb};
@@ -147,8 +147,8 @@ double settled_tolerance(const ModelTriangle& triangle, const SemOptions& option
 std::vector<index_t> put_aside_dependent(Graph& g, HostMatrix<double>& A, index_t count,
                                          const std::vector<double>& norms, double tolerance,
                                          std::vector<int>& heights) {
-  // What leaves something of itself above is no part of the columns before it. Of the others some may stay as well: a
-  // column that goes took a row with it that they need.
+  // A column with a large diagonal element is independent of the columns before it. Some of the other columns may be
+  // independent as well: a dropped column used a row that they need.
   std::vector<index_t> stay, doubtful;
   for (index_t j = 0; j < count; ++j)
     (std::abs(A(j, j)) > tolerance * norms[static_cast<std::size_t>(j)] ? stay : doubtful).push_back(j);
@@ -207,7 +207,7 @@ Variables model_variables(Graph& g, const ModelTriangle& triangle, index_t instr
   v.instruments = v.rows = v.count();
   if (all) return v;
   v.instruments = instruments;
-  constexpr index_t few = 256;  // whose elimination a core has done before tasks had begun
+  constexpr index_t few = 256;  // below this size a core is done before tasks would start
   v.dropped = M <= few ? drop_dependent(v.A, instruments, v.norms, tolerance, v.heights)
                        : put_aside_dependent(g, v.A, instruments, v.norms, tolerance, v.heights);
   v.rows = instruments - static_cast<index_t>(v.dropped.size());

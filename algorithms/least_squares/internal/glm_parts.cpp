@@ -16,7 +16,7 @@ template <class T>
 Glm<T> glm_not_finite(index_t r) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   Glm<T> answer;
-  answer.status = GlmStatus::not_finite;
+  answer.status = SolveStatus::not_finite;
   answer.condition = answer.condition_b = answer.backward_error.error = nan;
   answer.distances.assign(static_cast<std::size_t>(r), nan);
   answer.tolerances = answer.distances;
@@ -58,7 +58,7 @@ Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
     if (norm > 0) least = std::min(least, norm);
   }
   if (most == 0) return size.norms.assign(norms.size(), 0), size.of_columns.assign(norms.size(), 0), size;
-  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 8) {  // squares of squares are formed
+  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 8) {  // fourth powers must not overflow
     size.exponent = std::ilogb(most);
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-size.exponent}, tile); });
@@ -145,7 +145,7 @@ HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T
 
 namespace {
 
-/// B V = [0 S].
+/// Returns S of B V = [0 S] in host memory.
 template <class T>
 HostMatrix<T> s_at_home(Graph& g, const RqFactorization<T>& of_b) {
   HostMatrix<T> S(of_b.m(), std::min(of_b.m(), of_b.n()));
@@ -219,7 +219,7 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
 
 namespace {
 
-/// Errors and sizes of s.X, from R's columns' norms and R X.
+/// Computes errors and sizes of s.X from the norms of R's columns and from R X.
 template <class T>
 void measure(SolvedTriangle<T>& s, const std::vector<T>& norms, HostMatrix<T> product, const HostMatrix<T>& right) {
   for (index_t k = 0; k < product.size(); ++k) product.data()[k] -= right.data()[k];
@@ -305,7 +305,7 @@ HostMatrix<T> with_rows_at(HostMatrix<T> X, const std::vector<index_t>& places) 
 
 namespace {
 
-/// Returns the largest size that B2 u may have for right-hand side j: each column of a graded B counts with its norm.
+/// Returns the largest possible size of B2 u for right-hand side j; each column of a graded B counts with its norm.
 template <class T>
 double size_of_product(const LeastNorm<T>& s, const Size& b, index_t j, double u_norm) {
   if (!b.graded()) return s.norm * u_norm;
@@ -338,16 +338,16 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
     answer.distances.push_back(s.distances[j]);
     answer.tolerances.push_back(tolerance * size);
     answer.consistent.push_back(s.distances[j] <= tolerance * size);
-    if (!answer.consistent.back()) answer.status = GlmStatus::inconsistent;
+    if (!answer.consistent.back()) answer.status = SolveStatus::inconsistent;
     const auto over = [](double error, double size_of) { return error == 0 ? 0 : error / size_of; };
     const double error = factors.graded
                              ? std::max(over(x.errors[j], of_x + static_cast<double>(above[j])), over(left, size))
                              : over(std::hypot(x.errors[j], left), size);
     if (answer.consistent.back() && !(error <= answer.backward_error.error)) answer.backward_error.error = error;
   }
-  if (answer.status == GlmStatus::inconsistent) return;
-  if (answer.rank < std::min(a.rows, a.cols)) answer.status = GlmStatus::rank_deficient;
-  if (!answer.backward_error.good()) answer.status = GlmStatus::inaccurate;
+  if (answer.status == SolveStatus::inconsistent) return;
+  if (answer.rank < std::min(a.rows, a.cols)) answer.status = SolveStatus::rank_deficient;
+  if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                       \

@@ -23,10 +23,10 @@ std::vector<index_t> large_first(const std::vector<int>& sizes) {
 /// B2 = Q [N; 0] with an N of full row rank, and QR of N^T with rows sorted by size and columns pivoted.
 template <class T>
 struct GradedRows {
-  int exponent = 0;   // of the largest column
-  RowBasis<T> basis;  // of B2 with columns of size 1; values below about rcond sqrt(p) count as zero
+  int exponent = 0;   // exponent of the largest column
+  RowBasis<T> basis;  // basis of the rows of B2 with columns of size 1; values below about rcond sqrt(p) count as zero
   std::vector<index_t> order, pivots;
-  HostMatrix<T> factors;  // of N^T in units of 2^exponent; row i belongs to column order[i]
+  HostMatrix<T> factors;  // factors of N^T in units of 2^exponent; row i belongs to column order[i]
   std::vector<T> tau;
 
   GradedRows(HostMatrix<T> B2, const std::vector<int>& of_columns, double rcond)

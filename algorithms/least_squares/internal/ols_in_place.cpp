@@ -14,11 +14,11 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// The largest R that stays where it was made: its condition there takes an inverse.
+/// Largest order of R that is processed in its tile: the condition estimate there needs an inverse.
 constexpr index_t largest_kept_r = 4096;
 
-/// ||C - R X|| / (||R||_F ||X|| + ||C||) of the worst column, from the norms of R's columns and those of X, C and C - R
-/// X.
+/// Returns the largest ||C - R X|| / (||R||_F ||X|| + ||C||) of all columns, from the norms of the columns of R, X, C
+/// and C - R X.
 template <class T>
 Measured triangle_error(Shape a, const TileMatrix<T>& r_norms, const TileMatrix<T>& norms) {
   typename NormalResidual<T>::Result errors;
@@ -76,7 +76,7 @@ std::optional<LeastSquares<T>> ols_in_place(Graph& g, const TileMatrix<T>& A, co
     }
   });
   result.backward_error = triangle_error<T>({A.m(), n}, r_norms, measured);
-  // At home R is scaled before it is used, and what cannot be solved there is judged.
+  // In host memory R is scaled first; a problem that fails here is judged there.
   if (!result.backward_error.good() || !all_finite(result.X)) return std::nullopt;
   return result;
 }

@@ -27,7 +27,7 @@ void add(HostMatrix<T>& x, const HostMatrix<T>& change, T factor = 1) {
   for (index_t k = 0; k < x.size(); ++k) x.data()[k] += factor * change.data()[k];
 }
 
-/// What lse() needs of B: [c; .] as c, and the norms of what is below.
+/// Returns c of B = [c; .], and the norms of the rows below.
 template <class T>
 FirstRows<T> first_rows_in_place(Graph& g, const TileMatrix<T>& B, index_t n) {
   const index_t r = B.n();
@@ -43,7 +43,7 @@ FirstRows<T> first_rows_in_place(Graph& g, const TileMatrix<T>& B, index_t n) {
   return parts;
 }
 
-/// Exponents of b and d, in units of the rows of C.
+/// Returns the exponents of b and d, in units of the rows of C.
 template <class T>
 std::vector<int> sizes(const HostMatrix<T>& c, const HostMatrix<T>& D, const std::vector<int>& of_rows) {
   std::vector<int> result(at(c.cols()), 0);
@@ -58,7 +58,7 @@ std::vector<int> sizes(const HostMatrix<T>& c, const HostMatrix<T>& D, const std
   return result;
 }
 
-/// The exponent of the largest |c_ij| / norms_j of each row.
+/// Returns the exponent of the largest |c_ij| / norms_j of each row.
 template <class T>
 std::vector<int> sizes_of_rows(const HostMatrix<T>& C, const std::vector<T>& norms) {
   std::vector<T> most(at(C.rows()), T(0));
@@ -67,7 +67,7 @@ std::vector<int> sizes_of_rows(const HostMatrix<T>& C, const std::vector<T>& nor
     for (index_t i = 0; i < C.rows(); ++i) most[at(i)] = std::max(most[at(i)], std::abs(C(i, j)) * factor);
   }
   std::vector<int> result;
-  for (const T size : most) result.push_back(std::ilogb(size));  // of rows of zeros far from moderate
+  for (const T size : most) result.push_back(std::ilogb(size));  // the exponent of a zero row is far out of range
   return result;
 }
 
@@ -85,7 +85,7 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   constexpr int range = std::numeric_limits<T>::max_exponent / 8;
   const index_t n = C.cols(), p = C.rows(), r = D.cols();
   if (n == 0 || p == 0 || p > n || r == 0 || B.nt() != 1) return std::nullopt;
-  // On its way while A is factored.
+  // These transfers overlap with the factorization of A.
   const TileMatrix<T> rows = one_tile(g, C, "C"), Ct(g.runtime(), n, p, {n, p}, "C'"),
                       K(g.runtime(), n, p, {n, p}, "K");
   const std::optional<KeptR<T>> R = kept_if_regular(g, of_a, rcond);
@@ -95,7 +95,7 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   const std::vector<int> of_rows = sizes_of_rows(C, R->norms);
   if (!moderate(units, range) || !moderate(of_rows, range)) return std::nullopt;
 
-  // C^T, c and d in sizes near 1.
+  // Scale C^T, c and d to sizes near 1.
   HostMatrix<T> factors(p, 1), c(n, r), d(p, r);
   for (index_t i = 0; i < p; ++i) factors(i, 0) = std::ldexp(T(1), -of_rows[at(i)]);
   const TileMatrix<T> row_factors = one_tile(g, factors, "factors");
@@ -119,7 +119,8 @@ std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const Qr
   HostMatrix<T> x = w->U.clone();
   add(x, c);
   R->triangle.solve(g, Op::none, x);
-  // What rounding of a large R^-1 c left of constraints on a small x: corrections are of their own size.
+  // Rounding errors of a large R^-1 c remain in constraints on a small x. The errors of corrections are relative to
+  // their own size.
   const auto what_is_left = [&] {
     left = tile_product(g, Op::transpose, Ct, x);
     for (index_t k = 0; k < left.size(); ++k) left.data()[k] = d.data()[k] - left.data()[k];

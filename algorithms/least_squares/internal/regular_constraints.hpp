@@ -7,10 +7,10 @@
 
 namespace tesela::detail {
 
-/// lse from A's factorization where its R is, in one row of tiles, m >= n, and the B that holds Q^T B = [c; .]: w is
-/// the least change of c with which x = R^-1 (c + w) fulfils C x = d, that is K^T w = d - K^T c with K = R^-T C^T, and
-/// multipliers come from K^T K as SeminormalRows has it. Nothing where R, with columns of unit norm, or K is not well
-/// conditioned beyond doubt, or what came out is not as accurate as lse() has to be: then nothing has changed.
+/// Runs lse on A's factorization in its tiles: R in one tile row, m >= n, and B holds Q^T B = [c; .]. w is the smallest
+/// change of c with which x = R^-1 (c + w) satisfies C x = d: K^T w = d - K^T c with K = R^-T C^T. Multipliers come
+/// from K^T K as in SeminormalRows. Returns nothing, and changes nothing, if R (columns of unit norm) or K is not
+/// certainly well conditioned, or if the result is less accurate than lse() requires.
 template <class T>
 std::optional<ConstrainedLeastSquares<T>> regular_constraints(Graph& g, const QrFactorization<T>& of_a,
                                                               const TileMatrix<T>& B, const HostMatrix<T>& C,

@@ -22,7 +22,7 @@ Halves room_for_values(Graph& g, index_t n) {
   return {room<double>(g, cauchy_rows(n, 0), 2, "values"), room<double>(g, cauchy_rows(n, 1), 2, "values")};
 }
 
-/// Numbers first ... first + count - 1 of both halves' values, ascending; none where a half did not converge.
+/// Returns values first ... first + count - 1 of both halves, ascending; none if a half did not converge.
 std::vector<FoundValue> merged(index_t n, const Halves& halves, index_t first, index_t count) {
   std::vector<FoundValue> all;
   for (int part = 0; part < 2; ++part) {
@@ -49,7 +49,7 @@ DensePairs<T> dense_pairs(Graph& g, const SineToeplitz<T>& A, index_t first, ind
     if (const index_t m = rows[part]; m > 0)
       insert_or_run<ToeplitzHalfPairs<T>>(g, {}, {static_cast<int>(part)}, A.column(), *room<T>(g, m, m, "half"),
                                           *dense.vectors[part], *values[part]);
-  if (rows[1] == 0) (*dense.vectors[1]).write();  // has contents, which nobody looks at
+  if (rows[1] == 0) (*dense.vectors[1]).write();  // initializes a tile that is not read
   dense.values = merged(n, values, first, count);
   return dense;
 }

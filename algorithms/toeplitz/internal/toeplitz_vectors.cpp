@@ -12,8 +12,9 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Vectors of one run are orthogonal as their basis was; those of two runs overlap by about their residuals over
-/// their distance, which is taken away where it may be more than rounding. False when everything is too far apart.
+/// Orthogonalizes the vectors of a piece against the piece below. Vectors of one run are orthogonal, as its basis was.
+/// Vectors of two runs overlap by about their residuals over their distance; the overlap is subtracted if it may exceed
+/// rounding. Returns false if all values are too far apart.
 template <class T>
 bool orthogonalize(Graph& g, const FoundPiece<T>& below, const FoundPiece<T>& above) {
   const double reach = 1e11 * std::max({below.residual[0], below.residual[1], above.residual[0], above.residual[1]});
@@ -36,8 +37,8 @@ bool orthogonalize(Graph& g, const FoundPiece<T>& below, const FoundPiece<T>& ab
   return first - last <= reach;
 }
 
-/// A piece's vectors from the sine basis to their columns of v; `columns` has those of its symmetric vectors, then
-/// those of its skew ones, -1 for what nobody wants.
+/// Transforms a piece's vectors from the sine basis to their columns of v. `columns` holds the columns of its
+/// symmetric, then of its skew vectors; -1 for vectors that are not wanted.
 template <class T>
 void expand(Graph& g, const FoundPiece<T>& piece, const std::vector<index_t>& columns, const TileMatrix<T>& v) {
   index_t first = v.n(), last = -1;

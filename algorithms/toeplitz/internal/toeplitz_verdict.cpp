@@ -8,7 +8,7 @@
 namespace tesela::detail {
 namespace {
 
-/// The largest of the values, or the root mean square of all eigenvalues if that is more.
+/// Returns the largest |value|, or the root mean square of all eigenvalues if that is larger.
 template <class T>
 double norm_found(const SineToeplitz<T>& A, const std::vector<FoundValue>& values) {
   double norm = A.rms();
@@ -16,14 +16,14 @@ double norm_found(const SineToeplitz<T>& A, const std::vector<FoundValue>& value
   return norm > 0 ? norm : 1;
 }
 
-/// NaN if a residual is.
+/// Returns the largest residual; NaN if one is NaN.
 double largest_residual(const std::vector<FoundValue>& values) {
   double largest = 0;
   for (const FoundValue& v : values) largest = v.residual <= largest ? largest : v.residual;
   return largest;
 }
 
-/// The verdict, with a bound of all values' errors.
+/// Returns the accuracy, with a bound of all values' errors.
 template <class T>
 SpectrumVerdict verdict_of(const SineToeplitz<T>& A, const SpectrumOptions& options,
                            const std::vector<FoundValue>& values, double error, index_t uncertain) {
@@ -32,7 +32,7 @@ SpectrumVerdict verdict_of(const SineToeplitz<T>& A, const SpectrumOptions& opti
   return {{largest_residual(values) / norm, bounds.residual}, {error / norm, bounds.error}, uncertain};
 }
 
-/// The values of a cluster: its middle, as often as was counted, the residual being its width.
+/// Appends the values of a cluster: its middle, as often as counted, with its width as residual.
 void add_cluster(std::vector<FoundValue>& values, const SpectrumInterval& cluster) {
   for (std::size_t part = 0; part < 2; ++part)
     values.insert(values.end(), static_cast<std::size_t>(cluster.count[part]),

@@ -8,34 +8,34 @@
 
 namespace tesela::detail {
 
-/// What values are worth (Spectrum has the same members).
+/// Accuracy of values (members as in Spectrum).
 struct SpectrumVerdict {
   Measured residual, error;
   index_t uncertain = 0;
   bool good() const { return uncertain == 0 && residual.good() && error.good(); }
 };
 
-/// Values, some of them made more exact, and their verdict.
+/// Values, some of them refined, and their accuracy.
 struct JudgedValues {
   std::vector<FoundValue> values;
   SpectrumVerdict verdict;
-  index_t counts = 0;  ///< shifts counted at
+  index_t counts = 0;  ///< number of shifts
 };
 
-/// Judges what a search of `range` found by `certify`, and what counts say of clusters, whose values are added. Values
-/// alone, without vectors, that are certain but vague are counted to the end (`pin`). Waits.
+/// Certifies the values of a search of `range` (certify), and adds the values of clusters. If no vectors are wanted,
+/// values that are certain but inaccurate are refined by counting (pin). Waits for the graph.
 template <class T>
 JudgedValues judge_search(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, const CountedRange& range,
                           std::vector<FoundValue> values, const std::vector<SpectrumInterval>& clusters);
 
-/// Judges what LAPACK found of `range`, each value within its residual of an eigenvalue of its own: `certify` counts
-/// where they are too near to be told apart. Waits.
+/// Certifies LAPACK's values of `range`, each within its residual of a distinct eigenvalue; certify counts if they are
+/// too near to each other. Waits for the graph.
 template <class T>
 JudgedValues judge_halves(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, const CountedRange& range,
                           std::vector<FoundValue> values);
 
-/// The verdict on values that belong to orthogonal vectors: each is within the largest residual of an eigenvalue of its
-/// own.
+/// Returns the accuracy of values that belong to orthogonal vectors: each is within the largest residual of a distinct
+/// eigenvalue.
 template <class T>
 SpectrumVerdict judge_orthogonal(const SineToeplitz<T>& A, const SpectrumOptions& options,
                                  const std::vector<FoundValue>& values);

@@ -76,7 +76,7 @@ TEST_CASE("x keeps its digits by every method for correlated equations of any pr
           for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
             CAPTURE(m, n, p, s, order, of_a, name_of(glm_methods(), method));
             const auto found = solve(runtime(), model, {.method = method}, {9, 4});
-            CHECK(found.status == GlmStatus::ok);
+            CHECK(found.status == SolveStatus::ok);
             CHECK(found.rank == n);
             CHECK(found.rank_b == m - n);
             REQUIRE(found.X.shape() == reference.shape());
@@ -110,8 +110,8 @@ TEST_CASE("x and its standard errors keep their digits for variances of any size
                                        }),
                                   o);
           });
-          CHECK(by_factor.status == OlsStatus::ok);
-          CHECK(by_sigma.status == OlsStatus::ok);
+          CHECK(by_factor.status == SolveStatus::ok);
+          CHECK(by_sigma.status == SolveStatus::ok);
           CHECK(worst_of(by_factor.X, reference) <= 1e-11);
           CHECK(worst_of(by_sigma.X, reference) <= 1e-9);  // the covariance is rounded
           // b + F e_k for all k changes x by the columns of a factor of its covariance.
@@ -145,7 +145,7 @@ TEST_CASE("an unknown that the most precise equation lacks keeps its digits") {
   for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
     CAPTURE(name_of(glm_methods(), method));
     const auto found = solve(runtime(), model, {.method = method}, {9, 4});
-    CHECK(found.status == GlmStatus::ok);
+    CHECK(found.status == SolveStatus::ok);
     CHECK(worst_of(found.X, reference) <= 1e-13);
   }
   const auto by_factor = on_copies(model, {}, [&](Graph& g, const auto& A, const auto& Y, const auto& o) {
@@ -160,7 +160,7 @@ TEST_CASE("multipliers of graded equations refer to the unscaled equations") {
   const Matrix root = regular(m, m, 2);
   const Model model{random(m, n, 1), with_rows(root, d), random(m, 1, 3)};
   const auto s = solve(runtime(), model);
-  REQUIRE(s.status == GlmStatus::ok);
+  REQUIRE(s.status == SolveStatus::ok);
   // F^T lambda = u holds for the lambda of the unscaled equations.
   const Matrix weighted = made(m, 1, [&](index_t i, index_t) {
     return std::ldexp(s.multipliers(i, 0), s.multiplier_exponents[0]) * std::pow(10.0, d[static_cast<std::size_t>(i)]);
@@ -183,7 +183,7 @@ TEST_CASE(
   for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
     CAPTURE(name_of(glm_methods(), method));
     const auto found = solve(runtime(), model, {.method = method}, {9, 4});
-    CHECK(found.status == GlmStatus::ok);
+    CHECK(found.status == SolveStatus::ok);
     CHECK(found.rank == n);
     CHECK(worst_of(found.X, reference) <= 1e-5);  // rounding errors in b of the heavy rows
     // Without errors, six equations of rank 2 are inconsistent.
@@ -191,7 +191,7 @@ TEST_CASE(
     for (index_t i = 0; i < 6; ++i)
       for (index_t j = 0; j < m; ++j) exact.b(i, j) = 0;
     exact.y(2, 0) += 1e-3;
-    CHECK(solve(runtime(), exact, {.method = method}, {9, 4}).status == GlmStatus::inconsistent);
+    CHECK(solve(runtime(), exact, {.method = method}, {9, 4}).status == SolveStatus::inconsistent);
   }
 }
 
@@ -210,7 +210,7 @@ TEST_CASE("graded equations are solved in single precision") {
              Y = TileMatrix<float>::map(runtime(), of_y.data(), m, 1, m, {5, 2}, "Y");
   Graph g(runtime());
   const auto found = gls_factor(g, A, Y, std::move(f));
-  CHECK(found.status == OlsStatus::ok);
+  CHECK(found.status == SolveStatus::ok);
   REQUIRE(found.X.shape() == Shape{n, 1});
   for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(found.X(j, 0)) / reference(j, 0) - 1) <= 1e-4);
 }

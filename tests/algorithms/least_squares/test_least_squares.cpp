@@ -26,7 +26,7 @@ TEST_CASE("well conditioned problems of every shape agree with dgels") {
   // Square random matrices can be ill-conditioned; these matrices have a condition of 30.
   const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, r, 8);
   const auto answer = solve(runtime(), a, b, tile);
-  REQUIRE(answer.status == OlsStatus::ok);
+  REQUIRE(answer.status == SolveStatus::ok);
   REQUIRE(answer.original_units);
   REQUIRE(answer.condition >= 1);
   REQUIRE(answer.condition <= 30.0 * static_cast<double>(n) * 10);
@@ -59,22 +59,22 @@ TEST_CASE("every method agrees with dgels") {
 
 TEST_CASE("empty problems are solved") {
   const auto nothing = solve(runtime(), Matrix(0, 5), Matrix(0, 2), {8, 8});
-  CHECK(nothing.status == OlsStatus::ok);
+  CHECK(nothing.status == SolveStatus::ok);
   CHECK(nothing.rank == 0);
   CHECK(distance(nothing.X, Matrix::zeros(5, 2)) == 0);
   CHECK(nothing.residual_norms == std::vector<double>{0, 0});
 
   Matrix b = random(20, 1, 2);
   const auto no_unknowns = solve(runtime(), Matrix(20, 0), b, {8, 8});
-  CHECK(no_unknowns.status == OlsStatus::ok);
+  CHECK(no_unknowns.status == SolveStatus::ok);
   CHECK(no_unknowns.X.shape() == Shape{0, 1});
   CHECK(std::abs(no_unknowns.residual_norms[0] - norm(b)) <= 1e-14 * norm(b));
   b(13, 0) = not_a_number;
-  CHECK(solve(runtime(), Matrix(20, 0), b, {8, 8}).status == OlsStatus::not_finite);
+  CHECK(solve(runtime(), Matrix(20, 0), b, {8, 8}).status == SolveStatus::not_finite);
 
   for (const auto& [m, n] : {std::pair<index_t, index_t>{20, 5}, {5, 20}, {200, 2}}) {
     const auto no_rhs = solve(runtime(), random(m, n, 1), Matrix(m, 0), {8, 8});
-    CHECK(no_rhs.status == OlsStatus::ok);
+    CHECK(no_rhs.status == SolveStatus::ok);
     CHECK(no_rhs.rank == std::min(m, n));
     CHECK(no_rhs.X.shape() == Shape{n, 0});
   }
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("a known solution is recovered in both precisions", "", float
   const auto B = TileMatrix<TestType>::map(runtime(), b.data(), m, 1, m, {32, 1});
   Graph g(runtime());
   const auto answer = ols(g, A, B);
-  REQUIRE(answer.status == OlsStatus::ok);
+  REQUIRE(answer.status == SolveStatus::ok);
   for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer.X(j, 0)) - 1) <= bound);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("the equations of a wide A hold for columns of any size, and their res
         a(i, j) = std::ldexp(a(i, j), static_cast<int>(60 * sizes(0, j)) - 30 + static_cast<int>(i) * of_rows);
     const auto answer = solve(runtime(), a, b, {8, 8});
     CAPTURE(seed, answer.condition);
-    REQUIRE(answer.status == OlsStatus::ok);
+    REQUIRE(answer.status == SolveStatus::ok);
     for (index_t k = 0; k < 2; ++k) {
       long double sum = 0;
       for (index_t i = 0; i < m; ++i) {
@@ -167,7 +167,7 @@ TEST_CASE("GPUs agree with dgels for full and deficient rank", "[gpu]") {
   const Matrix a = rank >= full ? made(m, n, ProductForm<double>(m, n, spectrum(full, 30), 7)) : of_rank(m, n, rank, 3);
   const Matrix b = random(m, 3, 8);
   const auto answer = solve(runtime(), a, b, suitable_ols_tile(runtime(), OlsMethod::tiles, m, n));
-  CHECK(answer.status == (rank >= full ? OlsStatus::ok : OlsStatus::rank_deficient));
+  CHECK(answer.status == (rank >= full ? SolveStatus::ok : SolveStatus::rank_deficient));
   require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-10);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("least squares is solved on a GPU under a sanitizer", "[gpu][sanitize]
     CAPTURE(m, n);
     const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, 3, 8);
     const auto answer = solve(runtime(), a, b, suitable_ols_tile(runtime(), OlsMethod::tiles, m, n));
-    CHECK(answer.status == OlsStatus::ok);
+    CHECK(answer.status == SolveStatus::ok);
     require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-10);
   }
 }

@@ -41,7 +41,7 @@ TEST_CASE("NIST's Longley data give at least 9 digits of the certified coefficie
     options.method = method;
     const auto answer =
         solve(runtime(), a, b, method == OlsMethod::givens ? TileShape{16, 4} : TileShape{5, 4}, options);
-    REQUIRE(answer.status == OlsStatus::ok);
+    REQUIRE(answer.status == SolveStatus::ok);
     for (index_t j = 0; j < 7; ++j) {
       CAPTURE(int(method), j, answer.X(j, 0), certified[j]);
       CHECK(digits(answer.X(j, 0), certified[j]) >= 9);
@@ -60,7 +60,7 @@ TEST_CASE("NIST's Wampler1 and NoInt1 data give the certified coefficients") {
     return sum;
   });
   const auto wampler = solve(runtime(), a, b, {8, 4});
-  REQUIRE(wampler.status == OlsStatus::ok);
+  REQUIRE(wampler.status == SolveStatus::ok);
   // Rounding times the condition of A, 6e6, is 1e-9. LAPACK's gels and gelsd reach 9.4 and 9.3 digits; other tile sizes
   // reach 9.2 to 10.3.
   for (index_t j = 0; j < 6; ++j) CHECK(digits(wampler.X(j, 0), 1) >= 8.5);

@@ -18,7 +18,7 @@ TEST_CASE("NaN and infinities are reported at any place") {
   const TileShape tile = method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, m, n) : TileShape{8, 8};
   const auto require_refused = [&](const Matrix& a, const Matrix& b) {
     const auto answer = solve(runtime(), a, b, tile, options);
-    REQUIRE(answer.status == OlsStatus::not_finite);
+    REQUIRE(answer.status == SolveStatus::not_finite);
     REQUIRE(answer.X.size() == 0);
     REQUIRE(std::isnan(answer.residual_norms[0]));
     REQUIRE(std::isnan(answer.condition));
@@ -41,5 +41,5 @@ TEST_CASE("a solution that overflows is reported as not finite") {
   Matrix a = random(20, 3, 1), b = random(20, 1, 2);
   for (index_t k = 0; k < a.size(); ++k) a.data()[k] *= 1e-200;
   for (index_t k = 0; k < b.size(); ++k) b.data()[k] *= 1e200;
-  CHECK(solve(runtime(), a, b, {8, 8}).status == OlsStatus::not_finite);
+  CHECK(solve(runtime(), a, b, {8, 8}).status == SolveStatus::not_finite);
 }

@@ -40,7 +40,7 @@ double multiplier(const Answer& answer, index_t i, index_t k) {
 }
 
 void require_same(const Answer& answer, const Answer& reference, index_t p, double bound) {
-  CHECK(answer.status == LseStatus::ok);
+  CHECK(answer.status == SolveStatus::ok);
   CHECK(answer.rank == reference.rank);
   CHECK(answer.constraint_rank == p);
   REQUIRE(answer.X.shape() == reference.X.shape());
@@ -76,7 +76,7 @@ TEST_CASE("constraints on a triangle in tiles give the solution of a triangle in
     const auto answer = in_place(a, b, c, d);
     if (m == n && n > 1) continue;  // a random square matrix may be too ill-conditioned
     if (n == p && n > 1) {
-      CHECK((!answer || answer->status == LseStatus::ok));
+      CHECK((!answer || answer->status == SolveStatus::ok));
       continue;
     }
     REQUIRE(answer);

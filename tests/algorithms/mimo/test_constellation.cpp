@@ -99,7 +99,7 @@ TEST_CASE("constellations are read from files, and invalid files are refused") {
   refused("1 0 0\n0 1 2\n", "label 2 is out of range");
   refused("1 0 0\n0 1 -1\n", "line 2: label '-1' is out of range");
   refused("1 0 0\n0 1 0.5\n", "line 2: label '0.5'");
-  refused("1 0 0\n0 nan 1\n", "line 2: 'nan' is no finite number");
+  refused("1 0 0\n0 nan 1\n", "line 2: 'nan' is not a finite number");
   refused("1 0\n", "line 1: expected 're im label'");
   refused("1 0 0 0\n", "line 1: expected");
   refused(std::string("1 0 0\n-1 0 1\0more\n", 18), "line 2: ");  // a zero byte does not end a number

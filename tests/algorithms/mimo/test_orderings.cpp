@@ -169,7 +169,7 @@ TEST_CASE("the cache of orderings factors each occurring order once, and invalid
   check_throws<ArgumentError>("buffer", make(3, 3, {.buffer = -1}));
   check_throws<ArgumentError>("at most 11", make(12, 12, {.strategy = OrderingStrategy::cache}));
   check_throws<EnvironmentError>("551809843200", make(12, 12, {}));
-  check_throws<ArgumentError>("is no square QAM", [&] {
+  check_throws<ArgumentError>("is not square QAM", [&] {
     OrderedDetector(runtime(), HostMatrix<double>::zeros(2, 2), constellation(ConstellationKind::psk8), {});
   });
   RealProblem bad = real_problem(3, 4);

@@ -72,5 +72,5 @@ TEST_CASE("whiten refuses an invalid covariance") {
   refused("not positive definite: row 1", 1, 2, 2, 1);
   refused("not positive definite: row 0", 0, 0, 0, 0);
   refused("[1, 0] (from zero) is not finite", 1, 0, NAN, 1);
-  check_throws<ArgumentError>("3 x 3; Nr x Nr", [&] { whiten(HostMatrix<Number>::zeros(3, 3), p.h, p.y); });
+  check_throws<ArgumentError>("3 x 3; it must be Nr x Nr", [&] { whiten(HostMatrix<Number>::zeros(3, 3), p.h, p.y); });
 }

@@ -64,7 +64,7 @@ TEST_CASE("each kind of error is found and named") {
          s.eliminations[k].pivot = s.eliminations[k].column - 1;
          return s.eliminations[k].column > 0;
        }},
-      {"stands in the list after",
+      {"is listed after",
        [](Schedule& s, std::size_t k) {
          if (k == 0) return false;
          std::swap(s.eliminations[k - 1], s.eliminations[k]);
@@ -113,13 +113,12 @@ TEST_CASE("each kind of error is found and named") {
         for (std::size_t k = 0; k < legal.eliminations.size(); ++k) {
           Schedule s = legal;
           if (!kinds[kind].second(s, k)) continue;
-          if (kinds[kind].first != std::string("stands in the list after")) sort(s);
+          if (kinds[kind].first != std::string("is listed after")) sort(s);
           ++done;
           CAPTURE(kind, order, m, n, k);
           REQUIRE(violation(s).has_value());
           REQUIRE_THAT(*violation(s), ContainsSubstring(kinds[kind].first));
-          if (kind + 2 < kinds.size() && kinds[kind].first != std::string("stands in the list after"))
-            REQUIRE(!carried_out(s));
+          if (kind + 2 < kinds.size() && kinds[kind].first != std::string("is listed after")) REQUIRE(!carried_out(s));
         }
       }
     CAPTURE(kind, kinds[kind].first);

@@ -285,7 +285,7 @@ MESSAGES = {
     "w[1] is -1; weights must be finite and not negative": lambda: tesela.wls(np.ones((3, 1)), np.ones(3), np.array([1.0, -1, 1])),
     "covariance is indefinite: pivot 1 is -2": lambda: tesela.gls(np.ones((2, 1)), np.ones(2), np.diag([1.0, -2])),
     "covariance is not symmetric: worst at (0, 1)": lambda: tesela.gls(np.ones((2, 1)), np.ones(2), np.array([[1.0, 0.5], [0, 1]])),
-    "covariance is indefinite: after 1 pivots that of row 1": lambda: tesela.gls(
+    "covariance is indefinite: after 1 pivots the pivot of row 1": lambda: tesela.gls(
         np.ones((2, 1)), np.ones(2), np.array([[1.0, 2], [2, 1]])
     ),
     "u[0, 0]": lambda: tesela.solve(np.zeros((2, 2)), np.ones(2)),

@@ -12,7 +12,7 @@
 namespace tesela::bench {
 namespace {
 
-/// GFLOP/s of OpenBLAS's product of square matrices on all cores.
+/// Returns GFLOP/s of OpenBLAS's product of square matrices on all cores.
 template <class T>
 double host_gemm_ceiling() {
   constexpr index_t n = 2048;

@@ -4,12 +4,12 @@
 
 namespace tesela::bench {
 
-/// The copy rate of the memory that a benchmark's data lie in, in GB/s, measured now and noted below its table: of the
-/// devices that the runtime has, or of the host by all cores.
+/// Measures the copy rate in GB/s of the memory that holds a benchmark's data, on the runtime's devices or on the host
+/// by all cores, and notes it below the table.
 double noted_copy_ceiling(Report& report, const Runtime& runtime, bool on_device);
 
-/// The rate of a product of square matrices in GFLOP/s, measured and noted likewise: cuBLAS on the devices that the
-/// runtime has, or OpenBLAS on all cores.
+/// Measures and notes the rate of a product of square matrices in GFLOP/s: cuBLAS on the runtime's devices, or OpenBLAS
+/// on all cores.
 template <class T>
 double noted_gemm_ceiling(Report& report, const Runtime& runtime);
 

@@ -12,7 +12,7 @@
 namespace tesela::bench {
 namespace {
 
-/// The fields of one line of a CSV, quotes undone.
+/// Returns the fields of one line of a CSV without quotes.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -35,7 +35,7 @@ std::string picture_of(const std::string& path) {
   return svg;
 }
 
-/// Draws FILE.svg beside a FILE.csv that a benchmark wrote, as the benchmark itself does where gnuplot is installed.
+/// Draws FILE.svg next to a benchmark's FILE.csv, as the benchmark itself does if gnuplot is installed.
 void plot(const std::string& path) {
   std::ifstream file(path);
   std::string line;
@@ -53,11 +53,11 @@ void plot(const std::string& path) {
       try {
         return std::stod(field[name]);
       } catch (const std::exception&) {
-        throw FileError(path, std::string("column ") + name + " holds '" + field[name] + "', no number");
+        throw FileError(path, std::string("column ") + name + " holds '" + field[name] + "', not a number");
       }
     };
     if (const auto median = field.find("median_s"); median != field.end() && median->second.empty())
-      continue;  // of a peer that did not run
+      continue;  // a peer that did not run
     Row row;
     const auto count = [&](const char* name) { return field[name].empty() ? 0 : static_cast<index_t>(number(name)); };
     row.what = {field["case"], count("m"),    count("n"),         count("k"),
@@ -65,7 +65,7 @@ void plot(const std::string& path) {
     row.timing.peer = field["peer"];
     row.gpus = static_cast<int>(count("gpus"));
     row.rate = number("rate");
-    // A rate goes with the inverse of the time, but time itself (µs a task) goes with it.
+    // A rate is inverse to the time, except if it is a time itself (µs a task).
     const bool time =
         field["rate_unit"].find("s") != std::string::npos && field["rate_unit"].find("/s") == std::string::npos;
     const double slow = number("max_s") / number("median_s"), fast = number("min_s") / number("median_s");
@@ -90,7 +90,7 @@ void plot(const std::string& path) {
 const cli::Command command(
     cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](CLI::App& app) {
       auto files = std::make_shared<std::vector<std::string>>();
-      app.add_option("CSV", *files, "what a benchmark wrote, on a machine without gnuplot, say")->required();
+      app.add_option("CSV", *files, "CSV files of benchmarks, for example from a machine without gnuplot")->required();
       cli::declare_outputs(app, cli::Output::text, "CSV", [files] {
         std::vector<std::string> pictures;
         for (const std::string& file : *files) pictures.push_back(picture_of(file));

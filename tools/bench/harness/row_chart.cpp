@@ -26,16 +26,16 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   const std::string place = first.data == "device" ? "on the devices" : "on the host";
   if (benchmark == "adi")
     return {fmt::format("Heat equation by alternating directions, {}, {}", precision, place), "GB/s"};
-  if (benchmark == "eig-study") return {"Classical iterations beside two stages", "spectra a second", true};
+  if (benchmark == "eig-study") return {"Classical iterations and the two-stage method", "spectra a second", true};
   if (benchmark == "gemm") return {fmt::format("{}gemm, operands {}", p, place), "GFLOP/s"};
   if (benchmark == "gemm-kernels") return {p + "gemm kernels of a classic study", "GFLOP/s", true};
   if (benchmark == "givens") {
     const bool stages = first.title.find(" x ") != std::string::npos;
     return {stages ? "R by plane rotations, in stages" : "R and Q by plane rotations, in chains", "Melement/s", true};
   }
-  if (benchmark == "memory-access") return {"Sum of two n x n matrices by which thread takes what", "GB/s", true};
+  if (benchmark == "memory-access") return {"Sum of two n x n matrices, by assignment of threads", "GB/s", true};
   if (benchmark == "ols") return {fmt::format("{}gels, A {}", p, place), "GFLOP/s"};
-  if (benchmark == "overhead") return {"Empty tasks: what the layer costs over starpu_task_insert", "µs a task"};
+  if (benchmark == "overhead") return {"Empty tasks: cost of the layer over starpu_task_insert", "µs a task"};
   if (benchmark == "qr") return {fmt::format("{}geqrf, A {}", p, place), "GFLOP/s"};
   if (benchmark == "qr-orthogonalize") return {fmt::format("Q and R of {}, {}", first.title, precision), "GFLOP/s"};
   if (benchmark == "qr-trees")
@@ -50,7 +50,7 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
     return {fmt::format("One symmetric Toeplitz system, {}", first.data), "solves a second", true};
   if (benchmark == "toeplitz-study") return {"Spectra of random symmetric Toeplitz matrices", "eigenvalues found, %"};
   if (benchmark == "tridiag") return {fmt::format("Tridiagonal systems, {}, {}", precision, place), "GB/s"};
-  if (benchmark == "tridiag-study") return {"Cyclic reduction beside Thomas's method", "times as fast as thomas", true};
+  if (benchmark == "tridiag-study") return {"Cyclic reduction and Thomas's method", "times as fast as thomas", true};
   return {benchmark, first.rate_unit};
 }
 
@@ -58,33 +58,33 @@ struct Known {
   std::string_view peer, color;
 };
 constexpr std::array known{
-    // ours
+    // Tesela's peers
     Known{"tesela", "#4c72b0"}, Known{"tesela-rows", "#9db3d8"}, Known{"tuned", "#4c72b0"}, Known{"chain", "#4c72b0"},
     Known{"diagonal", "#4c72b0"}, Known{"levinson", "#4c72b0"}, Known{"gohberg-semencul", "#64b5cd"},
     Known{"gohberg-semencul-again", "#b0dae8"}, Known{"lookahead", "#8172b3"}, Known{"cauchy", "#da8bc3"},
     Known{"cauchy-again", "#eec9e3"}, Known{"gradients", "#55a868"},
-    // NVIDIA's
+    // NVIDIA's peers
     Known{"cublas", "#c44e52"}, Known{"cublasxt", "#dd8452"}, Known{"cusolver", "#c44e52"},
     Known{"cusolver-halves", "#e3a7a9"}, Known{"cusolver-cholesky", "#c44e52"}, Known{"cusolver-lu", "#e3a7a9"},
     Known{"gtsv2", "#c44e52"}, Known{"gtsv2-nopivot", "#dd8452"}, Known{"strided", "#c44e52"},
     Known{"interleaved-0", "#dd8452"}, Known{"interleaved-1", "#eec2a9"}, Known{"interleaved-2", "#937860"},
     Known{"strided-0", "#c44e52"}, Known{"strided-1", "#dd8452"}, Known{"rhs-0", "#937860"},
-    // on cores
+    // peers on cores
     Known{"openblas", "#55a868"}, Known{"lapack", "#55a868"}, Known{"lapack-halves", "#aad4b4"},
     Known{"lapack-cholesky", "#55a868"}, Known{"lapack-lu", "#aad4b4"}, Known{"thomas", "#55a868"},
     Known{"givens", "#937860"}, Known{"starpu", "#8172b3"}, Known{"bound", "#b0b0b0"},
-    // of studies
+    // peers of studies
     Known{"naive", "#8c8c8c"}, Known{"shared", "#ccb974"}, Known{"coarse", "#dd8452"}, Known{"cr", "#8c8c8c"},
     Known{"coalesced", "#4c72b0"}, Known{"hybrid", "#da8bc3"}, Known{"element", "#4c72b0"}, Known{"row", "#dd8452"},
     Known{"column", "#55a868"}, Known{"cores", "#dd8452"}, Known{"GPU", "#4c72b0"}};
 
-/// For peers that are not in the list.
+/// Colours for peers that are not in the list.
 constexpr std::array spare{"#64b5cd", "#ccb974", "#937860", "#da8bc3", "#8172b3", "#8c8c8c", "#3b3b3b", "#bcbd22"};
 
-/// "chain" of "chain 128", "cr" of "cr, on device".
+/// Returns "chain" for "chain 128", "cr" for "cr, on device".
 std::string base_of(const std::string& peer) { return peer.substr(0, peer.find_first_of(" ,")); }
 
-/// Half-way to white.
+/// Returns the colour half-way to white.
 std::string lighter(const std::string& color) {
   std::string out = "#";
   for (std::size_t at = 1; at < 7; at += 2)
@@ -92,7 +92,7 @@ std::string lighter(const std::string& color) {
   return out;
 }
 
-/// What tells a case apart from others of its size: "at once" of "n = 4096, 20 at once".
+/// Returns the text after the size in a title: "20 at once" for "n = 4096, 20 at once".
 std::string beside_size(const std::string& title) {
   const std::size_t comma = title.find(", ");
   if (comma == std::string::npos) return "";
@@ -102,7 +102,7 @@ std::string beside_size(const std::string& title) {
   return rest;
 }
 
-/// "2²⁰" of a large power of two, else the number.
+/// Returns "2²⁰" for a large power of two, otherwise the number.
 std::string size_label(double x) {
   int exponent = 0;
   if (x < 65536 || std::frexp(x, &exponent) != 0.5) return fmt::format("{:.0f}", x);
@@ -111,7 +111,7 @@ std::string size_label(double x) {
   return std::string("2") + digits[e / 10] + digits[e % 10];
 }
 
-/// How the rows are laid out: the place of each along x, and the series it belongs to.
+/// Layout of the rows: the position of each along x, and its series.
 struct Layout {
   std::string x_label;  ///< empty: bars
   std::vector<double> x;
@@ -191,7 +191,7 @@ Chart chart_of(const std::string& benchmark, const std::vector<Row>& rows, const
     const std::string name = layout.x.empty() ? row.timing.peer : layout.series[r];
     auto series = std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& s) { return s.name == name; });
     if (series == chart.series.end()) {
-      // A second series of a colour is the same, dashed, as a line and lighter as a bar; further ones take spare
+      // A second series of a colour uses the same, dashed as a line and lighter as a bar; further series use spare
       // colours.
       std::string color = color_of_peer(row.timing.peer);
       const auto taken = [&] {

@@ -61,7 +61,7 @@ Peer tesela_glm(const std::string& name, GlmMethod method, const GlmData<T>& dat
     });
   };
   return checked(name, run, [&data, tiles, name] {
-    if (tiles->answer.status != GlmStatus::ok)
+    if (tiles->answer.status != SolveStatus::ok)
       throw WrongResult("bench glm: " + name + ": " + description(tiles->answer.status));
     return data.check(name, tiles->answer.X, tiles->answer.U);
   });
@@ -82,7 +82,7 @@ Peer tesela_gls_factor(const std::string& name, const GlmData<T>& data) {
     });
   };
   return checked(name, run, [&data, answer, name] {
-    if (answer->status != OlsStatus::ok) throw WrongResult("bench wls: " + name + ": " + description(answer->status));
+    if (answer->status != SolveStatus::ok) throw WrongResult("bench wls: " + name + ": " + description(answer->status));
     if (answer->path == CovariancePath::model) return data.check(name, answer->X, answer->U);
     double norm = 0;
     for (const T of_column : answer->residual_norms) norm = std::hypot(norm, static_cast<double>(of_column));

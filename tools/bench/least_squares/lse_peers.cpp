@@ -27,7 +27,7 @@ Peer tesela_lse(const LseData<T>& data) {
     });
   };
   return checked("tesela", run, [&data, answer] {
-    if (answer->status != LseStatus::ok)
+    if (answer->status != SolveStatus::ok)
       throw WrongResult(std::string("bench lse: tesela: ") + description(answer->status));
     return data.check("tesela", answer->X);
   });

@@ -44,7 +44,7 @@ Peer tesela_ols(const OlsData<T>& data, const std::string& name) {
     });
   };
   return checked(name, run, [&data, answer, name] {
-    if (answer->status != OlsStatus::ok) throw WrongResult("bench ols: " + name + ": not of full rank");
+    if (answer->status != SolveStatus::ok) throw WrongResult("bench ols: " + name + ": not of full rank");
     return data.check(name, answer->X.data(), answer->X.ld());
   });
 }

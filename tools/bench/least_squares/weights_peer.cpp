@@ -84,7 +84,7 @@ Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector
     });
   };
   return checked(name, run, [&data, state, name] {
-    if (state->answer.status != OlsStatus::ok)
+    if (state->answer.status != SolveStatus::ok)
       throw WrongResult("bench wls: " + name + ": " + description(state->answer.status));
     return check(name, data, state->weights, state->answer.X);
   });

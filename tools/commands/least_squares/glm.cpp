@@ -118,9 +118,9 @@ Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   Uncertainty<T> none;
   Glm<T> answer = solve_by_graph(o, p, nullptr, none);
   const bool full = answer.rank == o.n && answer.rank_b == o.m - o.n;
-  if (answer.status == GlmStatus::ok && (!found.regular || !full)) answer.status = GlmStatus::rank_deficient;
-  if (answer.status != GlmStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
-    answer.status = GlmStatus::not_finite;
+  if (answer.status == SolveStatus::ok && (!found.regular || !full)) answer.status = SolveStatus::rank_deficient;
+  if (answer.status != SolveStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
+    answer.status = SolveStatus::not_finite;
   answer.X = std::move(found.X);
   answer.U = std::move(found.U);
   return answer;
@@ -172,7 +172,7 @@ Problem<T> load(const Options& o) {
 template <class T>
 void tell_columns(const Glm<T>& answer, Report& report) {
   if (answer.distances.empty()) return;
-  report_distances(answer.distances, answer.status == GlmStatus::inconsistent, report,
+  report_distances(answer.distances, answer.status == SolveStatus::inconsistent, report,
                    [&](std::size_t j) { return answer.consistent[j]; });
 }
 
@@ -203,12 +203,12 @@ int run_glm(Options o) {
   report.check("condition", answer.condition);
   report.check("condition_b", answer.condition_b);
   tell_columns(answer, report);
-  if (answer.status == GlmStatus::rank_deficient && !library)
+  if (answer.status == SolveStatus::rank_deficient && !library)
     report.remark(description(answer.status));
-  else if (answer.status != GlmStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.X.cols() == o.rhs && answer.U.cols() == o.rhs && answer.status != GlmStatus::not_finite &&
-      answer.status != GlmStatus::inconsistent) {
+  if (answer.X.cols() == o.rhs && answer.U.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
+      answer.status != SolveStatus::inconsistent) {
     const GlmError error = glm_error(problem.a, problem.factor, problem.b, answer.X, answer.U, answer.multipliers,
                                      answer.multiplier_exponents);
     const double bound = answer.backward_error.bound, cut = answer.backward_error.cut;

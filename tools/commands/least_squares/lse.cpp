@@ -119,9 +119,9 @@ ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& 
       });
   report_library(o.common, report, runs, lse_flops(o));
   ConstrainedLeastSquares<T> answer = solve_by_graph(o, p, nullptr);
-  if (answer.status == LseStatus::ok && (info != 0 || answer.constraint_rank < o.p))
-    answer.status = LseStatus::rank_deficient;
-  if (!all_finite(X)) answer.status = LseStatus::not_finite;
+  if (answer.status == SolveStatus::ok && (info != 0 || answer.constraint_rank < o.p))
+    answer.status = SolveStatus::rank_deficient;
+  if (!all_finite(X)) answer.status = SolveStatus::not_finite;
   answer.X = std::move(X);
   return answer;
 }
@@ -194,7 +194,7 @@ void tell(const ConstrainedLeastSquares<T>& answer, Report& report) {
   report.check("constraint_condition", answer.constraint_condition);
   report.check("condition", answer.condition);
   report.dropped_rows(answer.dropped_rows);
-  report_distances(answer.distances, answer.status == LseStatus::inconsistent, report,
+  report_distances(answer.distances, answer.status == SolveStatus::inconsistent, report,
                    [&](std::size_t j) { return !(answer.distances[j] > 0); });
 }
 
@@ -220,11 +220,12 @@ int run_lse(Options o) {
   const ConstrainedLeastSquares<T> answer =
       library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, &report);
   tell(answer, report);
-  if (answer.status == LseStatus::rank_deficient && !library)
+  if (answer.status == SolveStatus::rank_deficient && !library)
     report.remark(description(answer.status));
-  else if (answer.status != LseStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.X.cols() == o.rhs && answer.status != LseStatus::not_finite && answer.status != LseStatus::inconsistent) {
+  if (answer.X.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
+      answer.status != SolveStatus::inconsistent) {
     const LseError error =
         lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X, answer.multipliers,
                      answer.multiplier_exponents, answer.multiplier_row_exponents);
@@ -232,7 +233,7 @@ int run_lse(Options o) {
     report.check("residual_norm", error.residual_norm);
     report.check("constraint_residual", {error.constraint, answer.constraint_error.bound, 2 * answer.cut});
     // Of least norm in the unknowns' own units: errors are of the size of A's largest column.
-    const double size = answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
+    const double size = answer.status == SolveStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
     report.check("optimality", {error.optimality / size, rounding, 2 * answer.cut});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     note_least_norm(answer.constraint_rank + answer.rank == o.n, answer.original_units, report);

@@ -161,11 +161,11 @@ int run_ols(Options o) {
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
   const bool gelsd = o.method.name == "gelsd";
-  if (answer.status == OlsStatus::rank_deficient && (!o.method.library() || gelsd))
+  if (answer.status == SolveStatus::rank_deficient && (!o.method.library() || gelsd))
     report.remark(description(answer.status));
-  else if (answer.status != OlsStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.status != OlsStatus::not_finite) {
+  if (answer.status != SolveStatus::not_finite) {
     const auto error = measure(o, p, answer.X);
     report.check("residual_norm", error.residual_norm);
     report.check("normal_residual", error.normal_residual);

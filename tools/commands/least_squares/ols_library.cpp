@@ -139,19 +139,19 @@ LeastSquares<T> time_ols_library(const char* command, const CommonOptions& commo
   LeastSquares<T> answer;
   answer.X = HostMatrix<T>(n, r);
   for (index_t j = 0; j < r && n > 0; ++j) std::copy_n(&b(0, j), n, &answer.X(0, j));
-  if (!all_finite(answer.X)) answer.status = OlsStatus::not_finite;
+  if (!all_finite(answer.X)) answer.status = SolveStatus::not_finite;
   if (const auto found = library->rank()) {
     answer.rank = found->rank;
     answer.condition = found->condition;
     answer.cut = found->cut;
-    if (std::isnan(found->condition)) answer.status = OlsStatus::not_finite;
+    if (std::isnan(found->condition)) answer.status = SolveStatus::not_finite;
   } else if (const HostMatrix<T> triangle = library->triangle(a); !all_finite(triangle)) {
-    answer.status = OlsStatus::not_finite;
+    answer.status = SolveStatus::not_finite;
   } else if (k > 0) {
     answer.condition = triangle_condition(triangle, m >= n);
     answer.rank = minimum_norm(triangle.clone(), HostMatrix<T>(k, 0), rcond).rank;
   }
-  if (answer.status == OlsStatus::ok && answer.rank < k) answer.status = OlsStatus::rank_deficient;
+  if (answer.status == SolveStatus::ok && answer.rank < k) answer.status = SolveStatus::rank_deficient;
   return answer;
 }
 

@@ -112,9 +112,9 @@ GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProble
   report_library(o.common, report, runs, wls_flops(o));
   Uncertainty<T> none;
   answer = solve_by_graph(o, p, nullptr, none);
-  if (answer.status == OlsStatus::ok && !found.regular) answer.status = OlsStatus::rank_deficient;
-  if (answer.status != OlsStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
-    answer.status = OlsStatus::not_finite;
+  if (answer.status == SolveStatus::ok && !found.regular) answer.status = SolveStatus::rank_deficient;
+  if (answer.status != SolveStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
+    answer.status = SolveStatus::not_finite;
   answer.X = std::move(found.X);
   answer.U = std::move(found.U);
   return answer;
@@ -128,7 +128,7 @@ void tell(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report&
   report.problem()["path"] = description(answer.path);
   report.check("covariance_rank", static_cast<double>(answer.covariance_rank));
   report.check("factor_condition", answer.factor_condition);
-  report_distances(answer.distances, answer.status == OlsStatus::inconsistent, report,
+  report_distances(answer.distances, answer.status == SolveStatus::inconsistent, report,
                    [&](std::size_t j) { return !(answer.distances[j] > 0); });
 }
 
@@ -152,11 +152,11 @@ int run_wls(WlsOptions o) {
   const GeneralizedLeastSquares<T> answer =
       o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, &report, uncertainty);
   tell(o, answer, report);
-  if (answer.status == OlsStatus::rank_deficient && !o.method.library())
+  if (answer.status == SolveStatus::rank_deficient && !o.method.library())
     report.remark(description(answer.status));
-  else if (answer.status != OlsStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.status != OlsStatus::not_finite && answer.status != OlsStatus::inconsistent) {
+  if (answer.status != SolveStatus::not_finite && answer.status != SolveStatus::inconsistent) {
     const bool exact_fit = measure_wls(o, p, answer, report);
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     note_least_norm(answer.rank == o.n, answer.original_units, report);

@@ -13,15 +13,15 @@
 namespace tesela::cli {
 namespace {
 
-/// Of an array with a system in each column, or of its transpose: rows are equations, columns are systems.
+/// Returns the shape of an array or of its transpose such that rows are equations and columns are systems.
 Shape upright(bool interleaved, Shape shape) { return interleaved ? Shape{shape.cols, shape.rows} : shape; }
 
 std::string diagonals(Shape shape) {
   return std::to_string(shape.cols) + (shape.cols == 1 ? " vector of " : " vectors of ") + std::to_string(shape.rows);
 }
 
-/// Reads an off-diagonal. Its row `outside` belongs to periodic matrices alone: for others the file may hold anything
-/// there, or leave the row out, and it becomes zero.
+/// Reads an off-diagonal. Only periodic matrices use its row `outside`: for others the file may hold anything there or
+/// omit the row, and it becomes zero.
 template <class T>
 HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, index_t left_out, index_t outside) {
   const Shape whole = upright(input.interleaved, {input.n, input.batch});
@@ -37,13 +37,13 @@ HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, inde
   return padded;
 }
 
-/// Element i of system s stands at data[i * stride].
+/// Returns system s; its element i is data[i * stride].
 template <class T>
 SpacedNumbers<T> system_of(bool interleaved, const HostMatrix<T>& a, index_t s) {
   return interleaved ? SpacedNumbers<T>{a.data() + s, a.ld()} : SpacedNumbers<T>{a.data() + s * a.ld(), 1};
 }
 
-/// Streams of their own beside those of the matrices.
+/// Uses other streams of the seed than the matrices.
 template <class T>
 Generator<T> known_solution(std::uint64_t seed) {
   return {Pattern::uniform, T(0), 0, ~(2 * seed)};
