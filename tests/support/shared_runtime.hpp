@@ -7,6 +7,7 @@
 #include <catch2/reporters/catch_reporter_registrars.hpp>
 
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 // One runtime for all test cases of a program, since StarPU starts slowly.
@@ -72,44 +73,46 @@ void on_gpus(void (*body)(R)) {
 
 }  // namespace tesela::test
 
-// GPU_TEST_CASE(name, tags) { … } tests on GPUs alone: `runtime` is a Runtime&. The tag [gpu] is added to the tags.
+// CORES_TEST_CASE(name, tags) { … } is a TEST_CASE whose `runtime` is a Runtime& with cores alone.
 //
-// WORKERS_TEST_CASE(name, tags) { … } tests the same on cores, and then as "name on a GPU" like GPU_TEST_CASE. Only the
-// second case has the tags. If something differs, the body asks runtime.gpus().
+// GPU_TEST_CASE(name, tags) { … } has GPUs alone and the tag [gpu], and is skipped without a GPU.
 //
-// KERNEL_TEST_CASE(name, tags) { … } is a WORKERS_TEST_CASE whose `runtime` is a Runtime*, and null on cores, as
-// run_kernel accepts it.
+// WORKERS_TEST_CASE(name, tags) { … } is both: a case on cores, and "name on a GPU". Only the second one has the tags.
+// The body asks runtime.gpus() if it differs on GPUs.
 //
-// …_TEMPLATE_TEST_CASE(name, tags, types) { … } tests for each TestType.
+// KERNEL_TEST_CASE(name, tags) { … } is a WORKERS_TEST_CASE with a Runtime*, null on cores, as run_kernel accepts it.
+//
+// …_TEMPLATE_TEST_CASE(name, tags, types) { … } runs its body for each TestType.
 
-#define GPU_TEST_CASE(...) TESELA_GPU_CASE(INTERNAL_CATCH_UNIQUE_NAME(on_workers), __VA_ARGS__)
-#define GPU_TEMPLATE_TEST_CASE(...) TESELA_GPU_CASES(INTERNAL_CATCH_UNIQUE_NAME(on_workers), __VA_ARGS__)
-#define WORKERS_TEST_CASE(...) TESELA_BOTH_CASE(INTERNAL_CATCH_UNIQUE_NAME(on_workers), tesela::Runtime&, __VA_ARGS__)
-#define WORKERS_TEMPLATE_TEST_CASE(...) \
-  TESELA_BOTH_CASES(INTERNAL_CATCH_UNIQUE_NAME(on_workers), tesela::Runtime&, __VA_ARGS__)
-#define KERNEL_TEST_CASE(...) TESELA_BOTH_CASE(INTERNAL_CATCH_UNIQUE_NAME(on_workers), tesela::Runtime*, __VA_ARGS__)
-#define KERNEL_TEMPLATE_TEST_CASE(...) \
-  TESELA_BOTH_CASES(INTERNAL_CATCH_UNIQUE_NAME(on_workers), tesela::Runtime*, __VA_ARGS__)
+#define CORES_TEST_CASE(...) TESELA_CASE(TESELA_ON_CORES, TESELA_BODY, tesela::Runtime&, __VA_ARGS__)
+#define CORES_TEMPLATE_TEST_CASE(...) TESELA_TEMPLATE(TESELA_ON_CORES_T, TESELA_BODY, tesela::Runtime&, __VA_ARGS__)
+#define GPU_TEST_CASE(...) TESELA_CASE(TESELA_ON_GPUS, TESELA_BODY, tesela::Runtime&, __VA_ARGS__)
+#define GPU_TEMPLATE_TEST_CASE(...) TESELA_TEMPLATE(TESELA_ON_GPUS_T, TESELA_BODY, tesela::Runtime&, __VA_ARGS__)
+#define WORKERS_TEST_CASE(...) TESELA_CASE(TESELA_ON_BOTH, TESELA_BODY, tesela::Runtime&, __VA_ARGS__)
+#define WORKERS_TEMPLATE_TEST_CASE(...) TESELA_TEMPLATE(TESELA_ON_BOTH_T, TESELA_BODY, tesela::Runtime&, __VA_ARGS__)
+#define KERNEL_TEST_CASE(...) TESELA_CASE(TESELA_ON_BOTH, TESELA_BODY, tesela::Runtime*, __VA_ARGS__)
+#define KERNEL_TEMPLATE_TEST_CASE(...) TESELA_TEMPLATE(TESELA_ON_BOTH_T, TESELA_BODY, tesela::Runtime*, __VA_ARGS__)
 
-#define TESELA_GPU_CASE(body, name, tags)                        \
-  static void body(tesela::Runtime&);                            \
-  TEST_CASE(name, "[gpu]" tags) { tesela::test::on_gpus(body); } \
-  static void body([[maybe_unused]] tesela::Runtime& runtime)
-#define TESELA_GPU_CASES(body, name, tags, ...)                                                  \
-  template <class>                                                                               \
-  static void body(tesela::Runtime&);                                                            \
-  TEMPLATE_TEST_CASE(name, "[gpu]" tags, __VA_ARGS__) { tesela::test::on_gpus(body<TestType>); } \
-  template <class TestType>                                                                      \
-  static void body([[maybe_unused]] tesela::Runtime& runtime)
-#define TESELA_BOTH_CASE(body, pointer, name, tags)                          \
-  static void body(pointer);                                                 \
-  TEST_CASE(name) { tesela::test::on_cores(body); }                          \
-  TEST_CASE(name " on a GPU", "[gpu]" tags) { tesela::test::on_gpus(body); } \
-  static void body([[maybe_unused]] pointer runtime)
-#define TESELA_BOTH_CASES(body, pointer, name, tags, ...)                                                    \
-  template <class>                                                                                           \
-  static void body(pointer);                                                                                 \
-  TEMPLATE_TEST_CASE(name, "", __VA_ARGS__) { tesela::test::on_cores(body<TestType>); }                      \
-  TEMPLATE_TEST_CASE(name " on a GPU", "[gpu]" tags, __VA_ARGS__) { tesela::test::on_gpus(body<TestType>); } \
-  template <class TestType>                                                                                  \
-  static void body([[maybe_unused]] pointer runtime)
+#define TESELA_BODY INTERNAL_CATCH_UNIQUE_NAME(test_body)
+#define TESELA_CASE(cases, body, argument, ...) \
+  static void body(argument);                   \
+  cases(body, __VA_ARGS__) static void body([[maybe_unused]] argument runtime)
+#define TESELA_TEMPLATE(cases, body, argument, ...)  \
+  template <class>                                   \
+  static void body(argument);                        \
+  cases(body, __VA_ARGS__) template <class TestType> \
+  static void body([[maybe_unused]] argument runtime)
+#define TESELA_ON_CORES(body, name, ...) \
+  TEST_CASE(name, "" __VA_ARGS__) { tesela::test::on_cores(body); }
+#define TESELA_ON_GPUS(body, name, ...) \
+  TEST_CASE(name, "[gpu]" __VA_ARGS__) { tesela::test::on_gpus(body); }
+#define TESELA_ON_BOTH(body, name, ...) \
+  TESELA_ON_CORES(body, name)           \
+  TESELA_ON_GPUS(body, name " on a GPU", __VA_ARGS__)
+#define TESELA_ON_CORES_T(body, name, tags, ...) \
+  TEMPLATE_TEST_CASE(name, tags, __VA_ARGS__) { tesela::test::on_cores(body<TestType>); }
+#define TESELA_ON_GPUS_T(body, name, tags, ...) \
+  TEMPLATE_TEST_CASE(name, "[gpu]" tags, __VA_ARGS__) { tesela::test::on_gpus(body<TestType>); }
+#define TESELA_ON_BOTH_T(body, name, tags, ...)  \
+  TESELA_ON_CORES_T(body, name, "", __VA_ARGS__) \
+  TESELA_ON_GPUS_T(body, name " on a GPU", tags, __VA_ARGS__)

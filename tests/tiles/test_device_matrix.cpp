@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("tasks compute in place in an array on a device", "[gpu]", fl
       REQUIRE(std::abs(static_cast<double>(c(i, j))) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-GPU_TEST_CASE("earlier work on the default stream completes before the tasks", "") {
+GPU_TEST_CASE("earlier work on the default stream completes before the tasks") {
   constexpr index_t n = 64;
   DeviceArray<double> a(n, n, 1), c(n, n, 1);
   // Behaves like a copy that takes long.
@@ -168,7 +168,7 @@ TEST_CASE("a runtime that measures transfers changes neither the current device 
   }
 }
 
-GPU_TEST_CASE("host memory is refused as memory of a GPU", "") {
+GPU_TEST_CASE("host memory is refused as memory of a GPU") {
   std::vector<double> memory(100);
   CHECK_THROWS_MATCHES(TileMatrix<double>::map_device(runtime, memory.data(), 10, 10, 10, {5, 5}), ArgumentError,
                        MessageMatches(ContainsSubstring("not memory of CUDA device")));

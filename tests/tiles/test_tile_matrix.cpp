@@ -1,3 +1,4 @@
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -46,8 +47,7 @@ std::vector<double> matrix(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("the tiles of a matrix cover it") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the tiles of a matrix cover it") {
   for (const Case& c : cases()) {
     CAPTURE(c.m, c.n, c.ld);
     const TileMatrix<double> A(runtime, c.m, c.n, {tile_rows, tile_cols});
@@ -70,8 +70,7 @@ TEST_CASE("the tiles of a matrix cover it") {
   }
 }
 
-TEST_CASE("copy_from, a task on every tile, and copy_to give the expected matrix") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("copy_from, a task on every tile, and copy_to give the expected matrix") {
   for (const Case& c : cases()) {
     CAPTURE(c.m, c.n, c.ld);
     const TileMatrix<double> A(runtime, c.m, c.n, {tile_rows, tile_cols});
@@ -86,8 +85,7 @@ TEST_CASE("copy_from, a task on every tile, and copy_to give the expected matrix
   }
 }
 
-TEST_CASE("a mapped matrix is computed in place with unchanged padding") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a mapped matrix is computed in place with unchanged padding") {
   for (const Case& c : cases())
     for (const bool destroy : {false, true}) {
       CAPTURE(c.m, c.n, c.ld, destroy);
@@ -112,8 +110,7 @@ TEST_CASE("a mapped matrix is computed in place with unchanged padding") {
     }
 }
 
-TEST_CASE("a matrix over constant memory is read and never written") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a matrix over constant memory is read and never written") {
   static const double constants[6] = {1, 2, 3, 4, 5, 6};  // a write to these would crash
   const auto A = TileMatrix<double>::map(runtime, constants, 3, 2, 3, {2, 2});
   const TileMatrix<double> B(runtime, 3, 2, {2, 2});
@@ -122,8 +119,7 @@ TEST_CASE("a matrix over constant memory is read and never written") {
   CHECK(to_vector(B) == std::vector<double>(constants, constants + 6));
 }
 
-TEST_CASE("a mapped matrix stays in host memory after its contents are forgotten") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a mapped matrix stays in host memory after its contents are forgotten") {
   std::vector<double> memory(4, 1);
   {
     const auto A = TileMatrix<double>::map(runtime, memory.data(), 4, 1, 4, {2, 1});
@@ -136,8 +132,7 @@ TEST_CASE("a mapped matrix stays in host memory after its contents are forgotten
   CHECK(memory[3] == 5);
 }
 
-TEST_CASE("views of views share tiles and ragged ends") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("views of views share tiles and ragged ends") {
   const TileMatrix<double> A(runtime, 15, 10, {tile_rows, tile_cols});  // 4 x 4 tiles, the last 3 x 1
   const std::vector<double> before = matrix({15, 10, 15});
   A.copy_from(before.data(), 15);
@@ -197,8 +192,7 @@ TEST_CASE("a matrix without host memory is destroyed without waiting for its tas
   impatient.join();
 }
 
-TEST_CASE("a view keeps the tiles alive") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a view keeps the tiles alive") {
   auto A = std::make_unique<TileMatrix<double>>(runtime, 4, 4, TileShape{2, 2});
   const auto V = A->view(0, 1, 2, 1);
   A.reset();
@@ -207,8 +201,7 @@ TEST_CASE("a view keeps the tiles alive") {
   CHECK(to_vector(V) == std::vector<double>(8, 3));
 }
 
-TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
   constexpr index_t huge = std::numeric_limits<index_t>::max();
   double memory[12] = {};
   using Matrix = TileMatrix<double>;
@@ -249,8 +242,7 @@ TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
     CHECK_THROWS_AS(A.view(i, j, mt, nt), ArgumentError);
 }
 
-TEST_CASE("a matrix may have more rows than the largest tile") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a matrix may have more rows than the largest tile") {
   constexpr index_t m = index_t{1} << 33;
   const TileMatrix<double> A(runtime, m, 1, {index_t{1} << 31, 1});
   CHECK(A.mt() == 4);

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -115,9 +115,8 @@ void check_judgements(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling of rows and columns", "[direct]", float,
-                   double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling of rows and columns", "[direct]",
+                         float, double) {
   check_judgements<TestType>(runtime);
 }
 
@@ -127,10 +126,9 @@ TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling on a 
   check_judgements<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the type's range", "[direct]", float,
-                   double) {
+CORES_TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the type's range", "[direct]", float,
+                         double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   constexpr int most = std::numeric_limits<T>::max_exponent;
   const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   for (const index_t n : {1, 3, 40})
@@ -176,8 +174,7 @@ TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the 
   CHECK(over.x(0, 0) == 1);
 }
 
-TEST_CASE("the condition of Hilbert matrices is estimated within a factor of 20 n", "[direct]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the condition of Hilbert matrices is estimated within a factor of 20 n", "[direct]") {
   // 2-norm conditions by mpmath. Scaling by powers of two, the other norm and the estimate account for the factors
   // below.
   const std::vector<double> known{0, 1, 19.28, 524.1, 15513.7, 476607.3, 1.4951e7, 4.7537e8, 1.5258e10, 4.9315e11};
@@ -192,8 +189,7 @@ TEST_CASE("the condition of Hilbert matrices is estimated within a factor of 20 
     }
 }
 
-TEST_CASE("a solution without a correct digit is never ok", "[direct]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a solution without a correct digit is never ok", "[direct]") {
   for (const index_t n : {14, 16, 20})
     CHECK(solve(runtime, hilbert<double>(n), row_sums(hilbert<double>(n)), false, 4).how.status ==
           DirectStatus::singular);
@@ -209,8 +205,7 @@ TEST_CASE("a solution without a correct digit is never ok", "[direct]") {
   }
 }
 
-TEST_CASE("a system without a solution is reported with its place", "[direct]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a system without a solution is reported with its place", "[direct]") {
   HostMatrix<double> a = uniform<double>(6, 7, true);
   const HostMatrix<double> b = row_sums(a);
   HostMatrix<double> strange = b.clone();

@@ -95,8 +95,7 @@ const index_t sizes[][3] = {{1, 1, 1},    {0, 5, 3},    {5, 0, 3},   {5, 4, 0}, 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double) {
   for (const auto& [m, n, k] : sizes)
     for (const Op op_a : {Op::none, Op::transpose})
       for (const Op op_b : {Op::none, Op::transpose})
@@ -134,8 +133,7 @@ GPU_TEST_CASE("the tuned gemm agrees on large tiles, with and without the hardwa
         }
 }
 
-TEST_CASE("gemm refuses shapes and tilings that do not match") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("gemm refuses shapes and tilings that do not match") {
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 10, 20, {4, 4}), B(runtime, 20, 7, {4, 4}), C(runtime, 10, 7, {4, 4});
   const TileMatrix<double> other(runtime, 10, 7, {5, 4});
@@ -146,8 +144,7 @@ TEST_CASE("gemm refuses shapes and tilings that do not match") {
   CHECK_THROWS_AS(C(3, 0), ArgumentError);
 }
 
-TEST_CASE("gemm refuses operands that its kernels do not support, and inserts no task") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("gemm refuses operands that its kernels do not support, and inserts no task") {
   Graph g(runtime);
   std::vector<double> memory(144, 1.0);
   const auto map = [&](index_t at, index_t m, index_t n, index_t ld) {
@@ -182,8 +179,7 @@ TEST_CASE("gemm refuses operands that its kernels do not support, and inserts no
   CHECK(g.tasks() == 0);
 }
 
-TEST_CASE("gemm of views multiplies sub-matrices") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("gemm of views multiplies sub-matrices") {
   auto a = random<double>(12, 12, 5, 0.0);
   Dense<double> c(12, 12, 12, 0.0);
   {

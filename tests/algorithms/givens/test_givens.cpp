@@ -287,9 +287,8 @@ TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs togethe
   check_kinds<TestType>(runtime);
 }
 
-TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit") {
+CORES_TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit") {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   const Padded<double> a = make_matrix<double>("uniform", 50, 33);
   const auto factors = [&](const GivensOptions& o, index_t nb) {
     Padded<double> f = a;
@@ -308,14 +307,12 @@ TEST_CASE("all orders of adjacent pivots, and the other two methods, give the sa
   CHECK(factors({GivensMethod::stages, "diagonal", 8}, 12) == factors({GivensMethod::stages, "diagonal", 32}, 33));
 }
 
-TEST_CASE("a tall matrix of many chunks is factored") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a tall matrix of many chunks is factored") {
   for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
     check<double>(runtime, "uniform", 700, 40, 24, {method, "diagonal", 32});
 }
 
-TEST_CASE("QR by rotations refuses invalid arguments and inserts no task") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("QR by rotations refuses invalid arguments and inserts no task") {
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 20, 10, {20, 4}), cut(runtime, 20, 10, {10, 4}), B(runtime, 19, 2, {20, 2}),
       Q(runtime, 20, 20, {20, 10}), AB(runtime, 4, 20, {4, 20});

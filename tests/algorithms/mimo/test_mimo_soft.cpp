@@ -277,7 +277,7 @@ TEMPLATE_TEST_CASE("mmse and nway on a GPU agree with cores", "[gpu][sanitize]",
   }
 }
 
-GPU_TEST_CASE("a kind of likelihood without a GPU kernel is refused by name if there is no core", "") {
+GPU_TEST_CASE("a kind of likelihood without a GPU kernel is refused by name if there is no core") {
   const auto p = problem<float>({2, 2, 20, 1}, "qpsk", "rayleigh", 9);
   Graph g(runtime);
   CHECK(mimo_soft(g, p.shape, p.h, p.y, p.alphabets, {.kind = SoftKind::mmse, .n0 = p.n0}).failed() == 0);

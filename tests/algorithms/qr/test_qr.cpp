@@ -206,8 +206,7 @@ void check_every_tree_once(Runtime& runtime, auto zero) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, double) {
   check_every_tree(runtime, TestType(0), {0, 3});
 }
 
@@ -236,8 +235,7 @@ GPU_TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[sanitize
   check_qr_briefly<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-TEST_CASE("qr refuses shapes that do not match and inserts no task") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("qr refuses shapes that do not match and inserts no task") {
   const TileMatrix<double> A(runtime, 20, 10, {8, 4});
   std::vector<double> memory(20);
   const auto wide = TileMatrix<double>::map(runtime, memory.data(), 20, 1, index_t{1} << 31, {8, 4});

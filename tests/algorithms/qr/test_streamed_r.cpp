@@ -63,13 +63,11 @@ double own_memory() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("R of streamed rows agrees for all sizes", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("R of streamed rows agrees for all sizes", "", float, double) {
   check_shapes<TestType>(runtime);
 }
 
-TEST_CASE("streamed R works for columns of any scale, zeros, and several tiles of columns") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("streamed R works for columns of any scale, zeros, and several tiles of columns") {
   auto a = random<double>(500, 200);
   for (index_t i = 0; i < a.m; ++i) a(i, 3) *= 1e300, a(i, 80) *= 1e-300, a(i, 150) = 0;
   const auto r = streamed(runtime, a, 90);
@@ -77,8 +75,7 @@ TEST_CASE("streamed R works for columns of any scale, zeros, and several tiles o
   for (index_t i = 0; i < a.n; ++i) CHECK(r(i, 150) == 0);
 }
 
-TEST_CASE("an exception of the reader is rethrown, and the runtime remains usable") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("an exception of the reader is rethrown, and the runtime remains usable") {
   const auto a = random<double>(400, 210);
   RowSource<double> bad = source(a);
   bad.read = [read = bad.read](index_t first, const Block<double>& out) {
@@ -93,8 +90,7 @@ TEST_CASE("an exception of the reader is rethrown, and the runtime remains usabl
   CHECK(gram_error(a, streamed(runtime, a, 50)) <= 60);
 }
 
-TEST_CASE("streamed R keeps only a few blocks in memory") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("streamed R keeps only a few blocks in memory") {
   const Generator<double> element{Pattern::uniform, 0, 0, 7};
   for (const index_t n : {40, 220}) {
     const index_t m = (index_t{1} << 23) / n;  // 64 MiB
@@ -114,7 +110,7 @@ TEST_CASE("streamed R keeps only a few blocks in memory") {
   }
 }
 
-GPU_TEST_CASE("R of streamed rows agrees on a GPU", "") {
+GPU_TEST_CASE("R of streamed rows agrees on a GPU") {
   for (const index_t n : {20, 300})
     for (const index_t rows : {0, 170}) {
       const auto a = random<double>(1000, n);

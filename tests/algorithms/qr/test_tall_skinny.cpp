@@ -139,7 +139,7 @@ WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", floa
     }
 }
 
-WORKERS_TEST_CASE("R keeps singular values down to rounding", "") {
+WORKERS_TEST_CASE("R keeps singular values down to rounding") {
   for (const double kappa : {1e3, 1e8, 1e12, 1e15})
     for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
 }
@@ -236,7 +236,7 @@ WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sa
   }
 }
 
-GPU_TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU", "") {
+GPU_TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU") {
   for (const index_t n : {7, 16, 24, 32}) {
     const auto a = random<double>(400'001, n);
     CAPTURE(n);
@@ -295,8 +295,7 @@ GPU_TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[sanitize]", float, d
   }
 }
 
-TEST_CASE("any number of chains gives R") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("any number of chains gives R") {
   const auto a = random<double>(1000, 9);
   for (const index_t chains : {1, 2, 3, 5, 8, 100}) {
     CAPTURE(chains);
@@ -306,8 +305,7 @@ TEST_CASE("any number of chains gives R") {
   }
 }
 
-TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 10, 4, {5, 4}), narrow(runtime, 10, 3, {5, 3}), R(runtime, 4, 4, {2, 4}),
       B(runtime, 10, 1, {4, 1}), square(runtime, 4, 4, {4, 4});
@@ -324,8 +322,7 @@ TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
   CHECK(g.tasks() == 0);
 }
 
-TEMPLATE_TEST_CASE("a file is factored by rows", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("a file is factored by rows", "", float, double) {
   const TemporaryFile file("tall.npy");
   const auto a = random<TestType>(1003, 6);
   write_matrix(file.path, a.a.data(), {a.m, a.n}, a.ld);

@@ -151,8 +151,7 @@ WORKERS_TEMPLATE_TEST_CASE("the Cauchy-like factorization solves to rounding or 
   check_all<TestType, CauchyFactorization>(runtime);
 }
 
-TEST_CASE("Cauchy-like factors multiply to the block for any pivots", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("Cauchy-like factors multiply to the block for any pivots", "[toeplitz]") {
   const index_t n = 61;
   const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, n);
   Graph g(runtime);
@@ -189,8 +188,7 @@ TEST_CASE("Cauchy-like factors multiply to the block for any pivots", "[toeplitz
   }
 }
 
-TEST_CASE("Cauchy-like solvers refuse invalid shapes", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("Cauchy-like solvers refuse invalid shapes", "[toeplitz]") {
   Graph g(runtime);
   const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 6));
   const CauchyInverse<double> inverse(g, A, 0);

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
@@ -110,9 +110,9 @@ double distance(const Outcome<T>& a, const Outcome<T>& b, index_t count) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion equal those by an inverse", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion equal those by an inverse", "[toeplitz]", float,
+                         double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const double eps = std::numeric_limits<T>::epsilon();
   for (const index_t n : {20, 33, 64, 301}) {
     const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, n);  // eigenvalues 1/3 ... 3
@@ -128,9 +128,8 @@ TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion equal those by an inve
   }
 }
 
-TEMPLATE_TEST_CASE("every coefficient of a recursion that breaks down reports it", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("every coefficient of a recursion that breaks down reports it", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, 20);
   const auto s = run<T>(runtime, t, {1, 4}, true);  // 1 = t_0
   for (index_t k = 0; k < 4 * steps; ++k)

@@ -42,9 +42,8 @@ WORKERS_TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to roundin
   check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});  // 1009 is prime
 }
 
-TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const index_t n = 100;
   const auto t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, n);
   const auto b = random_columns<T>(n, 2, 5);
@@ -62,7 +61,7 @@ TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[to
     }
 }
 
-WORKERS_TEST_CASE("gradients report matrices that are not definite and columns that are not finite", "") {
+WORKERS_TEST_CASE("gradients report matrices that are not definite and columns that are not finite") {
   for (const index_t n : {1, 2, 40}) {
     const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
     const auto b = random_columns<double>(n, 3, 5);
@@ -96,8 +95,7 @@ GPU_TEST_CASE("gradients solve a long system on a GPU", "[toeplitz]") {
   CHECK(kernels::toeplitz_residual(n, t.data(), 0.0, 1, x.data(), b.data()) <= 32 * eps<double>);
 }
 
-TEST_CASE("gradients estimate the condition", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("gradients estimate the condition", "[toeplitz]") {
   Graph g(runtime);
   const auto t = toeplitz_column<double>({ToeplitzKind::kms, 0.9}, 200);
   const ToeplitzGradients<double> inverse(g, Toeplitz<double>(g, t), 0.0);
@@ -108,10 +106,9 @@ TEST_CASE("gradients estimate the condition", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("gradients report the condition for sigma near the smallest eigenvalue, or are not ok", "[toeplitz]",
-                   float, double) {
+CORES_TEMPLATE_TEST_CASE("gradients report the condition for sigma near the smallest eigenvalue, or are not ok",
+                         "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 40, 300}) {
     const auto t = toeplitz_column<T>({ToeplitzKind::second_difference}, n);
     const auto b = random_columns<T>(n, 1, 5);

@@ -156,9 +156,8 @@ WORKERS_TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly", 
   }
 }
 
-TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const index_t n = 150;
   const auto t = toeplitz_column<T>({ToeplitzKind::random, 0, 5}, n);
   const auto x = random_columns<T>(n, 2, 5), y = random_columns<T>(n, 2, 6);
@@ -175,9 +174,8 @@ TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]"
     CHECK(std::abs(std::ldexp(shifted.data()[e], -most) - (x.data()[e] + y.data()[e] / 2)) <= T(8 * eps<T>));
 }
 
-TEMPLATE_TEST_CASE("eliminations accept shifts of any size relative to T", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("eliminations accept shifts of any size relative to T", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const index_t n = 40;
   const int most = sizeof(T) == 8 ? 900 : 100;
   const auto t = toeplitz_column<T>({ToeplitzKind::random, 0, 5}, n);

@@ -135,7 +135,7 @@ TEST_CASE("cyclic reduction refuses invalid shapes and inserts no task") {
   CHECK(g.tasks() == 0);
 }
 
-GPU_TEST_CASE("hybrid cyclic reduction needs a core", "") {
+GPU_TEST_CASE("hybrid cyclic reduction needs a core") {
   const test::OneTridiagonal<double> problem(10, 1, 1);
   const Tridiagonal<double> A = problem.map(runtime, 4);
   const TileMatrix<double> B(runtime, 10, 1, {4, 1});

@@ -50,8 +50,7 @@ std::pair<double, double> norms(Runtime& runtime, const TridiagonalOptions& opti
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same for every tiling and layout", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same for every tiling and layout", "", float, double) {
   const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};
   for (const TridiagonalKind kind : every_kind) {
     CAPTURE(static_cast<int>(kind));
@@ -74,9 +73,8 @@ TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same for every tiling 
   CHECK(filled<TestType>(runtime, columns, 3, 0, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
 }
 
-TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the documented entries", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the documented entries", "", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const T delta = TridiagonalGenerator<T>::delta;
   for (const index_t n : {1, 2, 3, 100, 101})
     for (const bool periodic : {false, true}) {
@@ -107,8 +105,7 @@ TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the documented entries",
     }
 }
 
-TEST_CASE("generated tridiagonal matrices have the documented condition numbers") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("generated tridiagonal matrices have the documented condition numbers") {
   for (const bool periodic : {false, true})
     for (const index_t n : {1, 2, 3, 4, 99, 100})
       for (const std::uint64_t seed : {1, 2, 3, 4}) {
@@ -184,8 +181,7 @@ TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same on a GPU", "[gpu]
   for (std::size_t i = 0; i < cores.size(); ++i) CHECK(same(cores[i], gpu[i]));
 }
 
-TEST_CASE("invalid shapes of tridiagonal matrices are refused and no task is inserted") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("invalid shapes of tridiagonal matrices are refused and no task is inserted") {
   Graph g(runtime);
   const auto matrix = [&](index_t m, index_t n, TileShape tile) { return TileMatrix<double>(runtime, m, n, tile); };
   const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};

@@ -382,7 +382,7 @@ void check_all(Runtime* runtime, bool small) {
 
 }  // namespace
 
-KERNEL_TEST_CASE("results of an equation by products agree with QR, and bases are orthonormal", "") {
+KERNEL_TEST_CASE("results of an equation by products agree with QR, and bases are orthonormal") {
   check_all(runtime, false);
 }
 

@@ -156,14 +156,12 @@ TEST_CASE("good sizes are the smallest even sizes without prime factors above 7"
   CHECK(fft::good_size(2 * 131072 - 1) == 262144);
 }
 
-TEMPLATE_TEST_CASE("transforms agree with the sums that define them", "[fft]", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("transforms agree with the sums that define them", "[fft]", float, double) {
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("transforms are correct on each vector unit", "[fft]", float, double) {
+CORES_TEMPLATE_TEST_CASE("transforms are correct on each vector unit", "[fft]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {2, 97, 1000}) check<TestType>(runtime, n, 2);
 }
 
