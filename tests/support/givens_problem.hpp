@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/support/padded.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -18,27 +19,6 @@ void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, cons
 }
 
 namespace tesela::test {
-
-/// A host matrix with padding below each column that must not be touched.
-template <class T>
-struct Padded {
-  static constexpr T padding = T(-77);
-  index_t m, n, ld;
-  std::vector<T> a;
-  Padded(index_t rows, index_t cols)
-      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + 3), a(static_cast<std::size_t>(ld * cols), padding) {}
-  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
-  T operator()(index_t i, index_t j) const { return a[static_cast<std::size_t>(i + j * ld)]; }
-  TileMatrix<T> map(Runtime& runtime, TileShape tile, const char* name = "A") {
-    return TileMatrix<T>::map(runtime, a.data(), m, n, ld, tile, name);
-  }
-  bool padding_is_untouched() const {
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = m; i < ld; ++i)
-        if ((*this)(i, j) != padding) return false;
-    return true;
-  }
-};
 
 /// Returns a matrix of this kind: uniform, graded (entries from 1 down to 1e-12), low-rank, kappa (columns nearly
 /// dependent), zero, ones, band:3 …

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/support/padded.hpp"
 #include <tesela/codelets/qr/tile_qr.hpp>
 
 #include <cmath>
@@ -11,34 +12,14 @@
 
 namespace tesela::test {
 
-/// A column-major matrix with three rows of padding below.
-template <class T>
-struct Matrix {
-  index_t m = 0, n = 0, ld = 1;
-  std::vector<T> a;
-  Matrix(index_t rows, index_t cols, T value = std::numeric_limits<T>::quiet_NaN())
-      : m(rows), n(cols), ld(rows + 3), a(static_cast<std::size_t>(ld * std::max<index_t>(cols, 1)), value) {}
-  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
-  T* at(index_t i, index_t j) { return a.data() + i + j * ld; }
-  template <template <class> class B>
-  B<T> as() {
-    B<T> b;
-    b.data = a.data();
-    b.rows = m;
-    b.cols = n;
-    b.ld = ld;
-    return b;
-  }
-};
-
 using Where = std::function<bool(index_t i, index_t j)>;
 
 /// Random numbers where `active`, NaN elsewhere and in the padding, so that a read there changes the result.
 template <class T>
-Matrix<T> random(index_t m, index_t n, const Where& active, unsigned seed) {
+Padded<T> random(index_t m, index_t n, const Where& active, unsigned seed) {
   std::mt19937_64 engine(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  Matrix<T> a(m, n);
+  Padded<T> a(m, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i)
       if (active(i, j)) a(i, j) = static_cast<T>(uniform(engine));
@@ -46,14 +27,14 @@ Matrix<T> random(index_t m, index_t n, const Where& active, unsigned seed) {
 }
 
 template <class T>
-Matrix<T> work_for(index_t width, index_t across) {
+Padded<T> work_for(index_t width, index_t across) {
   const Shape shape = kernels::qr_work(width, across, 0, false);
-  return Matrix<T>(shape.rows, shape.cols);
+  return Padded<T>(shape.rows, shape.cols);
 }
 
 /// Requires that all elements outside `active` and the padding have the bits of before.
 template <class T>
-bool untouched(Matrix<T>& before, Matrix<T>& after, const Where& active) {
+bool untouched(Padded<T>& before, Padded<T>& after, const Where& active) {
   for (index_t j = 0; j < after.n; ++j)
     for (index_t i = 0; i < after.ld; ++i)
       if ((i >= after.m || !active(i, j)) && std::memcmp(before.at(i, j), after.at(i, j), sizeof(T)) != 0) return false;
@@ -62,7 +43,7 @@ bool untouched(Matrix<T>& before, Matrix<T>& after, const Where& active) {
 
 /// Returns max |x - y| where `active`, in units of rounding; infinite for NaN.
 template <class T>
-double distance(Matrix<T>& x, Matrix<T>& y, const Where& active) {
+double distance(Padded<T>& x, Padded<T>& y, const Where& active) {
   double worst = 0;
   for (index_t j = 0; j < x.n; ++j)
     for (index_t i = 0; i < x.m; ++i)

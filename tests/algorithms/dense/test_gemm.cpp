@@ -1,3 +1,4 @@
+#include "tests/support/padded.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tools/checks/reference.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
@@ -14,31 +15,14 @@
 #include <vector>
 
 using namespace tesela;
+using test::Padded;
 
 namespace {
-
-template <class T>
-struct Dense {
-  index_t m, n, ld;
-  std::vector<T> a;
-  Dense(index_t rows, index_t cols, index_t lead, T padding)
-      : m(rows), n(cols), ld(lead), a(static_cast<std::size_t>(lead * cols), padding) {}
-  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
-};
-
-template <class T>
-Dense<T> random(index_t m, index_t n, std::uint64_t seed, T padding) {
-  Dense<T> d(m, n, std::max<index_t>(m, 1) + 3, padding);
-  const Generator<T> generator{Pattern::uniform, 0, n, seed};
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) d(i, j) = generator(i, j);
-  return d;
-}
 
 /// Returns the largest |C - reference| over the rounding bound (k + 2) eps |alpha| |A| |B| + 2 eps |beta C|,
 /// elementwise.
 template <class T>
-double worst_ratio(Dense<T>& a, Dense<T>& b, Dense<T>& before, Dense<T>& c, Op op_a, Op op_b, T alpha, T beta,
+double worst_ratio(Padded<T>& a, Padded<T>& b, Padded<T>& before, Padded<T>& c, Op op_a, Op op_b, T alpha, T beta,
                    index_t k) {
   double worst = 0;
   for (index_t j = 0; j < c.n; ++j)
@@ -69,8 +53,8 @@ double check_gemm(Runtime& runtime, Shape mn, index_t k, TileShape tile, index_t
                   GemmOptions options = {}) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const Shape sa = apply(op_a, {mn.rows, k}), sb = apply(op_b, {k, mn.cols});
-  auto a = random<T>(sa.rows, sa.cols, 1, nan), b = random<T>(sb.rows, sb.cols, 2, nan);
-  auto c = random<T>(mn.rows, mn.cols, 3, T(-77));
+  auto a = Padded<T>::random(sa.rows, sa.cols, 1), b = Padded<T>::random(sb.rows, sb.cols, 2);
+  auto c = Padded<T>::random(mn.rows, mn.cols, 3);
   if (beta == T(0))
     for (index_t j = 0; j < c.n; ++j)
       for (index_t i = 0; i < c.m; ++i) c(i, j) = nan;
@@ -78,15 +62,14 @@ double check_gemm(Runtime& runtime, Shape mn, index_t k, TileShape tile, index_t
   auto before = c;
   {
     const Shape ta = apply(op_a, {tile.mb, kb}), tb = apply(op_b, {kb, tile.nb});
-    const auto A = TileMatrix<T>::map(runtime, a.a.data(), sa.rows, sa.cols, a.ld, {ta.rows, ta.cols}, "A");
-    const auto B = TileMatrix<T>::map(runtime, b.a.data(), sb.rows, sb.cols, b.ld, {tb.rows, tb.cols}, "B");
-    const auto C = TileMatrix<T>::map(runtime, c.a.data(), mn.rows, mn.cols, c.ld, tile, "C");
+    const auto A = a.map(runtime, {ta.rows, ta.cols}, "A");
+    const auto B = b.map(runtime, {tb.rows, tb.cols}, "B");
+    const auto C = c.map(runtime, tile, "C");
     Graph g(runtime);
     gemm(g, op_a, op_b, alpha, A, B, beta, C, options);
     REQUIRE(g.wait().ok());
   }
-  for (index_t j = 0; j < c.n; ++j)
-    for (index_t i = c.m; i < c.ld; ++i) REQUIRE(c(i, j) == T(-77));
+  REQUIRE(c.intact());
   return worst_ratio(a, b, before, c, op_a, op_b, alpha, beta, k);
 }
 
@@ -180,11 +163,11 @@ CORES_TEST_CASE("gemm refuses operands that its kernels do not support, and inse
 }
 
 CORES_TEST_CASE("gemm of views multiplies sub-matrices") {
-  auto a = random<double>(12, 12, 5, 0.0);
-  Dense<double> c(12, 12, 12, 0.0);
+  auto a = Padded<double>::random(12, 12, 5);
+  Padded<double> c(12, 12, 0.0, 0);
   {
-    const auto A = TileMatrix<double>::map(runtime, a.a.data(), 12, 12, a.ld, {4, 4});
-    const auto C = TileMatrix<double>::map(runtime, c.a.data(), 12, 12, c.ld, {4, 4});
+    const auto A = a.map(runtime, {4, 4});
+    const auto C = c.map(runtime, {4, 4});
     Graph g(runtime);
     gemm(g, Op::none, Op::none, 1.0, A.view(1, 0, 2, 3), A.view(0, 2, 3, 1), 1.0, C.view(1, 2, 2, 1));
     CHECK(g.wait().ok());

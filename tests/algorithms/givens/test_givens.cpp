@@ -68,7 +68,7 @@ Outcome factor(Runtime& runtime, const Padded<T>& a, index_t nb, const GivensOpt
   outcome.carried_q = measure(a, economy, r).backward;
   outcome.qtb = largest_difference(b, later);
   outcome.r_to_lapack = r_difference(r, lapack_r(a));
-  for (const Padded<T>* x : {&f, &q, &r, &carried, &b, &later}) outcome.padding &= x->padding_is_untouched();
+  for (const Padded<T>* x : {&f, &q, &r, &carried, &b, &later}) outcome.padding &= x->intact();
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j + 1; i < k; ++i) outcome.padding &= r(i, j) == T(0);
   return outcome;
@@ -225,7 +225,7 @@ WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", 
       CHECK(measure(a, q, r).orthogonality <= bounds<T>(n).orthogonality);
       CHECK(measure(a, economy, r).backward <= bounds<T>(n).backward);
       if (m == n && kl <= 4) CHECK(rotations == band_rotations(n, kl));
-      CHECK(band.padding_is_untouched());
+      CHECK(band.intact());
     }
 }
 

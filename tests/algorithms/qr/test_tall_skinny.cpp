@@ -30,7 +30,7 @@ void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
   const auto u = orthonormal(m, n, 5), v = orthonormal(n, n, 6);
   std::vector<double> s;
   for (index_t k = 0; k < n; ++k) s.push_back(std::pow(kappa, -static_cast<double>(k) / static_cast<double>(n - 1)));
-  Dense<double> a(m, n);
+  Padded<double> a(m, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i) {
       long double sum = 0;
@@ -52,8 +52,8 @@ void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
 enum class Columns { apart, close, closer, alike, alike_later, huge, zero };
 
 template <class T>
-Dense<T> columns(Columns kind, index_t m, index_t n) {
-  auto a = random<T>(m, n, 7);
+Padded<T> columns(Columns kind, index_t m, index_t n) {
+  auto a = Padded<T>::random(m, n, 7);
   for (index_t j = 1; j < n; ++j)
     for (index_t i = 0; i < m; ++i) {
       const T first = a(i, 0), own = a(i, j);
@@ -85,8 +85,8 @@ Dense<T> columns(Columns kind, index_t m, index_t n) {
 
 /// Returns the columns divided by their norms in `norms`.
 template <class T>
-Dense<double> unit_columns(const Dense<T>& r, const Dense<T>& norms) {
-  Dense<double> unit(r.m, r.n);
+Padded<double> unit_columns(const Padded<T>& r, const Padded<T>& norms) {
+  Padded<double> unit(r.m, r.n);
   for (index_t j = 0; j < r.n; ++j) {
     double norm = 0;
     for (index_t i = 0; i < r.m; ++i) norm = std::hypot(norm, static_cast<double>(norms(i, j)));
@@ -97,8 +97,8 @@ Dense<double> unit_columns(const Dense<T>& r, const Dense<T>& norms) {
 
 /// Checks R for enough rows that a GPU tries A^T A first.
 template <class T>
-std::vector<Dense<T>> many_rows_r(Runtime& runtime, bool one_tile) {
-  std::vector<Dense<T>> all;
+std::vector<Padded<T>> many_rows_r(Runtime& runtime, bool one_tile) {
+  std::vector<Padded<T>> all;
   for (const auto& [kind, n] : {std::pair{Columns::apart, index_t{12}},
                                 {Columns::close, 12},
                                 {Columns::closer, 12},
@@ -126,7 +126,7 @@ struct TemporaryFile {
 WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
   for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
     for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
-      const auto a = random<TestType>(m, n);
+      const auto a = Padded<TestType>::random(m, n);
       for (const TileShape tile : {TileShape{97, n}, {4096, n}, {500, 7}}) {
         const auto r = r_of(runtime, a, tile);
         CAPTURE(m, n, tile.mb, tile.nb);
@@ -149,7 +149,7 @@ WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow
   using T = TestType;
   const double large = std::is_same_v<T, double> ? 1e300 : 1e37, small = std::is_same_v<T, double> ? 1e-300 : 1e-37;
   for (const index_t n : {3, 16, 20, 40, 200}) {
-    auto a = random<T>(900, n);
+    auto a = Padded<T>::random(900, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < a.m; ++i)
         a(i, j) = static_cast<T>(a(i, j) * (j % 3 == 0 ? large : j % 3 == 1 ? small : 1.0));
@@ -158,7 +158,7 @@ WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow
     CHECK(gram_error(a, r) <= 40);
     CHECK(lapack_error(a, r) <= 200);
     // Small rows, large rows and small rows again, so that the scale changes on the way.
-    a = random<T>(900, n, 3);
+    a = Padded<T>::random(900, n, 3);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
     r = r_of(runtime, a, {450, n});
@@ -172,7 +172,7 @@ WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, d
   TESELA_ON_EACH_VECTOR_TARGET(runtime);
   for (const index_t n : {8, 16, 24, 32, 40, 90})
     for (const index_t others : {0, 1, 3}) {
-      auto a = random<TestType>(900, n);
+      auto a = Padded<TestType>::random(900, n);
       for (index_t j = 1; j < n - others; ++j)
         for (index_t i = 0; i < a.m; ++i) a(i, j) = a(i, 0);
       const auto r = r_of(runtime, a, {300, n});
@@ -186,14 +186,14 @@ WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "
   using T = TestType;
   for (const index_t n : {2, 16, 33, 200}) {
     CAPTURE(n);
-    Dense<T> zero(700, n);
+    Padded<T> zero(700, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < zero.m; ++i) zero(i, j) = 0;
     auto r = r_of(runtime, zero, {300, n});
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
 
-    auto a = random<T>(700, n);
+    auto a = Padded<T>::random(700, n);
     for (index_t i = 0; i < a.m; ++i) a(i, n / 2) = 0;  // a zero column among others
     r = r_of(runtime, a, {300, n});
     CHECK(gram_error(a, r) <= 40);
@@ -201,7 +201,7 @@ WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "
 
     for (const T bad : {nan_of<T>, std::numeric_limits<T>::infinity()})
       for (const index_t row : {0, 299, 300, 699}) {
-        a = random<T>(700, n);
+        a = Padded<T>::random(700, n);
         a(row, n / 2) = bad;
         r = r_of(runtime, a, {300, n});
         CAPTURE(bad, row);
@@ -217,14 +217,14 @@ WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "
 WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sanitize]", float, double) {
   using T = TestType;
   for (const index_t n : {3, 16, 33, 200}) {
-    auto all = random<T>(n + 50, n, 4);  // the rows of R and 50 more
+    auto all = Padded<T>::random(n + 50, n, 4);  // the rows of R and 50 more
     for (index_t j = 0; j < n; ++j)
       for (index_t i = j + 1; i < n; ++i) all(i, j) = 0;
-    Dense<T> r(n, n);
+    Padded<T> r(n, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) r(i, j) = all(i, j);
     {
-      const auto R = TileMatrix<T>::map(runtime, r.a.data(), n, n, r.ld, {n, n}, "R");
+      const auto R = r.map(runtime, {n, n}, "R");
       const auto A = TileMatrix<T>::map(runtime, all.a.data() + n, 50, n, all.ld, {50, n}, "A");
       Graph g(runtime);
       const Shape work = append_rows_work<T>(n);
@@ -238,7 +238,7 @@ WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sa
 
 GPU_TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU") {
   for (const index_t n : {7, 16, 24, 32}) {
-    const auto a = random<double>(400'001, n);
+    const auto a = Padded<double>::random(400'001, n);
     CAPTURE(n);
     for (const index_t mb : {400'001, 131'071}) {
       const auto r = r_of(runtime, a, {mb, n});
@@ -250,7 +250,7 @@ GPU_TEST_CASE("many rows with long columns at unaligned addresses give R on a GP
 
 TEMPLATE_TEST_CASE("A^T A is used on a GPU only if it is as accurate", "[gpu]", float, double) {
   test::require_gpu();
-  std::vector<Dense<TestType>> expected, found;
+  std::vector<Padded<TestType>> expected, found;
   {
     Runtime cores({.gpus = 0});
     expected = many_rows_r<TestType>(cores, false);
@@ -296,7 +296,7 @@ GPU_TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[sanitize]", float, d
 }
 
 CORES_TEST_CASE("any number of chains gives R") {
-  const auto a = random<double>(1000, 9);
+  const auto a = Padded<double>::random(1000, 9);
   for (const index_t chains : {1, 2, 3, 5, 8, 100}) {
     CAPTURE(chains);
     const auto r = r_of(runtime, a, {90, 9}, {.chains = chains});
@@ -324,14 +324,14 @@ CORES_TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
 
 CORES_TEMPLATE_TEST_CASE("a file is factored by rows", "", float, double) {
   const TemporaryFile file("tall.npy");
-  const auto a = random<TestType>(1003, 6);
+  const auto a = Padded<TestType>::random(1003, 6);
   write_matrix(file.path, a.a.data(), {a.m, a.n}, a.ld);
   const MatrixRows<TestType> rows(file.path);
   for (const index_t count : {0, 1, 10, 100, 1003, 5000}) {
     CAPTURE(count);
-    Dense<TestType> r(6, 6);
+    Padded<TestType> r(6, 6);
     {
-      const auto R = TileMatrix<TestType>::map(runtime, r.a.data(), 6, 6, r.ld, {6, 6}, "R");
+      const auto R = r.map(runtime, {6, 6}, "R");
       Graph g(runtime);
       tall_skinny_r(g, rows, R, count);
       REQUIRE(g.wait().ok());
