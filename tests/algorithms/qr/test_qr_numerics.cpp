@@ -1,4 +1,3 @@
-#include "tests/support/lapack_qr.hpp"
 #include "tests/support/qr_tiles.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>

@@ -1,4 +1,3 @@
-#include "tests/support/lapack_qr.hpp"
 #include "tests/support/qr_tiles.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
