@@ -2,6 +2,7 @@
 
 #include "tests/support/padded.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
@@ -12,11 +13,6 @@
 #include <vector>
 
 // Problems and errors for the tests of plane rotations, on the host in long double.
-
-extern "C" {
-void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-}
 
 namespace tesela::test {
 
@@ -78,15 +74,8 @@ Errors bounds(index_t n) {
 /// Returns R of LAPACK's geqrf in the upper trapezoid.
 template <class T>
 Padded<T> lapack_r(Padded<T> a) {
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), size = 64 * (n + 1);
-  std::vector<T> tau(static_cast<std::size_t>(std::min(m, n) + 1)), work(static_cast<std::size_t>(size));
-  int info = 0;
-  if (m > 0 && n > 0) {
-    if constexpr (sizeof(T) == 8)
-      dgeqrf_(&m, &n, a.a.data(), &ld, tau.data(), work.data(), &size, &info);
-    else
-      sgeqrf_(&m, &n, a.a.data(), &ld, tau.data(), work.data(), &size, &info);
-  }
+  std::vector<T> tau(static_cast<std::size_t>(std::min(a.m, a.n)));
+  lapack::geqrf(a.m, a.n, a.data(), a.ld, tau.data());
   return a;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/host/lapack.hpp>
 #include <tesela/runtime/types.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -12,13 +13,7 @@
 #include <string>
 #include <vector>
 
-// LAPACK's solvers for symmetric tridiagonal eigenproblems as references. A program that includes this header must link
-// LAPACK.
-extern "C" {
-void dsterf_(const int*, double*, double*, int*);
-void dstedc_(const char*, const int*, double*, double*, double*, const int*, double*, const int*, int*, const int*,
-             int*, std::size_t);
-}
+// Symmetric tridiagonal matrices, and LAPACK's eigenvalues as references.
 
 namespace tesela::test {
 
@@ -100,30 +95,18 @@ int size_exponent(const SymmetricTridiagonal<T>& t) {
 /// Returns the eigenvalues times 2^-size_exponent(t) in ascending order, by dsterf.
 template <class T>
 std::vector<double> reference_values(const SymmetricTridiagonal<T>& t) {
-  const int exponent = size_exponent(t), n = static_cast<int>(t.n());
+  const int exponent = size_exponent(t);
   std::vector<double> d, e;
   for (const T x : t.d) d.push_back(std::ldexp(static_cast<double>(x), -exponent));
   for (const T x : t.e) e.push_back(std::ldexp(static_cast<double>(x), -exponent));
   e.push_back(0);
-  int info = 0;
-  if (n > 0) dsterf_(&n, d.data(), e.data(), &info);
-  REQUIRE(info == 0);
+  REQUIRE(lapack::sterf(t.n(), d.data(), e.data()) == 0);
   return d;
 }
 
 /// Returns ||T||_2 times 2^-size_exponent from the values.
 inline double norm_of(const std::vector<double>& values) {
   return values.empty() ? 0 : std::max(std::abs(values.front()), std::abs(values.back()));
-}
-
-/// Runs dstedc on T; returns values in d and vectors in z (n x n).
-inline int stedc(std::vector<double>& d, std::vector<double>& e, std::vector<double>& z) {
-  const int n = static_cast<int>(d.size()), lwork = 1 + 4 * n + n * n, liwork = 3 + 5 * n;
-  std::vector<double> work(static_cast<std::size_t>(lwork));
-  std::vector<int> iwork(static_cast<std::size_t>(liwork));
-  int info = 0;
-  dstedc_("I", &n, d.data(), e.data(), z.data(), &n, work.data(), &lwork, iwork.data(), &liwork, &info, 1);
-  return info;
 }
 
 }  // namespace tesela::test

@@ -4,6 +4,7 @@
 
 #include "tests/support/padded.hpp"
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -11,24 +12,17 @@
 #include <limits>
 #include <vector>
 
-extern "C" {
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
-void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-}
-
 namespace tesela::test {
 
 inline const double epsilon = std::numeric_limits<double>::epsilon();
 /// Returns the orthonormal factor of a random matrix.
 inline Padded<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
-  auto q = Padded<double>::random(m, n, seed);
-  const int im = static_cast<int>(m), in = static_cast<int>(n), ld = static_cast<int>(q.ld), lwork = 64 * in;
-  std::vector<double> tau(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgeqrf_(&im, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
-  dorgqr_(&im, &in, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
+  auto factors = Padded<double>::random(m, n, seed);
+  Padded<double> q(m, n, 0);
+  for (index_t j = 0; j < n; ++j) q(j, j) = 1;
+  std::vector<double> tau(static_cast<std::size_t>(n));
+  lapack::geqrf(m, n, factors.data(), factors.ld, tau.data());
+  lapack::ormqr(Op::none, m, n, n, factors.data(), factors.ld, tau.data(), q.data(), q.ld);
   return q;
 }
 
@@ -86,10 +80,8 @@ double lapack_error(const Padded<T>& a, const Padded<T>& r) {
   const auto e = exponents(a);
   auto A = scaled(a, e);
   const auto R = scaled(r, e);
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(A.ld), lwork = 64 * n;
-  std::vector<double> tau(static_cast<std::size_t>(std::max(n, 1))), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgeqrf_(&m, &n, A.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
+  std::vector<double> tau(static_cast<std::size_t>(a.n));
+  lapack::geqrf(a.m, a.n, A.data(), A.ld, tau.data());
   double worst = 0;
   for (index_t j = 0; j < a.n; ++j) {
     double norm = 0;
@@ -117,13 +109,6 @@ Padded<T> r_of(Runtime& runtime, const Padded<T>& a, TileShape tile, const TallS
   return r;
 }
 
-inline std::vector<double> singular_values(Padded<double> a) {
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), lwork = 64 * n, one = 1;
-  std::vector<double> s(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgesvd_("N", "N", &m, &n, a.a.data(), &ld, s.data(), nullptr, &one, nullptr, &one, work.data(), &lwork, &info, 1, 1);
-  REQUIRE(info == 0);
-  return s;
-}
+inline std::vector<double> singular_values(Padded<double> a) { return lapack::gesvd(a.m, a.n, a.data(), a.ld); }
 
 }  // namespace tesela::test

@@ -2,6 +2,7 @@
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/host_matrix.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

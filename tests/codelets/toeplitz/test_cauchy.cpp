@@ -2,6 +2,7 @@
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -15,9 +16,6 @@
 #include <numbers>
 #include <random>
 #include <vector>
-
-extern "C" void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
-                        const int*, int*, std::size_t, std::size_t);
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -104,14 +102,7 @@ Eigen eigen(const Matrix& c, int part) {
   Eigen e{Numbers(at(rows)), Matrix(rows, rows)};
   for (index_t b = 0; b < rows; ++b)
     for (index_t a = 0; a < rows; ++a) e.vectors(a, b) = c(2 * a + part, 2 * b + part);
-  const int n = static_cast<int>(rows), ints = 5 * n + 3, doubles = 1 + 6 * n + 2 * n * n;
-  Numbers work(at(doubles));
-  std::vector<int> iwork(at(ints));
-  int info = 0;
-  if (n > 0)
-    dsyevd_("V", "U", &n, e.vectors.data(), &n, e.values.data(), work.data(), &doubles, iwork.data(), &ints, &info, 1,
-            1);
-  REQUIRE(info == 0);
+  REQUIRE(lapack::syevd(rows, e.vectors.data(), e.vectors.ld(), e.values.data()) == 0);
   return e;
 }
 
