@@ -4,15 +4,12 @@
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <set>
-#include <string>
 
 using namespace tesela;
 using namespace tesela::test;

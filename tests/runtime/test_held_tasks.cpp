@@ -5,12 +5,7 @@
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;

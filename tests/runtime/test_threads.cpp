@@ -2,9 +2,6 @@
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
 #include <functional>
 #include <future>
 #include <stdexcept>

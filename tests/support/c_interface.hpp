@@ -1,21 +1,15 @@
 #pragma once
 
 #include "tests/support/padded.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <string>
 #include <tesela.h>
 #include <type_traits>
-#include <vector>
 
 namespace tesela::test {
 

@@ -1,19 +1,15 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <string>
 #include <unistd.h>
-#include <vector>
 
 // A sanitizer's allocator must fail like the system's instead of ending the test.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)

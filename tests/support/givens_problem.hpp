@@ -1,16 +1,12 @@
 #pragma once
 
 #include "tests/support/padded.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <string>
-#include <vector>
 
 // Problems and errors for the tests of plane rotations, on the host in long double.
 

@@ -1,17 +1,12 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/types.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <numbers>
-#include <string>
-#include <vector>
 
 // Symmetric tridiagonal matrices, and LAPACK's eigenvalues as references.
 

@@ -5,13 +5,6 @@
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 extern "C" {
 void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
             const int*, int*, std::size_t);

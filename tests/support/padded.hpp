@@ -1,13 +1,10 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <algorithm>
 #include <cstring>
-#include <limits>
-#include <string>
-#include <vector>
 
 namespace tesela::test {
 

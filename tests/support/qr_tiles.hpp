@@ -1,16 +1,13 @@
 #pragma once
 
 #include "tests/support/padded.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/codelets/qr/tile_qr.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <random>
 #include <type_traits>
-#include <vector>
 
 // LAPACK's tile QR kernels as references. A program that includes this header must link LAPACK.
 extern "C" {

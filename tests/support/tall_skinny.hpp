@@ -3,14 +3,9 @@
 // Shared by the tests of tall-and-skinny QR.
 
 #include "tests/support/padded.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/host/lapack.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
 
 namespace tesela::test {
 

@@ -1,14 +1,11 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <vector>
 
 // Dense references for Toeplitz matrices.
 

@@ -1,14 +1,11 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/runtime.hpp>
 
 #include <catch2/catch_message.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
-
-#include <string>
-#include <vector>
 
 namespace tesela::test {
 

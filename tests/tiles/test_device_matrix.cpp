@@ -3,18 +3,11 @@
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/topology.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <thread>
-#include <vector>
 
 #if TESELA_HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -23,7 +16,6 @@
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 TEST_CASE("memory of a GPU that the runtime does not use is refused") {

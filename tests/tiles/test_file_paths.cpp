@@ -1,23 +1,20 @@
 #include "tests/support/files.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <limits>
 #include <memory>
-#include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace fs = std::filesystem;
 using namespace tesela;

@@ -2,16 +2,9 @@
 #include "tests/support/machine.hpp"
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <random>
-#include <string>
 #include <utility>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

@@ -2,19 +2,14 @@
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <atomic>
 #include <chrono>
-#include <limits>
 #include <thread>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {

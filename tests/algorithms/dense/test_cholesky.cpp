@@ -5,14 +5,6 @@
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 
 namespace {

@@ -5,15 +5,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 using test::Padded;
 

@@ -1,12 +1,6 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 

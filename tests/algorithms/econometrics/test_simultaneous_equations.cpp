@@ -1,8 +1,6 @@
 #include "tests/support/simultaneous_equations.hpp"
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <cstdio>
 
 using namespace tesela;

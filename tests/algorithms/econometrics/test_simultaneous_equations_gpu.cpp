@@ -1,8 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/simultaneous_equations.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 

@@ -4,12 +4,6 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/filled.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using tesela::test::runtime;
 using Verdict = SymmetricEigStatus::Verdict;

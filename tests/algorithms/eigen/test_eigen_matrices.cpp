@@ -1,12 +1,7 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 

@@ -3,14 +3,6 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 using tesela::test::runtime;
 

@@ -4,13 +4,8 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -5,16 +5,8 @@
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/host/lapack.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
-#include <vector>
-
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

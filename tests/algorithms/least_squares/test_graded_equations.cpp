@@ -4,9 +4,6 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 
 #include <array>
-#include <cmath>
-#include <string>
-#include <vector>
 
 // Equations with correlated errors whose standard deviations differ by up to 24 orders of magnitude.
 

@@ -3,19 +3,9 @@
 #include "tests/support/process.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("well conditioned problems of every shape agree with dgels") {
   const auto [m, n] = GENERATE(table<index_t, index_t>(

@@ -1,10 +1,5 @@
 #include "tests/support/least_squares.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-
 // NIST's Statistical Reference Datasets and their certified values.
 
 using namespace tesela;

@@ -1,8 +1,5 @@
 #include "tests/support/least_squares.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
 #include <utility>
 
 using namespace tesela;

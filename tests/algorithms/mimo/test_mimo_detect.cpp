@@ -3,12 +3,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::test;
 

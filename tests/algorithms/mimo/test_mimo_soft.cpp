@@ -2,12 +2,6 @@
 #include "tests/support/mimo_soft.hpp"
 #include "tests/support/shared_runtime.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::test;
 

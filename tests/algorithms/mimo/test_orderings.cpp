@@ -6,8 +6,6 @@
 #include <tesela/tiles/generator.hpp>
 
 #include <chrono>
-#include <cmath>
-#include <limits>
 #include <thread>
 
 using namespace tesela;

@@ -2,9 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/whiten.hpp>
 
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;

@@ -2,12 +2,7 @@
 #include <tesela/algorithms/qr/keep_r.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 

@@ -5,12 +5,6 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <string>
-
 using namespace tesela;
 using tesela::test::runtime;
 using tesela::test::RuntimeOfCores;

@@ -5,14 +5,6 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 
 namespace {

@@ -2,13 +2,6 @@
 #include "tests/support/tall_skinny.hpp"
 #include "tests/support/toy_kernels.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 using namespace tesela::test;
 

@@ -3,8 +3,6 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 

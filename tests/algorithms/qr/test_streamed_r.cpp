@@ -2,17 +2,11 @@
 #include "tests/support/tall_skinny.hpp"
 #include <tesela/algorithms/qr/streamed_r.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <fstream>
 #include <stdexcept>
-#include <string>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -5,22 +5,13 @@
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <unistd.h>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,13 +1,11 @@
 #include "tests/support/schedules.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 
 #include <array>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

@@ -1,13 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/support/report_not_finite.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 
 namespace {

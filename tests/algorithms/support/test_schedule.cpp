@@ -1,19 +1,16 @@
 #include "tests/support/schedules.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <map>
 #include <random>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -5,10 +5,6 @@
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 #include <tesela/codelets/toeplitz/sine_transform.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <numbers>
 
 using namespace tesela;

@@ -1,9 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;

@@ -3,9 +3,6 @@
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;

@@ -2,13 +2,6 @@
 #include "tests/support/toeplitz_spectrum.hpp"
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::test;
 

@@ -2,11 +2,6 @@
 #include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace tesela;

@@ -6,9 +6,6 @@
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 // Powers of two in t, sigma and b scale X by a power of two and change no digit.
 
 using namespace tesela;

@@ -5,10 +5,6 @@
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <random>
 
 extern "C" void dgetri_(const int*, double*, const int*, const int*, double*, const int*, int*);
@@ -17,7 +13,6 @@ extern "C" void dgetrf_(const int*, const int*, double*, const int*, int*, int*)
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -3,11 +3,6 @@
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 using namespace tesela;

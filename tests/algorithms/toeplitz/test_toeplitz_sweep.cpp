@@ -1,20 +1,15 @@
 #include "tests/support/seconds.hpp"
+#include "tests/support/test.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <numbers>
-#include <string>
 
 // Compares many kinds of matrices, orders and scales with LAPACK. A thinned sweep always runs; the full one by
 //   test_toeplitz_sweep "[.sweep]"

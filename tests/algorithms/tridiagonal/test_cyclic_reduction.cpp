@@ -2,11 +2,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <limits>
-
 using namespace tesela;
 
 namespace {

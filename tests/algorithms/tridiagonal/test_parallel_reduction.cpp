@@ -2,10 +2,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <limits>
 #include <random>
 
 using namespace tesela;

@@ -4,13 +4,6 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;

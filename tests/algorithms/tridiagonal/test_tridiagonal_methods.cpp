@@ -1,10 +1,5 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <string>
-#include <vector>
 
 using namespace tesela;
 

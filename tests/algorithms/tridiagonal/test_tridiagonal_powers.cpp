@@ -5,14 +5,8 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <functional>
 #include <random>
-#include <string>
-#include <vector>
 
 using namespace tesela;
 

@@ -3,10 +3,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/host/lapack.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
 #include <random>
 #include <utility>
 

@@ -7,13 +7,6 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using test::run_kernel;

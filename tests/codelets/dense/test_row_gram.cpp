@@ -4,11 +4,7 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <array>
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::kernels;

@@ -10,10 +10,6 @@
 #include <tesela/codelets/econometrics/gradient_step.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
 #include <random>
 
 using namespace tesela;

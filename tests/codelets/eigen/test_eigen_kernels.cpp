@@ -1,17 +1,10 @@
 #include "tests/support/lapack_tridiagonal_eig.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/eigen/merge.hpp>
 #include <tesela/codelets/eigen/ql.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;

@@ -1,13 +1,9 @@
 // Sizes and offsets for orders whose square exceeds 32 bits; the square of 46341 is the first that exceeds 31 bits.
+#include "tests/support/test.hpp"
 #include <tesela/codelets/eigen/bulge_blocks.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
 #include <cstdint>
 
 using namespace tesela;

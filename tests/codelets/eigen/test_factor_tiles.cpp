@@ -6,14 +6,6 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using test::Padded;

@@ -2,15 +2,8 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/eigen/merge.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;

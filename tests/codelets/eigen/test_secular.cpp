@@ -3,14 +3,7 @@
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/eigen/secular.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;

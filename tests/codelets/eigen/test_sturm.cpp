@@ -3,14 +3,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/eigen/sturm.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using test::run_kernel;

@@ -4,11 +4,7 @@
 #include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <limits>
 #include <utility>
-#include <vector>
 
 // Tasks check their numbers if there is a GPU; without one, mimo_detect checks before the tasks.
 

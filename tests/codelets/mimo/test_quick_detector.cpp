@@ -5,11 +5,6 @@
 #include <tesela/codelets/mimo/internal/lane_paths_body.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <limits>
-#include <vector>
-
 // The hard decisions of GPU lanes and threads (quick_detector_kbest.cu, _linear.cu, _nway.cu), run on a core and
 // compared with Detector.
 

@@ -4,11 +4,6 @@
 #include <tesela/codelets/mimo/internal/quick_search_body.hpp>
 #include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <vector>
-
 // The channels and easy signals of GPU lanes (sphere_search.cu), run on a core.
 
 using namespace tesela;

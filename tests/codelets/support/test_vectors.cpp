@@ -4,9 +4,6 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;

@@ -7,15 +7,8 @@
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;

@@ -3,9 +3,6 @@
 #include <tesela/codelets/toeplitz/sine_vectors.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <numbers>
 
 using namespace tesela;

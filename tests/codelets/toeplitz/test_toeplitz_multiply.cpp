@@ -2,9 +2,6 @@
 #include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 

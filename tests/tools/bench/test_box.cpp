@@ -3,12 +3,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <array>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

@@ -1,11 +1,6 @@
 #include "tests/support/mimo.hpp"
 #include "tools/checks/mimo_error.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::test;
 

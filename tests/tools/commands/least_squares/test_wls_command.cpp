@@ -4,9 +4,6 @@
 #include "tests/support/quadruple.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
