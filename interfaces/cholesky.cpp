@@ -32,7 +32,7 @@ Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   require_triangle("uplo", uplo, 'U');
   const Array<T> array("a", a, {n, n}, "lda", lda), right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({array, right});
+  require_no_overlap({array, right});
   std::vector<T> diagonal;
   for (index_t i = 0; i < n; ++i) diagonal.push_back(a[i + i * lda]);
   const Session session;

@@ -29,8 +29,8 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
   require_sizes({{"m", m}, {"n", n}, {"p", p}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_c("c", c, m), array_x("x", x, n);
   const Array<const T> array_b("b", b, {p, n}, "ldb", ldb), array_d("d", d, p);
-  require_apart({array_a, array_c, array_x}, {array_b, array_d});
-  tesela_gglse_result whole = read_struct("result", result);
+  require_no_overlap({array_a, array_c, array_x}, {array_b, array_d});
+  tesela_gglse_result whole = read_versioned_struct("result", result);
   const Session session;
   OlsOptions options;
   options.method = suitable_ols_method(m, n, 1);
@@ -51,7 +51,7 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
   whole.constraint_error = answer.constraint_error.error;
   whole.constraint_bound = answer.constraint_error.limit();
   if (!answer.residual_norms.empty()) whole.residual_norm = static_cast<double>(answer.residual_norms[0]);
-  write_struct(whole, result);
+  write_versioned_struct(whole, result);
   return is_solved(answer.status) ? 0 : failed(whole.status, description(answer.status));
 }
 

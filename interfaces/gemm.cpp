@@ -17,7 +17,7 @@ Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, co
   const Array<const T> array_a("a", a, apply(op_a, {m, k}), "lda", lda),
       array_b("b", b, apply(op_b, {k, n}), "ldb", ldb);
   const Array<T> array_c("c", c, {m, n}, "ldc", ldc);
-  require_apart({array_c}, {array_a, array_b});
+  require_no_overlap({array_c}, {array_a, array_b});
   const Session session;
   const GemmTile tile = suitable_gemm_tile(session.runtime(), m, n, k);
   const Shape tile_a = apply(op_a, {tile.mb, tile.kb}), tile_b = apply(op_b, {tile.kb, tile.nb});

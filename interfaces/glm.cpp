@@ -28,8 +28,8 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
   require_sizes({{"n", n}, {"m", m}, {"p", p}});
   const Array<T> array_a("a", a, {n, m}, "lda", lda), array_b("b", b, {n, p}, "ldb", ldb), array_d("d", d, n),
       array_x("x", x, m), array_y("y", y, p);
-  require_apart({array_a, array_b, array_d, array_x, array_y});
-  tesela_ggglm_result whole = read_struct("result", result);
+  require_no_overlap({array_a, array_b, array_d, array_x, array_y});
+  tesela_ggglm_result whole = read_versioned_struct("result", result);
   const Session session;
   const GlmOptions options;
   const GlmTiles tile = suitable_glm_tiles(session.runtime(), options.method, n, m, p);
@@ -50,7 +50,7 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
   whole.backward_error = answer.backward_error.error;
   whole.backward_bound = answer.backward_error.limit();
   if (!answer.distances.empty()) whole.distance = answer.distances[0];
-  write_struct(whole, result);
+  write_versioned_struct(whole, result);
   return is_solved(answer.status) ? 0 : failed(whole.status, description(answer.status));
 }
 

@@ -38,7 +38,7 @@ Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels
   whole.original_units = answer.original_units ? 1 : 0;
   if (whole.residual_norms != nullptr)
     std::copy(answer.residual_norms.begin(), answer.residual_norms.end(), whole.residual_norms);
-  write_struct(whole, result);
+  write_versioned_struct(whole, result);
   if (is_solved(answer.status)) return 0;
   return failed(whole.status, description(answer.status));
 }
@@ -50,9 +50,9 @@ Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
   require_sizes({{"m", m}, {"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_b("b", b, {std::max(m, n), nrhs}, "ldb", ldb);
   if (!(rcond >= 0 && rcond < 1)) throw WrongArgument("rcond", shortest(rcond) + " is not in [0, 1)");
-  const tesela_gels_result whole = read_struct("result", result);
+  const tesela_gels_result whole = read_versioned_struct("result", result);
   const Array<double> norms("result", whole.residual_norms, whole.residual_norms != nullptr ? nrhs : 0);
-  require_apart({array_a, array_b, norms}, {weights});
+  require_no_overlap({array_a, array_b, norms}, {weights});
   const Session session;
   OlsOptions options;
   options.method = suitable_ols_method(m, n, nrhs);
@@ -117,7 +117,7 @@ template <class T>
 Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
   if (X.m() != A.n() || X.n() != B.n()) throw WrongArgument("x", "must be " + to_string(Shape{A.n(), B.n()}));
-  const tesela_gels_result whole = read_struct("result", result);
+  const tesela_gels_result whole = read_versioned_struct("result", result);
   const Session session;
   Graph g(session);
   const LeastSquares<T> answer = ols(g, A, B, OlsOptions{.method = OlsMethod::tiles});
@@ -132,9 +132,9 @@ Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_
   const auto into = object<GraphObject>("graph", graph);
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
   if (X.m() != A.n() || X.n() != B.n()) throw WrongArgument("x", "must be " + to_string(Shape{A.n(), B.n()}));
-  const tesela_gels_result whole = read_struct("result", result);
+  const tesela_gels_result whole = read_versioned_struct("result", result);
   const Session session;
-  into->run_behind([=](Graph& g) {
+  into->run_in_background([=](Graph& g) {
     const LeastSquares<T> answer = ols(g, A, B, OlsOptions{.method = OlsMethod::tiles});
     if (answer.X.size() > 0) X.copy_from(answer.X.data(), answer.X.ld());
     return finish(answer, whole, result);

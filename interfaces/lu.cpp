@@ -14,7 +14,7 @@ Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {n, n}, "lda", lda), array_b("b", b, {n, nrhs}, "ldb", ldb);
   const Array<int64_t> order("rows", rows, rows != nullptr ? n : 0);
-  require_apart({array_a, order, array_b});
+  require_no_overlap({array_a, order, array_b});
   const Session session;
   const TileShape tile = suitable_lu_tile(session.runtime(), n);
   const auto A = array_a.in_tiles(session, tile, "A"),

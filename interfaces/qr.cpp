@@ -53,7 +53,7 @@ template <class T>
 Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   require_sizes({{"m", m}, {"n", n}});
   const Array<T> array("a", a, {m, n}, "lda", lda);
-  require_place("qr", qr);
+  require_output_pointer("qr", qr);
   const Session session;
   const auto A = array.in_tiles(session, suitable_qr_tile(session.runtime(), m, n));
   Graph g(session);
@@ -77,7 +77,7 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
   if ((where == Side::left ? m : n) != f.m())
     throw WrongArgument(where == Side::left ? "m" : "n", "Q is of order " + std::to_string(f.m()));
   const Array<T> array("c", c, {m, n}, "ldc", ldc);
-  require_apart({array}, {q->memory});
+  require_no_overlap({array}, {q->memory});
   const Session session;
   const TileShape tile = f.factors().tile_shape();
   const auto C = array.in_tiles(session, where == Side::left ? tile : TileShape{tile.nb, tile.mb}, "C");
@@ -98,7 +98,7 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   if (m != f.m()) throw WrongArgument("m", "Q is of order " + std::to_string(f.m()));
   if (n > m) throw WrongArgument("n", "Q has " + std::to_string(m) + " columns");
   const Array<T> array("q", q, {m, n}, "ldq", ldq);
-  require_apart({array}, {held->memory});
+  require_no_overlap({array}, {held->memory});
   const Session session;
   const auto Q = array.in_tiles(session, f.factors().tile_shape(), "Q");
   Graph g(session);
@@ -113,7 +113,7 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
 template <class T>
 Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
   const TileMatrix<T> A = tiles<T>("a", a);
-  require_place("qr", qr);
+  require_output_pointer("qr", qr);
   const Session session;
   Graph g(session);
   auto made = std::make_shared<QrObject<T>>(checked_qr(g, A));
@@ -154,7 +154,7 @@ template <class T>
 Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
   const auto into = object<GraphObject>("graph", graph);
   const TileMatrix<T> A = tiles<T>("a", a);
-  require_place("qr", qr);
+  require_output_pointer("qr", qr);
   const Session session;
   into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A))); });
   return 0;

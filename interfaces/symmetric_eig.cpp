@@ -46,7 +46,7 @@ Code syev(char jobz, char uplo, index_t n, T* a, index_t lda, T* w) {
   require_sizes({{"n", n}});
   const Array<T> array("a", a, {n, n}, "lda", lda);
   const Array<T> values("w", w, n);
-  require_apart({array, values});
+  require_no_overlap({array, values});
   const Session session;
   const SymmetricEig<T> found = solve(session, array, {.vectors = vectors});
   return finish(found, w, &array);
@@ -82,7 +82,7 @@ Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl,
   require_pointer("m", m);
   const Array<T> values("w", w, most);
   const auto vectors = Array<T>::if_wanted(options.vectors, "z", z, {n, most}, "ldz", ldz);
-  require_apart({array, values, vectors});
+  require_no_overlap({array, values, vectors});
   const Session session;
   const SymmetricEig<T> found = solve(session, array, options);
   *m = static_cast<index_t>(found.values.size());
@@ -105,7 +105,7 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
   require_sizes({{"n", n}});
   const Array<T> array_a("a", a, {n, n}, "lda", lda), array_b("b", b, {n, n}, "ldb", ldb);
   const Array<T> values("w", w, n);
-  require_apart({array_a, array_b, values});
+  require_no_overlap({array_a, array_b, values});
   const Session session;
   const index_t edge = suitable_generalized_tile(session.runtime(), n);
   SymmetricEig<T> found;

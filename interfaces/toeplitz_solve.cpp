@@ -22,8 +22,8 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const Array<const T> column("t", t, n);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({right}, {column});
-  tesela_toeplitz_result whole = read_struct("result", result);
+  require_no_overlap({right}, {column});
+  tesela_toeplitz_result whole = read_versioned_struct("result", result);
   const Session session;
   ToeplitzSolution solved;
   if (n > 0 && nrhs > 0) {
@@ -37,7 +37,7 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
   whole.residual_bound = solved.taken.residual.bound;
   whole.condition = solved.condition;
   whole.forward_bound = solved.forward_bound().error;
-  write_struct(whole, result);
+  write_versioned_struct(whole, result);
   return solved.ok() ? 0 : failed(TESELA_INACCURATE, solved.status());
 }
 

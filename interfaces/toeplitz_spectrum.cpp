@@ -16,7 +16,7 @@ Code toeplitz_eig(char jobz, index_t n, const T* t, T* w, T* z, index_t ldz) {
   const Array<const T> column("t", t, n);
   const Array<T> values("w", w, n);
   const auto array = Array<T>::if_wanted(vectors, "z", z, {n, n}, "ldz", ldz);
-  require_apart({values, array}, {column});
+  require_no_overlap({values, array}, {column});
   require_finite("t", t, n);
   if (n == 0) return 0;
   const Session session;

@@ -48,7 +48,7 @@ Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, i
   const index_t off = std::max<index_t>(n - 1, 0);
   const Array<const T> lower("dl", dl, off), diagonal("d", d, n), upper("du", du, off);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({right}, {lower, diagonal, upper});
+  require_no_overlap({right}, {lower, diagonal, upper});
   const Session session;
   // Bands as long as the matrix; dl(0) and du(n - 1) are not read.
   HostMatrix<T> whole_dl(n, 1), whole_du(n, 1);
@@ -75,7 +75,7 @@ Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t period
   const Array<const T> lower("dl", dl, shape, "ld", ld), diagonal("d", d, shape, "ld", ld),
       upper("du", du, shape, "ld", ld);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({right}, {lower, diagonal, upper});
+  require_no_overlap({right}, {lower, diagonal, upper});
   const Session session;
   return solve<T>(session, lower, diagonal, upper, right, periodic != 0);
 }

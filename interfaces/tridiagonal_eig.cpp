@@ -27,7 +27,7 @@ Code stev(char jobz, index_t n, T* d, const T* e, T* z, index_t ldz) {
   const Array<T> diagonal("d", d, n);
   const Array<const T> beside("e", e, off);
   const auto array = Array<T>::if_wanted(vectors, "z", z, {n, n}, "ldz", ldz);
-  require_apart({diagonal, array}, {beside});
+  require_no_overlap({diagonal, array}, {beside});
   const Session session;
   TridiagonalEigResult<T> found;
   if (vectors) {

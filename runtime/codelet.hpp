@@ -23,9 +23,9 @@ struct RuntimeState;
 
 /// State that a graph shares with its tasks.
 struct GraphTasks {
-  static constexpr std::uint64_t nothing_to_drop = UINT64_MAX;
-  /// Tasks do nothing once drains_requested exceeds this number; nothing_to_drop if the graph has no task to wait for.
-  std::atomic<std::uint64_t> drains_seen{nothing_to_drop};
+  static constexpr std::uint64_t no_tasks = UINT64_MAX;
+  /// Tasks do nothing once stops_requested exceeds this number; no_tasks if the graph has no task to wait for.
+  std::atomic<std::uint64_t> stops_seen{no_tasks};
   std::atomic<std::int64_t> unfinished{0};
   RuntimeState* runtime = nullptr;
 
@@ -34,12 +34,12 @@ struct GraphTasks {
 };
 
 /// The tasks that a graph inserted between two calls of wait(). The data that they write refer to it.
-struct GraphPart {
-  GraphPart(std::shared_ptr<GraphTasks> of, std::uint64_t drains) : tasks(std::move(of)), seen(drains) {}
+struct TaskBatch {
+  TaskBatch(std::shared_ptr<GraphTasks> of, std::uint64_t stop_requests) : tasks(std::move(of)), seen(stop_requests) {}
   void lose();
 
   const std::shared_ptr<GraphTasks> tasks;
-  const std::uint64_t seen;       ///< drains_reported at its first task; more requests than these drop its tasks
+  const std::uint64_t seen;       ///< stops_reported at its first task; more requests than these drop its tasks
   std::atomic<bool> over{false};  ///< all tasks have run or were dropped
   std::atomic<bool> lost{false};  ///< some tasks were dropped, and wait() has reported it
 };
@@ -68,16 +68,16 @@ TileMemory tile_memory(void* interface) noexcept;
 /// Number of requests to drop the queued tasks (a cancellation, a failed codelet), and number that a wait() has
 /// reported. Not inline, because a library with hidden symbols would get its own copy. With two counters, neither a
 /// signal handler nor the wait() of a second graph can lose a request.
-extern std::atomic<std::uint64_t> drains_requested, drains_reported;
-/// Whether any GraphPart was ever lost; most programs can skip the check of each tile.
-extern std::atomic<bool> any_part_lost;
+extern std::atomic<std::uint64_t> stops_requested, stops_reported;
+/// Whether any TaskBatch was ever lost; most programs can skip the check of each tile.
+extern std::atomic<bool> any_batch_lost;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "Runtime::cancel must be async-signal-safe");
 
 /// Returns true if a request that the task's graph has not reported exists: the task then does nothing, so that the
-/// graph drains. StarPU's own tasks, which combine reductions of graphs that may have ended, always run.
+/// graph stop_requests. StarPU's own tasks, which combine reductions of graphs that may have ended, always run.
 inline bool dropped(const CallHeader& task) noexcept {
   return task.graph != nullptr &&
-         drains_requested.load(std::memory_order_relaxed) > task.graph->drains_seen.load(std::memory_order_relaxed);
+         stops_requested.load(std::memory_order_relaxed) > task.graph->stops_seen.load(std::memory_order_relaxed);
 }
 
 /// Excludes the running task's meaningless time from its performance model.

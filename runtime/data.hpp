@@ -16,7 +16,7 @@ class Runtime;
 namespace detail {
 
 /// Ranks that have a tile's contents. All ranks hold the same record, since all insert the same tasks.
-struct Whereabouts {
+struct TileLocation {
   int place = -1;            ///< rank whose tasks write it; -1: the rank that writes it first
   int holder = -1;           ///< rank that wrote it last; -1: none
   std::uint64_t copies = 0;  ///< one bit for each rank that has the current contents
@@ -51,21 +51,21 @@ class alignas(64) Data {
   std::string label() const;
 
   /// With several ranks: only this rank has a home for it, with the initial contents.
-  void live_at(int rank);
+  void set_home_rank(int rank);
   /// With several ranks, after the tasks inserted so far: sends the contents to `rank`, to all ranks, or to the ranks
   /// that have a home for them (Messages::send).
-  void bring_to(int rank, int priority, const std::shared_ptr<GraphTasks>& graph);
+  void send_to(int rank, int priority, const std::shared_ptr<GraphTasks>& graph);
   void bring_to_all();
-  void bring_to_homes();
+  void send_to_homes();
   /// Drops the copy that `rank` received; on that rank it first waits for the tasks that read the copy. Returns false
   /// if `rank` wrote the tile last, if the program holds it on the host, or if it has a reduction.
   bool drop_copy(int rank);
   /// Records a write by a task on that rank, an identical write on all ranks, or a Graph::forget.
-  void written_at(int rank);
-  void written_by_all();
+  void record_write_at(int rank);
+  void record_write_by_all();
   void forgotten();
-  const Whereabouts& whereabouts() const { return where_; }
-  int usual_place() const;  // the rank of its label (i, j) in the grid
+  const TileLocation& whereabouts() const { return where_; }
+  int default_owner() const;  // the rank of its label (i, j) in the grid
 
   /// Waits for earlier tasks and copies the contents to the home (Mode::in), or declares the home's contents current
   /// (Mode::inout). With several ranks, Mode::in sends them to every rank that has a home.
@@ -83,12 +83,12 @@ class alignas(64) Data {
   }
 
   /// The graph part with the last task that writes it; null without such a task.
-  const std::shared_ptr<GraphPart>& writer() const { return writer_; }
-  void set_writer(const std::shared_ptr<GraphPart>& part) {
+  const std::shared_ptr<TaskBatch>& writer() const { return writer_; }
+  void set_writer(const std::shared_ptr<TaskBatch>& part) {
     if (part != writer_) writer_ = part;
   }
   /// Whether dropped tasks should have written it: its contents are old or incomplete.
-  bool is_lost() const { return any_part_lost && writer_ != nullptr && writer_->lost; }
+  bool is_lost() const { return any_batch_lost && writer_ != nullptr && writer_->lost; }
 
   /// Precedes an access for which StarPU may allocate host memory. Throws EnvironmentError if the limit is reached.
   void reserve(Mode mode);
@@ -97,23 +97,23 @@ class alignas(64) Data {
   void hold(std::uint64_t graph, bool writes);
   /// Submits the accesses that other graphs hold back if the new access must follow them: after a write any access,
   /// after a read a write. Skips the graph `but`.
-  void submit_held(bool writes, std::uint64_t but = 0);
+  void submit_deferred(bool writes, std::uint64_t but = 0);
 
   const std::uint64_t id;  // never reused
 
  private:
   friend TileMemory acquire_on_host(Data&, Mode);
   friend void release_on_host(Data&) noexcept;
-  friend int take_status(Data&);
+  friend int read_and_clear_status(Data&);
   friend struct RuntimeState;
   void enlist() const;  // registers it with StarPU
   void leave() noexcept;
-  void note_copy(int rank);
-  void let_go() noexcept;
+  void record_copy(int rank);
+  void release_copy() noexcept;
   void changes() noexcept;  // invalidates the copies that other ranks received
 
   std::shared_ptr<RuntimeState> state_;
-  Whereabouts where_;
+  TileLocation where_;
   mutable void* handle_ = nullptr;
   std::uint32_t rows_, cols_;
   std::uint32_t slot_ = 0;      // index in RuntimeState::versions; 0 while nobody received it
@@ -132,10 +132,10 @@ class alignas(64) Data {
   index_t i_ = 0, j_ = 0;
   CodeletImpl *zero_ = nullptr, *combine_ = nullptr;
   std::vector<std::vector<std::byte>> combine_calls_;  // each that a submitted task may still point to
-  std::shared_ptr<GraphPart> writer_;
-  std::atomic<std::uint64_t> held_by_{0};  // the graph that holds accesses back, or every_graph for several
-  std::atomic<bool> held_writing_{false};
-  std::atomic<int> held_on_host_{0};
+  std::shared_ptr<TaskBatch> writer_;
+  std::atomic<std::uint64_t> deferred_by_{0};  // the graph that holds accesses back, or every_graph for several
+  std::atomic<bool> defers_write_{false};
+  std::atomic<int> host_accesses_{0};
   Data *next_ = nullptr, *previous_ = nullptr;  // the runtime's list of registered data
 
  public:
@@ -147,7 +147,7 @@ TileMemory acquire_on_host(Data&, Mode);
 void release_on_host(Data&) noexcept;
 
 /// Returns a status tile's value after the tasks that write it, and sets it to 0; with several ranks the local value.
-int take_status(Data&);
+int read_and_clear_status(Data&);
 
 }  // namespace detail
 

@@ -1,42 +1,56 @@
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace tesela {
+
+/// Kinds of errors, by whose mistake they are.
+enum class ErrorKind : std::uint8_t {
+  wrong_use,    ///< of the caller: arguments, files, order of calls
+  environment,  ///< of the machine: workers, memory, devices, other ranks
+  cancelled     ///< of nobody: the run was cancelled
+};
+
 namespace detail {
 
-/// A string of this thread, one for each Tag. The main thread destroys its thread-local strings before the exit
-/// handlers run; since these may throw and catch too, they get another string.
-template <class Tag>
-std::string& words_of_thread() {
-  thread_local std::string* words = nullptr;
+/// Returns a T of this thread, one per Tag. The exit handlers run after the main thread's destructors: they get a new
+/// T.
+template <class T, class Tag = T>
+T& of_thread() {
+  thread_local T* value = nullptr;
   struct End {
-    ~End() { delete std::exchange(words, nullptr); }
+    ~End() { delete std::exchange(value, nullptr); }
   };
   [[maybe_unused]] thread_local End end;
-  if (words == nullptr) words = new std::string;
-  return *words;  // the string belongs to the thread
+  if (value == nullptr) value = new T;
+  return *value;  // NOLINT(clang-analyzer-cplusplus.NewDelete): End is the thread's, not this function's
 }
 
-/// Message of this thread's last exception; a rank that ends without the others prints it.
-inline std::string& last_error() { return words_of_thread<struct LastError>(); }
-/// Exit code of that exception.
-inline thread_local int last_error_code = 3;
+/// The last Error constructed on this thread. ~Runtime ends the other ranks by it during unwinding, when C++ gives a
+/// destructor no access to the exception.
+struct LastError {
+  std::string what;
+  ErrorKind kind = ErrorKind::environment;
+};
 
 }  // namespace detail
 
 /// Base of all exceptions of Tesela. Numerical failures are not thrown: they are a Status in the result.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& what) : Error(what, 2) {}
+  explicit Error(const std::string& what) : Error(what, ErrorKind::wrong_use) {}
+  ErrorKind kind() const noexcept { return kind_; }
 
  protected:
-  Error(const std::string& what, int exit_code) : std::runtime_error(what) {
-    detail::last_error() = what;
-    detail::last_error_code = exit_code;
+  Error(const std::string& what, ErrorKind kind) : std::runtime_error(what), kind_(kind) {
+    detail::of_thread<detail::LastError>() = {what, kind};
   }
+
+ private:
+  ErrorKind kind_;
 };
 
 /// A wrong argument. The message names the routine, the argument and its value.
@@ -62,7 +76,7 @@ class FileError : public Error {
 /// device failed. The message names what is missing and what to set.
 class EnvironmentError : public Error {
  public:
-  explicit EnvironmentError(const std::string& what) : Error(what, 3) {}
+  explicit EnvironmentError(const std::string& what) : Error(what, ErrorKind::environment) {}
 };
 
 /// No worker of the runtime can run a variant of the kernel. The message names the kernel, its variants and the
@@ -75,7 +89,7 @@ class NoWorkerError : public EnvironmentError {
 /// The run was cancelled (by Runtime::cancel, or by Ctrl-C in the command): results are incomplete.
 class Cancelled : public Error {
  public:
-  Cancelled() : Error("cancelled", 130) {}
+  Cancelled() : Error("cancelled", ErrorKind::cancelled) {}
 };
 
 }  // namespace tesela

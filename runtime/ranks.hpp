@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/runtime.hpp>
 
 #include <span>
@@ -24,6 +25,10 @@ void sum_over_ranks(const Runtime& runtime, std::span<double> numbers);
 int launched_rank() noexcept;
 /// Returns whether the launcher started several processes.
 bool launched_with_others() noexcept;
+
+/// Sets the exit code by which a rank that fails alone ends all processes, for each kind of its error. Unless set,
+/// every kind gives 1.
+void set_exit_codes(int (*code_of)(ErrorKind)) noexcept;
 
 /// end_ranks() ends all processes of a launched program with this code, after this rank has reported an error.
 /// prepare_to_end_ranks() must run before a rank waits for another that may end all. Only Open MPI's mpirun ends all

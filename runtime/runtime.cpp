@@ -1,7 +1,7 @@
-#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/ranks.hpp>
@@ -29,16 +29,16 @@ namespace {
 
 /// Restores the thread's current CUDA device at its end: StarPU's first start on a machine measures transfers between
 /// all devices on the caller's thread and leaves the last device current.
-class KeptDevice {
+class ScopedCurrentDevice {
  public:
 #if TESELA_HAVE_CUDA
-  KeptDevice() { known_ = cudaGetDevice(&before_) == cudaSuccess; }
-  ~KeptDevice() {
+  ScopedCurrentDevice() { known_ = cudaGetDevice(&before_) == cudaSuccess; }
+  ~ScopedCurrentDevice() {
     int now = 0;
     if (known_ && cudaGetDevice(&now) == cudaSuccess && now != before_) cudaSetDevice(before_);
   }
-  KeptDevice(const KeptDevice&) = delete;
-  KeptDevice& operator=(const KeptDevice&) = delete;
+  ScopedCurrentDevice(const ScopedCurrentDevice&) = delete;
+  ScopedCurrentDevice& operator=(const ScopedCurrentDevice&) = delete;
 
  private:
   int before_ = 0;
@@ -49,7 +49,7 @@ class KeptDevice {
 std::atomic<bool> running{false};
 
 /// trace_dir of the running Runtime. Never destroyed, since a Runtime may end in an exit handler.
-std::string& recorded_in() {
+std::string& active_trace_folder() {
   static auto& directory = *new std::string;
   return directory;
 }
@@ -73,7 +73,7 @@ std::string list_of_schedulers() {
 /// driver thread, which never sleeps, and each would wait for the other's time slice (4 ms): a loop that reads results
 /// took up to four times as long on 16 cores. Reserves one more for StarPU-MPI's polling thread. Call it after the
 /// options are in the environment.
-void reserve_cores(detail::ScopedEnvironment& env, bool several) {
+void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
   for (const char* decided : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
     if (std::getenv(decided) != nullptr) return;
   const char* ncuda = std::getenv("STARPU_NCUDA");
@@ -134,17 +134,17 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
     env.set("STARPU_CUDA_THREAD_PER_WORKER", "1");
   detail::check_numbers();
   detail::provide_home(env);
-  reserve_cores(env, several);
+  reserve_inserting_core(env, several);
   if (!options.trace_dir.empty()) {
     if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share the folder
-    recorded_in() = options.trace_dir;
+    active_trace_folder() = options.trace_dir;
     // The first events name the ranks.
     starpu_fxt_autostart_profiling(options.trace_from_start || several ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
     env.unset("STARPU_FXT_SUFFIX");  // convert_trace expects the default name
   } else {
-    recorded_in().clear();
+    active_trace_folder().clear();
     detail::check_trace_prefix();
   }
 }
@@ -180,8 +180,8 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     throw LifetimeError("Runtime: another Runtime is alive; StarPU runs once in a process, share the first");
   try {
     detail::ScopedEnvironment env;
-    detail::join_ranks(*state_);
-    detail::arrange_ranks(*state_, options.grid);
+    detail::connect_ranks(*state_);
+    detail::set_rank_grid(*state_, options.grid);
     detail::share_host(*state_, env, options.gpus);
     apply(options, env, state_->messages != nullptr);
     starpu_conf conf;
@@ -190,7 +190,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     // Keeps histories under any scheduler, for Bounds.
     if (options.profile && std::getenv("STARPU_CALIBRATE") == nullptr) conf.calibrate = 1;
     const int status = [&] {
-      [[maybe_unused]] const KeptDevice same;
+      [[maybe_unused]] const ScopedCurrentDevice same;
       return starpu_init(&conf);
     }();
     if (status != 0)
@@ -201,7 +201,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     state_->scheduler = std::getenv("STARPU_SCHED");
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
-    detail::leave_ranks(*state_);
+    detail::shut_down_ranks(*state_);
     running = false;
     throw;
   }
@@ -213,7 +213,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
         state_->host_limit = std::min(state_->host_limit, static_cast<std::size_t>(bytes));
   }
   describe_workers(*state_);
-  detail::agree_on_workers(*state_);
+  detail::reduce_worker_counts(*state_);
   if (state_->messages != nullptr && !options.trace_dir.empty() && !options.trace_from_start) stop_trace();
 #if TESELA_HAVE_CUDA
   if (state_->gpus > 0) {
@@ -234,13 +234,13 @@ Runtime::~Runtime() {
     current = nullptr;
   }
   try {
-    state_->submit_held(detail::RuntimeState::every_graph);
+    state_->submit_deferred(detail::RuntimeState::every_graph);
   } catch (const std::exception&) {
     // Graph::wait would have reported it, but nobody called it.
   }
-  if (std::uncaught_exceptions() > 0) detail::leave_ranks(*state_);
+  if (std::uncaught_exceptions() > 0) detail::shut_down_ranks(*state_);
   starpu_task_wait_for_all();
-  detail::report_drains();
+  detail::mark_stops_reported();
   state_->release_all();
   state_->statuses.clear();
   if (state_->messages != nullptr) state_->messages->stop();
@@ -252,9 +252,9 @@ Runtime::~Runtime() {
 #endif
   state_->alive = false;
   starpu_shutdown();
-  if (!recorded_in().empty() && std::uncaught_exceptions() == 0) {
+  if (!active_trace_folder().empty() && std::uncaught_exceptions() == 0) {
     if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts the events of all ranks
-    if (state_->rank == 0) detail::remove_events_beyond(recorded_in(), state_->ranks);
+    if (state_->rank == 0) detail::remove_events_beyond(active_trace_folder(), state_->ranks);
   }
   running = false;
 }

@@ -2,30 +2,24 @@
 
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
-
-#include <algorithm>
-#include <thread>
-#include <vector>
+#include <tesela/tiles/parallel_for.hpp>
 
 namespace tesela {
 
-/// Returns a host matrix with elements element(i, j); all cores fill its columns.
+/// Returns a matrix with elements element(i, j). All cores compute its columns.
 template <class T, class Element>
 HostMatrix<T> filled(Shape shape, const Element& element) {
+  constexpr index_t elements_per_thread = 4096;  // elements
   HostMatrix<T> a(shape.rows, shape.cols);
-  if (a.size() == 0) return a;  // there may be very many empty columns
-  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> team;
-  for (index_t t = 0; t < threads; ++t)
-    team.emplace_back([&, t] {
-      for (index_t j = t; j < shape.cols; j += threads)
-        for (index_t i = 0; i < shape.rows; ++i) a(i, j) = element(i, j);
-    });
-  team.clear();
+  if (a.size() == 0) return a;  // without a loop over as many empty columns as an index can count
+  parallel_for(shape.cols, ceil_div(elements_per_thread, shape.rows), [&](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j)
+      for (index_t i = 0; i < shape.rows; ++i) a(i, j) = element(i, j);
+  });
   return a;
 }
 
-/// Returns a generated host matrix.
+/// Returns a generated matrix.
 template <class T>
 HostMatrix<T> generate(Shape shape, Generator<T> element) {
   element.rows = shape.rows;

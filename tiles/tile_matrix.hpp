@@ -210,7 +210,7 @@ class TileMatrix {
             runtime, home, shape, ld, sizeof(T),
             home != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop, gpu));
         storage_->tiles.back()->set_label(label, i, j);
-        if (part != nullptr) storage_->tiles.back()->live_at(part->rank_of(i, j));
+        if (part != nullptr) storage_->tiles.back()->set_home_rank(part->rank_of(i, j));
       }
   }
 

@@ -70,9 +70,9 @@ void CholeskyFactorization<T>::insert_diagonal(Graph& g, index_t k) const {
   if (inverses_) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), (*inverses_)(k, 0));
   if (!diagonals_ || k + 1 == r_.mt()) return;
   const Block next = block(k + 1);
-  g.insert<CholeskyLink<T>>(first, {next.column}, diagonal(k), inverses_ ? (*inverses_)(k, 0) : diagonal(k),
-                            r_(k, next.tile), r_(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
-                            g.scratch<T>(inverted_block, next.order, 1));
+  g.insert<CholeskyNextDiagonal<T>>(first, {next.column}, diagonal(k), inverses_ ? (*inverses_)(k, 0) : diagonal(k),
+                                    r_(k, next.tile), r_(k + 1, next.tile), diagonal(k + 1),
+                                    g.scratch<T>(nb, next.order), g.scratch<T>(inverted_block, next.order, 1));
 }
 
 template <class T>

@@ -163,8 +163,8 @@ DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
 /// Returns whether the elimination of A or a substitution for B may leave the range. `rows` and `columns` are the
 /// exponents of A; `across` has zero rows for zero columns of A.
 template <class T>
-bool leaves_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents& columns,
-                  const HostMatrix<T>& across) {
+bool exceeds_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents& columns,
+                   const HostMatrix<T>& across) {
   SystemRange range{.rows = rows, .columns = columns};
   for (index_t j = 0; j < across.rows(); ++j) {
     bool zero = true;
@@ -191,7 +191,7 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, b
     for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), rows, -1, 0);
     const HostMatrix<T> across = product(g, Op::transpose, A, scaled);
     columns = sizes_of_rows(across);
-    if (may_scale && B.m() == n && B.mt() <= 1 && leaves_range(B, rows, columns, across)) return solve_scaled(g, A, B);
+    if (may_scale && B.m() == n && B.mt() <= 1 && exceeds_range(B, rows, columns, across)) return solve_scaled(g, A, B);
     for (index_t k = 0; k < samples; ++k)
       for (index_t j = 0; j < n; ++j)
         size = std::hypot(size, std::ldexp(static_cast<double>(across(j, k)), -columns[at(j)]));

@@ -31,7 +31,7 @@ struct Operand {
 };
 
 /// Returns whether two tile sizes cut `size` at the same places.
-bool cut_alike(index_t size, index_t tile, index_t other) { return tile == other || (size <= tile && size <= other); }
+bool same_cuts(index_t size, index_t tile, index_t other) { return tile == other || (size <= tile && size <= other); }
 
 template <class T>
 void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatrix<T>& C) {
@@ -41,8 +41,8 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
                         "op(A) is " + to_string(Shape{a.rows, a.cols}) + ", op(B) " + to_string(Shape{b.rows, b.cols}) +
                             ", C " + to_string(Shape{C.m(), C.n()}) + "; they must be m x k, k x n, m x n");
   const Shape ta = A.tile_shape(), tb = B.tile_shape();
-  if (!cut_alike(C.m(), ta.rows, C.tile_shape().mb) || !cut_alike(C.n(), tb.cols, C.tile_shape().nb) ||
-      !cut_alike(a.cols, ta.cols, tb.rows))
+  if (!same_cuts(C.m(), ta.rows, C.tile_shape().mb) || !same_cuts(C.n(), tb.cols, C.tile_shape().nb) ||
+      !same_cuts(a.cols, ta.cols, tb.rows))
     throw ArgumentError("gemm", "tiles",
                         "op(A) has tiles of " + to_string(Shape{ta.rows, ta.cols}) + ", op(B) of " +
                             to_string(Shape{tb.rows, tb.cols}) + ", C of " +

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -54,8 +54,8 @@ struct Rows {
 
   void read(index_t first, const Block<double>& out) const {
     constexpr index_t rows_at_once = 512;
-    in_parts(out.rows, rows_at_once, [&](index_t at, index_t some) {
-      some_rows(first + at, {&out(at, 0), some, out.cols, out.ld});
+    parallel_for(out.rows, rows_at_once, [&](index_t at, index_t end) {
+      some_rows(first + at, {&out(at, 0), end - at, out.cols, out.ld});
     });
   }
 

@@ -97,9 +97,9 @@ TestStatistic hansen(Graph& g, const PickedEquation& e, HostMatrix<double> B, co
 }
 
 /// Computes the robust errors of one equation.
-TestStatistic restate(Graph& g, const HostMatrix<double>& data, const PickedEquation& e,
-                      const std::vector<index_t>& own, bool instrumental, SemDivisor divisor, const Clusters& clusters,
-                      EquationEstimate& estimate) {
+TestStatistic robust_statistics(Graph& g, const HostMatrix<double>& data, const PickedEquation& e,
+                                const std::vector<index_t>& own, bool instrumental, SemDivisor divisor,
+                                const Clusters& clusters, EquationEstimate& estimate) {
   const Variables& v = *e.variables;
   const index_t r = e.size(), D = data.rows();
   HostMatrix<double> Z = scaled_columns(data, v, own, e.regressors), u = scaled_columns(data, v, own, {e.dependent});
@@ -177,7 +177,7 @@ std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& dat
     refuse("clusters", std::to_string(clusters.size()) + " for " + std::to_string(data.rows()) + " rows");
   std::vector<TestStatistic> tests(answer.equations.size());
   const Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
-                                              detail::settled_tolerance(triangle, options));
+                                              detail::dependence_tolerance(triangle, options));
   const Clusters groups(clusters);
   if (!groups.none() && groups.count() == 1)
     refuse("clusters", "all rows belong to one cluster; at least two are needed");
@@ -187,11 +187,11 @@ std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& dat
     const Equation& e = model.equations[i];
     if (instrumental && !e.instruments.empty()) {
       const detail::OwnBasis own = detail::own_basis(g, v, e);
-      tests[i] = restate(g, data, detail::pick(own.variables, e, own.columns, model.constant), own.columns, true,
-                         options.divisor, groups, estimate);
+      tests[i] = robust_statistics(g, data, detail::pick(own.variables, e, own.columns, model.constant), own.columns,
+                                   true, options.divisor, groups, estimate);
     } else {
-      tests[i] =
-          restate(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental, options.divisor, groups, estimate);
+      tests[i] = robust_statistics(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental, options.divisor,
+                                   groups, estimate);
     }
   }
   return tests;

@@ -2,7 +2,7 @@
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +79,7 @@ HostMatrix<double> dense_residuals(Graph& g, const detail::Variables& v, const S
 
 /// Returns the residuals y_i - Z_i b_i; uses those in `facts` if tasks have computed them.
 HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System& system,
-                             const std::vector<detail::EquationFacts>& facts = {}) {
+                             const std::vector<detail::EquationResults>& facts = {}) {
   const index_t m = v.A.rows();
   double some = 0;
   for (const Equation* e : system.in_model) some += static_cast<double>(e->regressors.size());
@@ -99,10 +99,11 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
       for (index_t k = 0; k < m; ++k) out[k] -= b * column[k];
     }
   };
-  constexpr double worth_a_thread = 1e7;  // multiplications
-  in_parts(E.cols(), static_cast<double>(m) * some < worth_a_thread ? E.cols() : 1, [&](index_t first, index_t count) {
-    for (index_t i = first; i < first + count; ++i) residual(static_cast<std::size_t>(i));
-  });
+  constexpr double elements_per_thread = 1e7;  // multiplications
+  parallel_for(E.cols(), static_cast<double>(m) * some < elements_per_thread ? E.cols() : 1,
+               [&](index_t first, index_t end) {
+                 for (index_t i = first; i < end; ++i) residual(static_cast<std::size_t>(i));
+               });
   return E;
 }
 
@@ -208,8 +209,8 @@ double move(System& system, const std::vector<std::vector<double>>& changes,
 }
 
 /// Updates the statistics of an equation for new residuals.
-void restate(const detail::Variables& v, const Equation& e, const std::vector<double>& b,
-             const std::vector<double>& errors, double norm, double divisor, EquationEstimate& estimate) {
+void update_statistics(const detail::Variables& v, const Equation& e, const std::vector<double>& b,
+                       const std::vector<double>& errors, double norm, double divisor, EquationEstimate& estimate) {
   const int unit = v.exponents[static_cast<std::size_t>(e.dependent)];
   const double before = estimate.sigma;
   estimate.sigma = std::ldexp(norm / divisor, unit);
@@ -261,7 +262,7 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     const bool last = most == 1;  // the stage is not repeated
     const auto correction =
         stage.own_instruments()
-            ? stage.correction(g, stage.of_fitted(g, v, system.in_model, system.scaled), weights, last)
+            ? stage.correction(g, stage.fitted_residuals(g, v, system.in_model, system.scaled), weights, last)
             : stage.correction(g, E, weights, last);
     if (correction.status == SemStatus::singular_covariance) return refuse({});
     ++result.iterations;
@@ -294,8 +295,8 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     const PickedEquation& e = system.picked[i];
     std::vector<double> own(units[i].size());
     for (std::size_t p = 0; p < own.size(); ++p) own[p] = units[i][static_cast<std::size_t>(e.places[p])];
-    restate(v, *system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
-            result.equations[system.which[i]]);
+    update_statistics(v, *system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
+                      result.equations[system.which[i]]);
   }
 }
 
@@ -308,7 +309,7 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   const index_t D = triangle.observations;
   const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
   const detail::Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
-                                                      detail::settled_tolerance(triangle, options));
+                                                      detail::dependence_tolerance(triangle, options));
   // Page-locked once for all mappings.
   const PinnedMemory locked(g.runtime(), const_cast<double*>(v.A.data()),
                             static_cast<std::size_t>(v.A.size()) * sizeof(double));
@@ -332,10 +333,10 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
       picked.push_back(detail::pick(bases.back().variables, e, bases.back().columns, model.constant));
     }
   }
-  const detail::FoundFacts found = detail::run_equations(g, v, picked, options.engine);
+  const detail::AllEquationResults found = detail::run_equations(g, v, picked, options.engine);
   System system;
   for (std::size_t i = 0; i < picked.size(); ++i) {
-    EquationEstimate e = detail::judge_equation(g, picked[i], found.of[i], options.divisor, instrumental);
+    EquationEstimate e = detail::equation_estimate(g, picked[i], found.of[i], options.divisor, instrumental);
     if (own[i] != nullptr)
       for (index_t& c : e.dependent_regressors) c = own[i]->columns[static_cast<std::size_t>(c)];
     if (e.status == EquationStatus::ok) {

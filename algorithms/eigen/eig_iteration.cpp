@@ -120,7 +120,7 @@ EigIterationResult<T> iterate(Graph& g, const detail::IteratedMatrix<T>& a, EigI
   if (o.max_iterations == 0) {
     o.max_iterations = 2000 * n;
     // Here each step is a graph, and an iteration that does not converge must end in reasonable time.
-    if (detail::goes_by_tiles(n, a.half_width(), o))
+    if (detail::supports_tiles(n, a.half_width(), o))
       o.max_iterations = std::min(o.max_iterations, std::max<index_t>(6000, 30 * n));
   }
   if (o.tolerance == 0) o.tolerance = sizeof(T) == 8 ? 1e-13 : 1e-5;

@@ -15,7 +15,7 @@ int suitable_job_streams(int cores, int gpus);
 
 /// Returns how many problems to solve concurrently: one per core or per stream of each GPU, but not more than fit into
 /// memory, where the largest problem needs `plan`.
-int suitable_jobs_at_once(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
-                          const MemoryRoom& room);
+int suitable_concurrent_jobs(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
+                             const MemoryRoom& room);
 
 }  // namespace tesela

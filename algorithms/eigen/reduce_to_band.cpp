@@ -32,7 +32,7 @@ void check(const TileMatrix<T>& A, const SymmetricBand<T>& band) {
 
 Priority on_gpu_of(index_t part) { return on_gpu_number(static_cast<std::size_t>(part)); }
 
-constexpr index_t most_at_once = 8;  // largest number of tiles of V for Sytrd
+constexpr index_t max_tiles_of_v = 8;  // largest number of tiles of V for Sytrd
 
 bool at_once(index_t n, index_t b, index_t tiles) { return b == 1 && n <= largest_sytrd && tiles == 1; }
 
@@ -64,7 +64,7 @@ template <class T>
 void BandReduction<T>::reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>& band, index_t block) {
   const bool gpu = g.runtime().gpus() > 0;
   const Priority where{highest_priority, gpu, gpu ? 0 : -1};
-  block = std::max(block, ceil_div(n_, most_at_once));
+  block = std::max(block, ceil_div(n_, max_tiles_of_v));
   std::vector<Tile<T>> reflectors;
   for (index_t first = 0; first + 1 < n_; first += block) {
     const index_t top = first + 1, height = n_ - top, columns = std::min(block, height);
@@ -234,7 +234,7 @@ void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
                 last = e.last(to_band);
   if (n == 0) return;
   const auto [block, update, parts] = Sizes(e.workers, n, b, tiles, {.block = e.block});
-  if (at_once(n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, most_at_once)));
+  if (at_once(n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, max_tiles_of_v)));
   const Shape qr_scratch = qr_work(b, b, n, e.gpu());
   const int places = e.gpu() ? static_cast<int>(parts) : 1;
   for (int p = 0; p < places; ++p) {

@@ -90,8 +90,8 @@ double largest_overlap(Graph& g, const Tile<T>& x) {
 /// Returns false if the result of a GPU's library is not reliable. cuSOLVER 13.0 in single precision loses the
 /// orthogonality of graded matrices' vectors, and may return values that differ only by rounding in any order.
 template <class T>
-bool by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
-                 SymmetricEig<T>& result) {
+bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
+                       SymmetricEig<T>& result) {
   const index_t n = A.n();
   Runtime& runtime = g.runtime();
   std::vector<T> values(static_cast<std::size_t>(n));
@@ -134,7 +134,7 @@ index_t most_columns(index_t n) {
 
 /// Throws EnvironmentError for a task that exceeds the memory of each GPU, which would wait forever. The caller has
 /// checked the host's memory.
-void require_device(const Runtime& runtime, index_t n, const MemoryPlan& plan) {
+void require_gpu_memory(const Runtime& runtime, index_t n, const MemoryPlan& plan) {
   if (runtime.gpus() == 0) return;
   const MemoryRoom room{std::numeric_limits<double>::infinity(),
                         static_cast<double>(runtime.device_bytes()) / runtime.gpus()};
@@ -234,8 +234,8 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   check(A.n(), options);
   if (A.m() != A.n() || A.mt() > 1)
     refuse("A", to_string(Shape{A.m(), A.n()}) + "; it must be square, in tiles of whole columns");
-  require_device(g.runtime(), A.n(),
-                 plan_symmetric_eig(g.runtime(), A.n(), sizeof(T), options, std::min(A.n(), A.tile_shape().nb)));
+  require_gpu_memory(g.runtime(), A.n(),
+                     plan_symmetric_eig(g.runtime(), A.n(), sizeof(T), options, std::min(A.n(), A.tile_shape().nb)));
   SymmetricEig<T> result;
   const detail::Scan found = detail::scan(g, A);
   if (found.row >= 0) {
@@ -263,7 +263,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   } else if (result.method == EigMethod::one_task) {
     const std::optional<TileMatrix<T>> kept =
         g.runtime().gpus() > 0 && options.vectors ? std::optional(copy(g, A)) : std::nullopt;
-    if (!by_one_task(g, A, exponent, options, result)) {
+    if (!solve_in_one_task(g, A, exponent, options, result)) {
       result.method = EigMethod::two_stage;
       stages(*kept);
     }
@@ -281,7 +281,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T>
     refuse("method", name_of(eig_methods(), options.method) + std::string(" does not accept a tridiagonal matrix"));
   if (e.size() + 1 != std::max<std::size_t>(d.size(), 1))
     refuse("e", std::to_string(e.size()) + " off-diagonal elements for a diagonal of " + std::to_string(d.size()));
-  require_device(g.runtime(), std::ssize(d), plan_tridiagonal_eig(g.runtime(), std::ssize(d), sizeof(T), options));
+  require_gpu_memory(g.runtime(), std::ssize(d), plan_tridiagonal_eig(g.runtime(), std::ssize(d), sizeof(T), options));
   SymmetricEig<T> result;
   for (const auto& [numbers, below] : {std::pair{d, 0}, std::pair{e, 1}})
     if (const auto bad = std::find_if(numbers.begin(), numbers.end(), [](T x) { return !std::isfinite(x); });

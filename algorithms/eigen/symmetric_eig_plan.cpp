@@ -54,7 +54,7 @@ MemoryPlan least_plan(const WorkerCounts& workers, index_t n, std::size_t elemen
   MemoryPlan plan({"at least"}, workers.gpus, element);
   plan.hold({MemoryPlan::host, {n, n}});
   if (options.vectors) plan.hold({MemoryPlan::host, {n, options.positions ? options.positions->size() : n}});
-  plan.make_least();
+  plan.mark_lower_bound();
   return plan;
 }
 

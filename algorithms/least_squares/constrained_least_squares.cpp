@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/internal/constraints.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
-#include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
 #include <tesela/host/blas.hpp>
@@ -253,7 +253,7 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
   const index_t n = triangle.R.cols(), r = triangle.C.cols();
   require_shapes(n, r, C, D);
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("lse", options, std::max(C.rows(), triangle.R.rows()), n);
+  settled.rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), triangle.R.rows()), n);
   if (!all_finite(triangle) || !all_finite(C) || !all_finite(D)) return without_x<T>(SolveStatus::not_finite, r);
   const std::vector<int> units = detail::unknown_units(triangle.R, C);
   Solve<T> solve(g, triangle, C, D, settled.rcond);
@@ -291,11 +291,11 @@ ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatri
       (options.method == OlsMethod::automatic && suitable_ols_method(A.m(), A.n(), B.n()) == OlsMethod::tiles);
   if (g.runtime().gpus() == 0 || !by_tiles || A.m() < A.n() || A.n() == 0)
     return lse(g, triangle_of(g, A, B, options), C, D, options);
-  const double rcond = detail::settled_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
+  const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
   const QrFactorization<T> factors = qr(g, A, options.qr);
   factors.apply(g, Side::left, Op::transpose, B);
   if (all_finite(C) && all_finite(D))
-    if (auto answer = detail::regular_constraints(g, factors, B, C, D, rcond)) return std::move(*answer);
+    if (auto answer = detail::lse_on_device(g, factors, B, C, D, rcond)) return std::move(*answer);
   return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
 }
 

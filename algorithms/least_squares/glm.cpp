@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
-#include <tesela/algorithms/least_squares/internal/glm_in_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
+#include <tesela/algorithms/least_squares/internal/glm_scaled_equations.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_rows_of_a.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
@@ -35,7 +35,7 @@ void require_conforming(const TileMatrix<T>& A, const TileMatrix<T>& other, cons
   if (other.shares_tiles(A)) throw ArgumentError("glm", name, "shares tiles with A");
 }
 
-double settled_rcond(const GlmOptions& options, index_t size, double epsilon) {
+double default_rcond(const GlmOptions& options, index_t size, double epsilon) {
   if (!(options.rcond >= 0 && options.rcond < 1))
     throw ArgumentError("glm", "rcond", shortest(options.rcond) + " is not in [0, 1)");
   return options.rcond > 0 ? options.rcond : static_cast<double>(size) * epsilon;
@@ -55,10 +55,10 @@ struct ModelUnits {
 
 /// The rows of Q^T B below A's rank, and the solver for u.
 template <class T, class Factor>
-class LeftRows {
+class RowsBelowRank {
  public:
-  LeftRows(Graph& g, const TileMatrix<T>& B, const detail::Size& size, bool tall, double rcond,
-           const GlmOptions& options, const Factor& factor)
+  RowsBelowRank(Graph& g, const TileMatrix<T>& B, const detail::Size& size, bool tall, double rcond,
+                const GlmOptions& options, const Factor& factor)
       : g_(g), b_(B), size_(size), tall_(tall), rcond_(rcond), options_(options), factor_(factor) {}
 
   /// Inserts the factorizations of the rows from `rank` on. `full`: whether `rank` is min(m, n).
@@ -100,7 +100,7 @@ class LeftRows {
   /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows. `s` is the
   /// solution for the other rows.
   HostMatrix<T> beyond(index_t n, const detail::LeastNorm<T>& s) const {
-    if (size_.graded()) return detail::graded_beyond(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
+    if (size_.graded()) return detail::graded_null_space_part(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
     return by_rq_ ? detail::beyond(g_, *all_, n) : rest_->beyond(g_, b_, n, s);
   }
 
@@ -133,7 +133,7 @@ struct Reduced {
   double condition = 1, cut = 0;
   bool regular = true;  // whether R is n x n and of full rank
   HostMatrix<T> R;      // empty if R is kept in its tiles
-  std::optional<detail::KeptR<T>> kept = {};
+  std::optional<detail::TileR<T>> kept = {};
   HostMatrix<T> turn = {};                           // transformation of the first rows if A's rank is deficient
   std::vector<int> row_exponents = {};               // exponents of R's rows if A's rows are graded
   std::vector<index_t> pivots = {};                  // order of R's columns if A's rows are graded
@@ -146,8 +146,8 @@ struct Reduced {
 
 /// Solves the reduced model.
 template <class T, class Factor>
-Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, Factor>& left, const GlmOptions& options,
-             double rcond, const ModelUnits& units, index_t n) {
+Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, RowsBelowRank<T, Factor>& left,
+             const GlmOptions& options, double rcond, const ModelUnits& units, index_t n) {
   const index_t m = B.m(), rank = reduced.rank, r = reduced.c.cols();
   Glm<T> answer;
   answer.rank = rank;
@@ -164,7 +164,7 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
   // e = c - B u: its first rows are R x, the others should vanish.
   HostMatrix<T> e = detail::minus_product(g, c, B, s);
   HostMatrix<T> right = detail::rows_of(e, 0, reduced.kept ? n : reduced.R.rows());
-  if (reduced.turn.rows() > 0) detail::turn_first_rows(right, Op::transpose, reduced.turn);
+  if (reduced.turn.rows() > 0) detail::transform_first_rows(right, Op::transpose, reduced.turn);
   detail::divide_rows(right, reduced.row_exponents);
   HostMatrix<T> triangle = options.keep_spread ? reduced.R.clone() : HostMatrix<T>();
   detail::SolvedTriangle<T> x =
@@ -195,7 +195,7 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
       for (index_t i = rank; i < m; ++i) answer.multipliers(i, j) = s.L(i - rank, j);
       answer.multiplier_exponents.push_back(of_c[static_cast<std::size_t>(j)] - 2 * (s.exponent + units.of_b.exponent));
     }
-    if (reduced.turn.rows() > 0) detail::turn_first_rows(answer.multipliers, Op::transpose, reduced.turn);
+    if (reduced.turn.rows() > 0) detail::transform_first_rows(answer.multipliers, Op::transpose, reduced.turn);
     reduced.apply_q(answer.multipliers);
   }
   if (answer.status == SolveStatus::inconsistent) return answer;
@@ -215,13 +215,13 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
   const auto of_a = factor(A);
   of_a.apply(g, Side::left, Op::transpose, B);
   of_a.apply(g, Side::left, Op::transpose, b);
-  LeftRows<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
+  RowsBelowRank<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
   left.begin(k0, true);  // starts before the rank is decided
 
   Reduced<T> reduced;
   reduced.rank = k0;
   const bool in_place = g.runtime().gpus() > 0 && m >= n && !options.keep_spread;
-  if (in_place) reduced.kept = detail::kept_if_regular(g, of_a, rcond);
+  if (in_place) reduced.kept = detail::resident_r_if_regular(g, of_a, rcond);
   const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
   reduced.c = first_rows(b, m).rows;
   if (!reduced.kept) reduced.R = extended_qr(g, of_a, A.tile_shape(), nothing).R;
@@ -237,8 +237,8 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
     reduced.condition = rows.condition;
     reduced.cut = rows.cut;
     if (rows.rank < k0) {
-      detail::turn_first_rows(B, rows.turn);
-      detail::turn_first_rows(reduced.c, Op::none, rows.turn);
+      detail::transform_first_rows(B, rows.turn);
+      detail::transform_first_rows(reduced.c, Op::none, rows.turn);
       reduced.turn = std::move(rows.turn);
       left.begin(rows.rank, false);
     }
@@ -281,7 +281,7 @@ Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   reduced.pivots = qr.pivots;
   reduced.exponent_below = qr.exponent_below;
   reduced.apply_q = [&](HostMatrix<T>& X) { of_a.apply(Op::none, X); };
-  LeftRows<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
+  RowsBelowRank<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
   left.begin(reduced.rank, reduced.regular);
   return solve(g, B, std::move(reduced), left, options, rcond, units, n);
 }
@@ -312,11 +312,11 @@ GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m,
 }
 
 template <class T>
-Glm<T> detail::glm_in_units(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
-                            const GlmOptions& options, const EquationUnits& equations) {
+Glm<T> detail::glm_scaled_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                                    const GlmOptions& options, const EquationUnits& equations) {
   const double rcond =
-      tesela::settled_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
-  const ModelUnits units{bring_columns_into_range(g, A), bring_columns_into_range(g, b), bring_into_range(g, B)};
+      tesela::default_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
+  const ModelUnits units{scale_columns_into_range(g, A), scale_columns_into_range(g, b), scale_into_range(g, B)};
   const auto by = [&](const auto& factor) {
     return equations.graded ? solve_graded(g, A, B, b, options, rcond, units, equations.sizes, factor)
                             : solve_by_tiles(g, A, B, b, options, rcond, units, factor);
@@ -340,10 +340,10 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   require_conforming(A, B, "B");
   require_conforming(A, b, "b");
   if (b.shares_tiles(B)) throw ArgumentError("glm", "b", "shares tiles with B");
-  settled_rcond(options, 1, std::numeric_limits<T>::epsilon());  // throws before a matrix is overwritten
-  const detail::EquationUnits equations = detail::bring_equations_to_one_size(g, A, B, b);
-  Glm<T> answer = detail::glm_in_units(g, A, B, b, options, equations);
-  detail::in_units_of_equations(equations.exponents, answer.multipliers, answer.multiplier_exponents);
+  default_rcond(options, 1, std::numeric_limits<T>::epsilon());  // throws before a matrix is overwritten
+  const detail::EquationUnits equations = detail::equilibrate_equations(g, A, B, b);
+  Glm<T> answer = detail::glm_scaled_equations(g, A, B, b, options, equations);
+  detail::unscale_multipliers(equations.exponents, answer.multipliers, answer.multiplier_exponents);
   return answer;
 }
 
@@ -352,9 +352,9 @@ template Glm<float> glm(Graph&, const TileMatrix<float>&, const TileMatrix<float
 template Glm<double> glm(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TileMatrix<double>&,
                          const GlmOptions&);
 
-template Glm<float> detail::glm_in_units(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                         const TileMatrix<float>&, const GlmOptions&, const EquationUnits&);
-template Glm<double> detail::glm_in_units(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                          const TileMatrix<double>&, const GlmOptions&, const EquationUnits&);
+template Glm<float> detail::glm_scaled_equations(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
+                                                 const TileMatrix<float>&, const GlmOptions&, const EquationUnits&);
+template Glm<double> detail::glm_scaled_equations(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                                  const TileMatrix<double>&, const GlmOptions&, const EquationUnits&);
 
 }  // namespace tesela

@@ -35,7 +35,7 @@ LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   return with_factors(g, A, options, [&](const auto& factors) {
     factors.apply(g, Side::left, Op::transpose, B);
     if (options.method != OlsMethod::givens && !options.keep_triangle)
-      if (auto solved = detail::ols_in_place(g, A, B, rcond)) return std::move(*solved);
+      if (auto solved = detail::ols_on_device(g, A, B, rcond)) return std::move(*solved);
     return detail::ols_from_r(g, extended_qr(g, factors, A.tile_shape(), B), {A.m(), A.n()}, options);
   });
 }
@@ -332,7 +332,7 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   detail::require_conforming("ols", A, B);
   const index_t m = A.m(), n = A.n(), r = B.n();
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("ols", options, m, n);
+  settled.rcond = detail::default_rcond<T>("ols", options, m, n);
   if (m == 0 || n == 0) return detail::solve_empty(B, n);
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
   if (settled.method == OlsMethod::tall_skinny)
@@ -348,7 +348,7 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   const index_t m = A.m(), n = A.n(), r = B.cols();
   if (B.rows() != m) throw ArgumentError("ols", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("ols", options, m, n);
+  settled.rcond = detail::default_rcond<T>("ols", options, m, n);
   if (options.rows < 0) throw ArgumentError("ols", "rows", std::to_string(options.rows) + " is negative");
   if (m == 0 || n == 0) {
     const TileShape whole{std::max<index_t>(m, 1), std::max<index_t>(r, 1)};

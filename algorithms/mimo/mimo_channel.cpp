@@ -1,7 +1,7 @@
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/generator.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <cmath>
 #include <cstdlib>
@@ -25,8 +25,8 @@ enum Stream : std::uint64_t { entries = 0x11, more_entries = 0x12, sent = 0x13, 
 /// Calls f(k) for 0 … count - 1, on all cores if count is large.
 template <class F>
 void for_each(index_t count, const F& f) {
-  in_parts(count, 4096, [&](index_t first, index_t some) {
-    for (index_t k = first; k < first + some; ++k) f(k);
+  parallel_for(count, 4096, [&](index_t first, index_t end) {
+    for (index_t k = first; k < end; ++k) f(k);
   });
 }
 

@@ -3,7 +3,7 @@
 #include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/quick_detector.hpp>
+#include <tesela/codelets/mimo/gpu_detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -119,7 +119,7 @@ void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>
     refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
     refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
-  if (detector_of(options.method)) refuse_orders_of_signals(options.order, "other methods accept");
+  if (detector_of(options.method)) require_fixed_order(options.order, "other methods accept");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
     refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
 }
@@ -213,7 +213,7 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   if (detector)
     detecting = {shape.streams, 1, *detector, options.order, options.up, options.keep, options.n0, lists.labels};
   const bool quick =
-      on_gpus && kernels::QuickDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
+      on_gpus && kernels::GpuDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
   const SearchTiles<T> tiles(
@@ -244,7 +244,7 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
       g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, received, columns, points, L(0, t),
                                         R(0, t));
     else if (quick)
-      g.insert<kernels::QuickDetector<T>>(gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
+      g.insert<kernels::GpuDetector<T>>(gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
     else if (detector)
       g.insert<kernels::Detector<T>>(detecting, h, received, columns, points, L(0, t), R(0, t));
     else

@@ -39,7 +39,7 @@ MimoList mimo_list(Graph& g, const MimoShape& shape, const HostMatrix<std::compl
   if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
   if (options.most < 1) refuse("most", std::to_string(options.most) + "; 1 or more");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
-  refuse_orders_of_signals(options.order, "lists accept");
+  require_fixed_order(options.order, "lists accept");
   const index_t n = shape.streams, most = options.radius > 0 ? options.most : 1, rows = (integers ? 2 * n : n) * most;
   MimoList found{HostMatrix<int>(rows / most, most * shape.signals), HostMatrix<double>(most, shape.signals),
                  std::vector<int>(static_cast<std::size_t>(shape.signals)),

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/support/digits.hpp>
-#include <tesela/codelets/mimo/quick_soft.hpp>
+#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ void check_soft_options(const std::vector<Constellation>& alphabets, const SoftO
   const bool looks = options.kind == SoftKind::max_log || options.kind == SoftKind::app;
   if (looks && candidates(alphabets) > most_looks)
     refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
-  refuse_orders_of_signals(options.order, "likelihoods (--soft) accept");
+  require_fixed_order(options.order, "likelihoods (--soft) accept");
   const bool keeps = options.kind == SoftKind::list || options.kind == SoftKind::kbest || options.kind == SoftKind::fsd;
   if (keeps && options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.kind == SoftKind::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
@@ -118,7 +118,7 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
   SoftDetection<T> found{priors.size() > 0 ? priors.clone() : HostMatrix<T>::zeros(bits, shape.signals),
                          std::vector<double>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
-  using Quick = kernels::QuickSoft<T>;
+  using Quick = kernels::GpuSoftDetector<T>;
   const bool gpus = g.runtime().gpus() > 0,
              either_form = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
                            options.kind == SoftKind::list || options.kind == SoftKind::ep;

@@ -87,7 +87,7 @@ index_t inner_block(const WorkerCounts& workers, const QrOptions& options, index
 }
 
 /// Returns a shape of the same proportions with at most about 2^16 transformations, for counting.
-Shape counted_shape(Shape a, TileShape tile) {
+Shape sample_shape(Shape a, TileShape tile) {
   constexpr double most = 1 << 16;
   const index_t k = std::min(a.rows, a.cols), step = std::min(tile.mb, tile.nb);
   const double down = std::max(1.0, static_cast<double>(a.rows) / static_cast<double>(tile.mb)),
@@ -276,7 +276,7 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   const auto tiles = [&](index_t cols) {
     return static_cast<double>(a.rows) * static_cast<double>(cols) / tile_size * share;
   };
-  const Shape counted = counted_shape(a, tile);
+  const Shape counted = sample_shape(a, tile);
   const std::vector<QrStep> steps = cut_into_steps(counted, tile);
   const index_t mt = ceil_div(counted.rows, tile.mb);
   double factors = 0, copied = 0;

@@ -7,9 +7,9 @@ namespace tesela {
 namespace {
 
 /// The time at which each tile is ready for its next task, while tasks are entered one after another.
-class TileClock {
+class TileTimes {
  public:
-  TileClock(index_t m, index_t n) : m_(m), n_(n), ready_(static_cast<std::size_t>(m * n)) {}
+  TileTimes(index_t m, index_t n) : m_(m), n_(n), ready_(static_cast<std::size_t>(m * n)) {}
 
   void triangularise(index_t row, index_t column) {
     const index_t done = ready(row, column) += 4;
@@ -91,7 +91,7 @@ TilePath tile_path(const Schedule& schedule, bool triangles) {
   std::vector<bool> pivots(static_cast<std::size_t>(m * n), triangles), triangular(static_cast<std::size_t>(m * n));
   const auto tile = [m](index_t row, index_t column) { return static_cast<std::size_t>(row + column * m); };
   for (const Elimination& e : schedule.eliminations) pivots[tile(e.pivot, e.column)] = true;
-  TileClock clock(m, n);
+  TileTimes clock(m, n);
   const auto need_triangle = [&](index_t row, index_t column) {
     if (!triangular[tile(row, column)]) clock.triangularise(row, column);
     triangular[tile(row, column)] = true;

@@ -34,7 +34,7 @@ class MemoryPlan {
   void task(double elements);
 
   /// Marks the plan as a lower bound, for sizes whose full count would take long.
-  void make_least() { least_ = true; }
+  void mark_lower_bound() { least_ = true; }
   bool is_least() const { return least_; }
 
   const std::vector<std::string>& stages() const { return stages_; }
@@ -76,14 +76,14 @@ struct MemoryRoom {
 std::string misfit(const MemoryPlan& plan, const MemoryRoom& room);
 
 /// Returns whether the plan fits without moving tiles from a GPU to the host.
-bool fits_whole(const MemoryPlan& plan, const MemoryRoom& room);
+bool fits_without_eviction(const MemoryPlan& plan, const MemoryRoom& room);
 
 /// Returns the largest n whose plan plan_of(n) is a full count and fits whole.
 template <class PlanOf>
 index_t largest_order(const MemoryRoom& room, const PlanOf& plan_of) {
   const auto fits = [&](index_t n) {
     const MemoryPlan plan = plan_of(n);
-    return !plan.is_least() && fits_whole(plan, room);
+    return !plan.is_least() && fits_without_eviction(plan, room);
   };
   index_t least = 0, most = 1;
   while (fits(most) && most < (index_t{1} << 30)) least = most, most *= 2;

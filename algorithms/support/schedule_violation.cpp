@@ -124,7 +124,7 @@ class Checker {
 };
 
 /// The proof for sums. It checks only the latest entry of a sum to the left of (i, j), and the latest above it.
-std::optional<std::string> sums_problem(const Schedule& s) {
+std::optional<std::string> wavefront_problem(const Schedule& s) {
   const index_t n = s.n;
   if (s.m != n) return "sizes are " + std::to_string(s.m) + " x " + std::to_string(n) + ", not square";
   const bool lu = s.sums == Sums::lu;
@@ -170,7 +170,7 @@ std::optional<std::string> sums_problem(const Schedule& s) {
 }  // namespace
 
 std::optional<std::string> violation(const Schedule& schedule) {
-  if (schedule.sums != Sums::none) return sums_problem(schedule);
+  if (schedule.sums != Sums::none) return wavefront_problem(schedule);
   if (auto problem = heads_problem(schedule.m, schedule.n, schedule.heads)) return "heads: " + *problem;
   if (auto problem = ends_problem(schedule.m, schedule.n, schedule.ends)) return "ends: " + *problem;
   if (!std::is_sorted(schedule.ends.begin(), schedule.ends.end())) return "ends: a column ends above the one before it";

@@ -69,7 +69,7 @@ class Solver {
     }
     const bool recursion = A_.n() <= levinson_most;
     const double n = static_cast<double>(A_.n()), factors = n * n / 2 * sizeof(T);
-    keep_right();
+    copy_right_hand_sides();
     if (options_.method != ToeplitzMethod::automatic) {
       next(options_.method);
     } else {
@@ -116,7 +116,7 @@ class Solver {
   }
 
   /// Keeps B if Levinson's residual or another method may need it.
-  void keep_right() {
+  void copy_right_hand_sides() {
     if (options_.method != ToeplitzMethod::automatic &&
         !(options_.method == ToeplitzMethod::levinson && options_.verdict))
       return;

@@ -87,8 +87,8 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
         g.insert<TridiagonalReduce<T>>(place_of(runtime, i, tiles), place, band(dl, i), band(d, i), band(du, i),
                                        B(i, s), kept(i, 0), left(i, 0));
       else
-        g.insert<TridiagonalReduceAndFill<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
-                                              left(i, 0), statuses[static_cast<std::size_t>(i)]);
+        g.insert<TridiagonalReduceAndSolve<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
+                                               left(i, 0), statuses[static_cast<std::size_t>(i)]);
       ends.push_back(left(i, 0));
     }
     g.insert<TridiagonalJoin<T>>(urgent, {place, options.periodic}, values(0, 0), g.scratch<Joint<T>>(tiles, systems),

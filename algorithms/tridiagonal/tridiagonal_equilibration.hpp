@@ -66,7 +66,7 @@ class TridiagonalEquilibration {
     const detail::SystemTiles<T> b{B, columns_};
     const detail::SystemTiles<index_t> rows{rows_, columns_};
     for (index_t s = 0; s < b.tiles_across(); ++s) {
-      g.insert<kernels::TridiagonalNoSize<T>>({}, sizes_(0, s));
+      g.insert<kernels::TridiagonalClearSize<T>>({}, sizes_(0, s));
       for (index_t i = 0; i < b.tiles_along(); ++i)
         g.insert<kernels::TridiagonalSize<T>>({systems_}, b(i, s), rows(i, rows.tiles_across() == 1 ? 0 : s),
                                               sizes_(0, s));

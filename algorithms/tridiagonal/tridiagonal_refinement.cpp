@@ -1,6 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -53,7 +53,7 @@ class Refinement {
   const Tridiagonal<T> a_;
   const TileMatrix<T> x_, b_, r_;
   const TileMatrix<L> y_;
-  const TridiagonalMisfits<T> misfits_;
+  const TridiagonalResiduals<T> misfits_;
   const T tolerance_;
   const Tridiagonal<L> low_;
 };

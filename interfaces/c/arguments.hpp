@@ -165,7 +165,7 @@ struct Memory {
 };
 
 /// Throws WrongArgument if written memory overlaps other written or read memory.
-inline void require_apart(std::initializer_list<Memory> written, std::initializer_list<Memory> read = {}) {
+inline void require_no_overlap(std::initializer_list<Memory> written, std::initializer_list<Memory> read = {}) {
   const auto require = [](const Memory& a, const Memory& b) {
     if (a.meets(b)) throw WrongArgument(a.name, std::string("overlaps ") + b.name);
   };
@@ -200,7 +200,7 @@ inline Code code_of(SolveStatus status) {
 /// Reads a caller's struct, which may come from an older version of the header: it states its size, and later members
 /// are 0. Null means all zeros. Throws WrongArgument for a size that no version had.
 template <class S>
-S read_struct(const char* name, const S* given) {
+S read_versioned_struct(const char* name, const S* given) {
   S whole{};
   if (given == nullptr) return whole;
   if (given->size < sizeof(given->size) || given->size % 8 != 0 || given->size > sizeof(S))
@@ -212,7 +212,7 @@ S read_struct(const char* name, const S* given) {
 
 /// Writes as many members as the caller's version has. Does nothing for null.
 template <class S>
-void write_struct(S whole, S* given) {
+void write_versioned_struct(S whole, S* given) {
   if (given == nullptr) return;
   whole.size = given->size;
   std::memcpy(static_cast<void*>(given), &whole, given->size);

@@ -86,7 +86,7 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-std::string& message() { return detail::words_of_thread<struct Message>(); }
+std::string& message() { return detail::of_thread<std::string, struct Message>(); }
 
 Code failed(Code info, const std::string& why) {
   message() = why;

@@ -30,7 +30,7 @@ void* enlist(std::shared_ptr<Object> object) {
   return reinterpret_cast<void*>(table().last);  // never dereferenced
 }
 
-std::shared_ptr<Object> look_up(const void* handle) {
+std::shared_ptr<Object> find_object(const void* handle) {
   const std::shared_lock lock(table().mutex);
   const auto found = table().objects.find(number(handle));
   return found == table().objects.end() ? nullptr : found->second;

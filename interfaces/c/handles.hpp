@@ -19,7 +19,7 @@ struct Object {
 /// Returns a number for the object that is never reused, so that a freed handle is recognized.
 void* enlist(std::shared_ptr<Object> object);
 /// Returns the object; null if the number has none.
-std::shared_ptr<Object> look_up(const void* handle);
+std::shared_ptr<Object> find_object(const void* handle);
 /// Removes the object, which ends when the last call that uses it returns. Returns false if the number has none.
 bool forget(const void* handle);
 void free_all_handles();
@@ -29,7 +29,7 @@ void free_all_handles();
 template <class O>
 std::shared_ptr<O> object(const char* parameter, const void* handle) {
   if (handle == nullptr) throw WrongArgument(parameter, "null");
-  const std::shared_ptr<Object> found = look_up(handle);
+  const std::shared_ptr<Object> found = find_object(handle);
   if (found == nullptr) throw WrongArgument(parameter, "is not a handle: it was freed or never made");
   auto wanted = std::dynamic_pointer_cast<O>(found);
   if (wanted == nullptr) throw WrongArgument(parameter, "is " + found->what() + ", not " + O::kind());
@@ -38,7 +38,7 @@ std::shared_ptr<O> object(const char* parameter, const void* handle) {
 
 /// Sets the parameter for a new handle to null. Throws WrongArgument if its address is null.
 template <class H>
-void require_place(const char* parameter, H** place) {
+void require_output_pointer(const char* parameter, H** place) {
   if (place == nullptr) throw WrongArgument(parameter, "null");
   *place = nullptr;
 }

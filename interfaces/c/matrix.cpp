@@ -23,7 +23,7 @@ template <class T>
 Code matrix_create(index_t m, index_t n, index_t mb, index_t nb, tesela_matrix** a) {
   require_sizes({{"m", m}, {"n", n}});
   const TileShape tile = tile_shape(mb, nb);
-  require_place("a", a);
+  require_output_pointer("a", a);
   const Session session;
   hand_out(a, std::make_shared<MatrixObject<T>>(TileMatrix<T>(session.runtime(), m, n, tile)));
   return 0;
@@ -36,7 +36,7 @@ Code matrix_map(index_t m, index_t n, T* memory, index_t ld, index_t mb, index_t
   require_sizes({{"m", m}, {"n", n}});
   const Array<T> array("memory", memory, {m, n}, "ld", ld);
   const TileShape tile = tile_shape(mb, nb);
-  require_place("a", a);
+  require_output_pointer("a", a);
   const Session session;
   hand_out(a, std::make_shared<MatrixObject<T>>(array.in_tiles(session, tile)));
   return 0;

@@ -57,12 +57,12 @@ class GraphObject : public Object {
   /// Inserts tasks.
   void insert(const std::function<void(Graph&)>& tasks);
   /// Runs work that waits for its own tasks on another thread. The next insertion and wait() wait for it.
-  void run_behind(std::function<Code(Graph&)> work);
+  void run_in_background(std::function<Code(Graph&)> work);
   /// Waits for all work, and returns the first failure once.
   Code wait();
 
  private:
-  void settle();
+  void join_background();
 
   std::mutex mutex_;
   Graph graph_;

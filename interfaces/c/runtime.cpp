@@ -20,7 +20,7 @@ std::optional<int> number(const char* member, std::int64_t value) {
 /// Starts the workers; otherwise the first call that needs them does. NULL selects the settings of StarPU's variables
 /// and the machine. Returns TESELA_LIFETIME if they already run.
 Code start(const tesela_options* options) {
-  const tesela_options given = read_struct("options", options);
+  const tesela_options given = read_versioned_struct("options", options);
   RuntimeOptions wanted;
   wanted.cpus = number("cpus", given.cpus);
   wanted.gpus = number("gpus", given.gpus);

@@ -19,7 +19,7 @@ bool has_our_type(nb::dlpack::dtype type) {
 nb::object devices(const char* function) { return nb::module_::import_("tesela._devices").attr(function); }
 
 /// Returns a copy in NumPy, of native float32 or float64.
-nb::object in_our_type(const char* name, nb::handle given) {
+nb::object converted_copy(const char* name, nb::handle given) {
   const auto numpy = nb::module_::import_("numpy");
   const nb::object array = numpy.attr("asarray")(given);
   const nb::object type = array.attr("dtype");
@@ -150,7 +150,7 @@ void Argument::read_host(nb::handle given) {
   const auto read = [&](nb::handle from) { return nb::try_cast(from, view_, false); };
   if (!read(given) || (view_.device_type() == nb::device::cpu::value && !has_our_type(view_.dtype())) ||
       reinterpret_cast<std::uintptr_t>(view_.data()) % (view_.itemsize() > 0 ? view_.itemsize() : 1) != 0) {
-    object_ = in_our_type(name_, given);
+    object_ = converted_copy(name_, given);
     converted_ = true;
     if (!read(object_)) throw nb::type_error((std::string(name_) + " is not an array").c_str());
   }

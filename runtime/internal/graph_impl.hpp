@@ -59,7 +59,7 @@ struct Graph::Impl {
   std::mutex held_mutex;  // protects `held` and `record` in that case: another thread may submit them
 
   std::shared_ptr<detail::GraphTasks> tasks = std::make_shared<detail::GraphTasks>();
-  std::shared_ptr<detail::GraphPart> part;  // since the last wait()
+  std::shared_ptr<detail::TaskBatch> part;  // since the last wait()
 
   /// Keyed by address, which a later tile may reuse; AccessHistory::data identifies the tile.
   std::unordered_map<const detail::Data*, detail::AccessHistory> histories;
@@ -83,7 +83,7 @@ struct Graph::Impl {
   std::int32_t placement(const Insertion& task) const;
   /// Whether the task would occupy a core for long while its model has no prediction: StarPU would first run ten such
   /// tasks there.
-  bool too_large_to_try(const Insertion& task, std::size_t bytes) const;
+  bool too_large_to_calibrate(const Insertion& task, std::size_t bytes) const;
   /// Makes StarPU's task, without the kernel's arguments.
   detail::OwnedTask make_task(const Insertion& task, std::int32_t where) const;
   /// Records the dependences of this task: always the longest path, and the edges if the graph is recorded.
@@ -107,14 +107,14 @@ struct Graph::Impl {
   int rank_of(const Insertion& task) const;
   /// Sends the tiles that the task reads to its rank, and records its writes. Returns whether this rank runs it.
   bool meet(const Insertion& task);
-  /// Returns or throws the result of wait() after all tasks have run; `seen`: drains reported when the first was
+  /// Returns or throws the result of wait() after all tasks have run; `seen`: stop_requests reported when the first was
   /// inserted.
   Status outcome(std::uint64_t seen);
   /// Throws if ranks inserted different tasks.
   void require_same_graph();
   /// Combines the status and the failures of all ranks. Throws EnvironmentError that names the rank that failed.
   Status agree(Status mine, index_t number, const std::string& failure) const;
-  void submit_held();
+  void submit_deferred();
   /// Runs a hint on this data, or holds it back among the tasks.
   void in_order(detail::Data&, bool writes, std::function<void()> hint);
 };

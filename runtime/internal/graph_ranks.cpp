@@ -1,6 +1,6 @@
-#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -33,7 +33,7 @@ int Graph::Impl::rank_of(const Insertion& task) const {
     if (const int place = task.data[b]->whereabouts().place; writes(mode_of(task, b)) && place >= 0) return place;
   int reader = -1;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
-    const detail::Whereabouts& where = task.data[b]->whereabouts();
+    const detail::TileLocation& where = task.data[b]->whereabouts();
     if (!reads(mode_of(task, b)) || where.holder < 0) continue;
     if (where.copies != ~std::uint64_t{0} >> (64 - state->ranks)) return where.holder;
     if (reader < 0) reader = where.holder;
@@ -42,7 +42,7 @@ int Graph::Impl::rank_of(const Insertion& task) const {
   if (task.priority.device >= 0) return task.priority.device % state->ranks;
   if (reader >= 0) return reader;
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (writes(mode_of(task, b))) return task.data[b]->usual_place();
+    if (writes(mode_of(task, b))) return task.data[b]->default_owner();
   return 0;
 }
 
@@ -65,9 +65,9 @@ bool Graph::Impl::meet(const Insertion& task) {
   const int where = rank_of(task);
   state->limit_received(where);  // before the first tile for this task arrives
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (reads(mode_of(task, b))) task.data[b]->bring_to(where, task.priority.value, tasks);
+    if (reads(mode_of(task, b))) task.data[b]->send_to(where, task.priority.value, tasks);
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (writes(mode_of(task, b))) task.data[b]->written_at(where);
+    if (writes(mode_of(task, b))) task.data[b]->record_write_at(where);
   return where == state->rank;
 }
 

@@ -22,7 +22,7 @@ void Graph::Impl::submit(detail::OwnedTask task) const {
   }
 }
 
-void Graph::Impl::submit_held() {
+void Graph::Impl::submit_deferred() {
   if (!options.longest_path_priorities) return;
   const std::lock_guard lock(held_mutex);
   if (held.empty()) return;
@@ -42,7 +42,7 @@ void Graph::Impl::submit_held() {
 }
 
 void Graph::Impl::in_order(detail::Data& data, bool writes, std::function<void()> hint) {
-  data.submit_held(writes, id);
+  data.submit_deferred(writes, id);
   const std::lock_guard lock(held_mutex);
   if (held.empty()) return hint();
   data.hold(id, writes);  // lets the data's destructor submit the hint

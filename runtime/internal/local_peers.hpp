@@ -22,8 +22,8 @@ class LocalPeers {
   bool has_devices(int rank) const { return of(rank).devices; }
 
   /// Writes a note to a rank's pipe: whole notes of up to 4096 bytes arrive, in order.
-  void tell(int rank, const void* note, std::size_t bytes) const { write_to(of(rank).pipe, note, bytes); }
-  void tell_itself(const void* note, std::size_t bytes) const { write_to(own_pipe_[1], note, bytes); }
+  void write_note(int rank, const void* note, std::size_t bytes) const { write_to(of(rank).pipe, note, bytes); }
+  void write_note_to_self(const void* note, std::size_t bytes) const { write_to(own_pipe_[1], note, bytes); }
   /// Reads the next note; returns false if its length differs.
   bool hear(void* note, std::size_t bytes) const;
 

@@ -96,7 +96,7 @@ class LocalMessages final : public Messages {
       lock.unlock();
       jobs_there_.notify_all();
       const Note last{};
-      peers_.tell_itself(&last, sizeof last);
+      peers_.write_note_to_self(&last, sizeof last);
       for (std::thread& thread : threads_) thread.join();
       threads_.clear();
     }
@@ -175,7 +175,7 @@ class LocalMessages final : public Messages {
     answer(note, sending.other);
   }
 
-  void answer(const Note& note, std::int64_t to) { peers_.tell(static_cast<int>(to), &note, sizeof note); }
+  void answer(const Note& note, std::int64_t to) { peers_.write_note(static_cast<int>(to), &note, sizeof note); }
 
   /// Reads notes and leaves the work to other threads, because writers to a full pipe wait for this thread alone.
   void listen() {
@@ -187,13 +187,13 @@ class LocalMessages final : public Messages {
           finish(*it);
         });
       else if (note.kind == Note::refused)
-        later([this, note] { offer_copy(*note.sending, *note.receiving); });
+        later([this, note] { send_copy_offer(*note.sending, *note.receiving); });
       else
-        take_offer(note);
+        handle_offer(note);
     }
   }
 
-  void take_offer(const Note& note) {
+  void handle_offer(const Note& note) {
     Receiving* receiving = note.receiving;
     if (receiving == nullptr) {
       const std::pair key(static_cast<int>(note.from), note.tag);
@@ -207,7 +207,7 @@ class LocalMessages final : public Messages {
   }
 
   /// Offers a copy, because other processes cannot read some memory, such as CUDA's page-locked memory.
-  void offer_copy(Sending& sending, Receiving& refused) {
+  void send_copy_offer(Sending& sending, Receiving& refused) {
     const Runs runs = sending.runs();
     sending.copy.resize(runs.size());
     std::byte* const copy = sending.copy.data();
@@ -221,7 +221,7 @@ class LocalMessages final : public Messages {
     std::fprintf(stderr,
                  "tesela: rank %d cannot %s a tile in a GPU's memory to or from rank %d; TESELA_LOCAL_COPIES=host\n",
                  rank(), what, other);
-    abort(3);
+    abort(exit_code_of(ErrorKind::environment));
   }
 
   /// Requires mutex_.

@@ -48,7 +48,7 @@ int number_in(const char* variable) {
 
 }  // namespace
 
-Messages* pretended_messages() {
+Messages* null_messages() {
   static std::unique_ptr<Messages> last;
   const int rank = number_in("STARPU_MPI_FAKE_RANK"), size = number_in("STARPU_MPI_FAKE_SIZE");
   if (size < 2 || rank < 0 || rank >= size) return nullptr;

@@ -5,6 +5,7 @@
 #include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -57,6 +58,8 @@ Messages* process_messages() {
 }
 
 constexpr const char* leaves = "leaves";
+
+std::atomic<int (*)(ErrorKind)> exit_codes{[](ErrorKind) { return EXIT_FAILURE; }};
 
 std::string host_name() {
   char name[256] = {};
@@ -126,11 +129,11 @@ void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, 
 
 }  // namespace
 
-void join_ranks(RuntimeState& state) {
-  Messages* const pretended = pretended_messages();
+void connect_ranks(RuntimeState& state) {
+  Messages* const pretended = null_messages();
   if (pretended == nullptr && !launched()) return;
   Messages* const messages = pretended != nullptr ? pretended : with_local_copies(*process_messages());
-  state.pretends = pretended != nullptr;
+  state.has_null_messages = pretended != nullptr;
   if (messages->size() == 1) return;
   if (messages->size() > 64)
     throw EnvironmentError(std::to_string(messages->size()) + " ranks: at most 64 share a graph");
@@ -156,7 +159,7 @@ void share_host(const RuntimeState& state, ScopedEnvironment& env, std::optional
   share_gpus(among(all, state.rank, [&](const std::string& said) { return said == seen; }), host, gpus_wanted, env);
 }
 
-void arrange_ranks(RuntimeState& state, const std::optional<std::array<int, 2>>& grid) {
+void set_rank_grid(RuntimeState& state, const std::optional<std::array<int, 2>>& grid) {
   if (grid) {
     auto [rows, columns] = *grid;
     if (rows == 0 && columns > 0) rows = state.ranks / columns;
@@ -178,7 +181,7 @@ int RuntimeState::rank_of(index_t i, index_t j) const {
   return static_cast<int>(i % grid_rows) * grid_columns + static_cast<int>(j % grid_columns);
 }
 
-void agree_on_workers(RuntimeState& state) {
+void reduce_worker_counts(RuntimeState& state) {
   state.agreed = {state.cpus, state.gpus};
   state.least_workers = std::ssize(state.workers);
   if (state.messages == nullptr) return;
@@ -250,7 +253,9 @@ std::vector<RankReport> exchange_reports(const RuntimeState& state, const RankRe
   return reports;
 }
 
-void leave_ranks(const RuntimeState& state) noexcept {
+int exit_code_of(ErrorKind kind) noexcept { return exit_codes.load()(kind); }
+
+void shut_down_ranks(const RuntimeState& state) noexcept {
   if (state.messages == nullptr) return;
   try {
     constexpr double patience = 2;  // seconds
@@ -260,12 +265,15 @@ void leave_ranks(const RuntimeState& state) noexcept {
   } catch (const std::exception&) {
     // Handled like a missing reply.
   }
+  const auto& [what, kind] = of_thread<LastError>();
   std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error%s%s\n", state.rank, state.ranks,
-               host_name().c_str(), last_error().empty() ? "" : ": ", last_error().c_str());
-  state.messages->abort(last_error_code);
+               host_name().c_str(), what.empty() ? "" : ": ", what.c_str());
+  state.messages->abort(exit_code_of(kind));
 }
 
 }  // namespace tesela::detail
+
+void tesela::set_exit_codes(int (*code_of)(ErrorKind)) noexcept { detail::exit_codes = code_of; }
 
 std::string tesela::mpi_description() {
   void* const library = detail::load_messages();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 
@@ -9,19 +10,19 @@ namespace tesela::detail {
 
 /// Joins the other processes of the program, if mpirun or srun started several or TESELA_MPI=1 is set; TESELA_MPI=0
 /// makes it a single process. Throws EnvironmentError on failure.
-void join_ranks(RuntimeState&);
+void connect_ranks(RuntimeState&);
 /// Returns messages to absent ranks if STARPU_MPI_FAKE_RANK and STARPU_MPI_FAKE_SIZE are set, otherwise null. Tasks are
 /// then inserted but do nothing.
-Messages* pretended_messages();
+Messages* null_messages();
 /// Returns messages that copy tiles between ranks of this host from memory to memory (unless TESELA_LOCAL_COPIES=0),
 /// and use the given messages otherwise.
 Messages* with_local_copies(Messages&);
 /// Arranges the ranks in a grid. Throws ArgumentError if the grid's size differs from their number.
-void arrange_ranks(RuntimeState&, const std::optional<std::array<int, 2>>& grid);
+void set_rank_grid(RuntimeState&, const std::optional<std::array<int, 2>>& grid);
 /// Restricts this rank to its share of its host's cores and GPUs; gpus_wanted: GPUs per rank, if set.
 void share_host(const RuntimeState&, ScopedEnvironment&, std::optional<int> gpus_wanted);
 /// Makes the numbers that sizes follow from equal on all ranks, after StarPU has started.
-void agree_on_workers(RuntimeState&);
+void reduce_worker_counts(RuntimeState&);
 
 /// A rank's message to the others when it waits for its graph, and when it begins.
 struct RankReport {
@@ -36,7 +37,10 @@ std::vector<RankReport> exchange_reports(const RuntimeState&, const RankReport& 
 /// Returns the statistics of all ranks, in order; `tasks`: tasks that this rank has run.
 std::vector<RankUse> exchange_uses(const RuntimeState&, index_t tasks);
 
+/// Returns the exit code by which this rank ends all processes for an error of this kind.
+int exit_code_of(ErrorKind) noexcept;
+
 /// Ends a rank after an exception: returns if all ranks end, otherwise aborts all of them.
-void leave_ranks(const RuntimeState&) noexcept;
+void shut_down_ranks(const RuntimeState&) noexcept;
 
 }  // namespace tesela::detail

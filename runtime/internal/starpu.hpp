@@ -50,8 +50,8 @@ struct RuntimeState {
   bool alive = true;
   bool profile = false;
   int cpus = 0, gpus = 0;
-  Messages* messages = nullptr;  // null for a single process
-  bool pretends = false;         // other ranks are absent, and tasks do nothing (pretended_messages)
+  Messages* messages = nullptr;    // null for a single process
+  bool has_null_messages = false;  // other ranks are absent, and tasks do nothing (null_messages)
   int rank = 0, ranks = 1;
   int grid_rows = 1, grid_columns = 1;                          // of ranks
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_received{0};  // to and from other ranks, since the last reset
@@ -64,8 +64,8 @@ struct RuntimeState {
   };
   std::vector<Version> versions = std::vector<Version>(1);  // slot 0 is unused
   std::vector<std::uint32_t> free_slots;
-  std::uint32_t take_slot(Data&);
-  void give_slot_back(std::uint32_t);
+  std::uint32_t allocate_slot(Data&);
+  void free_slot(std::uint32_t);
   /// Copies that a rank received, oldest first. Every rank records them for all ranks.
   struct Received {
     struct Copy {
@@ -106,7 +106,7 @@ struct RuntimeState {
 
   std::mutex holding_mutex;
   std::map<std::uint64_t, std::function<void()>> holding;  // submits the tasks of each graph that holds some back
-  std::atomic<int> graphs_holding{0};
+  std::atomic<int> deferring_graph_count{0};
 
   std::mutex waiting_mutex;
   std::condition_variable all_finished;  // the tasks of some graph have finished
@@ -127,7 +127,7 @@ struct RuntimeState {
   static constexpr std::uint64_t every_graph = UINT64_MAX;
   /// Submits the tasks that this graph holds back (every_graph: all graphs except `but`), before another use of its
   /// tiles.
-  void submit_held(std::uint64_t graph, std::uint64_t but = 0);
+  void submit_deferred(std::uint64_t graph, std::uint64_t but = 0);
   void add(Data&);
   void remove(Data&) noexcept;
   void release_all() noexcept;

@@ -31,7 +31,7 @@ void StatusPool::give_back(std::unique_ptr<Data> status, bool at_home, bool amon
              0;
     };
     if (among_ranks)
-      take_status(*status);
+      read_and_clear_status(*status);
     else if (!is_zero())
       *HostAccess<int>(*status, Mode::out).data = 0;
     status->set_writer(nullptr);

@@ -65,7 +65,7 @@ double eps() {
     CHECK(info_ == 0);                     \
   } while (false)
 
-/// While it lives, C functions compute on cores only, see CoresAlone.
+/// While it lives, C functions compute on cores only, see CoresOnly.
 class COnCores {
  public:
   COnCores() { CHECK_OK(tesela_stop()); }
@@ -74,7 +74,7 @@ class COnCores {
   COnCores& operator=(const COnCores&) = delete;
 
  private:
-  CoresAlone cores_;
+  CoresOnly cores_;
 };
 
 }  // namespace tesela::test

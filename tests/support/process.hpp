@@ -198,11 +198,11 @@ inline Outcome run_tesela(std::vector<std::string> arguments, const ProcessOptio
       if (!options.environment.contains(word.substr(0, word.find('=')))) request.environment.push_back(word);
     }
     for (const auto& [name, value] : options.environment) request.environment.push_back(name + "=" + value);
-    ForkAnswer answer;
+    ForkReply answer;
     if (!send_request(socket, request) || !read_all(socket, &answer, sizeof answer))
       throw std::runtime_error("tesela-forks has ended");
     return Process{answer.pid, [socket](int& status, rusage& usage) {
-                     ForkAnswer end;
+                     ForkReply end;
                      if (recv(socket, &end, sizeof end, MSG_PEEK | MSG_DONTWAIT) < 0) return false;
                      if (!read_all(socket, &end, sizeof end)) throw std::runtime_error("tesela-forks has ended");
                      status = end.status;

@@ -22,7 +22,7 @@ inline Runtime& runtime(RuntimeOptions options = {}) {
   return *shared_runtime;
 }
 
-/// While it lives, runtime() has only cores, see CoresAlone.
+/// While it lives, runtime() has only cores, see CoresOnly.
 class RuntimeOfCores {
  public:
   RuntimeOfCores() {

@@ -246,9 +246,9 @@ TEST_CASE("a symbolic link is followed to a file that does not exist yet", "[fil
     CHECK(folder.listing() == "a into second.npy third.npy ");
     CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 2);
   }
-  CHECK(replaced_file(folder / "third.npy") == (folder / "into/../x.npy"));
-  CHECK(replaced_file("/dev/null") == std::nullopt);
-  CHECK(replaced_file("/dev/stdout") == std::nullopt);
+  CHECK(destination_file(folder / "third.npy") == (folder / "into/../x.npy"));
+  CHECK(destination_file("/dev/null") == std::nullopt);
+  CHECK(destination_file("/dev/stdout") == std::nullopt);
   fs::create_symlink("/dev/null", folder / "null.npy");
   write_matrix(folder / "null.npy", one);
   CHECK(fs::is_symlink(folder / "null.npy"));

@@ -197,7 +197,7 @@ std::string header_text(const char* kind, const std::vector<index_t>& dims) {
 }  // namespace
 
 const std::string& require_array_name(const std::string& path) {
-  if (!path.ends_with(".npy") && replaced_file(path)) throw FileError(path, "arrays are written as .npy");
+  if (!path.ends_with(".npy") && destination_file(path)) throw FileError(path, "arrays are written as .npy");
   return path;
 }
 

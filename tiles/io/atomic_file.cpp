@@ -113,7 +113,7 @@ bool written_into(const std::string& destination, const struct stat& status) {
 
 }  // namespace
 
-void write_no_files() noexcept { writes_nothing = true; }
+void disable_file_output() noexcept { writes_nothing = true; }
 
 AtomicFile::AtomicFile(const std::string& path)
     : path_(path), destination_(writes_nothing ? "/dev/null" : destination_of(path)) {
@@ -264,7 +264,7 @@ bool is_standard_output(const std::string& path) { return names_standard_output(
 
 void write_standard_output_to(int descriptor) noexcept { standard_output = descriptor; }
 
-std::optional<std::string> replaced_file(const std::string& path) {
+std::optional<std::string> destination_file(const std::string& path) {
   std::string destination = destination_of(path);
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && written_into(destination, status)) return std::nullopt;

@@ -63,11 +63,11 @@ class TemporaryPart {
 };
 
 /// Disables all later AtomicFiles of this process: for all but one of several ranks with identical output.
-void write_no_files() noexcept;
+void disable_file_output() noexcept;
 
 /// Returns the path at which an AtomicFile of `path` puts its file, with final symbolic links followed; nothing if it
 /// writes directly to `path`. Throws FileError if links form a circle.
-std::optional<std::string> replaced_file(const std::string& path);
+std::optional<std::string> destination_file(const std::string& path);
 
 /// Throws the error that creating path would cause, and leaves no trace: call it before a long computation.
 void require_creatable(const std::string& path);

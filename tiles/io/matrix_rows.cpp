@@ -1,7 +1,7 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/io/npy.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -83,7 +83,8 @@ RowSource<T> rows_of(std::shared_ptr<const MatrixRows<T>> file, std::vector<inde
       throw ArgumentError("rows_of", "columns", std::to_string(c) + " of " + std::to_string(file->n()));
   const auto which = std::make_shared<const std::optional<std::vector<index_t>>>(std::move(rows));
   const auto read = [file = std::move(file), columns = std::move(columns), which](index_t first, const Block<T>& out) {
-    in_parts(out.rows, rows_at_once, [&](index_t at, index_t some) {
+    parallel_for(out.rows, rows_at_once, [&](index_t at, index_t end) {
+      const index_t some = end - at;
       const Block<T> part{&out(at, 0), some, out.cols, out.ld};
       if (*which)
         read_some(*file, columns, std::span(**which).subspan(static_cast<std::size_t>(first + at), some), part);
@@ -100,7 +101,8 @@ std::optional<std::vector<index_t>> rows_without_nan(const MatrixRows<T>& file, 
   std::erase_if(some, [](index_t c) { return c < 0; });
   const index_t n = columns.empty() ? file.n() : std::ssize(some);
   std::vector<char> lacking(static_cast<std::size_t>(file.m()));
-  in_parts(n == 0 ? 0 : file.m(), rows_at_once, [&](index_t first, index_t count) {
+  parallel_for(n == 0 ? 0 : file.m(), rows_at_once, [&](index_t first, index_t end) {
+    const index_t count = end - first;
     HostMatrix<T> part(count, n);
     file.read(first, {part.data(), count, part.cols(), part.ld()}, some);
     for (index_t j = 0; j < part.cols(); ++j)

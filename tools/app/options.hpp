@@ -19,7 +19,7 @@ CLI::Option* add_tile(CLI::App& app, std::string& tile, const std::string& form,
 /// Adds an earlier name of an option for existing scripts: it is not in the help, and an error together with the
 /// present name.
 template <class V>
-CLI::Option* add_earlier_name(CLI::App& app, const std::string& name, V& value, CLI::Option* now) {
+CLI::Option* add_deprecated_alias(CLI::App& app, const std::string& name, V& value, CLI::Option* now) {
   return app.add_option(name, value)->group("")->check([name, now](const std::string&) -> std::string {
     if (now->count() == 0) return {};
     throw CLI::ValidationError(name, "is an earlier name of " + now->get_name() + ": give one of them");

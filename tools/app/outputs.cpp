@@ -59,7 +59,7 @@ fs::path folder_at(const fs::path& folder) {
 std::optional<fs::path> place_of(Output kind, const std::string& given) {
   if (kind == Output::trace) return folder_at(given);
   if (kind == Output::report && given == "-") return std::nullopt;
-  const std::optional<std::string> file = replaced_file(given);
+  const std::optional<std::string> file = destination_file(given);
   if (!file) return std::nullopt;
   const fs::path path(*file);
   return folder_at(path.parent_path()) / path.filename();
@@ -117,7 +117,7 @@ std::map<fs::path, Place> places_read(const CLI::App& app) {
 }
 
 /// Throws if `output` would replace one of these inputs.
-void require_kept(const CLI::App& app, const std::map<fs::path, Place>& read, const Place& output) {
+void require_not_input(const CLI::App& app, const std::map<fs::path, Place>& read, const Place& output) {
   const auto refuse = [&](const Place& input) {
     throw ArgumentError(command_name(app), output.name,
                         output.given + " would replace " + input.given + ", which " + input.name + " reads");
@@ -142,7 +142,7 @@ void declare_outputs(CLI::App& app, Output kind, const std::string& name,
   registry()[&app].push_back({kind, name, std::move(paths)});
 }
 
-void keep_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths) {
+void protect_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths) {
   inputs()[&app].push_back({name, std::move(paths)});
 }
 
@@ -173,7 +173,7 @@ void require_outputs(const CLI::App& app) {
       if (!place) continue;
       const Place here{declared.kind, declared.name, path, *place};
       if (!read) read = places_read(app);
-      require_kept(app, *read, here);
+      require_not_input(app, *read, here);
       for (const Place& other : places)
         if (clash(here, other))
           throw ArgumentError(

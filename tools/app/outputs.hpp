@@ -27,11 +27,11 @@ void declare_outputs(CLI::App& app, Output kind, const std::string& name,
                      std::function<std::vector<std::string>()> paths);
 
 /// Declares inputs that no output of the command may replace; `paths` and `name` as for outputs.
-void keep_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths);
+void protect_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths);
 
 /// Throws the error that writing an output of the command would cause. Throws ArgumentError if two outputs are one file
 /// (also through links) or both standard output, or if an output is the file that standard output is redirected to. An
-/// output may replace an input, which is read earlier, except the inputs of keep_inputs(). Special files, such as
+/// output may replace an input, which is read earlier, except the inputs of protect_inputs(). Special files, such as
 /// /dev/null, may occur several times.
 void require_outputs(const CLI::App& app);
 

@@ -67,7 +67,7 @@ nlohmann::json plan_json(const MemoryPlan& plan, const MemoryRoom& room) {
                          {"stages", nlohmann::json::array()},
                          {"least", plan.is_least()},
                          {"fits", misfit(plan, room).empty()},
-                         {"stays_on_gpus", fits_whole(plan, room)}};
+                         {"stays_on_gpus", fits_without_eviction(plan, room)}};
   for (int gpu = 0; gpu < plan.gpus(); ++gpu)
     json["gpus"].push_back({{"peak_bytes", plan.peak(gpu)}, {"held_bytes", plan.held(gpu)}, {"room_bytes", room.gpu}});
   for (index_t s = 0; s <= plan.last_stage(); ++s) {

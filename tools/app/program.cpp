@@ -26,9 +26,12 @@
 namespace tesela::cli {
 namespace {
 
-int complain(const std::exception& error, int code) {
-  const std::string_view what = error.what();
-  tell(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
+int exit_code(ErrorKind kind) {
+  return kind == ErrorKind::cancelled ? interrupted() : kind == ErrorKind::wrong_use ? wrong_use : environment;
+}
+
+int complain(std::string_view what, int code) {
+  print_error(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
   return code;
 }
 
@@ -59,7 +62,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 /// Reports the first word that is not a command, and the most similar command if there is one.
-int complain_of_command(const CLI::App& group, const std::string& word) {
+int report_unknown_command(const CLI::App& group, const std::string& word) {
   std::string nearest;
   std::size_t least = std::min<std::size_t>(3, word.size());
   // Among equally similar names prefers the longest common beginning.
@@ -71,14 +74,14 @@ int complain_of_command(const CLI::App& group, const std::string& word) {
     const std::size_t d = distance(word, name);
     if (d < least || (d == least && !nearest.empty() && shared(name) > shared(nearest))) least = d, nearest = name;
   }
-  tell(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
-                   nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
-                   group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
+  print_error(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
+                          nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
+                          group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
   return wrong_use;
 }
 
 /// Reports an error of CLI11 in the form of our own messages.
-int complain_of_options(const CLI::App& app, const CLI::ParseError& error) {
+int report_option_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string path, what = error.what();
   for (auto inner = app.get_subcommands(); !inner.empty(); inner = inner.front()->get_subcommands())
     path += (path.empty() ? "" : " ") + inner.front()->get_name();
@@ -86,15 +89,15 @@ int complain_of_options(const CLI::App& app, const CLI::ParseError& error) {
   if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)
     what = fmt::format("{}: '{}' is not a number that it accepts",
                        what.substr(conversion.size(), at - conversion.size()), what.substr(at + equals.size()));
-  tell(path.empty() ? fmt::format("tesela: {}; see tesela --help", what)
-                    : fmt::format("tesela: {0}: {1}; see tesela {0} --help", path, what));
+  print_error(path.empty() ? fmt::format("tesela: {}; see tesela --help", what)
+                           : fmt::format("tesela: {0}: {1}; see tesela {0} --help", path, what));
   return wrong_use;
 }
 
 int run(std::vector<std::string> words) {
   for (const std::string& word : words)  // CLI11 reads `--flag=` as true
     if (word.starts_with("--") && word.find('=') + 1 == word.size()) {
-      tell(fmt::format("tesela: nothing follows {}; see tesela --help", word));
+      print_error(fmt::format("tesela: nothing follows {}; see tesela --help", word));
       return wrong_use;
     }
   CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
@@ -136,12 +139,12 @@ int run(std::vector<std::string> words) {
     sub->callback([&code, sub, action = std::move(action)] {
       require_inputs(*sub);
       require_outputs(*sub);
-      if (writes_to_standard_output(*sub)) print_to_standard_error();
+      if (writes_to_standard_output(*sub)) redirect_reports_to_stderr();
       code = action();
     });
   }
   if (const auto problem = empty_list_element(app, words)) {
-    tell(fmt::format("tesela: {}", *problem));
+    print_error(fmt::format("tesela: {}", *problem));
     return wrong_use;
   }
   try {
@@ -150,8 +153,8 @@ int run(std::vector<std::string> words) {
   } catch (const CLI::ParseError& error) {
     const CLI::App& group = bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : mimo->parsed() ? *mimo : app;
     const auto unknown = app.remaining(true);
-    if (group.get_subcommands().empty() && !unknown.empty()) return complain_of_command(group, unknown.front());
-    return error.get_exit_code() == 0 ? app.exit(error) : complain_of_options(app, error);
+    if (group.get_subcommands().empty() && !unknown.empty()) return report_unknown_command(group, unknown.front());
+    return error.get_exit_code() == 0 ? app.exit(error) : report_option_error(app, error);
   }
   return code;
 }
@@ -177,19 +180,16 @@ int outcome(std::vector<std::string> words) {
     return code;
   } catch (const Cancelled&) {
     return interrupted();
-  } catch (const EnvironmentError& error) {
-    return complain(error, environment);
   } catch (const Error& error) {
-    return complain(error, wrong_use);
+    return complain(error.what(), exit_code(error.kind()));
   } catch (const std::bad_alloc&) {
-    tell("tesela: not enough memory for this problem on this machine");
-    return environment;
+    return complain("not enough memory for this problem on this machine", environment);
   } catch (const std::system_error& error) {
-    if (error.code() != std::errc::resource_unavailable_try_again) return complain(error, environment);
-    tell("tesela: no thread can be started (raise the limit, see `ulimit -u`)");
-    return environment;
+    const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+    return complain(no_thread ? "no thread can be started (raise the limit, see `ulimit -u`)" : error.what(),
+                    environment);
   } catch (const std::exception& error) {
-    return complain(error, environment);
+    return complain(error.what(), environment);
   }
 }
 
@@ -211,8 +211,9 @@ std::vector<std::string>::iterator command_in(std::vector<std::string>& words) {
 int run_program(std::vector<std::string> words) {
   // StarPU's remarks on calibration and binding appear only with STARPU_SILENT=0.
   setenv("STARPU_SILENT", "1", 0);
-  take_closed_standard_descriptors();
-  be_quiet_beside_rank_0();
+  open_closed_standard_streams();
+  silence_other_ranks();
+  set_exit_codes(exit_code);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then a failed write with a message
   keep_streams();
@@ -221,7 +222,7 @@ int run_program(std::vector<std::string> words) {
   if ((code == wrong_use || code == environment) && launched_with_others()) end_ranks(code);
   // The report states a numerical failure, so a lost report is the worse error.
   if (const auto problem = standard_output_problem(); problem && (code == done || code == numerical_failure)) {
-    tell(fmt::format("tesela: {}", *problem));
+    print_error(fmt::format("tesela: {}", *problem));
     return environment;
   }
   return code;

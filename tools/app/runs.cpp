@@ -71,7 +71,7 @@ void report_library(const CommonOptions& options, Report& report, const Timed& r
   report.measured(runtime, none, runs, flops);
 }
 
-Status wait_and_show(Graph& g) {
+Status wait_with_progress(Graph& g) {
   const ProgressBar progress(g.tasks());
   return g.wait();
 }

@@ -32,6 +32,6 @@ Timed time_library(const CommonOptions& options, const std::function<void()>& pr
 void report_library(const CommonOptions& options, Report& report, const Timed& runs, double flops);
 
 /// Calls Graph::wait(), with a progress bar on a terminal.
-Status wait_and_show(Graph& g);
+Status wait_with_progress(Graph& g);
 
 }  // namespace tesela::cli

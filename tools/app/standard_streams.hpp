@@ -7,21 +7,21 @@ namespace tesela::cli {
 
 /// Opens closed standard input, output and error, so that no later file gets their numbers and receives printed text.
 /// Printing to them then fails.
-void take_closed_standard_descriptors();
+void open_closed_standard_streams();
 
 /// Reserves standard output for the file that the command writes there (an AtomicFile of /dev/stdout): reports then go
 /// to standard error, and standard_output_problem() does not check them. Throws EnvironmentError if no descriptor is
 /// free.
-void print_to_standard_error();
+void redirect_reports_to_stderr();
 
 /// Flushes standard output. Returns the error of this or an earlier write, such as a full disk or a closed pipe.
 std::optional<std::string> standard_output_problem();
 
-/// Silences ranks that would print and write the same as rank 0: disables standard output and files, and makes tell()
-/// wait three seconds, by which time a launcher has ended this process if rank 0 failed too.
-void be_quiet_beside_rank_0();
+/// Silences ranks that would print and write the same as rank 0: disables standard output and files, and makes
+/// print_error() wait three seconds, by which time a launcher has ended this process if rank 0 failed too.
+void silence_other_ranks();
 
 /// Prints a line on standard error, and ignores failures, for which fmt::print would throw.
-void tell(const std::string& line) noexcept;
+void print_error(const std::string& line) noexcept;
 
 }  // namespace tesela::cli

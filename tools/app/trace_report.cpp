@@ -41,9 +41,10 @@ bool draw_trace(const std::string& directory, double from, double to) {
   if (only_recorded(directory)) convert_trace(directory);
   const Trace trace = read_trace(directory);
   if (trace.incomplete > 0)
-    tell(fmt::format("tesela: {} tasks are left out: the recording began or ended while they ran", trace.incomplete));
+    print_error(
+        fmt::format("tesela: {} tasks are left out: the recording began or ended while they ran", trace.incomplete));
   if (trace.tasks.empty()) {
-    tell("tesela: the trace holds no task, so it has no picture");
+    print_error("tesela: the trace holds no task, so it has no picture");
     return false;
   }
   const double end = std::max_element(trace.tasks.begin(), trace.tasks.end(), [](const auto& a, const auto& b) {
@@ -62,8 +63,8 @@ void finish_trace(const std::string& directory) {
   if (launched_rank() > 0) return;  // rank 0 does it
   convert_trace(directory);
   const bool drawn = draw_trace(directory);
-  tell(fmt::format("trace: {0}/{1}paje.trace (`vite {0}/paje.trace`), dag.dot, tasks.rec", directory,
-                   drawn ? "trace.svg, trace.json (open it in https://ui.perfetto.dev), " : ""));
+  print_error(fmt::format("trace: {0}/{1}paje.trace (`vite {0}/paje.trace`), dag.dot, tasks.rec", directory,
+                          drawn ? "trace.svg, trace.json (open it in https://ui.perfetto.dev), " : ""));
 }
 
 }  // namespace tesela::cli

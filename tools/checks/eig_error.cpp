@@ -1,10 +1,10 @@
 #include "tools/checks/eig_error.hpp"
 
-#include "tools/checks/column_shares.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -48,7 +48,7 @@ template <class T>
 double sum_of_squares(const HostMatrix<T>& a, int exponent) {
   const PowerOfTwo scaled(-exponent);
   std::vector<double> sums(static_cast<std::size_t>(a.cols()));
-  on_all_cores(a.cols(), 32, [&](index_t first, index_t end) {
+  parallel_for(a.cols(), 32, [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       double sum = 0;
       for (index_t i = j + 1; i < a.rows(); ++i) sum += square(scaled(static_cast<double>(a(i, j))));
@@ -130,7 +130,7 @@ double sampled_orthogonality(const HostMatrix<T>& x, index_t samples, std::uint6
 
 }  // namespace
 
-std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed) {
+std::vector<index_t> sample_indices(index_t n, index_t count, std::uint64_t seed) {
   std::vector<index_t> chosen;
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
   for (index_t i = 0; i < n; ++i) {
@@ -144,7 +144,7 @@ std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed) {
 template <class T>
 int lower_exponent(const HostMatrix<T>& a) {
   std::vector<double> of_column(static_cast<std::size_t>(a.cols()));
-  on_all_cores(a.cols(), 32, [&](index_t first, index_t end) {
+  parallel_for(a.cols(), 32, [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       double most = 0;
       for (index_t i = j; i < a.rows(); ++i) most = std::max(most, std::abs(static_cast<double>(a(i, j))));
@@ -161,7 +161,7 @@ HostMatrix<double> scaled_whole(const HostMatrix<T>& a, int exponent) {
   constexpr index_t edge = 64;  // a block and its mirror image stay in the cache
   HostMatrix<double> b(n, n);
   const PowerOfTwo scaled(-exponent);
-  on_all_cores(n, edge, [&](index_t first, index_t end) {
+  parallel_for(n, edge, [&](index_t first, index_t end) {
     for (index_t top = first; top < n; top += edge) {
       const index_t bottom = std::min(top + edge, n);
       for (index_t j = first; j < end; ++j)
@@ -188,7 +188,7 @@ EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, co
   if (x.size() == 0) return {};
   const blas::Threads threads(blas::threads_for(a.rows()));
   const bool all = sampled >= x.cols();
-  return {residual(a, values, x, norm, some_of(x.cols(), sampled, seed)),
+  return {residual(a, values, x, norm, sample_indices(x.cols(), sampled, seed)),
           all ? orthogonality(x) : sampled_orthogonality(x, sampled, seed)};
 }
 

@@ -17,7 +17,7 @@ template <class T>
 HostMatrix<double> scaled_whole(const HostMatrix<T>& a, int exponent);
 
 /// Returns `count` distinct numbers below n in ascending order; all if there are not more.
-std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed);
+std::vector<index_t> sample_indices(index_t n, index_t count, std::uint64_t seed);
 
 /// Errors of eigenvalues and X as eigenpairs of a symmetric matrix A; NaN if a number is not finite.
 struct EigError {

@@ -8,10 +8,10 @@ namespace tesela {
 
 /// The part of variables that some instruments explain: QR with pivoting of the instruments' columns W in a triangle R
 /// of all variables, with Q for the columns that count.
-class ExplainedPart {
+class InstrumentProjection {
  public:
   /// Columns of W count down to `rcond` times the largest.
-  ExplainedPart(const HostMatrix<double>& R, const std::vector<index_t>& instruments, double rcond);
+  InstrumentProjection(const HostMatrix<double>& R, const std::vector<index_t>& instruments, double rcond);
 
   index_t rank() const { return rank_; }
   /// 1-norm condition of the columns that count, scaled to unit norm.

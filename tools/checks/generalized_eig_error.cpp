@@ -1,10 +1,10 @@
 #include "tools/checks/generalized_eig_error.hpp"
 
-#include "tools/checks/column_shares.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -147,7 +147,7 @@ GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix
   if (x.size() == 0) return error;
 
   Matrix y(n, x.cols());
-  on_all_cores(x.cols(), 16, [&](index_t begin, index_t end) {
+  parallel_for(x.cols(), 16, [&](index_t begin, index_t end) {
     for (index_t j = begin; j < end; ++j)
       for (index_t i = 0; i < n; ++i) y(i, j) = std::ldexp(static_cast<double>(x(i, j)), half);
   });

@@ -112,7 +112,7 @@ std::vector<double> row_norms(const HostMatrix<double>& a) {
   return norms;
 }
 
-void take_worst(double& most, double error) {
+void update_nan_max(double& most, double error) {
   if (!(error <= most)) most = error;
 }
 
@@ -155,11 +155,12 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   const std::vector<double> a_rows = row_norms(A.a), b_rows = row_norms(B.a);
   for (std::size_t j = 0; j < r_norms.size(); ++j) {
     if (of_a.empty())
-      take_worst(result.constraint, ratio(r_norms[j], A.norm * x_norms[j] + B.norm * u_norms[j] + c_norms[j]));
+      update_nan_max(result.constraint, ratio(r_norms[j], A.norm * x_norms[j] + B.norm * u_norms[j] + c_norms[j]));
     for (std::size_t i = 0; i < of_a.size(); ++i) {
       const auto row = static_cast<index_t>(i), column = static_cast<index_t>(j);
-      take_worst(result.constraint, ratio(std::abs(rest(row, column)),
-                                          a_rows[i] * x_norms[j] + b_rows[i] * u_norms[j] + std::abs(C(row, column))));
+      update_nan_max(result.constraint,
+                     ratio(std::abs(rest(row, column)),
+                           a_rows[i] * x_norms[j] + b_rows[i] * u_norms[j] + std::abs(C(row, column))));
     }
   }
   if (multipliers.cols() != rhs.cols()) return result;
@@ -176,10 +177,10 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   const auto weighted = column_norms(L), g_norms = column_norms(gradient);
   const double norm_a = euclidean_norm(A.a.size(), A.a.data());
   for (std::size_t j = 0; j < l_norms.size(); ++j) {
-    take_worst(result.gradient, ratio(g_norms[j], norm_a * weighted[j]));
-    take_worst(result.optimality, result.gradient);
-    take_worst(result.optimality, ratio(d_norms[j], u_norms[j]));
-    take_worst(result.optimality_scale, ratio(B.norm * l_norms[j], u_norms[j]));
+    update_nan_max(result.gradient, ratio(g_norms[j], norm_a * weighted[j]));
+    update_nan_max(result.optimality, result.gradient);
+    update_nan_max(result.optimality, ratio(d_norms[j], u_norms[j]));
+    update_nan_max(result.optimality_scale, ratio(B.norm * l_norms[j], u_norms[j]));
   }
   return result;
 }

@@ -88,14 +88,14 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
     const double unit = std::fmax(size, best);  // if y is small compared with H s: the remainder
     if (unit > 0 && (found.reports[static_cast<std::size_t>(k)].flags & SearchReport::tie) != 0) {
       const double width = distance.tie_width();
-      raise_gap(error.metric_gap, width / unit * ((2 * here + width) / unit));
+      update_nan_max(error.metric_gap, width / unit * ((2 * here + width) / unit));
     }
-    if (!(here <= best)) raise_gap(error.metric_gap, (here - best) / unit * ((here + best) / unit));
+    if (!(here <= best)) update_nan_max(error.metric_gap, (here - best) / unit * ((here + best) / unit));
   }
   return error;
 }
 
-void raise_gap(double& largest, double gap) {
+void update_nan_max(double& largest, double gap) {
   if (!std::isnan(largest) && !(gap <= largest)) largest = gap;
 }
 

@@ -19,7 +19,7 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
                      const Detection& found, const Detection& reference, const HostMatrix<int>& sent);
 
 /// largest = max(largest, gap); NaN is kept.
-void raise_gap(double& largest, double gap);
+void update_nan_max(double& largest, double gap);
 
 /// Number of wrong symbols, bits and whole vectors.
 struct MimoMistakes {

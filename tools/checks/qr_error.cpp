@@ -4,11 +4,11 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <vector>
 
 namespace tesela {
@@ -16,16 +16,12 @@ namespace tesela {
 using namespace qr_errors;
 namespace {
 
-/// Calls f(column) for each of `count` columns of `rows` entries, on all cores if that pays.
+/// Calls f(column) for the columns of a rows x count matrix, on all cores if it is large.
 template <class F>
 void for_each_column(index_t rows, index_t count, const F& f) {
-  const index_t team_size = rows * count < (1 << 20) ? 1 : std::min<index_t>(blas::all_cores(), count);
-  std::vector<std::jthread> team;
-  for (index_t t = 1; t < team_size; ++t)
-    team.emplace_back([&, t] {
-      for (index_t j = t; j < count; j += team_size) f(j);
-    });
-  for (index_t j = 0; j < count; j += team_size) f(j);
+  parallel_for(count, rows * count < (1 << 20) ? std::max<index_t>(count, 1) : 1, [&f](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j) f(j);
+  });
 }
 
 /// Properties of a column or a matrix that determine its scaling.

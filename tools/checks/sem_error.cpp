@@ -7,7 +7,7 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/paused_workers.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -43,17 +43,17 @@ std::vector<std::size_t> with_numbers(const SimultaneousEquations& answer) {
   return which;
 }
 
-constexpr index_t worth_a_thread = 64;  // number of a triangle's columns that pays for a thread
+constexpr index_t elements_per_thread = 64;  // number of a triangle's columns that pays for a thread
 
 /// Returns a triangle's columns in their units.
 HostMatrix<double> scaled(const HostMatrix<double>& R, const std::vector<int>& units) {
   const index_t n = R.cols();
   HostMatrix<double> s(n, n);
-  in_parts(n, worth_a_thread, [&](index_t first, index_t columns) {
-    for (index_t c = first; c < first + columns; ++c) {
-      double* const end = std::copy_n(&R(0, c), c + 1, &s(0, c));
-      std::fill(end, end + n - c - 1, 0.0);
-      scale_by_power_of_two(std::span(end - c - 1, end), -units[static_cast<std::size_t>(c)]);
+  parallel_for(n, elements_per_thread, [&](index_t first, index_t end) {
+    for (index_t c = first; c < end; ++c) {
+      double* const below = std::copy_n(&R(0, c), c + 1, &s(0, c));
+      std::fill(below, below + n - c - 1, 0.0);
+      scale_by_power_of_two(std::span(below - c - 1, below), -units[static_cast<std::size_t>(c)]);
     }
   });
   return s;
@@ -83,7 +83,7 @@ HostMatrix<double> residuals(const HostMatrix<double>& rows, const SimultaneousM
                              const SimultaneousEquations& answer, const std::vector<std::size_t>& which,
                              const Projected& p) {
   HostMatrix<double> E(rows.rows(), static_cast<index_t>(which.size()));
-  in_parts(E.cols(), 1, [&](index_t i, index_t) {
+  parallel_for(E.cols(), [&](index_t i) {
     const std::size_t k = which[static_cast<std::size_t>(i)];
     const Equation& e = model.equations[k];
     std::copy_n(&rows(0, e.dependent), E.rows(), &E(0, i));
@@ -133,8 +133,8 @@ HostMatrix<double> products(Graph& g, const RowSource<double>& data, index_t cou
     {
       const PausedWorkers paused;
       data.read(first, {rows.data(), rows.rows(), n, rows.ld()});
-      in_parts(n, 16, [&](index_t c, index_t columns) {
-        for (const index_t end = c + columns; c < end; ++c) {
+      parallel_for(n, 16, [&](index_t first, index_t end) {
+        for (index_t c = first; c < end; ++c) {
           const std::span<double> x(&rows(0, c), static_cast<std::size_t>(rows.rows()));
           scale_by_power_of_two(x, -p.units[static_cast<std::size_t>(c)]);
           double& norm = p.norms[static_cast<std::size_t>(c)];
@@ -166,9 +166,9 @@ void project(const SimultaneousModel& model, const SimultaneousEquations& answer
   }
   p.T = HostMatrix<double>(k, N);
   if (k == 0 || N == 0) return;
-  HostMatrix<double>& top = k < model.instruments ? R1 : p.R;  // whose columns get norm 1, in place
-  in_parts(k, worth_a_thread, [&](index_t first, index_t columns) {
-    for (index_t j = first; j < first + columns; ++j) {
+  HostMatrix<double>& top = k < model.instruments ? R1 : p.R;  // whose columns get norm 1, where they stand
+  parallel_for(k, elements_per_thread, [&](index_t first, index_t end) {
+    for (index_t j = first; j < end; ++j) {
       const double norm = euclidean_norm(j + 1, &top(0, j));
       for (index_t i = 0; i <= j; ++i) top(i, j) /= norm;
       for (index_t i = 0; i < N; ++i) p.T(j, i) = p.products(kept[static_cast<std::size_t>(j)], i) / norm;
@@ -200,15 +200,16 @@ double gradient(const HostMatrix<double>& Z, std::span<const index_t> columns, c
 }
 
 /// Returns, for each equation with coefficients, the explained part by its own instruments or by the model's.
-std::vector<std::shared_ptr<const ExplainedPart>> parts_of(const Projected& p, const SimultaneousModel& model,
-                                                           const std::vector<std::size_t>& which, index_t rows) {
+std::vector<std::shared_ptr<const InstrumentProjection>> parts_of(const Projected& p, const SimultaneousModel& model,
+                                                                  const std::vector<std::size_t>& which, index_t rows) {
   const double rcond = 10 * static_cast<double>(std::max(rows, p.R.cols())) * std::numeric_limits<double>::epsilon();
-  std::vector<std::shared_ptr<const ExplainedPart>> parts;
-  std::shared_ptr<const ExplainedPart> shared;
+  std::vector<std::shared_ptr<const InstrumentProjection>> parts;
+  std::shared_ptr<const InstrumentProjection> shared;
   for (const std::size_t i : which) {
     const std::vector<index_t>& own = model.equations[i].instruments;
-    if (own.empty() && !shared) shared = std::make_shared<ExplainedPart>(p.R, numbers_to(model.instruments), rcond);
-    parts.push_back(own.empty() ? shared : std::make_shared<ExplainedPart>(p.R, own, rcond));
+    if (own.empty() && !shared)
+      shared = std::make_shared<InstrumentProjection>(p.R, numbers_to(model.instruments), rcond);
+    parts.push_back(own.empty() ? shared : std::make_shared<InstrumentProjection>(p.R, own, rcond));
   }
   return parts;
 }
@@ -216,7 +217,7 @@ std::vector<std::shared_ptr<const ExplainedPart>> parts_of(const Projected& p, c
 /// Returns the part of the fitted values Z_j b_j that each equation's instruments do not explain.
 HostMatrix<double> unexplained(const Projected& p, const SimultaneousModel& model, const SimultaneousEquations& answer,
                                const std::vector<std::size_t>& which,
-                               const std::vector<std::shared_ptr<const ExplainedPart>>& parts) {
+                               const std::vector<std::shared_ptr<const InstrumentProjection>>& parts) {
   HostMatrix<double> F(p.R.rows(), std::ssize(which));
   for (index_t j = 0; j < F.cols(); ++j) {
     const std::size_t i = which[static_cast<std::size_t>(j)];
@@ -280,8 +281,8 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
                                                [&](std::size_t i) { return !model.equations[i].instruments.empty(); });
   Projected p;
   p.units.resize(static_cast<std::size_t>(data.n));
-  in_parts(data.n, worth_a_thread, [&](index_t first, index_t columns) {
-    for (index_t c = first; c < first + columns; ++c)
+  parallel_for(data.n, elements_per_thread, [&](index_t first, index_t end) {
+    for (index_t c = first; c < end; ++c)
       p.units[static_cast<std::size_t>(c)] = largest_exponent(c + 1, &triangle.R(0, c));
   });
   p.products = products(g, data, instrumental && !own ? model.instruments : data.n, model, answer, which, p);
@@ -289,7 +290,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
   const blas::Threads threads(blas::all_cores());
   if (instrumental) p.R = scaled(triangle.R, p.units);
   if (instrumental && !own) project(model, answer, p);
-  std::vector<std::shared_ptr<const ExplainedPart>> parts;
+  std::vector<std::shared_ptr<const InstrumentProjection>> parts;
   if (own) parts = parts_of(p, model, which, data.m);
   for (const auto& part : parts) p.condition = std::max(p.condition, part->condition());
   HostMatrix<double> rest;
@@ -312,7 +313,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
     double size = 0, most = 0;
     for (index_t j = 0; j < N; ++j) size += std::abs(weights(i, j)) * sizes[static_cast<std::size_t>(j)];
     if (own) {
-      const ExplainedPart& part = *parts[static_cast<std::size_t>(i)];
+      const InstrumentProjection& part = *parts[static_cast<std::size_t>(i)];
       HostMatrix<double> t = part.of_products(weighted(p.products, weights, i));
       const HostMatrix<double> more = by_itself ? HostMatrix<double>() : part.of(weighted(rest, weights, i));
       for (index_t r = 0; r < more.rows(); ++r) t(r, 0) += more(r, 0);
@@ -327,8 +328,9 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
     return most;
   };
   std::vector<double> found(which.size());
-  in_parts(N, own ? N : 1, [&](index_t first, index_t some) {  // own instruments need BLAS's threads
-    for (index_t i = first; i < first + some; ++i) found[static_cast<std::size_t>(i)] = residual(i);
+  // Equations with their own instruments use BLAS's threads.
+  parallel_for(N, own ? N : 1, [&](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) found[static_cast<std::size_t>(i)] = residual(i);
   });
   for (std::size_t i = 0; i < which.size(); ++i) {
     if (by_itself)

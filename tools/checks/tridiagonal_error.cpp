@@ -1,6 +1,6 @@
 #include "tools/checks/tridiagonal_error.hpp"
 
-#include <tesela/codelets/tridiagonal/tridiagonal_walk.hpp>
+#include <tesela/codelets/tridiagonal/exponent_recurrence.hpp>
 
 #include <cmath>
 #include <limits>
@@ -25,7 +25,7 @@ std::vector<index_t> column_exponents(const TridiagonalSystem<T>& system) {
   kernels::internal::Walk<T> walk;
   for (index_t i = 0; i < n; ++i)
     g[static_cast<std::size_t>(i)] = walk.step(i > 0 ? dl[i] : T(0), d[i], i < n - 1 ? du[i] : T(0));
-  if (periodic && n > 2) walk.come_round({dl[0], d[0], du[0]}, {dl[1], d[1], du[1]}, g[1], n);
+  if (periodic && n > 2) walk.close_cycle({dl[0], d[0], du[0]}, {dl[1], d[1], du[1]}, g[1], n);
   for (index_t i = 0; i < n; ++i) g[static_cast<std::size_t>(i)] = walk.closed(g[static_cast<std::size_t>(i)], i);
   for (index_t& e : g) e = walk.bounded(e);
   return g;

@@ -30,7 +30,7 @@ struct DeviceArray {
   explicit DeviceArray(std::size_t bytes) {
     if (cudaMalloc(&data, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
-    throw bench::NoRoom("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
+    throw bench::OutOfDeviceMemory("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
   }
   ~DeviceArray() { cudaFree(data); }
   DeviceArray(const DeviceArray&) = delete;

@@ -49,7 +49,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) {
   select_first_device();
   if (cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // cleared, so that the next launch does not report it
-  throw NoRoom(fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
+  throw OutOfDeviceMemory(fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
 }
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }
 

@@ -2,6 +2,7 @@
 
 #include "tools/app/median.hpp"
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -67,22 +68,21 @@ std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat) {
   return timings;
 }
 
-void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+void wait_for_idle_threads() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
 
 double host_copy_ceiling() {
-  const std::size_t team_size = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t share = (std::size_t{256} << 20) / team_size;
-  std::vector<char> from(share * team_size, 1), to(share * team_size, 2);
-  const auto timings = alternate(
-      {{"ceiling",
-        [&] {
-          return seconds_of([&] {
-            std::vector<std::jthread> team;
-            for (std::size_t t = 0; t < team_size; ++t)
-              team.emplace_back([&, t] { std::memcpy(to.data() + t * share, from.data() + t * share, share); });
-          });
-        }}},
-      7);
+  const index_t bytes = index_t{256} << 20;
+  std::vector<char> from(static_cast<std::size_t>(bytes), 1), to(static_cast<std::size_t>(bytes), 2);
+  const auto timings =
+      alternate({{"ceiling",
+                  [&] {
+                    return seconds_of([&] {
+                      parallel_for(bytes, [&](index_t first, index_t end) {
+                        std::memcpy(to.data() + first, from.data() + first, static_cast<std::size_t>(end - first));
+                      });
+                    });
+                  }}},
+                7);
   return 2e-9 * static_cast<double>(from.size()) / timings.front().median();
 }
 

@@ -19,7 +19,7 @@ class WrongResult : public Error {
 };
 
 /// A peer needs more memory than is available.
-class NoRoom : public EnvironmentError {
+class OutOfDeviceMemory : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;
 };
@@ -91,7 +91,7 @@ double seconds_of(F&& f) {
 }
 
 /// Waits until the threads of the previous run sleep: OpenBLAS's spin for about 30 ms after a call.
-void settle();
+void wait_for_idle_threads();
 
 /// Peak copy rate of the cores, measured now: GB/s of a copy within host memory by all of them, with read and written
 /// bytes counted.

@@ -4,7 +4,7 @@
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <map>
@@ -58,7 +58,7 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
   Runtime& runtime = g.runtime();
   for (const PickedEquation& e : equations) starts_.push_back(starts_.back() + e.size());
   if (together) {
-    all_ = touched_zeros<double>(rows(), unknowns());
+    all_ = parallel_zeros<double>(rows(), unknowns());
     locked_.emplace(runtime, all_.data(), static_cast<std::size_t>(all_.size()) * sizeof(double));
   }
   const auto place = [&](std::size_t i, index_t height) {
@@ -74,8 +74,8 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
     const bool moderate = runtime.gpus() > 0 && own[i] == nullptr && conditions[i] <= largest_condition;
     (moderate ? groups : alone).push_back(i);
   }
-  find_alone(g, equations, alone);
-  if (!groups.empty()) find_together(g, model, equations, groups);
+  factor_separately(g, equations, alone);
+  if (!groups.empty()) factor_in_groups(g, model, equations, groups);
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i] == nullptr) continue;
     const HostMatrix<double> turned = in_model_basis(g, *own[i], Q_[i]);
@@ -90,8 +90,8 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
   }
 }
 
-void EquationBases::find_alone(Graph& g, const std::vector<PickedEquation>& equations,
-                               const std::vector<std::size_t>& which) {
+void EquationBases::factor_separately(Graph& g, const std::vector<PickedEquation>& equations,
+                                      const std::vector<std::size_t>& which) {
   Runtime& runtime = g.runtime();
   std::map<const Variables*, TileMatrix<double>> inputs;
   std::vector<TileMatrix<int>> picks;
@@ -110,8 +110,8 @@ void EquationBases::find_alone(Graph& g, const std::vector<PickedEquation>& equa
   g.wait();
 }
 
-void EquationBases::find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                  const std::vector<std::size_t>& which) {
+void EquationBases::factor_in_groups(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                     const std::vector<std::size_t>& which) {
   Runtime& runtime = g.runtime();
   const auto A = whole(runtime, model.A);
   const auto groups = equation_groups(runtime, equations, which);
@@ -205,7 +205,7 @@ HostMatrix<double> EquationBases::take(Graph& g, const Parts& parts) const {
   return y;
 }
 
-const HostMatrix<double>& EquationBases::side_by_side() const {
+const HostMatrix<double>& EquationBases::run_concurrently() const {
   for (const TileMatrix<double>& Q : Q_) Q.bring_home();
   return all_;
 }

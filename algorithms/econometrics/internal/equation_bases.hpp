@@ -12,7 +12,8 @@ namespace tesela::detail {
 class EquationBases {
  public:
   /// Computes the bases: one task per equation; with GPUs one task per group of equations of moderate condition. `own`
-  /// has a null for each equation with the model's instruments. `together` allows side_by_side(). Waits for the graph.
+  /// has a null for each equation with the model's instruments. `together` allows run_concurrently(). Waits for the
+  /// graph.
   EquationBases(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                 const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions, bool together);
 
@@ -34,7 +35,7 @@ class EquationBases {
   HostMatrix<double> R(std::size_t i) const;
 
   /// Returns [Q_1 Q_2 ...] in its own storage.
-  const HostMatrix<double>& side_by_side() const;
+  const HostMatrix<double>& run_concurrently() const;
 
   /// Returns the vectors R_i^-1 x_i, one below the other. Waits for the graph.
   HostMatrix<double> solve(Graph& g, const HostMatrix<double>& x) const;
@@ -56,9 +57,9 @@ class EquationBases {
     TileMatrix<double> R;
   };
 
-  void find_alone(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which);
-  void find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                     const std::vector<std::size_t>& which);
+  void factor_separately(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which);
+  void factor_in_groups(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                        const std::vector<std::size_t>& which);
   std::vector<Tile<double>> bases(std::size_t group) const;
 
   HostMatrix<double> all_;  // memory of the Q_i if `together`

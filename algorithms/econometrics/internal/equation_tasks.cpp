@@ -19,7 +19,7 @@ index_t position(const std::vector<index_t>& columns, index_t c) {
 
 /// Returns the last column of the upper triangle R, columns scaled to size 1, whose distance from the span of the
 /// others is within a factor of two of the smallest distance. Among mutually dependent columns it is the last one.
-index_t nearest_to_others(Graph& g, const HostMatrix<double>& R, const std::vector<double>& norms) {
+index_t most_dependent_column(Graph& g, const HostMatrix<double>& R, const std::vector<double>& norms) {
   const index_t n = R.cols();
   auto inverse = HostMatrix<double>::zeros(n, n);
   for (index_t p = 0; p < n; ++p) inverse(p, p) = 1;
@@ -37,7 +37,8 @@ index_t nearest_to_others(Graph& g, const HostMatrix<double>& R, const std::vect
 
 /// Determines the regressors that make the equation's columns dependent, in all coordinates or after projection on the
 /// instruments.
-void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& facts, EquationEstimate& e) {
+void find_dependent_regressors(Graph& g, const PickedEquation& equation, const EquationResults& facts,
+                               EquationEstimate& e) {
   const Variables& v = *equation.variables;
   HostMatrix<double> R = triangle_of(g, columns_of(v.A, equation.regressors));
   std::vector<double> norms;
@@ -51,7 +52,7 @@ void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& f
     e.status = EquationStatus::collinear;
     if (e.dependent_regressors.empty())
       e.dependent_regressors.push_back(
-          equation.regressors[static_cast<std::size_t>(nearest_to_others(g, whole, norms))]);
+          equation.regressors[static_cast<std::size_t>(most_dependent_column(g, whole, norms))]);
     return;
   }
   if (equation.size() > v.rows) {
@@ -70,7 +71,7 @@ void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& f
   if (e.dependent_regressors.empty()) e.dependent_regressors.push_back(smallest);
 }
 
-bool deficient(const PickedEquation& equation, const EquationFacts& facts) {
+bool deficient(const PickedEquation& equation, const EquationResults& facts) {
   const Variables& v = *equation.variables;
   const index_t r = equation.size();
   if (r > v.rows || !(facts.facts(r, 0) * v.tolerance <= 1)) return true;
@@ -174,7 +175,7 @@ OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation) {
     }
   }
   own.variables.dropped = dropped;
-  own.variables.tails = tails_of(own.variables);
+  own.variables.tails = orthogonal_norms(own.variables);
   return own;
 }
 
@@ -186,14 +187,14 @@ double rounding_of(const PickedEquation& equation, const double* b) {
   return 10 * std::sqrt(static_cast<double>(std::max(v.observations, v.count()))) * eps * size;
 }
 
-EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,
-                                SemDivisor divisor, bool instrumental) {
+EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, const EquationResults& facts,
+                                   SemDivisor divisor, bool instrumental) {
   const Variables& v = *equation.variables;
   const index_t r = equation.size(), D = v.observations;
   EquationEstimate e;
   e.degrees_of_freedom = D - r;
   if (D <= r) return e.status = EquationStatus::too_few_observations, e;
-  if (deficient(equation, facts)) return blame_rank(g, equation, facts, e), e;
+  if (deficient(equation, facts)) return find_dependent_regressors(g, equation, facts, e), e;
 
   // Reorder to the equation's own order.
   std::vector<double> b, inverse, beside;

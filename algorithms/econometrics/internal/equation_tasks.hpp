@@ -50,28 +50,28 @@ std::vector<std::vector<std::size_t>> equation_groups(const Runtime& runtime,
 HostMatrix<int> group_picks(const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& group);
 
 /// Results of a task: see EquationQr.
-struct EquationFacts {
+struct EquationResults {
   Block<const double> facts = {}, residual = {};
 };
-struct FoundFacts {
-  std::vector<EquationFacts> of;  ///< results for each equation
+struct AllEquationResults {
+  std::vector<EquationResults> of;  ///< results for each equation
   std::deque<HostMatrix<double>> memory;
 };
 
 /// Runs tasks for the equations that have at most as many regressors as their variables have rows; the results of the
 /// others are empty. Equations of other variables than the model's, and equations whose products are too ill
 /// conditioned, use QR. Waits for the graph.
-FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                         SemEngine engine);
+AllEquationResults run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                 SemEngine engine);
 
 /// Runs tasks for these equations along the tree of reuse_tree, on cores. Waits for the graph.
 void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-               const std::vector<std::size_t>& which, FoundFacts& all);
+               const std::vector<std::size_t>& which, AllEquationResults& all);
 
 /// Returns the estimate of an equation by itself from its results. If the rank is deficient, determines the dependent
 /// regressors, for which it waits for the graph.
-EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,
-                                SemDivisor divisor, bool instrumental);
+EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, const EquationResults& facts,
+                                   SemDivisor divisor, bool instrumental);
 
 /// Returns the largest ||e|| that rounding alone explains; b holds the coefficients of the equation's columns.
 double rounding_of(const PickedEquation& equation, const double* b);

@@ -8,7 +8,7 @@
 namespace tesela::detail {
 
 /// Returns whether an m x n x k product is large enough for a GPU; a core finishes smaller ones during the transfer.
-bool worth_a_gpu(index_t m, index_t n, index_t k);
+bool large_enough_for_gpu(index_t m, index_t n, index_t k);
 
 /// Returns the options for qr of an m x n matrix: on a GPU if there is one and the size suits it.
 QrOptions qr_options(index_t m, index_t n);
@@ -35,7 +35,7 @@ struct Variables {
   HostMatrix<double> A;
   std::vector<int> exponents, heights;
   std::vector<double> norms;
-  std::vector<double> tails = {};  ///< see tails_of
+  std::vector<double> tails = {};  ///< see orthogonal_norms
   index_t rows = 0;                ///< dimension of the span of the instruments
   index_t instruments = 0;
   index_t observations = 0;
@@ -46,19 +46,20 @@ struct Variables {
 };
 
 /// Returns the tolerance for dependence: the option, or its default.
-double settled_tolerance(const ModelTriangle& triangle, const SemOptions& options);
+double dependence_tolerance(const ModelTriangle& triangle, const SemOptions& options);
 
 /// Runs drop_dependent on a large square A by one or two QR factorizations with the dependent columns after the others.
 /// Waits for the graph.
-std::vector<index_t> put_aside_dependent(Graph& g, HostMatrix<double>& A, index_t count,
-                                         const std::vector<double>& norms, double tolerance, std::vector<int>& heights);
+std::vector<index_t> drop_dependent_by_qr(Graph& g, HostMatrix<double>& A, index_t count,
+                                          const std::vector<double>& norms, double tolerance,
+                                          std::vector<int>& heights);
 
 /// Returns the variables of a model's triangle. `all`: every variable is an instrument. Waits for the graph if
 /// instruments are dependent.
 Variables model_variables(Graph& g, const ModelTriangle& triangle, index_t instruments, bool all, double tolerance);
 
 /// Returns, for each variable that is not an instrument, the norm of its part orthogonal to the instruments.
-std::vector<double> tails_of(const Variables& v);
+std::vector<double> orthogonal_norms(const Variables& v);
 
 /// Returns the given columns of A side by side.
 HostMatrix<double> columns_of(const HostMatrix<double>& A, const std::vector<index_t>& columns);

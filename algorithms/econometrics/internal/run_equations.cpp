@@ -4,7 +4,7 @@
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
 #include <tesela/runtime/ranks.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <map>
@@ -27,7 +27,7 @@ TileMatrix<int> whole(Runtime& runtime, const HostMatrix<int>& a) {
 /// Results and residuals of equations in two blocks of host memory, each page-locked as a whole.
 class Room {
  public:
-  Room(Runtime& runtime, FoundFacts& all, index_t regressors, index_t coordinates, index_t equations)
+  Room(Runtime& runtime, AllEquationResults& all, index_t regressors, index_t coordinates, index_t equations)
       : runtime_(runtime),
         facts_(all.memory.emplace_back(regressors + 1, 4 * equations)),
         residuals_(all.memory.emplace_back(coordinates, equations)),
@@ -48,7 +48,7 @@ class Room {
   }
   void bring_home() { tiles_.clear(); }
   /// Returns the results of equation `at`, whose space has `room` regressors.
-  EquationFacts found(index_t at, index_t room, const PickedEquation& e) {
+  EquationResults found(index_t at, index_t room, const PickedEquation& e) {
     double* const own = &facts_(0, 4 * at);
     for (index_t k = 0; k < 4; ++k) own[e.size() + k * facts_.ld()] = own[room + k * facts_.ld()];
     return {{own, e.size() + 1, 4, facts_.ld()}, {&residuals_(0, at), e.variables->A.rows(), 1, residuals_.ld()}};
@@ -65,8 +65,8 @@ class Room {
 /// Inserts a task for each group and copies its valid results. Returns the equations whose results are not valid.
 template <class Insert, class Good>
 std::vector<std::size_t> run_groups(Graph& g, const std::vector<PickedEquation>& equations,
-                                    const std::vector<std::size_t>& which, FoundFacts& all, const Insert& insert,
-                                    const Good& good) {
+                                    const std::vector<std::size_t>& which, AllEquationResults& all,
+                                    const Insert& insert, const Good& good) {
   const auto groups = equation_groups(g.runtime(), equations, which);
   const index_t coordinates = equations[which.front()].variables->A.rows();
   Room room(g.runtime(), all, equations[groups.front().front()].size(), coordinates, std::ssize(which));
@@ -85,7 +85,7 @@ std::vector<std::size_t> run_groups(Graph& g, const std::vector<PickedEquation>&
   index_t at = 0;
   for (const auto& group : groups)
     for (const std::size_t i : group) {
-      const EquationFacts own = room.found(at++, equations[group.front()].size(), equations[i]);
+      const EquationResults own = room.found(at++, equations[group.front()].size(), equations[i]);
       if (good(own.facts(own.facts.rows - 1, 0)))
         all.of[i] = own;
       else
@@ -106,14 +106,14 @@ TileMatrix<double> products_of(Graph& g, const Variables& model, HostMatrix<doub
     return products;
   }
   const Block<const double> first{model.A.data(), model.rows, M, model.A.ld()};
-  home = touched_zeros<double>(M, M);
+  home = parallel_zeros<double>(M, M);
   multiply(g, Op::transpose, Op::none, first, first, home);
   return whole(runtime, home, "products");
 }
 
 /// Computes results from products. Returns the equations that need another method.
 std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                   const std::vector<std::size_t>& which, FoundFacts& all) {
+                                   const std::vector<std::size_t>& which, AllEquationResults& all) {
   Runtime& runtime = g.runtime();
   HostMatrix<double> home;
   const auto A = whole(runtime, model.A, "R"), products = products_of(g, model, home);
@@ -128,7 +128,7 @@ std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::
 }
 
 void run_rotations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                   const std::vector<std::size_t>& which, FoundFacts& all) {
+                   const std::vector<std::size_t>& which, AllEquationResults& all) {
   const auto A = whole(g.runtime(), model.A, "R");
   const auto insert = [&](const std::vector<std::size_t>& group, index_t r, const Tile<int>& picks,
                           const Tile<double>& facts, const Tile<double>& residual) {
@@ -144,8 +144,8 @@ void run_rotations(Graph& g, const Variables& model, const std::vector<PickedEqu
 }
 
 /// Computes results by Householder QR, one task per equation.
-void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which,
-               FoundFacts& all) {
+void run_separately(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which,
+                    AllEquationResults& all) {
   Runtime& runtime = g.runtime();
   index_t most = 0, coordinates = 0;
   for (const std::size_t i : which) {
@@ -179,9 +179,9 @@ void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std
 
 }  // namespace
 
-FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                         SemEngine engine) {
-  FoundFacts all;
+AllEquationResults run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                 SemEngine engine) {
+  AllEquationResults all;
   all.of.resize(equations.size());
   std::vector<std::size_t> alone, together;
   index_t largest = 0;
@@ -200,7 +200,7 @@ FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<Pic
     const auto left = run_grams(g, model, equations, together, all);
     alone.insert(alone.end(), left.begin(), left.end());
   }
-  if (!alone.empty()) run_alone(g, equations, alone, all);
+  if (!alone.empty()) run_separately(g, equations, alone, all);
   return all;
 }
 

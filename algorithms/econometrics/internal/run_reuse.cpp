@@ -50,7 +50,7 @@ HostMatrix<int> plan_of(const ReuseStep& s, const Held* parent, const Simultaneo
 }  // namespace
 
 void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-               const std::vector<std::size_t>& which, FoundFacts& all) {
+               const std::vector<std::size_t>& which, AllEquationResults& all) {
   Runtime& runtime = g.runtime();
   const index_t rows = model.rows;
   SimultaneousModel shared;

@@ -43,7 +43,8 @@ struct Steps {
   }
   /// Computes p = r + turn p.
   void turn(Graph& g, double turn) const {
-    for (std::size_t k = 0; k < x.size(); ++k) g.insert<GradientTurn>(on_gpu, {turn}, r[k](0, 0), bases.x()[k](0, 0));
+    for (std::size_t k = 0; k < x.size(); ++k)
+      g.insert<GradientDirection>(on_gpu, {turn}, r[k](0, 0), bases.x()[k](0, 0));
   }
 };
 

@@ -7,8 +7,8 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/memory.hpp>
-#include <tesela/tiles/in_parts.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
+#include <tesela/tiles/parallel_for.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ using namespace kernels;
 namespace {
 
 /// Number of elements that is worth a thread.
-constexpr index_t worth_a_thread = index_t{1} << 20;
+constexpr index_t elements_per_thread = index_t{1} << 20;
 
 /// Returns whether there is memory for the matrix of blocks, a second one for its factor (the matrix is weighted more
 /// than once), and the bases.
@@ -57,7 +57,7 @@ index_t all_of(const std::vector<PickedEquation>& equations) {
 /// Computes U = U^-1 for an upper triangle in square tiles, from the last column to the first: n^3 / 3 flops. Tiles
 /// below the diagonal are not accessed.
 void invert_upper(Graph& g, const TileMatrix<double>& U) {
-  const Priority where = worth_a_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
+  const Priority where = large_enough_for_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
   const index_t nb = U.tile_shape().nb, last = U.nt() - 1;
   const auto column = [&](index_t width) {
     return TileMatrix<double>(g.runtime(), U.m(), width, {nb, std::max<index_t>(width, 1)}, "copy");
@@ -139,14 +139,15 @@ ThirdStage::ThirdStage(Graph& g, const Variables& model, const std::vector<Picke
       own_instruments_(std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; })),
       bases_(g, model, equations, own, conditions, !by_gradients_) {
   if (by_gradients_) return;
-  const HostMatrix<double>& Q = bases_.side_by_side();
-  H_ = touched_zeros<double>(Q.cols(), Q.cols());
+  const HostMatrix<double>& Q = bases_.run_concurrently();
+  H_ = parallel_zeros<double>(Q.cols(), Q.cols());
   locked_.emplace(g.runtime(), H_.data(), static_cast<std::size_t>(H_.size()) * sizeof(double));
   multiply(g, Op::transpose, Op::none, block_of(Q), block_of(Q), H_);
 }
 
-HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
-                                         const std::vector<std::vector<double>>& coefficients) const {
+HostMatrix<double> ThirdStage::fitted_residuals(Graph& g, const Variables& model,
+                                                const std::vector<const Equation*>& in_model,
+                                                const std::vector<std::vector<double>>& coefficients) const {
   HostMatrix<double> x(unknowns(), 1);
   for (std::size_t i = 0; i < in_model.size(); ++i) {
     const PickedEquation& e = equations_[i];
@@ -202,8 +203,8 @@ bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x, 
   std::vector<std::size_t> equation_of;
   for (std::size_t i = 0; i < equations_.size(); ++i)
     equation_of.insert(equation_of.end(), static_cast<std::size_t>(equations_[i].size()), i);
-  in_parts(n, std::max<index_t>(worth_a_thread / n, 1), [&](index_t column, index_t columns) {
-    for (index_t k = column; k < column + columns; ++k) {
+  parallel_for(n, std::max<index_t>(elements_per_thread / n, 1), [&](index_t first, index_t end) {
+    for (index_t k = first; k < end; ++k) {
       const std::size_t i = equation_of[static_cast<std::size_t>(k)];
       const double* const from = &H(0, k);
       double* const to = &factor_(0, k);
@@ -264,10 +265,10 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
     }
     for (double& square : squares) square = std::sqrt(square);
   };
-  const bool large = n * n > worth_a_thread;
+  const bool large = n * n > elements_per_thread;
   const auto count = std::ssize(equations_);
-  in_parts(count, large ? 1 : count, [&](index_t at, index_t some) {
-    for (index_t i = at; i < at + some; ++i) sum_squares(static_cast<std::size_t>(i));
+  parallel_for(count, large ? 1 : count, [&](index_t first, index_t end) {
+    for (index_t i = first; i < end; ++i) sum_squares(static_cast<std::size_t>(i));
   });
   return all;
 }

@@ -40,8 +40,8 @@ class ThirdStage {
 
   /// Returns the residuals that correction() needs: columns y_i - Q_i R_i b_i. If all equations have the model's
   /// instruments, the residuals of the data, y_i - Z_i b_i, serve as well. Waits for the graph.
-  HostMatrix<double> of_fitted(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
-                               const std::vector<std::vector<double>>& coefficients) const;
+  HostMatrix<double> fitted_residuals(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
+                                      const std::vector<std::vector<double>>& coefficients) const;
   bool own_instruments() const { return own_instruments_; }
 
   /// Returns the standard errors, in each equation's staircase order, after a correction with these weights; NaN for

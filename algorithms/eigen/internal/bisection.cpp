@@ -75,11 +75,11 @@ class Bisection {
   Priority place(index_t task) const { return gpus_ > 0 ? on_gpu_number(static_cast<std::size_t>(task)) : on_core; }
 
   /// Writes the middles of an interval, in heap order, from this node down.
-  static void put_middles(T low, T high, index_t node, std::span<T> middles) {
+  static void write_midpoints(T low, T high, index_t node, std::span<T> middles) {
     if (node > std::ssize(middles)) return;
     const T at = middles[static_cast<std::size_t>(node - 1)] = (low + high) / 2;
-    put_middles(low, at, 2 * node, middles);
-    put_middles(at, high, 2 * node + 1, middles);
+    write_midpoints(low, at, 2 * node, middles);
+    write_midpoints(at, high, 2 * node + 1, middles);
   }
   /// Appends the parts of an interval that contain wanted values.
   void split(const Interval<T>& one, index_t node, std::span<const T> middles, const index_t* below,
@@ -97,7 +97,7 @@ class Bisection {
     std::vector<T> middles(each * live_.size());
     std::vector<index_t> below(middles.size());
     const auto of = [&](std::size_t i) { return std::span(middles).subspan(i * each, each); };
-    for (std::size_t i = 0; i < live_.size(); ++i) put_middles(live_[i].low, live_[i].high, 1, of(i));
+    for (std::size_t i = 0; i < live_.size(); ++i) write_midpoints(live_[i].low, live_[i].high, 1, of(i));
     const auto points = std::ssize(middles);
     const TileMatrix<T> middle(g_.runtime(), points, 1, {batch_of(points), 1}, "middle");
     const TileMatrix<index_t> counts(g_.runtime(), points, 1, {batch_of(points), 1}, "counts");

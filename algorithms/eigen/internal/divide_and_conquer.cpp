@@ -13,10 +13,10 @@
 namespace tesela::detail {
 namespace {
 
+using kernels::CopyRow;
 using kernels::PlaceColumns;
 using kernels::Stedc;
 using kernels::Steqr;
-using kernels::TakeRow;
 
 constexpr index_t largest_of_ql = kernels::most_gpu_steqr;
 
@@ -108,7 +108,7 @@ class Tree {
   }
 
   /// Inserts the task that copies the row that its parent needs.
-  void take_row(std::size_t s, bool last) {
+  void insert_row_copy(std::size_t s, bool last) {
     Node& node = nodes_[s];
     const CuppenNode& place = forest_.nodes[s];
     const std::vector<RowBlock<T>>& blocks = (node.merge ? node.merge->result() : node.columns).blocks;
@@ -117,12 +117,12 @@ class Tree {
     std::vector<Tile<T>> tiles;
     block.append_to(tiles);
     node.row = one_tile<T>(g_.runtime(), place.n, 1, "row");
-    g_.insert<TakeRow<T>>(shape.place(last ? place.begin + place.n - 1 : place.begin, highest_priority),
+    g_.insert<CopyRow<T>>(shape.place(last ? place.begin + place.n - 1 : place.begin, highest_priority),
                           {last ? block.rows - 1 : 0}, (*node.row)(0, 0), tiles);
     shape.bring_home(g_, (*node.row)(0, 0));
   }
 
-  EigenColumns<T> take_columns(std::size_t s) {
+  EigenColumns<T> move_columns(std::size_t s) {
     Node& node = nodes_[s];
     read_values(node);
     return std::move(node.merge ? node.merge->result() : node.columns);
@@ -142,13 +142,13 @@ class Tree {
   void merge_level(int level) {
     for (std::size_t s = 0; s < nodes_.size(); ++s)
       if (forest_.nodes[s].height == level) {
-        take_row(forest_.nodes[s].upper, true);
-        take_row(forest_.nodes[s].lower, false);
+        insert_row_copy(forest_.nodes[s].upper, true);
+        insert_row_copy(forest_.nodes[s].lower, false);
       }
     for (std::size_t s = 0; s < nodes_.size(); ++s) {
       const CuppenNode& place = forest_.nodes[s];
       if (place.height != level) continue;
-      EigenColumns<T> upper = take_columns(place.upper), lower = take_columns(place.lower);
+      EigenColumns<T> upper = move_columns(place.upper), lower = move_columns(place.lower);
       if (!vectors_) upper.blocks.resize(1), lower.blocks.erase(lower.blocks.begin());
       Merge<T>& merge =
           nodes_[s].merge.emplace(g_, shape_of(place), std::move(upper), (*nodes_[place.upper].row)(0, 0),
@@ -171,7 +171,7 @@ class Tree {
     count(result);
     nodes_.clear();
     found.clear();
-    settle(g_, result);
+    wait_and_check_convergence(g_, result);
   }
 
   /// Computes the wanted vectors of each block's last merge, and inserts X from all of them.

@@ -191,7 +191,7 @@ class TileSteps {
 
 }  // namespace
 
-bool goes_by_tiles(index_t n, index_t half_width, const EigIterationOptions& o) {
+bool supports_tiles(index_t n, index_t half_width, const EigIterationOptions& o) {
   if (n <= largest_small_iteration && o.factor != QrFactor::tiles) return false;
   if (o.method != EigIteration::qr) return o.method == EigIteration::cholesky_lr;
   if (o.shift != QrShift::none || o.deflate || o.positive_diagonal) return false;

@@ -6,7 +6,7 @@ namespace tesela::detail {
 
 /// Returns whether iterate_by_tiles supports this problem: rotations, reflectors or Cholesky, without shifts and
 /// deflation.
-bool goes_by_tiles(index_t n, index_t half_width, const EigIterationOptions& options);
+bool supports_tiles(index_t n, index_t half_width, const EigIterationOptions& options);
 
 /// Iterates by a graph of tiles; reads the stop test every few steps.
 template <class T>

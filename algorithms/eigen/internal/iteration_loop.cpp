@@ -128,8 +128,8 @@ class OneTask {
 
 template <class T>
 Iterated<T> run_iteration(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& options) {
-  return goes_by_tiles(a.n(), a.half_width(), options) ? iterate_by_tiles(g, a, options)
-                                                       : OneTask<T>(g, a, options).run();
+  return supports_tiles(a.n(), a.half_width(), options) ? iterate_by_tiles(g, a, options)
+                                                        : OneTask<T>(g, a, options).run();
 }
 
 template Iterated<float> run_iteration(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);

@@ -68,7 +68,7 @@ void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const
   for (const ColumnPlace& p : places) result.values.push_back(all.values[static_cast<std::size_t>(p.value)]);
   if (x != nullptr) place_columns(g, columns, places, *x);
   all.blocks.clear();
-  settle(g, result);
+  wait_and_check_convergence(g, result);
 }
 
 #define TESELA_INSTANTIATE(T)                                                               \

@@ -32,7 +32,7 @@ index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& opti
 
 /// Waits for the graph, and sets the status if QL steps did not converge.
 template <class T>
-void settle(Graph& g, TridiagonalEigResult<T>& result) {
+void wait_and_check_convergence(Graph& g, TridiagonalEigResult<T>& result) {
   const Status status = g.wait();
   if (status.ok()) return;
   result.status = {TridiagonalEigStatus::Verdict::not_converged, status.info - 1, false};

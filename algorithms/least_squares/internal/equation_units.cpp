@@ -116,8 +116,7 @@ std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A) {
 }
 
 template <class T>
-EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                          const TileMatrix<T>& b) {
+EquationUnits equilibrate_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b) {
   if (A.m() == 0) return {};
   const auto of_a = insert_row_sizes(g, A), of_f = insert_row_sizes(g, B), of_b = insert_row_sizes(g, b);
   EquationUnits result;
@@ -147,7 +146,7 @@ EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, cons
 }
 
 template <class T>
-void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents) {
+void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents) {
   if (e.empty()) return;
   for (index_t j = 0; j < L.cols(); ++j) {
     int most = none;
@@ -159,12 +158,12 @@ void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vec
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                            \
-  template std::vector<int> row_exponents_of(Graph&, const TileMatrix<T>&);                              \
-  template bool graded<T>(const std::vector<int>&);                                                      \
-  template EquationUnits bring_equations_to_one_size(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                                     const TileMatrix<T>&);                              \
-  template void in_units_of_equations(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
+#define TESELA_INSTANTIATE(T)                                                                      \
+  template std::vector<int> row_exponents_of(Graph&, const TileMatrix<T>&);                        \
+  template bool graded<T>(const std::vector<int>&);                                                \
+  template EquationUnits equilibrate_equations(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                                               const TileMatrix<T>&);                              \
+  template void unscale_multipliers(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -31,12 +31,11 @@ struct EquationUnits {
 /// change, and each error is relative to its equation. A zero row of B makes an exact equation, which is scaled to the
 /// size of A's largest row. Waits for all three.
 template <class T>
-EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                          const TileMatrix<T>& b);
+EquationUnits equilibrate_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b);
 
 /// Converts multipliers of the scaled equations to multipliers of the given ones, lambda_i 2^-e[i]. The multipliers are
 /// column j of L times 2^exponents[j].
 template <class T>
-void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents);
+void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents);
 
 }  // namespace tesela::detail

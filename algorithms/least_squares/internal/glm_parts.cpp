@@ -49,7 +49,7 @@ bool Size::graded() const {
 }
 
 template <class T>
-Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
+Size scale_into_range(Graph& g, const TileMatrix<T>& A) {
   const std::vector<T> norms = norms_of_columns(g, A);
   Size size;
   T most = 0, least = std::numeric_limits<T>::max();
@@ -72,7 +72,7 @@ Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
 }
 
 template <class T>
-std::vector<int> bring_columns_into_range(Graph& g, const TileMatrix<T>& A) {
+std::vector<int> scale_columns_into_range(Graph& g, const TileMatrix<T>& A) {
   const std::vector<T> norms = norms_of_columns(g, A);
   const auto far = [](T norm) {
     return norm > 0 && std::abs(std::ilogb(norm)) > std::numeric_limits<T>::max_exponent / 2;
@@ -94,7 +94,7 @@ std::vector<int> bring_columns_into_range(Graph& g, const TileMatrix<T>& A) {
 }
 
 template <class T>
-void turn_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn) {
+void transform_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn) {
   const HostMatrix<T> before = rows_of(c, 0, turn.rows());
   if (before.size() > 0)
     blas::gemm(op, Op::none, turn.rows(), c.cols(), turn.rows(), T(1), turn.data(), turn.ld(), before.data(),
@@ -102,10 +102,10 @@ void turn_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn) {
 }
 
 template <class T>
-void turn_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn) {
+void transform_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn) {
   const index_t k = turn.rows();
   HostMatrix<T> rows = first_rows(B, k).rows;
-  turn_first_rows(rows, Op::none, turn);
+  transform_first_rows(rows, Op::none, turn);
   B.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
     if (row >= k) return;
     const auto block = tile.update();
@@ -147,7 +147,7 @@ namespace {
 
 /// Returns S of B V = [0 S] in host memory.
 template <class T>
-HostMatrix<T> s_at_home(Graph& g, const RqFactorization<T>& of_b) {
+HostMatrix<T> s_on_host(Graph& g, const RqFactorization<T>& of_b) {
   HostMatrix<T> S(of_b.m(), std::min(of_b.m(), of_b.n()));
   const TileShape tile = of_b.transposed().factors().tile_shape();
   const auto s = TileMatrix<T>::map(g.runtime(), S.data(), S.rows(), S.cols(), S.ld(), {tile.nb, tile.mb}, "S");
@@ -161,7 +161,7 @@ HostMatrix<T> s_at_home(Graph& g, const RqFactorization<T>& of_b) {
 
 template <class T>
 HostMatrix<T> beyond(Graph& g, const RqFactorization<T>& of_b, index_t n) {
-  const HostMatrix<T> S = s_at_home(g, of_b);
+  const HostMatrix<T> S = s_on_host(g, of_b);
   HostMatrix<T> K(n, S.cols() - (S.rows() - n));
   for (index_t j = 0; j < K.cols() && n > 0; ++j) std::copy_n(&S(0, j), n, &K(0, j));
   return K;
@@ -183,7 +183,7 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
                                         double norm_b, bool multipliers) {
   const index_t m = of_b.m(), p = of_b.n(), q = C2.rows(), r = C2.cols(), k = std::min(m, p);
   if (p < q) return std::nullopt;
-  const HostMatrix<T> S = s_at_home(g, of_b);
+  const HostMatrix<T> S = s_on_host(g, of_b);
   LeastNorm<T> s;
   s.finite = all_finite(S);
   if (!s.finite) return s;
@@ -263,10 +263,10 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
 }
 
 template <class T>
-std::optional<KeptR<T>> kept_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond) {
+std::optional<TileR<T>> resident_r_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond) {
   const TileMatrix<T>& factors = of_a.factors();
   if (factors.n() == 0 || std::min(factors.m(), factors.tile_shape().mb) < factors.n()) return std::nullopt;
-  KeptR<T> kept{KeptTriangle<T>::of_qr(g, factors), {}, 0};
+  TileR<T> kept{ResidentTriangle<T>::of_qr(g, factors), {}, 0};
   kept.norms = kept.triangle.norms(g);
   for (const T norm : kept.norms)
     if (!(norm > 0 && norm < std::numeric_limits<T>::max())) return std::nullopt;
@@ -276,7 +276,7 @@ std::optional<KeptR<T>> kept_if_regular(Graph& g, const QrFactorization<T>& of_a
 }
 
 template <class T>
-SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> right) {
+SolvedTriangle<T> solve_triangle(Graph& g, const TileR<T>& R, HostMatrix<T> right) {
   SolvedTriangle<T> s;
   s.exponents.assign(R.norms.size(), 0);
   s.X = right.clone();
@@ -319,7 +319,7 @@ double size_of_product(const LeastNorm<T>& s, const Size& b, index_t j, double u
 
 template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
-           const HostMatrix<T>& e, Shape a, const Size& b, const JudgedFactors& factors) {
+           const HostMatrix<T>& e, Shape a, const Size& b, const FactorProperties& factors) {
   const auto p = static_cast<index_t>(b.norms.size());
   const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
                cuts = 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + factors.cut),
@@ -352,11 +352,11 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
 
 #define TESELA_INSTANTIATE(T)                                                                                       \
   template std::vector<T> norms_of_columns(Graph&, const TileMatrix<T>&);                                           \
-  template Size bring_into_range(Graph&, const TileMatrix<T>&);                                                     \
-  template std::vector<int> bring_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
+  template Size scale_into_range(Graph&, const TileMatrix<T>&);                                                     \
+  template std::vector<int> scale_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
   template Glm<T> glm_not_finite(index_t);                                                                          \
-  template void turn_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                        \
-  template void turn_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                          \
+  template void transform_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                   \
+  template void transform_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                     \
   template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                                           \
   template HostMatrix<T> minus_product(Graph&, const HostMatrix<T>&, const TileMatrix<T>&, const LeastNorm<T>&);    \
   template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
@@ -364,10 +364,10 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
   template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int, const std::vector<int>&);             \
   template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
-  template std::optional<KeptR<T>> kept_if_regular(Graph&, const QrFactorization<T>&, double);                      \
-  template SolvedTriangle<T> solve_triangle(Graph&, const KeptR<T>&, HostMatrix<T>);                                \
+  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double);                \
+  template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);                                \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
-                      const HostMatrix<T>&, Shape, const Size&, const JudgedFactors&);                              \
+                      const HostMatrix<T>&, Shape, const Size&, const FactorProperties&);                           \
   template void divide_rows(HostMatrix<T>&, const std::vector<int>&);                                               \
   template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);
 TESELA_INSTANTIATE(float)

@@ -35,18 +35,18 @@ struct Size {
 /// Scales A to size 1 by a power of two if squares of its elements, or their rounding errors, would leave the range of
 /// T. Waits for A.
 template <class T>
-Size bring_into_range(Graph& g, const TileMatrix<T>& A);
+Size scale_into_range(Graph& g, const TileMatrix<T>& A);
 
-/// Scales A as bring_into_range does, column by column if the columns differ too much for one exponent. Returns the
+/// Scales A as scale_into_range does, column by column if the columns differ too much for one exponent. Returns the
 /// exponent of each column, 0 for an unscaled one.
 template <class T>
-std::vector<int> bring_columns_into_range(Graph& g, const TileMatrix<T>& A);
+std::vector<int> scale_columns_into_range(Graph& g, const TileMatrix<T>& A);
 
 /// Sets the first rows of B to turn times them; op(turn) times them for c.
 template <class T>
-void turn_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn);
+void transform_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn);
 template <class T>
-void turn_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn);
+void transform_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn);
 
 template <class T>
 HostMatrix<T> rows_of(const HostMatrix<T>& c, index_t first, index_t count);
@@ -75,23 +75,23 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
 
 /// A's R in its tiles.
 template <class T>
-struct KeptR {
-  KeptTriangle<T> triangle;
+struct TileR {
+  ResidentTriangle<T> triangle;
   std::vector<T> norms;  ///< norms of its columns
   double condition;      ///< condition with columns scaled to unit norm
 };
 /// Returns the R of A, m x n with n <= m, if it lies in one tile row and is clearly regular.
 template <class T>
-std::optional<KeptR<T>> kept_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond);
+std::optional<TileR<T>> resident_r_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond);
 template <class T>
-std::optional<KeptR<T>> kept_if_regular(Graph&, const GivensQr<T>&, double) {
+std::optional<TileR<T>> resident_r_if_regular(Graph&, const GivensQr<T>&, double) {
   return std::nullopt;
 }
 template <class T>
-SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> right);
+SolvedTriangle<T> solve_triangle(Graph& g, const TileR<T>& R, HostMatrix<T> right);
 
 /// Properties of A's factorization that judge() needs.
-struct JudgedFactors {
+struct FactorProperties {
   double cut = 0;             ///< norm of the block that the decision on A's rank dropped
   bool chosen_rcond = false;  ///< whether a right-hand side may be off by the dropped block
   bool graded = false;        ///< whether the first rows of c, up to A's rank, are in units of R's rows
@@ -101,7 +101,7 @@ struct JudgedFactors {
 /// Computes the backward error, distances, tolerances and the status. `e` is the output of minus_product.
 template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
-           const HostMatrix<T>& e, Shape a, const Size& b, const JudgedFactors& factors);
+           const HostMatrix<T>& e, Shape a, const Size& b, const FactorProperties& factors);
 
 /// Divides row i by 2^exponents[i], for the rows that have an exponent.
 template <class T>

@@ -103,7 +103,8 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
 }
 
 template <class T>
-HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns, double rcond) {
+HostMatrix<T> graded_null_space_part(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns,
+                                     double rcond) {
   const index_t q = B.rows() - first, p = B.cols();
   HostMatrix<T> below(q, p), above(p, first);
   for (index_t j = 0; j < p && q > 0; ++j) std::copy_n(&B(first, j), q, &below(0, j));
@@ -118,8 +119,8 @@ HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::ve
   return result;
 }
 
-template HostMatrix<float> graded_beyond(const HostMatrix<float>&, index_t, const std::vector<int>&, double);
-template HostMatrix<double> graded_beyond(const HostMatrix<double>&, index_t, const std::vector<int>&, double);
+template HostMatrix<float> graded_null_space_part(const HostMatrix<float>&, index_t, const std::vector<int>&, double);
+template HostMatrix<double> graded_null_space_part(const HostMatrix<double>&, index_t, const std::vector<int>&, double);
 template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double,
                                             bool);
 template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,

@@ -15,6 +15,7 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
 /// Returns RowSystem::beyond for a B whose columns differ in size: the rows before `first` times orthonormal columns
 /// that span the null space of the other rows. The rank is decided as in graded_least_norm. Runs on the host.
 template <class T>
-HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns, double rcond);
+HostMatrix<T> graded_null_space_part(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns,
+                                     double rcond);
 
 }  // namespace tesela::detail

@@ -11,12 +11,12 @@ namespace tesela::detail {
 /// An upper triangle R, n x n, n > 0, in one tile that is not moved (on a GPU if there is one); only vectors travel.
 /// Calls wait for their own results, not for the rest of the graph.
 template <class T>
-class KeptTriangle {
+class ResidentTriangle {
  public:
   /// Inserts tasks that copy R from a QR factorization whose R lies in one tile row (factors.factors()).
-  static KeptTriangle of_qr(Graph& g, const TileMatrix<T>& factors);
+  static ResidentTriangle of_qr(Graph& g, const TileMatrix<T>& factors);
   /// Inserts tasks that copy R from tiles with zeros below the diagonal into the single tile of `whole`.
-  static KeptTriangle of_tiles(Graph& g, const TileMatrix<T>& R, TileMatrix<T> whole);
+  static ResidentTriangle of_tiles(Graph& g, const TileMatrix<T>& R, TileMatrix<T> whole);
 
   /// Compute X = op(R)^-1 X, and X = (R^T R)^-1 X.
   void solve(Graph& g, Op op, HostMatrix<T>& X) const;
@@ -32,7 +32,7 @@ class KeptTriangle {
   double condition(Graph& g, const std::vector<T>& norms) const;
 
  private:
-  KeptTriangle(Graph& g, TileMatrix<T> R);
+  ResidentTriangle(Graph& g, TileMatrix<T> R);
   TileMatrix<T> r_, inverses_;
 };
 
@@ -50,6 +50,6 @@ HostMatrix<T> probes(index_t n, index_t count);
 
 /// Divides each column by its norm; returns the largest norm.
 template <class T>
-double take_growth(HostMatrix<T>& X);
+double normalize_columns(HostMatrix<T>& X);
 
 }  // namespace tesela::detail

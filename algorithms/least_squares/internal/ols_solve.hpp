@@ -31,7 +31,7 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
 
 /// Returns rcond, or its default max(m, n) eps for 0. Throws ArgumentError if it is not in [0, 1).
 template <class T>
-double settled_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
+double default_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
   if (!(options.rcond >= 0 && options.rcond < 1))
     throw ArgumentError(routine, "rcond", shortest(options.rcond) + " is not in [0, 1)");
   return options.rcond > 0
@@ -54,7 +54,7 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond);
 /// Computes condition, X and residual norms without moving R or B from a GPU. B holds Q^T B. Returns nothing without
 /// GPUs, if A's R does not lie in one tile row, or if R is not clearly regular.
 template <class T>
-std::optional<LeastSquares<T>> ols_in_place(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond);
+std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond);
 
 /// Returns the result for r right-hand sides if a number was not finite.
 template <class T>

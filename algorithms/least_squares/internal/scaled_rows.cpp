@@ -69,7 +69,7 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
 
 /// Returns the result if none of the m rows counts: all unknowns are undetermined.
 template <class T>
-LeastSquares<T> nothing_counts(index_t m, index_t n, index_t r) {
+LeastSquares<T> all_rows_ignored(index_t m, index_t n, index_t r) {
   LeastSquares<T> answer;
   if (std::min(m, n) > 0) {
     answer.status = SolveStatus::rank_deficient;
@@ -163,7 +163,7 @@ template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
-  if (d.counted == 0) return nothing_counts<T>(m, n, r);
+  if (d.counted == 0) return all_rows_ignored<T>(m, n, r);
   if (n == 0) return no_unknowns(B, d);
   OlsOptions settled = options;
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
@@ -190,15 +190,15 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
 template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
-  if (d.counted == 0) return nothing_counts<T>(A.m(), A.n(), B.cols());
+  if (d.counted == 0) return all_rows_ignored<T>(A.m(), A.n(), B.cols());
   if (A.n() == 0)
     return no_unknowns(TileMatrix<T>::map(g.runtime(), B.data(), B.rows(), B.cols(), B.ld(), {4096, 256}, "B"), d);
   return join(g, reduce(g, A, B, d.factors, options.rows), d, options);
 }
 
 template <class T>
-std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                                  const TileMatrix<T>& weights, const OlsOptions& options) {
+std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                      const TileMatrix<T>& weights, const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
   if (m == 0 || n == 0) return std::nullopt;
   OlsOptions settled = options;
@@ -224,12 +224,12 @@ std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>&
   return in_units_of(ols_from_r(g, std::move(e), {counted, n}, settled), 0, counted);
 }
 
-template std::optional<LeastSquares<float>> solve_tame_weights(Graph&, const TileMatrix<float>&,
-                                                               const TileMatrix<float>&, const TileMatrix<float>&,
-                                                               const OlsOptions&);
-template std::optional<LeastSquares<double>> solve_tame_weights(Graph&, const TileMatrix<double>&,
-                                                                const TileMatrix<double>&, const TileMatrix<double>&,
-                                                                const OlsOptions&);
+template std::optional<LeastSquares<float>> solve_one_weight_class(Graph&, const TileMatrix<float>&,
+                                                                   const TileMatrix<float>&, const TileMatrix<float>&,
+                                                                   const OlsOptions&);
+template std::optional<LeastSquares<double>> solve_one_weight_class(Graph&, const TileMatrix<double>&,
+                                                                    const TileMatrix<double>&,
+                                                                    const TileMatrix<double>&, const OlsOptions&);
 template LeastSquares<float> solve_scaled_rows(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
                                                const RowClasses<float>&, const OlsOptions&);
 template LeastSquares<double> solve_scaled_rows(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,

@@ -19,7 +19,7 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMa
 /// Solves min ||D (A x - b)||_2 with D^2 = diag(weights), weights m x 1. Returns nothing, and leaves A and B unchanged,
 /// if the roots of the weights lie in several classes, a number is not finite, or all weights are 0.
 template <class T>
-std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                                  const TileMatrix<T>& weights, const OlsOptions& options);
+std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                      const TileMatrix<T>& weights, const OlsOptions& options);
 
 }  // namespace tesela::detail

@@ -84,7 +84,7 @@ SeminormalRows<T>::SeminormalRows(Graph& g, const TileMatrix<T>& B, index_t firs
   gram_->for_each_tile(forget);
   factor_.emplace(cholesky(g, factored_));
   const TileMatrix<T> R = gram_->mt() == 1 ? *gram_ : TileMatrix<T>(g.runtime(), q_, q_, {q_, q_}, "R");
-  triangle_.emplace(KeptTriangle<T>::of_tiles(g, factored_, R));
+  triangle_.emplace(ResidentTriangle<T>::of_tiles(g, factored_, R));
   factored_.for_each_tile(forget);
 }
 
@@ -148,7 +148,7 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
       for (index_t i = 0; i < q_; ++i) rest(i, j) = C2(i, j) - bu(first_ + i, j);
     narrow = part(solved, 0, r, vectors);
     wide = part(bu, first_, r, vectors);
-    s.condition = std::sqrt(take_growth(narrow)) * std::sqrt(take_growth(wide));
+    s.condition = std::sqrt(normalize_columns(narrow)) * std::sqrt(normalize_columns(wide));
     if (!(s.condition <= largest_condition)) return std::nullopt;
     if (step + 1 < least_steps) continue;
     const std::vector<T> left = column_norms(rest), of_u = column_norms(s.U);

@@ -44,7 +44,7 @@ class SeminormalRows {
   TileMatrix<T> factored_;             // B2 B2^T, later R
   std::optional<TileMatrix<T>> gram_;  // with GPUs: B2 B2^T before the factorization
   std::optional<CholeskyFactorization<T>> factor_;
-  std::optional<KeptTriangle<T>> triangle_;  // with GPUs
+  std::optional<ResidentTriangle<T>> triangle_;  // with GPUs
 };
 
 }  // namespace tesela::detail

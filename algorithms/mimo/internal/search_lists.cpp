@@ -1,6 +1,6 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/host/all_finite.hpp>
-#include <tesela/tiles/in_parts.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ index_t SearchLists::most_amplitudes() const {
 
 void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
 
-void refuse_orders_of_signals(ColumnOrder order, const std::string& who) {
+void require_fixed_order(ColumnOrder order, const std::string& who) {
   if (order != ColumnOrder::gradient && order != ColumnOrder::su_wassell && order != ColumnOrder::best) return;
   refuse("order", std::string(name_of(column_orders(), order)) +
                       " differs from signal to signal, and is for the hard decisions of sd, sd-plain and babai; " +
@@ -118,8 +118,8 @@ void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a, 
   const T* const numbers = reinterpret_cast<const T*>(a.data() + first * a.rows());
   constexpr index_t part = 1 << 21;
   std::atomic<bool> finite = true;
-  in_parts(2 * count * a.rows(), part, [&](index_t begin, index_t some) {
-    if (!kernels::all_finite(numbers + begin, some)) finite = false;
+  parallel_for(2 * count * a.rows(), part, [&](index_t begin, index_t end) {
+    if (!kernels::all_finite(numbers + begin, end - begin)) finite = false;
   });
   if (finite) return;
   for (index_t j = first; j < first + count; ++j)

@@ -15,7 +15,7 @@ namespace tesela::mimo {
 [[noreturn]] void refuse(const std::string& argument, const std::string& why);
 
 /// Throws for gradient, su_wassell and best; `who`, such as "lists accept", begins the list of the accepted orders.
-void refuse_orders_of_signals(ColumnOrder order, const std::string& who);
+void require_fixed_order(ColumnOrder order, const std::string& who);
 
 /// A text such as "kbest:16" in two parts.
 struct NumberedName {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/toeplitz/internal/found_pairs.hpp>
+#include <tesela/algorithms/toeplitz/internal/computed_pairs.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
 #include <array>
@@ -11,8 +11,8 @@ namespace tesela::detail {
 /// Eigenpairs by LAPACK from the two halves as dense matrices.
 template <class T>
 struct DensePairs {
-  std::vector<FoundValue> values;     ///< ascending; empty if LAPACK did not converge
-  std::array<OneTile<T>, 2> vectors;  ///< of each half, in the columns FoundValue::column
+  std::vector<ComputedEigenvalue> values;  ///< ascending; empty if LAPACK did not converge
+  std::array<OneTile<T>, 2> vectors;       ///< of each half, in the columns ComputedEigenvalue::column
 };
 
 /// Returns pairs first ... first + count - 1, counted from the smallest eigenvalue. Waits for the graph.
@@ -21,6 +21,6 @@ DensePairs<T> dense_pairs(Graph& g, const SineToeplitz<T>& A, index_t first, ind
 
 /// Returns the values alone; their `residual` is a measured bound of the error. Waits for the graph.
 template <class T>
-std::vector<FoundValue> dense_values(Graph& g, const SineToeplitz<T>& A, index_t first, index_t count);
+std::vector<ComputedEigenvalue> dense_values(Graph& g, const SineToeplitz<T>& A, index_t first, index_t count);
 
 }  // namespace tesela::detail

@@ -75,7 +75,7 @@ double InverseQueue<T>::shift_of(const SpectrumInterval& i, index_t attempt) {
 
 template <class T>
 void InverseQueue<T>::prepare() {
-  while (prepared_.size() < ahead_ && !waiting_.empty()) invert(emptiest_place());
+  while (prepared_.size() < ahead_ && !waiting_.empty()) invert(place_with_fewest_batches());
 }
 
 template <class T>
@@ -86,7 +86,7 @@ std::size_t InverseQueue<T>::places() const {
 
 /// Returns the place with the fewest ready batches; among equals the next in turn.
 template <class T>
-std::size_t InverseQueue<T>::emptiest_place() {
+std::size_t InverseQueue<T>::place_with_fewest_batches() {
   std::vector<std::size_t> ready(places());
   for (const Batch& batch : prepared_) ++ready[batch.place];
   std::size_t found = batches_++ % ready.size();
@@ -121,8 +121,8 @@ void InverseQueue<T>::invert(std::size_t place) {
     const Priority gpu = on_gpu_number(place);
     graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
                                    graph_.scratch<T>(cauchy_table(n), 1));
-    graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
-                                    *batch.quality, lanczos_scratch<T>(graph_, n, options_));
+    graph_.insert<CauchyInverseError<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
+                                         *batch.quality, lanczos_scratch<T>(graph_, n, options_));
   }
   inversions_ += shifts;
   prepared_.push_back(std::move(batch));

@@ -50,7 +50,7 @@ class InverseQueue {
   double shift_of(const SpectrumInterval& i, index_t attempt);
   /// Returns the number of GPUs, or ranks, that share the work.
   std::size_t places() const;
-  std::size_t emptiest_place();
+  std::size_t place_with_fewest_batches();
   void invert(std::size_t place);
   bool usable(Batch& batch, index_t i, const SearchJob& job) const;
   bool levinson() const { return options_.solver == ToeplitzSolver::levinson; }

@@ -78,7 +78,7 @@ void check_options(index_t n, const SpectrumOptions& o) {
 }  // namespace
 
 template <class T>
-SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptions o) {
+SpectrumOptions resolved_options(const Runtime& runtime, index_t n, SpectrumOptions o) {
   check_options(n, o);
   if (o.method == SpectrumMethod::automatic)
     o.method = dense_is_faster(runtime, n, o) ? SpectrumMethod::dense : SpectrumMethod::lanczos;
@@ -113,8 +113,8 @@ SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options) {
   return {std::min(std::max(residual, asked), useful_bound), std::min(std::max(100 * roundings, asked), useful_bound)};
 }
 
-template SpectrumOptions settled_options<float>(const Runtime&, index_t, SpectrumOptions);
-template SpectrumOptions settled_options<double>(const Runtime&, index_t, SpectrumOptions);
+template SpectrumOptions resolved_options<float>(const Runtime&, index_t, SpectrumOptions);
+template SpectrumOptions resolved_options<double>(const Runtime&, index_t, SpectrumOptions);
 template SpectrumBounds spectrum_bounds<float>(index_t, const SpectrumOptions&);
 template SpectrumBounds spectrum_bounds<double>(index_t, const SpectrumOptions&);
 

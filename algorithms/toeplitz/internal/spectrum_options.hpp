@@ -10,7 +10,7 @@ namespace tesela::detail {
 /// Returns the options with every default decided for this machine, including the method. Throws ArgumentError for
 /// contradictory options.
 template <class T>
-SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptions options);
+SpectrumOptions resolved_options(const Runtime& runtime, index_t n, SpectrumOptions options);
 
 /// Returns the largest number of Lanczos steps of a run; `per_interval` must be decided.
 index_t krylov_limit(index_t n, const SpectrumOptions& options);

@@ -153,7 +153,7 @@ void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double 
     else if (c.radius > widest)
       c.radius = c.error;
   }
-  if (vague.empty() || vague.size() > most_pinned(A.n())) return;
+  if (vague.empty() || vague.size() > most_refined_claims(A.n())) return;
   std::sort(vague.begin(), vague.end(), [](const Claim* a, const Claim* b) {
     return std::tuple(a->part, a->low, a->value) < std::tuple(b->part, b->low, b->value);
   });

@@ -34,11 +34,11 @@ index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, s
 
 /// Returns the largest number of claims for pin(): few if LAPACK would repeat the computation sooner. For large orders
 /// there is no alternative, and a hundred counts take only a part of the search time.
-constexpr std::size_t most_pinned(index_t n) { return n > 16384 ? static_cast<std::size_t>(n / 256) : 64; }
+constexpr std::size_t most_refined_claims(index_t n) { return n > 16384 ? static_cast<std::size_t>(n / 256) : 64; }
 
-/// Refines certified claims whose error exceeds `enough` by counting, unless there are more than most_pinned(): bisects
-/// their intervals down to half of `enough`, or four resolutions. Value, radius and error become those of the final
-/// piece. For the other claims, a radius above `widest` is replaced by the error, which is a valid radius too.
+/// Refines certified claims whose error exceeds `enough` by counting, unless there are more than most_refined_claims():
+/// bisects their intervals down to half of `enough`, or four resolutions. Value, radius and error become those of the
+/// final piece. For the other claims, a radius above `widest` is replaced by the error, which is a valid radius too.
 template <class T>
 void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double enough, double widest, index_t* counts,
          const CountOptions& options = {});

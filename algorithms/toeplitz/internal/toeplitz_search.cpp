@@ -29,10 +29,10 @@ class Search {
         matrix_(A),
         options_(options),
         bounds_(spectrum_bounds<T>(A.n(), options)),
-        pins_(!options.vectors && options.divide),
+        refines_by_counting_(!options.vectors && options.divide),
         norm_(least_norm(A, intervals)),
-        accurate_(std::is_same_v<T, double> && pins_ ? 0.8 * bounds_.residual * norm_
-                                                     : bounds_.residual / 4 * estimated_norm(A)),
+        accurate_(std::is_same_v<T, double> && refines_by_counting_ ? 0.8 * bounds_.residual * norm_
+                                                                    : bounds_.residual / 4 * estimated_norm(A)),
         groups_(groups_for(intervals.size())),
         queue_(g, A, options, groups_.size()) {
     for (const SpectrumInterval& i : intervals) queue_.add(i);
@@ -139,13 +139,15 @@ class Search {
   void keep_finished(std::size_t rest) {
     for (; finished_.size() > rest; finished_.pop_front()) {
       RunPairs<T>& run = finished_.front();
-      const index_t vague = vague_pairs(run);
+      const index_t vague = count_inaccurate_pairs(run);
       // After the last attempt the pairs are accepted if LAPACK can repeat the search; otherwise the interval is
       // divided.
       const bool last =
           run.job.attempt + 1 >= options_.max_attempts && (!options_.divide || matrix_.n() <= largest_dense);
       if (vague == lost ||
-          (!last && vague > (pins_ ? std::clamp<index_t>(most_left() - left_, 0, most_of_a_run) : 0))) {
+          (!last &&
+           vague >
+               (refines_by_counting_ ? std::clamp<index_t>(most_pairs_for_counting() - left_, 0, most_of_a_run) : 0))) {
         retry(run.job);
       } else {
         left_ += vague;
@@ -157,8 +159,8 @@ class Search {
   /// Returns the number of a run's pairs with too large error bounds; `lost` if there are fewer pairs than the tests
   /// found. A residual above `accurate_` is tried again with another shift, because an eigenvalue very near to a shift
   /// spoils the others. The inverses at all shifts of an interval may lack the same pair; therefore a few such pairs,
-  /// and a few that are too near to others, are left to refinement by counts (judge_search). Waits for the pairs.
-  index_t vague_pairs(const RunPairs<T>& run) const {
+  /// and a few that are too near to others, are left to refinement by counts (certify_search). Waits for the pairs.
+  index_t count_inaccurate_pairs(const RunPairs<T>& run) const {
     const auto pairs = (*run.pairs).read();
     const double enough = bounds_.error * norm_ / 2;
     index_t vague = 0;
@@ -170,7 +172,7 @@ class Search {
         double gap = std::numeric_limits<double>::infinity();
         if (j > 0) gap = pairs(row, j) - pairs(row, j - 1);
         if (j + 1 < count) gap = std::min(gap, pairs(row, j + 1) - pairs(row, j));
-        const bool near = pins_ && residual > accurate_ / 4 && residual * residual > enough * gap;
+        const bool near = refines_by_counting_ && residual > accurate_ / 4 && residual * residual > enough * gap;
         if (residual > 64 * accurate_)
           vague += most_of_a_run + 1;  // about too many eigenvalues at a time
         else if (residual > accurate_ || near)
@@ -183,7 +185,7 @@ class Search {
   /// Keeps an interval's values, and on request its vectors.
   void keep(RunPairs<T>&& run) {
     const SpectrumInterval& i = run.job.interval;
-    FoundPiece<T> piece{i.low, {}, {}, std::move(run.x)};
+    IntervalPairs<T> piece{i.low, {}, {}, std::move(run.x)};
     {
       const auto pairs = (*run.pairs).read();
       for (std::size_t part = 0; part < 2; ++part)
@@ -202,13 +204,13 @@ class Search {
   const SpectrumOptions& options_;
   /// Largest number of pairs of all runs that are left to counts; some room is left for pairs that turn out to be
   /// inaccurate later.
-  index_t most_left() const { return static_cast<index_t>(most_pinned(matrix_.n())) * 5 / 8; }
+  index_t most_pairs_for_counting() const { return static_cast<index_t>(most_refined_claims(matrix_.n())) * 5 / 8; }
 
   static constexpr index_t most_of_a_run = 3;  // largest number of these pairs per run
   static constexpr index_t lost = std::numeric_limits<index_t>::max();
 
   SpectrumBounds bounds_;
-  bool pins_;  // whether judge_search refines values by counting
+  bool refines_by_counting_;  // whether certify_search refines values by counting
   double norm_, accurate_;
   index_t left_ = 0;
   std::vector<LanczosGroup<T>> groups_;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/toeplitz/internal/found_pairs.hpp>
+#include <tesela/algorithms/toeplitz/internal/computed_pairs.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace tesela::detail {
 /// Result of a search.
 template <class T>
 struct SearchResult {
-  std::vector<FoundValue> values;     ///< interval by interval, in the order of the search
-  std::vector<FoundPiece<T>> pieces;  ///< one for each interval, if vectors are wanted
+  std::vector<ComputedEigenvalue> values;  ///< interval by interval, in the order of the search
+  std::vector<IntervalPairs<T>> pieces;    ///< one for each interval, if vectors are wanted
   std::vector<SpectrumInterval> clusters;
   std::vector<SpectrumShortage> shortages;
   index_t counts = 0, relaunches = 0, relaunched = 0, divisions = 0, steps = 0, inversions = 0;

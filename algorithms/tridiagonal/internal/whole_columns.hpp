@@ -24,9 +24,9 @@ Tile<T> whole_column(Graph& g, const TileMatrix<T>& A, index_t j, index_t which)
 
 /// Inserts the copy of `whole` back to B's tiles, unless it is one of them.
 template <class T>
-void take_rows(Graph& g, const Tile<T>& whole, const TileMatrix<T>& B, index_t j) {
+void extract_rows(Graph& g, const Tile<T>& whole, const TileMatrix<T>& B, index_t j) {
   for (index_t i = 0; B.mt() > 1 && i < B.mt(); ++i)
-    g.insert<kernels::TakeRows<T>>({i * B.tile_shape().mb}, whole, B(i, j));
+    g.insert<kernels::ExtractRows<T>>({i * B.tile_shape().mb}, whole, B(i, j));
 }
 
 }  // namespace tesela::detail

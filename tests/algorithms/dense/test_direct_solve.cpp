@@ -78,7 +78,7 @@ HostMatrix<T> row_sums(const HostMatrix<T>& a) {
 }
 
 template <class T>
-void check_judgements(Runtime& runtime) {
+void check_verdicts(Runtime& runtime) {
   const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   const auto none = [](index_t) { return 0; };
   for (const index_t n : {0, 1, 2, 31, 33, 150})
@@ -109,13 +109,13 @@ void check_judgements(Runtime& runtime) {
 
 CORES_TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling of rows and columns", "[direct]",
                          float, double) {
-  check_judgements<TestType>(runtime);
+  check_verdicts<TestType>(runtime);
 }
 
 TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling on a GPU", "[direct][gpu]", float, double) {
   test::require_gpu();
   Runtime runtime;
-  check_judgements<TestType>(runtime);
+  check_verdicts<TestType>(runtime);
 }
 
 CORES_TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the type's range", "[direct]", float,

@@ -46,7 +46,7 @@ std::vector<SimultaneousEquations> answers(const std::vector<Case>& all, const R
   return results;
 }
 
-void check_alike(bool small, const std::vector<RuntimeOptions>& others) {
+void check_equal_estimates(bool small, const std::vector<RuntimeOptions>& others) {
   const std::vector<Case> all = cases(small);
   const auto expected = answers(all, {.gpus = 0});
   for (const RuntimeOptions& options : others) {
@@ -82,12 +82,12 @@ void check_alike(bool small, const std::vector<RuntimeOptions>& others) {
 
 TEST_CASE("estimates on GPUs alone and on GPUs with cores agree with those on cores", "[gpu]") {
   require_gpu();
-  check_alike(false, {{.cpus = 0}, {}});
+  check_equal_estimates(false, {{.cpus = 0}, {}});
 }
 
 TEST_CASE("estimates of the food market on a GPU agree with those on cores", "[gpu][sanitize]") {
   require_gpu();
-  check_alike(true, {{.cpus = 0}});
+  check_equal_estimates(true, {{.cpus = 0}});
 }
 
-TEST_CASE("estimates do not depend on the number of cores") { check_alike(false, {{.cpus = 1, .gpus = 0}}); }
+TEST_CASE("estimates do not depend on the number of cores") { check_equal_estimates(false, {{.cpus = 1, .gpus = 0}}); }

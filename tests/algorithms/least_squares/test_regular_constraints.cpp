@@ -1,6 +1,6 @@
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
-#include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
 
 #include <optional>
 
@@ -20,7 +20,7 @@ std::optional<Answer> in_place(const Matrix& a, const Matrix& b, const Matrix& c
   Graph g(runtime());
   const QrFactorization<double> factors = qr(g, A);
   factors.apply(g, Side::left, Op::transpose, B);
-  return detail::regular_constraints(g, factors, B, c, d, 1e-13);
+  return detail::lse_on_device(g, factors, B, c, d, 1e-13);
 }
 
 Answer at_home(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {

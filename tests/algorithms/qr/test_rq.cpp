@@ -57,7 +57,7 @@ Matrix lapack_triangle(const Matrix& a, bool of_rq) {
 }
 
 /// Returns the distance of x and y up to the sign of each column.
-double distance_but_for_signs(const Matrix& x, const Matrix& y) {
+double distance_up_to_signs(const Matrix& x, const Matrix& y) {
   double worst = 0;
   for (index_t j = 0; j < x.cols(); ++j) {
     double dot = 0;
@@ -96,7 +96,7 @@ void check(Runtime& runtime, bool of_rq, Shape shape, TileShape tile, const RqOp
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < m; ++i)
       if (of_rq ? i - (m - k) > j : i < j) REQUIRE(r(i, j) == 0);
-  CHECK(distance_but_for_signs(r, lapack_triangle(a, of_rq)) <= 1000 * tolerance * norm(a));
+  CHECK(distance_up_to_signs(r, lapack_triangle(a, of_rq)) <= 1000 * tolerance * norm(a));
   CHECK(distance(product(Op::none, full, Op::none, c), qc) <= tolerance * norm(c));
   CHECK(distance(product(Op::none, d, Op::none, full), dq) <= tolerance * norm(d));
   CHECK(distance(product(Op::transpose, full, Op::none, c), contents(C)) <= tolerance * norm(c));

@@ -341,7 +341,7 @@ void check_gradients(Runtime* runtime, index_t n) {
   run_kernel<GradientStep>(runtime, {step}, In<double>{block<const double>(p)}, In<double>{block<const double>(q)},
                            InOut<double>{block<double>(x)}, InOut<double>{block<double>(r)},
                            Out<double>{block<double>(sum)});
-  run_kernel<GradientTurn>(runtime, {turn}, In<double>{block<const double>(r)}, InOut<double>{block<double>(p)});
+  run_kernel<GradientDirection>(runtime, {turn}, In<double>{block<const double>(r)}, InOut<double>{block<double>(p)});
   for (index_t k = 0; k < n; ++k) {
     const double left = r0(k, 0) - step * q(k, 0);
     square += left * left;

@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("SturmCount and SturmBisect work for any number of points", "
   }
 }
 
-TEST_CASE("MergeColumns, TakeRow and PlaceColumns move columns to their places and write nothing else") {
+TEST_CASE("MergeColumns, CopyRow and PlaceColumns move columns to their places and write nothing else") {
   std::vector<double> a(6), b(3), c(4), d(2);  // rows 0 … 2 in two tiles of 2 and 1 columns, rows 3 and 4 in two more
   for (std::size_t i = 0; i < 6; ++i) a[i] = 10 * static_cast<double>(i / 3) + static_cast<double>(i % 3);
   for (std::size_t i = 0; i < 3; ++i) b[i] = 20 + static_cast<double>(i);
@@ -130,7 +130,7 @@ TEST_CASE("MergeColumns, TakeRow and PlaceColumns move columns to their places a
   }
 
   std::vector<double> row(3);
-  TakeRow<double>::cpu({1}, tile<Out>(row, 3), std::span(sources).first(2));
+  CopyRow<double>::cpu({1}, tile<Out>(row, 3), std::span(sources).first(2));
   CHECK(row == std::vector<double>{1, 11, 21});
 
   std::vector<double> x(8, -1);

@@ -122,7 +122,7 @@ void check_rows_and_places(Runtime* runtime, index_t m, index_t cols, index_t wi
   INFO(m << " x " << cols << " in tiles of " << width);
   for (const index_t row : {index_t{0}, m / 2, m - 1}) {
     std::vector<T> taken = unknown<T>(cols, 1);
-    run_kernel<TakeRow<T>>(runtime, {row}, Out<T>{{taken.data(), cols, 1, cols}}, sources.list());
+    run_kernel<CopyRow<T>>(runtime, {row}, Out<T>{{taken.data(), cols, 1, cols}}, sources.list());
     bool right = true;
     for (index_t j = 0; j < cols; ++j) right = right && taken[static_cast<std::size_t>(j)] == sources(row, j);
     CHECK(right);

@@ -33,7 +33,7 @@ std::vector<T> solve(Runtime& runtime, const LongTridiagonal<T>& s, index_t mb, 
 /// Returns the number of rows that the reduction alone fills in.
 template <class T>
 index_t filled_in(const LongTridiagonal<T>& s) {
-  using Kernel = kernels::TridiagonalReduceAndFill<T>;
+  using Kernel = kernels::TridiagonalReduceAndSolve<T>;
   using Segment = kernels::tridiagonal::Segment<T>;
   LongTridiagonal<T> copy = s;
   const index_t n = s.n(), segments = kernels::tridiagonal::work_segments(n);

@@ -6,10 +6,10 @@ using namespace tesela::test;
 
 TEST_CASE("the largest gap keeps NaN") {
   double largest = 0;
-  for (const double gap : {1e-16, 0.0, 3e-16, 2e-16}) raise_gap(largest, gap);
+  for (const double gap : {1e-16, 0.0, 3e-16, 2e-16}) update_nan_max(largest, gap);
   CHECK(largest == 3e-16);
-  raise_gap(largest, std::numeric_limits<double>::quiet_NaN());
-  raise_gap(largest, 1e-17);
+  update_nan_max(largest, std::numeric_limits<double>::quiet_NaN());
+  update_nan_max(largest, 1e-17);
   CHECK(std::isnan(largest));
 }
 

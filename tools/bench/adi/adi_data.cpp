@@ -1,4 +1,5 @@
 #include "tools/bench/adi/adi_peers.hpp"
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <cmath>
 #include <limits>
@@ -72,7 +73,7 @@ void AdiData<T>::advance(std::vector<double>& u, index_t steps) const {
   const double c = static_cast<double>(c_);
   constexpr index_t together = 16;
   const auto by_systems = [&](const auto& work) {
-    on_all_cores(ceil_div(n_, together), [&](index_t first, index_t last) {
+    parallel_for(ceil_div(n_, together), [&](index_t first, index_t last) {
       for (index_t k = first; k < last; ++k) work(k * together, std::min(n_, (k + 1) * together));
     });
   };

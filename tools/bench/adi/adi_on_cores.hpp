@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tools/bench/adi/adi_peers.hpp"
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <barrier>
 
@@ -15,9 +16,9 @@ class AdiOnCores : public AdiProgram<T> {
 
   void restart() override { u_ = data_->start(); }
   void advance(index_t steps) override {
-    const index_t n = data_->n(), team = std::max(1u, std::thread::hardware_concurrency());
+    const index_t n = data_->n(), team = all_cores();
     std::barrier all(team);
-    on_all_cores(team, [&](index_t mine, index_t) {
+    parallel_for(team, [&](index_t mine) {
       const index_t first = mine * n / team, last = (mine + 1) * n / team;
       for (index_t step = 0; step < steps; ++step) {
         along_x(first, last);

@@ -1,10 +1,10 @@
-#include "tools/checks/column_shares.hpp"
 #include "tools/peers/cusolver_eig_batch.hpp"
 #include "tools/peers/restored.hpp"
 #include "tools/problems/eigen/eig_batch_data.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ Peer graph_eig_batch(const EigBatchData<T>& data) {
   const auto tiles = std::make_shared<Tiles<T>>();
   const auto run = [&data, tiles] {
     tiles->restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       tiles->ok = eig_batch(g, *tiles->A, *tiles->W, {data.what().vectors}).ok();
@@ -73,9 +73,9 @@ Peer lapack_eig_batch(const EigBatchData<T>& data) {
     const PausedWorkers paused;
     const blas::Threads alone(1);
     data.restore();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
-      on_all_cores(c.count, 16, [&](index_t first, index_t end) {
+      parallel_for(c.count, 16, [&](index_t first, index_t end) {
         for (index_t k = first; k < end; ++k)
           lapack::syevd<T>(c.n, data.a() + k * c.n * c.n, c.n, data.w() + k * c.n, c.vectors);
       });
@@ -98,7 +98,7 @@ Peer cusolver_eig_batch(const EigBatchData<T>& data) {
       solver->upload(data.original().data());
     else
       data.restore();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!c.on_device) solver->upload(data.a());
       solver->solve();

@@ -22,7 +22,7 @@ void FactorOptions::add_peers(CLI::App& app, const std::vector<std::string>& nam
       ->capture_default_str();
 }
 
-void FactorOptions::settle(const std::string& benchmark) {
+void FactorOptions::resolve(const std::string& benchmark) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && common.ncuda != 0;
   if (peers.empty()) peers = {own_, gpu || on_device() ? "cusolver" : "lapack"};
   if (on_device() && has("lapack"))

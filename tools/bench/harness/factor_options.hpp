@@ -19,7 +19,7 @@ struct FactorOptions : Options {
   /// Adds --peers and --data. The first name is the graph's peer; cuSOLVER's peers share a prefix.
   void add_peers(CLI::App& app, const std::vector<std::string>& names = {"tesela", "lapack", "cusolver"});
   /// Chooses the peers, and throws for peers that this machine does not have before anything is allocated.
-  void settle(const std::string& benchmark);
+  void resolve(const std::string& benchmark);
 
  private:
   std::string own_;

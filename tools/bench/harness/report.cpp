@@ -273,7 +273,7 @@ void Report::finish() const {
     write_chart(benchmark_, measured, gpus_ > 0 ? fmt::format("{} {}", gpus_, gpu_) : machine_, path("svg"));
     drawn = ", " + path("svg");
   } catch (const EnvironmentError& error) {
-    cli::tell(fmt::format("tesela: no plot, only the CSV: {}", error.what()));
+    cli::print_error(fmt::format("tesela: no plot, only the CSV: {}", error.what()));
   }
   if (!quiet) fmt::print("wrote {}{}\n", path("csv"), drawn);
   cli::write_json(json(), options_.common.json_path);
@@ -283,7 +283,7 @@ int guarded(const std::function<void()>& body) {
   try {
     body();
   } catch (const WrongResult& error) {
-    cli::tell(fmt::format("tesela: {}", error.what()));
+    cli::print_error(fmt::format("tesela: {}", error.what()));
     return cli::numerical_failure;
   }
   return cli::done;

@@ -54,29 +54,32 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   return {benchmark, first.rate_unit};
 }
 
-struct Known {
+struct PeerColor {
   std::string_view peer, color;
 };
 constexpr std::array known{
     // Tesela's peers
-    Known{"tesela", "#4c72b0"}, Known{"tesela-rows", "#9db3d8"}, Known{"tuned", "#4c72b0"}, Known{"chain", "#4c72b0"},
-    Known{"diagonal", "#4c72b0"}, Known{"levinson", "#4c72b0"}, Known{"gohberg-semencul", "#64b5cd"},
-    Known{"gohberg-semencul-again", "#b0dae8"}, Known{"lookahead", "#8172b3"}, Known{"cauchy", "#da8bc3"},
-    Known{"cauchy-again", "#eec9e3"}, Known{"gradients", "#55a868"},
+    PeerColor{"tesela", "#4c72b0"}, PeerColor{"tesela-rows", "#9db3d8"}, PeerColor{"tuned", "#4c72b0"},
+    PeerColor{"chain", "#4c72b0"}, PeerColor{"diagonal", "#4c72b0"}, PeerColor{"levinson", "#4c72b0"},
+    PeerColor{"gohberg-semencul", "#64b5cd"}, PeerColor{"gohberg-semencul-again", "#b0dae8"},
+    PeerColor{"lookahead", "#8172b3"}, PeerColor{"cauchy", "#da8bc3"}, PeerColor{"cauchy-again", "#eec9e3"},
+    PeerColor{"gradients", "#55a868"},
     // NVIDIA's peers
-    Known{"cublas", "#c44e52"}, Known{"cublasxt", "#dd8452"}, Known{"cusolver", "#c44e52"},
-    Known{"cusolver-halves", "#e3a7a9"}, Known{"cusolver-cholesky", "#c44e52"}, Known{"cusolver-lu", "#e3a7a9"},
-    Known{"gtsv2", "#c44e52"}, Known{"gtsv2-nopivot", "#dd8452"}, Known{"strided", "#c44e52"},
-    Known{"interleaved-0", "#dd8452"}, Known{"interleaved-1", "#eec2a9"}, Known{"interleaved-2", "#937860"},
-    Known{"strided-0", "#c44e52"}, Known{"strided-1", "#dd8452"}, Known{"rhs-0", "#937860"},
+    PeerColor{"cublas", "#c44e52"}, PeerColor{"cublasxt", "#dd8452"}, PeerColor{"cusolver", "#c44e52"},
+    PeerColor{"cusolver-halves", "#e3a7a9"}, PeerColor{"cusolver-cholesky", "#c44e52"},
+    PeerColor{"cusolver-lu", "#e3a7a9"}, PeerColor{"gtsv2", "#c44e52"}, PeerColor{"gtsv2-nopivot", "#dd8452"},
+    PeerColor{"strided", "#c44e52"}, PeerColor{"interleaved-0", "#dd8452"}, PeerColor{"interleaved-1", "#eec2a9"},
+    PeerColor{"interleaved-2", "#937860"}, PeerColor{"strided-0", "#c44e52"}, PeerColor{"strided-1", "#dd8452"},
+    PeerColor{"rhs-0", "#937860"},
     // peers on cores
-    Known{"openblas", "#55a868"}, Known{"lapack", "#55a868"}, Known{"lapack-halves", "#aad4b4"},
-    Known{"lapack-cholesky", "#55a868"}, Known{"lapack-lu", "#aad4b4"}, Known{"thomas", "#55a868"},
-    Known{"givens", "#937860"}, Known{"starpu", "#8172b3"}, Known{"bound", "#b0b0b0"},
+    PeerColor{"openblas", "#55a868"}, PeerColor{"lapack", "#55a868"}, PeerColor{"lapack-halves", "#aad4b4"},
+    PeerColor{"lapack-cholesky", "#55a868"}, PeerColor{"lapack-lu", "#aad4b4"}, PeerColor{"thomas", "#55a868"},
+    PeerColor{"givens", "#937860"}, PeerColor{"starpu", "#8172b3"}, PeerColor{"bound", "#b0b0b0"},
     // peers of studies
-    Known{"naive", "#8c8c8c"}, Known{"shared", "#ccb974"}, Known{"coarse", "#dd8452"}, Known{"cr", "#8c8c8c"},
-    Known{"coalesced", "#4c72b0"}, Known{"hybrid", "#da8bc3"}, Known{"element", "#4c72b0"}, Known{"row", "#dd8452"},
-    Known{"column", "#55a868"}, Known{"cores", "#dd8452"}, Known{"GPU", "#4c72b0"}};
+    PeerColor{"naive", "#8c8c8c"}, PeerColor{"shared", "#ccb974"}, PeerColor{"coarse", "#dd8452"},
+    PeerColor{"cr", "#8c8c8c"}, PeerColor{"coalesced", "#4c72b0"}, PeerColor{"hybrid", "#da8bc3"},
+    PeerColor{"element", "#4c72b0"}, PeerColor{"row", "#dd8452"}, PeerColor{"column", "#55a868"},
+    PeerColor{"cores", "#dd8452"}, PeerColor{"GPU", "#4c72b0"}};
 
 /// Colours for peers that are not in the list.
 constexpr std::array spare{"#64b5cd", "#ccb974", "#937860", "#da8bc3", "#8172b3", "#8c8c8c", "#3b3b3b", "#bcbd22"};
@@ -93,7 +96,7 @@ std::string lighter(const std::string& color) {
 }
 
 /// Returns the text after the size in a title: "20 at once" for "n = 4096, 20 at once".
-std::string beside_size(const std::string& title) {
+std::string title_suffix(const std::string& title) {
   const std::size_t comma = title.find(", ");
   if (comma == std::string::npos) return "";
   std::string rest = title.substr(comma + 2);
@@ -146,7 +149,7 @@ Layout layout_of(const std::vector<Row>& rows) {
   }
   if (distinct([](const Row& row) { return row.what.n; }) > 2)
     return lines(
-        "n", [](const Row& row) { return row.what.n; }, [](const Row& row) { return beside_size(row.what.title); });
+        "n", [](const Row& row) { return row.what.n; }, [](const Row& row) { return title_suffix(row.what.title); });
   return {};
 }
 
@@ -154,7 +157,7 @@ Layout layout_of(const std::vector<Row>& rows) {
 
 std::string color_of_peer(const std::string& peer) {
   const auto find = [](std::string_view name) {
-    return std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.peer == name; });
+    return std::find_if(known.begin(), known.end(), [&](const PeerColor& k) { return k.peer == name; });
   };
   if (const auto it = find(peer); it != known.end()) return std::string(it->color);
   const auto it = find(base_of(peer));

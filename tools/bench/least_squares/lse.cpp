@@ -29,7 +29,7 @@ double flops(index_t m, index_t n, index_t p, index_t r) {
 template <class T>
 void run(LseBenchOptions o) {
   if (o.p >= o.n || o.n > o.m) throw ArgumentError("bench lse", "--rows-c", "p < n <= m is needed");
-  o.settle("lse");
+  o.resolve("lse");
   Runtime runtime(o.runtime());
   Report report("lse", o, &runtime);
   OlsCase what{o.m, o.n, o.rhs, {}, {}, o.common.seed, o.on_device()};

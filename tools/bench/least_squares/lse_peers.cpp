@@ -20,7 +20,7 @@ Peer tesela_lse(const LseData<T>& data) {
   const auto run = [&data, tiles, answer] {
     const OlsData<T>& ols = data.unconstrained();
     tiles->restore(ols);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(ols.runtime());
       *answer = lse(g, *tiles->A, *tiles->B, data.c(), data.d(), data.what().options);
@@ -48,7 +48,7 @@ Peer lapack_lse(const LseData<T>& data) {
       ols.restore();
       HostMatrix<T> c = data.c().clone(), d(p, 1);
       std::copy_n(data.d().data() + k * data.d().ld(), p, d.data());
-      settle();
+      wait_for_idle_threads();
       seconds += seconds_of([&] {
         lapack::gglse(what.m, what.n, p, ols.a(), what.m, c.data(), c.ld(), ols.b() + k * what.m, d.data(),
                       x->data() + k * what.n);
@@ -75,7 +75,7 @@ Peer cusolver_lse(const LseData<T>& data) {
       generate(solver->data(1), what.m, what.rhs, ols.b_generator());
     }
 #endif
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!what.on_device) {
         solver->upload(0, ols.a());

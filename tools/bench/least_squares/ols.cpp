@@ -23,7 +23,7 @@ void settle_options(OlsBenchOptions& o) {
     if (m < o.n) throw ArgumentError("bench ols", "--m", std::to_string(m) + " is less than n");
   cli::parse_tile(o.tile, {});
   if (!o.tree.empty()) require_schedule_order("bench ols", "--tree", o.tree);
-  o.settle("ols");
+  o.resolve("ols");
 }
 
 template <class T>

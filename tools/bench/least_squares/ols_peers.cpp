@@ -37,7 +37,7 @@ Peer tesela_ols(const OlsData<T>& data, const std::string& name) {
   const auto answer = std::make_shared<LeastSquares<T>>();
   const auto run = [&data, tiles, answer] {
     tiles->restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       *answer = ols(g, *tiles->A, *tiles->B, data.what().options);
@@ -56,7 +56,7 @@ Peer lapack_ols(const OlsData<T>& data) {
     const blas::Threads threads(blas::all_cores());
     const PausedWorkers paused;
     data.restore();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] { lapack::gels(w.m, w.n, w.rhs, data.a(), w.m, data.b(), w.m); });
   };
   return {"lapack", run, [&data, run] {
@@ -90,7 +90,7 @@ Peer cusolver_ols(const OlsData<T>& data) {
       generate(rhs, what.m, what.rhs, data.b_generator());
     }
 #endif
-    settle();
+    wait_for_idle_threads();
     const double seconds = seconds_of([&] {
       if (!what.on_device) solver->upload(data.a());
       solver->factor();

@@ -77,7 +77,7 @@ Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector
     if (!of.on_device)
       state->w.emplace(TileMatrix<T>::map(data.runtime(), static_cast<T*>(state->buffer->data()), of.m, 1, of.m,
                                           {of.tile.mb, 1}, "w"));
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       state->answer = wls(g, *state->tiles.A, *state->tiles.B, *state->w, of.options);

@@ -61,7 +61,7 @@ void run(WlsBenchOptions o) {
     for (const PublishedModel& row : published_wls) rows.n.push_back(row.n);
   }
   require_sizes(rows);
-  o.settle("wls");
+  o.resolve("wls");
   Runtime runtime(o.runtime());
   Report report("wls", o, &runtime);
   if (o.by == "weights")

@@ -1,13 +1,12 @@
 #include "tools/bench/mimo/mimo_rows.hpp"
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
-#include <future>
 #include <memory>
-#include <thread>
 #include <tuple>
 
 namespace tesela::bench {
@@ -81,18 +80,15 @@ struct Searched {
     made.second = received(shape, made.first, alphabets, random_labels(shape, alphabets, seed), n0, seed);
     return made;
   }
-  /// f() with the channels and signals of `count` other seeds, one after the other. All cores make some at a time,
-  /// which takes longer than what is measured.
+  /// Calls f() with the channels and signals of `count` other seeds, one after the other. All cores generate a batch
+  /// of them before, which takes longer than f().
   void with_others(std::uint64_t seed, index_t count, const std::function<void()>& f) {
-    const index_t cores = std::max<index_t>(1, std::thread::hardware_concurrency());
-    for (index_t first = 0; first < count; first += cores) {
-      std::vector<std::future<Signals>> some;
-      for (index_t k = first; k < std::min(count, first + cores); ++k)
-        some.push_back(
-            std::async(std::launch::async, [this, k, seed] { return generate(seed + static_cast<std::uint64_t>(k)); }));
-      for (auto& one : some) one.wait();  // or they would disturb what is measured
-      for (auto& one : some) {
-        const Signals made = one.get();
+    for (index_t first = 0; first < count; first += all_cores()) {
+      std::vector<Signals> batch(static_cast<std::size_t>(std::min(count - first, all_cores())));
+      parallel_for(std::ssize(batch), [&](index_t k) {
+        batch[static_cast<std::size_t>(k)] = generate(seed + static_cast<std::uint64_t>(first + k));
+      });
+      for (const Signals& made : batch) {
         std::copy_n(made.first.data(), h.size(), h.data());
         std::copy_n(made.second.data(), y.size(), y.data());
         f();

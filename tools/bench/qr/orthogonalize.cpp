@@ -40,7 +40,7 @@ class Problem {
     const auto run = [this, mine, method, tile] {
       mine->found.reset();
       restore(*mine, tile);
-      settle();
+      wait_for_idle_threads();
       return seconds_of([&] {
         Graph g(runtime_);
         mine->found = orthogonalize(g, *mine->a, method);
@@ -66,7 +66,7 @@ class Problem {
       mine->factors = a_.clone();
       mine->q = identity<T>(o_.m, o_.n);
       std::vector<T> tau(static_cast<std::size_t>(o_.n));
-      settle();
+      wait_for_idle_threads();
       const blas::Threads threads(blas::all_cores());
       return seconds_of([&] {
         lapack::geqrf(o_.m, o_.n, mine->factors.data(), o_.m, tau.data());
@@ -82,7 +82,7 @@ class Problem {
     const auto run = [this, device, r] {
       const PausedWorkers paused;
       device->upload(a_.data());
-      settle();
+      wait_for_idle_threads();
       double seconds = seconds_of([&] { device->factor(); });
       device->download(r->data());
       return seconds + seconds_of([&] { device->form_q(); });

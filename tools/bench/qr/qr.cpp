@@ -28,7 +28,7 @@ void settle_options(QrBenchOptions& o) {
   cli::parse_tile(o.tile, {});
   require_schedule_order("bench qr", "--tree", o.qr.tree);
   o.qr.triangles = o.kernels == "tt";
-  o.settle("qr");
+  o.resolve("qr");
 }
 
 template <class T>
@@ -43,7 +43,7 @@ void run(QrBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("qr", o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n) {
     QrCase what{o.m > 0 ? o.m : n, n, {}, o.qr, o.common.seed, o.on_device()};
     what.tile = cli::parse_tile(o.tile, suitable_qr_tile(runtime, what.m, n));

@@ -57,7 +57,7 @@ template <class T, class F>
 double timed_on_host(const QrData<T>& data, F&& f) {
   const PausedWorkers paused;
   if (!data.what().on_device) data.restore();
-  settle();
+  wait_for_idle_threads();
   return seconds_of(f);
 }
 
@@ -68,7 +68,7 @@ Peer tesela_qr(const QrData<T>& data) {
   const auto tiles = std::make_shared<Tiles<T>>();
   const auto run = [&data, tiles] {
     tiles->restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       const TileMatrix<T>& A = *tiles->A;

@@ -40,7 +40,7 @@ class TreeRuns {
     Runtime& runtime = data_->runtime();
     a_.copy_from(data_->original().data(), data_->original().ld());
     runtime.reset_statistics();
-    settle();
+    wait_for_idle_threads();
     Run run;
     Graph g(runtime, {.record = true});
     run.makespan = seconds_of([&] {
@@ -150,7 +150,7 @@ const cli::Command qr_trees_command(
       auto* tile = app.add_option("-t,--tile", o->nb, "rows and columns of a tile")
                        ->transform(cli::positive())
                        ->capture_default_str();
-      cli::add_earlier_name(app, "--nb", o->nb, tile)->transform(cli::positive());
+      cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
       app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
           ->transform(cli::positive());
       app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")

@@ -30,7 +30,7 @@ struct TallSkinnyBenchOptions : FactorOptions {
 void settle_options(TallSkinnyBenchOptions& o) {
   if (o.n > o.m)
     throw ArgumentError("bench tall-skinny", "--n", fmt::format("{} columns are more than {} rows", o.n, o.m));
-  o.settle("tall-skinny");
+  o.resolve("tall-skinny");
 }
 
 /// One tall tile for each device that holds A; elsewhere enough of them to keep all cores, or a link, busy.
@@ -66,7 +66,7 @@ Peer tesela_r(const TallSkinnyData<T>& data) {
       fill(g, *tiles->A, data.generator());
       g.wait();
     }
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       tall_skinny_r(g, *tiles->A, *tiles->R);
@@ -90,7 +90,7 @@ Peer lapack_r(const TallSkinnyData<T>& data) {
     std::memcpy(factors->data(), data.a(), static_cast<std::size_t>(factors->size()) * sizeof(T));
     std::vector<T> tau(static_cast<std::size_t>(factors->cols()));
     const blas::Threads threads(blas::all_cores());
-    settle();
+    wait_for_idle_threads();
     return seconds_of(
         [&] { lapack::geqrf(factors->rows(), factors->cols(), factors->data(), factors->ld(), tau.data()); });
   };
@@ -109,7 +109,7 @@ Peer cusolver_r(const TallSkinnyData<T>& data) {
 #if TESELA_HAVE_CUDA
     if (w.on_device) generate(solver->a(), w.m, w.n, data.generator());
 #endif
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!w.on_device) solver->upload(data.a());
       solver->factor();
@@ -128,7 +128,7 @@ void run(TallSkinnyBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("tall-skinny", o, &runtime);
-  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
+  const double ceiling = measure_copy_ceiling(report, runtime, o.on_device());
   const TallSkinnyCase what{o.m, o.n, std::min(suitable_rows(runtime, o), o.m), o.common.seed, o.on_device()};
   const TallSkinnyData<T> data(runtime, what);
   std::vector<Peer> peers;

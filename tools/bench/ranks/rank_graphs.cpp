@@ -11,13 +11,13 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/block_cyclic.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -40,18 +40,9 @@ TileMatrix<double> map(Runtime& runtime, const HostMatrix<double>& local, const 
                                               {part.rows.block, part.columns.block}, name);
 }
 
-/// f(first, end) of the columns, by all cores: a matrix of a GPU row takes one core half a minute.
-template <class F>
-void for_columns(index_t columns, const F& f) {
-  const auto parts = std::max<index_t>(std::thread::hardware_concurrency(), 1);
-  std::vector<std::jthread> threads;
-  for (index_t k = 0; k < parts; ++k)
-    threads.emplace_back([=, &f] { f(columns * k / parts, columns * (k + 1) / parts); });
-}
-
 HostMatrix<double> copy_of(const HostMatrix<double>& a) {
   HostMatrix<double> copy(a.rows(), a.cols());
-  for_columns(a.cols(), [&](index_t first, index_t end) {
+  parallel_for(a.cols(), [&](index_t first, index_t end) {
     std::copy_n(&a(0, first), (end - first) * a.rows(), &copy(0, first));
   });
   return copy;
@@ -71,7 +62,7 @@ const HostMatrix<double>& generated(const BlockCyclic& part, std::uint64_t seed)
   if (const auto known = made.find(key); known != made.end()) return known->second;
   HostMatrix<double> a(part.local().rows, part.local().cols);
   const Generator<double> element = RandomMatrix{}.generator<double>(seed);
-  for_columns(a.cols(), [&](index_t first, index_t end) {
+  parallel_for(a.cols(), [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j)
       for (index_t i = 0; i < a.rows(); ++i) a(i, j) = element(part.rows.global(i), part.columns.global(j));
   });
@@ -86,7 +77,7 @@ RankRun rank_gemm(Runtime& runtime, RankProblem p) {
       c_part(runtime, {p.m, p.n}, {mb, nb});
   const HostMatrix<double>&a = generated(a_part, 1), &b = generated(b_part, 2);
   HostMatrix<double> c(c_part.local().rows, c_part.local().cols);
-  for_columns(c.cols(), [&](index_t first, index_t end) { std::fill_n(&c(0, first), (end - first) * c.rows(), 0.0); });
+  parallel_for(c.cols(), [&](index_t first, index_t end) { std::fill_n(&c(0, first), (end - first) * c.rows(), 0.0); });
   RankRun result;
   {
     const auto A = map(runtime, a, a_part, "A"), B = map(runtime, b, b_part, "B"), C = map(runtime, c, c_part, "C");

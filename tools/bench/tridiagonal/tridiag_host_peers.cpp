@@ -1,10 +1,10 @@
 #include "tools/bench/tridiagonal/tridiag_peers.hpp"
 #include "tools/peers/harness.hpp"
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
 #include <array>
-#include <atomic>
 #include <cstring>
 
 extern "C" {
@@ -21,7 +21,7 @@ HostSystems<T>::HostSystems(const TridiagData<T>& data, SystemsIn systems, index
   const Shape shape = data.what().shape(systems);
   bytes_ = static_cast<std::size_t>(shape.rows * shape.cols) * sizeof(T);
   for (int a = 0; a < 4; ++a) arrays_.push_back(std::make_unique<HostBuffer>(data.runtime(), bytes_));
-  on_all_cores(shape.rows * shape.cols, [&](index_t first, index_t last) {
+  parallel_for(shape.rows * shape.cols, [&](index_t first, index_t last) {
     const auto row_of = data.bands();
     const auto b = data.b();
     for (index_t e = first; e < last; ++e) {
@@ -53,7 +53,7 @@ class HostTridiag : public TridiagSolver<T> {
   void restore() override { host_->restore(); }
   void start(index_t copy) override {
     const index_t n = data_->what().n;
-    on_all_cores(data_->what().batch, [=, this](index_t first, index_t last) {
+    parallel_for(data_->what().batch, [=, this](index_t first, index_t last) {
       for (index_t s = first; s < last; ++s) solve(copy, s * n, host_->b(copy) + s * n);
     });
   }

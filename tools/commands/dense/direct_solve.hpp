@@ -19,7 +19,7 @@ struct DirectOptions {
   /// `kinds` says what --random takes, `otherwise` which it is.
   void add_to(CLI::App& app, const char* kinds, const char* otherwise);
   /// Takes sizes from the files. Throws ArgumentError and FileError, of this command.
-  void settle(const char* command);
+  void resolve(const char* command);
   nlohmann::json describe() const;
 };
 

@@ -2,8 +2,8 @@
 
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
-#include <tesela/tiles/in_parts.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
@@ -127,7 +127,7 @@ void tell_status(const SemOutcome& o, Report& report) {
 
 }  // namespace
 
-void tell(const SemOutcome& o, Report& report) {
+void print_error(const SemOutcome& o, Report& report) {
   json equations = json::array();
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) equations.push_back(equation_json(o, i));
   report.section("equations", equations);
@@ -209,7 +209,7 @@ HostMatrix<double> residuals(const SemOutcome& o, bool fitted) {
   for (index_t first = 0; first < source.m; first += rows_at_once) {
     HostMatrix<double> data(std::min(rows_at_once, source.m - first), source.n);
     source.read(first, {data.data(), data.rows(), data.cols(), data.ld()});
-    in_parts(E.cols(), 1, [&](index_t i, index_t) {
+    parallel_for(E.cols(), [&](index_t i) {
       const std::vector<double>& b = o.answer.equations[static_cast<std::size_t>(i)].coefficients;
       const Equation& equation = o.problem.model.equations[static_cast<std::size_t>(i)];
       double* const sums = &E(first, i);

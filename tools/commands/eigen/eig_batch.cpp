@@ -11,13 +11,13 @@
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela::cli {
 namespace {
@@ -26,9 +26,9 @@ namespace {
 constexpr index_t most_checked = 1000;
 
 /// The order that the options and the file say; a file must hold as many matrices as --batch says.
-index_t settle(EigBatch& o) {
+index_t resolve(EigBatch& o) {
   if (o.input.a.empty()) {
-    o.input.settle(32);
+    o.input.resolve(32);
   } else {
     const Shape shape = probe_matrix(o.input.a).shape;
     o.input.n = shape.rows;
@@ -57,20 +57,17 @@ HostMatrix<T> load_batch(const EigBatch& o, std::vector<std::string>& notes) {
   const auto matrix = [&](index_t k) {
     return SymmetricMatrix(kind.kind, n, kind.parameter, o.common.seed + static_cast<std::uint64_t>(k), given);
   };
-  matrix(0);  // throws here, and not in a thread
+  matrix(0);  // throws for a wrong --random even if the batch is empty
   const T scale = in_precision<T>("eig", "--scale", o.input.scale);
   HostMatrix<T> a(n, n * o.count);
-  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> team;
-  for (index_t t = 0; t < threads; ++t)
-    team.emplace_back([&, t] {
-      for (index_t k = t; k < o.count; k += threads) {
-        const SymmetricMatrix one = matrix(k);
-        for (index_t j = 0; j < n; ++j)
-          for (index_t i = 0; i < n; ++i) a(i, k * n + j) = scale * one.element<T>(i, j);
-      }
-    });
-  return team.clear(), std::move(a);
+  parallel_for(o.count, 16, [&](index_t first, index_t end) {
+    for (index_t k = first; k < end; ++k) {
+      const SymmetricMatrix one = matrix(k);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < n; ++i) a(i, k * n + j) = scale * one.element<T>(i, j);
+    }
+  });
+  return a;
 }
 
 template <class T>
@@ -91,7 +88,7 @@ Solved<T> solve(const EigBatch& o, const HostMatrix<T>& a, Report& report) {
             {[&] { A.copy_from(a.data(), a.ld()); },
              [&](Graph& g, bool) {
                solved.result = eig_batch(g, A, W, {o.vectors});
-               wait_and_show(g);
+               wait_with_progress(g);
                return 0.0;
              }});
   return solved;
@@ -114,7 +111,7 @@ void report_errors(const EigBatch& o, const HostMatrix<T>& a, const Solved<T>& s
 template <class T>
 int run(EigBatch o) {
   Report report("eig", o.common);
-  const index_t n = settle(o);
+  const index_t n = resolve(o);
   o.vectors = o.vectors || !o.vectors_out.empty();
   const auto order = static_cast<double>(n);
   require_memory("eig", "A, its copy and the eigenvalues",

@@ -126,7 +126,7 @@ Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   return answer;
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   require_valid("glm", o.method, o.tile, o.common);
   require_rcond("glm", o.rcond);
   o.uncertainty.require_valid("glm", o.method);
@@ -179,7 +179,7 @@ void tell_columns(const Glm<T>& answer, Report& report) {
 template <class T>
 int run_glm(Options o) {
   Report report("glm", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p),
              r = static_cast<double>(o.rhs);
   require_memory("glm", "A, B and their factors", (2 * m * n + 3 * m * p + 2 * (m + n + p) * r) * sizeof(T));

@@ -126,7 +126,7 @@ ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& 
   return answer;
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   settle_automatic(o.method);
   require_valid("lse", o.method, o.tile, o.common);
   if (o.method.library() && !o.out_multipliers.empty())
@@ -188,7 +188,7 @@ RowBlocks<T> rows_of_a(const Options& o, const Problem<T>& p) {
 }
 
 template <class T>
-void tell(const ConstrainedLeastSquares<T>& answer, Report& report) {
+void print_error(const ConstrainedLeastSquares<T>& answer, Report& report) {
   report.check("constraint_rank", static_cast<double>(answer.constraint_rank));
   report.check("rank", static_cast<double>(answer.rank));
   report.check("constraint_condition", answer.constraint_condition);
@@ -201,7 +201,7 @@ void tell(const ConstrainedLeastSquares<T>& answer, Report& report) {
 template <class T>
 int run_lse(Options o) {
   Report report("lse", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p),
              r = static_cast<double>(o.rhs);
   require_memory("lse", "A, C and their factors",
@@ -219,7 +219,7 @@ int run_lse(Options o) {
   const bool library = o.method.library();
   const ConstrainedLeastSquares<T> answer =
       library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, &report);
-  tell(answer, report);
+  print_error(answer, report);
   if (answer.status == SolveStatus::rank_deficient && !library)
     report.remark(description(answer.status));
   else if (answer.status != SolveStatus::ok)

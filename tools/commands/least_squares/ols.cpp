@@ -110,7 +110,7 @@ typename NormalResidual<T>::Result measure(const Options& o, const Problem<T>& p
   return sums.result();
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   settle_automatic(o.method);
   require_valid("ols", o.method, o.tile, o.common);
   require_rcond("ols", o.rcond);
@@ -142,7 +142,7 @@ Problem<T> load(const Options& o) {
 template <class T>
 int run_ols(Options o) {
   Report report("ols", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = o.streamed ? 0 : m < n ? 3 : 2;
   require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));

@@ -121,7 +121,7 @@ GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProble
 }
 
 template <class T>
-void tell(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report& report) {
+void print_error(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report& report) {
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
   if (o.by_weights()) return;
@@ -135,7 +135,7 @@ void tell(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report&
 template <class T>
 int run_wls(WlsOptions o) {
   Report report("wls", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = (o.streamed ? 0 : 3 * m * n) + (o.by_weights() ? 0 : 4 * m * m);
   require_memory("wls", "A, its factors, B and the covariance", (matrices + 3 * (m + n) * r + 2 * m) * sizeof(T));
@@ -151,7 +151,7 @@ int run_wls(WlsOptions o) {
   Uncertainty<T> uncertainty;
   const GeneralizedLeastSquares<T> answer =
       o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, &report, uncertainty);
-  tell(o, answer, report);
+  print_error(o, answer, report);
   if (answer.status == SolveStatus::rank_deficient && !o.method.library())
     report.remark(description(answer.status));
   else if (answer.status != SolveStatus::ok)

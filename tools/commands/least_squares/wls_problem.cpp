@@ -106,7 +106,7 @@ std::vector<T> read_weights(const std::string& path) {
 
 }  // namespace
 
-void settle(WlsOptions& o) {
+void resolve(WlsOptions& o) {
   settle_automatic(o.method);
   require_valid("wls", o.method, o.tile, o.common);
   require_rcond("wls", o.rcond);

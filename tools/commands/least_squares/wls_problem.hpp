@@ -31,7 +31,7 @@ struct WlsOptions {
 };
 
 /// Checks the options, takes sizes from files, and defaults.
-void settle(WlsOptions& options);
+void resolve(WlsOptions& options);
 
 /// A, or the file that it stays in, B, and weights, or F or sigma, m x m.
 template <class T>

@@ -132,7 +132,7 @@ void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a,
   const auto factor = [&](Graph& g, bool) {
     method->factor(g, A);
     A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });  // as soon as each is final
-    result.status = wait_and_show(g);
+    result.status = wait_with_progress(g);
     A.bring_home();
     return 0.0;
   };
@@ -225,7 +225,7 @@ void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& resu
   report_library(o.common, report, runs, qr_flops(o.m, o.n));
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   require_valid("qr", o.method, o.tile, o.common);
   if (!o.a.empty()) {
     const Shape shape = probe_matrix(o.a).shape;
@@ -243,7 +243,7 @@ template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
   parse_random_kind(o.random);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
   if (o.plan.only) return run_plan<T>(o);
   const auto q_columns = static_cast<double>(wanted_columns(o).value_or(3 * sampled_vectors));

@@ -1,8 +1,8 @@
 #include "tools/problems/eigen/eig_batch_data.hpp"
 
-#include "tools/checks/column_shares.hpp"
 #include "tools/checks/eig_batch_error.hpp"
 #include "tools/checks/eig_error.hpp"
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ EigBatchData<T>::EigBatchData(Runtime& runtime, const EigBatchCase& what)
   const index_t n = what.n;
   {
     const PausedWorkers paused;
-    on_all_cores(what.count, 16, [&](index_t first, index_t end) {
+    parallel_for(what.count, 16, [&](index_t first, index_t end) {
       for (index_t k = first; k < end; ++k) {
         const SymmetricMatrix one(what.kind.kind, n, what.kind.parameter, what.seed + static_cast<std::uint64_t>(k));
         for (index_t j = 0; j < n; ++j)

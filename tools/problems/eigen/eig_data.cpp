@@ -1,9 +1,9 @@
 #include "tools/problems/eigen/eig_data.hpp"
 
-#include "tools/checks/column_shares.hpp"
 #include "tools/problems/eigen/eig_samples.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ double worst(double a, double b) { return std::isnan(a) || b <= a ? a : b; }  //
 template <class T>
 Moments moments_of(const Generator<T>& lower, index_t n) {
   std::vector<double> squares(static_cast<std::size_t>(n));
-  on_all_cores(n, 64, [&](index_t first, index_t end) {
+  parallel_for(n, 64, [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       double sum = 0;
       for (index_t i = j; i < n; ++i) {
@@ -142,7 +142,7 @@ double EigData<T>::check(const std::string& peer, const std::vector<double>& val
   double error = error_of(values, size);
   if (!(error <= 1)) return at_most_one(peer, error);
   const index_t samples = std::min(sampled_on_devices, X.n());
-  const std::vector<index_t> columns = some_of(X.n(), samples, 1);
+  const std::vector<index_t> columns = sample_indices(X.n(), samples, 1);
   const HostMatrix<double> x = columns_of(*runtime_, X, columns), product = times(x);
   double residual = 0;
   for (index_t j = 0; j < samples; ++j) {

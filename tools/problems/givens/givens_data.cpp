@@ -1,27 +1,16 @@
 #include "tools/problems/givens/givens_data.hpp"
 
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 namespace tesela::bench {
 namespace {
-
-/// f(j) for columns 0 … n - 1, on all cores.
-template <class F>
-void for_columns(index_t n, F f) {
-  const index_t threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> team;
-  for (index_t t = 0; t < threads; ++t)
-    team.emplace_back([=] {
-      for (index_t j = t; j < n; j += threads) f(j);
-    });
-}
 
 double norm(const std::vector<double>& x) {
   double sum = 0;
@@ -49,7 +38,7 @@ GivensData<T>::GivensData(Runtime& runtime, const GivensCase& what)
       q_(runtime, what.with_q ? bytes(what.m, what.m, sizeof(T)) : 0) {
   const Generator<T> element{Pattern::uniform, 0, what.n, what.seed};
   T* const a = static_cast<T*>(a_.data());
-  for_columns(what.n, [=](index_t j) {
+  parallel_for(what.n, [=](index_t j) {
     for (index_t i = 0; i < what.m; ++i)
       a[i + j * what.m] = what.band() && std::abs(i - j) > what.half_width ? T(0) : element(i, j);
   });
@@ -57,7 +46,7 @@ GivensData<T>::GivensData(Runtime& runtime, const GivensCase& what)
 
 template <class T>
 void GivensData<T>::copy_a_to_r() const {
-  for_columns(what_.n, [from = a(), to = r(), m = what_.m](index_t j) { std::copy_n(from + j * m, m, to + j * m); });
+  parallel_for(what_.n, [from = a(), to = r(), m = what_.m](index_t j) { std::copy_n(from + j * m, m, to + j * m); });
 }
 
 /// op(X) v for a matrix without gaps, of which only the upper trapezoid counts when `upper`.

@@ -3,44 +3,39 @@
 #include "tools/peers/harness.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <thread>
 #include <vector>
 
 namespace tesela::bench {
 namespace {
 
-/// G = A^T A over blocks of rows that all cores generate, each with a sum of its own; A goes to `a` where it is wanted.
+/// Returns G = A^T A, summed in a fixed order from one share of A's blocks of rows per core; writes A to `a` if not
+/// null.
 template <class T>
 HostMatrix<double> generate_with_gram(const TallSkinnyCase& what, const Generator<T>& element, T* a) {
   constexpr index_t block_rows = 4096;
-  const index_t m = what.m, n = what.n, blocks = ceil_div(m, block_rows);
-  std::vector<HostMatrix<double>> sums;
-  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t)
-    sums.push_back(HostMatrix<double>::zeros(n, n));
-  std::atomic<index_t> next = 0;
-  std::vector<std::jthread> team;
-  for (HostMatrix<double>& sum : sums)
-    team.emplace_back([&] {
-      HostMatrix<double> block(block_rows, n);
-      for (index_t b = next++; b < blocks; b = next++) {
-        const index_t first = b * block_rows, rows = std::min(block_rows, m - first);
-        for (index_t j = 0; j < n; ++j)
-          for (index_t i = 0; i < rows; ++i) {
-            const T x = element(first + i, j);
-            block(i, j) = static_cast<double>(x);
-            if (a != nullptr) a[first + i + j * m] = x;
-          }
-        blas::gemm<double>(Op::transpose, Op::none, n, n, rows, 1, block.data(), block_rows, block.data(), block_rows,
-                           1, sum.data(), n);
-      }
-    });
-  team.clear();
+  const index_t m = what.m, n = what.n, blocks = ceil_div(m, block_rows), shares = all_cores();
+  std::vector<HostMatrix<double>> sums(static_cast<std::size_t>(shares));
+  parallel_for(shares, [&](index_t share) {
+    HostMatrix<double>& sum = sums[static_cast<std::size_t>(share)] = HostMatrix<double>::zeros(n, n);
+    HostMatrix<double> block(block_rows, n);
+    for (index_t b = share; b < blocks; b += shares) {
+      const index_t first = b * block_rows, rows = std::min(block_rows, m - first);
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < rows; ++i) {
+          const T x = element(first + i, j);
+          block(i, j) = static_cast<double>(x);
+          if (a != nullptr) a[first + i + j * m] = x;
+        }
+      blas::gemm<double>(Op::transpose, Op::none, n, n, rows, 1, block.data(), block_rows, block.data(), block_rows, 1,
+                         sum.data(), n);
+    }
+  });
   for (std::size_t t = 1; t < sums.size(); ++t)
     for (index_t x = 0; x < n * n; ++x) sums[0].data()[x] += sums[t].data()[x];
   return std::move(sums[0]);

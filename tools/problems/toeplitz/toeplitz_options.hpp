@@ -18,7 +18,7 @@ struct ToeplitzInput {
 
   void add_to(CLI::App& app);
   /// Checks the kind, and sets n from the file or to `default_n`. Throws ArgumentError and FileError.
-  void settle(index_t default_n);
+  void resolve(index_t default_n);
   /// Returns t, n x 1. Throws ArgumentError if the file does not hold a vector.
   template <class T>
   HostMatrix<T> load(std::uint64_t seed) const;

@@ -1,5 +1,7 @@
 #include "tools/problems/tridiagonal/tridiag_data.hpp"
 
+#include <tesela/tiles/parallel_for.hpp>
+
 #include <cmath>
 #include <mutex>
 
@@ -63,7 +65,7 @@ double TridiagData<T>::residual(SystemsIn systems, const T* x) const {
   std::mutex mutex;
   if (what_.batch == 1) {
     Norms all;
-    on_all_cores(what_.n, [&](index_t first, index_t last) {
+    parallel_for(what_.n, [&](index_t first, index_t last) {
       const Norms part = system(0).norms(first, last);
       const std::lock_guard lock(mutex);
       all.add(part);
@@ -71,7 +73,7 @@ double TridiagData<T>::residual(SystemsIn systems, const T* x) const {
     return all.relative();
   }
   double worst = 0;
-  on_all_cores(what_.batch, [&](index_t first, index_t last) {
+  parallel_for(what_.batch, [&](index_t first, index_t last) {
     double mine = 0;
     for (index_t s = first; s < last; ++s) raise(mine, system(s).norms(0, what_.n).relative());
     const std::lock_guard lock(mutex);

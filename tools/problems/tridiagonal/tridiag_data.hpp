@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace tesela::bench {
@@ -91,16 +90,6 @@ class TridiagSolver {
 
 template <class T>
 using TridiagSolvers = std::vector<std::unique_ptr<TridiagSolver<T>>>;
-
-/// Calls f(first, last) for pieces of 0 … count - 1 side by side, one for each core.
-template <class F>
-void on_all_cores(index_t count, F f) {
-  const index_t size = std::max<index_t>(ceil_div(count, std::max(1u, std::thread::hardware_concurrency())), 1);
-  std::vector<std::jthread> team;
-  for (index_t first = size; first < count; first += size)
-    team.emplace_back([=] { f(first, std::min(first + size, count)); });
-  if (count > 0) f(index_t{0}, std::min(size, count));
-}
 
 extern template class TridiagData<float>;
 extern template class TridiagData<double>;

@@ -49,24 +49,24 @@ struct TridiagTiles {
 
 /// Tiling of a block: equations and systems per tile. With one_matrix each matrix is solved separately, with all its
 /// right-hand sides in one tile.
-struct TridiagCut {
+struct TridiagTiling {
   index_t along = 1, across = 1;
   bool one_matrix = false;
 };
 
 /// A block's tiles, and its parts that are solved one by one: the whole block, or its matrices.
 template <class T>
-struct CutBlock {
+struct TiledBlock {
   TridiagTiles<T> whole;
   std::vector<TridiagTiles<T>> parts;
 };
 template <class T>
-CutBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, const TridiagCut& how);
+TiledBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, const TridiagTiling& how);
 
 /// Inserts tasks that generate A, and B at random or as A times a known X, unless they were read from files. The
 /// numbers depend only on the block's seed, not on its tiles.
 template <class T>
-void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block, const CutBlock<T>& tiles);
+void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block, const TiledBlock<T>& tiles);
 
 /// Largest errors over all systems; the forward error only if X is known.
 struct TridiagChecks {
