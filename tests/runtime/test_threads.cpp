@@ -30,14 +30,6 @@ struct UseScratch {
   }
 };
 
-struct Judge {
-  static constexpr auto name = "test_judge";
-  struct Args {
-    int info = 0;
-  };
-  static void cpu(const Args& args, Out<int> status) { *status.data = args.info; }
-};
-
 /// Throws if the condition is false; Catch2's assertions may be used in one thread only.
 void require(bool condition, const char* what) {
   if (!condition) throw std::runtime_error(what);
@@ -127,7 +119,7 @@ CORES_TEST_CASE("several threads use kernels, statuses, scratch and reductions a
         g.insert<UseScratch>({}, A(0, 0), g.scratch<double>(1, 1), x(0, 0));
         g.insert<Contribute<double>>({2}, reduced(0, 0));
       }
-      g.insert<Judge>({round + 1}, status);
+      g.insert<ReportInfo>({round + 1}, status);
       require(g.wait().info == 100 * thread + round + 1, "a status");
       require(value_of(x(0, 0)) == 19, "scratch");
       require(value_of(reduced(0, 0)) == 20, "a reduction");
@@ -172,7 +164,7 @@ TEST_CASE("a graph waits only for its own tasks") {
     Graph g(runtime, options);
     const Tile<int> status = g.status();
     for (int i = 0; i < 10; ++i) g.insert<Affine<int>>({1, 1}, A(1, 0));
-    g.insert<Judge>({3}, status);
+    g.insert<ReportInfo>({3}, status);
     g.bring_home(A(1, 0));
     if (!destroy) CHECK(g.wait().info == 3);
   }
