@@ -2,7 +2,6 @@
 
 #include "tests/support/least_squares.hpp"
 #include <tesela/algorithms/least_squares/glm.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 
 /// General linear models with LAPACK's and our solutions.
@@ -11,14 +10,6 @@ namespace tesela::test {
 struct Model {
   Matrix a, b, y;  // y = A x + B u
 };
-
-inline Matrix product(Op op, const Matrix& a, const Matrix& x) {
-  const Shape s = apply(op, a.shape());
-  Matrix y = Matrix::zeros(s.rows, x.cols());
-  if (y.size() > 0 && s.cols > 0)
-    blas::gemm(op, Op::none, s.rows, x.cols(), s.cols, 1.0, a.data(), a.ld(), x.data(), x.ld(), 0.0, y.data(), y.ld());
-  return y;
-}
 
 inline Matrix sum(const Matrix& a, const Matrix& b, double factor = 1) {
   return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return a(i, j) + factor * b(i, j); });

@@ -12,22 +12,6 @@ namespace {
 
 using Answer = ConstrainedLeastSquares<double>;
 
-Matrix product(const Matrix& a, const Matrix& b) {
-  return made(a.rows(), b.cols(), [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t k = 0; k < a.cols(); ++k) sum += a(i, k) * b(k, j);
-    return sum;
-  });
-}
-
-Matrix transposed(const Matrix& a) {
-  return made(a.cols(), a.rows(), [&](index_t i, index_t j) { return a(j, i); });
-}
-
-Matrix difference(const Matrix& a, const Matrix& b) {
-  return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return a(i, j) - b(i, j); });
-}
-
 Matrix times(const Matrix& a, int e) {
   return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return std::ldexp(a(i, j), e); });
 }

@@ -34,15 +34,6 @@ Answer by_covariance(const Matrix& a, const Matrix& b, const Matrix& s, TileShap
 }
 
 /// Returns F F^T, or F^T F.
-Matrix gram(const Matrix& f, bool transposed = false) {
-  const index_t m = transposed ? f.cols() : f.rows(), k = transposed ? f.rows() : f.cols();
-  return made(m, m, [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t l = 0; l < k; ++l) sum += transposed ? f(l, i) * f(l, j) : f(i, l) * f(j, l);
-    return sum;
-  });
-}
-
 /// Returns x and ||u|| by LAPACK.
 Reference by_lapack(const Matrix& a, const Matrix& b, const Matrix& f) {
   const index_t m = a.rows(), n = a.cols(), p = f.cols();

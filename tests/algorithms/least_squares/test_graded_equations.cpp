@@ -34,14 +34,6 @@ Matrix regular(index_t m, index_t p, std::uint64_t seed) {
   return made(m, p, [&](index_t i, index_t j) { return noise(i, j) + (i == j ? 2 : 0); });
 }
 
-Matrix gram(const Matrix& f) {
-  return made(f.rows(), f.rows(), [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t l = 0; l < f.cols(); ++l) sum += f(std::min(i, j), l) * f(std::max(i, j), l);
-    return sum;
-  });
-}
-
 /// Returns the largest relative error of an unknown.
 double worst_of(const Matrix& x, const Matrix& reference) {
   REQUIRE(x.shape() == reference.shape());

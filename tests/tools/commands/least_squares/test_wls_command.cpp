@@ -22,10 +22,6 @@ std::string file(const TemporaryFolder& folder, const std::string& name, const M
   return folder / name;
 }
 
-Matrix identity(index_t m) {
-  return made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
-}
-
 Matrix answer(const TemporaryFolder& folder, const Command& command, const Words& options) {
   command(options + Words{"--out", folder / "x.npy"});
   return read_matrix<double>(folder / "x.npy");
