@@ -151,6 +151,7 @@ KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, dou
   check_row_update<T>(runtime, Op::transpose, false);
   check_row_update<T>(runtime, Op::none, false);
   check_row_update<T>(runtime, Op::transpose, true);
+  if (runtime == nullptr) return;
   check<TestType>(runtime, 1100, 300, 20, Pivoting::tournament);
   check<TestType>(runtime, 1300, 1050, 20, Pivoting::none, 70);
 }
@@ -216,7 +217,8 @@ void check_all(Runtime* runtime, std::vector<index_t> orders) {
 }  // namespace
 
 KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", float, double) {
-  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513, 700, 1100});
+  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513});
+  if (runtime != nullptr) check_all<TestType>(runtime, {700, 1100});
 }
 
 GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", float, double) {

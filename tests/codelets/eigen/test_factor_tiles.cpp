@@ -196,7 +196,8 @@ void check_pivots(Runtime* runtime) {
 
 KERNEL_TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor", "", float, double) {
   check_pivots(runtime);
-  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 257, 300, 513, 1300});
+  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 257, 300});
+  if (runtime != nullptr) check_all<TestType>(runtime, {513, 1300});
 }
 
 GPU_TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor under a sanitizer", "[sanitize]", float, double) {

@@ -183,7 +183,7 @@ void check_all(Runtime* runtime) {
 
 KERNEL_TEMPLATE_TEST_CASE("columns of a merge are selected, rotated, multiplied and placed", "", float, double) {
   check_all<TestType>(runtime);
-  check_columns<TestType>(runtime, {2000, 2100}, 900, 512, 500, 400, 300);
+  if (runtime != nullptr) check_columns<TestType>(runtime, {2000, 2100}, 900, 512, 500, 400, 300);
 }
 
 TEMPLATE_TEST_CASE("columns of a merge are processed by tasks on cores", "", float, double) {
