@@ -1,14 +1,12 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace tesela::test {
 

@@ -1,12 +1,8 @@
+#include "tests/support/test.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <random>
-#include <string>
 
 using namespace tesela;
 using Catch::Matchers::ContainsSubstring;

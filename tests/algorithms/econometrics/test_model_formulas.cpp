@@ -1,12 +1,8 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
-#include <limits>
 #include <random>
 
 using namespace tesela;

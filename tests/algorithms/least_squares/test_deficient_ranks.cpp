@@ -2,12 +2,6 @@
 #include <tesela/host/lapack.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;

@@ -3,22 +3,10 @@
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
-#include <vector>
+#include <tesela/host/lapack.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
-
-extern "C" {
-void dggglm_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, double*, double*,
-             double*, const int*, int*);
-}
 
 namespace {
 
@@ -46,28 +34,15 @@ Answer by_covariance(const Matrix& a, const Matrix& b, const Matrix& s, TileShap
 }
 
 /// Returns F F^T, or F^T F.
-Matrix gram(const Matrix& f, bool transposed = false) {
-  const index_t m = transposed ? f.cols() : f.rows(), k = transposed ? f.rows() : f.cols();
-  return made(m, m, [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t l = 0; l < k; ++l) sum += transposed ? f(l, i) * f(l, j) : f(i, l) * f(j, l);
-    return sum;
-  });
-}
-
 /// Returns x and ||u|| by LAPACK.
-Reference lapack(const Matrix& a, const Matrix& b, const Matrix& f) {
-  const int m = static_cast<int>(a.rows()), n = static_cast<int>(a.cols()), p = static_cast<int>(f.cols()),
-            ld = std::max(m, 1), lwork = 20000;
-  Reference result{Matrix(n, b.cols()), {}, n};
-  std::vector<double> work(20000), u(static_cast<std::size_t>(p) + 1), x(static_cast<std::size_t>(n) + 1);
+Reference by_lapack(const Matrix& a, const Matrix& b, const Matrix& f) {
+  const index_t m = a.rows(), n = a.cols(), p = f.cols();
+  Reference result{Matrix(n, b.cols()), {}, static_cast<int>(n)};
+  std::vector<double> u(static_cast<std::size_t>(p));
   for (index_t k = 0; k < b.cols(); ++k) {
-    Matrix of_a = a.clone(), of_f = f.clone();
-    std::vector<double> d(&b(0, k), &b(0, k) + m);
-    int info = 0;
-    dggglm_(&m, &n, &p, of_a.data(), &ld, of_f.data(), &ld, d.data(), x.data(), u.data(), work.data(), &lwork, &info);
-    REQUIRE(info == 0);
-    std::copy_n(x.data(), n, &result.X(0, k));
+    Matrix of_a = a.clone(), of_f = f.clone(), d = b.clone();
+    REQUIRE(lapack::ggglm(m, n, p, of_a.data(), of_a.ld(), of_f.data(), of_f.ld(), &d(0, k), &result.X(0, k),
+                          u.data()) == 0);
     double sum = 0;
     for (index_t i = 0; i < p; ++i) sum = std::hypot(sum, u[static_cast<std::size_t>(i)]);
     result.residual_norms.push_back(sum);
@@ -105,11 +80,11 @@ TEST_CASE("problems with a well-conditioned factor are whitened and agree with d
       CHECK(answer.status == SolveStatus::ok);
       CHECK(answer.path == (m == 1 ? CovariancePath::rows : CovariancePath::whitened));
       CHECK(answer.factor_condition >= 1);
-      require_agreement(answer, lapack(a, b, f), 1e-10);
+      require_agreement(answer, by_lapack(a, b, f), 1e-10);
       const Answer same = by_covariance(a, b, gram(f), tile);
       CHECK(same.status == SolveStatus::ok);
       CHECK(same.covariance_rank == m);
-      require_agreement(same, lapack(a, b, f), 1e-9);
+      require_agreement(same, by_lapack(a, b, f), 1e-9);
     }
 }
 
@@ -119,7 +94,7 @@ TEST_CASE("problems with an ill-conditioned factor are solved as a model and agr
   const Answer answer = by_factor(a, b, f);
   CHECK(answer.path == CovariancePath::model);
   CHECK(answer.status == SolveStatus::ok);
-  require_agreement(answer, lapack(a, b, f), 1e-6);
+  require_agreement(answer, by_lapack(a, b, f), 1e-6);
   CHECK(by_covariance(a, b, gram(conditioned(m, 3e6, 3))).path == CovariancePath::model);
 }
 
@@ -157,7 +132,7 @@ TEST_CASE("a singular covariance is solved as a model with constraints, which ma
   CHECK(answer.path == CovariancePath::model);
   CHECK(answer.covariance_rank == p);
   CHECK(answer.status == SolveStatus::ok);
-  require_agreement(answer, lapack(a, b, f), 1e-7);
+  require_agreement(answer, by_lapack(a, b, f), 1e-7);
 
   // Six errors and six unknowns for fifty observations: most right-hand sides are inconsistent.
   const Matrix few = random(m, 6, 3);
@@ -290,7 +265,7 @@ TEST_CASE("generalized least squares agrees on a GPU", "[gpu][sanitize]") {
   for (const Matrix& f : {full.clone(), only(full, false), conditioned(90, 1e9, 3)}) {
     const Answer answer = by_factor(a, b, f);
     CHECK(answer.status == SolveStatus::ok);
-    require_agreement(answer, lapack(a, b, f), answer.path == CovariancePath::model ? 1e-6 : 1e-10);
+    require_agreement(answer, by_lapack(a, b, f), answer.path == CovariancePath::model ? 1e-6 : 1e-10);
   }
-  require_agreement(by_covariance(a, b, gram(full)), lapack(a, b, full), 1e-9);
+  require_agreement(by_covariance(a, b, gram(full)), by_lapack(a, b, full), 1e-9);
 }

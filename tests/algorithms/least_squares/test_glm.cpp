@@ -3,8 +3,6 @@
 #include "tests/support/quadruple.hpp"
 #include <tesela/host/minimum_norm.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 

@@ -4,9 +4,6 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 
 #include <array>
-#include <cmath>
-#include <string>
-#include <vector>
 
 // Equations with correlated errors whose standard deviations differ by up to 24 orders of magnitude.
 
@@ -35,14 +32,6 @@ Matrix with_rows(const Matrix& a, const std::vector<double>& exponents) {
 Matrix regular(index_t m, index_t p, std::uint64_t seed) {
   const Matrix noise = random(m, p, seed);
   return made(m, p, [&](index_t i, index_t j) { return noise(i, j) + (i == j ? 2 : 0); });
-}
-
-Matrix gram(const Matrix& f) {
-  return made(f.rows(), f.rows(), [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t l = 0; l < f.cols(); ++l) sum += f(std::min(i, j), l) * f(std::max(i, j), l);
-    return sum;
-  });
 }
 
 /// Returns the largest relative error of an unknown.

@@ -2,9 +2,6 @@
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <optional>
 
 using namespace tesela;

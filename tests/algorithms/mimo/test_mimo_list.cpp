@@ -2,11 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/mimo_list.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;

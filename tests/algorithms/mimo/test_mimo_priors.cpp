@@ -2,10 +2,6 @@
 #include "tests/support/mimo_soft.hpp"
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 

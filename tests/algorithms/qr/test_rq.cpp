@@ -3,8 +3,6 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 
@@ -14,21 +12,6 @@ void dgelqf_(const int*, const int*, double*, const int*, double*, double*, cons
 }
 
 namespace {
-
-Matrix product(Op op_a, const Matrix& a, Op op_b, const Matrix& b) {
-  const auto at = [](Op op, const Matrix& x, index_t i, index_t j) { return op == Op::none ? x(i, j) : x(j, i); };
-  const index_t k = apply(op_a, a.shape()).cols;
-  REQUIRE(apply(op_b, b.shape()).rows == k);
-  return made(apply(op_a, a.shape()).rows, apply(op_b, b.shape()).cols, [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t l = 0; l < k; ++l) sum += at(op_a, a, i, l) * at(op_b, b, l, j);
-    return sum;
-  });
-}
-
-Matrix identity(index_t n) {
-  return made(n, n, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
-}
 
 Matrix contents(const TileMatrix<double>& A) {
   Matrix a(A.m(), A.n());

@@ -1,3 +1,4 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/givens/givens_plan.hpp>
@@ -6,14 +7,9 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cctype>
-#include <limits>
 #include <sstream>
-#include <string>
-#include <vector>
 
 using namespace tesela;
 using Catch::Approx;

@@ -10,16 +10,8 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
-#include <string>
-#include <vector>
 
 // A power of two in the input scales the output exactly and changes no bit otherwise.
 

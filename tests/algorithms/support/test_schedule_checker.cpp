@@ -9,7 +9,6 @@
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("the checker finds the error in the printed PGS-2") {
   Schedule s{"pgs2", 6, 5, {0, 1, 2, 3, 4}, {}};

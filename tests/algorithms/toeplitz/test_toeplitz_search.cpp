@@ -1,3 +1,4 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/internal/dense_halves.hpp>
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
 #include <tesela/algorithms/toeplitz/internal/spectrum_slices.hpp>
@@ -6,10 +7,6 @@
 #include <tesela/algorithms/toeplitz/internal/toeplitz_vectors.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 // The parts of toeplitz_spectrum, tested on second differences: 2 - 2 cos(k pi / (n + 1)), k = 1 ... n.

@@ -1,16 +1,9 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/eigen/merge.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -188,8 +181,9 @@ void check_all(Runtime* runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("columns of a merge are selected, rotated, multiplied and placed", "", float, double) {
-  check_all<TestType>(nullptr);
+KERNEL_TEMPLATE_TEST_CASE("columns of a merge are selected, rotated, multiplied and placed", "", float, double) {
+  check_all<TestType>(runtime);
+  if (runtime != nullptr) check_columns<TestType>(runtime, {2000, 2100}, 900, 512, 500, 400, 300);
 }
 
 TEMPLATE_TEST_CASE("columns of a merge are processed by tasks on cores", "", float, double) {
@@ -197,16 +191,7 @@ TEMPLATE_TEST_CASE("columns of a merge are processed by tasks on cores", "", flo
   check_all<TestType>(&runtime);
 }
 
-TEMPLATE_TEST_CASE("columns of a merge are processed on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime);
-  check_columns<TestType>(&runtime, {2000, 2100}, 900, 512, 500, 400, 300);
-}
-
-TEMPLATE_TEST_CASE("columns of a merge are processed under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("columns of a merge are processed under a sanitizer", "[sanitize]", float, double) {
   check_columns<TestType>(&runtime, {40, 30}, 30, 7, 20, 10, 12);
   check_rows_and_places<TestType>(&runtime, 30, 12, 5);
   check_product<TestType>(&runtime, 5, 0, 4, 1);

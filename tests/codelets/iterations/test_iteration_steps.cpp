@@ -7,10 +7,7 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
 #include <barrier>
-#include <cmath>
 #include <thread>
 
 using namespace tesela;

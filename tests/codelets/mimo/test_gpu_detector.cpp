@@ -5,11 +5,6 @@
 #include <tesela/codelets/mimo/internal/nway_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/paths_subwarp_body.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <limits>
-#include <vector>
-
 // The hard decisions of GPU lanes and threads (gpu_detector_kbest.cu, _linear.cu, _nway.cu), run on a core and
 // compared with Detector.
 

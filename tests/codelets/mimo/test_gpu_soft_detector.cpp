@@ -3,11 +3,7 @@
 #include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/codelets/mimo/internal/linear_subwarp_body.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
 #include <optional>
-#include <vector>
 
 // The likelihoods of GPU threads (gpu_soft_detector.cu), run on a core and compared with SoftDetector.
 

@@ -2,12 +2,6 @@
 #include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/codelets/mimo/internal/paired_level_search_body.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 // The search of GPU lanes for few streams in single precision (sphere_search_paired_levels.cu), run on a core and
 // compared with sd.
 

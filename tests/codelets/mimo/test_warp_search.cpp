@@ -1,11 +1,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <vector>
-
 // The search of a warp in the tree of one signal (sphere_search.cu), run lane by lane on a core.
 
 using namespace tesela;

@@ -1,13 +1,8 @@
 #include "tests/support/long_tridiagonal.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using test::LongTridiagonal;

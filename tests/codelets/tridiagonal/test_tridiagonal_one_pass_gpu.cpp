@@ -3,13 +3,7 @@
 #include "tools/peers/device.hpp"
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
-#include <vector>
 
 #if TESELA_HAVE_CUDA
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_launch.hpp>

@@ -1,18 +1,13 @@
 // A report that cannot be written gives exit code 3 and one line on standard error.
 
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/trace.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <algorithm>
 #include <tuple>
 
 using namespace tesela::test;
 namespace fs = std::filesystem;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,11 +1,7 @@
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include "tools/bench/harness/row_chart.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,7 +9,6 @@ using namespace tesela;
 using namespace tesela::test;
 using bench::Chart;
 using bench::Row;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,15 +1,10 @@
+#include "tests/support/test.hpp"
 #include "tools/problems/dense/gemm_data.hpp"
 #include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
-#include <cmath>
 
 using namespace tesela;
 

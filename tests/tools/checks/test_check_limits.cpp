@@ -1,3 +1,4 @@
+#include "tests/support/test.hpp"
 #include "tools/app/report.hpp"
 #include "tools/checks/eig_error.hpp"
 #include "tools/checks/factor_error.hpp"
@@ -7,17 +8,12 @@
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <regex>
 #include <set>
 #include <sstream>
-#include <string>
 
 // No check of a command may have a limit that accepts a useless result as "ok".
 

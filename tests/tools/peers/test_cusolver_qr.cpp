@@ -4,12 +4,6 @@
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 
 TEMPLATE_TEST_CASE("cuSOLVER's Q can be applied in blocks of reflectors", "[gpu]", float, double) {

@@ -1,11 +1,8 @@
 #include "tests/support/mimo_command.hpp"
+#include "tests/support/test.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <complex>
 #include <fstream>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;

@@ -1,17 +1,14 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <tuple>
 
 // `tesela qr` of distributed matrices: trees across ranks, files, and the memory of each rank.
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

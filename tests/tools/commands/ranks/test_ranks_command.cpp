@@ -1,19 +1,16 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/topology.hpp>
 
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <fstream>
-#include <limits>
 #include <set>
 #include <tuple>
 
 // Commands under mpirun give the numbers, files and report of one process once.
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,22 +1,18 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
+#include <tesela/codelets/dense/row_gram.hpp>
 #include <tesela/codelets/dense/row_update.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <array>
 
 using namespace tesela;
 using namespace tesela::kernels;
-using test::run_kernel;
+using namespace tesela::test;
 
 namespace {
 
@@ -144,8 +140,10 @@ void check_row_update(Runtime* runtime, Op op, bool symmetric) {
   CHECK(worst <= 50 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-template <class T>
-void check_all(Runtime* runtime) {
+}  // namespace
+
+KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, double) {
+  using T = TestType;
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     for (const auto& [m, w, row] :
          {std::tuple{1, 1, 0}, {5, 1, 2}, {40, 32, 8}, {40, 33, 0}, {100, 64, 36}, {300, 70, 11}, {700, 97, 30}})
@@ -153,27 +151,124 @@ void check_all(Runtime* runtime) {
   check_row_update<T>(runtime, Op::transpose, false);
   check_row_update<T>(runtime, Op::none, false);
   check_row_update<T>(runtime, Op::transpose, true);
+  if (runtime == nullptr) return;
+  check<TestType>(runtime, 1100, 300, 20, Pivoting::tournament);
+  check<TestType>(runtime, 1300, 1050, 20, Pivoting::none, 70);
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor on a core", "", float, double) {
-  check_all<TestType>(nullptr);
-}
-
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime);
-  check<TestType>(&runtime, 1100, 300, 20, Pivoting::tournament);
-  check<TestType>(&runtime, 1300, 1050, 20, Pivoting::none, 70);
-}
-
-TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[sanitize]", float, double) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
     check<TestType>(&runtime, 100, 70, 11, pivoting);
   check<TestType>(&runtime, 600, 33, 0, Pivoting::tournament);
   check_row_update<TestType>(&runtime, Op::none, false);
+}
+
+namespace {
+
+/// Checks op(R) X = B to a few n eps for an R whose rows differ in size by 2^span.
+template <class T>
+void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
+  CAPTURE(n, columns, op, span);
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  const Generator<T> random{Pattern::uniform, 3, -1, 1};
+  const auto power = [&](index_t i) { return static_cast<int>(i * span / n); };
+  const index_t height = std::min(n, inverted_block);
+  HostMatrix<T> r(n, n), v(height, n), x(n, columns), work(inverted_block, columns);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      const T element = i == j ? 2 * std::sqrt(static_cast<T>(n)) + random(i, j) : random(i, j);
+      r(i, j) = i <= j ? std::ldexp(element, power(i)) : nan;  // elements below the diagonal must not be read
+    }
+  for (index_t j = 0; j < columns; ++j)
+    for (index_t i = 0; i < n; ++i) x(i, j) = random(i, n + j);
+  const HostMatrix<T> b = x.clone();
+  const In<T> factor{{r.data(), n, n, n}};
+  run_kernel<InvertBlocks<T>>(runtime, {}, factor, Out<T>{{v.data(), height, n, height}});
+  run_kernel<BlockTrsm<T>>(runtime, {op}, factor, In<T>{{v.data(), height, n, height}},
+                           InOut<T>{{x.data(), n, columns, n}},
+                           Scratch<T>{{work.data(), inverted_block, columns, inverted_block}});
+  double worst = 0;
+  for (index_t j = 0; j < columns; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      double sum = -static_cast<double>(b(i, j)), size = std::abs(sum);
+      for (index_t k = op == Op::none ? i : 0; k < (op == Op::none ? n : i + 1); ++k) {
+        const double term = static_cast<double>(op == Op::none ? r(i, k) : r(k, i)) * static_cast<double>(x(k, j));
+        sum += term;
+        size += std::abs(term);
+      }
+      const double error = std::abs(sum) / size;
+      worst = !(error <= worst) ? error : worst;
+    }
+  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  CAPTURE(worst / eps);
+  CHECK(worst <= 4 * static_cast<double>(n + 8) * eps);
+}
+
+template <class T>
+void check_all(Runtime* runtime, std::vector<index_t> orders) {
+  for (const index_t n : orders)
+    for (const Op op : {Op::none, Op::transpose})
+      for (const int span : {0, -40}) {
+        check<T>(runtime, op, n, 1, span);
+        check<T>(runtime, op, n, 19, span);
+      }
+}
+
+}  // namespace
+
+KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", float, double) {
+  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513});
+  if (runtime != nullptr) check_all<TestType>(runtime, {700, 1100});
+}
+
+GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", float, double) {
+  for (const Op op : {Op::none, Op::transpose}) {
+    check<TestType>(&runtime, op, 100, 3, 0);
+    check<TestType>(&runtime, op, 530, 3, 0);
+  }
+}
+
+namespace {
+
+void check(Runtime* runtime, Shape c, const RowGram<double>::Args& args) {
+  const index_t m = 20 + std::max(args.row + c.rows, args.other_row + c.cols - args.column);
+  const Generator<double> random{Pattern::uniform, 3, -1, 1};
+  std::array<HostMatrix<double>, 2> a{HostMatrix<double>(m, 3), HostMatrix<double>(m, 2)};
+  std::vector<In<double>> tiles;
+  for (HostMatrix<double>& one : a) {
+    for (index_t j = 0; j < one.cols(); ++j)
+      for (index_t i = 0; i < m; ++i) one(i, j) = random(i, j + 10 * std::ssize(tiles));
+    tiles.push_back({{one.data(), m, one.cols(), m}});
+  }
+  HostMatrix<double> found(c.rows, c.cols);
+  std::fill_n(found.data(), found.size(), std::numeric_limits<double>::quiet_NaN());
+  run_kernel<RowGram<double>>(runtime, args, Out<double>{{found.data(), c.rows, c.cols, c.rows}},
+                              std::span<const In<double>>(tiles));
+  double most = 0;
+  bool zeros = true;
+  for (index_t j = 0; j < c.cols; ++j)
+    for (index_t i = 0; i < c.rows; ++i) {
+      const index_t row = args.row + i, other = args.other_row + j - args.column;
+      double sum = -found(i, j);
+      for (const HostMatrix<double>& one : a)
+        for (index_t k = 0; k < one.cols() && j >= args.column; ++k) sum += one(row, k) * one(other, k);
+      if (j < args.column || other < args.row + i / gram_strip * gram_strip)
+        zeros = zeros && found(i, j) == 0;
+      else
+        most = std::isfinite(sum) ? std::max(most, std::abs(sum)) : INFINITY;
+    }
+  CAPTURE(c.rows, c.cols, args.row, args.other_row, args.column);
+  CHECK(zeros);
+  CHECK(most <= 1e-14);
+}
+
+}  // namespace
+
+KERNEL_TEST_CASE("products of rows are correct at and right of the diagonal", "[sanitize]") {
+  check(runtime, {40, 70}, {5, 5, 0});
+  check(runtime, {40, 70}, {25, 25, 20});
+  check(runtime, {40, 70}, {5, 45, 0});
+  check(runtime, {40, 30}, {60, 5, 0});
+  check(runtime, {2100, 2130}, {7, 7, 0});
+  check(runtime, {2100, 90}, {7, 2080, 15});
 }
