@@ -39,7 +39,11 @@ class RestoredMatrix {
     return on_host(runtime, a, shape, tile, std::max<index_t>(shape.rows, 1));
   }
   const TileMatrix<T>& on_host(Runtime& runtime, T* a, Shape shape, TileShape tile, index_t ld) {
-    return working_.emplace(TileMatrix<T>::map_block_cyclic(runtime, a, shape.rows, shape.cols, ld, tile, "A"));
+    return working_.emplace(TileMatrix<T>::map(runtime, a, shape.rows, shape.cols, ld, tile, "A"));
+  }
+  /// Maps this rank's part of a matrix.
+  const TileMatrix<T>& on_ranks(Runtime& runtime, T* local, Shape whole, TileShape tile, index_t ld) {
+    return working_.emplace(TileMatrix<T>::map_block_cyclic(runtime, local, whole.rows, whole.cols, ld, tile, "A"));
   }
   /// Must be called before the user's memory is written.
   void release() { working_.reset(); }

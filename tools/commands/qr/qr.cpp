@@ -155,6 +155,7 @@ int run_qr(Options o) {
   const MemoryMeter meter;
   std::optional<PausedWorkers> paused(std::in_place);
   QrProblem<T> problem{o.method, o.tile, {o.m, o.n}, o.common.seed, runtime ? &*runtime : nullptr};
+  problem.in_parts = part.has_value();
   problem.a = operand<T>(o, problem.runtime, part);
   problem.work = HostMatrix<T>(problem.a.rows(), problem.a.cols());
   paused.reset();

@@ -42,7 +42,10 @@ void QrProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles) {
   }
   matrix.release();
   restore();
-  matrix.on_host(*runtime, work.data(), shape, tiles, work.ld());
+  if (in_parts)
+    matrix.on_ranks(*runtime, work.data(), shape, tiles, work.ld());
+  else
+    matrix.on_host(*runtime, work.data(), shape, tiles);
 }
 
 namespace {
@@ -113,7 +116,7 @@ Solver<QrFactors<T>> by_graph(QrProblem<T>& p, TileShape tile, const Factor& fac
 template <class T>
 std::vector<index_t> staircase(const QrProblem<T>& p, TileShape tile) {
   if (p.resident) return {};
-  return p.in_parts() ? column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile)) : column_ends(p.a);
+  return p.in_parts ? column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile)) : column_ends(p.a);
 }
 
 template <class T>
@@ -278,7 +281,7 @@ std::optional<index_t> checked_columns(Shape a) {
 
 template <class T>
 QrCheck<T>::QrCheck(const QrProblem<T>& p, const QrFactors<T>& f, std::optional<index_t> columns) : a_(&p.a), r_(f.r) {
-  if (p.in_parts()) {
+  if (p.in_parts) {
     const BlockCyclic part(*p.runtime, p.shape, f.tile),
         of_q(*p.runtime, {p.shape.rows, columns.value_or(3 * vectors)}, f.tile);
     const QrPartsSample<T> sample(*p.runtime, part, *f.r, vectors, p.seed);

@@ -30,6 +30,7 @@ struct QrProblem {
   bool q_wanted = false;       ///< forming Q's first n columns is part of a timed run
   HostMatrix<T> a = {};        ///< A, or this rank's part of it; empty if A is resident and sampled()
   HostMatrix<T> work = {};     ///< A in a run, then its factors; empty if A is resident
+  bool in_parts = false;       ///< a and work are this rank's part
   HostMatrix<T> r = {};        ///< R of a method that forms Q in A's place
   bool resident = false;       ///< A is generated where the workers keep its tiles, and its factors stay there
   /// A matrix of more elements is checked on a sample of its columns.
@@ -37,7 +38,6 @@ struct QrProblem {
   std::optional<PinnedMemory> pinned = {};
 
   index_t order() const { return std::min(shape.rows, shape.cols); }
-  bool in_parts() const { return runtime != nullptr && runtime->ranks() > 1; }
   bool sampled() const { return shape.rows * shape.cols > checked_whole && shape.cols > sampled_columns; }
   /// Generates a uniform A for a benchmark, in page-locked memory or where the workers keep its tiles.
   void generate_uniform(bool on_workers);
