@@ -204,7 +204,7 @@ OlsSolver<T> by_gels(OlsProblem<T>& p) {
   return by_library(p, solve, [&p](LeastSquares<T>& answer) { judge_triangle(p, answer); });
 }
 
-/// Sets rank, condition and cut from singular values of A as it is.
+/// Sets rank, condition and cut from the singular values of A, whose columns are not scaled.
 template <class T>
 void judge_singular_values(const lapack::Gelsd<T>& found, LeastSquares<T>& answer) {
   const auto& s = found.singular_values;

@@ -73,7 +73,7 @@ struct OlsProblem {
 template <class T>
 std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table();
 
-/// The measured errors of a solution, from A and B as they were given.
+/// The measured errors of a solution for the original A and B.
 template <class T>
 struct OlsErrors {
   typename kernels::NormalResidual<T>::Result residual;

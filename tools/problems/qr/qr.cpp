@@ -312,8 +312,8 @@ QrCheck<T>::QrCheck(const QrProblem<T>& p, const QrFactors<T>& f, std::optional<
   }
 }
 
-/// Reads four times four neighbouring columns of R, each group in its quarter of A and the last in the last columns, to
-/// which every step contributes.
+/// Reads four groups of four neighbouring columns of R, each group from its quarter of A. Every step contributes to the
+/// last columns, which are always among them.
 template <class T>
 void QrCheck<T>::sample_columns(const QrProblem<T>& p, const QrFactors<T>& f) {
   const auto [m, n] = p.shape;

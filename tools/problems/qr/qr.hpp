@@ -61,7 +61,7 @@ struct QrFactors {
   /// Writes Q's first columns; not set: multiply_q forms them from the identity.
   std::function<void(HostMatrix<T>& q, index_t columns)> form_q = {};
   TileShape tile = {};
-  nlohmann::json about = nlohmann::json::object();  ///< what the method chose, for reports
+  nlohmann::json about = nlohmann::json::object();  ///< choices of the method, for reports
   std::optional<index_t> rotations = {};
   std::string failure = {};  ///< why there are no factors
 };
