@@ -41,6 +41,10 @@ struct Padded {
   TileMatrix<T> map(Runtime& runtime, TileShape tile, const std::string& name = "A") const {
     return TileMatrix<T>::map(runtime, a.data(), m, n, ld, tile, name);
   }
+  /// Compares all bits, with the padding.
+  bool operator==(const Padded& other) const {
+    return m == other.m && a.size() == other.a.size() && std::memcmp(data(), other.data(), a.size() * sizeof(T)) == 0;
+  }
   /// Returns whether the padding has its bits.
   bool intact() const {
     for (index_t j = 0; j < n; ++j)
