@@ -18,7 +18,10 @@ struct Padded {
   std::vector<T> a;
 
   Padded(index_t rows, index_t cols, T value = nan_of<T>, index_t room = 3)
-      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + room), a(static_cast<std::size_t>(ld * cols), nan_of<T>) {
+      : m(rows),
+        n(cols),
+        ld(std::max<index_t>(rows, 1) + room),
+        a(static_cast<std::size_t>(ld * std::max<index_t>(cols, 1)), nan_of<T>) {
     for (index_t j = 0; j < n; ++j) std::fill_n(at(0, j), m, value);
   }
   /// Returns uniform numbers in [-1, 1].
