@@ -7,7 +7,6 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <cstring>
 #include <tesela.h>
 #include <type_traits>
 
@@ -30,11 +29,6 @@ Padded<T> symmetric(index_t n, std::uint64_t seed, double diagonal = 0) {
     for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
   for (index_t j = 0; j < n; ++j) a(j, j) += static_cast<T>(diagonal);
   return a;
-}
-
-template <class T>
-bool same_bits(const Padded<T>& a, const Padded<T>& b) {
-  return a.a.size() == b.a.size() && std::memcmp(a.data(), b.data(), a.a.size() * sizeof(T)) == 0;
 }
 
 /// Returns ||op(A) B - C||_F in double.

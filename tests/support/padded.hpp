@@ -18,7 +18,10 @@ struct Padded {
   std::vector<T> a;
 
   Padded(index_t rows, index_t cols, T value = nan_of<T>, index_t room = 3)
-      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + room), a(static_cast<std::size_t>(ld * cols), nan_of<T>) {
+      : m(rows),
+        n(cols),
+        ld(std::max<index_t>(rows, 1) + room),
+        a(static_cast<std::size_t>(ld * std::max<index_t>(cols, 1)), nan_of<T>) {
     for (index_t j = 0; j < n; ++j) std::fill_n(at(0, j), m, value);
   }
   /// Returns uniform numbers in [-1, 1].
@@ -40,6 +43,10 @@ struct Padded {
   }
   TileMatrix<T> map(Runtime& runtime, TileShape tile, const std::string& name = "A") const {
     return TileMatrix<T>::map(runtime, a.data(), m, n, ld, tile, name);
+  }
+  /// Compares all bits, with the padding.
+  bool operator==(const Padded& other) const {
+    return m == other.m && a.size() == other.a.size() && std::memcmp(data(), other.data(), a.size() * sizeof(T)) == 0;
   }
   /// Returns whether the padding has its bits.
   bool intact() const {
