@@ -1,6 +1,6 @@
 #pragma once
 
-// Every algorithm of Tesela, with all that writing another one needs.
+// All algorithms of Tesela, and everything for writing new ones.
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/factor_stages.hpp>
@@ -72,8 +72,9 @@
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
@@ -97,5 +98,5 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>

@@ -78,9 +78,9 @@ int main() {
     return std::abs(x(0, 0) - 1) < tolerance && std::abs(x(1, 0) - 1) < tolerance && std::abs(x(2, 0) + 2) < tolerance;
   };
   const bool met = std::abs(constrained.X(0, 0) - 1) < 1e-12 && std::abs(constrained.X(1, 0) - 1) < 1e-12;
-  return weighted.status == OlsStatus::ok && near(weighted.X, 0.05) && errors[0] > 0 && errors[0] < errors[2] && met &&
-                 constrained.status == LseStatus::ok && near(constrained.X, 0.5) &&
-                 correlated.status == OlsStatus::ok && near(correlated.X, 1)
+  return weighted.status == SolveStatus::ok && near(weighted.X, 0.05) && errors[0] > 0 && errors[0] < errors[2] &&
+                 met && constrained.status == SolveStatus::ok && near(constrained.X, 0.5) &&
+                 correlated.status == SolveStatus::ok && near(correlated.X, 1)
              ? 0
              : 1;
 }

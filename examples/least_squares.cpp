@@ -43,8 +43,8 @@ int main() {
   // The two equal columns share the coefficient that one of them has alone.
   const bool shared =
       std::abs(deficient.X(5, 0) - full.X(5, 0) / 2) < 1e-10 && std::abs(deficient.X(6, 0) - full.X(5, 0) / 2) < 1e-10;
-  const bool right = full.status == OlsStatus::ok && full.rank == 6 && full.residual_norms[0] < 1e-3 &&
-                     deficient.status == OlsStatus::rank_deficient && deficient.rank == 6 && shared &&
-                     wide.status == OlsStatus::ok && wide.rank == 3;
+  const bool right = full.status == SolveStatus::ok && full.rank == 6 && full.residual_norms[0] < 1e-3 &&
+                     deficient.status == SolveStatus::rank_deficient && deficient.rank == 6 && shared &&
+                     wide.status == SolveStatus::ok && wide.rank == 3;
   return right ? 0 : 1;
 }

@@ -9,7 +9,8 @@
 
 namespace tesela::kernels {
 
-/// Of an exponent whose bits are all set, one more at its end gives the sign's bit: one sum and one mask an element.
+/// Adds one at the end of the exponent's bits: if all of them are set, the sum sets the sign's bit. One addition and
+/// one mask per element.
 template <class T>
 bool all_finite(const T* x, index_t count) {
   using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;

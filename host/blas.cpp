@@ -12,14 +12,14 @@
 namespace tesela::blas {
 namespace {
 
-/// StarPU's workers are the threads: BLAS starts without its own.
+/// StarPU's workers are the threads: BLAS starts with one thread.
 const int initial = [] {
   openblas_set_num_threads(1);
   return 0;
 }();
 
-/// The counts of all Threads that live. Several threads of the program may hold one each, and end in any order.
-std::mutex wishes_mutex;
+/// Counts of all living Threads objects. Several threads of the program may hold one each, and end in any order.
+std::mutex thread_counts_mutex;
 std::multiset<int>& wishes() {
   static auto* const all = new std::multiset<int>;  // never destroyed: a thread may end after main
   return *all;
@@ -39,12 +39,12 @@ blasint narrow(index_t n) {
 }  // namespace
 
 Threads::Threads(int count) : count_(count) {
-  const std::lock_guard lock(wishes_mutex);
+  const std::lock_guard lock(thread_counts_mutex);
   wishes().insert(count);
   openblas_set_num_threads(*wishes().rbegin());
 }
 Threads::~Threads() {
-  const std::lock_guard lock(wishes_mutex);
+  const std::lock_guard lock(thread_counts_mutex);
   wishes().erase(wishes().find(count_));
   openblas_set_num_threads(wishes().empty() ? 1 : *wishes().rbegin());
 }

@@ -25,7 +25,7 @@ template <class T>
 void real_to_complex(index_t n, index_t count, const T* in, index_t ld_in, std::complex<T>* out, index_t ld_out);
 
 /// n real numbers, the backward transform of those whose first n/2 + 1 are given and whose rest are their conjugates.
-/// What `in` held is lost; `out` may be its memory where ld_out = 2 ld_in.
+/// `in` is overwritten; `out` may be its memory where ld_out = 2 ld_in.
 template <class T>
 void complex_to_real(index_t n, index_t count, std::complex<T>* in, index_t ld_in, T* out, index_t ld_out);
 

@@ -12,7 +12,7 @@
 namespace tesela::fft {
 namespace {
 
-/// Returns whether transforms use DUCC for AVX2, as other kernels of cores (see vector_target()).
+/// Returns whether transforms use DUCC for AVX2, like other kernels of cores (see vector_target()).
 bool with_avx2() {
   const std::string_view target = vector_target();
   return TESELA_FFT_AVX2 && (target == "avx2" || target == "avx512");
@@ -26,7 +26,7 @@ std::unique_ptr<DuccPlan<T>> make_plan(bool real, index_t n, [[maybe_unused]] bo
   return portable::make_plan<T>(real, n);
 }
 
-/// The plan of a length with memory to run it in.
+/// The plan of a length, with memory to run it.
 template <class T>
 class Runner {
  public:

@@ -1,8 +1,8 @@
 #include <tesela/host/internal/fft_ducc.hpp>
 
 #if TESELA_FFT_AVX2
-// Everything of the standard library is compiled for any machine, before what only runs where there is AVX2: of two
-// copies of a template function the linker takes either.
+// The whole standard library is compiled for every machine, before the code that needs AVX2: the linker may choose
+// either of two copies of a template function.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -33,7 +33,7 @@
 #include <vector>
 
 #pragma GCC target("avx2,fma")
-// GCC defines them for what stands on its command line alone; <experimental/simd> asks for them.
+// GCC defines these macros only for options of the command line; <experimental/simd> needs them.
 #ifndef __AVX2__
 #define __AVX__ 1
 #define __AVX2__ 1

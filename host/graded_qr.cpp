@@ -16,7 +16,7 @@ namespace {
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
 /// Returns the largest exponents of the columns of all classes, with rows of size 1. Errors are relative to the rows'
-/// sizes, so a column that is large in light rows alone stays small.
+/// sizes, so a column that is large only in light rows stays small.
 template <class T>
 std::vector<int> column_units(const std::vector<RowsOfSize<T>>& classes, index_t n) {
   constexpr int none = std::numeric_limits<int>::min();
@@ -38,8 +38,8 @@ void scale_columns_by(HostMatrix<T>& a, const std::vector<int>& exponents, int s
 }
 
 /// Returns bounds of the pivots from step k on that errors in the rows, at most `sizes`, would cause if R22 were zero:
-/// with R11 in the first k columns and errors E, Q2' (E2 - E1 R11^-1 R12). Q2 is small in heavy rows, and accurate to
-/// the last digit, since reflectors of sorted rows begin at unit vectors of light rows.
+/// with R11 in the first k columns and errors E, Q2' (E2 - E1 R11^-1 R12). Q2 is small in heavy rows and accurate to
+/// the last digit, because reflectors of sorted rows begin at unit vectors of light rows.
 template <class T>
 std::vector<double> errors_from(index_t k, const HostMatrix<T>& S, const std::vector<T>& tau,
                                 const std::vector<double>& sizes) {
@@ -76,7 +76,7 @@ std::vector<double> errors_from(index_t k, const HostMatrix<T>& S, const std::ve
 template <class T>
 index_t rank_of(const HostMatrix<T>& S, const std::vector<T>& tau, const std::vector<double>& sizes, double rcond) {
   const auto steps = static_cast<index_t>(tau.size());
-  std::vector<double> largest(sizes.size() + 1, 0.0);  // of the rows from here on
+  std::vector<double> largest(sizes.size() + 1, 0.0);  // of the rows from this one on
   for (std::size_t i = sizes.size(); i-- > 0;) largest[i] = std::max(largest[i + 1], sizes[i]);
   const double doubt = 1 / std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
   std::vector<double> errors;

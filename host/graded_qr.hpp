@@ -14,20 +14,20 @@ struct RowsOfSize {
   HostMatrix<T> rows;
 };
 
-/// The QR factorization of rows whose sizes may differ by any factor, in host memory, with backward errors relative to
-/// each row's size: the rows are sorted by size and the columns pivoted (M. Powell and J. Reid 1969; A. Cox and N.
-/// Higham, "Stability of Householder QR factorization for weighted least squares problems", 1998).
+/// QR factorization of rows whose sizes may differ by any factor, in host memory, with backward errors relative to each
+/// row's size. Rows are sorted by size and columns pivoted (M. Powell and J. Reid 1969; A. Cox and N. Higham,
+/// "Stability of Householder QR factorization for weighted least squares problems", 1998):
 ///
 ///     A Pi = Q [diag(2^row_exponents) R; 0]
 ///
-/// Rows of a class whose rank is below their number (singular values up to rcond times the largest, the class's columns
-/// scaled to one size) are reduced to that rank first: rounding errors of heavy rows must not look like light rows. The
-/// triangle ends at the first pivot that errors of rcond in each row, times its class's size, may have caused. All
-/// numbers are finite.
+/// A class whose rank is below its number of rows (singular values up to rcond times the largest, the class's columns
+/// scaled to one size) is reduced to that rank first: rounding errors of heavy rows must not be mistaken for light
+/// rows. The triangle ends at the first pivot that errors of rcond in each row, times its class's size, may have
+/// caused. All numbers are finite.
 template <class T>
 class GradedQr {
  public:
-  /// The classes are A's rows, one class after the other.
+  /// Factors `classes`, which contain A's rows, one class after the other.
   GradedQr(std::vector<RowsOfSize<T>> classes, double rcond);
 
   HostMatrix<T> R;                 ///< rank x n, upper trapezoidal
@@ -44,20 +44,20 @@ class GradedQr {
 
  private:
   struct Place {
-    std::size_t in = 0;  // which class
+    std::size_t in = 0;  // class
     index_t row = 0;
     double size = 0;
   };
 
   void sort(const std::vector<RowsOfSize<T>>& classes, int most);
-  /// Moves the bases' rows of X, in the order of the classes, to their places in [sorted; below], or back.
+  /// Moves the bases' rows of X, in the order of the classes, to their positions in [sorted; below], or back.
   void move(Op op, HostMatrix<T>& X) const;
 
   index_t rows_ = 0;
   std::vector<index_t> first_;  // the first row of each class
   std::vector<RowBasis<T>> bases_;
-  std::vector<Place> order_;  // the rows of all bases by size
-  HostMatrix<T> S_;           // these, factored
+  std::vector<Place> order_;  // rows of all bases by size
+  HostMatrix<T> S_;           // these rows, factored
   std::vector<T> tau_;
 };
 

@@ -27,7 +27,7 @@ GradedTriangle<T> join_graded_rows(std::vector<RowClass<T>> classes, double rcon
   index_t first = 0;
   std::vector<int> of_c;
   for (index_t j = 0; j < r; ++j) {
-    T largest = 0;  // element of the column, whatever its row's size
+    T largest = 0;  // the largest element of the column, independent of its row's size
     for (const RowClass<T>& c : classes)
       for (index_t i = 0; i < c.C.rows(); ++i) largest = std::max(largest, std::abs(c.C(i, j)));
     of_c.push_back(largest > T(0) ? std::ilogb(largest) : 0);

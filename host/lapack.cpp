@@ -277,7 +277,7 @@ double trcon(index_t n, const T* r, index_t ldr) {
 template <class T>
 void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots, T* tau) {
   const int rows = narrow("geqp3", m), cols = narrow("geqp3", n), ld = narrow("geqp3", lda);
-  std::vector<int> jpvt(static_cast<std::size_t>(n), 0);  // 0: free to move
+  std::vector<int> jpvt(static_cast<std::size_t>(n), 0);  // 0: not fixed
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
     if constexpr (std::is_same_v<T, float>)

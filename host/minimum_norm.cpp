@@ -35,7 +35,7 @@ void clear_below_diagonal(HostMatrix<T>& a) {
 
 namespace {
 
-/// Whether ||x||_2 in the units of x as they are can be minimized: see minimum_norm. `weights` are column norms,
+/// Returns whether ||x||_2 in the original units of x can be minimized: see minimum_norm. `weights` are column norms
 /// relative to one of the largest.
 template <class T>
 bool comparable(const std::vector<Unit<T>>& units, const std::vector<T>& weights) {
@@ -113,7 +113,7 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
     if (unit.norm != T(0)) most = std::max(most, unit.exponent);
   std::vector<T> weights;
   for (const Unit<T>& unit : units) weights.push_back(std::ldexp(unit.norm, unit.exponent - most));
-  // A square triangle leaves no choice between solutions, and is solved best as it is scaled.
+  // A square triangle has a unique solution, which the scaled columns give most accurately.
   const bool choice = rank < n;
   result.original_units = !choice || comparable(units, weights);
   const bool unscale = choice && result.original_units;

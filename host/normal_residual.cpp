@@ -9,11 +9,11 @@
 namespace tesela::kernels {
 namespace {
 
-constexpr int unset = std::numeric_limits<int>::min();  // the unit of a column that was zero so far
+constexpr int unset = std::numeric_limits<int>::min();  // unit of a column that has been zero up to here
 
 int unit(int exponent) { return exponent == unset ? 0 : exponent; }
 
-/// The units that hold these rows as well.
+/// Updates the units so that they suit these rows as well.
 template <class T>
 std::vector<int> grown(std::vector<int> units, index_t rows, const T* a, index_t lda) {
   for (std::size_t j = 0; j < units.size(); ++j) {
@@ -24,7 +24,7 @@ std::vector<int> grown(std::vector<int> units, index_t rows, const T* a, index_t
   return units;
 }
 
-/// A column in its unit, in double.
+/// Converts a column to its unit, in double.
 template <class T>
 void copy_scaled(index_t rows, const T* from, int exponent, double* to) {
   std::copy_n(from, rows, to);
@@ -80,7 +80,7 @@ template <class T>
 void NormalResidual<T>::include(index_t rows, const T* a, index_t lda, const T* b, index_t ldb) {
   const std::vector<int> of_a = grown(a_units_, rows, a, lda);
   std::vector<int> of_b = grown(b_units_, rows, b, ldb);
-  for (index_t k = 0; k < r_; ++k)  // a residual is as large as its terms, which may be beyond the largest number
+  for (index_t k = 0; k < r_; ++k)  // a residual is as large as its terms, which may exceed the largest number
     for (index_t j = 0; j < n_; ++j)
       if (const double x = x_(j, k); of_a[static_cast<std::size_t>(j)] != unset && x != 0 && std::isfinite(x))
         of_b[static_cast<std::size_t>(k)] =
@@ -108,10 +108,10 @@ void NormalResidual<T>::include(index_t rows, const T* a, index_t lda, const T* 
 
 template <class T>
 typename NormalResidual<T>::Result NormalResidual<T>::result() const {
-  // The exponents of long double hold what column units apart from each other come to.
+  // Products of different column units need the exponent range of long double.
   using Real = long double;
   const auto of_a = [&](index_t j, Real x) { return std::ldexp(x, unit(a_units_[static_cast<std::size_t>(j)])); };
-  // NaN must not be lost in a comparison.
+  // A comparison must not lose NaN.
   const auto larger = [](Real x, Real y) { return std::isnan(x) || x >= y ? x : y; };
   const auto grow = [&](double& largest, Real x) { largest = static_cast<double>(larger(largest, x)); };
   const auto square = [](Real x) { return x * x; };

@@ -8,28 +8,28 @@ namespace tesela::kernels {
 
 /// Measures how well X solves min ||A X - B||_2, from blocks of rows of A and B in host memory: r = b - A x and A^T r
 /// for each column, in double precision, outside any graph. Columns are kept in units of powers of two, so that nothing
-/// over- or underflows that the errors themselves do not. Uses BLAS with the threads that the caller allows.
+/// overflows or underflows unless the errors themselves do. Uses BLAS with the threads that the caller allows.
 template <class T>
 class NormalResidual {
  public:
   /// X is n x r.
   explicit NormalResidual(const HostMatrix<T>& X);
 
-  /// Takes the next rows: A is rows x n with leading dimension lda, B rows x r with ldb.
+  /// Adds the next rows: A is rows x n with leading dimension lda, B rows x r with ldb.
   void add(index_t rows, const T* a, index_t lda, const T* b, index_t ldb);
 
-  /// The largest of all columns; NaN where numbers that are not finite took part.
+  /// Largest errors over all columns; NaN if some input is not finite.
   struct Result {
-    double residual_norm = 0;  ///< ||B - A X||_F, the only one that is no maximum
-    /// ||A^T r||_2 / (||A||_F ||r||_2). 0 for a column whose r is nothing but rounding: ||r|| <= max(m, n) eps (||A||_F
-    /// ||x|| + ||b||), eps of T. Such an r may point anywhere.
+    double residual_norm = 0;  ///< ||B - A X||_F, the only value that is not a maximum
+    /// ||A^T r||_2 / (||A||_F ||r||_2). 0 for a column whose r consists of rounding errors: ||r|| <= max(m, n) eps
+    /// (||A||_F ||x|| + ||b||), eps of T. Such an r may have any direction.
     double normal_residual = 0;
     /// ||A^T r||_2 / (||A||_F (||A||_F ||x||_2 + ||b||_2)): small for every backward stable solution.
     double backward_error = 0;
-    /// |a_j^T r| / (||a_j||_2 (sum_i ||a_i||_2 |x_i| + ||b||_2)): small where every column of A was perturbed by little
-    /// of its own norm, and the same for columns in other units.
+    /// |a_j^T r| / (||a_j||_2 (sum_i ||a_i||_2 |x_i| + ||b||_2)): small if every column of A was perturbed by little
+    /// relative to its norm; independent of the columns' units.
     double column_error = 0;
-    /// ||r||_2 / (||A||_F ||x||_2 + ||b||_2): small for solutions of equations that have one.
+    /// ||r||_2 / (||A||_F ||x||_2 + ||b||_2): small for solutions of consistent equations.
     double equation_error = 0;
   };
   Result result() const;
@@ -41,7 +41,7 @@ class NormalResidual {
 
   index_t n_, r_, rows_ = 0;
   std::vector<int> a_units_, b_units_;        // column j is kept in units of 2^a_units_[j]
-  HostMatrix<double> x_, scaled_, gradient_;  // X; X and A^T R in those units
+  HostMatrix<double> x_, scaled_, gradient_;  // X; X and A^T r in those units
   std::vector<double> a_norms_, r_norms_, b_norms_;
 };
 

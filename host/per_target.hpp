@@ -1,7 +1,7 @@
 #pragma once
 
-// Kernels of cores are written once, in Google Highway's vectors, and compiled for each vector unit that matters. Such
-// a file defines HWY_TARGET_INCLUDE as its own path, includes vectors_inl.hpp, and has its loops in a namespace
+// Kernels of cores are written once, in Google Highway's vectors, and compiled for each important vector unit. Such a
+// file defines HWY_TARGET_INCLUDE as its own path, includes vectors_inl.hpp, and has its loops in a namespace
 // HWY_NAMESPACE between HWY_BEFORE_NAMESPACE() and HWY_AFTER_NAMESPACE(). The functions that call them follow in #if
 // HWY_ONCE. Internal to codelets/.
 
@@ -20,8 +20,8 @@ void choose_vector_target();
 
 }  // namespace tesela::kernels
 
-/// The copy of `function` for the vector unit in use. `function` is declared in HWY_NAMESPACE, in the namespace around
-/// the call.
+/// Selects the copy of `function` for the vector unit in use. `function` is declared in HWY_NAMESPACE, in the namespace
+/// around the call.
 #define TESELA_BEST_TARGET(function)                                                                                 \
   ([] {                                                                                                              \
     static constexpr decltype(&HWY_STATIC_DISPATCH(function)) copies[] = {nullptr, HWY_CHOOSE_TARGET_LIST(function), \

@@ -24,7 +24,7 @@ double norm(const double* x, index_t count) {
   return std::sqrt(sum);
 }
 
-/// ||R22||_F.
+/// Returns ||R22||_F.
 template <class T>
 double norm_of_rest(const HostMatrix<T>& R, index_t rank) {
   double sum = 0;
@@ -33,13 +33,13 @@ double norm_of_rest(const HostMatrix<T>& R, index_t rank) {
   return std::sqrt(sum);
 }
 
-/// A column of R11 and one of R22, and by what swapping them multiplies |det R11|.
+/// A column of R11 and one of R22, and the factor by which swapping them multiplies |det R11|.
 struct Swap {
   index_t of_11 = 0, of_22 = 0;
   double gain = 0;
 };
 
-/// sqrt((R11^-1 R12)_ij^2 + (||row i of R11^-1|| ||column j of R22||)^2) at its largest.
+/// Returns the swap with the largest sqrt((R11^-1 R12)_ij^2 + (||row i of R11^-1|| ||column j of R22||)^2).
 template <class T>
 Swap best_swap(const HostMatrix<T>& R, index_t rank) {
   const index_t n = R.cols();
@@ -67,9 +67,9 @@ Swap best_swap(const HostMatrix<T>& R, index_t rank) {
   return best;
 }
 
-/// R and C after the columns of R were permuted.
+/// Restores R's triangular form, and updates C, after a permutation of R's columns.
 template <class T>
-void factor_again(HostMatrix<T>& R, HostMatrix<T>& C) {
+void refactor(HostMatrix<T>& R, HostMatrix<T>& C) {
   std::vector<T> tau(static_cast<std::size_t>(R.rows()));
   lapack::geqrf(R.rows(), R.cols(), R.data(), R.ld(), tau.data());
   lapack::ormqr(Op::transpose, R.rows(), C.cols(), R.rows(), R.data(), R.ld(), tau.data(), C.data(), C.ld());
@@ -91,18 +91,18 @@ RankRevealed reveal_rank(HostMatrix<T>& R, HostMatrix<T>& C, double rcond) {
   lapack::geqp3(k, n, R.data(), R.ld(), result.pivots, tau.data());
   lapack::ormqr(Op::transpose, k, C.cols(), k, R.data(), R.ld(), tau.data(), C.data(), C.ld());
   clear_below_diagonal(R);
-  // What may be cut: what counts as zero, or little more than what every matrix of this rank leaves.
+  // Largest acceptable R22: zero up to rcond, or hardly larger than the best R22 of this rank.
   const double acceptable =
       std::max(rcond * s[0], 10 * norm(s.data() + result.rank, static_cast<index_t>(s.size()) - result.rank));
   constexpr double f = 2;
-  for (index_t swaps = 0; swaps <= 2 * n; ++swaps) {  // each doubles a determinant: far fewer, without rounding
+  for (index_t swaps = 0; swaps <= 2 * n; ++swaps) {  // each doubles a determinant: few suffice in theory
     result.cut = norm_of_rest(R, result.rank);
     if (result.rank == 0 || result.cut <= acceptable) break;
     const Swap swap = best_swap(R, result.rank);
     if (!(swap.gain > f)) break;
     std::swap_ranges(&R(0, swap.of_11), &R(0, swap.of_11) + k, &R(0, swap.of_22));
     std::swap(result.pivots[static_cast<std::size_t>(swap.of_11)], result.pivots[static_cast<std::size_t>(swap.of_22)]);
-    factor_again(R, C);
+    refactor(R, C);
   }
   return result;
 }

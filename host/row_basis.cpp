@@ -10,7 +10,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Returns whether the rows are an upper trapezoid, no more rows than columns.
+/// Returns whether the rows are an upper trapezoid, with no more rows than columns.
 template <class T>
 bool trapezoid(const HostMatrix<T>& rows) {
   if (rows.rows() > rows.cols()) return false;

@@ -6,8 +6,8 @@
 
 namespace tesela::kernels {
 
-/// Rows, q x n, as Q [N; 0] with an N of full row rank, in host memory. All numbers are finite. Rounding errors of all
-/// columns must have one size: scale the columns before.
+/// Factorization of q x n rows as Q [N; 0] with an N of full row rank, in host memory. All numbers are finite. Rounding
+/// errors of all columns must have one size: scale the columns first.
 template <class T>
 class RowBasis {
  public:
@@ -23,7 +23,7 @@ class RowBasis {
 
  private:
   HostMatrix<T> q_vectors_, turn_;  // turn_ is empty if it is the identity
-  std::vector<T> tau_;              // empty for rows that are an upper trapezoid already
+  std::vector<T> tau_;              // empty if the rows are already an upper trapezoid
 };
 
 }  // namespace tesela::kernels

@@ -14,7 +14,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Of no pattern that a triangle could have.
+/// Returns the start vector, whose pattern no triangle shares.
 template <class T>
 std::vector<T> start(index_t n) {
   std::vector<T> x(static_cast<std::size_t>(n));
@@ -26,7 +26,7 @@ std::vector<T> start(index_t n) {
   return x;
 }
 
-/// Divides x by its norm, and answers it.
+/// Divides x by its norm, and returns the norm.
 template <class T>
 double normalized(std::vector<T>& x) {
   const T size = euclidean_norm(static_cast<index_t>(x.size()), x.data());
@@ -34,8 +34,8 @@ double normalized(std::vector<T>& x) {
   return static_cast<double>(size);
 }
 
-/// The largest eigenvalue of the symmetric operator x <- M x, as Lanczos's method knows it after some steps; NaN where
-/// it overflows.
+/// Returns the largest eigenvalue of the symmetric operator x <- M x as estimated by some steps of Lanczos's method;
+/// NaN if it overflows.
 template <class T>
 double largest_eigenvalue(index_t n, int steps, const auto& multiply) {
   std::vector<T> x = start<T>(n), before(x.size(), T(0));

@@ -15,7 +15,7 @@ struct Target {
   std::int64_t bit;
 };
 
-/// The vector units that kernels are compiled for, best first.
+/// Vector units that kernels are compiled for, best first.
 constexpr Target compiled[] = {
 #if HWY_ARCH_X86
     {"avx512", HWY_AVX3},
@@ -53,7 +53,7 @@ const Target& chosen() {
   if (wanted == nullptr || *wanted == '\0') return best();
   if (const Target* target = find(wanted)) return *target;
   throw EnvironmentError("TESELA_ISA=" + std::string(wanted) +
-                         " names no vector unit of this machine; set one of: " + names());
+                         " is not a vector unit of this machine; set one of: " + names());
 }
 
 }  // namespace

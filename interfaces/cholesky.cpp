@@ -2,9 +2,10 @@
 
 namespace tesela::c {
 
-/// LAPACK potrf: A = R^T R for a symmetric positive definite matrix. The upper triangle is read (uplo 'U') and takes R;
-/// elements below it may be overwritten. info = i > 0: the leading minor of order i is not positive,
-/// or not finite.
+/// Factors A = R^T R for a symmetric positive definite matrix (LAPACK potrf).
+///
+/// uplo     'U' only: the upper triangle is read and overwritten by R; elements below it may be overwritten.
+/// info     i > 0: the leading minor of order i is not positive or not finite.
 template <class T>
 Code potrf(char uplo, index_t n, T* a, index_t lda) {
   require_sizes({{"n", n}});
@@ -21,15 +22,17 @@ Code potrf(char uplo, index_t n, T* a, index_t lda) {
   return info_of(solved, n, 0);
 }
 
-/// LAPACK posv: the same, and B (n x nrhs) takes X = A^-1 B. info = n + j: column j of X is not finite; n + nrhs + 1: X
-/// is there, but A is singular to working precision; n + nrhs + 2: X is there, but may have fewer than two correct
-/// digits. tesela_error() has the reciprocal condition number.
+/// Solves A X = B by potrf and overwrites B (n x nrhs) with X (LAPACK posv).
+///
+/// info     as potrf's; n + j: column j of X is not finite; n + nrhs + 1: X is set, but A is singular to working
+///          precision; n + nrhs + 2: X is set, but may have fewer than two correct digits. tesela_error() states the
+///          reciprocal condition number.
 template <class T>
 Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   require_triangle("uplo", uplo, 'U');
   const Array<T> array("a", a, {n, n}, "lda", lda), right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({array, right});
+  require_no_overlap({array, right});
   std::vector<T> diagonal;
   for (index_t i = 0; i < n; ++i) diagonal.push_back(a[i + i * lda]);
   const Session session;
@@ -53,7 +56,7 @@ namespace {
 AnyArray factor(nb::handle a_given, Flag lower, Flag overwrite_a) {
   const Argument given("a", a_given);
   given.require_square();
-  const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper one of A^T
+  const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper triangle of A^T
   return in_precision({&a}, [&]<class T>(T) {
     auto [r, minor] = with_workers([&](const c::Session& session) {
       auto columns = Columns<T>::overwriting(session, a, overwrite_a);
@@ -81,7 +84,7 @@ const Part part([](nb::module_& m) {
   m.def("cholesky", factor, "a"_a, "lower"_a = false, nb::kw_only(), "overwrite_a"_a = false,
         R"(The Cholesky factor of a symmetric positive definite matrix: a = r' r, or with `lower` a = l l'.
 
-Of `a` the triangle is read that the factor takes.
+Reads only the triangle of `a` that the factor occupies.
 
 Raises
 ------

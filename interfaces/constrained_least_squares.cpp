@@ -2,32 +2,35 @@
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 
 extern "C" {
-/// What gglse found beside x. Begin it with sizeof.
+/// Results of gglse other than x. Set size to sizeof(tesela_gglse_result).
 typedef struct tesela_gglse_result {
   size_t size;
-  int64_t status;               ///< TESELA_OK, TESELA_RANK_DEFICIENT, or why there is no x
-  int64_t constraint_rank;      ///< of B
-  int64_t rank;                 ///< of A where B x = 0
-  double constraint_condition;  ///< of the constraints that were kept
-  double condition;             ///< of A where B x = 0
+  int64_t status;               ///< TESELA_OK, TESELA_RANK_DEFICIENT, or the reason why there is no x
+  int64_t constraint_rank;      ///< rank of B
+  int64_t rank;                 ///< rank of A on the null space of B
+  double constraint_condition;  ///< condition of the constraints that were kept
+  double condition;             ///< condition of A on the null space of B
   double constraint_error;      ///< measured: ||B x - d|| / (||B||_F ||x|| + ||d||)
-  double constraint_bound;      ///< the most that it may be
+  double constraint_bound;      ///< bound of constraint_error
   double residual_norm;         ///< ||A x - c||_2
 } tesela_gglse_result;
 }  // extern "C"
 
 namespace tesela::c {
-/// Equality-constrained least squares, LAPACK gglse: min ||A x - c||_2 subject to B x = d, A m x n, B p x n, of any
-/// shapes and ranks; of several solutions that of least norm. A and c are overwritten. A deficient rank is no failure,
-/// nor is a constraint that others imply. info > 0: the status, there is no x.
+/// Solves equality-constrained least squares, min ||A x - c||_2 subject to B x = d (LAPACK gglse).
+///
+/// A, B     m x n and p x n, of any shapes and ranks; A and c are overwritten.
+/// x        the solution, of least norm if there are several. Rank-deficient A and redundant constraints are not
+///          failures.
+/// info     > 0: the status; there is no x.
 template <class T>
 Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index_t ldb, T* c, const T* d, T* x,
            tesela_gglse_result* result) {
   require_sizes({{"m", m}, {"n", n}, {"p", p}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_c("c", c, m), array_x("x", x, n);
   const Array<const T> array_b("b", b, {p, n}, "ldb", ldb), array_d("d", d, p);
-  require_apart({array_a, array_c, array_x}, {array_b, array_d});
-  tesela_gglse_result whole = read_struct("result", result);
+  require_no_overlap({array_a, array_c, array_x}, {array_b, array_d});
+  tesela_gglse_result whole = read_versioned_struct("result", result);
   const Session session;
   OlsOptions options;
   options.method = suitable_ols_method(m, n, 1);
@@ -48,8 +51,8 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
   whole.constraint_error = answer.constraint_error.error;
   whole.constraint_bound = answer.constraint_error.limit();
   if (!answer.residual_norms.empty()) whole.residual_norm = static_cast<double>(answer.residual_norms[0]);
-  write_struct(whole, result);
-  return whole.status <= TESELA_RANK_DEFICIENT ? 0 : failed(whole.status, description(answer.status));
+  write_versioned_struct(whole, result);
+  return is_solved(answer.status) ? 0 : failed(whole.status, description(answer.status));
 }
 
 }  // namespace tesela::c
@@ -88,7 +91,7 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
       Graph g(session);
       return lse(g, A, B, Columns<T>::on_host(c).copy(), Columns<T>::on_host(d).copy(), options);
     });
-    const bool solved = found.status == LseStatus::ok || found.status == LseStatus::rank_deficient;
+    const bool solved = is_solved(found.status);
     ConstrainedResult result;
     result.x = solved ? to_python_like(b, std::move(found.X)) : nb::none();
     result.residual_norms = number_or_numbers(b, found.residual_norms);
@@ -106,25 +109,26 @@ ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<ConstrainedResult>(m, "ConstrainedLeastSquaresResult", "What `lse` found.")
+  ResultClass<ConstrainedResult>(m, "ConstrainedLeastSquaresResult", "Result of `lse`.")
       .member("x", &ConstrainedResult::x, "The solution.")
       .member("residual_norms", &ConstrainedResult::residual_norms, "||a x - b||, for each column of b.")
-      .member("rank", &ConstrainedResult::rank, "Of a where c x = 0.")
-      .member("constraint_rank", &ConstrainedResult::constraint_rank, "Of c.")
-      .member("condition", &ConstrainedResult::condition, "Of a where c x = 0.")
-      .member("constraint_condition", &ConstrainedResult::constraint_condition, "Of the constraints that were kept.")
+      .member("rank", &ConstrainedResult::rank, "Rank of a on the null space of c.")
+      .member("constraint_rank", &ConstrainedResult::constraint_rank, "Rank of c.")
+      .member("condition", &ConstrainedResult::condition, "Condition of a on the null space of c.")
+      .member("constraint_condition", &ConstrainedResult::constraint_condition,
+              "Condition of the constraints that were kept.")
       .member("constraint_error", &ConstrainedResult::constraint_error,
               "Measured: ||c x - d|| / (||c|| ||x|| + ||d||).")
-      .member("constraint_bound", &ConstrainedResult::constraint_bound, "The most that it may be.")
+      .member("constraint_bound", &ConstrainedResult::constraint_bound, "Bound of constraint_error.")
       .member("original_units", &ConstrainedResult::original_units,
-              "False if x is of least ||D x||, D the norms of columns that differ too much for ||x||.")
+              "False if x minimizes ||D x||, where D holds the column norms; they differ too much for ||x||.")
       .member("status", &ConstrainedResult::status, "'ok' or 'rank deficient'.")
       .prints({"x", "rank", "constraint_rank", "status"});
   m.def("lse", solve_lse, "a"_a, "b"_a, "c"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
-        R"(Least squares with equality constraints: min ||a x - b|| where c x = d (LAPACK gglse).
+        R"(Solve least squares with equality constraints: min ||a x - b|| subject to c x = d (LAPACK gglse).
 
 Any shapes and ranks. Among several solutions x has the least norm, or the least ||D x|| if the result's
-original_units is False. Constraints that others imply are no error.
+original_units is False. Redundant constraints are not an error.
 
 Parameters
 ----------
@@ -136,7 +140,7 @@ d : (p,) or (p, k) array
 Raises
 ------
 numpy.linalg.LinAlgError
-    If the constraints contradict each other (status 'inconsistent') or something is not finite.
+    If the constraints contradict each other (status 'inconsistent') or a number is not finite.
 
 Examples
 --------

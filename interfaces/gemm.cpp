@@ -4,8 +4,11 @@
 
 namespace tesela::c {
 
-/// BLAS gemm: C = alpha op(A) op(B) + beta C, op(A) m x k, op(B) k x n, C m x n; op is 'N' or 'T'. beta = 0 ignores
-/// what C held. C shares no element with A or B. NaN and infinities are handed on, as BLAS does.
+/// Computes C = alpha op(A) op(B) + beta C with op(A) m x k, op(B) k x n and C m x n (BLAS gemm).
+///
+/// transa, transb  'N' or 'T'.
+/// beta            if 0, the contents of C are ignored.
+/// C               must not overlap A or B. NaN and infinities propagate as in BLAS.
 template <class T>
 Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b,
           index_t ldb, T beta, T* c, index_t ldc) {
@@ -14,7 +17,7 @@ Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, co
   const Array<const T> array_a("a", a, apply(op_a, {m, k}), "lda", lda),
       array_b("b", b, apply(op_b, {k, n}), "ldb", ldb);
   const Array<T> array_c("c", c, {m, n}, "ldc", ldc);
-  require_apart({array_c}, {array_a, array_b});
+  require_no_overlap({array_c}, {array_a, array_b});
   const Session session;
   const GemmTile tile = suitable_gemm_tile(session.runtime(), m, n, k);
   const Shape tile_a = apply(op_a, {tile.mb, tile.kb}), tile_b = apply(op_b, {tile.kb, tile.nb});
@@ -28,7 +31,7 @@ Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, co
   return status.info;
 }
 
-/// The same of matrices in tiles, which cut m, n and k at the same places; waits.
+/// As gemm, for matrices in tiles with matching tile sizes along m, n and k; waits.
 template <class T>
 Code gemm_tile(char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta, tesela_matrix* c) {
   const Op op_a = operation("transa", transa), op_b = operation("transb", transb);
@@ -39,7 +42,7 @@ Code gemm_tile(char transa, char transb, T alpha, tesela_matrix* a, tesela_matri
   return g.wait().info;
 }
 
-/// The same inserted into a graph.
+/// Inserts gemm_tile into a graph.
 template <class T>
 Code gemm_async(tesela_graph* graph, char transa, char transb, T alpha, tesela_matrix* a, tesela_matrix* b, T beta,
                 tesela_matrix* c) {
@@ -59,12 +62,12 @@ Code gemm_async(tesela_graph* graph, char transa, char transb, T alpha, tesela_m
 namespace tesela::python {
 namespace {
 
-/// C = a b on columns; a and b as they lie, turned where that is by rows.
+/// Returns C = a b by columns; arrays by rows enter as transposes, without a copy.
 template <class T>
 NewMatrix<T> product(const Argument& a, const Argument& b) {
   const Op op_a = a.by_rows() ? Op::transpose : Op::none, op_b = b.by_rows() ? Op::transpose : Op::none;
   const Argument stored_a = a.by_rows() ? a.transposed() : a, stored_b = b.by_rows() ? b.transposed() : b;
-  return with_workers([&](const c::Session& session) {  // which may not copy an Argument: the GIL is free
+  return with_workers([&](const c::Session& session) {  // the GIL is released here, so no Argument may be copied
     const index_t m = a.rows(), n = b.cols(), k = a.cols();
     const Columns<T> columns_a(session, stored_a), columns_b(session, stored_b);
     NewMatrix<T> result(Shape{m, n}, a.place());
@@ -96,9 +99,9 @@ AnyArray matmul(nb::handle a_given, nb::handle b_given) {
 }
 
 const Part part([](nb::module_& m) {
-  m.def("matmul", matmul, "a"_a, "b"_a, R"(The product a b, of matrices or vectors as numpy.matmul has it.
+  m.def("matmul", matmul, "a"_a, "b"_a, R"(Return the product a b of matrices or vectors, as numpy.matmul.
 
-Either may lie by rows or by columns, without a copy; the product is in Fortran order.
+Both may be in C or Fortran order, without a copy; the product is in Fortran order.
 
 Examples
 --------

@@ -2,32 +2,34 @@
 #include <tesela/algorithms/least_squares/glm.hpp>
 
 extern "C" {
-/// What ggglm found beside x and y. Begin it with sizeof.
+/// Results of ggglm other than x and y. Set size to sizeof(tesela_ggglm_result).
 typedef struct tesela_ggglm_result {
   size_t size;
-  int64_t status;         ///< TESELA_OK, TESELA_RANK_DEFICIENT, or why there is no solution
-  int64_t rank;           ///< of A
-  int64_t rank_b;         ///< of the rows of Q^T B that A leaves
-  double condition;       ///< of A with columns of unit norm
-  double condition_b;     ///< of those rows
+  int64_t status;         ///< TESELA_OK, TESELA_RANK_DEFICIENT, or the reason why there is no solution
+  int64_t rank;           ///< rank of A
+  int64_t rank_b;         ///< rank of the last n - rank rows of Q^T B
+  double condition;       ///< condition of A with columns of unit norm
+  double condition_b;     ///< condition of those rows
   double backward_error;  ///< measured
-  double backward_bound;  ///< the most that it may be
-  double distance;        ///< of d from what A x + B y can be
+  double backward_bound;  ///< bound of backward_error
+  double distance;        ///< distance of d from the range of [A B]
 } tesela_ggglm_result;
 }  // extern "C"
 
 namespace tesela::c {
-/// The general Gauss-Markov linear model, LAPACK ggglm: min ||y||_2 subject to d = A x + B y, A n x m, B n x p, any n,
-/// m and p. x takes m numbers, y takes p; A, B and d are overwritten. A deficient rank of A is no failure: x is of
-/// least norm. info > 0: the status, there is no x.
+/// Solves the general Gauss-Markov linear model, min ||y||_2 subject to d = A x + B y (LAPACK ggglm).
+///
+/// A, B, d  A is n x m, B n x p, for any n, m and p; all three are overwritten.
+/// x, y     m and p numbers. If A is rank deficient, which is not a failure, x has least norm.
+/// info     > 0: the status; there is no x.
 template <class T>
 Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb, T* d, T* x, T* y,
            tesela_ggglm_result* result) {
   require_sizes({{"n", n}, {"m", m}, {"p", p}});
   const Array<T> array_a("a", a, {n, m}, "lda", lda), array_b("b", b, {n, p}, "ldb", ldb), array_d("d", d, n),
       array_x("x", x, m), array_y("y", y, p);
-  require_apart({array_a, array_b, array_d, array_x, array_y});
-  tesela_ggglm_result whole = read_struct("result", result);
+  require_no_overlap({array_a, array_b, array_d, array_x, array_y});
+  tesela_ggglm_result whole = read_versioned_struct("result", result);
   const Session session;
   const GlmOptions options;
   const GlmTiles tile = suitable_glm_tiles(session.runtime(), options.method, n, m, p);
@@ -48,8 +50,8 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
   whole.backward_error = answer.backward_error.error;
   whole.backward_bound = answer.backward_error.limit();
   if (!answer.distances.empty()) whole.distance = answer.distances[0];
-  write_struct(whole, result);
-  return whole.status <= TESELA_RANK_DEFICIENT ? 0 : failed(whole.status, description(answer.status));
+  write_versioned_struct(whole, result);
+  return is_solved(answer.status) ? 0 : failed(whole.status, description(answer.status));
 }
 
 }  // namespace tesela::c
@@ -84,7 +86,7 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
       Graph g(session);
       return glm(g, A, B, D, options);
     });
-    const bool solved = found.status == GlmStatus::ok || found.status == GlmStatus::rank_deficient;
+    const bool solved = is_solved(found.status);
     GlmResult result;
     result.x = solved ? to_python_like(d, std::move(found.X)) : nb::none();
     result.y = solved ? to_python_like(d, std::move(found.U)) : nb::none();
@@ -102,21 +104,21 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<GlmResult>(m, "GlmResult", "What `glm` found.")
+  ResultClass<GlmResult>(m, "GlmResult", "Result of `glm`.")
       .member("x", &GlmResult::x, "The solution.")
-      .member("y", &GlmResult::y, "Of least norm with d = a x + b y.")
-      .member("rank", &GlmResult::rank, "Of a.")
-      .member("rank_b", &GlmResult::rank_b, "Of the rows of q' b that a leaves.")
-      .member("condition", &GlmResult::condition, "Of a with columns of unit norm.")
-      .member("condition_b", &GlmResult::condition_b, "Of those rows.")
+      .member("y", &GlmResult::y, "The y of least norm with d = a x + b y.")
+      .member("rank", &GlmResult::rank, "Rank of a.")
+      .member("rank_b", &GlmResult::rank_b, "Rank of the last n - rank rows of q' b.")
+      .member("condition", &GlmResult::condition, "Condition of a with columns of unit norm.")
+      .member("condition_b", &GlmResult::condition_b, "Condition of those rows.")
       .member("backward_error", &GlmResult::backward_error, "Measured.")
-      .member("backward_bound", &GlmResult::backward_bound, "The most that it may be.")
+      .member("backward_bound", &GlmResult::backward_bound, "Bound of backward_error.")
       .member("original_units", &GlmResult::original_units,
-              "False if x is of least ||D x||, D the norms of columns that differ too much for ||x||.")
+              "False if x minimizes ||D x||, where D holds the column norms; they differ too much for ||x||.")
       .member("status", &GlmResult::status, "'ok' or 'rank deficient'.")
       .prints({"x", "rank", "rank_b", "status"});
   m.def("glm", solve_glm, "a"_a, "b"_a, "d"_a, nb::kw_only(), "overwrite_a"_a = false, "overwrite_b"_a = false,
-        R"(The general Gauss-Markov linear model: min ||y|| where d = a x + b y (LAPACK ggglm).
+        R"(Solve the general Gauss-Markov linear model: min ||y|| subject to d = a x + b y (LAPACK ggglm).
 
 Any shapes and ranks. Among several x with the least ||y|| the result has the least norm, or the least ||D x|| if its
 original_units is False.
@@ -130,7 +132,7 @@ d : (n,) or (n, k) array
 Raises
 ------
 numpy.linalg.LinAlgError
-    If no x and y fulfil it (status 'inconsistent') or something is not finite.
+    If no x and y satisfy the equation (status 'inconsistent') or a number is not finite.
 
 Examples
 --------

@@ -7,25 +7,25 @@
 #include <cmath>
 
 extern "C" {
-/// What least squares found beside X. Begin it with sizeof: tesela_gels_result result = {sizeof result};
+/// Results of least squares other than X. Set size: tesela_gels_result result = {sizeof result};
 typedef struct tesela_gels_result {
   size_t size;
-  int64_t status;              ///< TESELA_OK, TESELA_RANK_DEFICIENT, or why there is no X
-  int64_t rank;                ///< numerical
-  double condition;            ///< by which the rank was decided, of A with columns of unit norm
+  int64_t status;              ///< TESELA_OK, TESELA_RANK_DEFICIENT, or the reason why there is no X
+  int64_t rank;                ///< numerical rank
+  double condition;            ///< of A with columns of unit norm; decides the rank
   double backward_error;       ///< measured
-  double backward_bound;       ///< the most that it may be
-  double cut;                  ///< of a deficient rank: by how much of its norm a column of A was changed at most
-  int64_t degrees_of_freedom;  ///< rows that count less the rank
-  int64_t original_units;      ///< 0: X is of least norm in units of A's column norms (docs/least-squares.md)
-  double* residual_norms;      ///< the caller's: NULL, or room for nrhs numbers, ||A x - b||_2 each
+  double backward_bound;       ///< bound of backward_error
+  double cut;                  ///< for deficient rank: largest change of a column of A, relative to its norm
+  int64_t degrees_of_freedom;  ///< rows that count, minus the rank
+  int64_t original_units;      ///< 0: X has least norm in units of A's column norms (docs/least-squares.md)
+  double* residual_norms;      ///< NULL, or the caller's array for nrhs numbers ||A x - b||_2
 } tesela_gels_result;
 }  // extern "C"
 
 namespace tesela::c {
 namespace {
 
-/// What the result says, and the info for it.
+/// Fills the result and returns its info.
 template <class T>
 Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels_result* result) {
   whole.status = code_of(answer.status);
@@ -38,21 +38,21 @@ Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels
   whole.original_units = answer.original_units ? 1 : 0;
   if (whole.residual_norms != nullptr)
     std::copy(answer.residual_norms.begin(), answer.residual_norms.end(), whole.residual_norms);
-  write_struct(whole, result);
-  if (answer.status == OlsStatus::ok || answer.status == OlsStatus::rank_deficient) return 0;
+  write_versioned_struct(whole, result);
+  if (is_solved(answer.status)) return 0;
   return failed(whole.status, description(answer.status));
 }
 
-/// X takes B's first n rows.
+/// Solves by `with` and overwrites B's first n rows with X.
 template <class T, class Solve>
 Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, double rcond,
            tesela_gels_result* result, const Solve& with, const Array<const T>& weights = {"w", nullptr, 0}) {
   require_sizes({{"m", m}, {"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {m, n}, "lda", lda), array_b("b", b, {std::max(m, n), nrhs}, "ldb", ldb);
   if (!(rcond >= 0 && rcond < 1)) throw WrongArgument("rcond", shortest(rcond) + " is not in [0, 1)");
-  const tesela_gels_result whole = read_struct("result", result);
+  const tesela_gels_result whole = read_versioned_struct("result", result);
   const Array<double> norms("result", whole.residual_norms, whole.residual_norms != nullptr ? nrhs : 0);
-  require_apart({array_a, array_b, norms}, {weights});
+  require_no_overlap({array_a, array_b, norms}, {weights});
   const Session session;
   OlsOptions options;
   options.method = suitable_ols_method(m, n, nrhs);
@@ -71,18 +71,21 @@ Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
 
 }  // namespace
 
-/// Least squares, LAPACK gels and, where A is rank deficient, gelsy: X = argmin ||A X - B||_2 column by column, for any
-/// m x n A; of several solutions that of least norm. B is max(m, n) x nrhs: m rows go in, and n rows of X come out. A
-/// is overwritten. A deficient rank is no failure: result, which may be NULL, says it. info > 0: the status, there is
-/// no X.
+/// Solves least squares, X = argmin ||A X - B||_2 column by column, for any m x n matrix A (LAPACK gels, or gelsy if A
+/// is rank deficient).
+///
+/// A        overwritten.
+/// B        max(m, n) x nrhs: m rows on entry, n rows of X on return. X has least norm if there are several solutions.
+/// result   may be NULL. It reports a deficient rank, which is not a failure.
+/// info     > 0: the status; there is no X.
 template <class T>
 Code gels(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, tesela_gels_result* result) {
   return solve(m, n, nrhs, a, lda, b, ldb, 0, result,
                [](Graph& g, const auto& A, const auto& B, const OlsOptions& o) { return ols(g, A, B, o); });
 }
 
-/// The same where singular values of A, its columns scaled to unit norm, count as zero up to rcond times the largest; 0
-/// means max(m, n) eps.
+/// As gels; singular values of A, its columns scaled to unit norm, count as zero up to rcond times the largest. rcond =
+/// 0 selects max(m, n) eps.
 template <class T>
 Code gelsy(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, double rcond,
            tesela_gels_result* result) {
@@ -90,7 +93,7 @@ Code gelsy(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
                [](Graph& g, const auto& A, const auto& B, const OlsOptions& o) { return ols(g, A, B, o); });
 }
 
-/// Weighted least squares: X = argmin sum_i w(i) (A x - b)(i)^2, w of m finite numbers from 0 on; a row of weight 0
+/// Solves weighted least squares, X = argmin sum_i w(i) (A x - b)(i)^2, with m finite weights >= 0; a row of weight 0
 /// does not count. Otherwise as gels.
 template <class T>
 Code wls(index_t m, index_t n, index_t nrhs, const T* w, T* a, index_t lda, T* b, index_t ldb,
@@ -108,12 +111,13 @@ Code wls(index_t m, index_t n, index_t nrhs, const T* w, T* a, index_t lda, T* b
   return solve(m, n, nrhs, a, lda, b, ldb, 0, result, with, weights);
 }
 
-/// gels of matrices in tiles: A m x n, B m x nrhs, both overwritten, cut alike along m; X n x nrhs, cut any way.
+/// As gels, for matrices in tiles: A m x n and B m x nrhs, both overwritten, with the same tile rows; X n x nrhs with
+/// any tiles.
 template <class T>
 Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
   if (X.m() != A.n() || X.n() != B.n()) throw WrongArgument("x", "must be " + to_string(Shape{A.n(), B.n()}));
-  const tesela_gels_result whole = read_struct("result", result);
+  const tesela_gels_result whole = read_versioned_struct("result", result);
   const Session session;
   Graph g(session);
   const LeastSquares<T> answer = ols(g, A, B, OlsOptions{.method = OlsMethod::tiles});
@@ -121,16 +125,16 @@ Code gels_tile(tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels
   return finish(answer, whole, result);
 }
 
-/// The same behind the caller, as a part of the graph: tesela_graph_wait returns its info, and has filled result then,
-/// which must stay until then. It waits for values of its own, so what is inserted next into this graph waits for it.
+/// Inserts gels_tile into a graph. tesela_graph_wait returns its info and fills result, which must stay valid until
+/// then. The work waits for some of its tasks, so later insertions into this graph wait for it.
 template <class T>
 Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_matrix* x, tesela_gels_result* result) {
   const auto into = object<GraphObject>("graph", graph);
   const TileMatrix<T> A = tiles<T>("a", a), B = tiles<T>("b", b), X = tiles<T>("x", x);
   if (X.m() != A.n() || X.n() != B.n()) throw WrongArgument("x", "must be " + to_string(Shape{A.n(), B.n()}));
-  const tesela_gels_result whole = read_struct("result", result);
+  const tesela_gels_result whole = read_versioned_struct("result", result);
   const Session session;
-  into->run_behind([=](Graph& g) {
+  into->run_in_background([=](Graph& g) {
     const LeastSquares<T> answer = ols(g, A, B, OlsOptions{.method = OlsMethod::tiles});
     if (answer.X.size() > 0) X.copy_from(answer.X.data(), answer.X.ld());
     return finish(answer, whole, result);
@@ -156,7 +160,7 @@ struct LeastSquaresResult {
   std::string status;
 };
 
-/// with(graph, A, B, options) on a and b in tiles.
+/// Calls with(graph, A, B, options) for a and b in tiles.
 template <class T, class Solve>
 LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rcond, bool overwrite_a, bool overwrite_b,
                                  const Solve& with) {
@@ -178,7 +182,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
     }();
     return std::tuple(std::move(solved), std::move(columns_a), std::move(columns_b));
   });
-  const bool solved = found.status == OlsStatus::ok || found.status == OlsStatus::rank_deficient;
+  const bool solved = is_solved(found.status);
   LeastSquaresResult result;
   result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
   result.residual_norms = number_or_numbers(b, found.residual_norms);
@@ -238,33 +242,33 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "What `lstsq`, `wls` and `gls` found.")
+  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "Result of `lstsq`, `wls` and `gls`.")
       .member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
       .member("residual_norms", &LeastSquaresResult::residual_norms, "The 2-norm of a x - b, for each column of b.")
       .member("rank", &LeastSquaresResult::rank, "Numerical rank of a.")
       .member("condition", &LeastSquaresResult::condition,
-              "By which the rank was decided, of a with columns of unit norm.")
-      .member("degrees_of_freedom", &LeastSquaresResult::degrees_of_freedom, "Rows that count, less the rank.")
+              "Condition of a with columns of unit norm, which decides the rank.")
+      .member("degrees_of_freedom", &LeastSquaresResult::degrees_of_freedom, "Rows that count, minus the rank.")
       .member("backward_error", &LeastSquaresResult::backward_error, "Measured.")
-      .member("backward_bound", &LeastSquaresResult::backward_bound, "The most that it may be.")
+      .member("backward_bound", &LeastSquaresResult::backward_bound, "Bound of backward_error.")
       .member("status", &LeastSquaresResult::status, "'ok' or 'rank deficient'.")
       .member("copied", &LeastSquaresResult::copied, copied_doc)
       .prints({"x", "rank", "condition", "status"});
   m.def("lstsq", lstsq, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
-        "overwrite_b"_a = false, R"(Least squares: x = argmin ||a x - b|| for a of any shape and rank.
+        "overwrite_b"_a = false, R"(Solve least squares: x = argmin ||a x - b|| for a of any shape and rank.
 
-Of several solutions that of least norm. A deficient rank is no error: the result says it.
+Among several solutions x has the least norm. A deficient rank is not an error; the result reports it.
 
 Parameters
 ----------
 a : (m, n) array
-    Or (m,): one column.
+    (m,) is one column.
 b : (m,) or (m, k) array
 rcond : float, optional
-    Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one; by
-    default, and where it is 0, max(m, n) eps.
+    Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one. None or 0
+    selects max(m, n) eps.
 overwrite_a, overwrite_b : bool
-    Whether the array may be lost, which spares a copy where it is in Fortran order.
+    Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
 
 Returns
 -------
@@ -273,7 +277,7 @@ LeastSquaresResult
 Raises
 ------
 numpy.linalg.LinAlgError
-    If a or b is not finite; its attribute `status` says so.
+    If a or b is not finite; see its attribute `status`.
 
 Examples
 --------
@@ -283,12 +287,13 @@ Examples
 (1, array([1., 1.]))
 )");
   m.def("wls", wls, "a"_a, "b"_a, "w"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
-        "overwrite_b"_a = false, R"(Weighted least squares: x = argmin sum w_i (a x - b)_i^2; otherwise as `lstsq`.
+        "overwrite_b"_a = false,
+        R"(Solve weighted least squares: x = argmin sum w_i (a x - b)_i^2; otherwise as `lstsq`.
 
 Parameters
 ----------
 w : (m,) array
-    Not negative, 1 / variance; a row of weight 0 does not count.
+    Weights >= 0, such as 1 / variance; a row of weight 0 does not count.
 
 Examples
 --------
@@ -298,12 +303,12 @@ Examples
 )");
   m.def("gls", gls, "a"_a, "b"_a, "covariance"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
         "overwrite_b"_a = false,
-        R"(Generalized least squares: x = argmin (a x - b)' S^-1 (a x - b); otherwise as `lstsq`.
+        R"(Solve generalized least squares: x = argmin (a x - b)' S^-1 (a x - b); otherwise as `lstsq`.
 
 Parameters
 ----------
 covariance : (m, m) array
-    S, the errors' covariance: symmetric, positive definite or semidefinite.
+    S, the covariance of the errors: symmetric, positive definite or semidefinite.
 
 Examples
 --------

@@ -2,16 +2,19 @@
 
 namespace tesela::c {
 
-/// LAPACK gesv: X = A^-1 B with P A = L U. A takes L and U, B (n x nrhs) X. rows, n numbers or NULL: row i of P A is
-/// row rows[i] of A, counted from 0 (not LAPACK's exchanges). info = i > 0: pivot i is zero or not finite, there is no
-/// X; n + j: column j of X is not finite; n + nrhs + 1: X is there, but A is singular to working precision; n + nrhs +
-/// 2: X is there, but may have fewer than two correct digits. tesela_error() has the reciprocal condition number.
+/// Solves A X = B with P A = L U (LAPACK gesv).
+///
+/// A, B     overwritten by L and U, and by X (n x nrhs).
+/// rows     NULL, or n numbers: row i of P A is row rows[i] of A, counted from 0 (not LAPACK's exchanges).
+/// info     i > 0: pivot i is zero or not finite, and there is no X; n + j: column j of X is not finite; n + nrhs + 1:
+///          X is set, but A is singular to working precision; n + nrhs + 2: X is set, but may have fewer than two
+///          correct digits. tesela_error() states the reciprocal condition number.
 template <class T>
 Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const Array<T> array_a("a", a, {n, n}, "lda", lda), array_b("b", b, {n, nrhs}, "ldb", ldb);
   const Array<int64_t> order("rows", rows, rows != nullptr ? n : 0);
-  require_apart({array_a, order, array_b});
+  require_no_overlap({array_a, order, array_b});
   const Session session;
   const TileShape tile = suitable_lu_tile(session.runtime(), n);
   const auto A = array_a.in_tiles(session, tile, "A"),
@@ -32,7 +35,7 @@ Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index
 namespace tesela::python {
 namespace {
 
-/// b takes x.
+/// Solves in place: b becomes x.
 template <class T>
 DirectSolve solve_columns(const c::Session& session, bool positive, const Columns<T>& a, const Columns<T>& b) {
   const index_t n = a.rows, height = std::max<index_t>(n, 1);
@@ -44,7 +47,7 @@ DirectSolve solve_columns(const c::Session& session, bool positive, const Column
   return positive ? cholesky_solve<T>(g, A, diagonal, B) : lu_solve(g, A, B);
 }
 
-/// Throws LinAlgError if there is no x or x has no correct digit; warns if x may have fewer than two.
+/// Throws LinAlgError if there is no x or if x has no correct digit; warns if x may have fewer than two.
 void judge(const DirectSolve& solved, const nb::object& x) {
   switch (solved.status) {
     case DirectStatus::ok:
@@ -88,30 +91,30 @@ AnyArray solve(nb::handle a_given, nb::handle b_given, const std::string& assume
 
 const Part part([](nb::module_& m) {
   m.def("solve", solve, "a"_a, "b"_a, nb::kw_only(), "assume_a"_a = "gen", "overwrite_a"_a = false,
-        "overwrite_b"_a = false, R"(x with a x = b, by LU with tournament pivoting, or by Cholesky.
+        "overwrite_b"_a = false, R"(Solve a x = b by LU with tournament pivoting, or by Cholesky.
 
-The condition is estimated with rows and columns in units of their own, and errors are measured on random systems.
+The condition number is estimated after scaling rows and columns; errors are measured on random systems.
 
 Parameters
 ----------
 a : (n, n) array
 b : (n,) or (n, k) array
 assume_a : {'gen', 'pos'}
-    'pos': symmetric positive definite; the upper triangle is read.
+    'pos': symmetric positive definite; only the upper triangle is read.
 overwrite_a, overwrite_b : bool
-    Whether the array may be lost, which spares a copy where it is in Fortran order.
+    Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
 
 Raises
 ------
 numpy.linalg.LinAlgError
-    If a is singular, exactly or to working precision, x not finite, or a leading minor not positive; and if elements
-    grow so much in the elimination that its errors may be above a tenth of x ('inaccurate'). The attributes are
-    `status`, and `result` with the x that was found all the same.
+    If a is singular, exactly or to working precision, if x is not finite, if a leading minor is not positive, or if
+    element growth in the elimination may have caused errors above a tenth of x ('inaccurate'). The attributes are
+    `status`, and `result` with the x that was computed.
 
 Warns
 -----
 LinAlgWarning
-    If x may have fewer than two correct digits; the message has the reciprocal condition number.
+    If x may have fewer than two correct digits; the message states the reciprocal condition number.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-// From C not yet: batches of complex numbers have no form there.
+// Not in C: its interface has no batches of complex numbers yet.
 #ifdef TESELA_PYTHON
 #include "interfaces/python/signals.hpp"
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
@@ -54,36 +54,37 @@ DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, con
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<DetectionResult>(m, "DetectionResult", "What `mimo_detect` found.")
+  ResultClass<DetectionResult>(m, "DetectionResult", "Result of `mimo_detect`.")
       .member("labels", &DetectionResult::labels,
-              "(streams, signals), of one signal (streams,): the place of each point in its constellation.")
+              "(streams, signals), for one signal (streams,): index of each point in its constellation.")
       .member("distances", &DetectionResult::distances, "||y - H s|| of each signal.")
-      .member("nodes", &DetectionResult::nodes, "Of the tree that the search of each signal looked at.")
-      .member("uncertified", &DetectionResult::uncertified, "Signals whose search `max_nodes` ended: best found.")
-      .member("ties", &DetectionResult::ties, "Signals that another vector is as near to, as far as rounding can tell.")
+      .member("nodes", &DetectionResult::nodes, "Tree nodes that the search of each signal visited.")
+      .member("uncertified", &DetectionResult::uncertified,
+              "Signals whose search stopped at `max_nodes`, with the best vector found.")
+      .member("ties", &DetectionResult::ties, "Signals with a second vector at the same distance up to rounding.")
       .member("failed", &DetectionResult::failed, "Signals without an answer, whose labels are -1.")
       .prints({"uncertified", "ties", "failed"});
   m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = 0.0,
         "order"_a = "mmse-vblast", "max_nodes"_a = 0,
-        R"(What several streams sent, as several antennas heard it: y = h s + noise, exactly.
+        R"(Detect the vectors s that several streams sent, from the antennas' y = h s + noise.
 
 Parameters
 ----------
 h : (antennas, streams) or (channels, antennas, streams) array
-    Complex. Of several channels each passes the same number of signals, one after the other.
+    Complex. With several channels, each carries the same number of consecutive signals.
 y : (antennas,) or (antennas, signals) array
 constellation : str, array, or list of one for each stream
-    'bpsk', 'qpsk', '8psk', '16qam', '64qam', '256qam' or '1024qam', of unit energy as 3GPP has them (bpsk is +-(1 + 1j)
-    / sqrt(2)); or complex points in the order of their labels.
+    'bpsk', 'qpsk', '8psk', '16qam', '64qam', '256qam' or '1024qam', of unit energy as in 3GPP (bpsk is +-(1 + 1j) /
+    sqrt(2)); or complex points in the order of their labels.
 method : str
-    'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Others answer something else: 'zf',
-    'mmse', 'zf-sic', 'mmse-sic', 'babai', 'kbest:16', 'fsd:1', 'lr', 'ep' and more, which an error message lists.
+    'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Other methods are not exact: 'zf',
+    'mmse', 'zf-sic', 'mmse-sic', 'babai', 'kbest:16', 'fsd:1', 'lr', 'ep' and more; an error message lists them.
 n0 : float
-    The noise's variance, which 'mmse', 'mmse-sic', 'ep' and the orders of 'mmse' use.
+    Variance of the noise, used by 'mmse', 'mmse-sic', 'ep' and the orders of 'mmse'.
 order : str
-    In which the search decides on streams.
+    Order in which the search decides the streams.
 max_nodes : int
-    After which the search of a signal ends uncertified; 0: never.
+    Number of nodes after which the search of a signal ends uncertified; 0: no limit.
 
 Returns
 -------
@@ -92,7 +93,7 @@ DetectionResult
 Raises
 ------
 numpy.linalg.LinAlgError
-    If a method that needs independent columns meets others; its attribute `result` has the other signals' labels.
+    If a method needs independent columns and h has dependent ones; its attribute `result` has the other labels.
 
 Examples
 --------

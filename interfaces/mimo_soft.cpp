@@ -1,4 +1,4 @@
-// From C not yet: batches of complex numbers have no form there.
+// Not in C: its interface has no batches of complex numbers yet.
 #ifdef TESELA_PYTHON
 #include "interfaces/python/signals.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
@@ -23,8 +23,7 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
   options.clip = clip;
   std::optional<Argument> priors;
   if (!priors_given.is_none()) priors.emplace("priors", priors_given);
-  if (priors && priors->place().on_device())
-    throw nb::type_error("priors lie on a GPU; mimo_soft takes NumPy's arrays");
+  if (priors && priors->place().on_device()) throw nb::type_error("priors are on a GPU; mimo_soft needs NumPy arrays");
   const auto with = [&]<class T>(T) {
     const auto H = signals.h<T>(), Y = signals.y<T>();
     auto found = with_workers([&](const c::Session& session) {
@@ -46,32 +45,32 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<SoftResult>(m, "SoftResult", "What `mimo_soft` found.")
+  ResultClass<SoftResult>(m, "SoftResult", "Result of `mimo_soft`.")
       .member("llrs", &SoftResult::llrs,
-              "(bits, signals), of one signal (bits,): ln P(bit is 0) / P(bit is 1), by streams, a label's most "
+              "(bits, signals), for one signal (bits,): ln P(bit is 0) / P(bit is 1), by streams, a label's most "
               "significant bit first.")
-      .member("nodes", &SoftResult::nodes, "What each signal's search looked at; negative without an answer.")
+      .member("nodes", &SoftResult::nodes, "Nodes that each signal's search visited; negative without an answer.")
       .member("failed", &SoftResult::failed, "Signals without an answer, whose bits are 0.")
       .prints({"failed"});
   m.def("mimo_soft", soft, "h"_a, "y"_a, "constellation"_a, "n0"_a, nb::kw_only(), "kind"_a = "sts", "clip"_a = 0.0,
         "order"_a = "mmse-vblast", "priors"_a = nb::none(),
-        R"(How sure each bit is of what several streams sent: its log-likelihood ratio.
+        R"(Compute the log-likelihood ratio of each bit that several streams sent.
 
 Parameters
 ----------
 h, y, constellation
-    As of `mimo_detect`.
+    As in `mimo_detect`.
 n0 : float
-    The noise's variance, above 0.
+    Variance of the noise, above 0.
 kind : str
     'sts' is exact max-log by a tree search; 'max-log' and 'app' enumerate all vectors; 'list:64', 'kbest:16', 'fsd:1',
-    'nway', 'ep' (expectation propagation) and 'mmse' look at fewer.
+    'nway', 'ep' (expectation propagation) and 'mmse' examine fewer.
 clip : float
-    The largest |L|; 0: any. Lists need one where they may lack a bit's other value.
+    Largest |L|; 0: no limit. List methods need a limit if a list may lack one value of a bit.
 order : str
-    In which the search decides on streams.
+    Order in which the search decides the streams.
 priors : (bits, signals) array, optional
-    As ratios, what is known of the bits beforehand.
+    Log-likelihood ratios of the bits known in advance.
 
 Returns
 -------
@@ -80,7 +79,7 @@ SoftResult
 Raises
 ------
 numpy.linalg.LinAlgError
-    If a signal has no answer; its attribute `result` has the others.
+    If a signal has no answer; its attribute `result` has the other signals' ratios.
 
 Examples
 --------

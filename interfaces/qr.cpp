@@ -20,7 +20,7 @@ struct QrObject : AnyQr {
   static std::string kind() { return std::string("a QR factorization in ") + precision<T>(); }
   std::string what() const override { return kind(); }
   const QrFactorization<T> factorization;
-  Array<T> memory;  ///< the caller's that it stands in; none where it is in a matrix's tiles
+  Array<T> memory;  ///< the caller's array with the factors; empty if a tiled matrix holds them
 };
 
 template <class T>
@@ -35,7 +35,7 @@ QrFactorization<T> checked_qr(Graph& g, const TileMatrix<T>& A) {
   return made;
 }
 
-/// What g.wait() says of the checks.
+/// Waits for g and returns the result of its checks.
 Code finish(Graph& g, const char* of) {
   const Status status = g.wait();
   return status.ok() ? 0 : failed(status.info, not_finite_column(of, status));
@@ -43,14 +43,17 @@ Code finish(Graph& g, const char* of) {
 
 }  // namespace
 
-/// LAPACK geqrf: A = Q R, m x n. R takes A's upper triangle, and Q what is below, with block factors in the handle:
-/// both are tesela_?ormqr's and tesela_?orgqr's, not LAPACK's. A must stay, unchanged, until the handle is freed. info
-/// = j > 0: column j of R is not finite, and there is no handle.
+/// Factors A = Q R, m x n (LAPACK geqrf).
+///
+/// A        R overwrites the upper triangle and part of Q the rest; the handle holds Q's block factors. Only
+///          tesela_?ormqr and tesela_?orgqr read this form, not LAPACK. A must stay unchanged until the handle is
+///          freed.
+/// info     j > 0: column j of R is not finite, and there is no handle.
 template <class T>
 Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   require_sizes({{"m", m}, {"n", n}});
   const Array<T> array("a", a, {m, n}, "lda", lda);
-  require_place("qr", qr);
+  require_output_pointer("qr", qr);
   const Session session;
   const auto A = array.in_tiles(session, suitable_qr_tile(session.runtime(), m, n));
   Graph g(session);
@@ -62,8 +65,8 @@ Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   return 0;
 }
 
-/// LAPACK ormqr: C = op(Q) C for side 'L', C op(Q) for 'R'; C is m x n, Q as large as A has rows, op 'N' or 'T'.
-/// info = j > 0: column j of the product is not finite.
+/// Overwrites C (m x n) with op(Q) C for side 'L' or C op(Q) for 'R' (LAPACK ormqr). The order of Q is the number of
+/// rows of A; trans is 'N' or 'T'. info = j > 0: column j of the product is not finite.
 template <class T>
 Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, index_t ldc) {
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
@@ -74,7 +77,7 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
   if ((where == Side::left ? m : n) != f.m())
     throw WrongArgument(where == Side::left ? "m" : "n", "Q is of order " + std::to_string(f.m()));
   const Array<T> array("c", c, {m, n}, "ldc", ldc);
-  require_apart({array}, {q->memory});
+  require_no_overlap({array}, {q->memory});
   const Session session;
   const TileShape tile = f.factors().tile_shape();
   const auto C = array.in_tiles(session, where == Side::left ? tile : TileShape{tile.nb, tile.mb}, "C");
@@ -86,7 +89,7 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
   return info;
 }
 
-/// LAPACK orgqr: the first n columns of Q, which has m rows, into `q`. info as ormqr's.
+/// Stores the first n columns of Q, which has m rows, in `q` (LAPACK orgqr). info as in ormqr.
 template <class T>
 Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   require_sizes({{"m", m}, {"n", n}});
@@ -95,7 +98,7 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   if (m != f.m()) throw WrongArgument("m", "Q is of order " + std::to_string(f.m()));
   if (n > m) throw WrongArgument("n", "Q has " + std::to_string(m) + " columns");
   const Array<T> array("q", q, {m, n}, "ldq", ldq);
-  require_apart({array}, {held->memory});
+  require_no_overlap({array}, {held->memory});
   const Session session;
   const auto Q = array.in_tiles(session, f.factors().tile_shape(), "Q");
   Graph g(session);
@@ -106,11 +109,11 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   return info;
 }
 
-/// geqrf of a matrix in tiles; waits.
+/// As geqrf, for a matrix in tiles; waits.
 template <class T>
 Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
   const TileMatrix<T> A = tiles<T>("a", a);
-  require_place("qr", qr);
+  require_output_pointer("qr", qr);
   const Session session;
   Graph g(session);
   auto made = std::make_shared<QrObject<T>>(checked_qr(g, A));
@@ -120,7 +123,7 @@ Code geqrf_tile(tesela_matrix* a, tesela_qr** qr) {
   return 0;
 }
 
-/// ormqr of a C in tiles; waits. Of side 'L' C's rows are cut as A's, of 'R' its columns.
+/// As ormqr, for C in tiles; waits. For side 'L' the rows of C have the tile rows of A; for 'R' its columns have them.
 template <class T>
 Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const Side where = choice("side", side, 'L', 'R') ? Side::left : Side::right;
@@ -134,7 +137,7 @@ Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   return finish(g, "op(Q) C or C op(Q)");
 }
 
-/// orgqr into a matrix in tiles, which has as many rows as A, cut as A's; waits.
+/// As orgqr, into a matrix in tiles with the rows and tile rows of A; waits.
 template <class T>
 Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
   const auto held = q_of<T>(qr);
@@ -146,18 +149,18 @@ Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
   return finish(g, "Q");
 }
 
-/// geqrf_tile inserted into a graph. The handle may be used for more insertions at once.
+/// Inserts geqrf_tile into a graph. The handle can be used for further insertions at once.
 template <class T>
 Code geqrf_async(tesela_graph* graph, tesela_matrix* a, tesela_qr** qr) {
   const auto into = object<GraphObject>("graph", graph);
   const TileMatrix<T> A = tiles<T>("a", a);
-  require_place("qr", qr);
+  require_output_pointer("qr", qr);
   const Session session;
   into->insert([&](Graph& g) { hand_out(qr, std::make_shared<QrObject<T>>(checked_qr(g, A))); });
   return 0;
 }
 
-/// ormqr_tile inserted into a graph.
+/// Inserts ormqr_tile into a graph.
 template <class T>
 Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   const auto into = object<GraphObject>("graph", graph);
@@ -173,7 +176,7 @@ Code ormqr_async(tesela_graph* graph, char side, char trans, tesela_qr* qr, tese
   return 0;
 }
 
-/// orgqr_tile inserted into a graph.
+/// Inserts orgqr_tile into a graph.
 template <class T>
 Code orgqr_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* q) {
   const auto into = object<GraphObject>("graph", graph);
@@ -187,7 +190,7 @@ Code orgqr_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* q) {
   return 0;
 }
 
-/// R, min(m, n) … m rows by n, with zeros below its diagonal, inserted into a graph; cut as A.
+/// Inserts a copy of R into a graph: min(m, n) … m rows by n, with zeros below its diagonal and the tiles of A.
 template <class T>
 Code extract_r_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* r) {
   const auto into = object<GraphObject>("graph", graph);
@@ -198,7 +201,7 @@ Code extract_r_async(tesela_graph* graph, tesela_qr* qr, tesela_matrix* r) {
   return 0;
 }
 
-/// Ends it: A may change again. NULL is nothing.
+/// Destroys the handle: A may change again. NULL is allowed.
 Code qr_free(tesela_qr* qr) { return free_handle<AnyQr>("qr", qr); }
 
 }  // namespace tesela::c
@@ -222,7 +225,7 @@ struct Factors {
   Status status = {};
 };
 
-/// R, and the first `columns` columns of Q. Without Q, R takes the place of a, or of its copy.
+/// Returns R and the first `columns` columns of Q. Without Q, R overwrites a or its copy.
 template <class T>
 Factors<T> factors(const c::Session& session, const Argument& a, index_t columns, bool with_q, bool overwrite_a) {
   const index_t m = a.rows(), n = a.cols();
@@ -268,22 +271,23 @@ QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<QrResult> result(m, "QrResult", "What `qr` found: q and r, or r alone. It can be unpacked.");
+  ResultClass<QrResult> result(m, "QrResult", "Result of `qr`: q and r, or r alone. It can be unpacked.");
   result.member("q", &QrResult::q, "Orthonormal columns, or None.")
       .member("r", &QrResult::r, "Upper trapezoid.")
       .member("copied", &QrResult::copied, copied_doc)
       .prints({"q", "r"});
   unpacks<QrResult>(result,
                     [](const QrResult& r) { return r.q.is_none() ? nb::make_tuple(r.r) : nb::make_tuple(r.q, r.r); });
-  m.def("qr", qr, "a"_a, nb::kw_only(), "mode"_a = "full", "overwrite_a"_a = false, R"(a = q r by tiles.
+  m.def("qr", qr, "a"_a, nb::kw_only(), "mode"_a = "full", "overwrite_a"_a = false, R"(Factor a = q r by tiles.
 
 Parameters
 ----------
 a : (m, n) array
 mode : {'full', 'economic', 'r'}
-    q with m columns, or with min(m, n), or none: r alone, as scipy.linalg.qr has them.
+    'full' returns q with m columns, 'economic' with min(m, n), and 'r' returns r alone, as in scipy.linalg.qr.
 overwrite_a : bool
-    Whether the array may be lost, which spares a copy where it is in Fortran order; with mode 'r' r is then a itself.
+    Whether the function may overwrite the array, which saves a copy if it is in Fortran order; with mode 'r' r is then
+    a itself.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-// From C not yet: models are formulas and tables with names.
+// Not in C yet: models are formulas and tables with names.
 #ifdef TESELA_PYTHON
 #include "interfaces/python/results.hpp"
 #include <tesela/algorithms/econometrics/distributions.hpp>
@@ -43,10 +43,10 @@ E named(const char* argument, std::span<const Named<E>> all, const std::string& 
 
 nb::object masked(const char* name) { return nb::module_::import_("numpy.ma").attr(name); }
 
-/// A column of real numbers as float64, NaN for masked elements. Throws TypeError for other numbers, which NumPy would
-/// convert and lose a part of.
+/// Returns a column of real numbers as float64, with NaN for masked elements. Throws TypeError for other types, which
+/// NumPy would convert with a loss.
 nb::object numbers_of(const std::string& name, nb::handle column) {
-  const nb::object own = nb::getattr(column, "dtype", nb::none());  // pandas has types of its own, with missing values
+  const nb::object own = nb::getattr(column, "dtype", nb::none());  // pandas has its own types with missing values
   const nb::object type = nb::hasattr(own, "kind") ? own : nb::object(numpy("asarray")(column).attr("dtype"));
   const auto kind = nb::cast<std::string>(type.attr("kind"));
   if (kind.find_first_not_of("biuf") != std::string::npos)
@@ -58,7 +58,7 @@ nb::object numbers_of(const std::string& name, nb::handle column) {
   return numpy("array")(column, "dtype"_a = "float64");
 }
 
-/// A number for each value of a column of anything, and NaN for None, NaN and masked elements.
+/// Returns a number for each distinct value of a column of any type, and NaN for None, NaN and masked elements.
 nb::object numbers_of_groups(nb::handle column) {
   const nb::object values = numpy("asarray")(column), either = numpy("logical_or");
   const nb::object missing =
@@ -70,7 +70,7 @@ nb::object numbers_of_groups(nb::handle column) {
   return numbers;
 }
 
-/// The columns that the model and the rows take of a table: a dict of columns, a data frame, or a structured array.
+/// Returns the columns that the model and the rows use: of a dict of columns, a data frame, or a structured array.
 Table table_of(nb::handle data, std::vector<std::string> wanted, const RowColumns& rows) {
   const auto has = [&](const std::string& name) {
     return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
@@ -161,7 +161,7 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
     const RowColumns rows{weights, clusters};
     const Table table = table_of(data, compiled.variables, rows);
     numbers = evaluate(compiled, formulas, table, "data", missing == "drop", rows, 0);
-  } catch (const FileError& e) {  // of a text and a table
+  } catch (const FileError& e) {  // from parsing the formulas or the table
     throw nb::value_error(e.what());
   }
   const auto [found, hansen] = with_workers([&](const c::Session& session) {
@@ -201,38 +201,39 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<EquationResult>(m, "EquationResult", "What `sem` found of one equation.")
+  ResultClass<EquationResult>(m, "EquationResult", "Result of `sem` for one equation.")
       .member("label", &EquationResult::label, "Its name in the model.")
-      .member("names", &EquationResult::names, "Of its regressors.")
-      .member("coefficients", &EquationResult::coefficients, "Of the regressors, in the order of `names`.")
-      .member("standard_errors", &EquationResult::standard_errors, "Of the coefficients.")
+      .member("names", &EquationResult::names, "Names of the regressors.")
+      .member("coefficients", &EquationResult::coefficients, "Coefficients of the regressors, in the order of `names`.")
+      .member("standard_errors", &EquationResult::standard_errors, "Standard errors of the coefficients.")
       .member("p_values", &EquationResult::p_values,
               "By Student's t for divisor 'small', else the normal distribution.")
       .member("degrees_of_freedom", &EquationResult::degrees_of_freedom, "Observations less regressors.")
       .member("sigma", &EquationResult::sigma, "The errors' standard deviation.")
-      .member("r2", &EquationResult::r2, "Explained part of the variance.")
-      .member("adjusted_r2", &EquationResult::adjusted_r2, "The same, adjusted for the regressors' number.")
-      .member("condition", &EquationResult::condition, "Of the regressors, as the instruments explain them.")
+      .member("r2", &EquationResult::r2, "Explained share of the variance.")
+      .member("adjusted_r2", &EquationResult::adjusted_r2, "r2 adjusted for the number of regressors.")
+      .member("condition", &EquationResult::condition, "Condition of the regressors as explained by the instruments.")
       .member(
           "sargan", &EquationResult::sargan,
           "Sargan's statistic of the overidentifying restrictions, valid for independent errors of one variance; NaN "
-          "without any. Robust errors and clusters have `hansen`, too.")
+          "without any. Robust errors and clusters also have `hansen`.")
       .member("sargan_p", &EquationResult::sargan_p, "Its p-value.")
-      .member("hansen", &EquationResult::hansen,
-              "Hansen's J of the overidentifying restrictions under robust errors or clusters; NaN without any, where "
-              "clusters are fewer than moments, and for classical errors.")
+      .member(
+          "hansen", &EquationResult::hansen,
+          "Hansen's J of the overidentifying restrictions under robust errors or clusters; NaN without restrictions, "
+          "with fewer clusters than moments, and for classical errors.")
       .member("hansen_p", &EquationResult::hansen_p, "Its p-value.")
-      .member("dependent_regressors", &EquationResult::dependent_regressors, "Where they depend on each other: which.")
-      .member("status", &EquationResult::status, "'ok', or why it has no coefficients.")
+      .member("dependent_regressors", &EquationResult::dependent_regressors, "Linearly dependent regressors.")
+      .member("status", &EquationResult::status, "'ok', or the reason why there are no coefficients.")
       .prints({"label", "names", "coefficients", "standard_errors", "status"});
-  ResultClass<SemResult>(m, "SemResult", "What `sem` found; result[label] is an equation.")
+  ResultClass<SemResult>(m, "SemResult", "Result of `sem`; result[label] is an equation.")
       .member("equations", &SemResult::equations, "By their labels.")
-      .member("labels", &SemResult::labels, "Of the equations, in the model's order.")
-      .member("observations", &SemResult::observations, "Rows that were used.")
-      .member("dropped_rows", &SemResult::dropped_rows, "Rows that lacked a value.")
-      .member("dropped_instruments", &SemResult::dropped_instruments, "Those that others imply.")
-      .member("residual_covariance", &SemResult::residual_covariance, "Of the equations' residuals.")
-      .member("mcelroy_r2", &SemResult::mcelroy_r2, "Of the whole system ('3sls', 'sur'); else NaN.")
+      .member("labels", &SemResult::labels, "Labels of the equations, in the model's order.")
+      .member("observations", &SemResult::observations, "Number of rows used.")
+      .member("dropped_rows", &SemResult::dropped_rows, "Number of rows with missing values.")
+      .member("dropped_instruments", &SemResult::dropped_instruments, "Instruments that others imply.")
+      .member("residual_covariance", &SemResult::residual_covariance, "Covariance of the equations' residuals.")
+      .member("mcelroy_r2", &SemResult::mcelroy_r2, "McElroy's R2 of the whole system ('3sls', 'sur'); otherwise NaN.")
       .member("hansen_sargan", &SemResult::hansen_sargan, "Statistic of all restrictions; NaN without any.")
       .member("hansen_sargan_p", &SemResult::hansen_sargan_p, "Its p-value.")
       .member("status", &SemResult::status, "'ok'.")
@@ -244,25 +245,25 @@ const Part part([](nb::module_& m) {
       });
   m.def("sem", sem, "model"_a, "data"_a, nb::kw_only(), "method"_a = "2sls", "divisor"_a = "n",
         "covariance"_a = "classical", "missing"_a = "drop", "weights"_a = "", "clusters"_a = "", "iterate"_a = false,
-        R"(Systems of simultaneous equations, by two- or three-stage least squares, OLS or SUR.
+        R"(Estimate systems of simultaneous equations by two- or three-stage least squares, OLS or SUR.
 
 Parameters
 ----------
 model : str
-    An equation a line in the notation of R's formulas, and a line of instruments: see the example, and the guide.
+    One equation per line in R's formula notation, and a line of instruments: see the example and the guide.
 data : dict of columns, data frame or structured array
-    data[name] is the column of a variable. NaN, and a masked element, is a missing value.
+    data[name] is the column of a variable. NaN and masked elements are missing values.
 method : {'2sls', '3sls', 'ols', 'sur'}
 divisor : {'n', 'small'}
-    By which residual sums of squares are divided: observations, or those less regressors.
+    Divisor of residual sums of squares: observations, or observations minus regressors.
 covariance : {'classical', 'robust'}
-    Standard errors of '2sls' and 'ols': of errors with one variance, or with any (White).
+    Standard errors of '2sls' and 'ols': for errors of one variance, or of any variances (White).
 missing : {'drop', 'raise'}
-    What becomes of rows that lack a used value.
+    Treatment of rows with a missing value in a used column.
 weights, clusters : str
-    Columns by which rows are weighted, and of whose values each is a cluster of errors that depend on each other.
+    Column with the weights of the rows, and column whose values group rows with dependent errors.
 iterate : bool
-    '3sls' and 'sur': repeat until no coefficient moves.
+    For '3sls' and 'sur': repeat until the coefficients converge.
 
 Returns
 -------
@@ -271,7 +272,7 @@ SemResult
 Raises
 ------
 numpy.linalg.LinAlgError
-    If an equation is not identified, or another has no coefficients; its attribute `result` has the others.
+    If an equation is not identified or has no coefficients; its attribute `result` has the other equations.
 
 Examples
 --------

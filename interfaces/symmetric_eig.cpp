@@ -8,7 +8,7 @@
 namespace tesela::c {
 namespace {
 
-/// Copies what was found. `vectors` may be the memory of A, which has left its tiles.
+/// Copies the results. `vectors` may be the memory of A, whose tiles no longer exist.
 template <class T>
 Code finish(const SymmetricEig<T>& found, T* w, const Array<T>* vectors) {
   if (!found.status.ok()) return failed(1, to_string(found.status));
@@ -17,7 +17,7 @@ Code finish(const SymmetricEig<T>& found, T* w, const Array<T>* vectors) {
   return 0;
 }
 
-/// How many LAPACK's il … iu are, of n.
+/// Returns the number of indices in LAPACK's il … iu.
 index_t count_of(index_t n, index_t il, index_t iu) {
   if (n == 0 ? il != 1 : il < 1 || il > n) throw WrongArgument("il", std::to_string(il) + " is not in 1 … n");
   if (iu < std::min(il, n) || iu > n) throw WrongArgument("iu", std::to_string(iu) + " is not in il … n");
@@ -34,9 +34,11 @@ SymmetricEig<T> solve(const Session& session, const Array<T>& a, const Symmetric
 
 }  // namespace
 
-/// Eigenvalues of a symmetric matrix, LAPACK syev and syevd, ascending, into w (n numbers); with jobz 'V' A takes the
-/// eigenvectors, a column each, with 'N' nothing of use. The lower triangle is read (uplo 'L'). info > 0: A is not
-/// finite, or the iteration did not converge; tesela_error() says where.
+/// Computes all eigenvalues of a symmetric matrix, ascending, into w (LAPACK syev and syevd).
+///
+/// jobz     'V' overwrites A with the eigenvectors as columns; with 'N' the contents of A are undefined.
+/// uplo     'L' only: the lower triangle is read.
+/// info     > 0: A is not finite, or the iteration did not converge; tesela_error() states the place.
 template <class T>
 Code syev(char jobz, char uplo, index_t n, T* a, index_t lda, T* w) {
   const bool vectors = choice("jobz", jobz, 'V', 'N');
@@ -44,14 +46,17 @@ Code syev(char jobz, char uplo, index_t n, T* a, index_t lda, T* w) {
   require_sizes({{"n", n}});
   const Array<T> array("a", a, {n, n}, "lda", lda);
   const Array<T> values("w", w, n);
-  require_apart({array, values});
+  require_no_overlap({array, values});
   const Session session;
   const SymmetricEig<T> found = solve(session, array, {.vectors = vectors});
   return finish(found, w, &array);
 }
 
-/// A part of them, LAPACK syevr: range 'A' all, 'V' those in [vl, vu), 'I' the il-th … iu-th. m takes their number, w
-/// room for n of them, and with jobz 'V' z the eigenvectors, n x m. A is overwritten.
+/// Computes a part of the eigenvalues (LAPACK syevr).
+///
+/// range    'A' all, 'V' in [vl, vu), 'I' the il-th … iu-th.
+/// m, w, z  number of eigenvalues; the eigenvalues, in an array of n; with jobz 'V' the eigenvectors, n x m.
+/// A        overwritten.
 template <class T>
 Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl, T vu, index_t il, index_t iu,
            index_t* m, T* w, T* z, index_t ldz) {
@@ -77,16 +82,19 @@ Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl,
   require_pointer("m", m);
   const Array<T> values("w", w, most);
   const auto vectors = Array<T>::if_wanted(options.vectors, "z", z, {n, most}, "ldz", ldz);
-  require_apart({array, values, vectors});
+  require_no_overlap({array, values, vectors});
   const Session session;
   const SymmetricEig<T> found = solve(session, array, options);
   *m = static_cast<index_t>(found.values.size());
   return finish(found, w, options.vectors ? &vectors : nullptr);
 }
 
-/// Two symmetric matrices, B positive definite, LAPACK sygv and sygvd: A x = lambda B x (itype 1), A B x = lambda x (2)
-/// or B A x = lambda x (3). w takes the eigenvalues and with jobz 'V' A the vectors; lower triangles are read, and A
-/// and B lost. info > 0: A or B is not finite, or B not positive definite; tesela_error() says where.
+/// Solves a generalized eigenproblem with B positive definite (LAPACK sygv and sygvd).
+///
+/// itype    1: A x = lambda B x; 2: A B x = lambda x; 3: B A x = lambda x.
+/// A, B     the lower triangles are read; both are overwritten, with jobz 'V' A by the eigenvectors.
+/// w        the eigenvalues.
+/// info     > 0: A or B is not finite, or B not positive definite; tesela_error() states the place.
 template <class T>
 Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* b, index_t ldb, T* w) {
   if (itype < 1 || itype > 3) throw WrongArgument("itype", std::to_string(itype) + " is not 1, 2 or 3");
@@ -97,7 +105,7 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
   require_sizes({{"n", n}});
   const Array<T> array_a("a", a, {n, n}, "lda", lda), array_b("b", b, {n, n}, "ldb", ldb);
   const Array<T> values("w", w, n);
-  require_apart({array_a, array_b, values});
+  require_no_overlap({array_a, array_b, values});
   const Session session;
   const index_t edge = suitable_generalized_tile(session.runtime(), n);
   SymmetricEig<T> found;
@@ -126,7 +134,7 @@ struct Pairs {
   std::optional<NewMatrix<T>> vectors;
 };
 
-/// Vectors leave their tiles when A has: these may be A's memory.
+/// Copies the results after A's tiles have ended, since the vectors may be in A's memory.
 template <class T>
 Pairs<T> pairs_of(const c::Session& session, Graph& g, const SymmetricEig<T>& found, const Place& place) {
   Pairs<T> pairs{found.status, {}, std::nullopt};
@@ -144,7 +152,7 @@ Pairs<T> pairs_of(const c::Session& session, Graph& g, const SymmetricEig<T>& fo
   return pairs;
 }
 
-/// The words for a failure, with NumPy's indices. `lower`: the lower triangle was read, else A^T's.
+/// Returns the message for a failure, with NumPy's indices. `lower`: the lower triangle was read, otherwise A^T's.
 std::string words(const SymmetricEigStatus& status, bool lower) {
   const auto at = [&](const char* name) {
     return "not finite: " + element(name, lower ? status.row : status.column, lower ? status.column : status.row);
@@ -205,24 +213,24 @@ AnyArray eigh(nb::handle a_given, nb::handle b_given, Flag lower, Flag eigvals_o
 const Part part([](nb::module_& m) {
   m.def("eigh", eigh, "a"_a, "b"_a = nb::none(), nb::kw_only(), "lower"_a = true, "eigvals_only"_a = false,
         "type"_a = 1, "subset_by_index"_a = nb::none(), "subset_by_value"_a = nb::none(), "overwrite_a"_a = false,
-        "overwrite_b"_a = false, R"(Eigenvalues of a symmetric matrix, or pair, ascending, and eigenvectors.
+        "overwrite_b"_a = false, R"(Compute eigenvalues of a symmetric matrix or pair, ascending, and eigenvectors.
 
 Parameters
 ----------
 a : (n, n) array
-    Symmetric; one triangle is read.
+    Symmetric; only one triangle is read.
 b : (n, n) array, optional
     Symmetric positive definite: a x = w b x (type 1), a b x = w x (2) or b a x = w x (3).
 lower : bool
-    Which triangle is read.
+    Whether the lower triangle is read, or the upper.
 eigvals_only : bool
     Return w alone.
 subset_by_index : (int, int), optional
-    The first and the last that are wanted, counted from 0.
+    First and last wanted index, counted from 0.
 subset_by_value : (float, float), optional
-    Those in (low, high].
+    Wanted eigenvalues are in (low, high].
 overwrite_a, overwrite_b : bool
-    Whether the array may be lost, which spares a copy where it is in Fortran order.
+    Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
 
 Returns
 -------
@@ -232,8 +240,8 @@ EighResult
 Raises
 ------
 numpy.linalg.LinAlgError
-    If a or b is not finite, b not positive definite, an eigenvalue too large for their precision, or the iteration did
-    not converge.
+    If a or b is not finite, if b is not positive definite, if an eigenvalue overflows, or if the iteration did not
+    converge.
 
 Examples
 --------

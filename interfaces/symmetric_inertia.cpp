@@ -7,17 +7,19 @@
 
 namespace tesela::c {
 
-/// Waits. 1 + the first column with NaN or an infinity on or below the diagonal.
+/// Waits, and returns 1 + the index of the first column with NaN or an infinity on or below the diagonal.
 template <class T>
 Status finite_triangle(Graph& g, const TileMatrix<T>& A) {
   report_not_finite(g, A, FinitePart::lower);
   return g.wait();
 }
 
-/// How many eigenvalues of a symmetric matrix are below sigma, from the pivots of A - sigma I without any reduction,
-/// and how sure that is: the count is that of a matrix at most `uncertainty` (2-norm) away. Infinite where the
-/// factorization broke down: move sigma a little. The lower triangle is read (uplo 'L'), and A not changed. info = j >
-/// 0: its column j is not finite.
+/// Counts the eigenvalues of a symmetric matrix below sigma, from the pivots of A - sigma I, without a reduction.
+///
+/// uplo         'L' only: the lower triangle is read; A is not changed.
+/// uncertainty  the count is exact for a matrix at most this far from A (2-norm). It is infinite if the factorization
+///              broke down: change sigma slightly.
+/// info         j > 0: column j is not finite.
 template <class T>
 Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sigma, index_t* below,
                        double* uncertainty) {
@@ -69,13 +71,13 @@ nb::tuple inertia(nb::handle a_given, double sigma, Flag lower) {
 
 const Part part([](nb::module_& m) {
   m.def("symmetric_inertia", inertia, "a"_a, "sigma"_a = 0.0, nb::kw_only(), "lower"_a = true,
-        R"(How many eigenvalues of a symmetric matrix are below sigma, without computing any.
+        R"(Count the eigenvalues of a symmetric matrix below sigma, without computing any.
 
 Returns
 -------
 (int, float)
-    The count, and how sure it is: that of a matrix at most so far away (2-norm); infinite where the factorization
-    broke down: move sigma a little.
+    The count and its uncertainty: the count is exact for a matrix at most this far from a (2-norm). It is infinite if
+    the factorization broke down: change sigma slightly.
 
 Raises
 ------

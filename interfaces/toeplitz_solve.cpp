@@ -2,28 +2,28 @@
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 
 extern "C" {
-/// What toeplitz_solve found beside X. Begin it with sizeof.
+/// Results of toeplitz_solve other than X. Set size to sizeof(tesela_toeplitz_result).
 typedef struct tesela_toeplitz_result {
   size_t size;
   double residual;        ///< measured: the largest ||T x - b|| / (||T|| ||x|| + ||b||)
-  double residual_bound;  ///< the most that it may be
-  double condition;       ///< an estimate, from below, of T's in the 1-norm; NaN where there is none
-  double forward_bound;   ///< ||x - exact|| / ||exact|| is about this at most
+  double residual_bound;  ///< bound of residual
+  double condition;       ///< lower estimate of T's condition in the 1-norm; NaN without an estimate
+  double forward_bound;   ///< approximate bound of ||x - exact|| / ||exact||
 } tesela_toeplitz_result;
 }  // extern "C"
 
 namespace tesela::c {
 
-/// X = T^-1 B for the symmetric Toeplitz matrix with first column t (n numbers): T(i, j) = t(|i - j|). B (n x nrhs)
-/// takes X. Fast methods first, and others while the measured residual is above rounding. info > 0: T is singular to
-/// working precision, not finite, or X inaccurate; tesela_error() says which.
+/// Solves T X = B for the symmetric Toeplitz matrix T(i, j) = t(|i - j|) with first column t (n numbers). B (n x nrhs)
+/// is overwritten with X. Tries fast methods first, and others while the measured residual is above rounding. info > 0:
+/// T is singular to working precision or not finite, or X is inaccurate; tesela_error() states the reason.
 template <class T>
 Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tesela_toeplitz_result* result) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const Array<const T> column("t", t, n);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({right}, {column});
-  tesela_toeplitz_result whole = read_struct("result", result);
+  require_no_overlap({right}, {column});
+  tesela_toeplitz_result whole = read_versioned_struct("result", result);
   const Session session;
   ToeplitzSolution solved;
   if (n > 0 && nrhs > 0) {
@@ -37,7 +37,7 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
   whole.residual_bound = solved.taken.residual.bound;
   whole.condition = solved.condition;
   whole.forward_bound = solved.forward_bound().error;
-  write_struct(whole, result);
+  write_versioned_struct(whole, result);
   return solved.ok() ? 0 : failed(TESELA_INACCURATE, solved.status());
 }
 
@@ -82,19 +82,19 @@ ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<ToeplitzResult>(m, "ToeplitzResult", "What `solve_toeplitz` found.")
-      .member("x", &ToeplitzResult::x, "The solution, as b.")
+  ResultClass<ToeplitzResult>(m, "ToeplitzResult", "Result of `solve_toeplitz`.")
+      .member("x", &ToeplitzResult::x, "The solution, with the shape of b.")
       .member("residual", &ToeplitzResult::residual, "Measured: the largest ||T x - b|| / (||T|| ||x|| + ||b||).")
-      .member("residual_bound", &ToeplitzResult::residual_bound, "The most that it may be.")
+      .member("residual_bound", &ToeplitzResult::residual_bound, "Bound of residual.")
       .member("condition", &ToeplitzResult::condition,
-              "An estimate, from below, in the 1-norm; NaN where there is none.")
-      .member("forward_bound", &ToeplitzResult::forward_bound, "||x - exact|| / ||exact|| is about this at most.")
+              "Lower estimate of T's condition in the 1-norm; NaN without an estimate.")
+      .member("forward_bound", &ToeplitzResult::forward_bound, "Approximate bound of ||x - exact|| / ||exact||.")
       .member("status", &ToeplitzResult::status, "'ok'.")
       .prints({"x", "residual", "condition", "status"});
   m.def("solve_toeplitz", solve_toeplitz, "c"_a, "b"_a,
-        R"(Solve T x = b for a symmetric Toeplitz matrix, any number of b.
+        R"(Solve T x = b for a symmetric Toeplitz matrix and any number of right-hand sides.
 
-Fast methods first, and others while the measured residual is above rounding.
+Tries fast methods first, and others while the measured residual is above rounding.
 
 Parameters
 ----------
@@ -109,7 +109,7 @@ ToeplitzResult
 Raises
 ------
 numpy.linalg.LinAlgError
-    If T is singular to working precision, not finite, or x inaccurate; its attribute `result` holds what was found.
+    If T is singular to working precision or not finite, or if x is inaccurate; its attribute `result` has the result.
 
 Examples
 --------

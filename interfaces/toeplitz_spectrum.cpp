@@ -4,9 +4,11 @@
 
 namespace tesela::c {
 
-/// Eigenvalues of the symmetric Toeplitz matrix with first column t (n numbers), ascending, into w (n numbers); with
-/// jobz 'V' z (n x n) takes the eigenvectors, a column each. info > 0: fewer were found than counted, or they are not
-/// as accurate as they should be; w and z are of no use then.
+/// Computes all eigenvalues of the symmetric Toeplitz matrix with first column t (n numbers), ascending, into w (n
+/// numbers).
+///
+/// jobz     'V' stores the eigenvectors in z (n x n) as columns.
+/// info     > 0: fewer eigenvalues were found than counted, or they are inaccurate; w and z are then invalid.
 template <class T>
 Code toeplitz_eig(char jobz, index_t n, const T* t, T* w, T* z, index_t ldz) {
   const bool vectors = choice("jobz", jobz, 'V', 'N');
@@ -14,7 +16,7 @@ Code toeplitz_eig(char jobz, index_t n, const T* t, T* w, T* z, index_t ldz) {
   const Array<const T> column("t", t, n);
   const Array<T> values("w", w, n);
   const auto array = Array<T>::if_wanted(vectors, "z", z, {n, n}, "ldz", ldz);
-  require_apart({values, array}, {column});
+  require_no_overlap({values, array}, {column});
   require_finite("t", t, n);
   if (n == 0) return 0;
   const Session session;
@@ -55,7 +57,7 @@ struct Found {
   std::string problem;
 };
 
-/// Columns and values from `first` on, `count` of them.
+/// Returns `count` values and columns from `first` on.
 template <class T>
 Found<T> part_of(const Spectrum<T>& found, std::size_t first, std::size_t count) {
   Found<T> part;
@@ -72,12 +74,13 @@ Found<T> part_of(const Spectrum<T>& found, std::size_t first, std::size_t count)
   return part;
 }
 
-/// (low, high] of what counts [low, high), with all that is nearer to an end than rounding as equal to it.
+/// Returns options for (low, high] in terms of counts over [low, high); values within rounding of an end count as equal
+/// to it.
 template <class T>
 SpectrumOptions above_ends(Graph& g, std::span<const T> t, SpectrumOptions options) {
   if (!std::isfinite(options.low) && !std::isfinite(options.high)) return options;
   const SineToeplitz<T> A(g, t);
-  const double above = 8 * std::ldexp(toeplitz_resolution(A), A.exponent());  // what is counted at is 4 below
+  const double above = 8 * std::ldexp(toeplitz_resolution(A), A.exponent());  // counts use shifts 4 below
   options.low += above;
   options.high += above;
   return options;
@@ -160,14 +163,14 @@ AnyArray count(nb::handle c_given, nb::handle shifts_given) {
 const Part part([](nb::module_& m) {
   m.def("eigh_toeplitz", eigh_toeplitz, "c"_a, nb::kw_only(), "eigvals_only"_a = false,
         "subset_by_index"_a = nb::none(), "subset_by_value"_a = nb::none(),
-        R"(Eigenvalues of a symmetric Toeplitz matrix, ascending, and eigenvectors, in O(n) memory for each.
+        R"(Compute eigenvalues of a symmetric Toeplitz matrix, ascending, and eigenvectors, in O(n) memory for each.
 
 Parameters
 ----------
 c : (n,) array
     First column: T[i, j] = c[|i - j|].
 eigvals_only, subset_by_index, subset_by_value
-    As `eigh`. What is as near to an end of the range as rounding counts as equal to it.
+    As in `eigh`. Eigenvalues within rounding of an end of the range count as equal to it.
 
 Returns
 -------
@@ -177,7 +180,7 @@ EighResult
 Raises
 ------
 numpy.linalg.LinAlgError
-    If fewer were found than counted, or they are not as accurate as they should be.
+    If fewer eigenvalues were found than counted, or if they are inaccurate.
 
 Examples
 --------
@@ -186,9 +189,9 @@ Examples
 array([1., 3.])
 )");
   m.def("toeplitz_count", count, "c"_a, "shifts"_a,
-        R"(How many eigenvalues of a symmetric Toeplitz matrix are below each shift.
+        R"(Count the eigenvalues of a symmetric Toeplitz matrix below each shift.
 
-An eigenvalue within rounding of a shift counts as equal to it, so it is not below.
+An eigenvalue within rounding of a shift counts as equal to it, and so not below it.
 
 Examples
 --------

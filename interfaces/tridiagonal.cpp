@@ -34,20 +34,23 @@ Code solve(const Session& session, const Array<const T>& dl, const Array<const T
 
 }  // namespace
 
-/// LAPACK gtsv: X = A^-1 B for the tridiagonal matrix with diagonal d (n) and dl and du (n - 1) below and above it,
-/// with pivoting. B (n x nrhs) takes X; A is not changed. info = i + n s > 0: equation i, counted from 1, of column s
-/// of B, counted from 0, showed that A is singular, or A or B not finite; n nrhs + 1: X is there, but A is singular to
-/// working precision; n nrhs + 2: X is there, but may have fewer than two correct digits. tesela_error() has the
-/// condition. Checking costs a pass over A, B and X where the diagonal dominates, and two more solves elsewhere.
+/// Solves A X = B with pivoting, for the tridiagonal matrix with diagonal d (n) and dl and du (n - 1) below and above
+/// it (LAPACK gtsv).
+///
+/// B        n x nrhs, overwritten with X; A is not changed.
+/// info     i + n s > 0: A is singular, or A or B is not finite, at equation i (from 1) of column s of B (from 0); n
+///          nrhs + 1: X is set, but A is singular to working precision; n nrhs + 2: X is set, but may have fewer than
+///          two correct digits. tesela_error() states the condition.
+/// Cost     the check reads A, B and X once if the diagonal dominates, and needs two more solves otherwise.
 template <class T>
 Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, index_t ldb) {
   require_sizes({{"n", n}, {"nrhs", nrhs}});
   const index_t off = std::max<index_t>(n - 1, 0);
   const Array<const T> lower("dl", dl, off), diagonal("d", d, n), upper("du", du, off);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({right}, {lower, diagonal, upper});
+  require_no_overlap({right}, {lower, diagonal, upper});
   const Session session;
-  // Bands as long as the matrix: dl(0) and du(n - 1) stand there unread.
+  // Bands as long as the matrix; dl(0) and du(n - 1) are not read.
   HostMatrix<T> whole_dl(n, 1), whole_du(n, 1);
   if (n > 0) {
     whole_dl(0, 0) = whole_du(n - 1, 0) = 0;
@@ -57,10 +60,12 @@ Code gtsv(index_t n, index_t nrhs, const T* dl, const T* d, const T* du, T* b, i
   return solve<T>(session, {"dl", whole_dl.data(), n}, diagonal, {"du", whole_du.data(), n}, right, false);
 }
 
-/// Tridiagonal systems with bands as long as the matrix, in place: nrhs right-hand sides of one matrix (matrices = 1),
-/// or a matrix for each of them, a column of dl, d and du each, with leading dimension ld. periodic, if not 0: dl(0)
-/// couples to the last unknown and du(n - 1) to the first; otherwise they are not read. info as gtsv's, i + n s for
-/// equation i of system s, equations counted from 1 and systems from 0; n nrhs + 1 and + 2 for some system.
+/// Solves tridiagonal systems in place, with bands as long as the matrix.
+///
+/// matrices 1: one matrix for nrhs right-hand sides; nrhs: a matrix for each, in a column of dl, d and du each, with
+///          leading dimension ld.
+/// periodic if not 0, dl(0) couples to the last unknown and du(n - 1) to the first; otherwise they are not read.
+/// info     as in gtsv: i + n s for equation i (from 1) of system s (from 0); n nrhs + 1 and + 2 concern some system.
 template <class T>
 Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t periodic, const T* dl, const T* d,
                        const T* du, index_t ld, T* b, index_t ldb) {
@@ -70,7 +75,7 @@ Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t period
   const Array<const T> lower("dl", dl, shape, "ld", ld), diagonal("d", d, shape, "ld", ld),
       upper("du", du, shape, "ld", ld);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
-  require_apart({right}, {lower, diagonal, upper});
+  require_no_overlap({right}, {lower, diagonal, upper});
   const Session session;
   return solve<T>(session, lower, diagonal, upper, right, periodic != 0);
 }
@@ -83,7 +88,8 @@ Code tridiagonal_solve(index_t n, index_t nrhs, index_t matrices, int64_t period
 namespace tesela::python {
 namespace {
 
-/// A band as long as the matrix: dl begins, and du ends, with what is not read. Of n - 1 numbers that is added.
+/// A band as long as the matrix: the first element of dl and the last of du are not read. A band of n - 1 numbers is
+/// extended.
 template <class T>
 struct Band {
   std::shared_ptr<NewMatrix<T>> longer;
@@ -158,26 +164,26 @@ Parameters
 ----------
 dl, d, du : (n,) or (n, k) arrays
     Below, on and above the diagonal: row i is dl[i] x[i-1] + d[i] x[i] + du[i] x[i+1]. dl[0] and du[-1] are not
-    read, and may be left out. With k columns each right-hand side has a matrix of its own.
+    read, and may be omitted. With k columns each right-hand side has its own matrix.
 b : (n,) or (n, k) array
 periodic : bool
-    dl[0] couples to the last unknown and du[-1] to the first.
+    If true, dl[0] couples to the last unknown and du[-1] to the first.
 
 Returns
 -------
 array
-    x, as b.
+    x, with the shape of b.
 
 Raises
 ------
 numpy.linalg.LinAlgError
-    If a system is singular, exactly or to working precision, or not finite, or if a measured residual is too large;
-    the message says where, counted from 0. The attributes are `status`, and `result` with the x that was found.
+    If a system is singular (exactly or to working precision) or not finite, or if a measured residual is too large;
+    the message states the place, counted from 0. The attributes are `status`, and `result` with the computed x.
 
 Warns
 -----
 LinAlgWarning
-    If x may have fewer than two correct digits; the message has the reciprocal condition number.
+    If x may have fewer than two correct digits; the message states the reciprocal condition number.
 
 Examples
 --------

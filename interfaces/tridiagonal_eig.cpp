@@ -13,9 +13,12 @@ std::span<const T> span_of(const T* data, index_t n) {
 
 }  // namespace
 
-/// Eigenvalues of the symmetric tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1), LAPACK stev and
-/// stevd: d takes them, ascending, and with jobz 'V' z (n x n) the eigenvectors; e is not changed. info > 0: d or e is
-/// not finite, or the iteration did not converge; tesela_error() says where.
+/// Computes all eigenvalues of the symmetric tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1) (LAPACK
+/// stev and stevd).
+///
+/// d        overwritten with the eigenvalues, ascending; e is not changed.
+/// jobz     'V' stores the eigenvectors in z (n x n).
+/// info     > 0: d or e is not finite, or the iteration did not converge; tesela_error() states the place.
 template <class T>
 Code stev(char jobz, index_t n, T* d, const T* e, T* z, index_t ldz) {
   const bool vectors = choice("jobz", jobz, 'V', 'N');
@@ -24,7 +27,7 @@ Code stev(char jobz, index_t n, T* d, const T* e, T* z, index_t ldz) {
   const Array<T> diagonal("d", d, n);
   const Array<const T> beside("e", e, off);
   const auto array = Array<T>::if_wanted(vectors, "z", z, {n, n}, "ldz", ldz);
-  require_apart({diagonal, array}, {beside});
+  require_no_overlap({diagonal, array}, {beside});
   const Session session;
   TridiagonalEigResult<T> found;
   if (vectors) {
@@ -38,8 +41,8 @@ Code stev(char jobz, index_t n, T* d, const T* e, T* z, index_t ldz) {
   return 0;
 }
 
-/// How many eigenvalues of that matrix are less than x, by the signs of the pivots of T - x I. It does not fall while x
-/// rises. Needs no workers.
+/// Counts the eigenvalues of that matrix below x, by the signs of the pivots of T - x I. The count never decreases with
+/// x. Needs no workers.
 template <class T>
 Code tridiagonal_count_below(index_t n, const T* d, const T* e, T x, index_t* count) {
   require_sizes({{"n", n}});
@@ -73,7 +76,7 @@ std::span<const T> span_of(const Columns<T>& columns) {
   return {columns.data, static_cast<std::size_t>(columns.rows)};
 }
 
-/// How many are at most x; below all numbers nothing is, also of values that overflow.
+/// Counts the eigenvalues that are at most x; 0 for x = -infinity, even if eigenvalues overflow.
 template <class T>
 index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
   if (x == -std::numeric_limits<double>::infinity()) return 0;
@@ -124,18 +127,19 @@ AnyArray eigh_tridiagonal(nb::handle d_given, nb::handle e_given, Flag eigvals_o
 
 const Part part([](nb::module_& m) {
   m.def("eigh_tridiagonal", eigh_tridiagonal, "d"_a, "e"_a, "eigvals_only"_a = false, "select"_a = "a",
-        "select_range"_a = nb::none(), R"(Eigenvalues of a symmetric tridiagonal matrix, ascending, and eigenvectors.
+        "select_range"_a = nb::none(),
+        R"(Compute eigenvalues of a symmetric tridiagonal matrix, ascending, and eigenvectors.
 
 Parameters
 ----------
 d : (n,) array
     The diagonal.
 e : (n - 1,) array
-    What is beside it.
+    The off-diagonal.
 eigvals_only : bool
     Return w alone.
 select : {'a', 'v', 'i'}
-    All, those in (low, high] of `select_range`, or those from the first to the second position.
+    All; in (low, high] of `select_range`; or from its first to its second index.
 select_range : (low, high), optional
 
 Returns

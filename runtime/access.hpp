@@ -7,7 +7,7 @@
 
 namespace tesela {
 
-/// How a kernel uses a tile; the parameter type of its variants says which one.
+/// How a kernel accesses a tile; the types of its variants' parameters select the mode.
 enum class Mode : std::uint8_t { in, out, inout, commute, reduce, scratch };
 
 /// A column-major block in the memory of the worker that runs the kernel: element (i, j) is data[i + j * ld].
@@ -29,7 +29,7 @@ struct In : Block<const T> {
   static constexpr Mode mode = Mode::in;
 };
 
-/// Written whole without being read: what the tile held before is lost.
+/// Overwritten without being read: the previous contents are lost.
 template <class T>
 struct Out : Block<T> {
   static constexpr Mode mode = Mode::out;
@@ -48,7 +48,7 @@ struct Commute : Block<T> {
 };
 
 /// A contribution to a reduction: each worker accumulates into a private copy, and the copies are combined before the
-/// next other access. The tile must have been told how by Graph::reduction.
+/// next access of another mode. Graph::reduction must have set the tile's kernels.
 template <class T>
 struct Reduce : Block<T> {
   static constexpr Mode mode = Mode::reduce;

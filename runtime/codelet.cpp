@@ -11,8 +11,8 @@ namespace tesela::detail {
 namespace {
 
 std::mutex registry_mutex;
-/// Never destroyed, as the models: StarPU keeps pointers to both until it shuts down, which an exit handler or a static
-/// Runtime may do after what was made at a kernel's first use has gone.
+/// Never destroyed, like the models: StarPU keeps pointers to both until it shuts down, possibly in an exit handler,
+/// after statics of a later first use are gone.
 std::deque<CodeletImpl>& registry() {
   static auto& codelets = *new std::deque<CodeletImpl>;
   return codelets;
@@ -86,8 +86,8 @@ CodeletImpl::CodeletImpl(const CodeletSpec& spec, starpu_perfmodel* model) : has
 
 CodeletImpl& make_codelet(const CodeletSpec& spec) {
   const std::lock_guard lock(registry_mutex);
-  // Kernels of one name (float and double, say) share a model: StarPU keeps one file of history per name. What a user
-  // calls `gemm` is not what we do.
+  // Kernels of one name (for float and double) share a model, since StarPU keeps one history file per name. The prefix
+  // separates a user's `gemm` from ours.
   const bool ours = std::string_view(spec.type).starts_with("N6tesela");
   static auto& models = *new std::map<std::string, starpu_perfmodel>;
   auto [it, is_new] = models.try_emplace(std::string(ours ? "tesela_" : "user_") + spec.name);

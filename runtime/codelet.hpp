@@ -21,35 +21,35 @@ namespace detail {
 class CodeletImpl;
 struct RuntimeState;
 
-/// What a graph shares with its tasks.
+/// State that a graph shares with its tasks.
 struct GraphTasks {
-  static constexpr std::uint64_t nothing_to_drop = UINT64_MAX;
-  /// Tasks do nothing once more drains than these were requested; nothing_to_drop while none waits for a wait().
-  std::atomic<std::uint64_t> drains_seen{nothing_to_drop};
+  static constexpr std::uint64_t no_tasks = UINT64_MAX;
+  /// Tasks do nothing once stops_requested exceeds this number; no_tasks if the graph has no task to wait for.
+  std::atomic<std::uint64_t> stops_seen{no_tasks};
   std::atomic<std::int64_t> unfinished{0};
   RuntimeState* runtime = nullptr;
 
-  /// Of one task or hint. The graph may be gone when it returns.
+  /// Counts one task or hint as finished. The graph may be destroyed when it returns.
   void finish() noexcept;
 };
 
-/// What a graph inserted from one wait() to the next, as the data that these tasks write remember it.
-struct GraphPart {
-  GraphPart(std::shared_ptr<GraphTasks> of, std::uint64_t drains) : tasks(std::move(of)), seen(drains) {}
+/// The tasks that a graph inserted between two calls of wait(). The data that they write refer to it.
+struct TaskBatch {
+  TaskBatch(std::shared_ptr<GraphTasks> of, std::uint64_t stop_requests) : tasks(std::move(of)), seen(stop_requests) {}
   void lose();
 
   const std::shared_ptr<GraphTasks> tasks;
-  const std::uint64_t seen;       ///< its tasks did nothing once more drains than these were requested
-  std::atomic<bool> over{false};  ///< all of them have run, or were dropped
-  std::atomic<bool> lost{false};  ///< some of them were dropped, as wait() has said
+  const std::uint64_t seen;       ///< stops_reported at its first task; more requests than these drop its tasks
+  std::atomic<bool> over{false};  ///< all tasks have run or were dropped
+  std::atomic<bool> lost{false};  ///< some tasks were dropped, and wait() has reported it
 };
 
-/// Every task's argument block starts with this, so that StarPU's callbacks can read it without knowing the kernel.
+/// Header of every task's argument block; StarPU's callbacks read it without knowing the kernel.
 struct CallHeader {
   CodeletImpl* codelet = nullptr;
-  GraphTasks* graph = nullptr;  // null: StarPU's own, to combine a reduction
-  std::uint32_t footprint = 0;  // of shapes and cost key: what the performance model tells apart
-  std::uint32_t buffers = 0;    // of this task: more than the fixed parameters when the kernel takes a list
+  GraphTasks* graph = nullptr;  // null: StarPU's own task, which combines a reduction
+  std::uint32_t footprint = 0;  // hash of shapes and cost key, the key of the performance model
+  std::uint32_t buffers = 0;    // number of tiles; exceeds the fixed parameters if the kernel accepts a list
 };
 
 template <class Args>
@@ -58,34 +58,34 @@ struct Call {
   Args args;
 };
 
-/// A tile as a worker sees it.
+/// A tile in the memory of a worker.
 struct TileMemory {
   void* data;
   index_t rows, cols, ld;
 };
 TileMemory tile_memory(void* interface) noexcept;
 
-/// Reasons to drop the tasks still queued (a cancellation, a failed codelet): how many there were, and how many of them
-/// a wait() has reported. Not inline: a library with hidden symbols would have its own. Two counters, so that neither a
-/// signal handler nor a second graph's wait() can lose one.
-extern std::atomic<std::uint64_t> drains_requested, drains_reported;
-/// Whether any GraphPart was lost, ever: most programs need not look.
-extern std::atomic<bool> any_part_lost;
+/// Number of requests to drop the queued tasks (a cancellation, a failed codelet), and number that a wait() has
+/// reported. Not inline, because a library with hidden symbols would get its own copy. With two counters, neither a
+/// signal handler nor the wait() of a second graph can lose a request.
+extern std::atomic<std::uint64_t> stops_requested, stops_reported;
+/// Whether any TaskBatch was ever lost; most programs can skip the check of each tile.
+extern std::atomic<bool> any_batch_lost;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free, "Runtime::cancel must be async-signal-safe");
 
-/// True once there is a reason that the task's graph has not reported: it then does nothing, so that the graph drains.
-/// StarPU's own tasks, which combine reductions of graphs that may be over, always run.
+/// Returns true if a request that the task's graph has not reported exists: the task then does nothing, so that the
+/// graph stop_requests. StarPU's own tasks, which combine reductions of graphs that may have ended, always run.
 inline bool dropped(const CallHeader& task) noexcept {
   return task.graph != nullptr &&
-         drains_requested.load(std::memory_order_relaxed) > task.graph->drains_seen.load(std::memory_order_relaxed);
+         stops_requested.load(std::memory_order_relaxed) > task.graph->stops_seen.load(std::memory_order_relaxed);
 }
 
-/// Keeps the running task's time, which says nothing, out of its performance model.
+/// Excludes the running task's meaningless time from its performance model.
 void forget_timing() noexcept;
 
 void check_last_launch(const CudaContext&) noexcept;
 
-/// Reports the exception in flight as a failure of this kernel: it must not reach StarPU's C frames.
+/// Reports the current exception as a failure of this kernel; it must not reach StarPU's C frames.
 void report_exception(const char* kernel) noexcept;
 
 template <class P>
@@ -100,7 +100,7 @@ P as_parameter(void* interface) noexcept {
   return p;
 }
 
-/// A kernel parameter that is a list of tiles, all accessed alike: std::span<const In<T>>. It must come last.
+/// A kernel parameter that is a list of tiles with one access mode: std::span<const In<T>>. It must come last.
 template <class P>
 struct ListOf : std::false_type {};
 template <class P>
@@ -141,7 +141,7 @@ template <class A, class... P>
 struct Signature<void (*)(const A&, P...) noexcept> {
   static_assert((is_tile<P> && ...),
                 "a variant takes tiles by value: In<T>, Out<T>, InOut<T>, Commute<T>, Reduce<T>, Scratch<T>, or a "
-                "std::span<const In<T>>, say, of any number of them");
+                "std::span<const In<T>> (or of another mode) of any number");
   static constexpr bool on_gpu = false;
   using Args = A;
   using Parameters = std::tuple<P...>;
@@ -212,7 +212,7 @@ struct Deduced {
   }
 };
 
-/// Builds the I-th argument of a variant from StarPU's buffers. A list's views live in `list` during the call.
+/// Builds the I-th argument of a variant from StarPU's buffers. A list's blocks are stored in `list` during the call.
 template <class P, class Views>
 decltype(auto) argument(void** buffers, std::size_t index, std::size_t count, Views& list) {
   if constexpr (ListOf<P>::value) {
@@ -223,7 +223,7 @@ decltype(auto) argument(void** buffers, std::size_t index, std::size_t count, Vi
   }
 }
 
-/// A task's arguments, or the default ones of a kernel that StarPU runs without a task.
+/// Returns a task's arguments, or the default arguments if StarPU runs the kernel without a task.
 template <class Args>
 const Args& arguments_of(const Call<Args>* call) noexcept {
   if constexpr (std::is_default_constructible_v<Args>) {
@@ -238,7 +238,8 @@ void run_variant(void** buffers, void* packed) noexcept {
   using D = Deduced<K>;
   using Args = typename K::Args;
   const auto* call = static_cast<const Call<Args>*>(packed);
-  // StarPU starts a worker's part of a reduction without a task, and so without arguments; that must happen always.
+  // StarPU initializes a worker's copy of a reduction without a task and its arguments; that call must never be
+  // dropped.
   if (call != nullptr && dropped(call->header)) return forget_timing();
   const Args& args = arguments_of(call);
   try {
@@ -264,14 +265,14 @@ void run_variant(void** buffers, void* packed) noexcept {
   }
 }
 
-/// What the runtime needs of a kernel once its types are erased.
+/// A kernel with its types erased.
 struct CodeletSpec {
   const char* name;
-  const char* type;  // of the kernel, as typeid names it
+  const char* type;  // the kernel's type, as typeid names it
   std::uint32_t color;
   void (*cpu)(void**, void*);
   void (*cuda)(void**, void*);
-  std::span<const Mode> modes;  // of the fixed parameters; the last one repeats when has_list
+  std::span<const Mode> modes;  // modes of the fixed parameters; the last one repeats when has_list
   bool has_list;
 };
 
@@ -279,13 +280,14 @@ CodeletImpl& make_codelet(const CodeletSpec&);
 
 }  // namespace detail
 
-/// A kernel: a struct with a name, an Args type and variants `cpu` and/or `cuda`, each
-/// `static void (…, const Args&, tiles…)`, the tiles typed In, Out, InOut, Commute, Reduce or Scratch. A variant may
-/// throw, where an allocation fails, say: the tasks that follow do nothing then, and Graph::wait() throws an
-/// EnvironmentError that names the kernel. (What a computation finds out, a zero pivot, goes to a status tile instead.)
-/// Optional: `color` (0xRRGGBB, of its tasks in traces), `flops(args, shapes…)` (one Shape for each tile; with a list
-/// of tiles, one std::span<const Shape> of all), and `cost_key()` in Args (the part of the arguments that changes the
-/// run time).
+/// A kernel: a struct with a name, an Args type and variants `cpu` and/or `cuda`, each `static void (…, const Args&,
+/// tiles…)`, with tiles of type In, Out, InOut, Commute, Reduce or Scratch. A variant may throw, for example if an
+/// allocation fails: later tasks do nothing then, and Graph::wait() throws an EnvironmentError that names the kernel. A
+/// numerical outcome, such as a zero pivot, goes to a status tile instead.
+///
+/// Optional members: `color` (0xRRGGBB of its tasks in traces), `flops(args, shapes…)` (one Shape for each tile, or one
+/// std::span<const Shape> of all tiles if the kernel accepts a list), and `cost_key()` in Args (the arguments that
+/// change the run time).
 template <class K>
 concept Kernel = requires {
   { K::name } -> std::convertible_to<const char*>;
@@ -293,7 +295,7 @@ concept Kernel = requires {
 }
 &&(detail::HasCpu<K> || detail::HasCuda<K>);
 
-/// The StarPU codelet of a kernel: made once, at its first use, from the kernel's declaration alone.
+/// The StarPU codelet of a kernel, made from the kernel's declaration at its first use.
 template <Kernel K>
 class Codelet {
  public:
@@ -315,7 +317,7 @@ class Codelet {
     detail::CodeletSpec spec{K::name, typeid(K).name(), 0, nullptr, nullptr, modes, has_list};
     if constexpr (requires { K::color; }) spec.color = K::color;
     if constexpr (detail::HasCpu<K>) spec.cpu = &detail::run_variant<K, false>;
-    // In a build without CUDA the variant is declared but never defined, so it must not be named here.
+    // In a build without CUDA the variant is declared but not defined, so no code may refer to it.
     if constexpr (config::have_cuda && detail::HasCuda<K>) spec.cuda = &detail::run_variant<K, true>;
     return detail::make_codelet(spec);
   }

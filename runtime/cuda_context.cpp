@@ -1,5 +1,5 @@
 #include <tesela/runtime/codelet.hpp>
-#include <tesela/runtime/internal/drains.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <starpu.h>
 

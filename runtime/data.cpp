@@ -43,7 +43,7 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
   if (state_->messages == nullptr)
     enlist();
   else if (home != nullptr)
-    written_by_all();
+    record_write_by_all();
   state_->add(*this);
 }
 
@@ -57,11 +57,11 @@ void Data::enlist() const {
 
 Data::~Data() {
   try {
-    if (registered()) submit_held(true);
+    if (registered()) submit_deferred(true);
   } catch (const std::exception&) {
-    // A task that cannot be submitted is dropped, with nobody here to tell.
+    // The task could not be submitted and is dropped; a destructor cannot report it.
   }
-  if (slot_ != 0) state_->give_slot_back(slot_);
+  if (slot_ != 0) state_->free_slot(slot_);
   state_->remove(*this);
   state_->host_leaving += reserved_;
   leave();
@@ -69,23 +69,23 @@ Data::~Data() {
 
 void Data::leave() noexcept {
   if (home_rank_ >= 0 && home_rank_ != state_->rank) return release();
-  if (handle_ != nullptr && on_release_ == OnRelease::drop && held_on_host_ == 0 && combine_calls_.empty())
-    // Tasks that were inserted keep the contents until they have run: an algorithm's temporaries make nobody wait.
+  if (handle_ != nullptr && on_release_ == OnRelease::drop && host_accesses_ == 0 && combine_calls_.empty())
+    // Submitted tasks keep the contents until they have run, so destroying an algorithm's temporary does not block.
     starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
   else
     release();
 }
 
 void Data::release() noexcept {
-  // Where this rank ends by an exception, others may never send.
+  // If this rank ends by an exception, others may never send.
   if (state_->messages != nullptr && (on_release_ == OnRelease::bring_home || home_rank_ >= 0) && has_value() &&
       std::uncaught_exceptions() == 0)
-    bring_to_homes();
+    send_to_homes();
   if (handle_ == nullptr) return;
   auto* handle = static_cast<starpu_data_handle_t>(handle_);
   handle_ = nullptr;
-  // An access on the host that outlives the runtime would make StarPU wait for its end for ever.
-  for (int held = held_on_host_; held > 0; --held) starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
+  // An unreleased host access would make StarPU wait forever.
+  for (int held = host_accesses_; held > 0; --held) starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
   if (on_release_ == OnRelease::bring_home)
     starpu_data_unregister(handle);
   else
@@ -105,17 +105,17 @@ void Data::reserve(Mode mode) {
 
 void Data::hold(std::uint64_t graph, bool writes) {
   std::uint64_t nobody = 0;
-  if (!held_by_.compare_exchange_strong(nobody, graph) && nobody != graph) held_by_ = RuntimeState::every_graph;
-  if (writes) held_writing_ = true;
+  if (!deferred_by_.compare_exchange_strong(nobody, graph) && nobody != graph) deferred_by_ = RuntimeState::every_graph;
+  if (writes) defers_write_ = true;
 }
 
-void Data::submit_held(bool writes, std::uint64_t but) {
-  if (state_->graphs_holding == 0) return;
-  const std::uint64_t holder = held_by_;
-  if (holder == 0 || holder == but || !(writes || held_writing_)) return;
-  state_->submit_held(holder, but);
-  held_writing_ = false;
-  if (writes) held_by_ = 0;
+void Data::submit_deferred(bool writes, std::uint64_t but) {
+  if (state_->deferring_graph_count == 0) return;
+  const std::uint64_t holder = deferred_by_;
+  if (holder == 0 || holder == but || !(writes || defers_write_)) return;
+  state_->submit_deferred(holder, but);
+  defers_write_ = false;
+  if (writes) deferred_by_ = 0;
 }
 
 void Data::require_alive() const {
@@ -137,7 +137,7 @@ void Data::set_label(std::shared_ptr<const std::string> name, index_t i, index_t
   if (handle_ != nullptr)
     starpu_data_set_coordinates(static_cast<starpu_data_handle_t>(handle_), 2, static_cast<int>(i),
                                 static_cast<int>(j));
-  // All have what is at home: so does the one where it is written, and tasks that read it go there.
+  // All ranks have the contents of the home. The tile's rank writes it and runs the tasks that read it.
   if (state_->messages != nullptr && has_home_) where_.holder = where_.place = state_->rank_of(i, j);
 }
 
@@ -156,7 +156,7 @@ void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<st
   combine_calls_.push_back(std::move(combine_call));
   zero_ = &zero;
   combine_ = &combine;
-  // No arguments for zero: StarPU 1.4 does not pass them on to the workers that begin a reduction (see run_variant).
+  // No arguments for zero: StarPU 1.4 does not pass them to workers that begin a reduction (see run_variant).
   starpu_data_set_reduction_methods_with_args(registered, combine.starpu(), combine_calls_.back().data(), zero.starpu(),
                                               nullptr);
 }

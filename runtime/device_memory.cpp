@@ -18,14 +18,14 @@ int gpu_of_device(const Runtime& runtime, int device) {
   for (std::size_t gpu = 0; gpu < nodes.size(); ++gpu)
     if (starpu_memory_node_get_devid(nodes[gpu]) == device) return static_cast<int>(gpu);
   throw EnvironmentError(
-      "an array lies on CUDA device " + std::to_string(device) + ", which the workers do not use: " +
+      "an array is on CUDA device " + std::to_string(device) + ", which the workers do not use: " +
       (config::have_cuda ? "see STARPU_NCUDA and STARPU_WORKERS_CUDAID" : "this build has no CUDA variants"));
 }
 
 #if TESELA_HAVE_CUDA
 namespace {
 
-/// The device is the current one of this thread while it lives.
+/// Makes the device this thread's current one while the object lives.
 class OnDevice {
  public:
   explicit OnDevice(int device) {
@@ -57,14 +57,14 @@ DeviceBuffer::DeviceBuffer(int device, std::size_t bytes) : device_(device) {
   if (status == cudaErrorMemoryAllocation) {
     static_cast<void>(cudaGetLastError());
     throw OutOfMemory("no memory on CUDA device " + std::to_string(device) + " for " + std::to_string(bytes) +
-                      " bytes: free some (another library's cache, say), or let tiles take less "
+                      " bytes: free some (such as another library's cache), or let tiles use less "
                       "(STARPU_LIMIT_CUDA_MEM)");
   }
   OnDevice::check(status, "cudaMalloc");
 }
 
 DeviceBuffer::~DeviceBuffer() {
-  if (data_ != nullptr) cudaFree(data_);  // of any device; fails once CUDA has gone, and its memory with it
+  if (data_ != nullptr) cudaFree(data_);  // frees memory of any device; fails after CUDA has shut down and freed it
 }
 
 void copy_columns(int device, ColumnsAt to, ColumnsAt from, Shape shape, std::size_t element_size) {

@@ -8,12 +8,12 @@ namespace tesela {
 
 class Runtime;
 
-/// Memory of a CUDA device that somebody may keep beyond the Runtime's end: results that an array library owns then.
+/// Memory of a CUDA device that may outlive the Runtime: results that an array library owns.
 class DeviceBuffer {
  public:
-  /// Throws OutOfMemory where the device has not so much left, and EnvironmentError without such a device.
+  /// Throws OutOfMemory if the device has too little free memory, and EnvironmentError if there is no such device.
   DeviceBuffer(int device, std::size_t bytes);
-  /// Waits for all that is under way on the device, as cudaFree does.
+  /// Waits for all work on the device, as cudaFree does.
   ~DeviceBuffer();
   DeviceBuffer(DeviceBuffer&& other) noexcept;
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
@@ -26,23 +26,23 @@ class DeviceBuffer {
   void* data_ = nullptr;
 };
 
-/// The number among the runtime's GPUs (TileMatrix::map_device) of a CUDA device. Throws EnvironmentError where it is
-/// none of them.
+/// Returns the runtime's number (as in TileMatrix::map_device) of a CUDA device. Throws EnvironmentError if the runtime
+/// does not use that device.
 int gpu_of_device(const Runtime& runtime, int device);
 
-/// Columns in memory, `ld` elements apart, on the host or on a device.
+/// Columns in host or device memory, `ld` elements apart.
 struct ColumnsAt {
   void* data;
   index_t ld;
 };
 
-/// Copies a matrix between the host and the device, or on it; it has arrived at return.
+/// Copies a matrix between host and device, or on the device; waits for the copy.
 void copy_columns(int device, ColumnsAt to, ColumnsAt from, Shape shape, std::size_t element_size);
 
-/// Makes a matrix on the device zero, likewise.
+/// Sets a matrix on the device to zero; waits for the end.
 void zero_columns(int device, ColumnsAt to, Shape shape, std::size_t element_size);
 
-/// Bytes that are free on the visible CUDA device with the least; 0 without one.
+/// Bytes that are free on the visible CUDA device with the least free memory; 0 without a device.
 std::size_t free_device_bytes();
 
 }  // namespace tesela

@@ -11,7 +11,7 @@
 namespace tesela {
 namespace {
 
-/// A package's counter goes round after 262 kJ, twenty minutes at 200 W.
+/// A package's counter wraps around after 262 kJ, 20 minutes at 200 W.
 constexpr auto at_least_every = std::chrono::seconds(60);
 
 std::optional<double> number_in(const std::filesystem::path& file) {
@@ -37,7 +37,7 @@ std::vector<detail::EnergyCounter> detail::package_counters(const std::string& p
   std::vector<EnergyCounter> counters;
   std::error_code unknown;
   for (const auto& entry : std::filesystem::directory_iterator(powercap, unknown)) {
-    // intel-rapl:0 is a package, or all of a laptop; intel-rapl:0:1 is a part of one; AMD's have these names as well.
+    // intel-rapl:0 is a package (or a whole laptop), intel-rapl:0:1 a part of one; AMD processors use the same names.
     const std::string file = entry.path().filename().string();
     constexpr std::string_view domain = "intel-rapl:";
     if (!file.starts_with(domain) || file.find(':', domain.size()) != std::string::npos) continue;
@@ -77,7 +77,7 @@ struct EnergyMeter::Impl {
   std::condition_variable_any wake_up;
   std::vector<detail::EnergyCounter> gpus, packages;
   bool counting = false;
-  std::jthread watch;  // the first to end
+  std::jthread watch;  // last member, so that it is destroyed first
 };
 
 EnergyMeter::EnergyMeter(const std::vector<int>& gpus, const std::string& powercap)

@@ -7,17 +7,17 @@
 
 namespace tesela {
 
-/// Joules; nothing where they cannot be read, or where the counters did not move.
+/// Energies in J; empty if the counters cannot be read or did not advance.
 struct Energy {
   std::optional<double> gpus, cores;
 };
 
-/// Counts the joules that are taken between resume() and pause(), by whatever runs meanwhile: those of these CUDA
-/// devices (NVML's counters, since Volta) and those of the processors' packages (RAPL, by Linux's powercap). A counter
-/// moves every millisecond or, on a GPU, every tenth of a second: shorter times want many repetitions.
+/// Measures the energy that all programs together use between resume() and pause(), on these CUDA devices (NVML's
+/// counters, Volta or later) and on the processors' packages (RAPL, through Linux's powercap). A package's counter
+/// advances every millisecond, a GPU's every 100 ms: repeat shorter work many times.
 class EnergyMeter {
  public:
-  /// `powercap`: the folder in which Linux tells of RAPL.
+  /// `powercap`: the folder of Linux's RAPL counters.
   explicit EnergyMeter(const std::vector<int>& gpus, const std::string& powercap = "/sys/class/powercap");
   ~EnergyMeter();
   EnergyMeter(const EnergyMeter&) = delete;
@@ -25,7 +25,7 @@ class EnergyMeter {
 
   void resume();
   void pause();
-  /// Of all times between resume() and pause() together.
+  /// Energy of all intervals between resume() and pause() together.
   Energy energy() const;
 
  private:

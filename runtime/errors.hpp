@@ -38,7 +38,7 @@ struct LastError {
 
 }  // namespace detail
 
-/// Base of everything Tesela throws. Numerical failures are not thrown: they are a Status in the result.
+/// Base of all exceptions of Tesela. Numerical failures are not thrown: they are a Status in the result.
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& what) : Error(what, ErrorKind::wrong_use) {}
@@ -53,40 +53,40 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// A wrong argument: names the routine, the argument and the value it had.
+/// A wrong argument. The message names the routine, the argument and its value.
 class ArgumentError : public Error {
  public:
   ArgumentError(const std::string& routine, const std::string& argument, const std::string& problem)
       : Error(routine + ": " + argument + ": " + problem) {}
 };
 
-/// An object used outside its lifetime or order: a second Runtime, a Graph that outlived its Runtime.
+/// An object used outside its lifetime or order, such as a second Runtime or a Graph that outlived its Runtime.
 class LifetimeError : public Error {
  public:
   using Error::Error;
 };
 
-/// A file that cannot be read or written, or whose contents are not what its format says.
+/// A file that cannot be read or written, or whose contents violate its format.
 class FileError : public Error {
  public:
   FileError(const std::string& path, const std::string& problem) : Error(path + ": " + problem) {}
 };
 
-/// The machine cannot do it: no worker can run a codelet, StarPU cannot start, memory or disk is exhausted, a device
-/// failed. The message names what is missing and what to set.
+/// The machine cannot do the work: no worker can run a codelet, StarPU cannot start, memory or disk is exhausted, or a
+/// device failed. The message names what is missing and what to set.
 class EnvironmentError : public Error {
  public:
   explicit EnvironmentError(const std::string& what) : Error(what, ErrorKind::environment) {}
 };
 
-/// No worker of the runtime has a variant of the kernel it can run. The message names the kernel, its variants and the
-/// workers there are.
+/// No worker of the runtime can run a variant of the kernel. The message names the kernel, its variants and the
+/// available workers.
 class NoWorkerError : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;
 };
 
-/// The run was cancelled (Runtime::cancel, or Ctrl-C in the command): results are incomplete.
+/// The run was cancelled (by Runtime::cancel, or by Ctrl-C in the command): results are incomplete.
 class Cancelled : public Error {
  public:
   Cancelled() : Error("cancelled", ErrorKind::cancelled) {}

@@ -1,6 +1,6 @@
 #include <tesela/runtime/graph.hpp>
-#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -29,8 +29,8 @@ Graph::Graph(Runtime& runtime, GraphOptions options) : impl_(std::make_unique<Im
   }
   if (impl_->options.longest_path_priorities) {
     const std::lock_guard lock(impl_->state->holding_mutex);
-    impl_->state->holding.emplace(impl_->id, [impl = impl_.get()] { impl->submit_held(); });
-    ++impl_->state->graphs_holding;
+    impl_->state->holding.emplace(impl_->id, [impl = impl_.get()] { impl->submit_deferred(); });
+    ++impl_->state->deferring_graph_count;
   }
 }
 
@@ -38,14 +38,15 @@ Graph::~Graph() {
   detail::RuntimeState& state = *impl_->state;
   if (state.alive) {
     try {
-      impl_->submit_held();
+      impl_->submit_deferred();
     } catch (const std::exception&) {
-      // Told by wait(), which nobody called.
+      // wait() would have reported it, but nobody called it.
     }
     state.wait_for(*impl_->tasks);
-    const std::uint64_t seen = impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop);
-    if (seen != detail::GraphTasks::nothing_to_drop) {
-      const bool drained = detail::report_drains() > seen && state.messages == nullptr;  // ranks do not agree here
+    const std::uint64_t seen = impl_->tasks->stops_seen.exchange(detail::GraphTasks::no_tasks);
+    if (seen != detail::GraphTasks::no_tasks) {
+      const bool drained =
+          detail::mark_stops_reported() > seen && state.messages == nullptr;  // ranks do not agree here
       if (drained) impl_->part->lose();
       impl_->part->over = true;
     }
@@ -58,7 +59,7 @@ Graph::~Graph() {
   if (impl_->options.longest_path_priorities) {
     const std::lock_guard lock(state.holding_mutex);
     state.holding.erase(impl_->id);
-    --state.graphs_holding;
+    --state.deferring_graph_count;
   }
   const std::lock_guard lock(state.mutex);
   state.graphs.erase(impl_->tasks.get());
@@ -66,21 +67,21 @@ Graph::~Graph() {
 
 void Graph::submit() {
   impl_->require_alive();
-  impl_->submit_held();
+  impl_->submit_deferred();
 }
 
 Status Graph::wait() {
   submit();
   if (impl_->state->messages != nullptr) impl_->require_same_graph();
-  // All on their way while the last tasks run; one after the other they would take longer than a short task.
+  // Starts all copies while the last tasks run; copied in turn, they would take longer than a short task.
   std::vector<index_t>& written = impl_->written_statuses;
   std::sort(written.begin(), written.end());
   for (const index_t k : written) prefetch(*impl_->statuses[static_cast<std::size_t>(k)].data, -1);
   impl_->state->wait_for(*impl_->tasks);
   const std::uint64_t seen =
-      std::min(detail::drains_reported.load(), impl_->tasks->drains_seen.exchange(detail::GraphTasks::nothing_to_drop));
-  detail::report_drains();
-  const std::shared_ptr<detail::GraphPart> part = std::move(impl_->part);
+      std::min(detail::stops_reported.load(), impl_->tasks->stops_seen.exchange(detail::GraphTasks::no_tasks));
+  detail::mark_stops_reported();
+  const std::shared_ptr<detail::TaskBatch> part = std::move(impl_->part);
   try {
     const Status status = impl_->outcome(seen);
     if (part != nullptr) part->over = true;
@@ -97,15 +98,15 @@ Status Graph::Impl::outcome(std::uint64_t seen) {
   for (const index_t k : written_statuses) {
     StatusSlot& slot = statuses[static_cast<std::size_t>(k)];
     slot.written = false;
-    const int value = detail::take_status(*slot.data);
+    const int value = detail::read_and_clear_status(*slot.data);
     if (value == 0 || first >= 0) continue;
     status.info = value > 0 ? value + slot.offset : value;
     first = k;
   }
   written_statuses.clear();
   statuses_at_home = true;
-  if (state->messages != nullptr) return agree(status, first, detail::why_drained_since(seen));
-  detail::throw_if_drained_since(seen);
+  if (state->messages != nullptr) return agree(status, first, detail::stop_reason_since(seen));
+  detail::throw_if_stopped_since(seen);
   return status;
 }
 
@@ -135,7 +136,7 @@ void Graph::prefetch(detail::Data& data, int gpu) {
     const unsigned node = nodes[static_cast<std::size_t>(gpu) % nodes.size()];
     return impl_->in_order(data, false, [=] { starpu_data_prefetch_on_node(handle, node, 1); });
   }
-  // An acquisition waits for the tasks before it, where StarPU's own prefetch would overtake them.
+  // An acquisition waits for earlier tasks; StarPU's own prefetch would overtake them.
   impl_->in_order(data, false, [handle, tasks = impl_->tasks.get()] { detail::bring_home(handle, *tasks); });
 }
 

@@ -13,74 +13,76 @@
 
 namespace tesela {
 
-/// Priorities are one scale for all graphs of a Runtime: 0 … highest_priority. Longest paths fill it.
+/// Priorities have one scale for all graphs of a Runtime: 0 … highest_priority, the length of the longest path.
 inline constexpr int highest_priority = 1'000'000;
 
-/// Schedulers that know priorities run ready tasks of higher priority first. Where a task may run is for the scheduler
-/// to choose, but for the following.
+/// Schedulers with priorities run ready tasks of higher priority first. The scheduler chooses the worker, within these
+/// limits.
 struct Priority {
   int value = 0;
-  bool gpu = false;  ///< not on a core where a GPU can run it, whatever the scheduler's models say
-  /// If not negative, on this of the GPUs (modulo their number) where one can run it: for chains of tasks on data that
-  /// are too large to move, which the scheduler would spread while it learns how long they take.
+  bool gpu = false;  ///< never on a core if a GPU can run it, whatever the scheduler's models predict
+  /// If not negative, the task runs on this GPU (modulo their number) if a GPU can run it: for chains of tasks on data
+  /// too large to move, which a scheduler would spread over GPUs while its models are incomplete.
   int device = -1;
-  bool core = false;  ///< not on a GPU where a core can run it
+  bool core = false;  ///< never on a GPU if a core can run it
 };
-inline constexpr Priority urgent{highest_priority};  ///< short, and others wait for it
+inline constexpr Priority urgent{highest_priority};  ///< short, and other tasks wait for it
 inline constexpr Priority on_gpu{0, true};
 inline constexpr Priority on_core{0, false, -1, true};
 constexpr Priority on_gpu_number(std::size_t device) { return {0, true, static_cast<int>(device % 4096)}; }
 
-/// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (LAPACK's info).
+/// A numerical outcome: 0, or the first nonzero value that a kernel wrote to a status tile (like LAPACK's info).
 struct Status {
   index_t info = 0;
   bool ok() const { return info == 0; }
 };
 
 struct GraphOptions {
-  std::string name = "tesela";  ///< of its picture (write_dot)
-  bool record = false;          ///< keep the DAG, for write_dot and bounds in seconds (about 100 B a task)
-  /// If not negative, all that would run on some GPU by its Priority runs on this one (modulo their number): several
-  /// graphs of whole problems then share the GPUs.
+  std::string name = "tesela";  ///< name in its picture (write_dot)
+  bool record = false;          ///< keep the DAG, for write_dot and for bounds in seconds (about 100 B per task)
+  /// If not negative, tasks whose Priority requires a GPU run on this one (modulo their number): several graphs of
+  /// whole problems can then share the GPUs.
   int gpu = -1;
-  /// Hold tasks back until submit(), wait(), the graph's end or an access on the host to one of their tiles, and then
-  /// give each the length of the longest path from it to the end as its priority; implies record.
+  /// Holds tasks back until submit(), wait(), the graph's end or a host access to one of their tiles. Each task then
+  /// gets the length of its longest path to the end of the graph as its priority. Implies record.
   bool longest_path_priorities = false;
 };
 
-/// How large a graph is and how fast it could run.
+/// Size of a graph and bounds of its run time.
 struct Bounds {
   index_t tasks = 0;
   double work_flops = 0;
-  double path_flops = 0;  ///< of the longest path
-  // The rest needs GraphOptions::record and performance models that know each kernel at each shape: StarPU learns while
-  // a kernel is new to it, and whenever STARPU_CALIBRATE=1. `untimed` counts the tasks of which it knows too little.
+  double path_flops = 0;  ///< flops of the longest path
+  // The other figures need GraphOptions::record and performance models for each kernel at each shape. StarPU fills them
+  // while a kernel is new, and always under STARPU_CALIBRATE=1. `untimed` counts the tasks without a sufficient model.
   index_t untimed = 0;
   double path_seconds = 0;  ///< longest path, each task on its fastest kind of worker
-  double area_seconds = 0;  ///< all the work, divided over the workers as well as it can be
+  double area_seconds = 0;  ///< the whole work, divided optimally over the workers
   double lower_bound_seconds() const { return path_seconds > area_seconds ? path_seconds : area_seconds; }
 };
 
-/// A task graph: tasks run in any order that respects the dependences which the sequence of insertions implies.
+/// A task graph: tasks run in any order that respects the dependences implied by the order of insertion.
 ///
-/// Threads: any number of them may work on one Runtime at once, each with graphs of its own; a Graph is used by one
-/// thread at a time. Two threads may share the tiles that both only read: by tasks (In), by Tile::read, by the hints
-/// prefetch_to_gpu and bring_home, and by whatever copies and views of their matrices they make. A tile that one thread
-/// writes (by a task, on the host, by forget or reduction) or ends is that thread's alone, from there until it has
-/// waited for the tasks on it and the threads have synchronized. Kernels, their models, traces and the figures of
-/// Runtime::statistics are everybody's and need no care. Runtime::cancel and a failed kernel concern all graphs.
+/// Threads: several threads may use one Runtime at once, each with its own graphs; only one thread at a time may use a
+/// Graph. Threads may share tiles that all of them only read: by tasks (In), Tile::read, the hints prefetch_to_gpu and
+/// bring_home, and copies and views of the matrices. If a thread writes a tile (by a task, on the host, by forget or
+/// reduction) or destroys it, no other thread may use the tile until the writing thread has waited for its tasks and
+/// the threads have synchronized. Kernels, their models, traces and Runtime::statistics are safe to share.
+/// Runtime::cancel and a failed kernel affect all graphs.
 class Graph {
  public:
   explicit Graph(Runtime& runtime, GraphOptions options = {});
-  /// Waits for the graph's own tasks. (Call wait() to learn about failures.)
+  /// Waits for the graph's tasks. (Call wait() to learn about failures.)
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  /// Inserts one task of kernel K on these tiles (one for each parameter of its variants; a std::span or vector of
-  /// tiles for a list). It starts when what it reads is ready. Throws NoWorkerError when no worker can run K,
-  /// LifetimeError when the runtime is gone, and ArgumentError when the task reads a tile that nothing wrote, reduces
-  /// into one without Graph::reduction, or takes one tile twice other than by In.
+  /// Inserts one task of kernel K.
+  ///
+  /// tiles    one for each parameter of K's variants; a std::span or vector of tiles for a list.
+  /// Throws   NoWorkerError if no worker can run K, LifetimeError if the runtime is gone, and ArgumentError if the task
+  ///          reads a tile that nothing wrote, reduces into a tile without Graph::reduction, or uses one tile twice
+  ///          other than by In.
   template <Kernel K, class... Tiles>
   void insert(const typename K::Args& args, const Tiles&... tiles) {
     insert<K>(Priority{0}, args, tiles...);
@@ -88,35 +90,39 @@ class Graph {
   template <Kernel K, class... Tiles>
   void insert(Priority priority, const typename K::Args& args, const Tiles&... tiles);
 
-  /// Submits what longest_path_priorities holds back; otherwise everything is submitted already.
+  /// Submits the tasks that longest_path_priorities holds back; without that option all are submitted already.
   void submit();
 
-  /// Waits until all tasks of this graph have run, whatever other graphs do. Returns the first nonzero status in the
-  /// order of the status() calls, and sets all of them to 0. Throws EnvironmentError when a kernel reported a failed
-  /// device call, and Cancelled after Runtime::cancel: tasks were dropped then, in every graph that had some, and each
-  /// of these graphs' wait() says so once. What its tasks since the wait() before were to write is lost: reading it is
-  /// an ArgumentError until it is written anew. The graph takes new tasks afterwards, whatever wait() said.
+  /// Waits for all tasks of this graph, whatever other graphs do.
+  ///
+  /// Returns  the first nonzero status in the order of the status() calls; sets all of them to 0.
+  /// Throws   EnvironmentError if a kernel reported a failed device call, and Cancelled after Runtime::cancel. In both
+  ///          cases tasks were dropped, and wait() of each affected graph reports it once. Tiles that the graph's tasks
+  ///          since the previous wait() write are lost: reading such a tile is an ArgumentError until a new write. The
+  ///          graph accepts new tasks afterwards.
   Status wait();
 
-  /// A new one-element tile, 0 at first, that kernels write a numerical status to; wait() collects it. What a kernel
-  /// writes counts within its own tiles, as LAPACK's info does; wait() adds `offset` to a positive one (a row or column
-  /// of the whole problem), so that no kernel needs to know where it works. It is the graph's and
-  /// ends with it: the next graph may get the same one. A loop without end takes it once, before it begins.
+  /// Returns a new one-element tile, initially 0, for a kernel's numerical status; wait() collects it.
+  ///
+  /// A kernel writes an index within its own tiles, as LAPACK's info. wait() adds `offset`, a row or column of the
+  /// whole problem, to a positive value, so that the kernel does not need its position. The tile ends with the graph,
+  /// and a later graph may get it again. An endless loop should call status() once, before it begins.
   Tile<int> status(index_t offset = 0);
 
-  /// Work space for kernels' Scratch parameters: one tile of this shape for the whole graph (every worker has its own
-  /// copy). A task that needs two of one shape asks for them by number: `which` tells them apart.
+  /// Returns work space for kernels' Scratch parameters: one tile of this shape for the whole graph; each worker has
+  /// its own copy. `which` distinguishes several of one shape that one task uses.
   template <class T>
   Tile<T> scratch(index_t rows, index_t cols, index_t which = 0) {
     return Tile<T>(scratch_data(Shape{rows, cols}, sizeof(T), which));
   }
 
-  /// Says how Reduce accesses to a tile begin (Zero: Out) and combine (Add: Commute, In). Throws NoWorkerError when no
-  /// worker can run one of them. Tasks that reduce into the tile run only where Zero can run as well.
+  /// Sets the kernels of Reduce accesses to a tile: Zero (Out) initializes, Add (Commute, In) combines. Throws
+  /// NoWorkerError if no worker can run one of them. Tasks that reduce into the tile run only on workers that can also
+  /// run Zero.
   template <Kernel Zero, Kernel Add, class T>
   void reduction(const Tile<T>& tile);  // both with default Args
 
-  /// Hints: bring a tile to a GPU, or to its place on the host, as soon as the tasks before it allow.
+  /// Hints: copy a tile to a GPU, or to its place on the host, after the tasks inserted so far.
   template <class T>
   void prefetch_to_gpu(const Tile<T>& tile, int gpu) {
     prefetch(tile.data(), gpu);
@@ -126,7 +132,7 @@ class Graph {
     prefetch(tile.data(), -1);
   }
 
-  /// Tells that a tile's contents are not needed any more, once the tasks inserted so far have run.
+  /// Declares a tile's contents unneeded after the tasks inserted so far.
   template <class T>
   void forget(const Tile<T>& tile) {
     invalidate(tile.data());

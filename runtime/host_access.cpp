@@ -1,23 +1,23 @@
 #include <tesela/runtime/data.hpp>
-#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>
 #include <utility>
 
-// What a program does with a tile between tasks: it waits for the tile, holds it, and gives it back.
+// Host accesses to a tile: wait, hold, release.
 
 namespace tesela::detail {
 namespace {
 
-/// Throws why, if tasks that wrote this data were dropped. Who writes also hears of any that nobody was told of: loops
-/// that fill a tile again and again end so.
+/// Throws the reason if tasks that write this data were dropped. A host access that writes also throws unreported
+/// reasons, so that a loop that fills one tile repeatedly ends.
 void throw_if_dropped(const Data& data, Mode mode) {
-  const std::uint64_t reported = drains_reported;
-  if (const GraphPart* const part = data.writer().get(); part != nullptr && !part->over)
-    throw_if_drained_since(std::min(reported, part->seen));
+  const std::uint64_t reported = stops_reported;
+  if (const TaskBatch* const part = data.writer().get(); part != nullptr && !part->over)
+    throw_if_stopped_since(std::min(reported, part->seen));
   else if (mode != Mode::in)
-    throw_if_drained_since(reported);
+    throw_if_stopped_since(reported);
 }
 
 void refuse_lost(const Data& data, const char* routine) {
@@ -33,14 +33,14 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
                         "nothing was written to it");
   if (mode != Mode::out) refuse_lost(data, mode == Mode::in ? "Tile::read" : "Tile::update");
   data.reserve(mode);
-  data.submit_held(mode != Mode::in);
+  data.submit_deferred(mode != Mode::in);
   if (data.state_->messages != nullptr) {
     for (int rank = 0; rank < data.state_->ranks; ++rank) data.state_->limit_received(rank);
     if (mode != Mode::out) data.bring_to_all();
   }
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, to_starpu(mode)) != 0)
-    throw EnvironmentError("a tile could not be brought to host memory");
+    throw EnvironmentError("a tile could not be copied to host memory");
   try {
     throw_if_dropped(data, mode);
   } catch (const Error&) {
@@ -49,25 +49,25 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   }
   data.set_value(true);
   if (mode != Mode::in) data.set_writer(nullptr);
-  if (data.state_->messages != nullptr && mode != Mode::in) data.written_by_all();
-  ++data.held_on_host_;
+  if (data.state_->messages != nullptr && mode != Mode::in) data.record_write_by_all();
+  ++data.host_accesses_;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
 }
 
 void Data::acquire_home(Mode mode) {
   if (!has_home_ && home_rank_ < 0) return;
   if (mode == Mode::in) refuse_lost(*this, "TileMatrix::bring_home");
-  submit_held(mode != Mode::in);
+  submit_deferred(mode != Mode::in);
   if (state_->messages != nullptr) {
     if (mode == Mode::in)
-      bring_to_homes();
+      send_to_homes();
     else
-      home_rank_ >= 0 ? written_at(home_rank_) : written_by_all();
+      home_rank_ >= 0 ? record_write_at(home_rank_) : record_write_by_all();
   }
   if (has_home_) {
     auto* registered = static_cast<starpu_data_handle_t>(handle());
     if (starpu_data_acquire_on_node(registered, home_node_, to_starpu(mode)) != 0)
-      throw EnvironmentError("a tile could not be brought to where it is at home");
+      throw EnvironmentError("a tile could not be copied to its home");
     starpu_data_release_on_node(registered, home_node_);
     throw_if_dropped(*this, mode);
   }
@@ -77,16 +77,16 @@ void Data::acquire_home(Mode mode) {
 
 void release_on_host(Data& data) noexcept {
   if (!data.registered()) return;
-  --data.held_on_host_;
+  --data.host_accesses_;
   starpu_data_release_on_node(static_cast<starpu_data_handle_t>(data.handle_), STARPU_MAIN_RAM);
 }
 
-int take_status(Data& data) {
+int read_and_clear_status(Data& data) {
   auto* handle = static_cast<starpu_data_handle_t>(data.handle());
   const bool alone = data.state_->messages == nullptr, here = alone || data.where_.at(data.state_->rank);
   const auto access = [&](starpu_data_access_mode mode) {
     if (starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, mode) != 0)
-      throw EnvironmentError("a status could not be brought to host memory");
+      throw EnvironmentError("a status could not be copied to host memory");
     int& value = *static_cast<int*>(tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)).data);
     const int found = value;
     if (mode == STARPU_W) value = 0;
@@ -94,10 +94,10 @@ int take_status(Data& data) {
     return found;
   };
   const int taken = here ? access(STARPU_R) : 0;
-  // Only where it changes: copies on GPUs stay good.
+  // Written only if it changes, so that copies on GPUs stay valid.
   if (taken != 0 || !here) access(STARPU_W);
   data.set_writer(nullptr);
-  if (!alone) data.written_by_all();
+  if (!alone) data.record_write_by_all();
   return taken;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// For what a core and a GPU both compile.
+/// Marks functions that are compiled for both cores and GPUs.
 #ifdef __CUDACC__
 #define TESELA_BOTH __host__ __device__
 #else

@@ -4,7 +4,7 @@
 
 namespace tesela {
 
-/// What a library calls one thing for float and another for double: `in_precision<T, sgeqrf_, dgeqrf_>`.
+/// Selects a library's float or double function: `in_precision<T, sgeqrf_, dgeqrf_>`.
 template <class T, auto single_one, auto double_one>
 inline constexpr auto in_precision = [] {
   if constexpr (std::is_same_v<T, float>)

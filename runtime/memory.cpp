@@ -36,7 +36,7 @@ double usable_host_bytes() {
 }
 
 void require_memory_for_tiles(double tiles) {
-  constexpr double few = 1e5, each = 7300;  // bytes, measured with StarPU 1.4
+  constexpr double few = 1e5, each = 7300;  // tiles that need no check; bytes per tile, measured with StarPU 1.4
   if (tiles <= few) return;
   double free = usable_host_bytes() - host_memory().now;
   std::ifstream memory("/proc/meminfo");
@@ -49,8 +49,8 @@ void require_memory_for_tiles(double tiles) {
   if (available > 0) free = std::min(free, available + swap);
   if (tiles * each <= free) return;
   std::ostringstream said;
-  said << std::setprecision(3) << "not enough host memory for " << tiles << " tiles: what is kept of each takes "
-       << tiles * each / (1 << 20) << " MiB in all, and " << std::max(free, 0.0) / (1 << 20)
+  said << std::setprecision(3) << "not enough host memory for " << tiles << " tiles: their records need "
+       << tiles * each / (1 << 20) << " MiB, and " << std::max(free, 0.0) / (1 << 20)
        << " MiB are free: use larger tiles";
   throw OutOfMemory(said.str());
 }

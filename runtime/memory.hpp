@@ -2,18 +2,18 @@
 
 namespace tesela {
 
-/// Bytes of the host's memory that this process has now, and the most that it had; 0 where Linux does not tell.
+/// Bytes of host memory that this process uses now, and its maximum so far; 0 if Linux does not report them.
 struct HostMemory {
   double now = 0, most = 0;
 };
 HostMemory host_memory();
 
-/// Bytes that the processes of this machine may have together: memory and swap, or what the control group allows where
-/// that is less.
+/// Returns the bytes that all processes of this machine may use together: memory and swap, or the control group's limit
+/// if it is lower.
 double usable_host_bytes();
 
-/// Throws EnvironmentError where the books that StarPU and the runtime keep of so many tiles need more memory than
-/// there is, whatever the tiles hold. Few tiles are not looked at.
+/// Throws EnvironmentError if the records that StarPU and the runtime keep of this number of tiles, whatever the tiles
+/// hold, exceed the free memory. Does not check small numbers of tiles.
 void require_memory_for_tiles(double tiles);
 
 }  // namespace tesela

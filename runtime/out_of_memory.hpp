@@ -4,7 +4,7 @@
 
 namespace tesela {
 
-/// There is no memory for what was asked: a smaller problem, or a machine with more, would do.
+/// Too little memory for the request: use a smaller problem or a machine with more memory.
 class OutOfMemory : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;

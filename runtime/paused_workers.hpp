@@ -2,8 +2,8 @@
 
 namespace tesela {
 
-/// StarPU's workers poll for tasks. While this lives they sleep and start none, so that a library's own threads have
-/// the cores. It concerns every graph: do not wait for tasks meanwhile.
+/// StarPU's workers poll for tasks. While this object lives, they sleep and start no task, so that a library's own
+/// threads can use the cores. It affects all graphs: do not wait for tasks meanwhile.
 class PausedWorkers {
  public:
   PausedWorkers();

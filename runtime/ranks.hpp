@@ -10,32 +10,34 @@
 
 namespace tesela {
 
-/// The least number of workers that a rank has, since sizes follow from it; a process of its own: workers().size().
+/// Returns the number of workers of the rank with the fewest, which sizes follow from; for a single process
+/// workers().size().
 index_t least_workers(const Runtime& runtime);
 
-/// What each rank says, in order; each number becomes the sum of all ranks', the same on all of them. Every rank calls
-/// them alike, and waits for the others. A process of its own has its own words and numbers alone.
+/// gather_over_ranks() returns the strings of all ranks in order. sum_over_ranks() replaces each number by its sum over
+/// all ranks. Every rank must make the same call, and waits for the others. A single process gets its own string and
+/// numbers.
 std::vector<std::string> gather_over_ranks(const Runtime& runtime, std::string_view mine);
 void sum_over_ranks(const Runtime& runtime, std::span<double> numbers);
 
-/// The number that a launcher (mpirun, srun) gave this process among those of its program, whether or not a Runtime has
-/// joined them yet; 0 for a process of its own, and where TESELA_MPI=0 says that it is one.
+/// Returns the number that a launcher (mpirun, srun) gave this process in its program, even if no Runtime has joined
+/// the ranks yet; 0 for a single process and under TESELA_MPI=0.
 int launched_rank() noexcept;
-/// Whether there are others of it.
+/// Returns whether the launcher started several processes.
 bool launched_with_others() noexcept;
 
 /// Sets the exit code by which a rank that fails alone ends all processes, for each kind of its error. Unless set,
 /// every kind gives 1.
 void set_exit_codes(int (*code_of)(ErrorKind)) noexcept;
 
-/// Ends all processes of a launched program with this code, because of what this one alone may have met and has told.
-/// prepare_to_end_ranks() comes before a rank waits whether another one does so: launchers but Open MPI's mpirun end
-/// nobody because one process ended, so that all have to have joined MPI for one of them to end the others.
+/// end_ranks() ends all processes of a launched program with this code, after this rank has reported an error.
+/// prepare_to_end_ranks() must run before a rank waits for another that may end all. Only Open MPI's mpirun ends all
+/// processes when one ends; with other launchers all ranks must have joined MPI before one can end the others.
 void prepare_to_end_ranks() noexcept;
 [[noreturn]] void end_ranks(int code) noexcept;
 
-/// The MPI by which several processes would share a graph, and whether it takes tiles from a GPU's memory: "Open MPI
-/// v4.1.4, not GPU-aware"; empty where this was built without one. Loads it, and starts nothing.
+/// Returns the MPI that several processes would use to share a graph, and whether it accepts tiles in GPU memory: "Open
+/// MPI v4.1.4, not GPU-aware"; empty in a build without MPI. Loads the library but starts nothing.
 std::string mpi_description();
 
 }  // namespace tesela

@@ -1,7 +1,7 @@
-#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/environment.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/ranks.hpp>
@@ -27,18 +27,18 @@
 namespace tesela {
 namespace {
 
-/// The thread's current CUDA device is what it was, when this ends: StarPU's first start on a machine measures
-/// transfers between all devices on the caller's thread, and leaves it at the last.
-class KeptDevice {
+/// Restores the thread's current CUDA device at its end: StarPU's first start on a machine measures transfers between
+/// all devices on the caller's thread and leaves the last device current.
+class ScopedCurrentDevice {
  public:
 #if TESELA_HAVE_CUDA
-  KeptDevice() { known_ = cudaGetDevice(&before_) == cudaSuccess; }
-  ~KeptDevice() {
+  ScopedCurrentDevice() { known_ = cudaGetDevice(&before_) == cudaSuccess; }
+  ~ScopedCurrentDevice() {
     int now = 0;
     if (known_ && cudaGetDevice(&now) == cudaSuccess && now != before_) cudaSetDevice(before_);
   }
-  KeptDevice(const KeptDevice&) = delete;
-  KeptDevice& operator=(const KeptDevice&) = delete;
+  ScopedCurrentDevice(const ScopedCurrentDevice&) = delete;
+  ScopedCurrentDevice& operator=(const ScopedCurrentDevice&) = delete;
 
  private:
   int before_ = 0;
@@ -48,14 +48,14 @@ class KeptDevice {
 
 std::atomic<bool> running{false};
 
-/// The running one's trace_dir. Never destroyed: a Runtime may end in an exit handler.
-std::string& recorded_in() {
+/// trace_dir of the running Runtime. Never destroyed, since a Runtime may end in an exit handler.
+std::string& active_trace_folder() {
   static auto& directory = *new std::string;
   return directory;
 }
 
 std::mutex current_mutex;
-detail::RuntimeState* current = nullptr;  // while it runs
+detail::RuntimeState* current = nullptr;  // null unless a Runtime runs
 
 bool known_scheduler(const std::string& name) {
   for (const std::string& known : Runtime::schedulers())
@@ -69,11 +69,11 @@ std::string list_of_schedulers() {
   return list;
 }
 
-/// Keeps a core for the thread that inserts tasks. With a GPU's driver, which never sleeps, and workers on all others,
-/// that thread had to share the driver's, each of the two waiting for the other's time slice (4 ms) to end: a loop that
-/// reads results took up to four times as long on 16 cores. Call it when what the options say is in the environment.
-/// StarPU-MPI's communication thread, which polls, gets one more.
-void reserve_cores(detail::ScopedEnvironment& env, bool several) {
+/// Reserves a core for the thread that inserts tasks. On GPU machines it would otherwise share a core with a GPU's
+/// driver thread, which never sleeps, and each would wait for the other's time slice (4 ms): a loop that reads results
+/// took up to four times as long on 16 cores. Reserves one more for StarPU-MPI's polling thread. Call it after the
+/// options are in the environment.
+void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
   for (const char* decided : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
     if (std::getenv(decided) != nullptr) return;
   const char* ncuda = std::getenv("STARPU_NCUDA");
@@ -82,7 +82,7 @@ void reserve_cores(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
-/// Workers look for work without a pause: of many on a core none gets far, and StarPU's start alone takes minutes.
+/// Workers poll for work. Many of them on one core make no progress; even StarPU's start takes minutes.
 void require_cores_for(int workers) {
   constexpr int anywhere = 8, on_each = 4;
   const int cores = workers > anywhere ? detail::usable_cores() : 0;
@@ -106,7 +106,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
     env.set("STARPU_SCHED", gpus_wanted && count_cuda_devices() > 0 ? "dmdas" : "lws");
   } else if (!known_scheduler(name)) {
     throw EnvironmentError("STARPU_SCHED=" + std::string(name) +
-                           " is no StarPU scheduler; set one of: " + list_of_schedulers());
+                           " is not a StarPU scheduler; set one of: " + list_of_schedulers());
   }
   for (const auto& [value, variable, argument] :
        {std::tuple{options.cpus, "STARPU_NCPU", "cpus"}, std::tuple{options.gpus, "STARPU_NCUDA", "gpus"}})
@@ -134,17 +134,17 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
     env.set("STARPU_CUDA_THREAD_PER_WORKER", "1");
   detail::check_numbers();
   detail::provide_home(env);
-  reserve_cores(env, several);
+  reserve_inserting_core(env, several);
   if (!options.trace_dir.empty()) {
-    if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share it
-    recorded_in() = options.trace_dir;
-    // Who is which rank stands in the first events.
+    if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share the folder
+    active_trace_folder() = options.trace_dir;
+    // The first events name the ranks.
     starpu_fxt_autostart_profiling(options.trace_from_start || several ? 1 : 0);
     env.set("STARPU_FXT_TRACE", "1");
     env.set("STARPU_FXT_PREFIX", options.trace_dir);
-    env.unset("STARPU_FXT_SUFFIX");  // the file's name is what convert_trace looks for
+    env.unset("STARPU_FXT_SUFFIX");  // convert_trace expects the default name
   } else {
-    recorded_in().clear();
+    active_trace_folder().clear();
     detail::check_trace_prefix();
   }
 }
@@ -180,28 +180,28 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     throw LifetimeError("Runtime: another Runtime is alive; StarPU runs once in a process, share the first");
   try {
     detail::ScopedEnvironment env;
-    detail::join_ranks(*state_);
-    detail::arrange_ranks(*state_, options.grid);
+    detail::connect_ranks(*state_);
+    detail::set_rank_grid(*state_, options.grid);
     detail::share_host(*state_, env, options.gpus);
     apply(options, env, state_->messages != nullptr);
     starpu_conf conf;
     starpu_conf_init(&conf);
-    conf.catch_signals = 0;  // Ctrl-C belongs to the application
-    // Under any scheduler a profiled run keeps histories, which Bounds reads.
+    conf.catch_signals = 0;  // the application handles Ctrl-C
+    // Keeps histories under any scheduler, for Bounds.
     if (options.profile && std::getenv("STARPU_CALIBRATE") == nullptr) conf.calibrate = 1;
     const int status = [&] {
-      [[maybe_unused]] const KeptDevice same;
+      [[maybe_unused]] const ScopedCurrentDevice same;
       return starpu_init(&conf);
     }();
     if (status != 0)
       throw EnvironmentError("StarPU found no worker to start (" + detail::describe_variable("STARPU_NCPU") + ", " +
                              detail::describe_variable("STARPU_NCUDA") + ", " + std::to_string(count_cuda_devices()) +
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
-    if (state_->messages != nullptr) state_->messages->start();  // it reads the environment too
+    if (state_->messages != nullptr) state_->messages->start();  // start() also reads the environment
     state_->scheduler = std::getenv("STARPU_SCHED");
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
-    detail::leave_ranks(*state_);
+    detail::shut_down_ranks(*state_);
     running = false;
     throw;
   }
@@ -213,7 +213,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
         state_->host_limit = std::min(state_->host_limit, static_cast<std::size_t>(bytes));
   }
   describe_workers(*state_);
-  detail::agree_on_workers(*state_);
+  detail::reduce_worker_counts(*state_);
   if (state_->messages != nullptr && !options.trace_dir.empty() && !options.trace_from_start) stop_trace();
 #if TESELA_HAVE_CUDA
   if (state_->gpus > 0) {
@@ -221,7 +221,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
     starpu_cusolver_init();
   }
 #endif
-  // Of the process, not of one start of StarPU: it may still be what the Runtime before this one said.
+  // The setting belongs to the process, so a previous Runtime's value may still be set.
   starpu_profiling_status_set(options.profile ? STARPU_PROFILING_ENABLE : STARPU_PROFILING_DISABLE);
   reset_statistics();
   const std::lock_guard lock(current_mutex);
@@ -234,13 +234,13 @@ Runtime::~Runtime() {
     current = nullptr;
   }
   try {
-    state_->submit_held(detail::RuntimeState::every_graph);
+    state_->submit_deferred(detail::RuntimeState::every_graph);
   } catch (const std::exception&) {
-    // Told by Graph::wait, which nobody called.
+    // Graph::wait would have reported it, but nobody called it.
   }
-  if (std::uncaught_exceptions() > 0) detail::leave_ranks(*state_);
+  if (std::uncaught_exceptions() > 0) detail::shut_down_ranks(*state_);
   starpu_task_wait_for_all();
-  detail::report_drains();
+  detail::mark_stops_reported();
   state_->release_all();
   state_->statuses.clear();
   if (state_->messages != nullptr) state_->messages->stop();
@@ -252,9 +252,9 @@ Runtime::~Runtime() {
 #endif
   state_->alive = false;
   starpu_shutdown();
-  if (!recorded_in().empty() && std::uncaught_exceptions() == 0) {
-    if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts what all have written
-    if (state_->rank == 0) detail::remove_events_beyond(recorded_in(), state_->ranks);
+  if (!active_trace_folder().empty() && std::uncaught_exceptions() == 0) {
+    if (state_->messages != nullptr) state_->messages->gather("");  // rank 0 converts the events of all ranks
+    if (state_->rank == 0) detail::remove_events_beyond(active_trace_folder(), state_->ranks);
   }
   running = false;
 }
@@ -309,7 +309,7 @@ std::string Runtime::starpu_version() {
 
 PinnedMemory::PinnedMemory(Runtime& runtime, void* data, std::size_t bytes) : state_(runtime.state()) {
   if (state_->gpus == 0 || bytes == 0) return;
-  // CUDA refuses to copy from or to a block that is page-locked in part, and StarPU then ends the process.
+  // CUDA refuses to copy from or to a partly page-locked block, and StarPU then ends the process.
   const auto* const begin = static_cast<const std::byte*>(data);
   const std::scoped_lock lock(state_->mutex);
   const auto inside = [&](const detail::RuntimeState::Mapped& other) {
@@ -371,7 +371,7 @@ void wait_for_default_stream([[maybe_unused]] int device) {
   const cudaError_t status = cudaStreamSynchronize(cudaStreamLegacy);
   if (switched) cudaSetDevice(current);
   if (status != cudaSuccess)
-    throw EnvironmentError(std::string("what was under way on the user's stream: ") + cudaGetErrorString(status));
+    throw EnvironmentError(std::string("work on the user's stream failed: ") + cudaGetErrorString(status));
 #endif
 }
 

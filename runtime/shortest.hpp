@@ -6,7 +6,7 @@
 
 namespace tesela {
 
-/// A number in the fewest digits that say it, as 0.25 and 1e-300: std::to_string says 0.000000 of that.
+/// Returns a number in the fewest digits that identify it, such as 0.25 or 1e-300 (0.000000 in std::to_string).
 template <class T>
 std::string shortest(T x) {
   std::array<char, 32> text{};

@@ -47,11 +47,11 @@ Statistics Runtime::statistics() {
   for (std::size_t w = 0; w < state_->workers.size(); ++w) {
     WorkerUse use{state_->workers[w], 0, 0, 0, 0, 0, {}};
     for (detail::CodeletImpl* codelet : detail::all_codelets()) {
-      // Without profiling StarPU still counts tasks per worker, in the codelet.
+      // Without profiling, StarPU still counts tasks per worker in the codelet.
       const auto& measured = codelet->uses[w];
       const auto tasks = state_->profile ? measured.tasks.load() : codelet->starpu()->per_worker_stats[w];
       if (tasks == 0) continue;
-      // Kernels of one name, for float and double say, count as one.
+      // Kernels of one name (for float and double) are counted together.
       auto kernel = std::find_if(use.kernels.begin(), use.kernels.end(),
                                  [&](const KernelUse& k) { return k.kernel == codelet->name(); });
       if (kernel == use.kernels.end()) kernel = use.kernels.insert(kernel, {codelet->name(), 0, 0});

@@ -22,7 +22,7 @@ const char* info(hwloc_obj_t object, const char* key) {
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
-/// The machine as hwloc sees it; null where it cannot.
+/// Returns hwloc's topology of the machine; null if hwloc fails.
 Topology load() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) throw std::bad_alloc();

@@ -22,19 +22,19 @@ struct Gpu {
   int multiprocessors = 0;
   index_t memory_bytes = 0;
   std::string pci;         ///< PCI address
-  std::string pcie_link;   ///< "gen 5 x16", empty where the driver does not tell
-  int nvlinks = 0;         ///< active links, 0 where there are none or the driver does not tell
+  std::string pcie_link;   ///< "gen 5 x16"; empty if the driver does not report it
+  int nvlinks = 0;         ///< active links; 0 without links or if the driver does not report them
   std::vector<int> peers;  ///< devices whose memory it can address directly
-  /// Bytes: shared memory that a block may have unless it asks for more, with that, and of a multiprocessor.
+  /// Bytes of shared memory: default maximum for a block, maximum on request, total of a multiprocessor.
   index_t shared_per_block = 0, shared_per_block_most = 0, shared_per_multiprocessor = 0;
   int registers_per_block = 0, registers_per_multiprocessor = 0;  ///< of 32 bits
   index_t l2_bytes = 0;
-  int clock_khz = 0, memory_clock_khz = 0;  ///< the most; 0 where the driver does not tell
+  int clock_khz = 0, memory_clock_khz = 0;  ///< maxima; 0 if the driver does not report them
   int memory_bus_bits = 0;
   bool ecc = false;  ///< on
 };
 
-/// What the machine consists of.
+/// Description of the machine.
 struct Machine {
   std::string host;
   std::string cpu_model;
@@ -45,10 +45,10 @@ struct Machine {
   std::string cuda_driver, cuda_runtime;  ///< versions, empty without CUDA
 };
 
-/// Reads the machine from hwloc and, where there is a GPU, from CUDA and NVML. Needs no Runtime.
+/// Reads the machine from hwloc and, if there is a GPU, from CUDA and NVML. Needs no Runtime.
 Machine describe_machine();
 
-/// CUDA devices that this process may see; 0 in a build without CUDA or on a machine without a driver.
+/// Returns the number of CUDA devices that this process sees; 0 in a build without CUDA or without a driver.
 int count_cuda_devices() noexcept;
 
 }  // namespace tesela

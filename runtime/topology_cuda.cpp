@@ -23,7 +23,7 @@ void describe_links(const detail::ManagementLibrary& management, Gpu& gpu) {
   }
 }
 
-/// What cudaDeviceGetAttribute tells, which has clocks also where cudaDeviceProp (CUDA 13) has none; 0 where it fails.
+/// Uses cudaDeviceGetAttribute, which reports clocks that CUDA 13's cudaDeviceProp lacks; 0 if it fails.
 void describe_limits(Gpu& gpu) {
   const auto of = [&](cudaDeviceAttr attribute) {
     int value = 0;
@@ -50,7 +50,7 @@ std::string version(int v) { return std::to_string(v / 1000) + "." + std::to_str
 int count_cuda_devices() noexcept {
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
-  cudaGetLastError();  // "no driver" is an answer here, not an error for the next caller to find
+  cudaGetLastError();  // a missing driver is a valid result; the next caller must not find this error
   return 0;
 }
 

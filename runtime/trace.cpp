@@ -34,14 +34,14 @@ namespace tesela {
 namespace {
 
 std::mutex claims_mutex;
-/// Descriptors of locked folders, by their absolute names. Never destroyed, as a Runtime may end in an exit handler.
+/// Descriptors of locked folders by absolute name. Never destroyed, since a Runtime may end in an exit handler.
 std::map<std::string, int>& claims() {
   static auto& folders = *new std::map<std::string, int>;
   return folders;
 }
 
 #ifdef STARPU_USE_FXT
-/// In a process of its own: StarPU's converter ends its process when a file is not as it likes.
+/// Runs in a child process, because StarPU's converter exits on a malformed file.
 void run_converter(starpu_fxt_options& options, const std::string& events) {
   const pid_t child = fork();
   if (child < 0) throw EnvironmentError(events + ": no process to convert it: " + std::strerror(errno));
@@ -56,8 +56,7 @@ void run_converter(starpu_fxt_options& options, const std::string& events) {
     throw EnvironmentError(events + ": StarPU could not convert this trace (is it complete, the disk full?)");
 }
 
-/// Nobody looks at what StarPU's writes return. Where they ran out of room a file ends in mid-line, or there is no room
-/// for another.
+/// StarPU does not check its writes. A full disk leaves a file that ends within a line, or no room for another file.
 void require_whole(const std::string& directory) {
   bool whole = true;
   for (const char* name : {"/paje.trace", "/tasks.rec"}) {
@@ -72,7 +71,7 @@ void require_whole(const std::string& directory) {
   file.close();
   whole = whole && file.good();
   std::remove(probe.c_str());
-  if (!whole) throw EnvironmentError(directory + ": the trace is not whole: no space left for it");
+  if (!whole) throw EnvironmentError(directory + ": the trace is incomplete: no space left for it");
 }
 #endif
 
@@ -95,10 +94,10 @@ void detail::claim_trace_folder(const std::string& directory) {
   if (claims().contains(path)) return;
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) throw FileError(directory, std::strerror(errno));
-  // Some network file systems have no locks: then all goes as without.
+  // Some network file systems have no locks; the trace is then recorded without one.
   if (flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     close(folder);
-    throw EnvironmentError(directory + ": another process records a trace here: give each a directory of its own");
+    throw EnvironmentError(directory + ": another process records a trace here: use another directory");
   }
   claims().emplace(path, folder);
 }
@@ -149,7 +148,7 @@ void convert_trace(const std::string& directory) {
     require_whole(directory);
   } catch (...) {
     starpu_fxt_options_shutdown(&options);
-    // What it left unfinished would pass for a converted trace.
+    // Incomplete files would look like a converted trace.
     std::error_code error;
     for (const char* name : {"paje.trace", "tasks.rec"})
       std::filesystem::remove(std::filesystem::path(directory) / name, error);
@@ -166,23 +165,23 @@ void convert_trace(const std::string& directory) {
 
 namespace {
 
-/// "256x256x8" of "M256x256x8", for every tile.
+/// Returns "256x256x8" for "M256x256x8", for every tile.
 std::string without_type(std::string parameters) {
   std::erase_if(parameters, [](char c) { return c >= 'A' && c <= 'Z'; });
   return parameters;
 }
 
-/// A worker's number is that of its rank times this, and its own.
+/// A worker's number is its rank times this plus its number on the rank.
 constexpr int workers_of_a_rank = 4096;
 
-/// Of "12", and of rank 3's "3_12".
+/// Returns the number in "12", or a combined number for rank 3's "3_12".
 std::uint64_t number_of_job(const std::string& job) {
   char* end = nullptr;
   const std::uint64_t first = std::strtoull(job.c_str(), &end, 10);
   return *end == '_' ? first << 40 | std::strtoull(end + 1, nullptr, 10) : first;
 }
 
-/// Reads records of "Key: value" lines, a record a task, an empty line after each; times in milliseconds.
+/// Reads records of "Key: value" lines, one record per task, separated by empty lines; times in ms.
 class TaskReader {
  public:
   explicit TaskReader(const std::string& path) : path_(path), file_(path) {
@@ -259,16 +258,16 @@ class TaskReader {
 
   std::string path_, line_;
   std::ifstream file_;
-  index_t number_ = 0;  // of the line
+  index_t number_ = 0;  // line number
   TracedTask task_;
   std::optional<double> start_, end_, submitted_;
   std::optional<int> worker_;
   int rank_ = 0;
 };
 
-/// Takes the workers' names and the kernels' colours from a Paje trace; there a worker is
-/// "7 TIME w3 W THREAD CUDA0_1", of rank 2 "7 TIME 2_w3 W THREAD 2_CUDA0_1", and a kernel's state "6 NAME WS NAME "R G
-/// B"", with tabs between. (StarPU's own states have blanks there.)
+/// Reads the workers' names and the kernels' colours from a Paje trace. A worker is "7 TIME w3 W THREAD CUDA0_1", or "7
+/// TIME 2_w3 W THREAD 2_CUDA0_1" on rank 2; a kernel's state is "6 NAME WS NAME "R G B"", separated by tabs. (StarPU's
+/// own states have blanks there.)
 void read_names(const std::string& path, Trace& trace, std::map<int, std::string>& ranks) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -290,7 +289,8 @@ void read_names(const std::string& path, Trace& trace, std::map<int, std::string
   }
 }
 
-/// "CPU3" as "CPU 3", and "CUDA1_0" as "CUDA 1" or, where that GPU has more workers, "CUDA 1.0"; behind "rank 2 ".
+/// Inserts blanks: "CPU 3", and "CUDA 1" or, if that GPU has several workers, "CUDA 1.0"; with several ranks after
+/// "rank 2".
 void make_readable(std::map<int, std::string>& workers, std::map<int, std::string>& ranks) {
   std::map<std::string, int> streams;
   const auto device_of = [&](int id, const std::string& name) { return ranks[id] + name.substr(0, name.find('_')); };
@@ -312,7 +312,7 @@ void make_readable(std::map<int, std::string>& workers, std::map<int, std::strin
 Trace read_trace(const std::string& directory) {
   Trace trace;
   TaskReader(directory + "/tasks.rec").read(trace);
-  std::map<int, std::string> ranks;  // of several, by worker
+  std::map<int, std::string> ranks;  // with several ranks, the prefix of each worker
   read_names(directory + "/paje.trace", trace, ranks);
   make_readable(trace.workers, ranks);
   const bool named = !trace.workers.empty();

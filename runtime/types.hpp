@@ -4,7 +4,7 @@
 
 namespace tesela {
 
-/// Every size and every index of the library: signed, so that differences and downward loops are safe.
+/// Type of all sizes and indices: signed, so that differences and downward loops are safe.
 using index_t = std::int64_t;
 
 /// Rows and columns of a matrix or a tile.
@@ -14,7 +14,7 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-/// ceil(a / b) for a >= 0, b > 0, however large.
+/// Returns ceil(a / b) for a >= 0, b > 0, without overflow.
 constexpr index_t ceil_div(index_t a, index_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 /// op(A): A itself or its transpose.
@@ -23,7 +23,7 @@ enum class Op : std::uint8_t { none, transpose };
 /// Which side of the other matrix a triangular or orthogonal factor multiplies.
 enum class Side : std::uint8_t { left, right };
 
-/// The shape of op(A).
+/// Returns the shape of op(A).
 constexpr Shape apply(Op op, Shape a) { return op == Op::none ? a : Shape{a.cols, a.rows}; }
 
 }  // namespace tesela

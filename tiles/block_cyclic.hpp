@@ -5,31 +5,31 @@
 
 namespace tesela {
 
-/// Rows and columns of a matrix's tiles; those of the last tile row and column may be smaller.
+/// Rows and columns of a matrix's tiles; the last tile row and column may be smaller.
 struct TileShape {
   index_t mb = 0;
   index_t nb = 0;
 };
 
-/// One dimension of ScaLAPACK's block-cyclic layout: `size` rows (or columns) in blocks, dealt to `parts` of a grid's
-/// rows one after the other; the part with this number has its blocks without gaps. Of one part it is everything.
+/// One dimension of ScaLAPACK's block-cyclic layout: `size` rows (or columns) in blocks, dealt cyclically to `parts`
+/// rows of a grid; part number `part` stores its blocks without gaps. With parts = 1 it has everything.
 struct CyclicPart {
   index_t size = 0, block = 1;
   int parts = 1, part = 0;
 
-  /// How many are here: ScaLAPACK's numroc, and of them how many lie before the whole's k-th.
+  /// count(): number of rows here (ScaLAPACK's numroc); before(k): number of them before row k of the whole.
   index_t count() const { return before(size); }
   index_t before(index_t k) const {
     const index_t blocks = k / block, cycles = blocks / parts, rest = blocks % parts;
     return cycles * block + (rest > part ? block : rest == part ? k % block : 0);
   }
   bool here(index_t k) const { return parts == 1 || k / block % parts == part; }
-  /// The place in the whole of the l-th here.
+  /// Returns the row of the whole that is row l here.
   index_t global(index_t l) const { return parts == 1 ? l : (l / block * parts + part) * block + l % block; }
 };
 
-/// What of an m x n matrix a rank has, where tile (i, j) is that of the rank at row i mod P and column j mod Q of a
-/// P x Q grid: ScaLAPACK's layout, for TileMatrix::map_block_cyclic.
+/// A rank's share of an m x n matrix: tile (i, j) belongs to the rank at row i mod P and column j mod Q of a P x Q
+/// grid. ScaLAPACK's layout, for TileMatrix::map_block_cyclic.
 struct BlockCyclic {
   CyclicPart rows, columns;
   BlockCyclic(const Runtime& runtime, Shape whole, TileShape tile) {

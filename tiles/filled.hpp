@@ -9,10 +9,10 @@ namespace tesela {
 /// Returns a matrix with elements element(i, j). All cores compute its columns.
 template <class T, class Element>
 HostMatrix<T> filled(Shape shape, const Element& element) {
-  constexpr index_t worth_a_thread = 4096;  // elements
+  constexpr index_t elements_per_thread = 4096;  // elements
   HostMatrix<T> a(shape.rows, shape.cols);
   if (a.size() == 0) return a;  // without a loop over as many empty columns as an index can count
-  parallel_for(shape.cols, ceil_div(worth_a_thread, shape.rows), [&](index_t first, index_t end) {
+  parallel_for(shape.cols, ceil_div(elements_per_thread, shape.rows), [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j)
       for (index_t i = 0; i < shape.rows; ++i) a(i, j) = element(i, j);
   });

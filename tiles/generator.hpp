@@ -8,21 +8,21 @@
 
 namespace tesela {
 
-/// What generated matrices hold.
+/// Elements of generated matrices.
 enum class Pattern : std::uint8_t {
   constant,  ///< a(i, j) = value
   index,     ///< a(i, j) = i n + j, the row-major number of the element (n: columns of the whole matrix)
-  uniform,   ///< independent uniform numbers of [-1, 1), the same for every tiling and on every device
-  normal,    ///< independent standard normal numbers, the same but for the last bits of a device's log and cos
-  /// uniform numbers times 2^-(floor(40 i / m) + floor(40 j / n)): rows and columns shrink from the first to the last
-  /// by 12 orders of magnitude each, so entries by 24. The factors are exact, and single precision holds them.
+  uniform,   ///< independent uniform numbers in [-1, 1), the same for every tiling and on every device
+  normal,    ///< independent standard normal numbers; the same except for the last bits of a device's log and cos
+  /// uniform numbers times 2^-(floor(40 i / m) + floor(40 j / n)): rows and columns each decrease by 12 orders of
+  /// magnitude from the first to the last, entries by 24. The factors are exact, and single precision holds them.
   graded,
   band,  ///< uniform numbers where |i - j| <= half_width, zeros elsewhere: 1 is tridiagonal, 2 pentadiagonal
 };
 
-/// One element of a generated matrix; row and column count from 0 in the whole matrix. The uniform numbers are a
-/// counter-based generator: Steele, Lea and Flood's SplitMix64 finalizer over (seed, row, column). The normal ones are
-/// theirs by Box and Muller's transformation.
+/// One element of a generated matrix; row and column count from 0 in the whole matrix. Uniform numbers come from a
+/// counter-based generator: Steele, Lea and Flood's SplitMix64 finalizer over (seed, row, column). Normal numbers are
+/// their Box-Muller transforms.
 template <class T>
 struct Generator {
   Pattern pattern = Pattern::constant;
@@ -38,7 +38,7 @@ struct Generator {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  /// 64 random bits of its own for every element.
+  /// 64 independent random bits for each element.
   TESELA_BOTH std::uint64_t bits(index_t row, index_t column) const {
     return mix(mix(mix(seed) ^ static_cast<std::uint64_t>(row)) ^ static_cast<std::uint64_t>(column));
   }

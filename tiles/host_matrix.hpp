@@ -20,7 +20,7 @@ namespace tesela {
 
 namespace detail {
 
-// Out of line, so that static analysers see a resource with its deleter and not a malloc that they lose in a move.
+// Not inline, so that static analysers see a resource with its deleter, not a malloc that a move loses.
 void* allocate(std::size_t bytes, bool zeroed) noexcept;  // null without memory
 struct Release {
   void operator()(void* p) const noexcept;
@@ -28,8 +28,8 @@ struct Release {
 
 }  // namespace detail
 
-/// An owning column-major matrix in host memory with leading dimension max(rows, 1). Any size may be zero. It moves
-/// cheaply, leaving a 0 x 0 matrix behind, and is copied only by clone(), because a copy is never small.
+/// An owning column-major matrix in host memory with leading dimension max(rows, 1). Any size may be zero. A move is
+/// cheap and leaves a 0 x 0 matrix behind; only clone() copies.
 template <class T>
 class HostMatrix {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -38,11 +38,11 @@ class HostMatrix {
   /// 0 x 0.
   HostMatrix() = default;
 
-  /// rows x cols with uninitialised elements: a large matrix should be touched first by whoever fills it.
-  /// Throws ArgumentError on a negative size or one whose byte count overflows, EnvironmentError without memory.
+  /// rows x cols with uninitialised elements: the threads that fill a large matrix should touch its pages first. Throws
+  /// ArgumentError if a size is negative or the byte count overflows, and OutOfMemory if memory is exhausted.
   HostMatrix(index_t rows, index_t cols) : HostMatrix(rows, cols, false) {}
 
-  /// rows x cols of zeros, in pages that the system provides on first touch. Throws as the constructor does.
+  /// Returns rows x cols zeros, in pages that the system provides on first touch. Throws as the constructor does.
   static HostMatrix zeros(index_t rows, index_t cols) { return HostMatrix(rows, cols, true); }
 
   HostMatrix(HostMatrix&& other) noexcept
@@ -53,7 +53,7 @@ class HostMatrix {
     return *this;
   }
 
-  /// A copy of its own. Throws EnvironmentError without memory.
+  /// Returns a copy. Throws OutOfMemory if memory is exhausted.
   HostMatrix clone() const {
     HostMatrix copy(rows(), cols());
     if (size() != 0) std::memcpy(copy.data(), data(), static_cast<std::size_t>(size()) * sizeof(T));
@@ -64,7 +64,7 @@ class HostMatrix {
   index_t cols() const { return shape_.cols; }
   Shape shape() const { return shape_; }
   index_t ld() const { return std::max<index_t>(shape_.rows, 1); }
-  /// rows * cols: the elements stand without gaps.
+  /// rows * cols; elements are contiguous.
   index_t size() const { return shape_.rows * shape_.cols; }
 
   /// The first element; may be null when size() is zero.

@@ -8,11 +8,11 @@
 
 namespace tesela {
 
-// Algorithms bring their input to size 1 by powers of two, which rounds nothing, and take the same powers back from
-// their results: so every size of input has the same digits in its result, and squares neither overflow nor vanish.
+// Algorithms scale their input to size 1 by powers of two and scale the results back, both without rounding. Inputs of
+// every size therefore give results with the same digits, and squares neither overflow nor underflow.
 
-/// The e with 2^(e - 1) <= max |x_i| < 2^e: x times 2^-e has size 1. 0 where all are zero or one is infinite; a NaN is
-/// passed over. A denormal maximum counts with the digits that it has: e goes down to -1073 (single: -148).
+/// Returns e with 2^(e - 1) <= max |x_i| < 2^e, so that 2^-e x has size 1; 0 if all elements are zero or one is
+/// infinite. Ignores NaN. For a denormal maximum e is exact and reaches -1073 (single precision: -148).
 template <class T>
 int exponent_of_largest(std::span<const T> x) {
   T most = 0;
@@ -22,7 +22,7 @@ int exponent_of_largest(std::span<const T> x) {
   return e;
 }
 
-/// e with 2^e <= max |x| < 2^(e + 1); 0 where all are zero. What is not finite does not count.
+/// Returns e with 2^e <= max |x| < 2^(e + 1) over the finite elements; 0 if all are zero.
 template <class T>
 int largest_exponent(index_t n, const T* x) {
   T most = 0;
@@ -33,7 +33,7 @@ int largest_exponent(index_t n, const T* x) {
   return most > T(0) ? std::ilogb(most) : 0;
 }
 
-/// x <- 2^e x: exact, or rounded once where the result is denormal, or infinite.
+/// x <- 2^e x: exact, or rounded once if the result is denormal or infinite.
 template <class T>
 void scale_by_power_of_two(std::span<T> x, int e) {
   using Limits = std::numeric_limits<T>;

@@ -8,15 +8,16 @@
 
 namespace tesela {
 
-/// An m x n matrix that is read or computed some rows at a time, and may be larger than memory.
+/// An m x n matrix that is read or computed in blocks of rows, and may be larger than memory.
 template <class T>
 struct RowSource {
   index_t m = 0, n = 0;
-  /// Writes rows first … first + out.rows - 1 to out, which has n columns; any rows, in any order, as often as wanted.
+  /// Writes rows first … first + out.rows - 1 to out, which has n columns; callable for any rows in any order,
+  /// repeatedly.
   std::function<void(index_t first, const Block<T>& out)> read;
 };
 
-/// The rows of a matrix in host memory, which must stay.
+/// Returns the rows of a matrix in host memory, which must outlive the source.
 template <class T>
 RowSource<T> rows_of(const HostMatrix<T>& A) {
   return {A.rows(), A.cols(), [&A](index_t first, const Block<T>& out) {

@@ -10,21 +10,21 @@
 
 namespace tesela {
 
-/// a * b, or the largest value where that does not fit: a size which then fails every comparison with a limit.
+/// Returns a * b, or the largest value on overflow, which exceeds every limit.
 constexpr std::uint64_t saturating_mul(std::uint64_t a, std::uint64_t b) {
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   return b != 0 && a > most / b ? most : a * b;
 }
 
-/// The number of elements of a shape without negative sizes; saturates.
+/// Returns the number of elements of a shape without negative sizes; saturates.
 constexpr std::uint64_t elements_of(Shape shape) {
   return saturating_mul(static_cast<std::uint64_t>(shape.rows), static_cast<std::uint64_t>(shape.cols));
 }
 
-/// "3 x 4"
+/// Returns, for example, "3 x 4".
 inline std::string to_string(Shape shape) { return std::to_string(shape.rows) + " x " + std::to_string(shape.cols); }
 
-/// Throws FileError when a matrix that the file `name` describes would take more than max_bytes of memory.
+/// Throws FileError if a dense matrix that the file `name` describes would need more than max_bytes of memory.
 inline void require_fits(Shape shape, std::size_t element_bytes, const std::string& name, std::uint64_t max_bytes) {
   if (saturating_mul(elements_of(shape), element_bytes) > max_bytes)
     throw FileError(name, "a dense " + to_string(shape) + " matrix of " + std::to_string(element_bytes) +

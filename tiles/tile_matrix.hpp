@@ -12,30 +12,33 @@
 
 namespace tesela {
 
-/// An m x n matrix cut into tiles of mb x nb, each a piece of data that StarPU moves between memories. Copies and views
-/// share the tiles. T is float or double (any trivially copyable element works; kernels decide what they take).
+/// An m x n matrix in tiles of mb x nb, each a piece of data that StarPU moves between memories. Copies and views share
+/// the tiles. T is float or double; other trivially copyable element types work with kernels that accept them.
 template <class T>
 class TileMatrix {
  public:
-  /// A matrix without contents and without a fixed place: each tile is allocated where a task first writes it.
-  /// Throws ArgumentError for negative sizes and for tile sizes below 1, and EnvironmentError for more tiles than
-  /// memory has room to keep books of.
+  /// Makes a matrix without contents and without a fixed place: StarPU allocates each tile at its first write.
+  ///
+  /// Throws   ArgumentError for negative sizes and for tile sizes below 1, and EnvironmentError if the records of the
+  ///          tiles exceed the free memory.
   TileMatrix(Runtime& runtime, index_t m, index_t n, TileShape tile, std::string name = "A")
       : TileMatrix(runtime, nullptr, m, n, std::max<index_t>(m, 1), tile, std::move(name)) {}
 
-  /// The matrix in the user's column-major memory (element (i, j) at a[i + j ld]), tiles in place: nothing is copied on
-  /// the host. While the matrix lives, the memory belongs to it, page-locked when the runtime has a GPU; bring_home()
-  /// or destruction leaves the result there. For a matrix that is only read, `a` may point to constant memory.
+  /// Maps the user's column-major memory (element (i, j) at a[i + j ld]) with tiles in place, without copies on the
+  /// host. While the matrix lives, it owns the memory, which is page-locked if the runtime has a GPU; after
+  /// bring_home() or destruction the memory holds the result. For a matrix that is only read, `a` may point to constant
+  /// memory.
   static TileMatrix map(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile,
                         std::string name = "A") {
     check_memory("TileMatrix::map", a, m, n, ld);
     return TileMatrix(runtime, a, m, n, ld, tile, std::move(name));
   }
-  /// The same in the memory of the runtime's gpu-th GPU (cudaMalloc's, an array of CuPy or PyTorch): tasks there work
-  /// on it in place. What is under way on the device's default stream is waited for, here and in home_changed(); what
-  /// is on other streams of the user's must have finished before. The tasks have when bring_home() or the destruction
-  /// returns, and the result is in the user's memory then. Throws EnvironmentError where the runtime has no such GPU,
-  /// and ArgumentError for memory that is not that GPU's.
+  /// Maps memory of the runtime's GPU number `gpu` (from cudaMalloc, CuPy or PyTorch); tasks there use it in place.
+  ///
+  /// Waits    for work on the device's default stream, here and in home_changed(). Work on other streams of the user
+  ///          must have finished before. After bring_home() or destruction, the tasks have finished and the memory
+  ///          holds the result.
+  /// Throws   EnvironmentError if the runtime has no such GPU, and ArgumentError for memory of another device.
   static TileMatrix map_device(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, int gpu = 0,
                                std::string name = "A") {
     check_memory("TileMatrix::map_device", a, m, n, ld);
@@ -50,10 +53,12 @@ class TileMatrix {
                         std::string name = "A") {
     return map(runtime, const_cast<T*>(a), m, n, ld, tile, std::move(name));
   }
-  /// ScaLAPACK's layout: each of several ranks has its tiles of the m x n matrix in a column-major array of its own, of
-  /// BlockCyclic::local() rows and columns and leading dimension ld, in place; rank p Q + q of a P x Q grid
-  /// (Runtime::grid) those with i mod P = p and j mod Q = q. No rank holds more of it, but for what its tasks read, and
-  /// bring_home() or the end leaves the result in these arrays. All ranks call it alike. One process alone: map().
+  /// Maps ScaLAPACK's layout: each rank has its tiles of the m x n matrix in a local column-major array of
+  /// BlockCyclic::local() rows and columns and leading dimension ld, in place.
+  ///
+  /// In a P x Q grid (Runtime::grid), rank p Q + q has the tiles with i mod P = p and j mod Q = q. No rank holds other
+  /// tiles, except copies for its tasks. After bring_home() or destruction the local arrays hold the result. All ranks
+  /// must make the same call; with a single process it equals map().
   static TileMatrix map_block_cyclic(Runtime& runtime, T* local, index_t m, index_t n, index_t ld, TileShape tile,
                                      std::string name = "A") {
     if (runtime.ranks() == 1) return map(runtime, local, m, n, ld, tile, std::move(name));
@@ -69,10 +74,10 @@ class TileMatrix {
   index_t nt() const { return nt_; }
   TileShape tile_shape() const { return storage_->tile; }
   bool mapped() const { return storage_->mapped; }
-  /// The leading dimension of a mapped matrix's memory; of another, that of its largest tiles.
+  /// Leading dimension of a mapped matrix's memory; otherwise that of the largest tiles.
   index_t ld() const { return storage_->ld; }
 
-  /// Whether a tile of this matrix is also one of the other's, as views of one matrix may have it.
+  /// Returns whether both matrices share a tile, as overlapping views of one matrix do.
   bool shares_tiles(const TileMatrix& other) const {
     const auto meet = [](index_t a0, index_t a, index_t b0, index_t b) {
       return std::max(a0, b0) < std::min(a0 + a, b0 + b);
@@ -80,7 +85,7 @@ class TileMatrix {
     return storage_ == other.storage_ && meet(i0_, mt_, other.i0_, other.mt_) && meet(j0_, nt_, other.j0_, other.nt_);
   }
 
-  /// Tile (i, j), 0 <= i < mt, 0 <= j < nt.
+  /// Returns tile (i, j), 0 <= i < mt, 0 <= j < nt.
   Tile<T> operator()(index_t i, index_t j) const {
     if (i < 0 || i >= mt_ || j < 0 || j >= nt_)
       throw ArgumentError("TileMatrix", "tile",
@@ -89,7 +94,7 @@ class TileMatrix {
     return Tile<T>(*storage_->tiles[static_cast<std::size_t>(i0_ + i + (j0_ + j) * storage_->mt)]);
   }
 
-  /// The sub-matrix of tiles i0 … i0 + mt - 1 by j0 … j0 + nt - 1; it shares them.
+  /// Returns the sub-matrix of tiles i0 … i0 + mt - 1 by j0 … j0 + nt - 1; it shares them.
   TileMatrix view(index_t i0, index_t j0, index_t mt, index_t nt) const {
     if (i0 < 0 || mt < 0 || i0 > mt_ || mt > mt_ - i0 || j0 < 0 || nt < 0 || j0 > nt_ || nt > nt_ - j0)
       throw ArgumentError("TileMatrix::view", "range",
@@ -108,7 +113,7 @@ class TileMatrix {
     return v;
   }
 
-  /// Copies from or to column-major memory; both wait for the tasks that use the tiles.
+  /// Copy from or to column-major memory; both wait for the tasks that use the tiles.
   void copy_from(const T* a, index_t ld) const {
     check_memory("TileMatrix::copy_from", a, m_, n_, ld);
     for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
@@ -133,12 +138,12 @@ class TileMatrix {
     });
   }
 
-  /// For a mapped matrix whose memory the user has written to: waits for the tasks that use the tiles, and makes copies
-  /// elsewhere out of date.
+  /// Declares that the user has written to a mapped matrix's memory: waits for the tasks that use the tiles, and
+  /// invalidates other copies.
   void home_changed() const {
     if (storage_->device >= 0) wait_for_default_stream(storage_->device);
     for_each_tile([&](Tile<T> tile, index_t, index_t) {
-      // One that was forgotten before has what the user wrote as its value now.
+      // The user's values define a tile that was forgotten or lost.
       tile.data().acquire_home(tile.data().has_value() && !tile.data().is_lost() ? Mode::inout : Mode::out);
     });
   }
@@ -156,7 +161,7 @@ class TileMatrix {
     index_t mt = 0;
     index_t ld = 1;
     bool mapped = false;
-    int device = -1;  // the CUDA device whose memory it is
+    int device = -1;  // CUDA device of the memory; -1: host
     std::vector<PinnedMemory> pinned;
     std::vector<std::unique_ptr<detail::Data>> tiles;  // destroyed (brought home) before the memory is unpinned
   };
@@ -175,7 +180,7 @@ class TileMatrix {
                           std::to_string(tile.mb) + " x " + std::to_string(tile.nb) + " (both must be at least 1)");
   }
 
-  /// `part`: a is what this rank has of the matrix.
+  /// `part`: a is this rank's share of the matrix.
   TileMatrix(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, std::string name, int gpu = -1,
              const BlockCyclic* part = nullptr)
       : m_(m), n_(n) {
@@ -205,7 +210,7 @@ class TileMatrix {
             runtime, home, shape, ld, sizeof(T),
             home != nullptr ? detail::Data::OnRelease::bring_home : detail::Data::OnRelease::drop, gpu));
         storage_->tiles.back()->set_label(label, i, j);
-        if (part != nullptr) storage_->tiles.back()->live_at(part->rank_of(i, j));
+        if (part != nullptr) storage_->tiles.back()->set_home_rank(part->rank_of(i, j));
       }
   }
 

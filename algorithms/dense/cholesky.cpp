@@ -27,10 +27,10 @@ TileShape suitable_cholesky_tile(const Runtime& runtime, index_t n) {
   return {nb, nb};
 }
 
-/// Rows k of tiles: where its diagonal block begins.
+/// The diagonal block of tile row k.
 template <class T>
 struct CholeskyFactorization<T>::Block {
-  index_t tile, column;  ///< the tile column, and the block's first column in the tile
+  index_t tile, column;  ///< tile column of the block, and the block's first column within that tile
   index_t order;
 };
 
@@ -56,8 +56,8 @@ Tile<T> CholeskyFactorization<T>::diagonal(index_t k) const {
   return diagonals_ ? (*diagonals_)(k, 0) : r_(k, k);
 }
 
-/// R(k, k), and of wide tiles the next block of the diagonal as it will be once row k is subtracted: it need not wait
-/// for the rest of that row.
+/// Inserts R(k, k). With wide tiles it also inserts the next diagonal block after the subtraction of row k, so that
+/// this block need not wait for the rest of the row.
 template <class T>
 void CholeskyFactorization<T>::insert_diagonal(Graph& g, index_t k) const {
   const index_t nb = r_.tile_shape().mb;
@@ -70,9 +70,9 @@ void CholeskyFactorization<T>::insert_diagonal(Graph& g, index_t k) const {
   if (inverses_) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), (*inverses_)(k, 0));
   if (!diagonals_ || k + 1 == r_.mt()) return;
   const Block next = block(k + 1);
-  g.insert<CholeskyLink<T>>(first, {next.column}, diagonal(k), inverses_ ? (*inverses_)(k, 0) : diagonal(k),
-                            r_(k, next.tile), r_(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
-                            g.scratch<T>(inverted_block, next.order, 1));
+  g.insert<CholeskyNextDiagonal<T>>(first, {next.column}, diagonal(k), inverses_ ? (*inverses_)(k, 0) : diagonal(k),
+                                    r_(k, next.tile), r_(k + 1, next.tile), diagonal(k + 1),
+                                    g.scratch<T>(nb, next.order), g.scratch<T>(inverted_block, next.order, 1));
 }
 
 template <class T>
@@ -102,7 +102,8 @@ CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A
         const bool first = j == to.tile;
         const int value = i == k + 1 ? highest_priority - 1 : static_cast<int>(std::min<index_t>(A.mt() - i, 1000));
         index_t column = first ? to.column : 0;
-        if (diagonals_ && first && i == k + 1) column += to.order;  // its diagonal block has it already
+        // insert_diagonal has updated the next diagonal block already
+        if (diagonals_ && first && i == k + 1) column += to.order;
         if (column < A(i, j).cols())
           g.insert<RowUpdate<T>>(home(i, j, value), {Op::transpose, to.column, column, square() && first},
                                  A(k, to.tile), A(k, j), A(i, j));

@@ -7,33 +7,36 @@
 
 namespace tesela {
 
-/// Tiles that suit the machine for the Cholesky factorization of order n: with a GPU rows of tiles that are one tile
-/// each, on cores squares.
+/// Returns the tile shape for the Cholesky factorization of order n: whole tile rows with a GPU, squares on cores.
 TileShape suitable_cholesky_tile(const Runtime& runtime, index_t n);
 
-/// A = R^T R with R upper triangular, for a symmetric positive definite matrix (LAPACK potrf): n^3 / 3 flops. A tile is
-/// square, or wider by a whole number of its heights, or as wide as the matrix. With tiles of one height nb, step k
-/// factors the diagonal block (potrf), solves for the rest of row k (trsm), and subtracts that row's products from the
-/// rows below, of which the next one comes first: it holds the next diagonal block. With GPUs the solves multiply by
-/// inverses of diagonal blocks of order 512 (Du Croz and Higham 1992).
+/// The factorization A = R^T R of a symmetric positive definite matrix, R upper triangular (LAPACK potrf): n^3 / 3
+/// flops.
+///
+/// A       n x n. Its tiles are square, or wider by a whole number of their heights, or as wide as the matrix.
+/// Method  Step k factors the diagonal block (potrf), solves for the rest of tile row k (trsm) and subtracts the
+///         products of that row from the rows below. The row of the next diagonal block is updated first. With GPUs the
+///         solves multiply by inverses of diagonal blocks of order 512 (Du Croz and Higham 1992).
 template <class T>
 class CholeskyFactorization {
  public:
-  /// Inserts the tasks.
+  /// Inserts the tasks of the factorization.
   CholeskyFactorization(Graph& g, const TileMatrix<T>& A);
 
-  /// The order of the leading minor that is not positive, or not finite; 0 where R is good. Waits for it.
+  /// Returns the order of the first leading minor that is not positive or not finite; 0 if R is valid. Waits for the
+  /// diagonal blocks.
   index_t minor() const;
   const TileMatrix<T>& r() const { return r_; }
 
-  /// Inserts X = A^-1 X (LAPACK potrs), X in tiles as high as A's. Graph::wait() says 1 + j where column j of X is the
-  /// first that is not finite: it was not before, or it overflowed.
+  /// Inserts X = A^-1 X (LAPACK potrs). X has n rows, in tiles as high as A's. Graph::wait() returns 1 + j if column j
+  /// is the first column of X that is not finite, in the input or through overflow. Throws ArgumentError for another
+  /// shape.
   void solve(Graph& g, const TileMatrix<T>& X) const;
-  /// Inserts x = op(R(k, k))^-1 x for one tile, of which the columns from `column` on take part.
+  /// Inserts x = op(R(k, k))^-1 x for the columns of one tile from `column` on.
   void solve_diagonal(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x, index_t column = 0) const;
 
  private:
-  struct Block;  // of the diagonal: the tile that it lies in, and where
+  struct Block;  // the tile that holds a diagonal block, and the block's place in it
   Block block(index_t k) const;
   bool square() const;
   Priority home(index_t i, index_t j, int value = 0) const;
@@ -42,12 +45,16 @@ class CholeskyFactorization {
 
   TileMatrix<T> r_;
   TileMatrix<double> minor_;
-  std::shared_ptr<const TileMatrix<T>> diagonals_, inverses_;  // copies where tiles are wide; where there are GPUs
+  // diagonal blocks (wide tiles only) and their inverses (with GPUs only)
+  std::shared_ptr<const TileMatrix<T>> diagonals_, inverses_;
 };
 
-/// Inserts the factorization of A, of which the upper triangle is read; R takes it, with zeros below the diagonal
-/// inside the diagonal blocks, and other tiles below the diagonal are not touched. After a minor that is not positive
-/// A's contents are of no use. Throws ArgumentError for matrices that are not square or tiles of other shapes.
+/// Inserts the factorization A = R^T R (LAPACK potrf).
+///
+/// A        n x n; the upper triangle is read and overwritten by R. The strict lower triangle of diagonal blocks
+///          becomes zero; other tiles below the diagonal are not accessed. If a minor is not positive, A is unusable.
+/// Returns  the factorization, which shares A's tiles.
+/// Throws   ArgumentError if A is not square or its tiles have another shape than CholeskyFactorization describes.
 template <class T>
 CholeskyFactorization<T> cholesky(Graph& g, const TileMatrix<T>& A);
 

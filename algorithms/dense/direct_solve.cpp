@@ -21,18 +21,18 @@ using Exponents = std::vector<int>;
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// 2^e of T for |e| up to this leaves room for sums.
+/// Largest |e| of a scaling by 2^e that leaves room for sums.
 template <class T>
 constexpr int most = std::numeric_limits<T>::max_exponent - 24;
 
-/// Returns the exponent of a size; 1's for zero, the largest for an infinite size.
+/// Returns the exponent of `size`: 0 for zero, the largest for an infinite size.
 template <class T>
 int exponent_of(T size) {
   if (size == T(0)) return 0;
   return std::isfinite(size) ? std::clamp(std::ilogb(size), -most<T>, most<T>) : most<T>;
 }
 
-/// Returns independent uniform numbers of [-1, 1).
+/// Returns n x samples independent numbers, uniform in [-1, 1).
 template <class T>
 HostMatrix<T> random_columns(index_t n, std::uint64_t seed) {
   const Generator<T> random{.pattern = Pattern::uniform, .seed = seed};
@@ -48,7 +48,7 @@ void scale(T* x, const Exponents& exponents, int sign, int shift) {
   for (std::size_t i = 0; i < exponents.size(); ++i) x[i] = std::ldexp(x[i], sign * exponents[i] + shift);
 }
 
-/// Returns op(A) X. An A of one tile is multiplied here unless a GPU has it.
+/// Returns op(A) X. If A is one tile and there is no GPU, multiplies on the calling thread.
 template <class T>
 HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<T>& X) {
   const index_t n = A.n(), k = X.cols(), nb = A.tile_shape().nb;
@@ -67,7 +67,7 @@ HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<
   return Y;
 }
 
-/// Returns the exponent of each row's largest element.
+/// Returns the exponent of the largest element of each row.
 template <class T>
 Exponents sizes_of_rows(const HostMatrix<T>& a) {
   Exponents sizes;
@@ -79,7 +79,7 @@ Exponents sizes_of_rows(const HostMatrix<T>& a) {
   return sizes;
 }
 
-/// Room for D^-1 w, E w and A E w, and for solutions that are 1 / eps times as large.
+/// Returns an exponent that leaves room for D^-1 w, E w and A E w, and for solutions 1 / eps times as large.
 template <class T>
 int shift_for(const Exponents& rows, const Exponents& columns) {
   const auto largest = [](const Exponents& e, int sign) {
@@ -93,7 +93,8 @@ int shift_for(const Exponents& rows, const Exponents& columns) {
 
 double length(const std::vector<double>& x) { return blas::nrm2<double>(static_cast<index_t>(x.size()), x.data()); }
 
-/// Returns the largest ||E^-1 x 2^-shift - w|| / ||w|| of the columns; w is 0 if there is none.
+/// Returns the largest ||E^-1 x 2^-shift - w|| / ||w|| of all columns, or without `subtract` ||E^-1 x 2^-shift|| /
+/// ||w||.
 template <class T>
 double largest_ratio(const HostMatrix<T>& x, index_t first, const Exponents& columns, int shift, const HostMatrix<T>& w,
                      bool subtract) {
@@ -111,7 +112,7 @@ double largest_ratio(const HostMatrix<T>& x, index_t first, const Exponents& col
   return worst;
 }
 
-/// Returns the status of a finite solution by its figures.
+/// Returns the status of a finite solution from its condition and error.
 template <class T>
 DirectStatus status_of(const DirectSolve& solve) {
   const double loss = solve.condition * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -120,7 +121,7 @@ DirectStatus status_of(const DirectSolve& solve) {
   return loss <= 0.01 && solve.error <= 0.01 ? DirectStatus::ok : DirectStatus::doubtful;
 }
 
-/// Returns max |D' U E|, D' the scaling of the rows of P A: the growth of elements, which makes a condition
+/// Returns max |D' U E|, D' the scaling of the rows of P A. If elements grew in the elimination, the condition is
 /// meaningless.
 template <class T>
 double growth(const TileMatrix<T>& factors, const std::vector<index_t>& order, const Exponents& rows,
@@ -159,11 +160,11 @@ void solve(Graph& g, const Factors& factors, const TileMatrix<T>& B, HostMatrix<
 template <class T>
 DirectSolve solve_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
-/// Returns whether an elimination of A, of these sizes, or a substitution for B leaves the range; `across` is 0 in
-/// columns of zeros.
+/// Returns whether the elimination of A or a substitution for B may leave the range. `rows` and `columns` are the
+/// exponents of A; `across` has zero rows for zero columns of A.
 template <class T>
-bool leaves_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents& columns,
-                  const HostMatrix<T>& across) {
+bool exceeds_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents& columns,
+                   const HostMatrix<T>& across) {
   SystemRange range{.rows = rows, .columns = columns};
   for (index_t j = 0; j < across.rows(); ++j) {
     bool zero = true;
@@ -174,12 +175,12 @@ bool leaves_range(const TileMatrix<T>& B, const Exponents& rows, const Exponents
   return range.leaves<T>();
 }
 
-/// Runs lu_solve on a system that is already scaled if necessary, or (`may_scale`) may be scaled.
+/// Runs lu_solve; `may_scale` allows it to scale the system first.
 template <class T>
 DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, bool may_scale) {
   const index_t n = A.n();
   DirectSolve result;
-  const bool square = n > 0 && A.m() == n && A.mt() == 1;  // lu() refuses others
+  const bool square = n > 0 && A.m() == n && A.mt() == 1;  // lu() throws for other shapes
   Exponents rows, columns;
   HostMatrix<T> probes(n, 2 * samples), w = random_columns<T>(n, 1);
   double size = 0;
@@ -190,7 +191,7 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, b
     for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), rows, -1, 0);
     const HostMatrix<T> across = product(g, Op::transpose, A, scaled);
     columns = sizes_of_rows(across);
-    if (may_scale && B.m() == n && B.mt() <= 1 && leaves_range(B, rows, columns, across)) return solve_scaled(g, A, B);
+    if (may_scale && B.m() == n && B.mt() <= 1 && exceeds_range(B, rows, columns, across)) return solve_scaled(g, A, B);
     for (index_t k = 0; k < samples; ++k)
       for (index_t j = 0; j < n; ++j)
         size = std::hypot(size, std::ldexp(static_cast<double>(across(j, k)), -columns[at(j)]));
@@ -294,7 +295,7 @@ DirectSolve cholesky_solve(Graph& g, const TileMatrix<T>& A, std::span<const T> 
   }
   solve(g, factor, B, probes, A.tile_shape().mb, result);
   if (n == 0 || result.place > 0) return result;
-  // ||C||_F is sqrt(n) at least, and ||C^-1||_F sqrt(n) ||C^-1 w|| / ||w||.
+  // ||C||_F is at least sqrt(n), and ||C^-1||_F about sqrt(n) ||C^-1 w|| / ||w||.
   result.condition = static_cast<double>(n) * largest_ratio(probes, 0, units, shift, w, false);
   result.status = status_of<T>(result);
   return result;

@@ -5,19 +5,19 @@
 
 namespace tesela {
 
-/// The factorization of one tile, entry by entry in the stages of a wavefront (make_wavefront): A = L U without
-/// pivoting, unit L below U, or, `symmetric`, A = R^T R with R in the upper triangle, which alone is read. A chain of
-/// tasks of `stages_at_once` stages, for studies: the fast way is by tiles (lu, cholesky).
+/// The factorization of one tile, element by element, in the stages of a wavefront (make_wavefront): A = L U without
+/// pivoting, unit L below U; or with `symmetric` A = R^T R, which reads and writes only the upper triangle. Each task
+/// of a chain executes `stages_at_once` stages. It serves the study of schedules; lu and cholesky are the fast methods.
 template <class T>
 class StageFactorization {
  public:
-  /// Inserts the tasks. Throws ArgumentError unless A is one square tile.
+  /// Inserts the tasks. Throws ArgumentError if A is not one square tile or stages_at_once < 1.
   StageFactorization(Graph& g, const TileMatrix<T>& A, bool symmetric, index_t stages_at_once = 64);
 
-  /// The place, from 1, of the first pivot that is zero or not finite, or the order of the leading minor that is not
-  /// positive; 0 where all is well. Waits for it.
+  /// Returns the index, from 1, of the first pivot that is zero or not finite, or the order of the first leading minor
+  /// that is not positive; 0 if there is none. Waits for it.
   index_t stop() const;
-  /// Inserts X = A^-1 X, X in tiles of whole columns.
+  /// Inserts X = A^-1 X; X in tiles of whole columns. Throws ArgumentError for another shape.
   void solve(Graph& g, const TileMatrix<T>& X) const;
 
  private:

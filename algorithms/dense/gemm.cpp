@@ -20,7 +20,7 @@ constexpr std::array all_kernels{
     Named<GemmKernel>{GemmKernel::tuned, "tuned", "ours"},
 };
 
-/// op(A) as far as its tiles go: shapes and tile (i, k).
+/// op(A) in tiles: its shape, its tile shape, and its tile (i, k).
 template <class T>
 struct Operand {
   const TileMatrix<T>& A;
@@ -30,8 +30,8 @@ struct Operand {
   Tile<T> operator()(index_t i, index_t j) const { return op == Op::none ? A(i, j) : A(j, i); }
 };
 
-/// Whether two tilings cut `size` at the same places.
-bool cut_alike(index_t size, index_t tile, index_t other) { return tile == other || (size <= tile && size <= other); }
+/// Returns whether two tile sizes cut `size` at the same places.
+bool same_cuts(index_t size, index_t tile, index_t other) { return tile == other || (size <= tile && size <= other); }
 
 template <class T>
 void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatrix<T>& C) {
@@ -41,8 +41,8 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
                         "op(A) is " + to_string(Shape{a.rows, a.cols}) + ", op(B) " + to_string(Shape{b.rows, b.cols}) +
                             ", C " + to_string(Shape{C.m(), C.n()}) + "; they must be m x k, k x n, m x n");
   const Shape ta = A.tile_shape(), tb = B.tile_shape();
-  if (!cut_alike(C.m(), ta.rows, C.tile_shape().mb) || !cut_alike(C.n(), tb.cols, C.tile_shape().nb) ||
-      !cut_alike(a.cols, ta.cols, tb.rows))
+  if (!same_cuts(C.m(), ta.rows, C.tile_shape().mb) || !same_cuts(C.n(), tb.cols, C.tile_shape().nb) ||
+      !same_cuts(a.cols, ta.cols, tb.rows))
     throw ArgumentError("gemm", "tiles",
                         "op(A) has tiles of " + to_string(Shape{ta.rows, ta.cols}) + ", op(B) of " +
                             to_string(Shape{tb.rows, tb.cols}) + ", C of " +
@@ -50,10 +50,11 @@ void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatr
                             "; they must be mb x kb, kb x nb, mb x nb");
 }
 
-/// The tiles of C that are worked on together, step k after step k, as a block of edge x edge tiles. One tile on cores:
-/// it stays in a cache through all its updates. On GPUs as much of C as fits in half their memory, because a step of a
-/// larger block does more work per tile of A and B that it brings in; C itself then moves once. Of several ranks each
-/// works on its tiles of the block; on cores that is all of C, so that tiles of A and B travel once.
+/// Returns the edge, in tiles, of the blocks of C that are updated together, step k by step k.
+/// - One tile on cores: it stays in a cache through all its updates.
+/// - On GPUs, as much of C as fits in half of their memory: a step of a larger block does more work per tile of A and
+///   B, and each tile of C moves once.
+/// - All of C on cores of several ranks, so that tiles of A and B travel once; each rank updates its own tiles.
 template <class T>
 index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
   const double tile_bytes = static_cast<double>(C.tile_shape().mb) * static_cast<double>(C.tile_shape().nb) * sizeof(T);

@@ -31,7 +31,7 @@ TileShape suitable_lu_tile(const Runtime& runtime, index_t n) {
   return {std::max<index_t>(n, 1), nb};
 }
 
-/// The inverses of L's diagonal blocks, which only GPUs read.
+/// Returns room for the inverses of L's diagonal blocks. Only GPUs use them.
 template <class T>
 TileMatrix<T> inverses_for(Runtime& runtime, const TileMatrix<T>& A) {
   const index_t nb = A.tile_shape().nb;
@@ -64,7 +64,7 @@ LuFactorization<T>::LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting p
     }
   }
   if (pivoting == Pivoting::none) return;
-  for (index_t j = 0; j < nt; ++j)  // L's rows, as all later steps exchange them
+  for (index_t j = 0; j < nt; ++j)  // apply the exchanges of later steps to the rows of L
     for (index_t k = j + 1; k < nt; ++k) g.insert<Laswp<T>>(on_column(j), {k * nb}, A(0, j), swaps_(k, 0));
 }
 

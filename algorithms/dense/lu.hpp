@@ -12,32 +12,37 @@ namespace tesela {
 
 using kernels::Pivoting;
 
-/// none and tournament, as a command calls them.
+/// Returns the kinds of pivoting with their names and descriptions.
 std::span<const Named<Pivoting>> pivotings();
 
-/// Tiles that suit the machine for the LU factorization of order n: whole columns.
+/// Returns the tile shape for the LU factorization of order n: whole columns.
 TileShape suitable_lu_tile(const Runtime& runtime, index_t n);
 
-/// P A = L U, L unit lower and U upper triangular, n x n (LAPACK getrf): 2 n^3 / 3 flops. A's tiles are whole columns.
-/// Step k factors tile column k by halves (Toledo 1997), with pivots on the diagonal or, 32 columns at a time, by a
-/// tournament (CALU: Grigori, Demmel, Xiang 2011), and every column to the right is updated by one task: rows
-/// exchanged, U = L^-1 A, A -= L U. The next panel's column comes first, so that panels are factored beside updates.
+/// The factorization P A = L U, L unit lower and U upper triangular (LAPACK getrf): 2 n^3 / 3 flops.
+///
+/// A       n x n in tiles of whole columns.
+/// Method  Step k factors tile column k recursively (Toledo 1997), with pivots on the diagonal or with a tournament for
+///         32 columns at a time (CALU: Grigori, Demmel, Xiang 2011). One task updates each column to the right: row
+///         exchanges, U = L^-1 A, A -= L U. The column of the next panel is updated first, so that panels overlap with
+///         updates.
 template <class T>
 class LuFactorization {
  public:
-  /// Inserts the tasks.
+  /// Inserts the tasks of the factorization.
   LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting pivoting);
 
-  /// The place, from 1, of the first pivot that is zero or not finite; 0 where there is none. Waits for the panels.
+  /// Returns the index, from 1, of the first pivot that is zero or not finite; 0 if there is none. Waits for the
+  /// panels.
   index_t zero_pivot() const;
-  /// L below the diagonal, U on and above it.
+  /// Returns L below the diagonal and U on and above it.
   const TileMatrix<T>& factors() const { return a_; }
-  /// Which row of A became row i of P A, counted from 0. Waits for the panels.
+  /// Returns the row order: row i of P A is row rows()[i] of A, from 0. Waits for the panels.
   std::vector<index_t> rows() const;
 
-  /// Inserts X = A^-1 X (LAPACK getrs), X in tiles of whole columns. Graph::wait() says 1 + j where column j of X is
-  /// the first that is not finite: it was not before, or it overflowed. Rows of A of very different size can make
-  /// products of U and X overflow although X does not: lu_solve scales such systems (RangeScaling).
+  /// Inserts X = A^-1 X (LAPACK getrs); X in tiles of whole columns. Graph::wait() returns 1 + j if column j is the
+  /// first column of X that is not finite, in the input or through overflow. If rows of A have very different sizes,
+  /// products of U and X can overflow although X does not; lu_solve scales such systems (RangeScaling). Throws
+  /// ArgumentError for another shape.
   void solve(Graph& g, const TileMatrix<T>& X) const;
 
  private:
@@ -47,8 +52,13 @@ class LuFactorization {
   Pivoting pivoting_;
 };
 
-/// Inserts the factorization of A, which L and U take. After a zero pivot A's contents are of no use. Throws
-/// ArgumentError for a matrix that is not square or whose tiles are not whole columns.
+/// Inserts the factorization P A = L U (LAPACK getrf).
+///
+/// A         n x n in tiles of whole columns; overwritten by L and U. After a zero pivot A is unusable.
+/// pivoting  `tournament` for general matrices; `none` for matrices that need no pivoting, such as diagonally dominant
+///           ones.
+/// Returns   the factorization, which shares A's tiles.
+/// Throws    ArgumentError if A is not square or its tiles are not whole columns.
 template <class T>
 LuFactorization<T> lu(Graph& g, const TileMatrix<T>& A, Pivoting pivoting = Pivoting::tournament);
 

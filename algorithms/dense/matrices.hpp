@@ -6,7 +6,7 @@
 
 namespace tesela {
 
-/// Writes a generated matrix, tile by tile, where each tile is wanted.
+/// Inserts a task for each tile of A that writes its elements from `generator`.
 template <class T>
 void fill(Graph& g, const TileMatrix<T>& A, Generator<T> generator) {
   generator.rows = A.m();
@@ -16,7 +16,7 @@ void fill(Graph& g, const TileMatrix<T>& A, Generator<T> generator) {
   });
 }
 
-/// A = alpha A; alpha = 0 writes zeros whatever A held.
+/// Inserts A = alpha A; alpha = 0 writes zeros and ignores the contents of A.
 template <class T>
 void scale(Graph& g, T alpha, const TileMatrix<T>& A) {
   if (alpha == T(0)) return fill(g, A, Generator<T>{});

@@ -12,7 +12,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// The number behind "NAME:", if the text is that and nothing more.
+/// Parses "NAME:NUMBER"; returns whether `text` has this form.
 template <class N>
 bool numbered(std::string_view text, std::string_view name, N& number) {
   if (!text.starts_with(name) || text.substr(name.size(), 1) != ":") return false;

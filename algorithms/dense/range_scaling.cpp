@@ -10,7 +10,7 @@ namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// Returns the exponent of a size; `otherwise` for zero.
+/// Returns the exponent of `size`, or `otherwise` for zero.
 template <class T>
 int exponent_of(T size, int otherwise) {
   return size > 0 ? std::isfinite(size) ? std::ilogb(size) : std::numeric_limits<T>::max_exponent : otherwise;
@@ -19,7 +19,7 @@ int exponent_of(T size, int otherwise) {
 template <class T>
 constexpr int least = std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits;
 
-/// Returns 2^-e of each exponent e, within the range.
+/// Returns 2^-e for each exponent e, clamped to the range of T.
 template <class T>
 std::vector<T> powers(const std::vector<int>& exponents) {
   constexpr int most = std::numeric_limits<T>::max_exponent - 1;
@@ -38,7 +38,7 @@ T largest_of(index_t n, const T* x, const T* factors) {
   return most;
 }
 
-/// Returns the largest finite element of each row.
+/// Returns the exponent of the largest finite element of each row.
 template <class T>
 std::vector<int> exponents_of_rows(const HostMatrix<T>& a) {
   std::vector<T> most(at(a.rows()));
@@ -71,11 +71,12 @@ bool SystemRange::leaves() const {
   using Limits = std::numeric_limits<T>;
   if (rows.empty()) return false;
   if (vanished) return true;
-  constexpr int growth = 24;  // of elements in the elimination, and of sums
+  constexpr int growth = 24;  // allowance for growth in the elimination and for sums
   const auto [low, high] = std::minmax_element(rows.begin(), rows.end());
   const int least_column = std::min(0, *std::min_element(columns.begin(), columns.end()));
   const int of_a =
-      *high + std::max(0, std::max(highest, least<T>) + Limits::digits);  // U, and its products with a column of X
+      // bound of U and of its products with a column of X
+      *high + std::max(0, std::max(highest, least<T>) + Limits::digits);
   const int of_u = *low + std::min({least_column, lowest, 0});
   return of_a + growth >= Limits::max_exponent || of_u - 2 * Limits::digits < Limits::min_exponent ||
          *high - *low + 2 * Limits::digits > Limits::max_exponent;

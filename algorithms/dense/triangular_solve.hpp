@@ -6,9 +6,11 @@
 
 namespace tesela {
 
-/// X = op(R)^-1 X, LAPACK trtrs without its test, for the upper triangle R, n x n, and an n x r X in host memory: the
-/// columns are divided among the workers. A zero on R's diagonal gives infinities and NaN. Waits for the graph, and
-/// throws as Graph::wait does.
+/// Computes X = op(R)^-1 X (LAPACK trtrs without its test for singularity).
+///
+/// R      n x n in host memory; its upper triangle is read. A zero on the diagonal gives infinities and NaN.
+/// X      n x r in host memory, overwritten. Its columns are divided among the workers.
+/// Waits  for the graph; throws as Graph::wait does.
 template <class T>
 void triangular_solve(Graph& g, Op op, const HostMatrix<T>& R, HostMatrix<T>& X);
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace math = boost::math;
 
-/// Boost throws for arguments outside of a distribution's range.
+/// Returns NaN or a limit for arguments outside of a distribution's range, for which Boost throws.
 template <class F>
 double upper(double x, bool possible, F of) {
   if (std::isnan(x) || !possible) return std::numeric_limits<double>::quiet_NaN();

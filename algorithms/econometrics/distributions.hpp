@@ -2,16 +2,16 @@
 
 namespace tesela {
 
-// What a statistic's size means. NaN in, NaN out; an infinite statistic has p = 0. Degrees of freedom are above 0;
-// those of t may be infinite: then it is the normal distribution.
+// Tail probabilities and a quantile. NaN gives NaN; an infinite statistic has probability 0. Degrees of freedom are
+// positive; for Student's t they may be infinite, which means the normal distribution.
 
-/// P(|T| >= |t|) of Student's t.
+/// Returns P(|T| >= |t|) for Student's t.
 double p_of_t(double t, double df);
-/// The t that is not exceeded with probability p.
+/// Returns the t with P(T <= t) = p.
 double quantile_of_t(double p, double df);
-/// P(X >= x) of chi squared.
+/// Returns P(X >= x) for chi squared.
 double p_of_chi_squared(double x, double df);
-/// P(F >= f) of Fisher's F.
+/// Returns P(F >= f) for Fisher's F.
 double p_of_f(double f, double df1, double df2);
 
 }  // namespace tesela

@@ -14,8 +14,7 @@ void require(bool good, const char* argument, index_t value, const char* problem
   if (!good) throw ArgumentError("generate_model", argument, std::to_string(value) + " " + problem);
 }
 
-/// Generator's normal numbers of some rows, a column at a time: in loops that leave nothing to a core's scalar units
-/// but log and cos.
+/// Normal numbers of the Generator for some rows, one column at a time. The loops vectorize except for log and cos.
 class NormalColumns {
  public:
   NormalColumns(std::uint64_t seed, index_t first, index_t rows)
@@ -44,13 +43,13 @@ class NormalColumns {
   std::vector<double> radii_, angles_;
 };
 
-/// What data are made of: Y B = X C + noise U, a row at a time.
+/// The rows of Y B = X C + noise U.
 struct Rows {
   ModelSizes sizes;
   std::uint64_t seed;
   std::vector<Equation> equations;
   std::vector<std::vector<double>> truth;
-  HostMatrix<double> factor;  ///< of B^T, by rows that swaps exchange
+  HostMatrix<double> factor;  ///< LU factor of B^T; swaps are its row exchanges
   std::vector<int> swaps;
 
   void read(index_t first, const Block<double>& out) const {
@@ -93,7 +92,7 @@ StreamedModel stream_model(const ModelSizes& sizes, std::uint64_t seed) {
   require(K >= 1, "exogenous", K, "is less than 1");
   const index_t endogenous = std::min(sizes.included / 2, N - 1), exogenous = sizes.included - endogenous;
   require(exogenous >= 1, "included", sizes.included, "is less than 1");
-  require(exogenous <= K, "included", sizes.included, "asks for more exogenous variables than there are");
+  require(exogenous <= K, "included", sizes.included, "needs more exogenous variables than the model has");
   GeneratedModel m{{}, {K, 0, {}}, {"(Intercept)"}, {}};
   for (index_t k = 1; k < K; ++k) m.names.push_back(std::string("x").append(std::to_string(k)));
   for (index_t i = 1; i <= N; ++i) m.names.push_back(std::string("y").append(std::to_string(i)));
@@ -122,7 +121,7 @@ StreamedModel stream_model(const ModelSizes& sizes, std::uint64_t seed) {
   }
   std::vector<int> swaps(static_cast<std::size_t>(N));
   if (lapack::getrf(N, N, Bt.data(), N, swaps.data()) != 0)
-    throw ArgumentError("generate_model", "seed", "makes a singular model: take another");
+    throw ArgumentError("generate_model", "seed", "makes a singular model; use another seed");
   const auto rows =
       std::make_shared<const Rows>(Rows{sizes, seed, m.model.equations, m.truth, std::move(Bt), std::move(swaps)});
   return {std::move(m), {D, K + N, [rows](index_t first, const Block<double>& out) { rows->read(first, out); }}};

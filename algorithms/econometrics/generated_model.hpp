@@ -8,32 +8,35 @@
 
 namespace tesela {
 
+/// Sizes of a generated model.
 struct ModelSizes {
   index_t observations = 200, equations = 4, exogenous = 8;
-  index_t included = 4;  ///< regressors of an equation, half of them (rounded down) endogenous, the first 1
-  double noise = 0.1;    ///< the errors' standard deviation
+  /// Regressors per equation: half of them (rounded down) endogenous, the first one the constant 1.
+  index_t included = 4;
+  double noise = 0.1;  ///< standard deviation of the errors
 };
 
-/// A model whose coefficients are known.
+/// A generated model with its true coefficients.
 struct GeneratedModel {
-  HostMatrix<double> data;  ///< 1, K - 1 standard normal columns, and N that Y B = X C + U makes of them
+  HostMatrix<double> data;  ///< 1, K - 1 standard normal columns, and the N columns Y of Y B = X C + U
   SimultaneousModel model;
   std::vector<std::string> names;          ///< "(Intercept)", x1 ..., y1 ...
-  std::vector<std::vector<double>> truth;  ///< of each equation's regressors
+  std::vector<std::vector<double>> truth;  ///< true coefficients of each equation's regressors
 };
 
-/// Errors are normal, and those of one observation correlated. The same for the same seed. Throws ArgumentError for
-/// sizes that make no model.
+/// Returns a model with normal errors, which are correlated within an observation. Equal seeds give equal models.
+/// Throws ArgumentError for sizes that are negative or contradict each other, and if the seed makes a singular model.
 GeneratedModel generate_model(const ModelSizes& sizes, std::uint64_t seed);
 
-/// The same without data, and these by rows, on all cores: other blocks of rows change a last digit of Y at most.
+/// The model without data, and its data as rows, computed on all cores. A different division into blocks of rows may
+/// change the last digit of Y.
 struct StreamedModel {
   GeneratedModel model;
   RowSource<double> rows;
 };
 StreamedModel stream_model(const ModelSizes& sizes, std::uint64_t seed);
 
-/// The model in the notation of model_formulas.hpp.
+/// Returns the model in the notation of model_formulas.hpp.
 std::string formulas_of(const GeneratedModel& model);
 
 }  // namespace tesela

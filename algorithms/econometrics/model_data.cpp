@@ -15,7 +15,7 @@ std::string at(TextPlace place) {
   return "line " + std::to_string(place.line) + ", column " + std::to_string(place.column) + ": ";
 }
 
-/// Columns by their texts, each once.
+/// Columns by their texts, without duplicates.
 class Columns {
  public:
   explicit Columns(std::vector<ModelTerm>& columns) : columns_(columns) {}
@@ -30,7 +30,7 @@ class Columns {
   std::map<std::string, index_t> places_;
 };
 
-/// The term in row t; NaN where a value is missing. `stack` is work space.
+/// Returns the value of a term in row t; NaN if a value is missing. `stack` is work space.
 double value(const ModelTerm& term, const std::vector<const std::vector<double>*>& variables, index_t t,
              std::vector<double>& stack) {
   stack.clear();
@@ -66,7 +66,7 @@ double value(const ModelTerm& term, const std::vector<const std::vector<double>*
   return stack.back();
 }
 
-/// Whether the term takes a value that is missing in row t.
+/// Returns whether the term uses a value that is missing in row t.
 bool missing(const ModelTerm& term, const std::vector<const std::vector<double>*>& variables, index_t t) {
   std::size_t next = 0;
   for (const ExpressionStep& step : term.steps) {
@@ -86,7 +86,7 @@ CompiledModel compile_model(const ModelFormulas& formulas, SemMethod method) {
   Columns column(result.columns);
   if (instrumental)
     for (const ModelTerm& term : formulas.instruments) column(term);
-  else  // the intercept first, as it is there
+  else  // the intercept first, if there is one
     for (const EquationFormula& e : formulas.equations)
       if (!e.regressors.empty() && e.regressors[0].text == intercept_name) column(e.regressors[0]);
   result.model.instruments = instrumental ? static_cast<index_t>(result.columns.size()) : 0;
@@ -94,7 +94,7 @@ CompiledModel compile_model(const ModelFormulas& formulas, SemMethod method) {
     Equation e;
     if (instrumental && formula.instruments.empty() && formulas.instruments.empty())
       throw FileError(formulas.source, at(formula.dependent.place) + "equation " + formula.label +
-                                           " has no instruments: a line 'instruments: ~ ...' names those of all");
+                                           " has no instruments: add a line 'instruments: ~ ...' for all equations");
     for (const ModelTerm& term : formula.regressors) e.regressors.push_back(column(term));
     e.dependent = column(formula.dependent);
     if (instrumental)
@@ -130,7 +130,7 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
     return &table.columns[static_cast<std::size_t>(c)];
   };
   const std::vector<double>*weight = other(rows.weights, " of weights"), *group = other(rows.groups, " of clusters");
-  std::vector<std::vector<const std::vector<double>*>> variables;  // of each term, in the order that it takes them
+  std::vector<std::vector<const std::vector<double>*>> variables;  // variables of each term, in the order of their use
   for (const ModelTerm& term : model.columns) {
     variables.emplace_back();
     for (const ExpressionStep& step : term.steps)
@@ -138,7 +138,7 @@ ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, co
         variables.back().push_back(&table.columns[static_cast<std::size_t>(table.find(step.variable))]);
   }
   ModelData result;
-  std::map<double, index_t> groups;  // counted from 0, in the order of their first rows
+  std::map<double, index_t> groups;  // numbered from 0, in the order of their first rows
   const std::size_t n = model.columns.size();
   for (index_t t = 0; t < table.rows; ++t) {
     const ModelTerm* lacking = nullptr;

@@ -10,44 +10,47 @@
 
 namespace tesela {
 
-/// Formulas compiled to columns: the instruments first, an intercept first of them, then what is none.
+/// Formulas compiled to columns: first the instruments (an intercept is their first column), then the other variables.
 struct CompiledModel {
   SimultaneousModel model;
   std::vector<ModelTerm> columns;
-  std::vector<std::string> labels;     ///< of the equations
-  std::vector<std::string> variables;  ///< that the columns take of the data
+  std::vector<std::string> labels;     ///< labels of the equations
+  std::vector<std::string> variables;  ///< names of the data columns that the columns use
 };
 
-/// Throws FileError with its place for an equation without instruments where the method needs some. OLS and SUR leave
-/// instruments out.
+/// Compiles formulas for a method. OLS and SUR ignore instruments. Throws FileError, with the place, for an equation
+/// without instruments if the method needs them.
 CompiledModel compile_model(const ModelFormulas& formulas, SemMethod method);
 
-/// The data that a compiled model takes.
+/// The data of a compiled model.
 struct ModelData {
   HostMatrix<double> data;           ///< D x columns
-  std::vector<index_t> rows;         ///< of the table, from 0, that stayed
-  index_t dropped = 0;               ///< for a missing value
-  index_t without_weight = 0;        ///< for a weight of zero
-  std::vector<index_t> groups = {};  ///< of each row that stayed, where a column of them was named
-  /// What each row that stayed was multiplied by, where a column of weights was named.
+  std::vector<index_t> rows;         ///< index, from 0, of each kept row in the table
+  index_t dropped = 0;               ///< number of rows dropped for a missing value
+  index_t without_weight = 0;        ///< number of rows dropped for a zero weight
+  std::vector<index_t> groups = {};  ///< group of each kept row, if a column of groups was named
+  /// Factor of each kept row, if a column of weights was named.
   std::vector<double> root_weights = {};
 };
 
-/// Columns of the data that no formula names: of weights and of what rows belong to; none where empty.
+/// Names of the data columns with weights and with groups; empty: none.
 struct RowColumns {
   std::string weights = {}, groups = {};
 };
 
-/// Evaluates the columns: lags first, then rows with a missing value go, or with drop_missing = false throw FileError.
-/// Rows are multiplied by the square root of their weight where there is such a column. Throws FileError
-/// with the line of `source` for a value that is not finite, as after a division by zero, and for negative weights; and
-/// with the formula's place for an unknown name. `first_row` is the number of the first row in messages, if the table
-/// has no lines of a file.
+/// Evaluates the columns of a model.
+///
+/// drop_missing  whether rows with a missing value are dropped; otherwise they throw. Lags are evaluated first.
+/// rows          if it names weights, rows are multiplied by the square roots of their weights.
+/// first_row     number of the first row in messages, for a table without line numbers.
+/// Returns       the data and the kept rows.
+/// Throws        FileError with the line of `source` for a value that is not finite (as after a division by zero) and
+///               for a negative weight; with the formula's place for an unknown name.
 ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, const Table& table,
                    const std::string& source, bool drop_missing = true, const RowColumns& rows = {},
                    index_t first_row = 1);
 
-/// As evaluate() says of an unknown name, before the data are read: `names` are the data's.
+/// Throws FileError as evaluate() for a name that is not in `names`, the names of the data columns; needs no data.
 void require_names(const CompiledModel& model, const ModelFormulas& formulas, const std::vector<std::string>& names,
                    const std::string& source);
 

@@ -12,7 +12,7 @@ namespace {
 using Kind = ExpressionStep::Kind;
 
 bool digit(char c) { return c >= '0' && c <= '9'; }
-// Bytes of UTF-8 beyond ASCII are letters.
+// Returns whether c belongs to a name; bytes of UTF-8 beyond ASCII count as letters.
 bool letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
@@ -28,7 +28,7 @@ class Parser {
     return at_ == text_.size();
   }
 
-  /// What stands before a colon that no formula has begun before; empty without one.
+  /// Reads a label, the text before a colon at the beginning of a line; returns an empty string without one.
   std::string label() {
     bool quoted = false;
     for (std::size_t k = 0; k < text_.size(); ++k) {
@@ -39,7 +39,7 @@ class Parser {
       std::string_view all = text_.substr(0, k);
       while (!all.empty() && (all.front() == ' ' || all.front() == '\t')) all.remove_prefix(1);
       while (!all.empty() && (all.back() == ' ' || all.back() == '\t')) all.remove_suffix(1);
-      if (all.empty()) fail("a label stands before the colon");
+      if (all.empty()) fail("a label must precede the colon");
       if (all.size() > 1 && all.front() == '`' && all.back() == '`') all = all.substr(1, all.size() - 2);
       at_ = k + 1;
       return std::string(all);
@@ -62,7 +62,7 @@ class Parser {
     if (!blank()) fail("unexpected " + here());
   }
 
-  /// Terms between plus signs; the intercept first, unless it is taken out.
+  /// Reads terms between plus signs. The intercept is first, unless it is removed.
   std::vector<ModelTerm> terms() {
     std::vector<ModelTerm> all;
     bool intercept = true, first = true;
@@ -77,10 +77,10 @@ class Parser {
         ++at_;
         continue;
       }
-      if (minus) fail("only 1, the intercept, can be taken out");
+      if (minus) fail("only 1, the intercept, can be removed");
       ModelTerm term = one_term();
       for (const ModelTerm& other : all)
-        if (other.text == term.text) fail_at(term.place, term.text + " stands there twice");
+        if (other.text == term.text) fail_at(term.place, term.text + " appears twice");
       all.push_back(std::move(term));
     }
     if (intercept) all.insert(all.begin(), {intercept_name, {{Kind::number, 1, {}, 0, place()}}, place()});
@@ -95,7 +95,7 @@ class Parser {
   }
 
  private:
-  static constexpr int deepest = 100;  // parentheses in each other
+  static constexpr int deepest = 100;  // levels of nested parentheses
 
   void skip_blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
@@ -106,7 +106,7 @@ class Parser {
     skip_blanks();
     if (at_ < text_.size() && text_[at_] == '`') {
       const std::size_t end = text_.find('`', at_ + 1);
-      if (end == std::string_view::npos) fail("a backquote that does not end");
+      if (end == std::string_view::npos) fail("a backquote is not closed");
       if (end == at_ + 1) fail("a name is missing between backquotes");
       std::string result(text_.substr(at_ + 1, end - at_ - 1));
       at_ = end + 1;
@@ -119,21 +119,22 @@ class Parser {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  /// As it must be written to be read again.
+  /// Returns a name in the form that the parser reads, with backquotes if necessary.
   static std::string quoted(const std::string& name) {
     const bool plain = (letter(name[0]) || name[0] == '.') &&
                        std::all_of(name.begin(), name.end(), [](char c) { return letter(c) || digit(c) || c == '.'; });
     return plain ? name : std::string(1, '`').append(name).append(1, '`');
   }
 
-  /// lag( is read.
+  /// Reads the rest of a lag after "lag(".
   ExpressionStep lag(TextPlace begin) {
     ExpressionStep step{Kind::variable, 0, name(), 1, begin};
     if (take(',')) {
       skip_blanks();
       const char* first = text_.data() + at_;
       const auto [end, error] = std::from_chars(first, text_.data() + text_.size(), step.lag);
-      if (error != std::errc() || step.lag < 1 || step.lag > 1'000'000'000) fail("a lag is a whole number from 1 on");
+      if (error != std::errc() || step.lag < 1 || step.lag > 1'000'000'000)
+        fail("a lag must be a whole number of at least 1");
       at_ += static_cast<std::size_t>(end - first);
     }
     expect(')', "')' after a lag");
@@ -166,7 +167,7 @@ class Parser {
     return term;
   }
 
-  // Each answers the text of what it has read, blanks put in order.
+  // Each function returns the text that it has read, with normalized blanks.
   std::string sum(std::vector<ExpressionStep>& steps, int depth) {
     std::string text = product(steps, depth);
     for (;;) {
@@ -188,7 +189,7 @@ class Parser {
     }
   }
   std::string factor(std::vector<ExpressionStep>& steps, int depth) {
-    if (depth > deepest) fail("too many parentheses in each other");
+    if (depth > deepest) fail("too many nested parentheses");
     skip_blanks();
     const TextPlace begin = place();
     if (take('-')) {
@@ -229,7 +230,7 @@ class Parser {
   std::size_t at_ = 0;
 };
 
-/// Up to a # outside of backquotes.
+/// Returns the line up to a # outside of backquotes.
 std::string_view without_comment(std::string_view line) {
   bool quoted = false;
   for (std::size_t k = 0; k < line.size(); ++k) {
@@ -282,7 +283,7 @@ ModelFormulas parse_model(std::string_view text, const std::string& source) {
 ModelFormulas read_model(const std::string& path) {
   const MappedFile file(path);
   std::string_view text(file.bytes().data(), file.bytes().size());
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // as some editors begin UTF-8
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // the byte order mark that some editors write
   return parse_model(text, path);
 }
 

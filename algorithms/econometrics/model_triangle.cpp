@@ -41,7 +41,7 @@ ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data) {
 }
 
 ModelTriangle model_triangle(Graph& g, const RowSource<double>& data, index_t rows) {
-  constexpr index_t few = index_t{1} << 23;  // elements, to be held
+  constexpr index_t few = index_t{1} << 23;  // elements that are held in memory
   if (rows == 0 && data.m <= few / std::max<index_t>(data.n, 1)) {
     HostMatrix<double> all(data.m, data.n);
     if (all.size() > 0) data.read(0, {all.data(), all.rows(), all.cols(), all.ld()});

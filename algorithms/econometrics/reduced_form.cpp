@@ -11,7 +11,7 @@ HostMatrix<double> reduced_form(Graph& g, const ModelTriangle& triangle, const S
                                 const SemOptions& options) {
   const index_t K = model.instruments, N = triangle.R.cols() - K;
   const detail::Variables v =
-      detail::model_variables(g, triangle, K, false, detail::settled_tolerance(triangle, options));
+      detail::model_variables(g, triangle, K, false, detail::dependence_tolerance(triangle, options));
   std::vector<index_t> kept;
   for (index_t c = 0; c < K; ++c)
     if (std::find(v.dropped.begin(), v.dropped.end(), c) == v.dropped.end()) kept.push_back(c);

@@ -26,9 +26,10 @@ struct Regression {
   std::vector<CoefficientTest> tests;
 };
 
+/// Options of regressions and covariances.
 struct RegressionOptions {
   bool known_variances =
-      false;            ///< errors have the variances that the problem states (1 in ols), not those times sigma^2
+      false;            ///< whether the errors have the variances of the problem (1 in ols), without a factor sigma^2
   double level = 0.95;  ///< probability of the intervals
 };
 

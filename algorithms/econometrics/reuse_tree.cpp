@@ -13,7 +13,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// A cycle of the nodes' parents, or nothing.
+/// Returns a cycle among the nodes' parents, or an empty vector.
 std::vector<index_t> cycle_of(const std::vector<index_t>& parents) {
   std::vector<index_t> seen(parents.size(), -1);
   for (index_t start = 0; start < static_cast<index_t>(parents.size()); ++start) {
@@ -35,7 +35,7 @@ std::vector<index_t> tree_of(const HostMatrix<double>& costs) {
       if (i != j && (parents[at(j)] < 0 || costs(i, j) < costs(parents[at(j)], j))) parents[at(j)] = i;
   const std::vector<index_t> cycle = cycle_of(parents);
   if (cycle.empty()) return parents;
-  // The cycle becomes one node, the last.
+  // Contract the cycle into one node, the last.
   std::vector<bool> inside(at(n), false);
   for (const index_t v : cycle) inside[at(v)] = true;
   std::vector<index_t> left;
@@ -65,7 +65,7 @@ std::vector<index_t> tree_of(const HostMatrix<double>& costs) {
 
 using detail::ReuseStep;
 
-/// The operations of its rotations on it and `more` columns.
+/// Returns the operations of the step's rotations on its columns and `more` others.
 double work(ReuseStep& s, double more) {
   s.rotations = 0;
   double sum = 0;
@@ -88,7 +88,8 @@ ReuseStep from_data(const Equation& e, const std::vector<index_t>& ends) {
   return s;
 }
 
-/// Columns of the parent first, in its order, then the others, which its rotations filled.
+/// Returns the step of a child: the parent's columns first, in its order, then the other columns, which the parent's
+/// rotations have filled.
 ReuseStep from_parent(const Equation& e, const ReuseStep& parent, index_t rows) {
   const std::set<index_t> wanted(e.regressors.begin(), e.regressors.end());
   std::set<index_t> common;
@@ -103,7 +104,7 @@ ReuseStep from_parent(const Equation& e, const ReuseStep& parent, index_t rows) 
   return s;
 }
 
-/// Where each column of the model ends.
+/// Returns the end of each column of the model.
 std::vector<index_t> ends_of(const SimultaneousModel& model) {
   index_t most = 0;
   for (const Equation& e : model.equations)
@@ -134,7 +135,7 @@ std::vector<ReuseStep> reuse_steps(const SimultaneousModel& model, const std::ve
   std::vector<index_t> order, next;
   for (index_t i = N - 1; i >= 0; --i)
     parents[at(i)] < 0 ? next.push_back(i) : children[at(parents[at(i)])].push_back(i);
-  while (!next.empty()) {  // what stands below one comes right behind it: its triangle is needed no longer then
+  while (!next.empty()) {  // depth first, so that a triangle is freed as early as possible
     order.push_back(next.back());
     next.pop_back();
     next.insert(next.end(), children[at(order.back())].begin(), children[at(order.back())].end());

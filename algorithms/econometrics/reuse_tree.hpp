@@ -6,23 +6,29 @@
 
 namespace tesela {
 
-/// The parents of the directed spanning tree of least cost whose root is node 0, -1 for the root (Chu and Liu 1965;
-/// Edmonds 1967). costs(i, j), finite for i = 0, is that of node j as a child of i; infinity: it cannot be. Throws
-/// ArgumentError for a matrix that is not square.
+/// Returns the parents of the directed spanning tree of least cost with root 0, whose parent is -1 (Chu and Liu 1965;
+/// Edmonds 1967).
+///
+/// costs   costs(i, j) is the cost of node j as a child of node i: infinite if impossible, finite for i = 0.
+/// Throws  ArgumentError if the matrix is not square.
 std::vector<index_t> minimum_cost_tree(const HostMatrix<double>& costs);
 
-/// Which equation's triangle each equation would best start from.
+/// A parent for each equation, from whose triangle its factorization starts.
 struct ReuseTree {
-  std::vector<index_t> parents;  ///< -1: from the data
-  double flops_alone = 0;        ///< of the rotations of all equations, each from the data, as engine givens takes them
-  double flops_reused = 0;       ///< along the tree
+  std::vector<index_t> parents;  ///< -1: the equation starts from the data
+  /// Operations of the rotations if every equation starts from the data, as engine `givens` does.
+  double flops_alone = 0;
+  double flops_reused = 0;  ///< operations of the rotations along the tree
 };
 
-/// QR factorizations of equations that share columns (Yanev, Foschi and Kontoghiorghes 2004). Of a parent's triangle
-/// the columns that a child has too keep what stands above their diagonal there; the child's others, its dependent
-/// variable and all that its own children need take the parent's rotations. The tree is that of least cost by pairs;
-/// its flops are counted for all that is carried along, and where they are no less than without, no equation has a
-/// parent. O(N^3). SemEngine::reuse goes along it.
+/// Plans QR factorizations of equations that share columns (Yanev, Foschi and Kontoghiorghes 2004). It is the plan of
+/// SemEngine::reuse and takes O(N^3) operations.
+///
+/// Returns  the tree.
+/// Method   A column that parent and child share keeps its elements above the parent's diagonal. The parent's rotations
+///          are applied to the child's other columns, to its dependent variable and to all columns that its own
+///          children need. The tree has the least cost, computed by pairs; flops_reused counts all carried columns. If
+///          it is not below flops_alone, no equation has a parent.
 ReuseTree reuse_tree(const SimultaneousModel& model);
 
 }  // namespace tesela

@@ -16,7 +16,7 @@ namespace {
 using detail::PickedEquation;
 using detail::Variables;
 
-/// Rows of one cluster are summed.
+/// Sums rows over clusters.
 class Clusters {
  public:
   explicit Clusters(const std::vector<index_t>& of_rows) {
@@ -40,7 +40,7 @@ class Clusters {
   index_t count_ = 0;
 };
 
-/// Columns of the data in the variables' units; `columns` are theirs in the data.
+/// Returns columns of the data in the variables' units; `which` selects variables, `own` their columns in the data.
 HostMatrix<double> scaled_columns(const HostMatrix<double>& data, const Variables& v, const std::vector<index_t>& own,
                                   const std::vector<index_t>& which) {
   HostMatrix<double> a(data.rows(), static_cast<index_t>(which.size()));
@@ -65,7 +65,7 @@ void times_rows(HostMatrix<double>& a, const HostMatrix<double>& u) {
     for (index_t t = 0; t < a.rows(); ++t) a(t, j) *= u(t, 0);
 }
 
-/// X R1^-1 of the instruments that count: an orthonormal basis of what they span.
+/// Returns X R1^-1 of the independent instruments: an orthonormal basis of their span.
 HostMatrix<double> basis(Graph& g, const HostMatrix<double>& data, const Variables& v,
                          const std::vector<index_t>& own) {
   std::vector<index_t> kept;
@@ -77,7 +77,7 @@ HostMatrix<double> basis(Graph& g, const HostMatrix<double>& data, const Variabl
   return detail::product(g, Op::none, Op::none, scaled_columns(data, v, own, kept), inverse);
 }
 
-/// Hansen's J: the least of g(b)^T S^-1 g(b), g(b) = y - Z b in the basis, S = B^T B with B = diag(u) basis.
+/// Returns Hansen's J: the least g(b)^T S^-1 g(b), where g(b) = y - Z b in the basis, S = B^T B and B = diag(u) basis.
 TestStatistic hansen(Graph& g, const PickedEquation& e, HostMatrix<double> B, const HostMatrix<double>& u,
                      const Clusters& clusters) {
   const Variables& v = *e.variables;
@@ -96,10 +96,10 @@ TestStatistic hansen(Graph& g, const PickedEquation& e, HostMatrix<double> B, co
   return {R(r, r) * R(r, r), v.rows - r, 0};
 }
 
-/// One equation's.
-TestStatistic restate(Graph& g, const HostMatrix<double>& data, const PickedEquation& e,
-                      const std::vector<index_t>& own, bool instrumental, SemDivisor divisor, const Clusters& clusters,
-                      EquationEstimate& estimate) {
+/// Computes the robust errors of one equation.
+TestStatistic robust_statistics(Graph& g, const HostMatrix<double>& data, const PickedEquation& e,
+                                const std::vector<index_t>& own, bool instrumental, SemDivisor divisor,
+                                const Clusters& clusters, EquationEstimate& estimate) {
   const Variables& v = *e.variables;
   const index_t r = e.size(), D = data.rows();
   HostMatrix<double> Z = scaled_columns(data, v, own, e.regressors), u = scaled_columns(data, v, own, {e.dependent});
@@ -116,7 +116,7 @@ TestStatistic restate(Graph& g, const HostMatrix<double>& data, const PickedEqua
     Z = detail::product(g, Op::none, Op::none, X, first_rows_of(v, e.regressors));
     j = hansen(g, e, std::move(X), u, clusters);
   }
-  // Z^ = Q R with the constant first: what R has of the slopes alone is then its last rows and columns.
+  // Z^ = Q R with the constant first: the last rows and columns of R then belong to the slopes.
   const index_t constants = e.constant >= 0 ? 1 : 0, slopes = r - constants;
   std::vector<index_t> order, places;  // column k of Z^ is regressor places[k]
   if (constants > 0) places.push_back(e.constant);
@@ -143,13 +143,13 @@ TestStatistic restate(Graph& g, const HostMatrix<double>& data, const PickedEqua
   }
 
   estimate.f = {};
-  // Scores sum to zero, so that of n of them at most n - 1 are independent.
+  // Scores sum to zero; therefore at most n - 1 of n scores are independent.
   if (slopes == 0 || G.rows() - 1 < slopes) return j;
   std::vector<index_t> last;
   for (index_t k = constants; k < r; ++k) last.push_back(k);
   const HostMatrix<double> T = detail::triangle_of(g, detail::columns_of(G, last));
   if (!(triangle_condition(T, true) * v.tolerance <= 1)) return j;
-  auto b = HostMatrix<double>::zeros(slopes, 1);  // of the slopes, by R's last rows: Z^'s condition does not matter
+  auto b = HostMatrix<double>::zeros(slopes, 1);  // slopes from R's last rows, independent of Z^'s condition
   for (index_t k = 0; k < slopes; ++k)
     for (index_t l = k; l < slopes; ++l) {
       const auto p = static_cast<std::size_t>(places[static_cast<std::size_t>(constants + l)]);
@@ -172,26 +172,26 @@ std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& dat
   };
   if (!instrumental && options.method != SemMethod::ols) refuse("method", "is neither 2SLS nor OLS");
   if (data.cols() != triangle.R.cols() || data.rows() != triangle.observations)
-    refuse("data", to_string(data.shape()) + " are not the triangle's");
+    refuse("data", to_string(data.shape()) + " is not the shape of the triangle's data");
   if (!clusters.empty() && static_cast<index_t>(clusters.size()) != data.rows())
     refuse("clusters", std::to_string(clusters.size()) + " for " + std::to_string(data.rows()) + " rows");
   std::vector<TestStatistic> tests(answer.equations.size());
   const Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
-                                              detail::settled_tolerance(triangle, options));
+                                              detail::dependence_tolerance(triangle, options));
   const Clusters groups(clusters);
   if (!groups.none() && groups.count() == 1)
-    refuse("clusters", "all rows are of one, and between clusters nothing varies");
+    refuse("clusters", "all rows belong to one cluster; at least two are needed");
   for (std::size_t i = 0; i < answer.equations.size(); ++i) {
     EquationEstimate& estimate = answer.equations[i];
     if (estimate.coefficients.empty() || estimate.perfect_fit) continue;
     const Equation& e = model.equations[i];
     if (instrumental && !e.instruments.empty()) {
       const detail::OwnBasis own = detail::own_basis(g, v, e);
-      tests[i] = restate(g, data, detail::pick(own.variables, e, own.columns, model.constant), own.columns, true,
-                         options.divisor, groups, estimate);
+      tests[i] = robust_statistics(g, data, detail::pick(own.variables, e, own.columns, model.constant), own.columns,
+                                   true, options.divisor, groups, estimate);
     } else {
-      tests[i] =
-          restate(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental, options.divisor, groups, estimate);
+      tests[i] = robust_statistics(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental, options.divisor,
+                                   groups, estimate);
     }
   }
   return tests;

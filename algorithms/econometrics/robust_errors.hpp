@@ -6,20 +6,21 @@
 
 namespace tesela {
 
-/// Standard errors of 2SLS or OLS estimates where the errors' variances differ (White 1980), or where errors of one
-/// cluster depend on each other: replaces standard_errors and f of each equation with numbers, and returns Hansen's J
-/// of each, of the two-step estimate by moments, with no statistic where it is just identified. `sargan` is not
-/// replaced: it is valid for independent errors of one variance.
+/// Computes heteroscedasticity-robust standard errors of 2SLS or OLS estimates (White 1980), or cluster-robust ones.
 ///
-///     F = diag(u) Z^ (Z^^T Z^)^-1, summed over each cluster's rows,  V = F^T F,  Z^ = what X explains of Z
+///     F = diag(u) Z^ (Z^^T Z^)^-1, summed over each cluster's rows,  V = F^T F,  Z^ = the projection of Z on X
 ///
-/// Z^ = Q R with the constant first: F = G R^-T with G = diag(u) Q, and Wald's statistic of the slopes b is
-/// ||T^-T R_s b||^2, R_s and T the triangles of their part of Z^ and of G. None where clusters are fewer than slopes
-/// and one, or V is singular.
-///
-/// for SemDivisor::small times D / (D - r), with clusters G / (G - 1) (D - 1) / (D - r). `clusters` has a number for
-/// each row, or is empty. Reads the data again, as they were before model_triangle, D x (K + N). Waits for the graph.
-/// Throws ArgumentError for other methods, other sizes, and rows of one cluster only; and as Graph::wait.
+/// data      the original data, D x (K + N), unchanged by model_triangle.
+/// clusters  a cluster number for each row; empty for independent errors.
+/// answer    its standard_errors and f are replaced for each equation with estimates. f is NaN if there are no more
+///           clusters (or rows) than slopes, or if V is singular. `sargan` is kept: it is valid for independent errors
+///           of one variance.
+/// Returns   Hansen's J of each equation from the two-step estimate by moments; NaN if the equation is just identified.
+/// Throws    ArgumentError for other methods, other sizes, and if all rows belong to one cluster; as Graph::wait.
+/// Waits     for the graph.
+/// Method    Z^ = Q R with the constant first: F = G R^-T with G = diag(u) Q. Wald's statistic of the slopes b is
+///           ||T^-T R_s b||^2 with the triangles R_s and T of the slopes' part of Z^ and of G. SemDivisor::small
+///           multiplies V by D / (D - r), with G clusters by G / (G - 1) (D - 1) / (D - r).
 std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& data, const ModelTriangle& triangle,
                                          const SimultaneousModel& model, const SemOptions& options,
                                          const std::vector<index_t>& clusters, SimultaneousEquations& answer);

@@ -24,20 +24,20 @@ std::span<const Named<SemDivisor>> sem_divisors() {
 
 std::span<const Named<SemEngine>> sem_engines() {
   static constexpr std::array<Named<SemEngine>, 5> all{{
-      {SemEngine::automatic, "auto", "by the largest equation"},
+      {SemEngine::automatic, "auto", "selected by the largest equation"},
       {SemEngine::staircase, "staircase", "QR of each equation"},
-      {SemEngine::batched, "batched", "Cholesky of products that they share, corrected"},
+      {SemEngine::batched, "batched", "Cholesky of shared products, corrected"},
       {SemEngine::givens, "givens", "rotations in the stages of each equation's staircase"},
-      {SemEngine::reuse, "reuse", "the same from each other's triangles, along a tree"},
+      {SemEngine::reuse, "reuse", "as givens, from another equation's triangle, along a tree"},
   }};
   return all;
 }
 
 std::span<const Named<SystemSolver>> system_solvers() {
   static constexpr std::array<Named<SystemSolver>, 3> all{{
-      {SystemSolver::automatic, "auto", "by the number of unknowns and the memory"},
+      {SystemSolver::automatic, "auto", "selected by the number of unknowns and the memory"},
       {SystemSolver::cholesky, "cholesky", "with standard errors"},
-      {SystemSolver::gradients, "cg", "conjugate gradients, without"},
+      {SystemSolver::gradients, "cg", "conjugate gradients, without standard errors"},
   }};
   return all;
 }

@@ -26,7 +26,7 @@ void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model
   require(triangle.R.rows() == variables, "triangle", to_string(triangle.R.shape()) + " is not square");
   require(model.instruments >= 0 && model.instruments <= variables, "instruments",
           std::to_string(model.instruments) + " of " + std::to_string(variables) + " variables");
-  require(model.constant < variables, "constant", std::to_string(model.constant) + " is no variable");
+  require(model.constant < variables, "constant", std::to_string(model.constant) + " is not a variable");
   for (std::size_t i = 0; i < model.equations.size(); ++i) {
     const Equation& e = model.equations[i];
     const std::string name = "equation " + std::to_string(i + 1);
@@ -35,12 +35,12 @@ void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model
       if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
       for (std::size_t p = 0; p < sorted.size(); ++p) {
         if (sorted[p] < 0 || sorted[p] >= variables)
-          require(false, name, std::to_string(sorted[p]) + " is no variable");
+          require(false, name, std::to_string(sorted[p]) + " is not a variable");
         if (p > 0 && sorted[p] == sorted[p - 1])
-          require(false, name, std::string(what) + " " + std::to_string(sorted[p]) + " stands there twice");
+          require(false, name, std::string(what) + " " + std::to_string(sorted[p]) + " appears twice");
       }
     };
-    require(e.dependent >= 0 && e.dependent < variables, name, std::to_string(e.dependent) + " is no variable");
+    require(e.dependent >= 0 && e.dependent < variables, name, std::to_string(e.dependent) + " is not a variable");
     require(!e.regressors.empty(), name, "has no regressors");
     each(e.regressors, "regressor");
     each(e.instruments, "instrument");
@@ -49,18 +49,18 @@ void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model
   }
 }
 
-/// What the estimates of the equations that have numbers are made of.
+/// Data of the equations that have estimates.
 struct System {
-  std::vector<std::size_t> which;  ///< of the model's equations
+  std::vector<std::size_t> which;  ///< index of each in the model
   std::vector<PickedEquation> picked;
   std::vector<const detail::OwnBasis*> own;
-  std::vector<const Equation*> in_model;    ///< the model's
+  std::vector<const Equation*> in_model;    ///< the model's equations
   std::vector<std::vector<double>> scaled;  ///< coefficients in the variables' units, in each equation's own order
-  std::vector<double> divisors;             ///< square roots
+  std::vector<double> divisors;             ///< square roots of the divisors
   HostMatrix<double> E;                     ///< residuals, in the model's coordinates
 };
 
-/// y_i - Z_i b_i of all equations by one product, where they have a good part of all variables.
+/// Returns y_i - Z_i b_i of all equations by one product; for equations with a large part of all variables.
 HostMatrix<double> dense_residuals(Graph& g, const detail::Variables& v, const System& system) {
   const auto N = static_cast<index_t>(system.which.size());
   auto B = HostMatrix<double>::zeros(v.count(), N);
@@ -77,9 +77,9 @@ HostMatrix<double> dense_residuals(Graph& g, const detail::Variables& v, const S
   return E;
 }
 
-/// The same, where tasks did not find them yet one by one.
+/// Returns the residuals y_i - Z_i b_i; uses those in `facts` if tasks have computed them.
 HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System& system,
-                             const std::vector<detail::EquationFacts>& facts = {}) {
+                             const std::vector<detail::EquationResults>& facts = {}) {
   const index_t m = v.A.rows();
   double some = 0;
   for (const Equation* e : system.in_model) some += static_cast<double>(e->regressors.size());
@@ -99,15 +99,15 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
       for (index_t k = 0; k < m; ++k) out[k] -= b * column[k];
     }
   };
-  constexpr double worth_a_thread = 1e7;  // multiplications
-  parallel_for(E.cols(), static_cast<double>(m) * some < worth_a_thread ? E.cols() : 1,
+  constexpr double elements_per_thread = 1e7;  // multiplications
+  parallel_for(E.cols(), static_cast<double>(m) * some < elements_per_thread ? E.cols() : 1,
                [&](index_t first, index_t end) {
                  for (index_t i = first; i < end; ++i) residual(static_cast<std::size_t>(i));
                });
   return E;
 }
 
-/// The lower triangle <- the upper one, a few columns at a time.
+/// Copies the upper triangle to the lower one, a few columns at a time.
 void mirror_upper(HostMatrix<double>& S) {
   constexpr index_t some = 32;
   for (index_t first = 0; first < S.cols(); first += some)
@@ -115,7 +115,7 @@ void mirror_upper(HostMatrix<double>& S) {
       for (index_t i = first; i < std::min({first + some, j, S.cols()}); ++i) S(j, i) = S(i, j);
 }
 
-/// In the data's units, of products = E^T E, E the residuals; NaN for equations without numbers.
+/// Returns the covariance in the data's units for products = E^T E of residuals E; NaN for equations without estimates.
 HostMatrix<double> covariance_of(const detail::Variables& v, const System& system, const HostMatrix<double>& products,
                                  std::size_t equations) {
   HostMatrix<double> S(static_cast<index_t>(equations), static_cast<index_t>(equations));
@@ -139,7 +139,7 @@ HostMatrix<double> covariance_of(const detail::Variables& v, const System& syste
   return S;
 }
 
-/// Of products = E^T E; NaN for equations without numbers, and without residuals.
+/// Returns the correlation for products = E^T E; NaN for equations without estimates or without residuals.
 HostMatrix<double> correlation_of(const System& system, const HostMatrix<double>& products, std::size_t equations) {
   HostMatrix<double> C(static_cast<index_t>(equations), static_cast<index_t>(equations));
   std::fill_n(C.data(), C.size(), nan);
@@ -158,7 +158,7 @@ HostMatrix<double> products_of(Graph& g, const HostMatrix<double>& A) {
   return detail::product(g, Op::transpose, Op::none, A, A);
 }
 
-/// sum_ij P^ij products_ij / (s_i s_j).
+/// Returns sum_ij P^ij products_ij / (s_i s_j).
 double weighted_sum(const Weights& w, const HostMatrix<double>& products) {
   double sum = 0;
   for (index_t j = 0; j < products.cols(); ++j) {
@@ -190,7 +190,8 @@ double mcelroy(Graph& g, const detail::Variables& v, const SimultaneousModel& mo
   return all > 0 ? 1 - weighted_sum(w, products) / all : nan;
 }
 
-/// Moves system.scaled by the corrections, and answers the largest of them relative to a coefficient and its error.
+/// Adds the corrections to system.scaled. Returns the largest change relative to the size of a coefficient plus its
+/// error.
 double move(System& system, const std::vector<std::vector<double>>& changes,
             const std::vector<std::vector<double>>& errors) {
   double most = 0;
@@ -207,17 +208,17 @@ double move(System& system, const std::vector<std::vector<double>>& changes,
   return most;
 }
 
-/// The statistics of an equation that residuals change.
-void restate(const detail::Variables& v, const Equation& e, const std::vector<double>& b,
-             const std::vector<double>& errors, double norm, double divisor, EquationEstimate& estimate) {
+/// Updates the statistics of an equation for new residuals.
+void update_statistics(const detail::Variables& v, const Equation& e, const std::vector<double>& b,
+                       const std::vector<double>& errors, double norm, double divisor, EquationEstimate& estimate) {
   const int unit = v.exponents[static_cast<std::size_t>(e.dependent)];
   const double before = estimate.sigma;
   estimate.sigma = std::ldexp(norm / divisor, unit);
-  // Sums of squares are as the squares of sigma.
+  // Sums of squares are proportional to the square of sigma.
   const double ratio = estimate.sigma / before, rest = (1 - estimate.r2) * ratio * ratio;
   estimate.adjusted_r2 = 1 - (1 - estimate.adjusted_r2) * ratio * ratio;
   estimate.r2 = 1 - rest;
-  estimate.f = {};  // its covariance is the system's
+  estimate.f = {};  // the covariance of its coefficients comes from the system
   for (std::size_t p = 0; p < b.size(); ++p) {
     const int exponent = unit - v.exponents[static_cast<std::size_t>(e.regressors[p])];
     estimate.coefficients[p] = std::ldexp(b[p], exponent);
@@ -258,10 +259,10 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     const HostMatrix<double> products = products_of(g, E);
     weights = detail::weigh(g, E, products, system.divisors);
     if (!weights.singular.empty()) return refuse(weights.singular);
-    const bool last = most == 1;  // of a stage that is not repeated
+    const bool last = most == 1;  // the stage is not repeated
     const auto correction =
         stage.own_instruments()
-            ? stage.correction(g, stage.of_fitted(g, v, system.in_model, system.scaled), weights, last)
+            ? stage.correction(g, stage.fitted_residuals(g, v, system.in_model, system.scaled), weights, last)
             : stage.correction(g, E, weights, last);
     if (correction.status == SemStatus::singular_covariance) return refuse({});
     ++result.iterations;
@@ -294,8 +295,8 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     const PickedEquation& e = system.picked[i];
     std::vector<double> own(units[i].size());
     for (std::size_t p = 0; p < own.size(); ++p) own[p] = units[i][static_cast<std::size_t>(e.places[p])];
-    restate(v, *system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
-            result.equations[system.which[i]]);
+    update_statistics(v, *system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
+                      result.equations[system.which[i]]);
   }
 }
 
@@ -308,8 +309,8 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   const index_t D = triangle.observations;
   const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
   const detail::Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
-                                                      detail::settled_tolerance(triangle, options));
-  // Page-locked once for all that map it.
+                                                      detail::dependence_tolerance(triangle, options));
+  // Page-locked once for all mappings.
   const PinnedMemory locked(g.runtime(), const_cast<double*>(v.A.data()),
                             static_cast<std::size_t>(v.A.size()) * sizeof(double));
   if (!std::all_of(v.norms.begin(), v.norms.end(), [](double norm) { return std::isfinite(norm); })) {
@@ -332,10 +333,10 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
       picked.push_back(detail::pick(bases.back().variables, e, bases.back().columns, model.constant));
     }
   }
-  const detail::FoundFacts found = detail::run_equations(g, v, picked, options.engine);
+  const detail::AllEquationResults found = detail::run_equations(g, v, picked, options.engine);
   System system;
   for (std::size_t i = 0; i < picked.size(); ++i) {
-    EquationEstimate e = detail::judge_equation(g, picked[i], found.of[i], options.divisor, instrumental);
+    EquationEstimate e = detail::equation_estimate(g, picked[i], found.of[i], options.divisor, instrumental);
     if (own[i] != nullptr)
       for (index_t& c : e.dependent_regressors) c = own[i]->columns[static_cast<std::size_t>(c)];
     if (e.status == EquationStatus::ok) {
@@ -362,7 +363,7 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
     third_stage(g, v, options, system, result);
   if (result.status == SemStatus::singular_covariance) return result;
-  for (std::size_t i = 0; i < system.which.size(); ++i)  // of a perfect fit nothing is left but rounding
+  for (std::size_t i = 0; i < system.which.size(); ++i)  // residuals of a perfect fit are rounding errors
     if (result.equations[system.which[i]].perfect_fit)
       std::fill_n(&system.E(0, static_cast<index_t>(i)), system.E.rows(), 0.0);
   const HostMatrix<double> products = products_of(g, system.E);

@@ -13,176 +13,189 @@
 
 namespace tesela {
 
-/// One equation of a model: variable `dependent` = sum of regressors times coefficients + error. Variables are columns
-/// of [X | Y], counted from 0.
+/// One equation: variable `dependent` = sum of regressors times coefficients + error. Variables are columns of [X | Y],
+/// from 0.
 struct Equation {
   index_t dependent = 0;
   std::vector<index_t> regressors = {};
-  /// Its own instruments, any columns; empty: the model's, X.
+  /// The equation's own instruments, any columns; empty: the model's instruments X.
   std::vector<index_t> instruments = {};
 };
 
-/// The variables are the columns of [X | Y]: first the instruments (the exogenous variables), then the endogenous ones.
+/// A model with the variables [X | Y]: first the instruments (the exogenous variables), then the endogenous variables.
 struct SimultaneousModel {
-  index_t instruments = 0;  ///< K, the columns of X
-  index_t constant = -1;    ///< the column that is the same in every row, if any: R^2 is about the mean where it stands
+  index_t instruments = 0;  ///< K, the number of columns of X
+  index_t constant = -1;    ///< column of equal elements, or -1; R^2 is about the mean in equations that contain it
   std::vector<Equation> equations = {};
 };
 
+/// Method of estimation.
 enum class SemMethod : std::uint8_t {
-  two_stage,    ///< 2SLS
-  three_stage,  ///< 3SLS
-  ols,          ///< every variable is its own instrument
-  sur,          ///< seemingly unrelated regressions: 3SLS likewise
+  two_stage,    ///< 2SLS: each equation by itself
+  three_stage,  ///< 3SLS: all equations together, weighted by the covariance of their residuals
+  ols,          ///< ordinary least squares: each equation by itself, for regressors that are independent of the errors
+  sur,          ///< seemingly unrelated regressions: 3SLS with every variable as its own instrument
 };
 
-/// "2sls", "3sls", "ols", "sur".
+/// Returns the methods: "2sls", "3sls", "ols", "sur".
 std::span<const Named<SemMethod>> sem_methods();
 
-/// What residual sums of squares and products are divided by.
+/// Divisor of residual sums of squares and products.
 enum class SemDivisor : std::uint8_t {
-  observations,  ///< D
-  small,         ///< D - r_i, for pairs of equations sqrt((D - r_i) (D - r_j))
+  observations,  ///< D, the number of observations
+  small,         ///< D - r_i for r_i regressors; sqrt((D - r_i) (D - r_j)) for two equations
 };
 
-/// "n", "small".
+/// Returns the divisors: "n", "small".
 std::span<const Named<SemDivisor>> sem_divisors();
 
-/// How each equation is solved, from the triangle of all data.
+/// Method for the triangle of each equation, from the triangle of all data.
 enum class SemEngine : std::uint8_t {
-  automatic,  ///< batched where an equation has 48 regressors or more
-  staircase,  ///< Householder's QR of its columns, whose zeros are skipped
-  /// Cholesky's of products that all equations share, with a correction; QR where its condition is above 1e4. To 1e-9
-  /// the same numbers.
+  automatic,  ///< batched if an equation has at least 48 regressors, else staircase
+  staircase,  ///< Householder QR of its columns, which skips their zeros
+  /// Cholesky of products that all equations share, with a correction; QR if the condition exceeds 1e4. The results
+  /// agree to 1e-9. Fastest for large equations.
   batched,
-  givens,  ///< plane rotations of each equation's columns, stage by stage; equations with instruments of their own take
-           ///< QR
-  /// The same along the tree of reuse_tree: equations that share columns start from each other's triangles. On cores;
-  /// without any as givens. Planning takes O(N^3) of N equations.
+  givens,  ///< plane rotations, stage by stage; QR for equations with instruments of their own
+  /// Rotations as `givens`, along the tree of reuse_tree: equations that share columns start from each other's
+  /// triangles. On cores; without cores as givens. Planning takes O(N^3) for N equations. For many equations with
+  /// common columns.
   reuse,
 };
 
-/// "auto", "staircase", "batched", "givens", "reuse".
+/// Returns the engines: "auto", "staircase", "batched", "givens", "reuse".
 std::span<const Named<SemEngine>> sem_engines();
 
-/// How the third stage's unknowns are solved for, all at once.
+/// Solver for the unknowns of the third stage.
 enum class SystemSolver : std::uint8_t {
-  automatic,  ///< cholesky up to 25000 unknowns, where two square matrices of them and the bases take up to half of the
-              ///< memory
-  cholesky,   ///< a square matrix of all unknowns
-  gradients,  ///< conjugate gradients with the equations' bases alone: no standard errors, which are NaN then
+  /// Selects cholesky if there are at most 25000 unknowns and two matrices of this order and the bases need at most
+  /// half of the memory, else gradients.
+  automatic,
+  cholesky,   ///< one square matrix of all unknowns
+  gradients,  ///< conjugate gradients with the bases of the equations; standard errors are NaN. For many unknowns
 };
 
-/// "auto", "cholesky", "cg".
+/// Returns the solvers: "auto", "cholesky", "cg".
 std::span<const Named<SystemSolver>> system_solvers();
 
+/// Options of estimate.
 struct SemOptions {
   SemMethod method = SemMethod::two_stage;
   SemEngine engine = SemEngine::automatic;
   SystemSolver system_solver = SystemSolver::automatic;
-  bool iterate = false;      ///< repeat the third stage until no coefficient moves by more than `tolerance`
-  double tolerance = 1e-10;  ///< times its size and its first standard error
+  bool iterate = false;  ///< whether to repeat the third stage until it converges
+  /// Largest change of a coefficient at convergence, relative to its size plus its first standard error.
+  double tolerance = 1e-10;
   index_t iterations = 2000;
   SemDivisor divisor = SemDivisor::observations;
-  /// Columns whose part that the ones before them leave is up to this times their norm count as dependent on them; 0
-  /// means 10 max(D, K + N) eps.
+  /// A column counts as dependent on earlier columns if its part orthogonal to them is at most rcond times its norm; 0
+  /// selects 10 max(D, K + N) eps.
   double rcond = 0;
 };
 
-/// R of [X | Y] = Q R: all that a model's estimates need of its data.
+/// R of [X | Y] = Q R: all that the estimates need of the data.
 struct ModelTriangle {
   HostMatrix<double> R;      ///< (K + N) x (K + N), zeros below its diagonal
-  index_t observations = 0;  ///< D
+  index_t observations = 0;  ///< D, the number of observations
 };
 
-/// The triangle of the data, D x (K + N), by tall_skinny_r where it suits and by qr otherwise, which overwrites them.
-/// Inserts into the graph and waits for it. Throws as they do and as Graph::wait.
+/// Computes the triangle of the data by tall_skinny_r or qr, whichever suits the shape.
+///
+/// data    D x (K + N); overwritten by qr.
+/// Throws  as tall_skinny_r, qr and Graph::wait.
+/// Waits   for the graph.
 [[nodiscard]] ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data);
 
-/// The same of data that are read or computed `rows` rows at a time (0: chosen), and may be larger than memory: by
-/// streamed_r. Throws as that does.
+/// Computes the triangle of data that may be larger than memory, by streamed_r: `rows` rows at a time; 0 selects the
+/// number. Throws as streamed_r.
 [[nodiscard]] ModelTriangle model_triangle(Graph& g, const RowSource<double>& data, index_t rows = 0);
 
-/// The tiles that suit model_triangle.
+/// Returns the tile shape of the data for model_triangle.
 TileShape suitable_model_tile(const Runtime& runtime, index_t observations, index_t variables);
 
+/// Outcome for one equation.
 enum class EquationStatus : std::uint8_t {
-  ok,
-  not_identified_order,  ///< fewer excluded instruments, by X's rank, than endogenous regressors
-  not_identified_rank,   ///< what the instruments explain of the regressors is linearly dependent
-  collinear,             ///< the regressors themselves are
+  ok,                    ///< the estimates are valid
+  not_identified_order,  ///< fewer excluded instruments (counted by the rank of X) than endogenous regressors
+  not_identified_rank,   ///< the projections of the regressors on the instruments are linearly dependent
+  collinear,             ///< the regressors are linearly dependent
   too_few_observations,  ///< D <= r_i
-  not_finite,            ///< NaN or infinities, or an overflow
+  not_finite,            ///< NaN or infinities in the data, or an overflow
 };
 
-/// "ok", "not identified: order", "not identified: rank", "collinear", "too few observations", "not finite".
+/// Returns "ok", "not identified: order", "not identified: rank", "collinear", "too few observations" or "not finite".
 const char* description(EquationStatus status);
 
-/// A statistic and its degrees of freedom; NaN where there is none.
+/// A statistic and its degrees of freedom; NaN if it does not exist.
 struct TestStatistic {
   double statistic = std::numeric_limits<double>::quiet_NaN();
-  index_t df = 0, df2 = 0;  ///< df2 of F
+  index_t df = 0, df2 = 0;  ///< df2 only for F
 };
 
+/// Estimates of one equation.
 struct EquationEstimate {
   EquationStatus status = EquationStatus::ok;
-  std::vector<double> coefficients = {}, standard_errors = {};  ///< of the regressors; empty unless ok
-  std::vector<index_t> dependent_regressors = {};  ///< variables to blame where collinear or not identified by rank
+  std::vector<double> coefficients = {}, standard_errors = {};  ///< in the order of the regressors; empty unless ok
+  std::vector<index_t> dependent_regressors = {};  ///< the dependent regressors if collinear or not identified by rank
   index_t degrees_of_freedom = 0;                  ///< D - r_i
   double sigma = 0;
   double r2 = 0, adjusted_r2 = 0;
-  TestStatistic f = {};                         ///< Wald's, of all slopes, over their number
-  double condition = 1;                         ///< of Z_i with unit columns
-  TestStatistic sargan = {};                    ///< of the equation by itself (2SLS); none where it is just identified
-  std::vector<TestStatistic> first_stage = {};  ///< of each regressor: F of the excluded instruments; none: exogenous
-  /// The residuals are nothing but rounding: sigma and the standard errors are 0, and tests say nothing.
+  TestStatistic f = {};       ///< Wald's statistic of all slopes, divided by their number
+  double condition = 1;       ///< condition of Z_i with unit columns
+  TestStatistic sargan = {};  ///< 2SLS only, for each equation by itself; NaN if it is just identified
+  /// For each regressor the F of the excluded instruments; NaN for exogenous ones.
+  std::vector<TestStatistic> first_stage = {};
+  /// Whether the residuals consist of rounding errors only: sigma and the standard errors are 0, and tests are
+  /// meaningless.
   bool perfect_fit = false;
 };
 
+/// Outcome for the system.
 enum class SemStatus : std::uint8_t {
-  ok,
-  singular_covariance,  ///< of the residuals: the third stage has no answer
-  not_converged,        ///< of iterations, or of conjugate gradients
+  ok,                   ///< the third stage, if any, converged
+  singular_covariance,  ///< the covariance of the residuals is singular: the third stage has no solution
+  not_converged,        ///< the third stage or conjugate gradients did not converge
 };
 
-/// "ok", "singular residual covariance", "not converged".
+/// Returns "ok", "singular residual covariance" or "not converged".
 const char* description(SemStatus status);
 
+/// Estimates of all equations.
 struct SimultaneousEquations {
   SemStatus status = SemStatus::ok;
   std::vector<EquationEstimate> equations = {};
-  std::vector<index_t> dropped_instruments = {};  ///< columns of X that earlier ones imply
-  /// Where the covariance is singular: equations (of which the last is nearly a combination of the others).
+  std::vector<index_t> dropped_instruments = {};  ///< columns of X that earlier columns imply
+  /// If the covariance is singular: dependent equations. The last one is nearly a combination of the others.
   std::vector<index_t> singular = {};
-  index_t iterations = 0;                                ///< of the third stage
-  double last_change = 0;                                ///< of the coefficients, relative
-  SystemSolver system_solver = SystemSolver::automatic;  ///< the one that the third stage took
-  index_t gradient_steps = 0;                            ///< of conjugate gradients, in all
-  /// N x N, NaN in the rows and columns of equations without numbers: of the residuals of the reported estimates, and
-  /// the one that weighted the third stage (0 x 0 without one).
+  index_t iterations = 0;                                ///< iterations of the third stage
+  double last_change = 0;                                ///< last relative change of the coefficients
+  SystemSolver system_solver = SystemSolver::automatic;  ///< solver of the third stage
+  index_t gradient_steps = 0;                            ///< total steps of conjugate gradients
+  /// Covariances, N x N, NaN for equations without estimates: of the residuals of the reported estimates, and the one
+  /// that weighted the third stage (0 x 0 without it).
   HostMatrix<double> residual_covariance = {}, weighting_covariance = {};
-  /// The same without units, which no size of data overflows; NaN for a perfect fit, too.
+  /// Correlations of the same residuals, which do not overflow; also NaN for a perfect fit.
   HostMatrix<double> residual_correlation = {}, weighting_correlation = {};
-  std::vector<double> weighting_sigmas = {};  ///< of the equations that the third stage has
-  /// 1 - the weighted residuals over the weighted dependent variables, about their means where the equation has an
-  /// intercept, about the origin where it has none, as r2. NaN with a perfect fit.
+  std::vector<double> weighting_sigmas = {};  ///< standard deviations for the equations of the third stage
+  /// 1 - weighted residuals / weighted dependent variables; these are about their means for equations with an intercept
+  /// and about the origin for others, as in r2. NaN for a perfect fit.
   double mcelroy_r2 = std::numeric_limits<double>::quiet_NaN();
-  TestStatistic hansen_sargan = {};  ///< of the third stage, with the weighting covariance
+  TestStatistic hansen_sargan = {};  ///< for the third stage, with the weighting covariance
 };
 
-/// Simultaneous equations from the triangle of their data by two-stage or three-stage least squares (Zellner and Theil
-/// 1962; by orthogonal factorizations: Kontoghiorghes and Dinenis 1997), OLS or SUR.
+/// Estimates simultaneous equations from the triangle of their data by 2SLS, 3SLS, OLS or SUR.
 ///
 ///     R = [R1 Y11; 0 R22],  Z_i = equation i's columns of [R1 Y11],  2SLS: min ||Z_i b - y_i||
 ///     Z_i = Q_i R_i,  3SLS: sum_j s^ij Q_i^T Q_j g_j = sum_j s^ij Q_i^T y_j,  R_i b_i = g_i,  S^-1 = (s^ij)
 ///
-/// For OLS and SUR all rows of R take part. Residuals are R times coefficients, so that all statistics come from R.
-/// With instruments of its own, equation i has its columns projected by its own QR factorization (systemfit's GLS
-/// form). Equations without numbers stay out of the third stage. Units of variables change nothing but the units of the
-/// answer.
-///
-/// Inserts into the graph and waits for it: one task an equation. Throws ArgumentError for columns that do not exist,
-/// an equation without regressors, a regressor named twice or one that is the dependent variable, and as Graph::wait.
+/// Returns  estimates, tests and a status for each equation and for the system. Equations without estimates are left
+///          out of the third stage. A change of the units of variables changes only the units of the results.
+/// Throws   ArgumentError for columns that do not exist, an equation without regressors, a repeated regressor, and a
+///          regressor that is the dependent variable; as Graph::wait.
+/// Waits    for the graph, which has one task per equation.
+/// Method   Zellner and Theil 1962; by orthogonal factorizations: Kontoghiorghes and Dinenis 1997. OLS and SUR use all
+///          rows of R. Residuals are R times coefficients, so that all statistics come from R. The columns of an
+///          equation with its own instruments are projected by a separate QR factorization (systemfit's GLS form).
 [[nodiscard]] SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const SimultaneousModel& model,
                                              const SemOptions& options = {});
 

@@ -12,16 +12,16 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// Sweeps whose blocks a core's cache holds together.
+/// Returns the number of sweeps whose blocks fit into a core's cache together.
 index_t sweeps_in_cache(index_t b, std::size_t element) {
   constexpr index_t cache = 1 << 19;
   return std::clamp<index_t>(cache / (2 * b * b * static_cast<index_t>(element)), 1, 32);
 }
 
-/// A GPU chases many sweeps at once down a band in one tile.
+/// Returns whether a GPU chases bulges; it runs many sweeps concurrently on a band in one tile.
 bool chases_on_gpu(const WorkerCounts& workers, index_t b) { return workers.gpus > 0 && b <= largest_gpu_half_width; }
 
-/// Of a band of order n in tiles of `window` columns.
+/// Returns the plan for a band of order n in tiles of `window` columns.
 BulgePlan make_plan(const WorkerCounts& workers, index_t n, index_t half_width, index_t window, std::size_t element,
                     const BandToTridiagonalOptions& options) {
   if (options.sweeps < 0)
@@ -30,13 +30,13 @@ BulgePlan make_plan(const WorkerCounts& workers, index_t n, index_t half_width, 
   plan.n = n;
   plan.b = std::min(half_width, std::max<index_t>(plan.n - 1, 1));
   const bool one_tile = n <= window, whole = chases_on_gpu(workers, plan.b) && one_tile;
-  // Of a whole band's group the reflectors are one tile, which is kept, or of which two are taken in turn.
+  // For a band in one tile, the reflectors of a group are one tile: kept, or two tiles in alternation.
   const index_t suitable = whole ? std::max<index_t>(ceil_div(plan.n, options.vectors ? 4 : 16), 256)
                                  : sweeps_in_cache(plan.b, element),
                 wanted = std::clamp<index_t>(options.sweeps > 0 ? options.sweeps : suitable, 1,
                                              std::max<index_t>(plan.sweeps(), 1));
   plan.window = window;
-  if (one_tile)  // any number that holds all columns: nothing lies behind them
+  if (one_tile)  // any number of columns that covers the band: there is nothing to its right
     plan.window = whole ? (ceil_div(plan.n, plan.b) + wanted + 1) * plan.b
                         : std::max(ceil_div(plan.n, plan.b), wanted + 1) * plan.b;
   plan.group = std::min(wanted, plan.window / plan.b - 1);
@@ -56,23 +56,23 @@ BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, cons
   return blocks;
 }
 
-/// On a GPU, or where its variant takes no such sizes on a core.
+/// Returns a priority on a GPU; on a core if the GPU variant does not support the sizes.
 Priority placed(bool gpu, Priority priority) {
   if (!gpu) return {priority.value, false, -1, true};
   priority.gpu = true;
-  priority.device = std::max(priority.device, 0);  // the band and its reflectors are large
+  priority.device = std::max(priority.device, 0);  // the same GPU for all: the band and its reflectors are large
   return priority;
 }
 
-constexpr index_t bundles_at_once = 3;  // whose factors are kept
+constexpr index_t bundles_at_once = 3;  // bundles whose factors are kept
 
-/// Groups whose reflectors are kept: they follow one another at a distance of two windows; one more of each is being
-/// begun.
+/// Returns the number of groups whose reflectors are kept. Running groups are two windows apart, and one more is
+/// starting.
 index_t kept_groups(const BulgePlan& plan, bool vectors) {
   return vectors ? plan.groups() : std::min(plan.groups(), plan.tiles() / 2 + 2);
 }
 
-/// Tiles of a group's reflectors.
+/// Returns the number of tiles of a group's reflectors.
 index_t kept_windows(const BulgePlan& plan, index_t group, bool vectors) {
   return plan.whole() ? 1 : vectors ? plan.last_window(group) - plan.first_window(group) + 1 : 2;
 }
@@ -146,7 +146,8 @@ void BulgeChase<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   if (X.m() != plan_.n)
     throw ArgumentError("BulgeChase::apply", "X",
                         to_string(Shape{X.m(), X.n()}) + " does not have " + std::to_string(plan_.n) + " rows");
-  if (!vectors_) throw ArgumentError("BulgeChase::apply", "options.vectors", "was false: there is no Q");
+  if (!vectors_)
+    throw ArgumentError("BulgeChase::apply", "options.vectors", "was false; without vectors there is no Q");
   if (X.n() == 0) return;
   const index_t height = X.tile_shape().mb, bundles = blocks_.bundles();
   const Shape forming = form_bulge_blocks_work(blocks_), applying = apply_bulge_blocks_work(blocks_, sizeof(T));
@@ -181,8 +182,8 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Ban
 index_t suitable_band_window(const WorkerCounts& workers, index_t n, index_t half_width) {
   const index_t b = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1));
   if (chases_on_gpu(workers, b)) return std::max<index_t>(ceil_div(n, b), 2) * b;
-  // A group follows two windows behind, and sweeps get shorter: n / (3.7 windows) tasks can run at once. Each should
-  // have half a million operations at least, 12 b^2 group^2.
+  // A group follows two windows behind the previous one, and sweeps get shorter: n / (3.7 windows) tasks can run
+  // concurrently. Each should have at least half a million operations, 12 b^2 group^2.
   const index_t least = std::max<index_t>(224 / b, 1) + 1, wanted = n / (5 * std::max(workers.cpus, 1)) / b;
   return std::clamp<index_t>(wanted, least, std::max<index_t>(least, 17)) * b;
 }

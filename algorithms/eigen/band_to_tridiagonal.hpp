@@ -9,26 +9,29 @@
 
 namespace tesela {
 
+/// Options of band_to_tridiagonal.
 struct BandToTridiagonalOptions {
-  bool vectors = true;     ///< keep the reflectors, for apply()
-  index_t sweeps = 0;      ///< of one task; 0: as many as the band's tiles allow, and a core's cache
-  Priority priority = {};  ///< of the tasks that chase
-  // For apply(): sweeps of one block reflector, rounded up to a multiple of 4, and of one task; 0 chooses.
+  bool vectors = true;     ///< whether to keep the reflectors, for apply()
+  index_t sweeps = 0;      ///< sweeps per task; 0 selects as many as the band's tiles and a core's cache allow
+  Priority priority = {};  ///< priority of the tasks that chase bulges
+  // For apply(): sweeps per block reflector, rounded up to a multiple of 4, and sweeps per task; 0 selects them.
   index_t block = 0, bundle = 0;
 };
 
-/// B = Q T Q^T whose tasks stand in a graph. It shares the band's tiles.
+/// The reduction B = Q T Q^T. It shares the band's tiles.
 template <class T>
 class BulgeChase {
  public:
-  /// Of T: n and n - 1 numbers. They wait for the tasks that write them.
+  /// Return T: its diagonal (n) and off-diagonal (n - 1). They wait for the tasks that write T.
   std::vector<T> diagonal() const { return band_.diagonal(0); }
   std::vector<T> off_diagonal() const { return band_.diagonal(1); }
 
-  /// Inserts X = Q X or X = Q^T X. X is n x any in any tiles; the columns of each tile column are a task of their own
-  /// for each bundle of sweeps, with all tiles that they have in the bundle's rows; some 100 columns suit a core. 2 n^2
-  /// flops a column, and up to a quarter more on zeros. Any number of times. Throws ArgumentError where X has another
-  /// height, or the reflectors were not kept.
+  /// Inserts X = Q X or X = Q^T X; may be called any number of times.
+  ///
+  /// X       n x any in any tiles. The columns of each tile column form one task per bundle of sweeps; about 100
+  ///         columns suit a core.
+  /// Throws  ArgumentError if X has another height or the reflectors were not kept.
+  /// Method  2 n^2 flops per column, and up to a quarter more on zeros.
   void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 
   index_t order() const { return plan_.n; }
@@ -45,25 +48,27 @@ class BulgeChase {
   kernels::BulgePlan plan_;
   kernels::BulgeBlocks blocks_;
   bool vectors_;
-  std::vector<TileMatrix<T>> reflectors_;  // of each group; without vectors of few, in turn
+  std::vector<TileMatrix<T>> reflectors_;  // reflectors of each group; without vectors, of a few groups in turn
   TileMatrix<T> none_;
-  std::optional<TileMatrix<T>> factors_;  // of a few bundles, in turn
+  std::optional<TileMatrix<T>> factors_;  // factors of a few bundles, in turn
 };
 
-/// B = Q T Q^T with T tridiagonal and Q orthogonal (LAPACK sbtrd, lower) by chasing bulges with Householder reflectors,
-/// in 6 b n^2 flops: groups of sweeps in windows of the band, each group two windows behind the one before, so that
-/// sweeps begin while later tiles of B are still being written. B is lost: T takes rows 0 and 1 of its storage. Inserts
-/// into the graph and returns. T scales with B to the bit by powers of two; NaN and infinite elements spread. Throws
-/// ArgumentError for negative options.
+/// Inserts the reduction B = Q T Q^T with T tridiagonal and Q orthogonal (LAPACK sbtrd, lower): 6 b n^2 flops.
 ///
-/// Haidar, Ltaief, Dongarra, "Parallel reduction to condensed forms for symmetric eigenvalue problems using aggregated
-/// fine-grained and memory-aware kernels", SC11; Bischof, Lang, Sun, "A framework for symmetric band reduction", 2000.
+/// B        overwritten; T occupies rows 0 and 1 of its storage. A factor 2^k in B scales T exactly. NaN and infinite
+///          elements spread.
+/// Returns  the reduction.
+/// Throws   ArgumentError for negative options.
+/// Method   Householder reflectors chase bulges: groups of sweeps in windows of the band, each group two windows behind
+///          the previous one, so that sweeps begin before the last tiles of B are written. Haidar, Ltaief, Dongarra,
+///          "Parallel reduction to condensed forms for symmetric eigenvalue problems using aggregated fine-grained and
+///          memory-aware kernels", SC11; Bischof, Lang, Sun, "A framework for symmetric band reduction", 2000.
 template <class T>
 [[nodiscard]] BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B,
                                                 const BandToTridiagonalOptions& options = {});
 
-/// The columns of a tile of a band that suit this machine's workers: on a GPU all, else a multiple of the half-width,
-/// clamped as SymmetricBand clamps it.
+/// Returns the columns per tile of a band for these workers: all columns with a GPU, otherwise a multiple of the
+/// half-width, clamped as in SymmetricBand.
 index_t suitable_band_window(const WorkerCounts& workers, index_t n, index_t half_width);
 
 }  // namespace tesela

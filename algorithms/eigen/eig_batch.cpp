@@ -19,11 +19,11 @@ SymmetricEigStatus status_of(int info, index_t n) {
   return {Verdict::not_finite, at % n, at / n};
 }
 
-/// Of matrices of order n, what takes a core about a millisecond.
+/// Returns the number of matrices of order n that take a core about a millisecond.
 template <class T>
 index_t batch_on_a_core(index_t n) {
   const auto order = static_cast<double>(n);
-  const double microseconds = 0.1 + order * (0.1 + order * (1.0 / 40 + order / 1500));  // of a matrix, as measured
+  const double microseconds = 0.1 + order * (0.1 + order * (1.0 / 40 + order / 1500));  // measured time per matrix
   constexpr index_t together = 64 / sizeof(T);
   return ceil_div(static_cast<index_t>(std::ceil(1000 / microseconds)), together) * together;
 }
@@ -47,9 +47,10 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
   if (n > largest_batch_order)
     refuse("A", "order " + std::to_string(n) + "; at most " + std::to_string(largest_batch_order));
   if (W.m() != n || A.n() != n * count)
-    refuse("A, W", to_string(Shape{n, A.n()}) + " and " + to_string(Shape{W.m(), count}) + "; A is n x (K n), W n x K");
+    refuse("A, W", to_string(Shape{n, A.n()}) + " and " + to_string(Shape{W.m(), count}) +
+                       "; they must be n x (K n) and n x K");
   if (A.mt() > 1 || W.mt() > 1 || (n > 0 && count > 0 && A.tile_shape().nb != n * at_once))
-    refuse("A, W", "tiles are n x (kb n) and n x kb");
+    refuse("A, W", "tiles must be n x (kb n) and n x kb");
   EigBatchResult result;
   if (n == 0) return result;
   const TileMatrix<int> info(g.runtime(), 1, count, {1, at_once}, "info");

@@ -24,19 +24,21 @@ constexpr std::array methods{
 constexpr std::array factors{
     Named<QrFactor>{QrFactor::givens, "givens", "chains of plane rotations"},
     Named<QrFactor>{QrFactor::householder, "householder", "reflectors"},
-    Named<QrFactor>{QrFactor::gram_schmidt, "gram-schmidt", "classical"},
+    Named<QrFactor>{QrFactor::gram_schmidt, "gram-schmidt", "classical Gram-Schmidt"},
     Named<QrFactor>{QrFactor::mgs, "mgs", "modified Gram-Schmidt"},
     Named<QrFactor>{QrFactor::cgs2, "cgs2", "classical Gram-Schmidt, twice"},
-    Named<QrFactor>{QrFactor::cholesky_qr2, "cholesky-qr2", "by Cholesky's factor of D^T D, twice"},
-    Named<QrFactor>{QrFactor::tiles, "tiles", "reflectors of tiles"},
+    Named<QrFactor>{QrFactor::cholesky_qr2, "cholesky-qr2", "Cholesky factor of D^T D, twice"},
+    Named<QrFactor>{QrFactor::tiles, "tiles", "reflectors by tiles"},
 };
 constexpr std::array stops{
-    Named<StopTest>{StopTest::off_diagonal, "off-diagonal", "every element beside the diagonal is negligible"},
-    Named<StopTest>{StopTest::subdiagonal, "subdiagonal", "those next to it are, as published"},
+    Named<StopTest>{StopTest::off_diagonal, "off-diagonal", "all off-diagonal elements are negligible"},
+    Named<StopTest>{StopTest::subdiagonal, "subdiagonal",
+                    "the elements next to the diagonal are negligible, as published"},
 };
 constexpr std::array shifts{
     Named<QrShift>{QrShift::none, "none", ""},
-    Named<QrShift>{QrShift::wilkinson, "wilkinson", "the last 2 x 2 block's eigenvalue nearer to its end"},
+    Named<QrShift>{QrShift::wilkinson, "wilkinson",
+                   "the eigenvalue of the last 2 x 2 block nearer to its last element"},
 };
 
 [[noreturn]] void refuse(const char* argument, const std::string& why) {
@@ -55,7 +57,7 @@ void check(index_t n, const EigIterationOptions& o) {
   if (o.positive_diagonal) refuse("positive_diagonal", "belongs to QR iterations");
 }
 
-/// What the last D says: its elements that are not negligible, its drift, and how fast the method had to be.
+/// Evaluates the last D: elements that are not negligible, drift, and the predicted speed.
 template <class T>
 void judge(const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end, EigIterationResult<T>& result) {
   const double norm = a.frobenius(), negligible = result.tolerance * norm;
@@ -88,7 +90,8 @@ void judge(const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end, E
                                                           : 0;
 }
 
-/// The columns of P that belong to these positions of the sorted values, or without P vectors by inverse iteration.
+/// Returns the columns of P for these positions of the sorted values; without P computes the vectors by inverse
+/// iteration.
 template <class T>
 TileMatrix<T> vectors(Graph& g, const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end,
                       const std::vector<index_t>& order, IndexRange range) {
@@ -116,8 +119,8 @@ EigIterationResult<T> iterate(Graph& g, const detail::IteratedMatrix<T>& a, EigI
   const index_t n = a.n();
   if (o.max_iterations == 0) {
     o.max_iterations = 2000 * n;
-    // A step of these is a graph of its own, and what never converges should end all the same.
-    if (detail::goes_by_tiles(n, a.half_width(), o))
+    // Here each step is a graph, and an iteration that does not converge must end in reasonable time.
+    if (detail::supports_tiles(n, a.half_width(), o))
       o.max_iterations = std::min(o.max_iterations, std::max<index_t>(6000, 30 * n));
   }
   if (o.tolerance == 0) o.tolerance = sizeof(T) == 8 ? 1e-13 : 1e-5;
@@ -188,10 +191,10 @@ EigIterationResult<T> eig_iteration(Graph& g, std::span<const T> d, std::span<co
                                     const EigIterationOptions& options) {
   const auto n = static_cast<index_t>(d.size());
   check(n, options);
-  if (options.method != EigIteration::qr) refuse("method", "of a tridiagonal matrix must be QR");
-  if (options.factor != QrFactor::givens) refuse("factor", "of a tridiagonal matrix must be givens");
+  if (options.method != EigIteration::qr) refuse("method", "must be QR for a tridiagonal matrix");
+  if (options.factor != QrFactor::givens) refuse("factor", "must be givens for a tridiagonal matrix");
   if (e.size() + 1 != std::max<std::size_t>(d.size(), 1))
-    refuse("e", std::to_string(e.size()) + " elements beside a diagonal of " + std::to_string(d.size()));
+    refuse("e", std::to_string(e.size()) + " off-diagonal elements for a diagonal of " + std::to_string(d.size()));
   double largest = 0;
   for (const auto& [numbers, below] : {std::pair{d, 0}, std::pair{e, 1}})
     for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -12,8 +12,8 @@ SymmetricEigOptions suitable_job_options(const WorkerCounts& workers, index_t n,
 
 int suitable_job_streams(int cores, int gpus) { return std::clamp(cores / (2 * std::max(gpus, 1)), 2, 8); }
 
-int suitable_jobs_at_once(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
-                          const MemoryRoom& room) {
+int suitable_concurrent_jobs(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
+                             const MemoryRoom& room) {
   const int wanted = workers.gpus > 0 ? workers.gpus * std::max(streams_per_gpu, 1) : workers.cpus;
   double most = wanted;
   if (const double host = plan.peak(MemoryPlan::host); host > 0) most = std::min(most, room.host / host);

@@ -5,17 +5,17 @@
 
 namespace tesela {
 
-/// How symmetric_eig should solve one of several problems at a time, where `options` leaves the method open: whole, as
-/// one task, up to the order from which on tasks of several problems fill the machine better.
+/// Returns the options for symmetric_eig if several problems are solved concurrently and `options` leaves the method
+/// open: one_task up to the order from which tasks of several problems use the machine better.
 SymmetricEigOptions suitable_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options);
 
-/// How many streams of each GPU should have problems at a time: each has a thread of its own, and half of the cores are
-/// left for what tasks on cores do. From 2 to 8.
+/// Returns how many streams of each GPU should have problems, from 2 to 8. Each stream has a thread; half of the cores
+/// are left for tasks on cores.
 int suitable_job_streams(int cores, int gpus);
 
-/// How many of these problems to solve at a time: one for each core, or for each stream of each GPU, but not more than
-/// have room beside each other, of which the largest takes `plan`.
-int suitable_jobs_at_once(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
-                          const MemoryRoom& room);
+/// Returns how many problems to solve concurrently: one per core or per stream of each GPU, but not more than fit into
+/// memory, where the largest problem needs `plan`.
+int suitable_concurrent_jobs(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
+                             const MemoryRoom& room);
 
 }  // namespace tesela

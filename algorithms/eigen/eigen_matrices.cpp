@@ -14,7 +14,7 @@ namespace {
 struct Kind {
   SymmetricKind kind;
   const char* name;
-  const char* parameter;  ///< what stands behind a colon; null for nothing
+  const char* parameter;  ///< placeholder for the text after a colon; null for nothing
 };
 constexpr std::array kinds{
     Kind{SymmetricKind::uniform, "uniform", nullptr},
@@ -39,7 +39,7 @@ constexpr std::array kinds{
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// 2 - 2 cos(k pi / (n + 1)), k from 1.
+/// Returns 2 - 2 cos(k pi / (n + 1)), k from 1.
 double difference_value(index_t k, index_t n) {
   const double half = std::sin(0.5 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n + 1));
   return 4 * half * half;
@@ -81,7 +81,7 @@ SymmetricMatrix::SymmetricMatrix(SymmetricKind kind, index_t n, double parameter
     refuse("parameter", "must be at least 1");
   const auto order = static_cast<double>(n);
   if (kind != SymmetricKind::spectrum) values_.assign(at(n), 0);
-  bool product = true;  // a spectrum that is hidden by H
+  bool product = true;  // whether H hides the spectrum
   switch (kind) {
     case SymmetricKind::rank:
       for (index_t i = 0; i < std::min(n, static_cast<index_t>(std::min(parameter, order))); ++i)

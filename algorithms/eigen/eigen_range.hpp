@@ -4,7 +4,7 @@
 
 namespace tesela {
 
-/// Positions begin … end - 1 of a spectrum in ascending order, counted from 0.
+/// Positions begin … end - 1 of an ascending spectrum, from 0.
 struct IndexRange {
   index_t begin = 0, end = 0;
   index_t size() const { return end - begin; }

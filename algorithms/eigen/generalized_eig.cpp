@@ -29,7 +29,7 @@ constexpr std::array kinds{
     Named<GeneralizedKind>{GeneralizedKind::bax_lambda_x, "3", "B A x = lambda x"},
 };
 
-/// The whole of 2^exponent A from its lower triangle.
+/// Inserts the full matrix 2^exponent A from its lower triangle.
 template <class T>
 void complete(Graph& g, int exponent, const TileMatrix<T>& A) {
   for (index_t j = 0; j < A.nt(); ++j)
@@ -42,7 +42,7 @@ void complete(Graph& g, int exponent, const TileMatrix<T>& A) {
     }
 }
 
-/// X = R^-T X; `upper`: only the tiles of X on and above the diagonal.
+/// Inserts X = R^-T X; `upper`: only the tiles of X on and above the diagonal.
 template <class T>
 void solve_transposed(Graph& g, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X, bool upper) {
   const TileMatrix<T>& R = factor.r();
@@ -54,7 +54,7 @@ void solve_transposed(Graph& g, const CholeskyFactorization<T>& factor, const Ti
     }
 }
 
-/// One term of a tile, of column j, of a product; the first one finds no contents.
+/// Inserts one term of a product for a tile of column j; the first term overwrites the tile.
 template <class T>
 void add_product(Graph& g, index_t j, bool first, Op op_a, Op op_b, const Tile<T>& a, const Tile<T>& b,
                  const Tile<T>& c) {
@@ -69,7 +69,8 @@ void forget(Graph& g, const TileMatrix<T>& A) {
   A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); });
 }
 
-/// Of C = R^-T A R^-1 or R A R^T the tiles on and above the diagonal, in A or W. 4/3 n^3 flops.
+/// Inserts C = R^-T A R^-1 or R A R^T, only the tiles on and above the diagonal, in A or W; returns the matrix that
+/// holds C. 4/3 n^3 flops.
 template <class T>
 const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A,
                                const CholeskyFactorization<T>& factor, const TileMatrix<T>& W) {
@@ -93,7 +94,7 @@ const TileMatrix<T>& congruent(Graph& g, GeneralizedKind kind, const TileMatrix<
   return A;
 }
 
-/// The lower triangle of C in tiles of whole columns, as symmetric_eig takes it.
+/// Returns the lower triangle of C in tiles of whole columns, as symmetric_eig requires.
 template <class T>
 TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, const CholeskyFactorization<T>& factor,
                       index_t width) {
@@ -122,7 +123,7 @@ TileMatrix<T> reduced(Graph& g, GeneralizedKind kind, const TileMatrix<T>& A, co
   return C;
 }
 
-/// X = R^-1 X, or R^T X, for X in tiles of whole columns.
+/// Inserts X = R^-1 X or R^T X for X in tiles of whole columns.
 template <class T>
 void back_substitute(Graph& g, GeneralizedKind kind, const CholeskyFactorization<T>& factor, const TileMatrix<T>& X) {
   const TileMatrix<T>& R = factor.r();
@@ -177,7 +178,7 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
   const detail::Scan of_a = detail::scan(g, A), of_b = detail::scan(g, B);
   if (of_a.row >= 0) return failed<T>(Verdict::not_finite, of_a.row, of_a.column);
   if (of_b.row >= 0) return failed<T>(Verdict::b_not_finite, of_b.row, of_b.column);
-  // X takes half of B's exponent.
+  // X absorbs half of B's exponent.
   const int a_exponent = of_a.exponent(), b_exponent = of_b.exponent() - (of_b.exponent() & 1);
   complete(g, -a_exponent, A);
   complete(g, -b_exponent, B);

@@ -11,27 +11,33 @@ enum class GeneralizedKind : std::uint8_t {
   bax_lambda_x   ///< B A x = lambda x, X^T B^-1 X = I
 };
 
-/// The kinds by LAPACK's number of them (itype); the first is the default.
+/// Returns the kinds by LAPACK's number (itype); the first is the default.
 std::span<const Named<GeneralizedKind>> generalized_kinds();
 
+/// Options of generalized_eig.
 struct GeneralizedEigOptions {
   GeneralizedKind kind = GeneralizedKind::ax_lambda_bx;
-  SymmetricEigOptions eig = {};  ///< of the symmetric problem that is left; low and high are of lambda
+  SymmetricEigOptions eig = {};  ///< options of the reduced symmetric problem; low and high apply to lambda
 };
 
-/// Eigenvalues and eigenvectors of a symmetric pair (LAPACK sygvd): B = R^T R by tiles, then symmetric_eig of C, which
-/// is R^-T A R^-1 (kind 1) or R A R^T (2, 3), then X = R^-1 Y (1, 2) or R^T Y (3). A and B are n x n in square tiles
-/// that cut alike, of which the lower triangle is read; both are lost. Both are scaled by powers of two first, so that
-/// a power of two in A, and a power of four in B, goes into values and X to the bit; values beyond the range of double
-/// are infinite. The norm in the result is the largest |lambda|. Waits. The status says where A or B is not finite,
-/// which leading minor of B is not positive (row, counted from 1), and where C overflows, as it may beside a B whose
-/// diagonal spans the range of T. Throws ArgumentError for other shapes, and as symmetric_eig. Errors grow with the
-/// condition of B (kind 1) as LAPACK's do. Golub, Van Loan, "Matrix computations", 8.7.2.
+/// Computes eigenvalues and eigenvectors of a symmetric pair (LAPACK sygvd).
+///
+/// A, B     symmetric, B positive definite, n x n in square tiles of one size; the lower triangles are read. Both are
+///          overwritten.
+/// Returns  eigenpairs; `norm` is the largest |lambda|. The status reports an A or B that is not finite, the leading
+///          minor of B that is not positive (row, from 1), and an overflow in C, possible if B's diagonal spans the
+///          range of T.
+/// Throws   ArgumentError for other shapes, and as symmetric_eig.
+/// Waits    for the graph.
+/// Method   B = R^T R by tiles; symmetric_eig of C = R^-T A R^-1 (kind 1) or R A R^T (kinds 2, 3); X = R^-1 Y (kinds 1,
+///          2) or R^T Y (kind 3). A and B are scaled by powers of two first, so that a factor 2^k in A, and 4^k in B,
+///          scales values and X exactly; values beyond the range of double become infinite. As in LAPACK, errors grow
+///          with the condition of B (kind 1). Golub, Van Loan, "Matrix computations", 8.7.2.
 template <class T>
 SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                 const GeneralizedEigOptions& options = {});
 
-/// The edge of A's and B's tiles that suits the runtime's workers.
+/// Returns the edge of A's and B's tiles for the workers of `runtime`.
 index_t suitable_generalized_tile(const Runtime& runtime, index_t n);
 
 }  // namespace tesela

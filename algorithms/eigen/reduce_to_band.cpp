@@ -32,11 +32,11 @@ void check(const TileMatrix<T>& A, const SymmetricBand<T>& band) {
 
 Priority on_gpu_of(index_t part) { return on_gpu_number(static_cast<std::size_t>(part)); }
 
-constexpr index_t most_at_once = 8;  // tiles of V that Sytrd takes
+constexpr index_t max_tiles_of_v = 8;  // largest number of tiles of V for Sytrd
 
 bool at_once(index_t n, index_t b, index_t tiles) { return b == 1 && n <= largest_sytrd && tiles == 1; }
 
-/// What the options leave open.
+/// Defaults of the options.
 struct Sizes {
   index_t block, update, parts;
   Sizes(const WorkerCounts& workers, index_t n, index_t b, index_t tiles, const ReduceToBandOptions& options) {
@@ -59,12 +59,12 @@ void BandReduction<T>::finish_block(Graph& g) {
   g.insert<JoinReflectors<T>>(on_gpu, {block.columns, half_width_}, block.v(0, 0), block.t(0, 0), panels);
 }
 
-/// To tridiagonal form by one task, whose device keeps A.
+/// Inserts one task that reduces A to tridiagonal form; its device keeps A.
 template <class T>
 void BandReduction<T>::reduce_at_once(Graph& g, const Tile<T>& A, const Tile<T>& band, index_t block) {
   const bool gpu = g.runtime().gpus() > 0;
   const Priority where{highest_priority, gpu, gpu ? 0 : -1};
-  block = std::max(block, ceil_div(n_, most_at_once));
+  block = std::max(block, ceil_div(n_, max_tiles_of_v));
   std::vector<Tile<T>> reflectors;
   for (index_t first = 0; first + 1 < n_; first += block) {
     const index_t top = first + 1, height = n_ - top, columns = std::min(block, height);
@@ -103,7 +103,7 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
     g.forget(A(0, 0));
     return;
   }
-  if (gpu)  // products with squares that are whole are faster there
+  if (gpu)  // GPUs are faster with full squares
     for (index_t j = 0; j < A.nt(); ++j) g.insert<MirrorTile<T>>(on_gpu_of(j), {j * w}, A(0, j));
 
   const auto P = TileMatrix<T>(runtime, n, b, {n, b}, "P"), W = TileMatrix<T>(runtime, n, parts * b, {n, b}, "W"),
@@ -111,13 +111,13 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   work_ = {P, W, none};
   const Shape qr_scratch = qr_work(b, b, n, gpu);
   const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), sums = g.scratch<T>(b, block, 1);
-  // Of the block. Z, and V where it is not kept, are taken in turn: else all would take room at once, since clearing
-  // them waits for nothing.
+  // v and z of the current block. Z, and V if it is not kept, use two buffers in turn. Otherwise all blocks would be
+  // allocated at once, because the tasks that clear them wait for nothing.
   Tile<T> v = P(0, 0), z = P(0, 0);
   std::vector<TileMatrix<T>> own;
   BandPanel panel;
   for (index_t c = 0; c < n; c += b) {
-    const index_t next = c + b, rows = n - next;  // below the band; a single one is in the band already
+    const index_t next = c + b, rows = n - next;  // rows below the band; a single row is in the band already
     panel.column = c, panel.row = next, panel.width = std::min(b, n - c);
     panel.vectors = rows > 1 ? std::min(b, rows) : 0;
     if (c == 0 || (panel.at == block && panel.vectors > 0)) {
@@ -156,7 +156,7 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
     panel.at += panel.vectors;
     blocks_.back().columns = panel.at;
     if (panel.at - panel.waiting < update && panel.at < block) continue;
-    for (index_t j = next / w; j < A.nt(); ++j) {  // the next panel's tile first
+    for (index_t j = next / w; j < A.nt(); ++j) {  // first the tile of the next panel
       Priority first = gpu ? on_gpu_of(j % parts) : Priority{};
       first.value = highest_priority - static_cast<int>(std::min<index_t>(j - next / w, 1000));
       g.insert<Sy2sbUpdate<T>>(first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at, gpu}, v, z,
@@ -173,7 +173,7 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
 template <class T>
 void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   const char* const wrong = !vectors_                   ? "the vectors were not kept"
-                            : X.m() != n_ || X.mt() > 1 ? "it must have A's rows, in tiles of whole columns"
+                            : X.m() != n_ || X.mt() > 1 ? "it must have as many rows as A, in tiles of whole columns"
                                                         : nullptr;
   if (wrong != nullptr)
     throw ArgumentError("BandReduction::apply", "X",
@@ -197,7 +197,7 @@ namespace {
 
 using detail::EigShape;
 
-/// Of products with Q: what a worker works in.
+/// Adds the work space of products with Q.
 void plan_products(MemoryPlan& plan, const EigShape& e, index_t block) {
   const index_t wide = std::min(e.x_columns, e.wanted);
   if (e.vectors)
@@ -234,28 +234,28 @@ void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
                 last = e.last(to_band);
   if (n == 0) return;
   const auto [block, update, parts] = Sizes(e.workers, n, b, tiles, {.block = e.block});
-  if (at_once(n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, most_at_once)));
+  if (at_once(n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, max_tiles_of_v)));
   const Shape qr_scratch = qr_work(b, b, n, e.gpu());
   const int places = e.gpu() ? static_cast<int>(parts) : 1;
   for (int p = 0; p < places; ++p) {
     const int place = e.gpu() ? p : MemoryPlan::host;
-    // Panels are the first GPU's, which fetches every tile once.
+    // The first GPU has the panels, and fetches every tile once.
     const double mine = p == 0 ? static_cast<double>(tiles) : static_cast<double>(ceil_div(tiles, parts));
     if (e.gpu())
       plan.hold({place, {n, e.a_columns}, mine * static_cast<double>(n) / static_cast<double>(tiles * e.a_columns)});
     plan.hold({place, {n, b}, 1 + (p == 0 ? static_cast<double>(parts) : 1)});
-    const double panels = e.gpu() ? 1 : e.workers.cpus;  // at a time, on as many workers
+    const double panels = e.gpu() ? 1 : e.workers.cpus;  // panels at a time, one per worker
     if (p == 0) plan.hold({place, qr_scratch, panels});
     if (p == 0) plan.hold({place, {b, block}, panels});
   }
   const double turns = static_cast<double>(std::min<index_t>(2, ceil_div(std::max<index_t>(n - b, 0), block)));
-  for (int p = 0; p < places && n > b; ++p)  // Z, and V that is not kept
+  for (int p = 0; p < places && n > b; ++p)  // Z, and V if it is not kept
     plan.hold({e.gpu() ? p : MemoryPlan::host, {n - b, block}, e.vectors ? turns : 2 * turns});
   for (index_t column = 0; column + b < n; column += block) {
     const Shape of_v{n - column - b, block};
     for (int p = 0; p < (e.gpu() ? e.workers.gpus : 1); ++p) {
       const int place = e.gpu() ? p : MemoryPlan::host;
-      const index_t from = p < places ? to_band : back_transformation;  // the others take part when Q is applied
+      const index_t from = p < places ? to_band : back_transformation;  // the other GPUs start when Q is applied
       if (from > last) continue;
       if (e.vectors) plan.hold({place, of_v, 1, from, last, 1});
       if (e.vectors) plan.hold({place, {block, block}, 1, from, last});

@@ -11,29 +11,30 @@ namespace tesela {
 /// Returns the half-width of the band between the two stages that suits the workers.
 inline index_t suitable_band(const WorkerCounts& workers) { return workers.gpus > 0 ? 64 : 32; }
 
+/// Options of reduce_to_band.
 struct ReduceToBandOptions {
-  index_t block = 0;    ///< columns of V and Z that are kept in one tile; 0 chooses. Rounded up to a multiple of b
-  index_t update = 0;   ///< columns that are gathered before A takes them, at most `block`; 0 chooses
-  index_t parts = 0;    ///< tasks that share a product with A; 0: one for each GPU, else for each core
-  bool vectors = true;  ///< keep V, for apply()
+  index_t block = 0;    ///< columns of V and Z per tile, rounded up to a multiple of b; 0 selects them
+  index_t update = 0;   ///< columns that are gathered before A is updated, at most `block`; 0 selects them
+  index_t parts = 0;    ///< tasks that share a product with A; 0 selects one per GPU, otherwise one per core
+  bool vectors = true;  ///< whether to keep V, for apply()
 };
 
-/// A reduction whose tasks stand in a graph: A = Q B Q^T with B a symmetric band matrix of half-width b.
+/// The reduction A = Q B Q^T, where B is a symmetric band matrix of half-width b.
 template <class T>
 class BandReduction {
  public:
-  /// Inserts X = Q X or Q^T X. X is n x any, in tiles of whole columns. Throws ArgumentError for other shapes, and
-  /// where the vectors were not kept.
+  /// Inserts X = Q X or X = Q^T X. X is n x any, in tiles of whole columns. Throws ArgumentError for other shapes, and
+  /// if the vectors were not kept.
   void apply(Graph& g, Op op, const TileMatrix<T>& X) const;
 
   index_t n() const { return n_; }
   index_t half_width() const { return half_width_; }
 
  private:
-  /// Panels side by side: V is (n - top) x columns, T what belongs to all of them.
+  /// Panels side by side: V is (n - top) x columns, T the factor of all panels.
   struct Block {
     index_t top, columns;
-    TileMatrix<T> v, t, panels;  // the last one: T of each panel
+    TileMatrix<T> v, t, panels;  // panels: T of each panel
   };
   BandReduction(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& band, const ReduceToBandOptions& options);
   template <class U>
@@ -45,19 +46,21 @@ class BandReduction {
   index_t n_, half_width_;
   bool vectors_;
   std::vector<Block> blocks_;
-  std::vector<TileMatrix<T>> work_, z_;  // until the graph has run
+  std::vector<TileMatrix<T>> work_, z_;  // kept until the graph has run
 };
 
-/// A = Q B Q^T (the first half of LAPACK's sytrd_2stage): A is n x n in tiles of whole columns, symmetric, of which the
-/// lower triangle is read, and all of A lost. `band` takes B, and zeros where there is room for bulges. A's tiles have
-/// a multiple of its half-width b columns, or all.
+/// Inserts the reduction A = Q B Q^T (first half of LAPACK's sytrd_2stage): 4/3 n^3 flops.
 ///
-/// A panel's product with A comes from what A and the gathered V and Z are together, so that A takes `update` columns
-/// at once (Dongarra, Hammarling and Sorensen, "Block reduction of matrices to condensed forms for eigenvalue
-/// computations", 1989; with a band, Bischof, Lang and Sun's successive band reduction). 4/3 n^3 flops. To half-width 1
-/// an A in one tile of order 2048 at most is reduced at once, by a task whose device keeps it. Inserts into the graph
-/// and returns. The elements should be of size 1 (products of two of them occur). Throws ArgumentError for
-/// other shapes.
+/// A        symmetric n x n in tiles of whole columns; each tile has a multiple of b columns, or all. The lower
+///          triangle is read; all of A is overwritten. Its elements should have size 1, because products of two of them
+///          occur.
+/// band     becomes B, with zeros in the space for bulges; its half-width is b.
+/// Returns  the reduction.
+/// Throws   ArgumentError for other shapes.
+/// Method   A panel's product with A is computed from the old A and the gathered V and Z, so that A is updated for
+///          `update` columns at once (Dongarra, Hammarling and Sorensen, "Block reduction of matrices to condensed
+///          forms for eigenvalue computations", 1989; with a band: successive band reduction of Bischof, Lang and Sun).
+///          For half-width 1, an A in one tile of order at most 2048 is reduced by one task, whose device keeps A.
 template <class T>
 [[nodiscard]] BandReduction<T> reduce_to_band(Graph& g, const TileMatrix<T>& A, const SymmetricBand<T>& band,
                                               const ReduceToBandOptions& options = {});

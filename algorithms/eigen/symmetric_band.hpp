@@ -8,33 +8,33 @@
 
 namespace tesela {
 
-/// A symmetric band matrix B of order n and half-width b, with room for bulges: a 2b x n TileMatrix in one tile row,
-/// B(i, j), i >= j, in row i - j of column j (LAPACK's lower band storage). What stands elsewhere is not read. Tiles
-/// have a multiple of b columns, at least 2b, unless one tile has all.
+/// A symmetric band matrix B of order n and half-width b with space for bulges: a 2b x n TileMatrix in one tile row,
+/// with B(i, j), i >= j, in row i - j of column j (LAPACK's lower band storage). Other elements are not read. A tile
+/// has a multiple of b columns, at least 2b, unless one tile has all columns.
 template <class T>
 class SymmetricBand {
  public:
-  /// Without contents. A half-width beyond n - 1 becomes n - 1, and one below 1 becomes 1. Throws ArgumentError for a
-  /// negative order or half-width and for a window that is no multiple of the half-width or less than twice as large.
+  /// Allocates a band without contents. The half-width is clamped to 1 … n - 1. Throws ArgumentError for a negative
+  /// order or half-width, and for a window that is less than twice the half-width or not a multiple of it.
   SymmetricBand(Runtime& runtime, index_t n, index_t half_width, index_t window)
       : SymmetricBand(make(runtime, n, half_width, window)) {}
 
-  /// The band in these tiles: half of their rows is the half-width. Throws ArgumentError when they are cut otherwise.
+  /// Uses existing tiles, whose number of rows is twice the half-width. Throws ArgumentError for another tiling.
   explicit SymmetricBand(TileMatrix<T> tiles) : tiles_(std::move(tiles)) {
     const index_t b = half_width(), w = tiles_.tile_shape().nb;
     const auto refuse = [](const std::string& what) { throw ArgumentError("SymmetricBand", "tiles", what); };
     if (tiles_.n() > 0 && (tiles_.m() < 2 || tiles_.m() % 2 != 0 || tiles_.mt() != 1))
       refuse(std::to_string(tiles_.m()) + " rows in " + std::to_string(tiles_.mt()) +
-             " tiles; there must be 2b in one tile");
+             " tiles; a band needs 2b rows in one tile");
     if (tiles_.nt() > 1 && (w % b != 0 || w < 2 * b))
-      refuse(std::to_string(w) + " columns each: no multiple of b = " + std::to_string(b) + ", or less than 2b");
+      refuse(std::to_string(w) + " columns per tile: not a multiple of b = " + std::to_string(b) + ", or less than 2b");
   }
 
   index_t order() const { return tiles_.n(); }
   index_t half_width() const { return std::max<index_t>(tiles_.m() / 2, 1); }
   const TileMatrix<T>& tiles() const { return tiles_; }
 
-  /// Copies a matrix of `width` sub-diagonals, at most half_width(), from LAPACK's lower band storage (ld > width).
+  /// Copies a matrix with `width` sub-diagonals, at most half_width(), from LAPACK's lower band storage (ld > width).
   /// Waits for the tasks that use the tiles.
   void copy_from(const T* ab, index_t ld, index_t width) const {
     if (width < 0 || width > half_width() || ld <= width)
@@ -46,7 +46,7 @@ class SymmetricBand {
     });
   }
 
-  /// Row `distance` of the storage: B(j + distance, j) for all j, which waits for the tasks that write it.
+  /// Returns row `distance` of the storage: B(j + distance, j) for all j. Waits for the tasks that write it.
   std::vector<T> diagonal(index_t distance) const {
     std::vector<T> d;
     tiles_.for_each_tile([&](Tile<T> tile, index_t, index_t) {

@@ -26,9 +26,9 @@ using namespace kernels;
 namespace {
 
 constexpr std::array methods{
-    Named<EigMethod>{EigMethod::automatic, "auto", "what is faster on this machine"},
+    Named<EigMethod>{EigMethod::automatic, "auto", "the faster method on this machine"},
     Named<EigMethod>{EigMethod::two_stage, "two-stage", "to a band, to tridiagonal form, and back, as a graph"},
-    Named<EigMethod>{EigMethod::one_stage, "one-stage", "to tridiagonal form at once"},
+    Named<EigMethod>{EigMethod::one_stage, "one-stage", "directly to tridiagonal form"},
     Named<EigMethod>{EigMethod::lapack, "lapack", "syevd on all cores"},
     Named<EigMethod>{EigMethod::one_task, "one-task", "syevd on one core, or one GPU"},
 };
@@ -41,7 +41,7 @@ void check(index_t n, const SymmetricEigOptions& o) {
   detail::require_selection("symmetric_eig", n, o);
   if (o.band < 0) refuse("band", std::to_string(o.band));
   if (o.band > 1 && o.method == EigMethod::one_stage)
-    refuse("band", std::to_string(o.band) + ", but one stage leaves no band");
+    refuse("band", std::to_string(o.band) + "; the method one-stage has no band");
   if (o.block < 0) refuse("block", std::to_string(o.block));
 }
 
@@ -75,7 +75,7 @@ TileMatrix<T> copy(Graph& g, const TileMatrix<T>& A) {
   return kept;
 }
 
-/// The largest element of I - X^T X.
+/// Returns the largest element of I - X^T X.
 template <class T>
 double largest_overlap(Graph& g, const Tile<T>& x) {
   const index_t n = x.cols();
@@ -87,15 +87,15 @@ double largest_overlap(Graph& g, const Tile<T>& x) {
   return *found(0, 0).read().data;
 }
 
-/// False: what a GPU's library answered is not to be trusted. cuSOLVER 13.0 in single precision loses the orthogonality
-/// of graded matrices' vectors, and may leave values that are equal but for roundings in any order.
+/// Returns false if the result of a GPU's library is not reliable. cuSOLVER 13.0 in single precision loses the
+/// orthogonality of graded matrices' vectors, and may return values that differ only by rounding in any order.
 template <class T>
-bool by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
-                 SymmetricEig<T>& result) {
+bool solve_in_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const SymmetricEigOptions& o,
+                       SymmetricEig<T>& result) {
   const index_t n = A.n();
   Runtime& runtime = g.runtime();
   std::vector<T> values(static_cast<std::size_t>(n));
-  std::optional<TileMatrix<T>> whole;  // where A is cut
+  std::optional<TileMatrix<T>> whole;  // if A has several tiles
   if (A.nt() > 1) {
     whole = detail::one_tile<T>(runtime, n, n, "A");
     const auto block = (*whole)(0, 0).write();
@@ -126,14 +126,15 @@ bool by_one_task(Graph& g, const TileMatrix<T>& A, int exponent, const Symmetric
   return true;
 }
 
-/// The most columns of a tile of n rows: it has less than 2^32 elements.
+/// Returns the largest number of columns for a tile of n rows: a tile has less than 2^32 elements.
 index_t most_columns(index_t n) {
   constexpr index_t elements = (index_t{1} << 32) - 1;
   return elements / std::max<index_t>(n, 1);
 }
 
-/// Refuses what would wait for room for ever: a task that no GPU can hold. What the host needs has its caller asked.
-void require_device(const Runtime& runtime, index_t n, const MemoryPlan& plan) {
+/// Throws EnvironmentError for a task that exceeds the memory of each GPU, which would wait forever. The caller has
+/// checked the host's memory.
+void require_gpu_memory(const Runtime& runtime, index_t n, const MemoryPlan& plan) {
   if (runtime.gpus() == 0) return;
   const MemoryRoom room{std::numeric_limits<double>::infinity(),
                         static_cast<double>(runtime.device_bytes()) / runtime.gpus()};
@@ -165,9 +166,9 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found)) return;
   if (all) return static_cast<void>(detail::select(result, found.values, exponent, o));
-  // Within limits the values stay those that were compared with them.
+  // With limits the values remain the ones that were compared with the limits.
   if (std::isfinite(o.low) || std::isfinite(o.high)) return;
-  // These belong to the vectors; they differ from the ones above by rounding errors.
+  // These values belong to the vectors; they differ from the values above by rounding errors.
   std::transform(found.values.begin(), found.values.end(), result.values.begin(),
                  [&](T value) { return std::ldexp(static_cast<double>(value), exponent); });
 }
@@ -212,8 +213,8 @@ std::string to_string(const SymmetricEigStatus& status) {
 }
 
 index_t suitable_eig_tile(const WorkerCounts& workers, index_t n, index_t band) {
-  // On one GPU one product with all of A is the fastest, if one tile holds it; several share A where a panel's product
-  // is long enough.
+  // With one GPU, one product with all of A is fastest if one tile can hold A. Several GPUs share A if a panel's
+  // product is long enough.
   const bool cut = workers.gpus > 1 ? n >= 16384 : most_columns(n) < n;
   const index_t wide = workers.gpus == 0 ? (n < 1500 ? 128 : 256)
                        : cut             ? 2048
@@ -233,8 +234,8 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   check(A.n(), options);
   if (A.m() != A.n() || A.mt() > 1)
     refuse("A", to_string(Shape{A.m(), A.n()}) + "; it must be square, in tiles of whole columns");
-  require_device(g.runtime(), A.n(),
-                 plan_symmetric_eig(g.runtime(), A.n(), sizeof(T), options, std::min(A.n(), A.tile_shape().nb)));
+  require_gpu_memory(g.runtime(), A.n(),
+                     plan_symmetric_eig(g.runtime(), A.n(), sizeof(T), options, std::min(A.n(), A.tile_shape().nb)));
   SymmetricEig<T> result;
   const detail::Scan found = detail::scan(g, A);
   if (found.row >= 0) {
@@ -262,7 +263,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   } else if (result.method == EigMethod::one_task) {
     const std::optional<TileMatrix<T>> kept =
         g.runtime().gpus() > 0 && options.vectors ? std::optional(copy(g, A)) : std::nullopt;
-    if (!by_one_task(g, A, exponent, options, result)) {
+    if (!solve_in_one_task(g, A, exponent, options, result)) {
       result.method = EigMethod::two_stage;
       stages(*kept);
     }
@@ -277,10 +278,10 @@ SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T>
                               const SymmetricEigOptions& options) {
   check(static_cast<index_t>(d.size()), options);
   if (options.method == EigMethod::lapack || options.method == EigMethod::one_task)
-    refuse("method", name_of(eig_methods(), options.method) + std::string(" takes no tridiagonal matrix"));
+    refuse("method", name_of(eig_methods(), options.method) + std::string(" does not accept a tridiagonal matrix"));
   if (e.size() + 1 != std::max<std::size_t>(d.size(), 1))
-    refuse("e", std::to_string(e.size()) + " elements beside a diagonal of " + std::to_string(d.size()));
-  require_device(g.runtime(), std::ssize(d), plan_tridiagonal_eig(g.runtime(), std::ssize(d), sizeof(T), options));
+    refuse("e", std::to_string(e.size()) + " off-diagonal elements for a diagonal of " + std::to_string(d.size()));
+  require_gpu_memory(g.runtime(), std::ssize(d), plan_tridiagonal_eig(g.runtime(), std::ssize(d), sizeof(T), options));
   SymmetricEig<T> result;
   for (const auto& [numbers, below] : {std::pair{d, 0}, std::pair{e, 1}})
     if (const auto bad = std::find_if(numbers.begin(), numbers.end(), [](T x) { return !std::isfinite(x); });

@@ -8,7 +8,7 @@
 namespace tesela {
 namespace {
 
-/// LAPACK's syevd has room for two matrices more, with vectors.
+/// Returns the plan of LAPACK's syevd, whose work space with vectors is two matrices.
 MemoryPlan plan_library(const WorkerCounts& workers, index_t n, std::size_t element, index_t wanted, bool vectors) {
   MemoryPlan plan({"syevd", "vectors"}, workers.gpus, element);
   const Shape matrix{n, n};
@@ -27,7 +27,7 @@ detail::EigShape shape_of(const WorkerCounts& workers, index_t n, const Symmetri
   return shape;
 }
 
-/// syevd as one task. cuSOLVER's workspace is taken to be as large as LAPACK's.
+/// Returns the plan of syevd as one task. cuSOLVER's work space is assumed to equal LAPACK's.
 MemoryPlan plan_one_task(const WorkerCounts& workers, index_t n, std::size_t element, index_t a_columns, index_t wanted,
                          bool vectors) {
   MemoryPlan plan({"syevd", "vectors"}, workers.gpus, element);
@@ -39,22 +39,22 @@ MemoryPlan plan_one_task(const WorkerCounts& workers, index_t n, std::size_t ele
     plan.hold({MemoryPlan::host, of_vectors, 1, 1, 1});
     return plan;
   }
-  plan.hold({0, matrix, vectors ? 3.0 : 1.0, 0, 1});  // with vectors a copy of A, and I - X^T X
+  plan.hold({0, matrix, vectors ? 3.0 : 1.0, 0, 1});  // with vectors also a copy of A, and I - X^T X
   plan.hold({0, {n * n, 1}, work, 0, 1});
   plan.hold({0, of_vectors, 1, 1, 1});
   plan.task((1 + work) * static_cast<double>(n) * static_cast<double>(n));
   return plan;
 }
 
-/// Up to this order (matrices of 16 TiB in single precision) blocks are counted.
+/// Blocks are counted up to this order (16 TiB in single precision).
 constexpr index_t largest_counted = index_t{1} << 21;
 
-/// A and its eigenvectors alone.
+/// Returns the plan of A and its eigenvectors alone.
 MemoryPlan least_plan(const WorkerCounts& workers, index_t n, std::size_t element, const SymmetricEigOptions& options) {
   MemoryPlan plan({"at least"}, workers.gpus, element);
   plan.hold({MemoryPlan::host, {n, n}});
   if (options.vectors) plan.hold({MemoryPlan::host, {n, options.positions ? options.positions->size() : n}});
-  plan.make_least();
+  plan.mark_lower_bound();
   return plan;
 }
 
@@ -64,7 +64,7 @@ EigMethod suitable_eig_method(const WorkerCounts& workers, index_t n, const Symm
   if (options.method != EigMethod::automatic) return options.method;
   if (workers.gpus > 0)
     return options.band == 0 && n <= kernels::largest_sytrd ? EigMethod::one_stage : EigMethod::two_stage;
-  return n < (options.vectors ? 2200 : 1700) ? EigMethod::lapack : EigMethod::two_stage;  // on two cores
+  return n < (options.vectors ? 2200 : 1700) ? EigMethod::lapack : EigMethod::two_stage;  // measured on two cores
 }
 
 MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_t element,

@@ -5,20 +5,22 @@
 
 namespace tesela {
 
-/// What symmetric_eig of a matrix of order n with elements of this size will hold in memory, with these workers and
-/// options: in order of time, the matrix on the host included, which is the caller's. `a_columns` are those of a tile
-/// of A; 0: what suits. Nothing of this is guessed from a run: where the matrix decides (deflation) it is the most.
-/// Within limits (options.low, options.high) all vectors are counted. Throws ArgumentError for what symmetric_eig
-/// refuses.
+/// Returns the memory that symmetric_eig needs for a matrix of order n, stage by stage.
+///
+/// element    bytes of an element.
+/// a_columns  columns per tile of A; 0 selects them.
+/// Returns    memory on the host, including A, and on GPUs. If it depends on the elements (deflation), the largest.
+///            With options.low or options.high, all vectors are counted.
+/// Throws     ArgumentError as symmetric_eig.
 MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_t element,
                               const SymmetricEigOptions& options = {}, index_t a_columns = 0);
 
-/// The same of a tridiagonal matrix.
+/// Returns the same for a tridiagonal matrix.
 MemoryPlan plan_tridiagonal_eig(const WorkerCounts& workers, index_t n, std::size_t element,
                                 const SymmetricEigOptions& options = {});
 
-/// The method that symmetric_eig takes for these options, unless A is a narrow band or is cut although one tile holds
-/// it.
+/// Returns the method of symmetric_eig for these options, unless A is a narrow band, or has several tiles although one
+/// tile would hold it.
 EigMethod suitable_eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options);
 
 }  // namespace tesela

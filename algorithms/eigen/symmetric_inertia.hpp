@@ -9,46 +9,52 @@
 
 namespace tesela {
 
-/// How many eigenvalues of A are below sigma, and how sure that is.
+/// Number of eigenvalues of A below sigma, with its uncertainty.
 struct SymmetricInertia {
   index_t below = 0;
-  /// The count is that of a matrix at most this far (2-norm) from A - sigma I: n eps times the growth of the
-  /// factorization, which rounding errors hardly reach. Infinite where it broke down.
+  /// The count is exact for a matrix at most this far (2-norm) from A - sigma I: n eps times the growth in the
+  /// factorization. Rounding errors are usually much smaller. Infinite if the factorization broke down.
   double uncertainty = 0;
 };
 
-/// Counts the negative pivots of A - sigma I = L D L^T (Sylvester's law of inertia), without pivoting, by square tiles
-/// of A, n x n, of which the lower triangle is read; n^2 numbers more and n^3 / 3 flops. It knows nothing of reductions
-/// and eigenvectors, so it proves a spectrum. Waits. Throws ArgumentError for other shapes and a sigma that is not
-/// finite.
+/// Counts the negative pivots of A - sigma I = L D L^T (Sylvester's law of inertia), without pivoting. The count is
+/// independent of reductions and eigenvectors, so that it can certify a spectrum.
+///
+/// A       n x n in square tiles; the lower triangle is read. Needs n^2 numbers of memory and n^3 / 3 flops.
+/// Throws  ArgumentError for other shapes and a sigma that is not finite.
+/// Waits   for the graph.
 template <class T>
 SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigma);
 
-/// The edge of A's tiles that suits the runtime's workers.
+/// Returns the edge of A's tiles for the workers of `runtime`.
 index_t suitable_inertia_tile(const Runtime& runtime);
 
-/// How many values are below some place: at least `least`, at most `most`, or nobody knows.
+/// Number of values below a place: at least `least`, at most `most`; unknown if `known` is false.
 struct InertiaCount {
   index_t least = 0, most = 0;
   bool known = true;
 };
 
-/// The number of values below `end` that inertia(sigma) proves, for a whole spectrum `values`, ascending and each right
-/// to `accuracy`. Where one is as near to the end as its error, or the factorization breaks down, as it does at many
-/// round numbers, inertias on both sides say it: so far away as they are sure.
+/// Returns the number of values below `end` that inertia(sigma) proves.
+///
+/// values  the whole spectrum, ascending, each with an error of at most `accuracy`.
+/// Method  If a value is as near to `end` as its error, or the factorization breaks down, as it does at many round
+///         numbers, inertias on both sides bound the count, at the distance at which they are certain.
 InertiaCount count_below(std::span<const double> values, double end, double accuracy,
                          const std::function<SymmetricInertia(double)>& inertia);
 
-/// What inertias said of values that should be the whole spectrum.
+/// Comparison of inertias with the values of a whole spectrum.
 struct Certificate {
-  index_t certified = 0;  ///< shifts at which as many values are below as the inertia says
-  index_t misses = 0;     ///< others
-  index_t doubtful = 0;   ///< shifts given up, since a value was within the inertia's uncertainty
+  index_t certified = 0;  ///< shifts at which the number of values below agrees with the inertia
+  index_t misses = 0;     ///< shifts at which it differs
+  index_t doubtful = 0;   ///< shifts that were given up, because a value was within the inertia's uncertainty
 };
 
-/// Compares all n values, ascending and each right to `accuracy`, with the inertia of A at `shifts` random places from
-/// somewhat below the smallest to somewhat above the largest. A shift too near to a value to tell is replaced by
-/// another one, five times at most. Waits.
+/// Compares all n values, ascending, each with an error of at most `accuracy`, with the inertia of A at random shifts.
+///
+/// shifts  number of shifts, between a place below the smallest value and one above the largest. A shift that is too
+///         near to a value is replaced, at most five times.
+/// Waits   for the graph.
 template <class T>
 Certificate certify_spectrum(Graph& g, const TileMatrix<T>& A, std::span<const double> values, double accuracy,
                              index_t shifts, std::uint64_t seed);

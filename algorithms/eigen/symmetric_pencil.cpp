@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 template <class T>
 constexpr auto epsilon = static_cast<double>(std::numeric_limits<T>::epsilon());
 
-/// ||A 2^-exponent||_F of a symmetric matrix, from its lower triangle.
+/// Returns ||A 2^-exponent||_F of a symmetric matrix from its lower triangle.
 template <class T>
 double frobenius(const TileMatrix<T>& A, int exponent) {
   double squares = 0;
@@ -36,7 +36,7 @@ double frobenius(const TileMatrix<T>& A, int exponent) {
   return std::sqrt(squares);
 }
 
-/// The whole of A 2^-exponent from A's lower triangle.
+/// Returns the full matrix A 2^-exponent from A's lower triangle.
 template <class T>
 TileMatrix<T> whole(Graph& g, const TileMatrix<T>& A, int exponent) {
   const TileMatrix<T> F(g.runtime(), A.n(), A.n(), A.tile_shape(), "F");
@@ -52,7 +52,7 @@ TileMatrix<T> whole(Graph& g, const TileMatrix<T>& A, int exponent) {
   return F;
 }
 
-/// B A B.
+/// Returns B A B.
 template <class T>
 TileMatrix<T> between(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) {
   const TileMatrix<T> W(g.runtime(), A.n(), A.n(), A.tile_shape(), "W");
@@ -62,8 +62,8 @@ TileMatrix<T> between(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B) 
   return A;
 }
 
-/// A number above zero that no eigenvalue of B is less than, at most four times too small; 0 where inertias do not
-/// prove that B is positive definite. No eigenvalue is larger than `norm`.
+/// Returns a positive lower bound of B's eigenvalues, at most four times too small; 0 if inertias do not prove that B
+/// is positive definite. `norm` is an upper bound of the eigenvalues.
 template <class T>
 double least_eigenvalue(Graph& g, const TileMatrix<T>& B, double norm) {
   double proved = 0;
@@ -91,7 +91,7 @@ SymmetricPencil<T>::SymmetricPencil(Graph& g, GeneralizedKind kind, const TileMa
   if (of_a.row >= 0 || of_b.row >= 0) return;
   const int a_exponent = of_a.exponent(), b_exponent = of_b.exponent();
   const double norm_a = frobenius(A, a_exponent), norm_b = frobenius(B, b_exponent);
-  constexpr double more = 1 + 1e-6;  // than the norms' own rounding errors
+  constexpr double more = 1 + 1e-6;  // covers the rounding errors of the norms
   if (kind == GeneralizedKind::ax_lambda_bx) {
     const double norm = std::ldexp(norm_b, b_exponent);
     least_ = least_eigenvalue(g, B, norm);
@@ -119,7 +119,7 @@ SymmetricInertia SymmetricPencil<T>::inertia(Graph& g, double sigma) const {
       g, m_.n(), m_.tile_shape().nb, [&](const TileMatrix<T>& S, index_t i, index_t j, const Priority& priority) {
         g.insert<ShiftedPair<T>>(priority, {shift}, m_(i, j), b_(i, j), S(i, j));
       });
-  // An error E is less than ||E|| / least B, so it moves no value by more than that quotient.
+  // An error E of M changes a value by at most ||E|| / (least eigenvalue of B).
   const double lost = static_cast<double>(m_.n()) * static_cast<double>(std::numeric_limits<T>::min()),  // underflow
       moved = (found.uncertainty + m_error_ + lost) / least_ + std::abs(wanted - static_cast<double>(shift));
   found.uncertainty = std::ldexp(moved, exponent_);

@@ -26,9 +26,9 @@ void scale_back(const ScaledTridiagonal<T>& t, TridiagonalEigResult<T>& result) 
 std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods() {
   using enum TridiagonalEigMethod;
   static constexpr Named<TridiagonalEigMethod> all[]{
-      {automatic, "auto", "what was measured to be faster"},
+      {automatic, "auto", "the faster method by measurements"},
       {divide_and_conquer, "divide-and-conquer", "halves, joined by secular equations; merges are products"},
-      {bisection, "bisection", "values only, by counting"},
+      {bisection, "bisection", "Sturm counts; values only"},
       {ql, "ql", "implicit QL steps"}};
   return all;
 }
@@ -53,7 +53,8 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
   if (!t.status.ok()) return result;
   result.method = options.method;
   if (options.method == TridiagonalEigMethod::automatic) {
-    // On cores a value by bisection costs what eight of all cost otherwise; a GPU counts for all values at once.
+    // On cores one value by bisection costs as much as eight values of the complete spectrum otherwise; a GPU counts
+    // for all values at once.
     const bool on_gpus = runtime.gpus() > 0 && t.n() >= detail::gpus_from(runtime, options);
     result.method = on_gpus || range.size() < t.n() / 8 ? TridiagonalEigMethod::bisection
                                                         : TridiagonalEigMethod::divide_and_conquer;
@@ -83,7 +84,7 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
                         std::to_string(X.m()) + " x " + std::to_string(X.n()) + " for " + std::to_string(range.size()) +
                             " vectors of " + std::to_string(t.n()) + " components");
   if (options.method == TridiagonalEigMethod::bisection)
-    throw ArgumentError(routine, "method", "bisection finds no vectors");
+    throw ArgumentError(routine, "method", "bisection computes no vectors");
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;

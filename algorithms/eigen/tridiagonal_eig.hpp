@@ -12,83 +12,92 @@
 
 namespace tesela {
 
-/// Who finds the eigenvalues of a symmetric tridiagonal matrix, and the eigenvectors.
+/// Method for the eigenvalues and eigenvectors of a symmetric tridiagonal matrix.
 enum class TridiagonalEigMethod : std::uint8_t {
   automatic,  ///< divide_and_conquer; without vectors bisection, on GPUs or for less than an eighth of the values
-  divide_and_conquer,  ///< Cuppen's, with both deflations and Gu and Eisenstat's vectors; values alone in O(n^2)
-  bisection,           ///< values only: on Sturm counts
-  ql                   ///< implicit QL steps
+  /// Cuppen's method with both deflations and Gu and Eisenstat's vectors; values only in O(n^2). For vectors.
+  divide_and_conquer,
+  bisection,  ///< Sturm counts; values only. For a small part of the spectrum
+  ql          ///< implicit QL steps, one after another
 };
 
-/// The methods by name; the first is the default.
+/// Returns the methods with their names; the first is the default.
 std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods();
 
+/// Options of tridiagonal_eig and tridiagonal_eigenvalues.
 struct TridiagonalEigOptions {
   TridiagonalEigMethod method = TridiagonalEigMethod::automatic;
-  std::optional<IndexRange> range = {};  ///< of the ascending spectrum; nothing: all
-  int gpu = -1;                          ///< all on this GPU: GraphOptions::gpu of the graphs that it makes
-  // 0: what suits the workers (docs/architecture.md).
-  index_t gpus_from = 0;  ///< order from which on GPUs, where there are some, do a merge, or bisection
+  std::optional<IndexRange> range = {};  ///< positions in the ascending spectrum; empty: all
+  int gpu = -1;                          ///< if not negative, the GPU for all tasks: GraphOptions::gpu
+  // 0 selects a value for the workers (docs/architecture.md).
+  index_t gpus_from = 0;  ///< order from which GPUs execute a merge, or bisection
   // Divide and conquer:
-  index_t leaf = 0;   ///< order from which on down one task does all: LAPACK's stedc, up to 64 QL steps
-  index_t rows = 0;   ///< of a tile of vectors
-  index_t batch = 0;  ///< eigenvalues, and columns of vectors, of one task
+  index_t leaf = 0;   ///< order up to which one task solves a leaf: by LAPACK's stedc, up to 64 by QL steps
+  index_t rows = 0;   ///< rows per tile of vectors
+  index_t batch = 0;  ///< eigenvalues, and columns of vectors, per task
 };
 
-/// How a tridiagonal eigenproblem ended.
+/// Outcome of a tridiagonal eigenproblem.
 struct TridiagonalEigStatus {
   enum class Verdict : std::uint8_t {
-    ok,
-    not_finite,     ///< d(where), or e(where) where off_diagonal says so, is NaN or infinite
-    not_converged,  ///< QL steps, at row `where` of T, after twenty times as many as are usual
-    overflow        ///< an eigenvalue of finite elements is larger than T's largest number, and infinite
+    ok,             ///< values and vectors are valid
+    not_finite,     ///< d(where), or e(where) if off_diagonal, is NaN or infinite
+    not_converged,  ///< QL steps did not converge at row `where` after twenty times the usual number
+    overflow        ///< an eigenvalue of finite elements exceeds the largest number of T, and is infinite
   };
   Verdict verdict = Verdict::ok;
-  index_t where = -1;  ///< counted from 0
+  index_t where = -1;  ///< from 0
   bool off_diagonal = false;
   bool ok() const { return verdict == Verdict::ok; }
 };
-/// In words; "ok" where nothing is wrong.
+/// Describes the status in words; "ok" without failure.
 std::string to_string(const TridiagonalEigStatus& status);
 
-/// What tridiagonal_eig found, and what it took.
+/// Result of tridiagonal_eig and tridiagonal_eigenvalues.
 template <class T>
 struct TridiagonalEigResult {
-  std::vector<T> values;  ///< ascending, of the range; empty unless the status is ok or overflow
+  std::vector<T> values;  ///< the selected eigenvalues, ascending; empty unless the status is ok or overflow
   TridiagonalEigStatus status;
-  TridiagonalEigMethod method = TridiagonalEigMethod::automatic;  ///< the one that was taken
-  index_t blocks = 0;      ///< that T falls into where off-diagonal entries are negligible
-  index_t merges = 0;      ///< of divide and conquer
-  index_t deflated = 0;    ///< eigenpairs that their merges did not change, of `merged`
-  index_t merged = 0;      ///< eigenpairs that entered merges
-  index_t iterations = 0;  ///< for a secular root, at most; halvings of an interval
-  index_t sweeps = 0;      ///< of QL
+  TridiagonalEigMethod method = TridiagonalEigMethod::automatic;  ///< the method in use
+  index_t blocks = 0;      ///< number of blocks into which negligible off-diagonal entries divide T
+  index_t merges = 0;      ///< merges of divide and conquer
+  index_t deflated = 0;    ///< number of `merged` eigenpairs that their merges did not change
+  index_t merged = 0;      ///< number of eigenpairs that entered merges
+  index_t iterations = 0;  ///< largest number of steps for a secular root, or halvings of an interval
+  index_t sweeps = 0;      ///< sweeps of QL
 };
 
-/// Eigenvalues of the symmetric tridiagonal matrix T with diagonal d (n) and off-diagonal e (n - 1), ascending, without
-/// vectors (LAPACK sterf, stebz): each right to a few eps ||T||. By divide and conquer the merges' secular equations
-/// need of the vectors only their first and last row; by bisection on Sturm counts a task is a batch of values (W.
-/// Kahan, Stanford report CS41, 1966). Values of a part are those that the same method finds of the whole, to the bit.
-/// T is scaled by a power of two first, so that its size does not matter. Waits. A NaN or Inf in d or e is a status.
-/// Throws ArgumentError for lengths that do not fit, or a range outside 0 … n.
+/// Computes eigenvalues of the symmetric tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1), without
+/// vectors (LAPACK sterf, stebz).
+///
+/// Returns  eigenvalues, ascending, with errors of a few eps ||T||. A NaN or infinity in d or e is a status.
+/// Throws   ArgumentError for lengths that do not conform, or a range outside 0 … n.
+/// Waits    for all tasks.
+/// Method   T is scaled by a power of two, so that its size does not matter. Divide and conquer: secular equations need
+///          only the first and last row of the vectors. Bisection on Sturm counts: a task is a batch of values (W.
+///          Kahan, Stanford report CS41, 1966). A part of the spectrum equals the same part of the whole spectrum bit
+///          by bit.
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                                 const TridiagonalEigOptions& options = {});
 
-/// T X = X diag(values): eigenvalues of a part of the spectrum, or of all, ascending, and their orthonormal
-/// eigenvectors, the columns of X (n x range size, any tiles; LAPACK stedc, steqr). Values of a part are those of the
-/// whole to the bit, its vectors to rounding; for vectors that nobody wants the last merge does no products. A power of
-/// two in T goes into the values to the bit, and into X not at all. Waits; X may be read at once. A NaN or Inf in d or
-/// e, or QL steps that do not converge, is a status, and X means nothing then. Throws as tridiagonal_eigenvalues does,
-/// for an X of another shape, and for bisection. (M. Gu, S. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995; J. Rutter,
-/// LAPACK Working Note 69.)
+/// Computes eigenvalues, ascending, and orthonormal eigenvectors T X = X diag(values), of a part of the spectrum or all
+/// (LAPACK stedc, steqr).
+///
+/// X        n x range size in any tiles; becomes the eigenvectors.
+/// Returns  values and a status. If d or e has a NaN or infinity, or QL steps do not converge, X is undefined.
+/// Throws   as tridiagonal_eigenvalues, and ArgumentError for an X of another shape and for bisection.
+/// Waits    for the values; X may be read at once.
+/// Method   Values of a part equal those of the whole spectrum bit by bit, vectors to rounding. The last merge computes
+///          only the selected vectors. A factor 2^k in T scales the values exactly and does not change X. (M. Gu, S.
+///          Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995; J. Rutter, LAPACK Working Note 69.)
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                         const TileMatrix<T>& X, const TridiagonalEigOptions& options = {});
 
-/// How many eigenvalues of T are less than x, as the signs of the pivots of T - x I say in T's own precision; it does
-/// not fall while x rises, so that counts at a and b tell those in [a, b). All of T must be finite and x not NaN:
-/// ArgumentError.
+/// Returns the number of eigenvalues of T below x, from the signs of the pivots of T - x I in the precision of T. It
+/// never decreases as x grows, so that the difference of counts at b and a is the number of eigenvalues in [a, b).
+/// Throws ArgumentError if an element of T is not finite or x is NaN.
 template <class T>
 index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x);
 

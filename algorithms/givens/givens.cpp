@@ -24,13 +24,14 @@ void require_options(const char* routine, const GivensOptions& o) {
     throw ArgumentError(routine, "options.block", std::to_string(o.block) + " is not a multiple of 32 in 32 … 512");
 }
 
-/// Whether it spares at least half of the rotations, so many that lists of them are small.
+/// Returns whether the staircase saves at least half of the rotations; the lists of the rest are then small.
 bool use_staircase(const std::vector<index_t>& ends, index_t m, index_t n) {
   constexpr index_t most_listed = 10'000'000;
   if (ends.empty()) return false;
   index_t all = 0, some = 0, end = 0;
   for (index_t j = 0; j < std::min(m - 1, n); ++j) {
-    end = std::max(end, ends[static_cast<std::size_t>(j)]);  // rotations fill what ends before the column to its left
+    // rotations fill a column down to the longest end of the columns left of it
+    end = std::max(end, ends[static_cast<std::size_t>(j)]);
     all += m - 1 - j;
     some += std::max<index_t>(end - 1 - j, 0);
   }
@@ -43,9 +44,9 @@ constexpr index_t copies_in_flight = 4;  // steps of a chain whose copied column
 
 std::span<const Named<GivensMethod>> givens_methods() {
   static constexpr std::array<Named<GivensMethod>, 3> all{{
-      {GivensMethod::sequential, "givens", "plane rotations in sequence"},
+      {GivensMethod::sequential, "givens", "plane rotations, one after another"},
       {GivensMethod::stages, "givens-stages", "plane rotations in the stages of a schedule"},
-      {GivensMethod::chain, "givens-chain", "plane rotations, each column's chain by every task itself"},
+      {GivensMethod::chain, "givens-chain", "plane rotations, one chain per column"},
   }};
   return all;
 }
@@ -58,8 +59,8 @@ GivensQr<T>::GivensQr(const TileMatrix<T>& A, index_t m, index_t n, const Givens
   options_.window = std::min(options.window, std::max<index_t>(n, 1));
 }
 
-/// Cuts the schedule into lists for the steps. Within a step its order stays; across steps no elimination waits for one
-/// of a later column.
+/// Cuts the schedule into lists for the steps. The order within a step is kept; no elimination waits for one in a later
+/// step.
 template <class T>
 void GivensQr<T>::make_lists(Runtime& runtime) {
   const Schedule schedule =
@@ -167,7 +168,7 @@ void GivensQr<T>::require_rows(const char* routine, const char* name, Side side,
         to_string(Shape{C.m(), C.n()}) + " does not have " + std::to_string(m_) + (left ? " rows" : " columns"));
   if ((left ? C.mt() : C.nt()) > 1)
     throw ArgumentError(routine, name,
-                        "has " + to_string(Shape{C.mt(), C.nt()}) + " tiles; rotations take one tile " +
+                        "has " + to_string(Shape{C.mt(), C.nt()}) + " tiles; rotations need one tile " +
                             (left ? "row (mb >= m)" : "column (nb >= m)"));
 }
 
@@ -193,7 +194,7 @@ void GivensQr<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
   for (auto step = static_cast<index_t>(steps_.size()) - 1; step >= 0; --step) {
     const Step& s = steps_[static_cast<std::size_t>(step)];
     Q.for_each_tile([&](const Tile<T>& q, index_t, index_t column) {
-      // A column of the identity is zero in the rows of eliminations right of it.
+      // In the rows of eliminations to its right, a column of the identity is zero.
       const index_t width = std::min(s.width, column + q.cols() - s.begin);
       if (width > 0) apply_step(g, step, listed_ ? s.width : width, Side::left, Op::none, q, Source::packed);
     });
@@ -203,7 +204,7 @@ void GivensQr<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
 template <class T>
 void GivensQr<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
   const index_t nb = a_.tile_shape().nb;
-  if (diagonal_ >= 0) throw ArgumentError("GivensQr::extract_r", "A", "is a band: R stands in its storage");
+  if (diagonal_ >= 0) throw ArgumentError("GivensQr::extract_r", "A", "is a band matrix, whose storage holds R");
   if (R.n() != n_ || R.m() < std::min(m_, n_) || R.m() > m_)
     throw ArgumentError("GivensQr::extract_r", "R",
                         to_string(Shape{R.m(), R.n()}) + " for a " + to_string(Shape{m_, n_}) +
@@ -251,7 +252,7 @@ MemoryPlan plan_givens_qr(const WorkerCounts& workers, Shape a, std::size_t elem
     plan.hold_on_each({.shape = {m, window}, .at_once = static_cast<double>(copies_in_flight), .last = 1});
   plan.hold_on_each({.shape = {givens_work_size(wide, window), 1}, .at_once = gpu ? 1.0 : workers.cpus, .last = 1});
   if (options.method == GivensMethod::stages && options.order != "column" && !closed_form(options.order, m)) {
-    // Three numbers of four bytes for each rotation; they come from a schedule.
+    // Each rotation in a list is three integers of four bytes, from the schedule.
     const auto k = static_cast<double>(columns), size = static_cast<double>(element);
     const double rotations = static_cast<double>(m) * k - k * (k + 1) / 2, elements = 3 * 4 * rotations / size,
                  schedule = sizeof(Elimination) * rotations / size;

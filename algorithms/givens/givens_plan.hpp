@@ -5,9 +5,12 @@
 
 namespace tesela {
 
-/// What givens_qr of a matrix of this shape, with elements of this size, in tiles of nb columns, will hold in memory,
-/// and form_q of so many columns after it: A and Q on the host included, which are the caller's. GPUs are taken to
-/// have equal shares. Throws ArgumentError for options out of their range.
+/// Returns the memory that givens_qr needs for an m x n matrix, and form_q for `q_columns` columns after it.
+///
+/// element  bytes of an element.
+/// nb       columns per tile.
+/// Returns  memory on the host, including A and Q, and on GPUs, which are assumed to have equal shares.
+/// Throws   ArgumentError for options out of range.
 MemoryPlan plan_givens_qr(const WorkerCounts& workers, Shape a, std::size_t element, index_t nb, index_t q_columns,
                           const GivensOptions& options = {});
 

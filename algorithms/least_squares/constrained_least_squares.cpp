@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/internal/constraints.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
-#include <tesela/algorithms/least_squares/internal/regular_constraints.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
 #include <tesela/host/blas.hpp>
@@ -20,7 +20,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// B -= A X.
+/// Computes B -= A X on blocks.
 template <class T>
 void subtract_product(const HostMatrix<T>& a, index_t column, index_t columns, const HostMatrix<T>& x, index_t row,
                       HostMatrix<T>& b) {
@@ -30,17 +30,17 @@ void subtract_product(const HostMatrix<T>& a, index_t column, index_t columns, c
 }
 
 template <class T>
-ConstrainedLeastSquares<T> without_x(LseStatus status, index_t r) {
+ConstrainedLeastSquares<T> without_x(SolveStatus status, index_t r) {
   ConstrainedLeastSquares<T> answer;
   answer.status = status;
   answer.distances.assign(static_cast<std::size_t>(r), 0);
   answer.residual_norms.assign(static_cast<std::size_t>(r), std::numeric_limits<T>::quiet_NaN());
   answer.constraint_error.error = std::numeric_limits<double>::quiet_NaN();
-  if (status == LseStatus::not_finite) answer.condition = answer.constraint_condition = answer.constraint_error.error;
+  if (status == SolveStatus::not_finite) answer.condition = answer.constraint_condition = answer.constraint_error.error;
   return answer;
 }
 
-/// One solution, in units of the unknowns.
+/// Computes one solution, in units of the unknowns.
 template <class T>
 class Solve {
  public:
@@ -55,21 +55,21 @@ class Solve {
     const double norm_a = static_cast<double>(euclidean_norm(s.M.size(), s.M.data()));
 
     HostMatrix<T> y = HostMatrix<T>::zeros(n, r);
-    constraints.multiply_right(g_, s.M);  // M Q, in which x is Q y
+    constraints.multiply_right(g_, s.M);  // M Q, so that x = Q y
     const HostMatrix<T> of_d = constraints.solve(g_, s.d);
     for (index_t k = 0; k < r; ++k)
       for (index_t i = 0; i < rank; ++i) y(i, k) = of_d(i, k);
     subtract_product(s.M, 0, rank, of_d, 0, s.b);
     ConstrainedLeastSquares<T> answer;
     const Free inner = solve_free(s.M, s.b, rank, norm_a);
-    if (!inner.finite) return without_x<T>(LseStatus::not_finite, r);
+    if (!inner.finite) return without_x<T>(SolveStatus::not_finite, r);
     for (index_t k = 0; k < r; ++k)
       for (index_t i = 0; i < free; ++i) y(rank + i, k) = inner.Y(i, k);
     subtract_product(s.M, rank, free, y, rank, s.b);  // the residual
     HostMatrix<T> x = y.clone();
     constraints.multiply(g_, x);
-    // What rounding of large unknowns left of constraints on small ones: two corrections, of their own size, are
-    // enough.
+    // Rounding errors of large unknowns remain in constraints on small ones. Two corrections, whose errors are relative
+    // to their own size, suffice.
     const auto correct = [&](index_t first, const HostMatrix<T>& by) {
       HostMatrix<T> change = HostMatrix<T>::zeros(n, r);
       for (index_t k = 0; k < r; ++k)
@@ -105,11 +105,11 @@ class Solve {
     answer.multiplier_exponents = s.of_x;
     for (const int e : s.of_rows) answer.multiplier_row_exponents.push_back(-e);
     judge(answer, s, x, constraints);
-    if (answer.status == LseStatus::ok && !inner.good) answer.status = LseStatus::inaccurate;
-    if (answer.status == LseStatus::ok && inner.rank < free) answer.status = LseStatus::rank_deficient;
+    if (answer.status == SolveStatus::ok && !inner.good) answer.status = SolveStatus::inaccurate;
+    if (answer.status == SolveStatus::ok && inner.rank < free) answer.status = SolveStatus::rank_deficient;
     for (index_t k = 0; k < r; ++k)
       for (index_t j = 0; j < n; ++j) y(s.order[at(j)], k) = std::ldexp(x(j, k), s.of_x[at(k)] - s.units[at(j)]);
-    if (!all_finite(y)) return without_x<T>(LseStatus::not_finite, r);
+    if (!all_finite(y)) return without_x<T>(SolveStatus::not_finite, r);
     answer.X = std::move(y);
     return answer;
   }
@@ -124,8 +124,8 @@ class Solve {
     double condition = 1, cut = 0;
   };
 
-  /// min ||M_2 y - b||_2 over the columns of M from `rank` on, of least norm. What of M_2 is below rcond times A's norm
-  /// is what rounding may have left of A, and counts as zero.
+  /// Solves min ||M_2 y - b||_2 over the columns of M from `rank` on, with least norm. Parts of M_2 below rcond norm_a
+  /// may be rounding errors of A, and count as zero.
   Free solve_free(const HostMatrix<T>& M, const HostMatrix<T>& b, index_t rank, double norm_a) {
     const index_t rows = M.rows(), free = M.cols() - rank, r = b.cols();
     Free answer{HostMatrix<T>::zeros(free, r)};
@@ -155,7 +155,7 @@ class Solve {
     return answer;
   }
 
-  /// Measures C x - d, and which columns do not agree with the rows that were dropped.
+  /// Measures C x - d, and finds columns that disagree with the dropped rows.
   void judge(ConstrainedLeastSquares<T>& answer, const detail::ScaledProblem<T>& s, const HostMatrix<T>& x,
              const detail::Constraints<T>& constraints) {
     const index_t p = s.C.rows(), n = s.C.cols(), r = x.cols();
@@ -167,7 +167,7 @@ class Solve {
     subtract_product(s.C, 0, n, x, 0, left);
     for (index_t k = 0; k < r; ++k) {
       const double norm_x = static_cast<double>(euclidean_norm(n, x.data() + k * x.ld()));
-      // Of each row what it is the sum of. A row that others imply adds up what those leave.
+      // Sizes of the terms of each row's sum. A dropped row includes the sizes of the rows that imply it.
       std::vector<double> sums(at(p)), norms(at(p));
       double most = 0;
       for (index_t i = 0; i < p; ++i) {
@@ -191,9 +191,9 @@ class Solve {
             norms[at(i)] == 0 ? 0 : rounding * (sums[at(i)] + most) + 2 * constraints.cut() * norm_x;
         if (constraints.is_dropped(i) && off > tolerance) answer.distances[at(k)] = off;
       }
-      if (answer.distances[at(k)] > 0) answer.status = LseStatus::inconsistent;
+      if (answer.distances[at(k)] > 0) answer.status = SolveStatus::inconsistent;
     }
-    if (answer.status == LseStatus::ok && !answer.constraint_error.good()) answer.status = LseStatus::inaccurate;
+    if (answer.status == SolveStatus::ok && !answer.constraint_error.good()) answer.status = SolveStatus::inaccurate;
   }
 
   Graph& g_;
@@ -202,7 +202,7 @@ class Solve {
   double rcond_;
 };
 
-/// min ||C x - d_k||_2 of the columns that are inconsistent.
+/// Computes min ||C x - d_k||_2 of inconsistent columns.
 template <class T>
 void measure_distances(Graph& g, const HostMatrix<T>& C, const HostMatrix<T>& D, std::vector<double>& distances) {
   HostMatrix<T> c = C.clone(), d = D.clone();
@@ -213,7 +213,7 @@ void measure_distances(Graph& g, const HostMatrix<T>& C, const HostMatrix<T>& D,
   options.method = OlsMethod::tiles;
   const LeastSquares<T> nearest = ols(g, A, B, options);
   for (std::size_t k = 0; k < distances.size(); ++k)
-    if (distances[k] > 0 && nearest.residual_norms[k] > 0)  // 0: lost to rounding
+    if (distances[k] > 0 && nearest.residual_norms[k] > 0)  // 0: the distance is below rounding
       distances[k] = static_cast<double>(nearest.residual_norms[k]);
 }
 
@@ -228,22 +228,6 @@ void require_shapes(index_t n, index_t r, const HostMatrix<T>& C, const HostMatr
 }
 
 }  // namespace
-
-const char* description(LseStatus status) {
-  switch (status) {
-    case LseStatus::ok:
-      return "ok";
-    case LseStatus::rank_deficient:
-      return "rank deficient";
-    case LseStatus::inconsistent:
-      return "inconsistent";
-    case LseStatus::not_finite:
-      return "not finite";
-    case LseStatus::inaccurate:
-      return "inaccurate";
-  }
-  return "";
-}
 
 template <class T>
 ExtendedQr<T> triangle_of(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
@@ -269,24 +253,24 @@ ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const Ho
   const index_t n = triangle.R.cols(), r = triangle.C.cols();
   require_shapes(n, r, C, D);
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("lse", options, std::max(C.rows(), triangle.R.rows()), n);
-  if (!all_finite(triangle) || !all_finite(C) || !all_finite(D)) return without_x<T>(LseStatus::not_finite, r);
+  settled.rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), triangle.R.rows()), n);
+  if (!all_finite(triangle) || !all_finite(C) || !all_finite(D)) return without_x<T>(SolveStatus::not_finite, r);
   const std::vector<int> units = detail::unknown_units(triangle.R, C);
   Solve<T> solve(g, triangle, C, D, settled.rcond);
   ConstrainedLeastSquares<T> answer = solve.run(units);
-  // Of several solutions the one of least norm, in the unknowns' own units where those are not so far apart that
-  // rounding of large columns drowns small ones (eps^(-1/2), as for ols).
+  // If X is not unique, it has the least norm in the unknowns' own units, unless these differ so much that rounding
+  // errors of large columns hide small ones (eps^(-1/2), as for ols).
   if (const auto [least, most] = std::minmax_element(units.begin(), units.end());
-      answer.status == LseStatus::rank_deficient && *most > *least) {
+      answer.status == SolveStatus::rank_deficient && *most > *least) {
     ConstrainedLeastSquares<T> own;
     if (2 * (*most - *least) <= std::numeric_limits<T>::digits) own = solve.run(std::vector<int>(units.size(), *most));
-    if (own.status == LseStatus::rank_deficient && own.rank == answer.rank &&
+    if (own.status == SolveStatus::rank_deficient && own.rank == answer.rank &&
         own.dropped_rows.size() == answer.dropped_rows.size())
       answer = std::move(own);
     else
       answer.original_units = false;
   }
-  if (answer.status == LseStatus::inconsistent) {
+  if (answer.status == SolveStatus::inconsistent) {
     measure_distances(g, C, D, answer.distances);
     answer.X = HostMatrix<T>();
     answer.multipliers = HostMatrix<T>();
@@ -307,11 +291,11 @@ ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatri
       (options.method == OlsMethod::automatic && suitable_ols_method(A.m(), A.n(), B.n()) == OlsMethod::tiles);
   if (g.runtime().gpus() == 0 || !by_tiles || A.m() < A.n() || A.n() == 0)
     return lse(g, triangle_of(g, A, B, options), C, D, options);
-  const double rcond = detail::settled_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
+  const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());
   const QrFactorization<T> factors = qr(g, A, options.qr);
   factors.apply(g, Side::left, Op::transpose, B);
   if (all_finite(C) && all_finite(D))
-    if (auto answer = detail::regular_constraints(g, factors, B, C, D, rcond)) return std::move(*answer);
+    if (auto answer = detail::lse_on_device(g, factors, B, C, D, rcond)) return std::move(*answer);
   return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
 }
 

@@ -3,65 +3,57 @@
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/support/measured.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 
 #include <vector>
 
 namespace tesela {
 
-enum class LseStatus : std::uint8_t {
-  ok,              ///< X is unique
-  rank_deficient,  ///< [A; C] has a rank below n: X is the solution of least norm
-  inconsistent,    ///< some column of D is not in C's range: there is no X
-  not_finite,      ///< NaN or an infinity in the data, or an overflow: there is no X
-  inaccurate,      ///< a measured error is above its bound
-};
-
-/// "ok", "rank deficient", "inconsistent", "not finite", "inaccurate".
-const char* description(LseStatus status);
-
+/// Result of lse.
 template <class T>
-struct ConstrainedLeastSquares {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 where there is none
-  /// p x r: A^T (b - A x) = C^T lambda, zero for rows that were dropped; 0 x 0 without X. T may not hold them:
-  /// lambda_ik is 2^(multiplier_row_exponents[i] + multiplier_exponents[k]) times what stands here.
+struct ConstrainedLeastSquares : Solution<T> {
+  /// Lagrange multipliers, p x r: A^T (b - A x) = C^T lambda; zero for dropped rows; 0 x 0 without X. T may not hold
+  /// them: lambda_ik = 2^(multiplier_row_exponents[i] + multiplier_exponents[k]) multipliers(i, k).
   HostMatrix<T> multipliers;
   std::vector<int> multiplier_exponents = {}, multiplier_row_exponents = {};
-  LseStatus status = LseStatus::ok;
-  index_t constraint_rank = 0;             ///< of C, its rows and columns scaled to one size
-  std::vector<index_t> dropped_rows = {};  ///< of C, ascending, counted from 0: the others imply them
-  index_t rank = 0;                        ///< of A on C's null space; n - constraint_rank where X is unique
-  double constraint_condition = 1;         ///< of the rows that were kept, estimated; from a GPU of C R^-1
-  double condition = 1;                    ///< of A on C's null space, or with a GPU of A, columns of one size
-  double cut = 0;                          ///< of C's and A's sizes what was taken for zero
-  /// Of several solutions X is that of least norm; if not, of least norm in units in which A's columns are of one size.
-  bool original_units = true;
-  std::vector<double> distances = {};  ///< min ||C x - d_k||_2; 0 for a column that is consistent
+  index_t constraint_rank = 0;             ///< rank of C with its rows and columns scaled to one size
+  std::vector<index_t> dropped_rows = {};  ///< rows of C that the other rows imply, ascending, from 0
+  double constraint_condition = 1;         ///< estimated condition of the kept rows; with a GPU of C R^-1
+  double cut = 0;                      ///< largest part of A and C, relative to their sizes, that was treated as zero
+  std::vector<double> distances = {};  ///< min ||C x - d_k||_2; 0 for a consistent column
   std::vector<T> residual_norms = {};  ///< ||A x_k - b_k||_2; NaN without X
-  /// The largest ||C x - d|| / (||C||_F ||x|| + ||d||) of all columns, on rows of one size.
+  /// Largest ||C x - d|| / (||C||_F ||x|| + ||d||) of all columns, rows scaled to one size.
   Measured constraint_error = {};
 };
 
-/// The triangle of [A | B] by any method of `ols`, all that lse() needs of A: once for any number of constraint sets. A
-/// and B are overwritten. Throws ArgumentError as `ols` does.
+/// Computes the triangle of [A | B] by any method of `ols`. It is all that lse() needs of A, for any number of
+/// constraint sets.
+///
+/// A, B    m x n and m x r; overwritten.
+/// Throws  ArgumentError as `ols`.
 template <class T>
 [[nodiscard]] ExtendedQr<T> triangle_of(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                         const OlsOptions& options = {});
-/// The same in one pass over an A in a file, which may be larger than memory.
+/// Computes the triangle in one pass over an A in a file, which may be larger than memory.
 template <class T>
 [[nodiscard]] ExtendedQr<T> triangle_of(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,
                                         const OlsOptions& options = {});
 
-/// Equality-constrained least squares, LAPACK gglse for any shapes and ranks and any number of right-hand sides: X =
-/// argmin ||A x - b||_2 with C x = d, column by column; C is p x n, D p x r. With unknowns in units in which A's
-/// columns are of one size, C^T = Q [R_C; 0] and x = Q [y1; y2]: R_C^T y1 = d, y2 = argmin ||(A Q_2) y2 - (b - A Q_1
-/// y1)||_2, of least norm (Golub and Van Loan, "Matrix Computations", 6.2). What of A Q_2 is below rcond ||A||_F counts
-/// as zero.
+/// Solves the equality-constrained least-squares problem X = argmin ||A x - b||_2 subject to C x = d, column by column
+/// (LAPACK gglse, for any shapes and ranks).
 ///
-/// Rows of C that depend on others (singular values up to rcond times the largest, rows and columns scaled to one size)
-/// are dropped and named; d must agree with them to 10 max(n, p) eps of |d_i| + sum_j |c_ij x_j|, or its column is
-/// inconsistent. Powers of two as factors of A and B together, of C and D together or row by row, or of columns where X
-/// is unique are those of X and of nothing else. Waits for the graph; throws ArgumentError for shapes that do not fit,
-/// and as Graph::wait.
+/// A, B     m x n and m x r, or their triangle.
+/// C, D     p x n and p x r.
+/// Returns  X, multipliers, ranks, conditions and measured errors; `status` reports whether X exists and is accurate.
+/// Throws   ArgumentError if shapes do not conform; as Graph::wait.
+/// Waits    for the graph.
+/// Method   Unknowns are scaled so that A's columns have one size. Then C^T = Q [R_C; 0], x = Q [y1; y2], R_C^T y1 = d,
+///          and y2 = argmin ||(A Q_2) y2 - (b - A Q_1 y1)||_2 of least norm (Golub and Van Loan, "Matrix Computations",
+///          6.2). Parts of A Q_2 below rcond ||A||_F count as zero. Dependent rows of C (singular values up to rcond
+///          times the largest, rows and columns scaled to one size) are dropped and named; d must agree with them to 10
+///          max(n, p) eps (|d_i| + sum_j |c_ij x_j|), otherwise its column is inconsistent. Results do not depend on
+///          units: powers of two as factors of A and B, of C and D, of a row of C and D, or (if X is unique) of a
+///          column change X and the multipliers by powers of two only.
 template <class T>
 [[nodiscard]] ConstrainedLeastSquares<T> lse(Graph& g, const ExtendedQr<T>& triangle, const HostMatrix<T>& C,
                                              const HostMatrix<T>& D, const OlsOptions& options = {});

@@ -10,7 +10,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// R^-T of a triangle whose columns are near 1: row j of it stands for 2^-exponents[j] times that.
+/// R^-T of a triangle whose columns are near 1; the true row j is 2^-exponents[j] times row j.
 template <class T>
 struct Inverse {
   HostMatrix<T> transposed;
@@ -30,7 +30,7 @@ std::size_t unknown(const std::vector<index_t>& pivots, index_t j) {
   return static_cast<std::size_t>(pivots.empty() ? j : pivots[static_cast<std::size_t>(j)]);
 }
 
-/// Y^T Y.
+/// Returns Y^T Y.
 template <class T>
 HostMatrix<T> gram(Graph& g, const HostMatrix<T>& rows) {
   const index_t k = rows.rows(), n = rows.cols();
@@ -45,7 +45,7 @@ HostMatrix<T> gram(Graph& g, const HostMatrix<T>& rows) {
   return product;
 }
 
-/// L^T, its columns near 1: column i stands for 2^-exponents[i] times that.
+/// Returns L^T with columns near 1; the true column i is 2^-exponents[i] times column i.
 template <class T>
 Inverse<T> transposed(const HostMatrix<T>& L) {
   HostMatrix<T> Y(L.cols(), L.rows());

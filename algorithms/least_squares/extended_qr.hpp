@@ -11,41 +11,45 @@
 
 namespace tesela {
 
-/// What a QR factorization of [A | B], m x (n + r), leaves of it at home: all that a least-squares solution needs.
+/// The parts of a QR factorization of [A | B], m x (n + r), that a least-squares solution needs, in host memory.
 ///
 ///     [A | B] = Q [R  C]   k = min(m, n) rows
-///                 [0  S]   the others
+///                 [0  S]   m - k rows
 template <class T>
 struct ExtendedQr {
   HostMatrix<T> R;                ///< k x n, zeros below its diagonal
   HostMatrix<T> C;                ///< k x r
-  std::vector<T> residual_norms;  ///< ||S e_j||_2 of each of the r columns, without overflow
+  std::vector<T> residual_norms;  ///< ||S e_j||_2 of the r columns, without overflow
 };
 
-/// From A's factorization and a B that holds Q^T B already (factors.apply). B's rows below C stay where they are, for
-/// problems that need S itself. `tile` is how A is cut. Waits for the graph, and throws as Graph::wait does.
+/// Copies the parts from A's factorization and a B that holds Q^T B (factors.apply). B's rows below C keep their
+/// contents S.
+///
+/// tile   tile shape of A.
+/// Waits  for the graph; throws as Graph::wait.
 template <class T>
 [[nodiscard]] ExtendedQr<T> extended_qr(Graph& g, const QrFactorization<T>& factors, TileShape tile,
                                         const TileMatrix<T>& B);
 template <class T>
 [[nodiscard]] ExtendedQr<T> extended_qr(Graph& g, const GivensQr<T>& factors, TileShape tile, const TileMatrix<T>& B);
 
-/// From rows that were appended, k = n whatever their number: rows of zeros where there were fewer. Waits likewise.
+/// Copies the parts from appended rows. k = n; R has zero rows if fewer than n rows were appended. Waits for the
+/// updates.
 template <class T>
 [[nodiscard]] ExtendedQr<T> extended_qr(Graph& g, const QrUpdater<T>& updater);
 
-/// Whether nothing in it is NaN or infinite.
+/// Returns whether all elements are finite.
 template <class T>
 bool all_finite(const ExtendedQr<T>& e);
 
-/// A matrix as its first rows and what is left of the others.
+/// The first rows of a matrix, and the norms of the rest of its columns.
 template <class T>
 struct FirstRows {
   HostMatrix<T> rows;
-  std::vector<T> norms_below;  ///< of each column's remainder
+  std::vector<T> norms_below;  ///< norm of each column below these rows
 };
 
-/// The first k rows of B, 0 <= k <= m. Waits for the tasks that write B, and throws as Tile::read does.
+/// Returns the first k rows of B, 0 <= k <= m. Waits for the tasks that write B; throws as Tile::read.
 template <class T>
 [[nodiscard]] FirstRows<T> first_rows(const TileMatrix<T>& B, index_t k);
 

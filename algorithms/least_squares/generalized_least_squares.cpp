@@ -1,7 +1,7 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
-#include <tesela/algorithms/least_squares/internal/glm_in_units.hpp>
+#include <tesela/algorithms/least_squares/internal/glm_scaled_equations.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
@@ -36,7 +36,7 @@ GeneralizedLeastSquares<T> with(LeastSquares<T> answer, CovariancePath path, dou
   return result;
 }
 
-/// F is diagonal and regular: rows are divided by it.
+/// Solves for a regular diagonal F: divides rows by it.
 template <class T>
 GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
                                    const OlsOptions& options) {
@@ -51,20 +51,20 @@ GeneralizedLeastSquares<T> by_rows(Graph& g, const TileMatrix<T>& A, const TileM
               static_cast<double>(most / least), F.rows());
 }
 
-/// Solves the model b = A x + F u for an F of this rank; `units` is set if the equations were scaled.
+/// Solves the model b = A x + F u for an F of the given rank; `units` is set if the equations were scaled.
 template <class T>
-GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
-                                    index_t rank, const OlsOptions& options,
-                                    const detail::EquationUnits* units = nullptr) {
+GeneralizedLeastSquares<T> solve_by_glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T>& F,
+                                        index_t rank, const OlsOptions& options,
+                                        const detail::EquationUnits* units = nullptr) {
   const index_t m = A.m(), p = F.cols();
   GlmOptions of_model;
   const TileShape wanted = suitable_glm_tiles(g.runtime(), of_model.method, m, A.n(), p).a;
   if (g.runtime().gpus() == 0 &&
-      wanted.mb > A.tile_shape().mb) {  // beside F a copy in the tiles that glm wants is small
+      wanted.mb > A.tile_shape().mb) {  // next to F, a copy of A in the tiles that glm prefers is small
     const TileMatrix<T> a(g.runtime(), m, A.n(), wanted, "A"), b(g.runtime(), m, B.n(), {wanted.mb, B.tile_shape().nb});
     rearrange(g, A, {}, a);
     rearrange(g, B, {}, b);
-    return by_model(g, a, b, F, rank, options, units);
+    return solve_by_glm(g, a, b, F, rank, options, units);
   }
   const TileShape tile{A.tile_shape().mb, std::clamp<index_t>(p, 1, A.tile_shape().nb)};
   const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, p, F.ld(), tile, "F");
@@ -72,7 +72,8 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   of_model.qr = options.qr;
   of_model.multipliers = options.multipliers;
   of_model.keep_spread = options.keep_triangle;
-  const Glm<T> s = units ? detail::glm_in_units(g, A, factor, B, of_model, *units) : glm(g, A, factor, B, of_model);
+  const Glm<T> s =
+      units ? detail::glm_scaled_equations(g, A, factor, B, of_model, *units) : glm(g, A, factor, B, of_model);
   LeastSquares<T> answer;
   answer.X = s.X.clone();
   answer.rank = s.rank;
@@ -82,11 +83,7 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   answer.residual_norms.assign(static_cast<std::size_t>(B.n()), std::numeric_limits<T>::quiet_NaN());
   if (s.X.shape() == Shape{A.n(), B.n()} && s.U.cols() == B.n()) answer.residual_norms = column_norms(s.U);
   answer.degrees_of_freedom = s.rank_b;
-  answer.status = s.status == GlmStatus::ok               ? OlsStatus::ok
-                  : s.status == GlmStatus::rank_deficient ? OlsStatus::rank_deficient
-                  : s.status == GlmStatus::inconsistent   ? OlsStatus::inconsistent
-                  : s.status == GlmStatus::not_finite     ? OlsStatus::not_finite
-                                                          : OlsStatus::inaccurate;
+  answer.status = s.status;
   GeneralizedLeastSquares<T> result = with(std::move(answer), CovariancePath::model, s.condition_b, rank);
   result.U = s.U.clone();
   result.multipliers = s.multipliers.clone();
@@ -97,11 +94,11 @@ GeneralizedLeastSquares<T> by_model(Graph& g, const TileMatrix<T>& A, const Tile
   return result;
 }
 
-/// Solves by F^-1 [A b] if F is well conditioned. `divide` replaces [A b] by it, and returns F's condition and whether
-/// it did.
+/// Solves by F^-1 [A b] if F is well conditioned. `divide` divides [A b] by F and returns F's condition and whether it
+/// did.
 template <class T, class Divide>
-std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                                      const OlsOptions& options, const Divide& divide) {
+std::optional<GeneralizedLeastSquares<T>> solve_by_whitening(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                             const OlsOptions& options, const Divide& divide) {
   const index_t m = A.m(), n = A.n(), r = B.n();
   HostMatrix<T> X(m, n + r);
   if (n > 0) A.copy_to(X.data(), X.ld());
@@ -115,23 +112,23 @@ std::optional<GeneralizedLeastSquares<T>> by_division(Graph& g, const TileMatrix
   return with(ols(g, A, B, options), CovariancePath::whitened, condition, m);
 }
 
-/// Solves by an F of size 1.
+/// Solves for an F of size 1.
 template <class T>
 GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
                                      const OlsOptions& options) {
   const index_t m = A.m();
-  if (F.cols() != m) return by_model(g, A, B, F, F.cols(), options);
+  if (F.cols() != m) return solve_by_glm(g, A, B, F, F.cols(), options);
   if (detail::structure_of(F) == detail::Structure::diagonal) {
     index_t rank = 0;
     for (index_t i = 0; i < m; ++i) rank += std::isfinite(1 / F(i, i)) ? 1 : 0;
-    return rank == m ? by_rows(g, A, B, F, options) : by_model(g, A, B, F, rank, options);
+    return rank == m ? by_rows(g, A, B, F, options) : solve_by_glm(g, A, B, F, rank, options);
   }
-  // Scales rows of F, A and B together: the sizes of F's rows then do not affect its condition, and the sizes of A's
+  // Scale rows of F, A and B together, so that the sizes of F's rows do not affect its condition and the sizes of A's
   // rows show their precision.
   detail::EquationUnits units;
   {
     const auto factor = TileMatrix<T>::map(g.runtime(), F.data(), m, m, F.ld(), {A.tile_shape().mb, m}, "F");
-    units = detail::bring_equations_to_one_size(g, A, factor, B);
+    units = detail::equilibrate_equations(g, A, factor, B);
     g.wait();
     factor.bring_home();
   }
@@ -141,17 +138,17 @@ GeneralizedLeastSquares<T> by_factor(Graph& g, const TileMatrix<T>& A, const Til
     condition = detail::divide_if_well_conditioned(g, detail::structure_of(F), F, X);
     return std::pair(*condition, detail::well_conditioned<T>(m, *condition));
   };
-  if (!units.graded) answer = by_division(g, A, B, options, divide);
+  if (!units.graded) answer = solve_by_whitening(g, A, B, options, divide);
   if (!answer) {
     HostMatrix<T> nothing(m, 0);
     if (!condition) divide(nothing);
-    answer = by_model(g, A, B, F, detail::rank_of_factor(F, *condition), options, &units);
+    answer = solve_by_glm(g, A, B, F, detail::rank_of_factor(F, *condition), options, &units);
   }
-  detail::in_units_of_equations(units.exponents, answer->multipliers, answer->multiplier_exponents);
+  detail::unscale_multipliers(units.exponents, answer->multipliers, answer->multiplier_exponents);
   return std::move(*answer);
 }
 
-/// By S near 1.
+/// Solves for an S near 1.
 template <class T>
 GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> S,
                                          int exponent, const OlsOptions& options) {
@@ -165,11 +162,11 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
   }
   auto factor = detail::factor_covariance(g, "gls_covariance", std::move(S), exponent);
   if (!factor.triangular()) return by_factor(g, A, B, std::move(factor.F), options);
-  std::vector<int> sizes = detail::row_exponents_of(g, A);  // of A's rows, each in units of its standard deviation
+  std::vector<int> sizes = detail::row_exponents_of(g, A);  // sizes of A's rows in units of their standard deviations
   for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] != std::numeric_limits<int>::min()) sizes[i] -= factor.units[i];
   if (!detail::graded<T>(sizes)) {
-    auto answer = by_division(g, A, B, options, [&](HostMatrix<T>& X) {
+    auto answer = solve_by_whitening(g, A, B, options, [&](HostMatrix<T>& X) {
       const bool divided = detail::well_conditioned<T>(m, factor.condition, true);
       if (divided) detail::divide(g, factor, X);
       return std::pair(factor.condition, divided);
@@ -177,10 +174,10 @@ GeneralizedLeastSquares<T> by_covariance(Graph& g, const TileMatrix<T>& A, const
     if (answer) return std::move(*answer);
   }
   HostMatrix<T> F = detail::written_out(std::move(factor));
-  return by_model(g, A, B, F, m, options);
+  return solve_by_glm(g, A, B, F, m, options);
 }
 
-/// From the answer for 2^-exponent F.
+/// Converts the result for 2^-exponent F to the result for F.
 template <class T>
 GeneralizedLeastSquares<T> unscaled(GeneralizedLeastSquares<T> answer, int exponent) {
   for (T& norm : answer.residual_norms) norm = std::ldexp(norm, -exponent);
@@ -192,13 +189,13 @@ GeneralizedLeastSquares<T> unscaled(GeneralizedLeastSquares<T> answer, int expon
 }
 
 template <class T>
-OlsOptions settled(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
-                   const char* name, const OlsOptions& options) {
+OlsOptions resolved_options(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
+                            const char* name, const OlsOptions& options) {
   detail::require_conforming(routine, A, B);
   if (F.rows() != A.m() || F.cols() != A.m())
     throw ArgumentError(routine, name, to_string(F.shape()) + "; A has " + std::to_string(A.m()) + " rows");
   OlsOptions result = options;
-  result.rcond = detail::settled_rcond<T>(routine, options, A.m(), A.n());
+  result.rcond = detail::default_rcond<T>(routine, options, A.m(), A.n());
   return result;
 }
 
@@ -233,7 +230,7 @@ const char* description(CovariancePath path) {
 template <class T>
 GeneralizedLeastSquares<T> gls_factor(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> F,
                                       const OlsOptions& options) {
-  const OlsOptions of_ols = settled("gls_factor", A, B, F, "F", options);
+  const OlsOptions of_ols = resolved_options("gls_factor", A, B, F, "F", options);
   if (!all_finite(F)) return with(detail::not_finite<T>(B.n()), CovariancePath::whitened, 1, A.m());
   const int exponent = largest_exponent(F.size(), F.data());
   scale_all(F, -exponent);
@@ -243,11 +240,11 @@ GeneralizedLeastSquares<T> gls_factor(Graph& g, const TileMatrix<T>& A, const Ti
 template <class T>
 GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, HostMatrix<T> S,
                                           const OlsOptions& options) {
-  const OlsOptions of_ols = settled("gls_covariance", A, B, S, "sigma", options);
+  const OlsOptions of_ols = resolved_options("gls_covariance", A, B, S, "sigma", options);
   const index_t m = A.m();
   if (!all_finite(S)) return with(detail::not_finite<T>(B.n()), CovariancePath::whitened, 1, m);
   int exponent = largest_exponent(S.size(), S.data());
-  exponent -= exponent % 2 != 0 ? 1 : 0;  // its root is a power of two
+  exponent -= exponent % 2 != 0 ? 1 : 0;  // an even exponent, whose root is a power of two
   scale_all(S, -exponent);
   detail::require_symmetric("gls_covariance", S);
   return unscaled(by_covariance(g, A, B, std::move(S), exponent, of_ols), exponent / 2);

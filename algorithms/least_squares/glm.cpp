@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
-#include <tesela/algorithms/least_squares/internal/glm_in_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
+#include <tesela/algorithms/least_squares/internal/glm_scaled_equations.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
 #include <tesela/algorithms/least_squares/internal/graded_rows_of_a.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
@@ -35,7 +35,7 @@ void require_conforming(const TileMatrix<T>& A, const TileMatrix<T>& other, cons
   if (other.shares_tiles(A)) throw ArgumentError("glm", name, "shares tiles with A");
 }
 
-double settled_rcond(const GlmOptions& options, index_t size, double epsilon) {
+double default_rcond(const GlmOptions& options, index_t size, double epsilon) {
   if (!(options.rcond >= 0 && options.rcond < 1))
     throw ArgumentError("glm", "rcond", shortest(options.rcond) + " is not in [0, 1)");
   return options.rcond > 0 ? options.rcond : static_cast<double>(size) * epsilon;
@@ -55,13 +55,13 @@ struct ModelUnits {
 
 /// The rows of Q^T B below A's rank, and the solver for u.
 template <class T, class Factor>
-class LeftRows {
+class RowsBelowRank {
  public:
-  LeftRows(Graph& g, const TileMatrix<T>& B, const detail::Size& size, bool tall, double rcond,
-           const GlmOptions& options, const Factor& factor)
+  RowsBelowRank(Graph& g, const TileMatrix<T>& B, const detail::Size& size, bool tall, double rcond,
+                const GlmOptions& options, const Factor& factor)
       : g_(g), b_(B), size_(size), tall_(tall), rcond_(rcond), options_(options), factor_(factor) {}
 
-  /// Inserts the factorizations of the rows from `rank` on; `full`: whether `rank` is min(m, n).
+  /// Inserts the factorizations of the rows from `rank` on. `full`: whether `rank` is min(m, n).
   void begin(index_t rank, bool full) {
     all_.reset(), rest_.reset(), products_.reset();
     if (size_.graded()) return;
@@ -74,7 +74,7 @@ class LeftRows {
       rest_.emplace(rest_of(rank));
   }
 
-  /// Returns the u of least norm with B2 u = c2; `finite` is false if B2 is not finite.
+  /// Returns the u of least norm with B2 u = c2. Its `finite` is false if B2 is not finite.
   detail::LeastNorm<T> solve(const HostMatrix<T>& c2, index_t rank) {
     const auto multipliers = options_.multipliers;
     used = options_.method == GlmMethod::givens ? GlmMethod::givens : GlmMethod::tiles;
@@ -98,9 +98,9 @@ class LeftRows {
   }
 
   /// Returns the first n rows of Q^T B times orthonormal columns that span the null space of the other rows. `s` is the
-  /// other rows' solution.
+  /// solution for the other rows.
   HostMatrix<T> beyond(index_t n, const detail::LeastNorm<T>& s) const {
-    if (size_.graded()) return detail::graded_beyond(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
+    if (size_.graded()) return detail::graded_null_space_part(first_rows(b_, b_.m()).rows, n, size_.of_columns, rcond_);
     return by_rq_ ? detail::beyond(g_, *all_, n) : rest_->beyond(g_, b_, n, s);
   }
 
@@ -131,23 +131,23 @@ struct Reduced {
   HostMatrix<T> c;  // Q^T b
   index_t rank = 0;
   double condition = 1, cut = 0;
-  bool regular = true;  // R is n x n and of full rank
+  bool regular = true;  // whether R is n x n and of full rank
   HostMatrix<T> R;      // empty if R is kept in its tiles
-  std::optional<detail::KeptR<T>> kept = {};
-  HostMatrix<T> turn = {};                           // of the first rows, if A's rank is deficient
-  std::vector<int> row_exponents = {};               // of R's rows, if A's rows are graded
-  std::vector<index_t> pivots = {};                  // of R's columns, if A's rows are graded
-  int exponent_below = 0;                            // of errors in the rows below, if A's rows are graded
+  std::optional<detail::TileR<T>> kept = {};
+  HostMatrix<T> turn = {};                           // transformation of the first rows if A's rank is deficient
+  std::vector<int> row_exponents = {};               // exponents of R's rows if A's rows are graded
+  std::vector<index_t> pivots = {};                  // order of R's columns if A's rows are graded
+  int exponent_below = 0;                            // exponent of errors in the rows below if A's rows are graded
   std::function<void(HostMatrix<T>&)> apply_q = {};  // X = Q X
 
   bool graded() const { return !row_exponents.empty(); }
   index_t unknown(index_t j) const { return pivots.empty() ? j : pivots[static_cast<std::size_t>(j)]; }
 };
 
-/// The model once it is reduced.
+/// Solves the reduced model.
 template <class T, class Factor>
-Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, Factor>& left, const GlmOptions& options,
-             double rcond, const ModelUnits& units, index_t n) {
+Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, RowsBelowRank<T, Factor>& left,
+             const GlmOptions& options, double rcond, const ModelUnits& units, index_t n) {
   const index_t m = B.m(), rank = reduced.rank, r = reduced.c.cols();
   Glm<T> answer;
   answer.rank = rank;
@@ -161,10 +161,10 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
   answer.rank_b = s.rank;
   answer.condition_b = s.condition;
 
-  // c - B u, of which the first rows are R x and the others should vanish.
+  // e = c - B u: its first rows are R x, the others should vanish.
   HostMatrix<T> e = detail::minus_product(g, c, B, s);
   HostMatrix<T> right = detail::rows_of(e, 0, reduced.kept ? n : reduced.R.rows());
-  if (reduced.turn.rows() > 0) detail::turn_first_rows(right, Op::transpose, reduced.turn);
+  if (reduced.turn.rows() > 0) detail::transform_first_rows(right, Op::transpose, reduced.turn);
   detail::divide_rows(right, reduced.row_exponents);
   HostMatrix<T> triangle = options.keep_spread ? reduced.R.clone() : HostMatrix<T>();
   detail::SolvedTriangle<T> x =
@@ -195,10 +195,10 @@ Glm<T> solve(Graph& g, const TileMatrix<T>& B, Reduced<T> reduced, LeftRows<T, F
       for (index_t i = rank; i < m; ++i) answer.multipliers(i, j) = s.L(i - rank, j);
       answer.multiplier_exponents.push_back(of_c[static_cast<std::size_t>(j)] - 2 * (s.exponent + units.of_b.exponent));
     }
-    if (reduced.turn.rows() > 0) detail::turn_first_rows(answer.multipliers, Op::transpose, reduced.turn);
+    if (reduced.turn.rows() > 0) detail::transform_first_rows(answer.multipliers, Op::transpose, reduced.turn);
     reduced.apply_q(answer.multipliers);
   }
-  if (answer.status == GlmStatus::inconsistent) return answer;
+  if (answer.status == SolveStatus::inconsistent) return answer;
   detail::unscale(x.X, of_c, [&](index_t j) { return x.exponents[static_cast<std::size_t>(j)] + of_column(j); });
   answer.X = detail::with_rows_at(std::move(x.X), reduced.pivots);
   answer.U = s.U.clone();
@@ -215,13 +215,13 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
   const auto of_a = factor(A);
   of_a.apply(g, Side::left, Op::transpose, B);
   of_a.apply(g, Side::left, Op::transpose, b);
-  LeftRows<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
-  left.begin(k0, true);  // nothing waits for the decision on the rank
+  RowsBelowRank<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
+  left.begin(k0, true);  // starts before the rank is decided
 
   Reduced<T> reduced;
   reduced.rank = k0;
   const bool in_place = g.runtime().gpus() > 0 && m >= n && !options.keep_spread;
-  if (in_place) reduced.kept = detail::kept_if_regular(g, of_a, rcond);
+  if (in_place) reduced.kept = detail::resident_r_if_regular(g, of_a, rcond);
   const TileMatrix<T> nothing(g.runtime(), m, 0, A.tile_shape());
   reduced.c = first_rows(b, m).rows;
   if (!reduced.kept) reduced.R = extended_qr(g, of_a, A.tile_shape(), nothing).R;
@@ -237,8 +237,8 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
     reduced.condition = rows.condition;
     reduced.cut = rows.cut;
     if (rows.rank < k0) {
-      detail::turn_first_rows(B, rows.turn);
-      detail::turn_first_rows(reduced.c, Op::none, rows.turn);
+      detail::transform_first_rows(B, rows.turn);
+      detail::transform_first_rows(reduced.c, Op::none, rows.turn);
       reduced.turn = std::move(rows.turn);
       left.begin(rows.rank, false);
     }
@@ -247,7 +247,7 @@ Glm<T> solve_by_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, 
   return solve(g, B, std::move(reduced), left, options, rcond, units, n);
 }
 
-/// Solves a model whose A has rows of these sizes, on the host, with errors as small as each row.
+/// Solves on the host a model whose A has rows of these sizes, with errors relative to each row.
 template <class T, class Factor>
 Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
                     const GlmOptions& options, double rcond, const ModelUnits& units, std::vector<int> sizes,
@@ -255,7 +255,7 @@ Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   const index_t m = A.m(), n = A.n();
   HostMatrix<T> a = first_rows(A, m).rows, f = first_rows(B, m).rows, c = first_rows(b, m).rows;
   if (!all_finite(a) || !all_finite(f) || !all_finite(c)) return detail::glm_not_finite<T>(b.n());
-  // The sizes are from before A's columns were brought into range.
+  // `sizes` belong to A before its columns were brought into range.
   const int shift = largest_exponent(a.size(), a.data()) - *std::ranges::max_element(sizes);
   for (int& size : sizes)
     if (size != std::numeric_limits<int>::min()) size += shift;
@@ -281,34 +281,18 @@ Glm<T> solve_graded(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   reduced.pivots = qr.pivots;
   reduced.exponent_below = qr.exponent_below;
   reduced.apply_q = [&](HostMatrix<T>& X) { of_a.apply(Op::none, X); };
-  LeftRows<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
+  RowsBelowRank<T, Factor> left(g, B, units.of_b, m >= n, rcond, options, factor);
   left.begin(reduced.rank, reduced.regular);
   return solve(g, B, std::move(reduced), left, options, rcond, units, n);
 }
 
 }  // namespace
 
-const char* description(GlmStatus status) {
-  switch (status) {
-    case GlmStatus::ok:
-      return "ok";
-    case GlmStatus::rank_deficient:
-      return "rank deficient";
-    case GlmStatus::inconsistent:
-      return "inconsistent";
-    case GlmStatus::not_finite:
-      return "not finite";
-    case GlmStatus::inaccurate:
-      return "inaccurate";
-  }
-  return "";
-}
-
 std::span<const Named<GlmMethod>> glm_methods() {
   static constexpr std::array<Named<GlmMethod>, 4> all{{
-      {GlmMethod::seminormal, "seminormal", "QR of A; products of what it leaves of B, corrected; else as tiles"},
-      {GlmMethod::tiles, "tiles", "QR over tiles of A, then of the rows of Q'B that A leaves"},
-      {GlmMethod::gqr, "gqr", "the published way: generalized QR, all of Q'BV"},
+      {GlmMethod::seminormal, "seminormal", "QR of A, then corrected seminormal equations; else as tiles"},
+      {GlmMethod::tiles, "tiles", "QR over tiles of A, then of the rows of Q'B below A's rank"},
+      {GlmMethod::gqr, "gqr", "the published method: generalized QR, all of Q'BV"},
       {GlmMethod::givens, "givens", "as tiles, by plane rotations"},
   }};
   return all;
@@ -317,22 +301,22 @@ std::span<const Named<GlmMethod>> glm_methods() {
 GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p) {
   TileShape a = suitable_qr_tile(runtime, m, n);
   const auto gpus = static_cast<index_t>(runtime.gpus());
-  // Products take rows of B that stand in one tile a column.
+  // SeminormalRows requires B in one tile row.
   const bool by_products = method == GlmMethod::seminormal && gpus == 0 && p >= m - n;
   if (method == GlmMethod::givens || by_products) a.mb = std::max<index_t>(m, 1);
   if (gpus == 0) return {a, {a.mb, suitable_qr_tile(runtime, m, p).nb}};
-  // On a GPU B is only multiplied: a few wide tiles for each.
+  // On a GPU B is only multiplied: a few wide tiles per GPU suffice.
   index_t nb = 256;
   while (nb < 2048 && 8 * nb * gpus <= p) nb *= 2;
   return {a, {a.mb, nb}};
 }
 
 template <class T>
-Glm<T> detail::glm_in_units(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
-                            const GlmOptions& options, const EquationUnits& equations) {
+Glm<T> detail::glm_scaled_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                                    const GlmOptions& options, const EquationUnits& equations) {
   const double rcond =
-      tesela::settled_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
-  const ModelUnits units{bring_columns_into_range(g, A), bring_columns_into_range(g, b), bring_into_range(g, B)};
+      tesela::default_rcond(options, std::max({A.m(), A.n(), B.n()}), std::numeric_limits<T>::epsilon());
+  const ModelUnits units{scale_columns_into_range(g, A), scale_columns_into_range(g, b), scale_into_range(g, B)};
   const auto by = [&](const auto& factor) {
     return equations.graded ? solve_graded(g, A, B, b, options, rcond, units, equations.sizes, factor)
                             : solve_by_tiles(g, A, B, b, options, rcond, units, factor);
@@ -356,10 +340,10 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   require_conforming(A, B, "B");
   require_conforming(A, b, "b");
   if (b.shares_tiles(B)) throw ArgumentError("glm", "b", "shares tiles with B");
-  settled_rcond(options, 1, std::numeric_limits<T>::epsilon());  // throws before anything is overwritten
-  const detail::EquationUnits equations = detail::bring_equations_to_one_size(g, A, B, b);
-  Glm<T> answer = detail::glm_in_units(g, A, B, b, options, equations);
-  detail::in_units_of_equations(equations.exponents, answer.multipliers, answer.multiplier_exponents);
+  default_rcond(options, 1, std::numeric_limits<T>::epsilon());  // throws before a matrix is overwritten
+  const detail::EquationUnits equations = detail::equilibrate_equations(g, A, B, b);
+  Glm<T> answer = detail::glm_scaled_equations(g, A, B, b, options, equations);
+  detail::unscale_multipliers(equations.exponents, answer.multipliers, answer.multiplier_exponents);
   return answer;
 }
 
@@ -368,9 +352,9 @@ template Glm<float> glm(Graph&, const TileMatrix<float>&, const TileMatrix<float
 template Glm<double> glm(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TileMatrix<double>&,
                          const GlmOptions&);
 
-template Glm<float> detail::glm_in_units(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                         const TileMatrix<float>&, const GlmOptions&, const EquationUnits&);
-template Glm<double> detail::glm_in_units(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                          const TileMatrix<double>&, const GlmOptions&, const EquationUnits&);
+template Glm<float> detail::glm_scaled_equations(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
+                                                 const TileMatrix<float>&, const GlmOptions&, const EquationUnits&);
+template Glm<double> detail::glm_scaled_equations(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
+                                                  const TileMatrix<double>&, const GlmOptions&, const EquationUnits&);
 
 }  // namespace tesela

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/named.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -13,97 +14,96 @@
 
 namespace tesela {
 
+/// How glm computes u.
 enum class GlmMethod : std::uint8_t {
-  seminormal,  ///< qr of A; of the rows of Q^T B that A leaves products alone, where these are well conditioned
-  tiles,       ///< qr of A, then only the rows of Q^T B that A leaves
-  gqr,         ///< the published way: all of the generalized QR factorization
-  givens,      ///< as tiles, by plane rotations
+  /// QR of A, then corrected seminormal equations for u if B2 is well conditioned, else as `tiles`. Fastest; the
+  /// default.
+  seminormal,
+  tiles,   ///< QR of A, then QR of the rows of Q^T B below A's rank
+  gqr,     ///< the published method: the complete generalized QR factorization
+  givens,  ///< as `tiles`, by plane rotations
 };
 
-/// All of them, as `tesela glm --method` names them.
+/// Returns the methods with the names that `tesela glm --method` accepts.
 std::span<const Named<GlmMethod>> glm_methods();
 
+/// Options of glm.
 struct GlmOptions {
   GlmMethod method = GlmMethod::seminormal;
-  /// What counts as zero: singular values of A, its columns scaled to unit norm, up to rcond times the largest; those
-  /// of the rows of Q^T B that A leaves up to rcond ||B||_F. 0 means max(m, n, p) eps.
+  /// Threshold for zero: singular values of A (columns scaled to unit norm) up to rcond times the largest, and of B2 up
+  /// to rcond ||B||_F. 0 selects max(m, n, p) eps.
   double rcond = 0;
-  QrOptions qr = {};                      ///< of all but givens
-  GivensOptions givens = {};              ///< of givens
-  std::vector<index_t> column_ends = {};  ///< of A: as QrOptions::ends
-  TileShape tile = {0, 0};                ///< of B's part, transposed, which is factored; 0 x 0: what suits the workers
-  bool multipliers = false;               ///< whether they are wanted
-  bool keep_spread = false;               ///< for covariance()
+  QrOptions qr = {};                      ///< for all methods except givens
+  GivensOptions givens = {};              ///< for givens
+  std::vector<index_t> column_ends = {};  ///< staircase of A: as QrOptions::ends
+  TileShape tile = {0, 0};                ///< tile shape of the factored part of B, transposed; 0 x 0 selects it
+  bool multipliers = false;               ///< whether to compute multipliers
+  bool keep_spread = false;               ///< whether to keep the spread, for covariance()
 };
 
-enum class GlmStatus : std::uint8_t {
-  ok,              ///< A has rank min(m, n)
-  rank_deficient,  ///< A has a smaller rank: X is of least norm
-  inconsistent,    ///< no x and u fulfil b = A x + B u: there is no X
-  not_finite,      ///< NaN or an infinity in the data, or an overflow: there is no X
-  inaccurate,      ///< backward_error is above its bound
-};
-
-/// What `tesela glm` and its JSON call the status: "ok", "rank deficient", "inconsistent", "not finite", "inaccurate".
-const char* description(GlmStatus status);
-
+/// Result of glm.
 template <class T>
-struct Glm {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 when a right-hand side is inconsistent or not finite
-  HostMatrix<T> U;  ///< p x r, likewise
-  /// Of each right-hand side, m x r if asked for: A^T lambda = 0 and B^T lambda = u, lambda = 2^exponent times the
-  /// column here.
+struct Glm : Solution<T> {
+  HostMatrix<T> U;  ///< p x r; 0 x 0 as X
+  /// Multipliers, m x r, on request: A^T lambda = 0 and B^T lambda = u, where lambda_k = 2^multiplier_exponents[k]
+  /// times column k.
   HostMatrix<T> multipliers;
   std::vector<int> multiplier_exponents;
-  /// If asked for, where A has rank n: L = R^-1 B1 Q', n x (p - rank_b), where Q' has orthonormal columns that span the
-  /// null space of B2 (R^-1 S11 by gqr). L L^T is x's covariance for a u of variance 1, whatever B's rank.
+  /// On request, if A has rank n: L = R^-1 B1 Q', n x (p - rank_b), where the orthonormal columns of Q' span the null
+  /// space of B2 (R^-1 S11 by gqr). L L^T is the covariance of x for a u of variance 1, whatever the rank of B.
   HostMatrix<T> spread;
 
-  GlmStatus status = GlmStatus::ok;  ///< the worst of all columns
-  std::vector<bool> consistent;      ///< each right-hand side
-  std::vector<double> distances;     ///< of each from what A x + B u can be; below its tolerance where consistent
-  /// max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||), with sum_j ||b_j|| |u_j| for ||B2|| ||u|| where B's
-  /// columns differ in size; an rcond that was given adds what it cut.
+  std::vector<bool> consistent;  ///< whether each right-hand side is consistent
+  /// Distance of each right-hand side from the range of [A B]; below its tolerance if consistent.
+  std::vector<double> distances;
+  /// Tolerances max(m, p) eps (sum_j ||a_j|| |x_j| + ||B2|| ||u|| + ||b||). If B's columns differ in size, sum_j
+  /// ||b_j|| |u_j| replaces ||B2|| ||u||. A given rcond adds the norm that it cut.
   std::vector<double> tolerances;
-  index_t rank = 0, rank_b = 0;  ///< of A, and of B2, the m - rank rows of Q^T B that A leaves
-  double condition = 1,
-         condition_b = 1;  ///< of A with columns, and of B2 with rows, of unit norm: estimates, or as ols
-  /// ||b - A x - B u|| measured on the factored problem, over what the tolerance is made of.
+  index_t rank_b = 0;      ///< rank of B2, the last m - rank rows of Q^T B
+  double condition_b = 1;  ///< condition of B2 with rows of unit norm: an estimate, or as in ols
+  /// ||b - A x - B u||, measured on the factored problem, relative to the sum in `tolerances`.
   Measured backward_error = {};
-  bool original_units = true;         ///< as in LeastSquares
-  GlmMethod used = GlmMethod::tiles;  ///< where the one asked for does not suit the problem, another
+  GlmMethod used = GlmMethod::tiles;  ///< the method used; another one than requested if that does not suit the problem
 };
 
-/// The general Gauss-Markov linear model, LAPACK ggglm: min ||u||_2 subject to b = A x + B u for each column b of the
-/// right-hand sides, A m x n and B m x p, any m, n and p. With A = Q [R; 0], Q^T B = [B1; B2] and Q^T b = [c1; c2], u
-/// is the solution of least norm of B2 u = c2, and R x = c1 - B1 u. Where cond(B2) is below 3000 (in single precision
-/// below 290) and Q^T B is one row of tiles, u = B2^T w with B2 B2^T w = c2 by Cholesky, corrected until what is left
-/// of c2 is rounding; elsewhere, and by tiles, u comes from QR of B2^T. (gqr: Q^T B V = S, v = V^T u is zero but for
-/// its last m - n elements v2, S22 v2 = c2, R x = c1 - S12 v2.)
+/// Solves the general Gauss-Markov linear model: min ||u||_2 subject to b = A x + B u, for each right-hand side b
+/// (LAPACK ggglm, for any m, n, p and ranks).
 ///
-/// A's rank is decided first, on columns scaled to unit norm: of rank k, B2 has m - k rows, and x is of least norm.
-/// Where B2 has not full row rank (p < m - k, or B B^T singular), c2 lies in its range to the tolerance or the status
-/// is inconsistent. Where norms of B's columns differ by more than 2^6, B2's rank is that of columns of one size, and
-/// each column has errors of its own size; this part runs on the host. Powers of two as factors of A, B or b are those
-/// of X and U, and change nothing else.
+/// A, B, b  m x n, m x p and m x r with equal tile rows (one tile row for givens); overwritten.
+/// Returns  X, U, ranks, conditions, distances and the measured backward error; `status` reports whether X exists
+///          and is accurate.
+/// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
+/// Waits    for the graph.
+/// Method   A = Q [R; 0], Q^T B = [B1; B2], Q^T b = [c1; c2]; u is the solution of least norm of B2 u = c2, and R x =
+///          c1 - B1 u. Source: Paige, "Fast numerically stable computations for generalized linear least squares
+///          problems" (1979); Anderson, Bai and Dongarra (1992).
 ///
-/// If the sizes of B's rows differ by more than 2^13, in single precision 2^6, equations (rows of A, B and b) are first
-/// divided by the sizes of B's rows; distances and tolerances are in these units. If A's rows then differ as much,
-/// equations are known to very different precisions: A is factored on the host, rows sorted by size and columns pivoted
-/// (Cox and Higham 1998), each equation has errors as small as itself, and A's rank is the rank of A with its rows
-/// scaled to one size.
+/// How u is computed:
+/// - If cond(B2) < 3000 (single precision: 290) and Q^T B is one tile row, `seminormal` uses u = B2^T w with B2 B2^T w
+///   = c2 by Cholesky, and corrects u until the residual of c2 is rounding.
+/// - Otherwise, and by `tiles`, u comes from QR of B2^T.
+/// - `gqr`: Q^T B V = S; v = V^T u is zero except for its last m - n elements v2; S22 v2 = c2, R x = c1 - S12 v2.
 ///
-/// Inserts into the graph and waits for it. A, B and b are overwritten; their tile rows are the same. For givens these
-/// have one tile row. Throws ArgumentError otherwise, and as Graph::wait does. Source: Paige, "Fast numerically stable
-/// computations for generalized linear least squares problems" (1979); Anderson, Bai and Dongarra (1992).
+/// Ranks and scaling:
+/// - The rank k of A is decided on columns scaled to unit norm. B2 has m - k rows, and x has the least norm.
+/// - If B2 does not have full row rank (p < m - k, or B B^T is singular), the status is inconsistent unless c2 lies in
+///   the range of B2 to the tolerance.
+/// - If norms of B's columns differ by more than 2^6, the rank of B2 is decided on columns of one size, and errors are
+///   relative to each column. This part runs on the host.
+/// - If the sizes of B's rows differ by more than 2^13 (single precision: 2^6), equations (rows of A, B and b) are
+///   first divided by the sizes of B's rows; distances and tolerances are in these units. If A's rows then differ as
+///   much, A is factored on the host with rows sorted by size and columns pivoted (Cox and Higham 1998): errors are
+///   relative to each equation, and A's rank is decided on rows of one size.
+/// - Powers of two as factors of A, B or b change X and U by powers of two only.
 template <class T>
 [[nodiscard]] Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
                          const GlmOptions& options = {});
 
-/// How A and B are best cut.
+/// Tile shapes of A and B.
 struct GlmTiles {
   TileShape a, b;
 };
+/// Returns the tile shapes for a method and a problem with m x n A and m x p B.
 GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p);
 
 }  // namespace tesela

@@ -20,7 +20,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// What use() makes of A's factorization by the method.
+/// Factors A by the method and returns use(factors).
 template <class T, class F>
 auto with_factors(Graph& g, const TileMatrix<T>& A, OlsOptions options, F use) {
   options.givens.ends = options.qr.ends = options.column_ends;
@@ -28,27 +28,28 @@ auto with_factors(Graph& g, const TileMatrix<T>& A, OlsOptions options, F use) {
   return use(qr(g, A, options.qr));
 }
 
-/// m >= n.
+/// Solves for m >= n.
 template <class T>
 LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options,
                            double rcond) {
   return with_factors(g, A, options, [&](const auto& factors) {
     factors.apply(g, Side::left, Op::transpose, B);
     if (options.method != OlsMethod::givens && !options.keep_triangle)
-      if (auto solved = detail::ols_in_place(g, A, B, rcond)) return std::move(*solved);
+      if (auto solved = detail::ols_on_device(g, A, B, rcond)) return std::move(*solved);
     return detail::ols_from_r(g, extended_qr(g, factors, A.tile_shape(), B), {A.m(), A.n()}, options);
   });
 }
 
-/// The solution of least norm of A x = c from A^T = Q R, R of size 1 by a power of two: A = 2^exponent (Q R)^T.
+/// The solution of least norm of A x = c from A^T = Q R, with R scaled to size 1 by a power of two: A = 2^exponent (Q
+/// R)^T.
 template <class T, class Factors>
 struct LeastNorm {
   Graph& g;
-  const Factors& factors;  // of A^T
+  const Factors& factors;  // factors of A^T
   const TileMatrix<T>& A;
   const HostMatrix<T>& R;
   int exponent;
-  index_t nb;  // of right-hand sides
+  index_t nb;  // right-hand sides per tile
 
   TileMatrix<T> on_tiles(const HostMatrix<T>& x, index_t mb, const char* name) const {
     return TileMatrix<T>::map(g.runtime(), x.data(), x.rows(), x.cols(), x.rows(), {mb, nb}, name);
@@ -58,7 +59,7 @@ struct LeastNorm {
     return x;
   }
 
-  /// Q [R^-T C; 0].
+  /// Returns Q [R^-T C; 0].
   HostMatrix<T> solution(HostMatrix<T> C) const {
     triangular_solve(g, Op::transpose, R, C);
     HostMatrix<T> X = HostMatrix<T>::zeros(A.n(), C.cols());
@@ -71,7 +72,8 @@ struct LeastNorm {
     return X;
   }
 
-  /// C - (Q R)^T X = C - 2^-exponent A X. X takes half of the exponent and C the other: so all stay in range.
+  /// Returns C - (Q R)^T X = C - 2^-exponent A X. X is scaled by half of the exponent and C by the other half, so that
+  /// all numbers stay in range.
   HostMatrix<T> rest(const HostMatrix<T>& C, const HostMatrix<T>& X) const {
     const int half = exponent / 2;
     HostMatrix<T> left = scaled(C.clone(), exponent - half);
@@ -84,7 +86,7 @@ struct LeastNorm {
   }
 };
 
-/// The largest of ||a_k|| / ||b_k||, over columns; zero columns of a count as 0.
+/// Returns the largest ||a_k|| / ||b_k|| of all columns; zero columns of a count as 0.
 template <class T>
 double largest_ratio(const HostMatrix<T>& a, const std::vector<double>& sizes) {
   const std::vector<T> norms = column_norms(a);
@@ -94,8 +96,8 @@ double largest_ratio(const HostMatrix<T>& a, const std::vector<double>& sizes) {
   return most;
 }
 
-/// The solution of least norm X = Q [R^-T B; 0] from the factors of A^T, which is cut into `tile`; nothing where R is
-/// not clearly regular. A and B are not changed.
+/// Returns the solution of least norm X = Q [R^-T B; 0] from the factors of A^T, which has tiles `tile`; nothing if R
+/// is not clearly regular. A and B are not changed.
 template <class T>
 std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, TileShape tile, const TileMatrix<T>& A,
                                                 const TileMatrix<T>& B, double rcond) {
@@ -103,8 +105,8 @@ std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, T
   ExtendedQr<T> e = extended_qr(g, factors, tile, B);
   if (!all_finite(e)) return detail::not_finite<T>(r);
   LeastSquares<T> result;
-  // Rows are not scaled here. A well conditioned A has columns that are as well conditioned when scaled, to a factor
-  // of sqrt(n): so this agrees with the rank of scaled columns, which is looked at when this one is in doubt.
+  // Rows are not scaled here. If A is well conditioned, so is A with scaled columns, up to a factor sqrt(n). The
+  // decision therefore agrees with the rank of scaled columns, which is computed in doubtful cases.
   result.condition = triangle_condition(e.R, false);
   if (!detail::clearly_regular(result.condition * std::sqrt(static_cast<double>(n)), rcond)) return std::nullopt;
   result.rank = m;
@@ -117,8 +119,8 @@ std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, T
 
   result.X = least.solution(e.C.clone());
   HostMatrix<T> rest = least.rest(e.C, result.X);
-  // X solves a problem within rounding of the given one. Where A is badly conditioned, because its columns are of very
-  // different size perhaps, ||A X - B|| may yet be far above rounding: then the rest is solved for, too.
+  // X solves a problem within rounding of the given one. If A is badly conditioned (for example because its columns
+  // differ in size), ||A X - B|| may still be far above rounding; then the residual is solved for.
   const std::vector<T> norms = column_norms(e.C);
   const std::vector<double> sizes(norms.begin(), norms.end());
   const double rounding = std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
@@ -136,7 +138,7 @@ std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, T
     largest[static_cast<std::size_t>(k)] += size * euclidean_norm(n, result.X.data() + k * n);
   result.backward_error =
       ols_error<T>({.equation_error = all_finite(rest) ? largest_ratio(rest, largest) : NAN}, {m, n}, m, 0);
-  if (!result.backward_error.good()) result.status = OlsStatus::inaccurate;
+  if (!result.backward_error.good()) result.status = SolveStatus::inaccurate;
   result.residual_norms = column_norms(rest);
   for (std::size_t k = 0; k < of_c.size(); ++k)
     result.residual_norms[k] = std::ldexp(result.residual_norms[k], of_c[k]);
@@ -145,12 +147,12 @@ std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, T
   return result;
 }
 
-/// m < n.
+/// Solves for m < n.
 template <class T>
 LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options,
                            double rcond) {
   const index_t m = A.m(), n = A.n();
-  const TileShape cut{A.tile_shape().nb, A.tile_shape().mb};  // of A^T
+  const TileShape cut{A.tile_shape().nb, A.tile_shape().mb};  // tiles of A^T
   const TileMatrix<T> transposed(g.runtime(), n, m, cut, "At");
   for (index_t i = 0; i < A.mt(); ++i)
     for (index_t j = 0; j < A.nt(); ++j) g.insert<Transpose<T>>({}, A(i, j), transposed(j, i));
@@ -168,25 +170,9 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
 
 }  // namespace
 
-const char* description(OlsStatus status) {
-  switch (status) {
-    case OlsStatus::ok:
-      return "ok";
-    case OlsStatus::rank_deficient:
-      return "rank deficient";
-    case OlsStatus::not_finite:
-      return "not finite";
-    case OlsStatus::inaccurate:
-      return "inaccurate";
-    case OlsStatus::inconsistent:
-      return "inconsistent";
-  }
-  return "";
-}
-
 template <class T>
 Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, index_t rank, double cut) {
-  // See docs/least-squares.md for where this comes from.
+  // docs/least-squares.md derives these bounds.
   const double rounding = rounding_bound<T>(std::max(a.rows, a.cols));
   if (rank == a.cols) return {errors.column_error, rounding};
   if (rank == a.rows) return {errors.equation_error, rounding};
@@ -195,10 +181,10 @@ Measured ols_error(const typename NormalResidual<T>::Result& errors, Shape a, in
 
 std::span<const Named<OlsMethod>> ols_methods() {
   static constexpr std::array<Named<OlsMethod>, 4> all{{
-      {OlsMethod::automatic, "auto", "by shape"},
+      {OlsMethod::automatic, "auto", "selected by shape"},
       {OlsMethod::tiles, "tiles", "QR over tiles"},
       {OlsMethod::tall_skinny, "tall-skinny", "one pass; a .npy file of A is streamed"},
-      {OlsMethod::givens, "givens", "plane rotations in sequence"},
+      {OlsMethod::givens, "givens", "plane rotations, one after another"},
   }};
   return all;
 }
@@ -219,7 +205,7 @@ TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m,
             std::max<index_t>(n, 1)};
   TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
   if (method == OlsMethod::givens) return possible_ols_tile(method, {tile.nb, tile.nb}, m, n);
-  // Few and tall ones, where there are rows enough: fewer rows of tiles are joined.
+  // Few tall tiles if there are enough rows: fewer tile rows are joined.
   if (runtime.gpus() == 0 && std::max(m, n) >= 16 * std::min(m, n))
     tile = {std::clamp<index_t>(std::max(m, n) / (4 * workers), tile.nb, 2048), std::min<index_t>(tile.nb, 128)};
   return m < n ? TileShape{tile.nb, tile.mb} : tile;
@@ -265,7 +251,7 @@ ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
 
 namespace {
 
-/// Some rows of A, cut into tiles. Several ranks have some of these each, and read those.
+/// A block of rows of A, cut into tiles. With several ranks each rank owns and reads some of the tiles.
 template <class T>
 class RowGroup {
  public:
@@ -277,7 +263,7 @@ class RowGroup {
                                    : TileMatrix<T>(runtime, shape.rows, shape.cols, cut, "rows")) {}
   const TileMatrix<T>& tiles() const { return tiles_; }
 
-  /// Writing to a tile waits for the task that reads it.
+  /// Reads rows into the tiles. Writing to a tile waits for the task that reads it.
   void read(const MatrixRows<T>& A, index_t first) {
     if (!tiles_.mapped())
       return tiles_.for_each_tile([&](const Tile<T>& t, index_t row, index_t) { A.read(first + row, t.write()); });
@@ -290,7 +276,7 @@ class RowGroup {
 
  private:
   BlockCyclic part_;
-  HostMatrix<T> memory_;  // which the tiles must not outlive
+  HostMatrix<T> memory_;  // must outlive the tiles
   TileMatrix<T> tiles_;
 };
 
@@ -306,7 +292,7 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
   const auto d = TileMatrix<T>::map(g.runtime(), D.data(), D.rows(), D.cols(), D.ld(), {rows, 1}, "D");
   std::vector<QrUpdater<T>> updaters;
   for (index_t k = 0; k < std::max<index_t>(D.cols(), 1); ++k) updaters.emplace_back(g.runtime(), n, r);
-  // A group of tiles for all workers is read while they are busy with the other one.
+  // One group has a tile for each worker; it is read while the workers process the other group.
   const index_t together = least_workers(g.runtime()) * g.runtime().grid()[0];
   std::vector<RowGroup<T>> groups;
   for (index_t group = 0; group * together * rows < m; ++group) {
@@ -346,7 +332,7 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   detail::require_conforming("ols", A, B);
   const index_t m = A.m(), n = A.n(), r = B.n();
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("ols", options, m, n);
+  settled.rcond = detail::default_rcond<T>("ols", options, m, n);
   if (m == 0 || n == 0) return detail::solve_empty(B, n);
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
   if (settled.method == OlsMethod::tall_skinny)
@@ -362,7 +348,7 @@ LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   const index_t m = A.m(), n = A.n(), r = B.cols();
   if (B.rows() != m) throw ArgumentError("ols", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("ols", options, m, n);
+  settled.rcond = detail::default_rcond<T>("ols", options, m, n);
   if (options.rows < 0) throw ArgumentError("ols", "rows", std::to_string(options.rows) + " is negative");
   if (m == 0 || n == 0) {
     const TileShape whole{std::max<index_t>(m, 1), std::max<index_t>(r, 1)};

@@ -4,114 +4,112 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/named.hpp>
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 namespace tesela {
 
-/// How [A | B] becomes [R | Q^T B].
+/// How ols reduces [A | B] to [R | Q^T B].
 enum class OlsMethod : std::uint8_t {
-  automatic,    ///< tall_skinny for m >= 16 (n + r) with n + r <= 32, else tiles
-  tiles,        ///< qr
-  tall_skinny,  ///< QrUpdater: one pass over A and B, which are only read
-  givens,       ///< givens_qr
+  automatic,    ///< tall_skinny if m >= 16 (n + r) and n + r <= 32, otherwise tiles
+  tiles,        ///< qr: for general matrices
+  tall_skinny,  ///< QrUpdater, in one pass over A and B, which are only read: for many rows and few columns
+  givens,       ///< givens_qr: for banded and staircase matrices
 };
 
-/// All of them, `auto` first. (givens has three methods of its own: givens_methods().)
+/// Returns the methods with their names, `auto` first. givens itself has three methods: givens_methods().
 std::span<const Named<OlsMethod>> ols_methods();
 
+/// Options of ols, wls, lse and generalized least squares.
 struct OlsOptions {
   OlsMethod method = OlsMethod::automatic;
-  /// The rank is the number of singular values of A, its columns scaled to unit norm, above rcond times the largest
-  /// one; 0 means max(m, n) eps.
+  /// The rank is the number of singular values of A, its columns scaled to unit norm, above rcond times the largest. 0
+  /// selects max(m, n) eps.
   double rcond = 0;
-  QrOptions qr = {};                      ///< of tiles
-  GivensOptions givens = {};              ///< of givens
-  std::vector<index_t> column_ends = {};  ///< of an A with m >= n: as QrOptions::ends, for tiles and givens
-  index_t rows = 0;                       ///< read from a file at a time by each worker; 0: about 16 MB
-  bool keep_triangle = false;             ///< leave R at home, for covariance()
-  bool multipliers = false;  ///< of generalized least squares that goes to the model: whether they are wanted
+  QrOptions qr = {};                      ///< for tiles
+  GivensOptions givens = {};              ///< for givens
+  std::vector<index_t> column_ends = {};  ///< staircase of an A with m >= n, for tiles and givens: as QrOptions::ends
+  index_t rows = 0;                       ///< rows per block that each worker reads from a file; 0 selects about 16 MB
+  bool keep_triangle = false;             ///< whether to return R in host memory, for covariance()
+  bool multipliers = false;  ///< whether to compute multipliers, for generalized least squares on the path `model`
 };
 
-enum class OlsStatus : std::uint8_t {
-  ok,              ///< full rank
-  rank_deficient,  ///< rank < min(m, n): X is the solution of least norm
-  not_finite,      ///< NaN or an infinity in A or B, or an overflow: there is no X
-  inaccurate,      ///< backward_error is above its bound
-  inconsistent,    ///< of generalized least squares with a singular covariance: no x is possible
-};
-
-/// What `tesela ols` and its JSON call the status: "ok", "rank deficient", "not finite", "inaccurate", "inconsistent".
-const char* description(OlsStatus status);
-
+/// Result of ols, wls and generalized least squares. If `condition` is far from 1 / rcond, it is an estimate in the
+/// 1-norm: of A with its columns scaled to unit norm if m >= n, of A itself if m < n. Otherwise it is the ratio of the
+/// largest to the smallest singular value of A with its columns scaled, which exceeds 1 / rcond exactly if the rank is
+/// deficient. It is infinite for an exactly singular R. X has the least ||D x||_2 instead of ||x||_2 if A's column
+/// norms D differ too much for the least ||x||_2 (see minimum_norm).
 template <class T>
-struct LeastSquares {
-  HostMatrix<T> X;  ///< n x r; 0 x 0 when not finite
-  OlsStatus status = OlsStatus::ok;
-  index_t rank = 0;  ///< numerical
-  /// The condition number by which the rank was decided. An estimate in the 1-norm, of A with its columns scaled to
-  /// unit norm for m >= n, of A as it is for m < n, where that is far from 1 / rcond. Otherwise the ratio of the
-  /// largest to the smallest singular value of A with its columns scaled: above 1 / rcond exactly when the rank is
-  /// deficient. Infinite for an exactly singular R; NaN when not finite.
-  double condition = 1;
-  /// What was measured of X without A, which is gone: how well it solves the problem that the factorization left, min
-  /// ||R x - Q^T b||_2 (judged by ols_error); on A itself for m < n and full rank. The factorization itself is backward
-  /// stable; `tesela ols` measures the whole, on A. NaN when not finite.
+struct LeastSquares : Solution<T> {
+  /// Measured error of X in the factored problem min ||R x - Q^T b||_2 (bounded by ols_error); on A itself if m < n and
+  /// the rank is full. The factorization is backward stable; `tesela ols` measures the error on the original A. NaN if
+  /// not finite.
   Measured backward_error = {};
-  double cut = 0;  ///< for a deficient rank: by how much of its norm a column of A was changed at most
+  double cut = 0;  ///< for a deficient rank: the largest change of a column of A, relative to its norm
   std::vector<T>
-      residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B, or measured (m < n, full rank); NaN when not finite
-  /// Of solutions that are not unique (rank < n) X has the least ||x||_2; if false, the least ||D x||_2, where D holds
-  /// A's column norms, which differ so much that the other cannot be computed (see minimum_norm).
-  bool original_units = true;
-  /// If it was asked for and the rank is n: R with R^T R = A^T A, of the columns in the order of `pivots` (empty: as
-  /// they are).
+      residual_norms;  ///< ||A x_k - b_k||_2, from Q^T B, or measured if m < n and the rank is full; NaN if not finite
+  /// On request, if the rank is n: R with R^T R = A^T A, its columns in the order of `pivots` (empty: the original
+  /// order).
   HostMatrix<T> triangle = {};
   std::vector<index_t> pivots = {};
-  index_t degrees_of_freedom = 0;  ///< rows that count less the rank
+  index_t degrees_of_freedom = 0;  ///< number of rows that count minus the rank
 };
 
-/// Ordinary least squares, LAPACK gels and, when A is rank deficient, gelsy: X = argmin ||A X - B||_2 column by column,
-/// for any m x n A and m x r B. m >= n: extended QR, X = R^-1 (Q^T B). m < n: the solution of least norm, X = Q R^-T B
-/// with A^T = Q R, corrected once or twice where the equations do not yet hold to rounding. The rank is decided on
-/// columns scaled to unit norm, so that a change of units never changes it; when the condition estimate comes near 1 /
-/// rcond, the singular values of R decide, and R is factored again with column pivoting (minimum_norm). Powers of two
-/// as factors of A or B are those of X and of nothing else.
+/// Solves the ordinary least-squares problem X = argmin ||A X - B||_2, column by column, for any m x n A (LAPACK gels,
+/// or gelsy if A is rank deficient).
 ///
-/// Inserts into the graph and waits for it. A and B are overwritten (but for tall_skinny). B's tile rows are A's; A is
-/// cut as suits the method: any way for tiles, rows whole or not for tall_skinny, one tile row (m >= n) or one tile
-/// column (m < n) for givens. Throws ArgumentError otherwise, and as Graph::wait does.
+/// A        m x n; overwritten, except by tall_skinny. Any tiles for `tiles` and `tall_skinny`; one tile row (m >= n)
+///          or one tile column (m < n) for givens.
+/// B        m x r, its tile rows equal to A's; overwritten, except by tall_skinny.
+/// Returns  X, rank, condition and the measured backward error; `status` reports whether X exists and is accurate.
+/// Throws   ArgumentError if shapes or tiles do not conform; as Graph::wait.
+/// Waits    for the graph.
+/// Method   m >= n: extended QR, X = R^-1 (Q^T B). m < n: the solution of least norm X = Q R^-T B with A^T = Q R,
+///          corrected once or twice if the equations do not hold to rounding. The rank is decided on columns scaled to
+///          unit norm, so that it does not depend on units. If the condition estimate comes near 1 / rcond, the
+///          singular values of R decide, and R is factored again with column pivoting (minimum_norm). Powers of two as
+///          factors of A or B change X by powers of two only.
 template <class T>
 [[nodiscard]] LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                   const OlsOptions& options = {});
 
-/// The same by tall_skinny for an A in a file, which may be larger than memory: read once, some rows at a time. B is
-/// m x r. Throws ArgumentError when its rows are not A's, FileError as MatrixRows::read.
+/// Solves the problem by tall_skinny for an A in a file, which may be larger than memory: A is read once, a block of
+/// rows at a time. B is m x r. Throws ArgumentError if A and B differ in rows, FileError as MatrixRows::read.
 template <class T>
 [[nodiscard]] LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,
                                   const OlsOptions& options = {});
 
-/// Which of the measured errors judges the solution of an m x n problem of this rank, and the most that it may be.
-/// Every column of A has its own perturbation where the rank is n (column_error); where it is m < n the equations hold
-/// (equation_error); otherwise, and for a rank of -1, A as a whole is perturbed, and by the columns' cut
-/// (backward_error).
+/// Returns the measured error that judges a solution, with its bound.
+///
+/// errors  the measured errors of an m x n problem.
+/// rank    n: each column of A has its own perturbation (column_error). m < n: the equations must hold
+///         (equation_error). Otherwise, and -1: A as a whole is perturbed, by rounding and by `cut` (backward_error).
 template <class T>
 [[nodiscard]] Measured ols_error(const typename kernels::NormalResidual<T>::Result& errors, Shape a, index_t rank,
                                  double cut);
 
-/// The method that automatic means.
+/// Returns the method that `automatic` selects.
 OlsMethod suitable_ols_method(index_t m, index_t n, index_t r);
 
-/// How A is best cut for a method.
+/// Returns the tile shape of A for a method.
 TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n);
 
-/// The cut nearest to `wanted` that the method takes: givens wants whole columns, or rows where m < n.
+/// Returns the allowed tile shape nearest to `wanted`: givens needs whole columns, or whole rows if m < n.
 TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index_t n);
+
+/// Returns the operations on which rates are based: qr_flops() of A, or of A^T for m < n, and 4 m n for Q^T b of each
+/// of r right-hand sides.
+inline double ols_flops(Shape a, index_t r) {
+  return qr_flops(std::max(a.rows, a.cols), std::min(a.rows, a.cols)) +
+         4 * static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(r);
+}
 
 }  // namespace tesela

@@ -27,8 +27,8 @@ LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
                             std::to_string(weights.tile_shape().mb) + " rows; A has " + std::to_string(A.m()) +
                             " in tiles of " + std::to_string(A.tile_shape().mb));
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("wls", options, A.m(), A.n());
-  if (auto answer = detail::solve_tame_weights(g, A, B, weights, settled)) return std::move(*answer);
+  settled.rcond = detail::default_rcond<T>("wls", options, A.m(), A.n());
+  if (auto answer = detail::solve_one_weight_class(g, A, B, weights, settled)) return std::move(*answer);
   std::vector<T> at_home(static_cast<std::size_t>(A.m()));
   weights.copy_to(at_home.data(), std::max<index_t>(A.m(), 1));
   return detail::solve_scaled_rows(g, A, B, detail::weight_classes("wls", at_home), settled);
@@ -50,7 +50,7 @@ LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, co
   if (B.rows() != m) throw ArgumentError("wls", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
   require_weights(weights, m);
   OlsOptions settled = options;
-  settled.rcond = detail::settled_rcond<T>("wls", options, m, n);
+  settled.rcond = detail::default_rcond<T>("wls", options, m, n);
   if (options.rows < 0) throw ArgumentError("wls", "rows", std::to_string(options.rows) + " is negative");
   const auto classes = detail::weight_classes("wls", weights);
   return detail::solve_scaled_rows(g, A, B, classes, settled);

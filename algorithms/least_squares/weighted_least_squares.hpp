@@ -6,29 +6,31 @@
 
 namespace tesela {
 
-/// Weighted least squares, X = argmin sum_i w_i (A x - b)_i^2 column by column, with w_i = 1 / variance of row i: `ols`
-/// on rows that are multiplied by sqrt(w_i) on their way. A row of weight 0 does not count, whatever it holds. If no
-/// row counts, the rank is 0, which is deficient, and X is zero.
+/// Solves the weighted least-squares problem X = argmin sum_i w_i (A x - b)_i^2, column by column, with w_i = 1 /
+/// variance of row i.
 ///
-/// Where square roots differ by more than 2^8 (single: 2^4), rows of like weights become triangles of their own, and
-/// join_graded_rows() joins those: each row then has errors of its own size, however far the weights are apart, and
-/// the rank is that of rows brought to one size. rank, condition and backward_error are of that triangle;
-/// residual_norms are weighted, sqrt(sum_i w_i r_i^2), and degrees_of_freedom counts rows of positive weight.
-///
-/// Weights that are tame cost a pass over themselves, on any worker; others are looked at by one core.
-///
-/// A and B as for `ols`; they may be overwritten. Throws ArgumentError for weights that are not m, and for one that is
-/// negative, NaN or infinite, which it names.
+/// A, B     as for `ols`; may be overwritten.
+/// weights  m numbers. A row of weight 0 is ignored, even if it contains NaN. If all weights are 0, the rank is 0 and X
+///          is zero.
+/// Returns  as `ols`; residual_norms are sqrt(sum_i w_i r_i^2), and degrees_of_freedom counts rows of positive weight.
+/// Throws   ArgumentError if the number of weights is not m, or if one is negative, NaN or infinite; the message names
+///          it.
+/// Waits    for the graph.
+/// Method   `ols` on rows multiplied by sqrt(w_i). If these factors differ by more than 2^8 (single precision: 2^4),
+///          rows of similar weights form classes. Each class is reduced to its own triangle, and join_graded_rows()
+///          joins the triangles: errors are relative to each row, and the rank is decided on rows of one size. rank,
+///          condition and backward_error then belong to the joined triangle. Weights of one class cost one pass over
+///          the weights on any worker; others are examined by one core.
 template <class T>
 [[nodiscard]] LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                   const std::vector<T>& weights, const OlsOptions& options = {});
 
-/// The same of weights in a matrix, m x 1 and cut as A's rows, which may be on a GPU.
+/// Solves the problem for weights in a matrix, m x 1 and cut as A's rows, which may be on a GPU.
 template <class T>
 [[nodiscard]] LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                   const TileMatrix<T>& weights, const OlsOptions& options = {});
 
-/// The same in one pass over an A in a file, as `ols`: one for each class of weights that a block of rows has.
+/// Solves the problem for an A in a file, which is read once; a block of rows is reduced once per class of its weights.
 template <class T>
 [[nodiscard]] LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,
                                   const std::vector<T>& weights, const OlsOptions& options = {});

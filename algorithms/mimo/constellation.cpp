@@ -24,7 +24,8 @@ constexpr Named<ConstellationKind> kinds[] = {
 
 constexpr index_t most_points = 1024;
 
-/// (1 - 2 b0) (4 - (1 - 2 b2) (2 - (1 - 2 b4))) and its like for every other bit of a label, from `first` on.
+/// Returns (1 - 2 b0) (4 - (1 - 2 b2) (2 - (1 - 2 b4))) and similar sums of every second bit of a label, from `first`
+/// on.
 double amplitude(int label, int bits, int first) {
   double value = 0, power = 1;
   for (int bit = bits - 2 + first; bit >= 0; bit -= 2, power *= 2) {
@@ -52,7 +53,7 @@ Constellation octagon() {
   return made;
 }
 
-/// The part of a label that one axis has, and the place of the amplitude on it.
+/// Finds the part of a label on one axis, and the index of the amplitude.
 bool take_axis(const std::vector<double>& amplitudes, int mask, Constellation::Axis& axis) {
   const auto levels = static_cast<std::size_t>(std::popcount(static_cast<unsigned>(mask)));
   const std::size_t count = std::size_t{1} << levels;
@@ -89,7 +90,7 @@ std::vector<Constellation::Product> Constellation::product() const {
   const int width = bits();
   if (width < 2 || width % 2 != 0) return {};
   int odd = 0;
-  for (int bit = width - 1; bit >= 0; bit -= 2) odd |= 1 << bit;  // the first bit and every other one
+  for (int bit = width - 1; bit >= 0; bit -= 2) odd |= 1 << bit;  // the first bit and every second one
   std::vector<double> re, im;
   for (const auto& p : points) re.push_back(p.real()), im.push_back(p.imag());
   Product found;
@@ -142,7 +143,7 @@ Constellation read_constellation(const std::string& path) {
       char* end = nullptr;
       const double value = std::strtod(word.c_str(), &end);
       if (end != word.c_str() + word.size() || !std::isfinite(value))
-        fail(number, "'" + word + "' is no finite number");
+        fail(number, "'" + word + "' is not a finite number");
       return value;
     };
     const double which = read(label);
@@ -169,13 +170,13 @@ Constellation read_constellation(const std::string& path) {
 
 std::vector<Constellation> parse_constellations(const std::string& routine, const std::string& text, index_t streams) {
   std::vector<Constellation> list;
-  std::istringstream names(text.empty() ? text : text + ',');  // so that nothing behind the last comma is a name too
+  std::istringstream names(text.empty() ? text : text + ',');  // so that a trailing comma adds an empty name
   for (std::string name; std::getline(names, name, ',');) {
     const auto kind = find_named(constellation_kinds(), name);
     if (std::error_code none; !kind && !std::filesystem::exists(name, none)) {
       std::string why = "'" + name + "' is none of ";
       for (const auto& each : constellation_kinds()) why.append(each.name).append(", ");
-      throw ArgumentError(routine, "--constellation", why.append("and no file"));
+      throw ArgumentError(routine, "--constellation", why.append("nor a file"));
     }
     list.push_back(kind ? constellation(*kind) : read_constellation(name));
   }

@@ -11,18 +11,18 @@
 
 namespace tesela {
 
-/// The points that one stream may send, by their labels 0 … size - 1.
+/// The points of a stream, indexed by their labels 0 … size - 1.
 struct Constellation {
   std::string name;
-  std::vector<std::complex<double>> points;  ///< of label 0, 1, …; 2, 4, 8, … of them
+  std::vector<std::complex<double>> points;  ///< points of labels 0, 1, …; their number is a power of two
 
   index_t size() const { return static_cast<index_t>(points.size()); }
-  /// Bits of a label; its first bit is the most significant.
+  /// Returns the bits per label; the first bit is the most significant.
   int bits() const;
-  /// The mean of |s|^2.
+  /// Returns the mean of |s|^2.
   double energy() const;
-  /// The real amplitudes of either axis in ascending order, and what each adds to a label: a point is re[i] + i im[k],
-  /// its label re_label[i] + im_label[k]. Empty where a constellation is no such product of evenly spaced amplitudes.
+  /// The constellation as a product of two axes: the real amplitudes of each axis, ascending and evenly spaced, with
+  /// their parts of the label. A point is re[i] + i im[k], its label re.labels[i] + im.labels[k].
   struct Axis {
     double low = 0, step = 0;
     std::vector<int> labels;
@@ -30,22 +30,34 @@ struct Constellation {
   struct Product {
     Axis re, im;
   };
-  std::vector<Product> product() const;  ///< one, or none
+  std::vector<Product> product() const;  ///< one element, or none if the constellation is not such a product
 };
 
-enum class ConstellationKind : std::uint8_t { bpsk, qpsk, psk8, qam16, qam64, qam256, qam1024 };
+/// Standard constellations.
+enum class ConstellationKind : std::uint8_t {
+  bpsk,    ///< two points on the diagonal
+  qpsk,    ///< four points, one per quadrant
+  psk8,    ///< eight points on the circle, from angle 0
+  qam16,   ///< a square of 4 x 4
+  qam64,   ///< a square of 8 x 8
+  qam256,  ///< a square of 16 x 16
+  qam1024  ///< a square of 32 x 32
+};
+
+/// Returns the standard constellations with their names.
 std::span<const Named<ConstellationKind>> constellation_kinds();
 
-/// Unit mean energy and Gray labels: all but 8psk as 3GPP TS 38.211, 5.1 has them (bpsk on the diagonal); 8psk, which
-/// it lacks, from angle 0.
+/// Returns a constellation of unit mean energy with Gray labels. All except 8psk follow 3GPP TS 38.211, 5.1 (bpsk on
+/// the diagonal); 8psk starts at angle 0.
 Constellation constellation(ConstellationKind kind);
 
-/// A file of lines `re im label`, in any order, # and % before comments: as many points as a power of two, 2 to 1024,
-/// labels 0, 1, … once each. They are taken as they are, of whatever energy. Throws FileError, with the line.
+/// Reads a file of lines `re im label`, in any order, with comments after # or %. The number of points must be a power
+/// of two, 2 to 1024, and each label 0, 1, … must occur once. The energy is not normalized. Throws FileError, with the
+/// line.
 Constellation read_constellation(const std::string& path);
 
-/// One of constellation_kinds() or a file's name; a comma between several. One for all streams, or a list of one for
-/// each. Throws ArgumentError of `routine` for a list of another length, and FileError.
+/// Returns the constellations of a comma-separated list of names of constellation_kinds() and files: one for all
+/// streams, or one for each. Throws ArgumentError of `routine` for a list of another length, and FileError.
 std::vector<Constellation> parse_constellations(const std::string& routine, const std::string& text, index_t streams);
 
 }  // namespace tesela

@@ -21,7 +21,7 @@ double rayleigh_error(double snr, index_t diversity) {
 std::optional<double> qam_bit_error(const Constellation& alphabet, double n0, index_t diversity) {
   const auto product = alphabet.product();
   if (product.empty() || std::abs(alphabet.energy() - 1) > 1e-9) return std::nullopt;
-  // Those whose labels on an axis are the Gray ones of the standard, and both axes alike.
+  // Only constellations with the Gray labels of the standard, equal on both axes.
   for (const auto& kind : constellation_kinds())
     if (const Constellation known = constellation(kind.value); known.points == alphabet.points) {
       const int bits = alphabet.bits() / 2;
@@ -44,7 +44,7 @@ std::optional<double> qam_bit_error(const Constellation& alphabet, double n0, in
 }
 
 UnionBound union_bound(const std::vector<Constellation>& alphabets, double n0, index_t antennas) {
-  /// Of pairs at one distance: their number over that of vectors, and the bits in which they differ.
+  /// Pairs at one distance: their number per vector, and the number of different bits.
   struct Pairs {
     double square, count, bits;
   };

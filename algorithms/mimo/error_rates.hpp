@@ -7,17 +7,18 @@
 
 namespace tesela {
 
-/// The mean of Q(sqrt(2 snr x)) over x, a sum of `diversity` exponential variables of mean 1: ((1 - mu)/2)^D
-/// sum_{k < D} C(D - 1 + k, k) ((1 + mu)/2)^k with mu = sqrt(snr / (1 + snr)) (Proakis, Digital Communications).
+/// Returns the mean of Q(sqrt(2 snr x)), where x is the sum of D = `diversity` exponential variables of mean 1: ((1 -
+/// mu)/2)^D sum_{k < D} C(D - 1 + k, k) ((1 + mu)/2)^k with mu = sqrt(snr / (1 + snr)) (Proakis, Digital
+/// Communications).
 double rayleigh_error(double snr, index_t diversity);
 
-/// The bit error rate of square QAM or QPSK by zf, in Rayleigh fading that is independent from entry to entry and
-/// known, with diversity D = Nr - Nt + 1; of one stream alone D = Nr. Cho and Yoon's exact sum for Gray labels (2002),
-/// averaged over the fading. Nothing for other constellations.
+/// Returns the bit error rate of zf for square QAM or QPSK in independent Rayleigh fading that is known to the
+/// receiver; nothing for other constellations. The diversity is D = Nr - Nt + 1, for a single stream Nr. Source: Cho
+/// and Yoon's exact sum for Gray labels (2002), averaged over the fading.
 std::optional<double> qam_bit_error(const Constellation& alphabet, double n0, index_t diversity);
 
-/// No larger are the exact detector's rates in such fading: sums over all pairs of vectors of rayleigh_error(||e||^2 /
-/// (4 N0), Nr), once for each pair, and for bits by how many of them differ. May be larger than 1.
+/// Upper bounds of the exact detector's error rates in such fading: sums of rayleigh_error(||e||^2 / (4 N0), Nr) over
+/// all pairs of vectors, for bits weighted by the number of different bits. They may exceed 1.
 struct UnionBound {
   double vectors = 0, bits = 0;
 };

@@ -14,15 +14,15 @@ using Number = std::complex<double>;
 constexpr Named<ChannelKind> kinds[] = {
     {ChannelKind::rayleigh, "rayleigh", "independent normal entries"},
     {ChannelKind::correlated, "correlated:R", "R^|i-j| between antennas, on both sides"},
-    {ChannelKind::kappa, "kappa:K", "of condition K"},
-    {ChannelKind::rank, "rank:R", "of rank R"},
-    {ChannelKind::zero, "zero", "nothing arrives"},
+    {ChannelKind::kappa, "kappa:K", "condition K, geometric singular values"},
+    {ChannelKind::rank, "rank:R", "rank R"},
+    {ChannelKind::zero, "zero", "all entries are zero"},
 };
 
-/// Streams of random numbers that do not meet.
+/// Disjoint streams of random numbers.
 enum Stream : std::uint64_t { entries = 0x11, more_entries = 0x12, sent = 0x13, noise = 0x14 };
 
-/// Calls f(k) for 0 … count - 1, on all cores if there are many.
+/// Calls f(k) for 0 … count - 1, on all cores if count is large.
 template <class F>
 void for_each(index_t count, const F& f) {
   parallel_for(count, 4096, [&](index_t first, index_t end) {
@@ -34,7 +34,7 @@ Generator<double> normals(std::uint64_t seed, Stream stream) {
   return {.pattern = Pattern::normal, .seed = Generator<double>::mix(seed) + stream};
 }
 
-/// rows x cols complex normal numbers of variance 1, the k-th such matrix of a seed.
+/// Returns the k-th matrix of a seed: rows x cols complex normal numbers of variance 1.
 std::vector<Number> gaussian(index_t rows, index_t cols, const Generator<double>& generator, index_t k) {
   std::vector<Number> g;
   for (index_t e = 0; e < rows * cols; ++e)
@@ -42,7 +42,7 @@ std::vector<Number> gaussian(index_t rows, index_t cols, const Generator<double>
   return g;
 }
 
-/// C = A B, or A B^H; A is m x k.
+/// Returns C = A B or A B^H; A is m x k.
 std::vector<Number> product(index_t m, index_t n, index_t k, const std::vector<Number>& a, const std::vector<Number>& b,
                             bool adjoint) {
   std::vector<Number> c(static_cast<std::size_t>(m * n));
@@ -55,7 +55,7 @@ std::vector<Number> product(index_t m, index_t n, index_t k, const std::vector<N
   return c;
 }
 
-/// The Cholesky factor of (rho^|i - j|): rho^i in the first column, rho^(i - j) sqrt(1 - rho^2) in the others.
+/// Returns the Cholesky factor of (rho^|i - j|): rho^i in the first column, rho^(i - j) sqrt(1 - rho^2) in the others.
 std::vector<Number> exponential_root(index_t n, double rho) {
   std::vector<Number> l(static_cast<std::size_t>(n * n));
   for (index_t j = 0; j < n; ++j)
@@ -65,7 +65,7 @@ std::vector<Number> exponential_root(index_t n, double rho) {
   return l;
 }
 
-/// Makes the columns orthonormal: Gram and Schmidt's way, twice.
+/// Makes the columns orthonormal by Gram-Schmidt, twice.
 void orthonormalize(index_t rows, index_t cols, std::vector<Number>& q) {
   for (index_t j = 0; j < cols; ++j)
     for (int time = 0; time < 2; ++time) {
@@ -136,7 +136,7 @@ ChannelChoice parse_channel(const std::string& routine, const std::string& text)
     const std::string form = kind.name;
     if (form.substr(0, form.find(':')) != name) continue;
     const bool wants = form.find(':') != std::string::npos;
-    if (wants == value.empty()) refuse(wants ? "needs a number, as in " + form : "takes no number");
+    if (wants == value.empty()) refuse(wants ? "needs a number, as in " + form : "accepts no number");
     ChannelChoice choice{kind.value, 0};
     if (!wants) return choice;
     char* end = nullptr;
@@ -146,7 +146,7 @@ ChannelChoice parse_channel(const std::string& routine, const std::string& text)
                       : kind.value == ChannelKind::kappa    ? p >= 1
                                                             : p >= 1 && p == std::floor(p);
     if (*end != '\0' || !std::isfinite(p) || !good)
-      refuse("is none: 0 <= R < 1 of correlated, K >= 1, a rank of at least 1");
+      refuse("is out of range: correlated needs 0 <= R < 1, kappa K >= 1, rank R >= 1");
     return choice;
   }
   refuse("is none of rayleigh, correlated:R, kappa:K, rank:R, zero");
@@ -197,7 +197,7 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
 RealSignals random_real_signals(index_t n, index_t signals, const Constellation& alphabet, double n0,
                                 std::uint64_t seed) {
   const auto product = alphabet.product();
-  if (product.empty()) throw ArgumentError("mimo", "alphabet", alphabet.name + " is no square QAM");
+  if (product.empty()) throw ArgumentError("mimo", "alphabet", alphabet.name + " is not square QAM");
   const Constellation::Axis& axis = product.front().re;
   const index_t half = ceil_div(n, 2);
   const HostMatrix<Number> g = random_channels<double>({half, half, 1, 0}, {}, seed);

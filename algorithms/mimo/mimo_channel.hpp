@@ -9,48 +9,52 @@
 
 namespace tesela {
 
-/// How the entries of a generated channel are drawn; all but `zero` have unit variance in the mean.
+/// Kinds of generated channels. All except `zero` have unit mean variance per entry.
 enum class ChannelKind : std::uint8_t {
   rayleigh,    ///< independent complex normal entries
-  correlated,  ///< L_r G L_t^H with G of `rayleigh`, L L^H = (rho^|i - j|): exponential correlation on both sides
-  kappa,       ///< singular values in a geometric row from 1 to 1/kappa, random singular vectors
-  rank,        ///< a product of Nr x rank and rank x Nt matrices of `rayleigh`
-  zero,
+  correlated,  ///< L_r G L_t^H with G as `rayleigh`, L L^H = (rho^|i - j|): exponential correlation on both sides
+  kappa,       ///< geometric singular values from 1 to 1/kappa, random singular vectors
+  rank,        ///< product of Nr x rank and rank x Nt matrices as `rayleigh`
+  zero,        ///< all entries are 0
 };
+/// Returns the kinds with their names.
 std::span<const Named<ChannelKind>> channel_kinds();
 
+/// A kind of channel with its parameter.
 struct ChannelChoice {
   ChannelKind kind = ChannelKind::rayleigh;
-  double parameter = 0;  ///< rho, kappa or the rank
+  double parameter = 0;  ///< rho, kappa or rank
 };
 
-/// "rayleigh", "correlated:0.7", "kappa:100", "rank:1", "zero". Throws ArgumentError: 0 <= rho < 1, kappa >= 1, a rank
-/// of 1 or more.
+/// Parses "rayleigh", "correlated:0.7", "kappa:100", "rank:1" or "zero". Throws ArgumentError unless 0 <= rho < 1,
+/// kappa >= 1 and rank >= 1.
 ChannelChoice parse_channel(const std::string& routine, const std::string& text);
 
-/// y = H s + v: Nr antennas receive what Nt streams send. Signal k passes channel k / coherence; 0: one for all.
+/// Sizes of y = H s + v: Nt streams, Nr antennas. Channel k / coherence transmits signal k; coherence 0 means one
+/// channel for all signals.
 struct MimoShape {
   index_t streams = 0, antennas = 0, signals = 0, coherence = 0;
   index_t channels() const { return coherence == 0 ? 1 : ceil_div(signals, coherence); }
   index_t channel_of(index_t signal) const { return coherence == 0 ? 0 : signal / coherence; }
 };
 
-/// Nr x (Nt K), channel c in columns c Nt …: the same numbers for a seed, whatever K is.
+/// Returns the channels, Nr x (Nt K), channel c in columns c Nt …. The first channels of a seed do not depend on K.
 template <class T>
 HostMatrix<std::complex<T>> random_channels(const MimoShape& shape, const ChannelChoice& choice, std::uint64_t seed);
 
-/// Nt x signals: uniform labels.
+/// Returns uniform labels, Nt x signals.
 HostMatrix<int> random_labels(const MimoShape& shape, const std::vector<Constellation>& alphabets, std::uint64_t seed);
 
-/// Nr x signals: y = H s + v, v complex normal of variance n0 at each antenna; summed in double.
+/// Returns the received signals, Nr x signals: y = H s + v with complex normal v of variance n0 per antenna, summed in
+/// double precision.
 template <class T>
 HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                                      const std::vector<Constellation>& alphabets, const HostMatrix<int>& labels,
                                      double n0, std::uint64_t seed);
 
-/// One channel in real form, and what comes through it: x = H s + v, H the leading n x n part of [Re G, -Im G; Im G, Re
-/// G] with G of `rayleigh`, v normal of variance n0 / 2, s of a square QAM's amplitudes, places on whose axis `sent` is
-/// (n x signals). Throws ArgumentError for other constellations.
+/// A real channel and its signals: x = H s + v. H is the leading n x n part of [Re G, -Im G; Im G, Re G] with G as
+/// `rayleigh`, v is normal with variance n0 / 2, and s holds amplitudes of square QAM, whose indices on the axis are
+/// `sent` (n x signals). random_real_signals throws ArgumentError for other constellations.
 struct RealSignals {
   HostMatrix<double> h, x;
   HostMatrix<int> sent;
@@ -58,7 +62,7 @@ struct RealSignals {
 RealSignals random_real_signals(index_t n, index_t signals, const Constellation& alphabet, double n0,
                                 std::uint64_t seed);
 
-/// N0 = 1 / (Eb/N0 log2 |A|), Eb/N0 in dB; of a list of alphabets the mean of the bits.
+/// Returns N0 = 1 / (Eb/N0 log2 |A|) for Eb/N0 in dB; with several alphabets the mean number of bits.
 double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabets);
 
 }  // namespace tesela

@@ -3,7 +3,7 @@
 #include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/quick_detector.hpp>
+#include <tesela/codelets/mimo/gpu_detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -19,16 +19,16 @@ namespace {
 
 constexpr Named<MimoMethod> methods[] = {
     {MimoMethod::sd, "sd", "sphere search, exact"},
-    {MimoMethod::sd_plain, "sd-plain", "all of one sphere, children unsorted: the reference for nodes"},
+    {MimoMethod::sd_plain, "sd-plain", "the complete sphere, children unsorted: the reference for node counts"},
     {MimoMethod::brute, "brute", "all candidates, in double: the reference"},
     {MimoMethod::babai, "babai", "the first leaf of sd"},
     {MimoMethod::mf, "mf", "the matched filter"},
     {MimoMethod::zf, "zf", "the least-squares solution, sliced"},
-    {MimoMethod::mmse, "mmse", "the linear estimate of least mean square error, unbiased"},
+    {MimoMethod::mmse, "mmse", "the unbiased linear estimate of least mean square error"},
     {MimoMethod::zf_sic, "zf-sic", "back-substitution, sliced level by level"},
-    {MimoMethod::mmse_sic, "mmse-sic", "the same of [H; sqrt(N0) I]"},
+    {MimoMethod::mmse_sic, "mmse-sic", "zf-sic for [H; sqrt(N0) I]"},
     {MimoMethod::kbest, "kbest", "the K nearest paths of each level (kbest:K)"},
-    {MimoMethod::fsd, "fsd", "all paths of the first P levels, single ones from there (fsd:P)"},
+    {MimoMethod::fsd, "fsd", "all paths of the first P levels, then one continuation each (fsd:P)"},
     {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced (nway:N: the N weakest)"},
     {MimoMethod::lr, "lr", "back-substitution in a reduced lattice, sliced"},
     {MimoMethod::ep, "ep", "expectation propagation: the likeliest point of each column"},
@@ -37,17 +37,17 @@ constexpr Named<MimoMethod> methods[] = {
 };
 
 constexpr Named<ColumnOrder> orders[] = {
-    {ColumnOrder::natural, "natural", "as H has them"},
+    {ColumnOrder::natural, "natural", "the order of H"},
     {ColumnOrder::norm, "norm", "by the norms of columns"},
     {ColumnOrder::sqrd, "sqrd", "sorted QR: the smallest residual column next"},
-    {ColumnOrder::vblast, "vblast", "the stream that noise hurts least last"},
+    {ColumnOrder::vblast, "vblast", "the stream with the least noise last"},
     {ColumnOrder::mmse_sqrd, "mmse-sqrd", "sqrd of [H; sqrt(N0) I]"},
     {ColumnOrder::mmse_vblast, "mmse-vblast", "vblast of [H; sqrt(N0) I]"},
     {ColumnOrder::gradient, "gradient", "by |H^H (H s0 - y)|, of each signal (gradient:zero, :babai, :mmse)"},
     {ColumnOrder::su_wassell, "su-wassell",
      "the column with the farthest second nearest hyperplane last, of each signal"},
     {ColumnOrder::best, "best",
-     "all orders of at most 8 columns, and the one with the fewest nodes: what any could win"},
+     "all orders of at most 8 columns, the one with the fewest nodes: an upper limit of the gain"},
 };
 
 constexpr Named<GradientAt> guesses[] = {
@@ -56,7 +56,7 @@ constexpr Named<GradientAt> guesses[] = {
     {GradientAt::mmse, "mmse", "s0 is the sliced linear estimate of least mean square error"},
 };
 
-/// The detectors of one kernel.
+/// Returns the detector for a method, if there is one.
 std::optional<kernels::DetectorKind> detector_of(MimoMethod method) {
   using kernels::DetectorKind;
   switch (method) {
@@ -106,7 +106,7 @@ void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>
                         const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                         const MimoOptions& options) {
   check_shapes(shape, channels, y, alphabets);
-  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is no variance");
+  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
   if (options.batch < 0) refuse("batch", std::to_string(options.batch) + " is negative");
@@ -119,7 +119,7 @@ void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>
     refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
     refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
-  if (detector_of(options.method)) refuse_orders_of_signals(options.order, "other methods take");
+  if (detector_of(options.method)) require_fixed_order(options.order, "other methods accept");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
     refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
 }
@@ -134,7 +134,7 @@ template void mimo::check_search(const MimoShape&, const HostMatrix<std::complex
 double mimo::search_radius(const MimoShape& shape, const MimoOptions& options) {
   if (options.method == MimoMethod::babai) return 0;
   if (options.radius > 0 || options.method != MimoMethod::sd_plain) return options.radius;
-  // The published sphere is as large as the noise is expected to be, three deviations more.
+  // The published radius: the expected noise plus three standard deviations.
   const auto m = static_cast<double>(shape.antennas);
   return std::sqrt(options.n0 * (m + 3 * std::sqrt(m)));
 }
@@ -158,7 +158,7 @@ void parse_mimo_method(const std::string& routine, const std::string& text, Mimo
   const auto method = find_named(mimo_methods(), one.name);
   const bool numbered = method && (keeps(*method) || *method == MimoMethod::nway);
   if (!method || (one.colon && !(numbered && one.number)))
-    throw ArgumentError(routine, "--method", "'" + text + "' is no method; see --help");
+    throw ArgumentError(routine, "--method", "'" + text + "' is not a method; see --help");
   if (one.number == 0) throw ArgumentError(routine, "--method", "'" + text + "' keeps nothing; 1 or more");
   options.method = *method;
   options.keep = one.number.value_or(method == MimoMethod::fsd ? 1 : method == MimoMethod::nway ? 0 : 16);
@@ -172,8 +172,8 @@ double candidates(const std::vector<Constellation>& alphabets) {
 
 index_t suitable_mimo_batch(const Runtime& runtime, const MimoShape& shape) {
   if (runtime.gpus() == 0) return batch_on_cores(shape);
-  // Each batch ends with the few signals that take long: many signals in few batches, some of them for transfers to
-  // hide behind. Work space is a small part of the GPU's memory.
+  // Each batch ends with the few signals that take long; therefore use few batches of many signals, but enough to
+  // overlap transfers. The work space is a small part of the GPU's memory.
   constexpr index_t least = 65536, most = 1 << 20, parts = 8;
   const auto gpus = static_cast<index_t>(runtime.gpus()), memory = static_cast<index_t>(runtime.device_bytes()) / gpus;
   const index_t bytes = kernels::SphereSearch<double>::work_size(shape.antennas, shape.streams, true) * 8;
@@ -199,11 +199,11 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const bool reduced = options.method == MimoMethod::lr, either_form = options.method == MimoMethod::ep;
   const bool on_gpus = detector && !reduced && !either_form && runtime.gpus() > 0;
   if (options.form == SearchForm::real && detector && !reduced && !either_form)
-    refuse("form", "real; this method has complex form alone");
-  if (options.form == SearchForm::complex && reduced) refuse("form", "complex; lr has real form alone");
+    refuse("form", "real; this method has only the complex form");
+  if (options.form == SearchForm::complex && reduced) refuse("form", "complex; lr has only the real form");
   for (const Constellation& c : alphabets)
     if (reduced && c.product().empty())
-      refuse("method", "lr has real form alone, which is for square QAM, and " + c.name + " is none");
+      refuse("method", "lr has only the real form, which needs square QAM; " + c.name + " is not");
   const bool complex = brute || (detector && !either_form);
   const SearchLists lists = on_gpus ? lists_with_parts(alphabets)
                                     : lists_of(alphabets, reduced   ? SearchForm::real
@@ -213,7 +213,7 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   if (detector)
     detecting = {shape.streams, 1, *detector, options.order, options.up, options.keep, options.n0, lists.labels};
   const bool quick =
-      on_gpus && kernels::QuickDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
+      on_gpus && kernels::GpuDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
   if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
     refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
   const SearchTiles<T> tiles(
@@ -231,22 +231,24 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
     require_finite("y", y, t * batch, std::min(batch, shape.signals - t * batch));
   };
   for (index_t t = 0; t < tiles.y.nt(); ++t) {
-    // Cores search for much longer than they look: what is wrong is told before. A GPU does not wait for them.
+    // On cores the check takes little time compared with the search, so it runs before. With GPUs the kernels check,
+    // and the host does not delay them.
     if (runtime.gpus() == 0) require_finite_batch(t);
     const auto h = tiles.channels(t), received = tiles.y(0, t);
     const auto columns = tiles.columns(0, 0);
     const auto points = tiles.points(0, 0);
-    // Dealt: what a batch takes is its way to the GPU, of which the scheduler's models know no queue.
+    // Batches are assigned to GPUs in turn: the transfer determines the time of a batch, and the scheduler's models do
+    // not include transfer queues.
     const Priority gpu = on_gpu_number(static_cast<std::size_t>(t));
     if (brute)
       g.insert<kernels::BruteSearch<T>>({n, coherence, candidates(alphabets)}, h, received, columns, points, L(0, t),
                                         R(0, t));
     else if (quick)
-      g.insert<kernels::QuickDetector<T>>(gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
+      g.insert<kernels::GpuDetector<T>>(gpu, detecting, h, received, columns, points, L(0, t), R(0, t));
     else if (detector)
       g.insert<kernels::Detector<T>>(detecting, h, received, columns, points, L(0, t), R(0, t));
     else
-      // While models are new a core would take whole batches.
+      // Without models the scheduler would try whole batches on cores.
       g.insert<kernels::SphereSearch<T>>(
           gpu,
           {n, coherence, options.n0, radius, babai ? 1 : options.max_nodes, options.order, options.gradient_at,
@@ -257,12 +259,12 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   }
   g.wait();
   R.bring_home(), L.bring_home();
-  // Each task has looked at its numbers, where it was; which of them is wrong is found here.
+  // The tasks have checked their numbers; this finds the place of the wrong number.
   for (index_t t = 0; t < tiles.y.nt(); ++t)
     if ((found.reports[static_cast<std::size_t>(t * batch)].flags & SearchReport::not_finite) != 0)
       require_finite_batch(t);
   if (babai)
-    for (SearchReport& r : found.reports) r.flags = 0;  // it promises nothing
+    for (SearchReport& r : found.reports) r.flags = 0;  // babai certifies nothing
 }
 
 template <class T>

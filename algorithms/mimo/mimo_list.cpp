@@ -12,7 +12,7 @@ namespace tesela {
 using namespace mimo;
 namespace {
 
-/// Columns of whole numbers, of which no list could be made.
+/// Returns columns of integers, for which no list of points exists.
 SearchLists whole_numbers(index_t streams, bool single) {
   const int most = (single ? 1 << 22 : 1 << 30) - 1;
   SearchLists made;
@@ -36,10 +36,10 @@ MimoList mimo_list(Graph& g, const MimoShape& shape, const HostMatrix<std::compl
                   ? std::vector<Constellation>(static_cast<std::size_t>(shape.streams))
                   : alphabets);
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
-  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is no variance");
+  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
   if (options.most < 1) refuse("most", std::to_string(options.most) + "; 1 or more");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
-  refuse_orders_of_signals(options.order, "lists take");
+  require_fixed_order(options.order, "lists accept");
   const index_t n = shape.streams, most = options.radius > 0 ? options.most : 1, rows = (integers ? 2 * n : n) * most;
   MimoList found{HostMatrix<int>(rows / most, most * shape.signals), HostMatrix<double>(most, shape.signals),
                  std::vector<int>(static_cast<std::size_t>(shape.signals)),

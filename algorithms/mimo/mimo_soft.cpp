@@ -1,7 +1,7 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/support/digits.hpp>
-#include <tesela/codelets/mimo/quick_soft.hpp>
+#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -15,18 +15,18 @@ namespace {
 
 constexpr Named<SoftKind> kinds[] = {
     {SoftKind::sts, "sts", "one tree search, exact max-log"},
-    {SoftKind::rts, "rts", "a search for each value of each bit: the same"},
-    {SoftKind::max_log, "max-log", "a look at all candidates: the same"},
+    {SoftKind::rts, "rts", "a search for each value of each bit, exact max-log"},
+    {SoftKind::max_log, "max-log", "all candidates, exact max-log"},
     {SoftKind::app, "app", "sums over all candidates"},
     {SoftKind::mmse, "mmse", "each stream's linear estimate alone"},
     {SoftKind::list, "list", "max-log of the L nearest vectors (list:L)"},
-    {SoftKind::kbest, "kbest", "max-log of the K paths that are left (kbest:K)"},
-    {SoftKind::fsd, "fsd", "max-log of all paths of P levels, single ones from there (fsd:P)"},
+    {SoftKind::kbest, "kbest", "max-log of the K remaining paths (kbest:K)"},
+    {SoftKind::fsd, "fsd", "max-log of all paths of P levels, then one continuation each (fsd:P)"},
     {SoftKind::nway, "nway", "max-log of each stream enumerated in turn, the others sliced"},
-    {SoftKind::ep, "ep", "each column's points in the noise that expectation propagation leaves it"},
+    {SoftKind::ep, "ep", "each column's points with the noise computed by expectation propagation"},
 };
 
-/// Kinds of which "NAME:NUMBER" says how much they keep.
+/// Kinds whose "NAME:NUMBER" sets `keep`, with their defaults.
 constexpr std::pair<SoftKind, index_t> keepers[] = {{SoftKind::list, 64}, {SoftKind::kbest, 16}, {SoftKind::fsd, 1}};
 
 constexpr double most_looks = 1 << 20;
@@ -34,8 +34,8 @@ constexpr double most_looks = 1 << 20;
 template <class T>
 void check_priors(const HostMatrix<T>& priors, Shape wanted, SoftKind kind) {
   if (priors.size() == 0) return;
-  if (kind == SoftKind::mmse) refuse("priors", "mmse takes none; sts, list, kbest and the others do");
-  constexpr double most = 1e100;  // times N0 it is a number
+  if (kind == SoftKind::mmse) refuse("priors", "mmse accepts none; sts, list, kbest and the others do");
+  constexpr double most = 1e100;  // its product with N0 is finite
   if (priors.shape() != wanted) refuse("priors", to_string(priors.shape()) + ", not " + to_string(wanted));
   for (index_t k = 0; k < priors.cols(); ++k)
     for (index_t b = 0; b < priors.rows(); ++b)
@@ -55,7 +55,7 @@ void parse_soft_kind(const std::string& routine, const std::string& text, SoftOp
   const auto keeper = std::find_if(std::begin(keepers), std::end(keepers),
                                    [&](const auto& each) { return kind && each.first == *kind; });
   if (!kind || (one.colon && !(keeper != std::end(keepers) && one.number)))
-    throw ArgumentError(routine, "--soft", "'" + text + "' is no detector of soft bits; see --help");
+    throw ArgumentError(routine, "--soft", "'" + text + "' is not a soft detector; see --help");
   if (one.number == 0) throw ArgumentError(routine, "--soft", "'" + text + "' keeps nothing; 1 or more");
   options.kind = *kind;
   options.keep = one.number.value_or(keeper != std::end(keepers) ? keeper->second : 0);
@@ -68,13 +68,13 @@ void check_soft_options(const std::vector<Constellation>& alphabets, const SoftO
   const bool looks = options.kind == SoftKind::max_log || options.kind == SoftKind::app;
   if (looks && candidates(alphabets) > most_looks)
     refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
-  refuse_orders_of_signals(options.order, "likelihoods (--soft) take");
+  require_fixed_order(options.order, "likelihoods (--soft) accept");
   const bool keeps = options.kind == SoftKind::list || options.kind == SoftKind::kbest || options.kind == SoftKind::fsd;
   if (keeps && options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");
   if (options.kind == SoftKind::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
     refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
   if (keeps && options.clip == 0 && !exact_max_log(alphabets, options))
-    refuse("clip", "list, kbest and fsd need one (--llr-clip): a bit's other value may be in no vector that is kept");
+    refuse("clip", "list, kbest and fsd need one (--llr-clip): the kept vectors may lack the other value of a bit");
 }
 
 bool exact_max_log(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
@@ -118,11 +118,11 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
   SoftDetection<T> found{priors.size() > 0 ? priors.clone() : HostMatrix<T>::zeros(bits, shape.signals),
                          std::vector<double>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
-  using Quick = kernels::QuickSoft<T>;
+  using Quick = kernels::GpuSoftDetector<T>;
   const bool gpus = g.runtime().gpus() > 0,
              either_form = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
                            options.kind == SoftKind::list || options.kind == SoftKind::ep;
-  if (options.form == SearchForm::real && !either_form) refuse("form", "real; this has complex form alone");
+  if (options.form == SearchForm::real && !either_form) refuse("form", "real; this detector has only the complex form");
   const SearchLists lists = either_form ? lists_of(alphabets, options.form) : lists_with_parts(alphabets);
   const bool quick =
       gpus && priors.size() == 0 && Quick::takes(options.kind, shape.antennas, shape.streams, lists.amplitudes);

@@ -10,9 +10,10 @@ namespace tesela {
 
 using kernels::VisitedNode;
 
-/// The nodes that mimo_detect's sd, sd_plain or babai meets on a core for one signal, in that order, and what each
-/// level decides ("Re s2" in real form, "s2" in complex form, streams counted from 1), leaves' level first. No task.
-/// Throws ArgumentError as mimo_detect does, for the order `best`, other methods, and a signal that is not there.
+/// The nodes that sd, sd_plain or babai of mimo_detect visits on a core for one signal, in this order. `levels` names
+/// the decision of each level ("Re s2" in real form, "s2" in complex form, streams from 1), the leaves' level first. No
+/// task is inserted. mimo_search_tree throws ArgumentError as mimo_detect, for the order `best`, other methods, and a
+/// signal that does not exist.
 struct SearchTree {
   std::vector<VisitedNode> nodes;
   std::vector<std::string> levels;

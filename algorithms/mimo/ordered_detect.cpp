@@ -12,7 +12,7 @@ using namespace mimo;
 using kernels::OrderedQrs;
 namespace {
 
-constexpr index_t most_together = 1024;  ///< signals of a task
+constexpr index_t most_together = 1024;  ///< signals per task
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void OrderedDetector::search(Graph& g, const Tile<double>& packed, bool in_order
                                    column_tiles_(0, 0), point_tiles_(0, 0), labels, reports);
 }
 
-/// Factors the orders that have not occurred before.
+/// Factors orders that have not occurred before.
 void OrderedDetector::learn(Graph& g, const Block<const int>& picks) {
   std::vector<index_t> fresh;
   std::unordered_set<int> ranks;
@@ -55,7 +55,7 @@ void OrderedDetector::learn(Graph& g, const Block<const int>& picks) {
   }
 }
 
-/// From host memory, one after another.
+/// Gathers factorizations from host memory, one after another.
 HostMatrix<double> OrderedDetector::gather(Graph& g, const Block<const int>& picks) {
   if (options_.strategy == OrderingStrategy::cache) learn(g, picks);
   const index_t numbers = OrderedQrs::numbers(n(), options_.build), width = ceil_div(each_, OrderedQrs::together);
@@ -76,7 +76,7 @@ HostMatrix<double> OrderedDetector::gather(Graph& g, const Block<const int>& pic
 
 namespace {
 
-/// The signals of one search task that are not neighbours, in memory of their own.
+/// The signals of one search task that are not adjacent, copied to own memory.
 struct Batch {
   std::vector<index_t> signals;
   HostMatrix<double> x;

@@ -26,16 +26,16 @@ using kernels::OrderedQrs;
 namespace {
 
 constexpr Named<OrderingBuild> builds[] = {
-    {OrderingBuild::full, "full", "each by reflectors from the beginning"},
-    {OrderingBuild::neighbour, "neighbour", "a swap of two neighbours and a rotation from one to the next"},
-    {OrderingBuild::prefix, "prefix", "what equal first columns share is kept"},
+    {OrderingBuild::full, "full", "each by reflectors, independently"},
+    {OrderingBuild::neighbour, "neighbour", "each from the previous one by a swap of two neighbours and a rotation"},
+    {OrderingBuild::prefix, "prefix", "orders with equal first columns share their first steps"},
 };
 constexpr Named<OrderingStrategy> strategies[] = {
     {OrderingStrategy::per_signal, "per-signal", "a QR for each signal"},
     {OrderingStrategy::copy_all, "copy-all", "all n! in host memory"},
-    {OrderingStrategy::lazy, "lazy", "all n! where they were found, copied when asked for"},
-    {OrderingStrategy::owner, "owner", "all n! dealt to the GPUs; a search runs where its block is"},
-    {OrderingStrategy::cache, "cache", "those that occurred before"},
+    {OrderingStrategy::lazy, "lazy", "all n! where they were computed, copied on request"},
+    {OrderingStrategy::owner, "owner", "all n! distributed over the GPUs; a search runs on the GPU of its block"},
+    {OrderingStrategy::cache, "cache", "orders that occurred before"},
 };
 
 double factorial(index_t n) {
@@ -59,7 +59,7 @@ HostMatrix<double> checked(HostMatrix<double> h, const OrderingOptions& options)
   return h;
 }
 
-/// H 2^-exponent.
+/// Returns H 2^-exponent.
 HostMatrix<double> scaled(const HostMatrix<double>& h, int& exponent, bool& zero) {
   double largest = 0;
   for (index_t e = 0; e < h.size(); ++e) largest = std::fmax(largest, std::abs(h.data()[e]));
@@ -70,7 +70,7 @@ HostMatrix<double> scaled(const HostMatrix<double>& h, int& exponent, bool& zero
   return made;
 }
 
-/// LAPACK's geqrf, its factors in one column more.
+/// Returns LAPACK's geqrf with its factors in an additional column.
 HostMatrix<double> factored(const HostMatrix<double>& a) {
   using Qr = kernels::SmallQr<double>;
   const index_t n = a.rows();
@@ -111,11 +111,11 @@ OrderedDetector::OrderedDetector(Runtime& runtime, HostMatrix<double> H, const C
       column_tiles_(runtime, 1, 1, {1, 1}),
       point_tiles_(runtime, 1, 1, {1, 1}) {
   const auto product = alphabet.product();
-  if (product.empty()) refuse("alphabet", alphabet.name + " is no square QAM");
+  if (product.empty()) refuse("alphabet", alphabet.name + " is not square QAM");
   if (!has_table()) options_.build = OrderingBuild::full;
   args_.build = options_.build;
   HostMatrix<double> a = scaled(h_, args_.exponent, args_.zero);
-  // Columns of all streams are alike: the real parts' amplitudes and labels.
+  // All streams have equal columns: the amplitudes and labels of the real parts.
   const std::vector<Constellation> one{alphabet};
   const SearchLists lists = lists_of(one, SearchForm::real);
   columns_ = HostMatrix<kernels::SearchColumn>(1, n());
@@ -152,7 +152,7 @@ void OrderedDetector::prepare(Graph& g) {
   if (!has_table()) return;
   const index_t rows = OrderedQrs::numbers(n(), options_.build) * OrderedQrs::together,
                 cols = ceil_div(each_, OrderedQrs::together);
-  // Kept once it is whole: a graph that was cancelled, or failed, may be used again.
+  // Stored only when complete, so that the detector is usable after a cancelled or failed graph.
   HostMatrix<double> home = std::move(home_);
   std::optional<TileMatrix<double>> table = std::exchange(table_, std::nullopt);
   if (!table && options_.strategy == OrderingStrategy::copy_all) {
@@ -170,7 +170,7 @@ void OrderedDetector::prepare(Graph& g) {
 }
 
 HostMatrix<double> OrderedDetector::factors(std::span<const int> order) const {
-  if (static_cast<index_t>(order.size()) != n()) refuse("order", "of another length");
+  if (static_cast<index_t>(order.size()) != n()) refuse("order", "has another length");
   const auto rank = static_cast<index_t>(permutation_rank(order));
   const index_t m = n(), numbers = OrderedQrs::numbers(m, options_.build), rows = numbers * OrderedQrs::together;
   std::vector<double> one(static_cast<std::size_t>(numbers));

@@ -12,49 +12,53 @@
 namespace tesela {
 
 using kernels::OrderingBuild;
+/// Returns the builds with their names and descriptions.
 std::span<const Named<OrderingBuild>> ordering_builds();
 
-/// Where the QR factorization that a signal's order of columns asks for comes from.
+/// Source of the QR factorization for a signal's column order.
 enum class OrderingStrategy : std::uint8_t {
-  per_signal,  ///< from H, for each signal anew
-  copy_all,    ///< from all n! in host memory
-  lazy,        ///< from all n!, which stay where they were found and are copied when they are asked for
-  owner,       ///< from all n!, dealt block by block to the GPUs; a search runs where its block is
-  cache,       ///< from those that occurred before
+  per_signal,  ///< factored for each signal: no memory
+  copy_all,    ///< all n! are computed and kept in host memory
+  lazy,        ///< all n! stay at the place of computation, and are copied on request
+  owner,       ///< all n! are distributed by blocks over the GPUs; a search runs on the GPU of its block. The default
+  cache,       ///< factorizations of orders that have occurred before
 };
+/// Returns the strategies with their names and descriptions.
 std::span<const Named<OrderingStrategy>> ordering_strategies();
 
+/// Options of OrderedDetector.
 struct OrderingOptions {
   OrderingBuild build = OrderingBuild::prefix;
   OrderingStrategy strategy = OrderingStrategy::owner;
   index_t buffer = 0;  ///< signals at a time; 0: all
 };
 
-/// The bytes of all n! factorizations of n columns. n <= 20.
+/// Returns the bytes of all n! factorizations of n <= 20 columns.
 double ordering_bytes(index_t n, OrderingBuild build);
 
-/// s of least ||x - H s||, each column's amplitude one of an alphabet's, for many x of one real n x n channel, n <= 11,
-/// where each x has an order of its own: columns ascend by |H^T x|. With all n! factorizations beforehand a signal
-/// costs a lookup. What it finds is the same whatever build, strategy and buffer are.
+/// Finds the s with the least ||x - H s||, each column's amplitude from one alphabet, for many x of one real n x n
+/// channel, n <= 11. Each x has its own column order: columns ascend by |H^T x|. If all n! factorizations exist in
+/// advance, a signal costs a lookup. Build, strategy and buffer do not change the results.
 class OrderedDetector {
  public:
-  /// Throws ArgumentError for an H that is not n x n or not finite, for n beyond 20, for strategies without a table
-  /// beyond 11, and for an alphabet that is no square QAM; EnvironmentError where a table has too many bytes (n > 11).
+  /// Throws ArgumentError for an H that is not n x n or not finite, for n > 20, for strategies without a table and n >
+  /// 11, and for an alphabet that is not square QAM; EnvironmentError if a table has too many bytes (n > 11).
   OrderedDetector(Runtime& runtime, HostMatrix<double> H, const Constellation& alphabet,
                   const OrderingOptions& options);
 
-  /// All n! factorizations, where the strategy has a use for them. Waits.
+  /// Computes all n! factorizations, if the strategy uses them. Waits for the graph.
   void prepare(Graph& g);
 
-  /// x: n x signals. labels of the columns' amplitudes (n x signals), as Constellation::Axis has them. Waits. Throws
-  /// ArgumentError for another shape and for numbers that are not finite.
+  /// Detects the signals of x, n x signals. Returns the labels of the columns' amplitudes (n x signals), as in
+  /// Constellation::Axis. Waits for the graph. Throws ArgumentError for another shape and for numbers that are not
+  /// finite.
   Detection detect(Graph& g, const HostMatrix<double>& x);
 
-  /// R and Q^T, n x 2n, of H P in this order of columns, as they are kept (as a signal would get them).
+  /// Returns R and Q^T, n x 2n, of H P in this column order, with the values kept for signals.
   HostMatrix<double> factors(std::span<const int> order) const;
 
-  double factorizations() const { return factorizations_; }  ///< so far
-  double host_bytes() const;                                 ///< of factorizations kept in host memory by itself
+  double factorizations() const { return factorizations_; }  ///< number computed so far
+  double host_bytes() const;                                 ///< bytes of the factorizations in host memory
 
  private:
   index_t n() const { return h_.rows(); }
@@ -71,11 +75,11 @@ class OrderedDetector {
   HostMatrix<kernels::SearchPoint> points_;
   OrderingOptions options_;
   kernels::OrderedSearch::Args args_;
-  index_t each_ = 1, blocks_ = 1;  // factorizations of a block, and blocks
+  index_t each_ = 1, blocks_ = 1;  // factorizations per block, and number of blocks
   double factorizations_ = 0;
-  HostMatrix<double> home_;  // of copy_all
+  HostMatrix<double> home_;  // table of copy_all
   std::vector<double> known_;
-  std::unordered_map<int, index_t> places_;  // in known_
+  std::unordered_map<int, index_t> places_;  // indices in known_
   TileMatrix<double> h_tiles_, base_tiles_, r_tiles_;
   TileMatrix<kernels::SearchColumn> column_tiles_;
   TileMatrix<kernels::SearchPoint> point_tiles_;

@@ -8,7 +8,7 @@
 namespace tesela {
 namespace {
 
-constexpr index_t most = 20;  // 21! has more than 64 bits
+constexpr index_t most = 20;  // 21! needs more than 64 bits
 
 std::uint64_t factorial(index_t n) {
   std::uint64_t product = 1;
@@ -33,7 +33,7 @@ std::uint64_t permutation_rank(std::span<const int> permutation) {
       throw ArgumentError("permutation_rank", "permutation",
                           std::to_string(value) + " at place " + std::to_string(i) + " is out of range or repeated");
     seen[static_cast<std::size_t>(value)] = true;
-    const auto smaller = std::count(seen.begin(), seen.begin() + value, false);  // those that come later
+    const auto smaller = std::count(seen.begin(), seen.begin() + value, false);  // smaller numbers that come later
     rank += static_cast<std::uint64_t>(smaller) * factorial(n - 1 - i);
   }
   return rank;
@@ -68,7 +68,7 @@ NeighbourPermutations::NeighbourPermutations(index_t n) {
 }
 
 index_t NeighbourPermutations::advance() {
-  // The largest number that moves towards a smaller one.
+  // Find the largest number that can move towards a smaller one.
   const auto n = static_cast<index_t>(now_.size());
   const auto at = [&](index_t k) { return static_cast<std::size_t>(k); };
   index_t from = -1;

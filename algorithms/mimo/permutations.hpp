@@ -6,31 +6,31 @@
 #include <span>
 #include <vector>
 
-// Permutations of 0 … n - 1, n <= 20, by their numbers: a list of all of them is never needed.
+// Permutations of 0 … n - 1, n <= 20, by their numbers, without a list of all permutations.
 
 namespace tesela {
 
-/// The number of a permutation among all in lexicographic order, from 0. Throws ArgumentError where it is none, or
-/// longer than 20.
+/// Returns the number of a permutation in lexicographic order, from 0. Throws ArgumentError if it is not a permutation,
+/// or longer than 20.
 std::uint64_t permutation_rank(std::span<const int> permutation);
 
-/// The permutation of that number. Throws ArgumentError for n beyond 20 and for numbers from n! on.
+/// Returns the permutation of a number. Throws ArgumentError for n > 20 and for numbers from n! on.
 std::vector<int> permutation_of_rank(index_t n, std::uint64_t rank);
 
-/// Makes it the next one in lexicographic order; after the last one the first, and answers false.
+/// Advances to the next permutation in lexicographic order. After the last one sets the first one and returns false.
 bool next_permutation_of(std::span<int> permutation);
 
-/// Steinhaus, Johnson and Trotter's order, in which each permutation swaps two neighbours of the one before: first 0 …
-/// n - 1, then what advance() makes of it.
+/// Steinhaus, Johnson and Trotter's order of permutations, each of which swaps two neighbours of the previous one. The
+/// first is 0 … n - 1.
 class NeighbourPermutations {
  public:
   explicit NeighbourPermutations(index_t n);
   const std::vector<int>& now() const { return now_; }
-  /// Swaps places k and k + 1 and answers k; -1 after the last permutation, which stays.
+  /// Swaps places k and k + 1 and returns k; returns -1 after the last permutation, which is kept.
   index_t advance();
 
  private:
-  std::vector<int> now_, toward_;  ///< which way each number moves: -1, 1
+  std::vector<int> now_, toward_;  ///< direction in which each number moves: -1 or 1
 };
 
 }  // namespace tesela

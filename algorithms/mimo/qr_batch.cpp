@@ -24,20 +24,20 @@ std::vector<QrBatchFailure> qr_batch(Graph& g, const TileMatrix<F>& A, const Til
   if (options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
       options.order == ColumnOrder::best)
     refuse("order", "gradient, su-wassell and best need a signal");
-  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is no variance");
+  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
   if (n < 1 || n > 32 || m < 1 || m > 160)
     refuse("A", std::to_string(m) + " x " + std::to_string(n) + "; up to 160 x 32");
   if (mmse && m <= n) refuse("A", "needs n more rows than H for [H; sqrt(N0) I]");
   if (A.n() != n * count || tau.m() != std::min(m, n) || tau.n() != count)
     refuse("A, tau, order", to_string(Shape{m, A.n()}) + ", " + to_string(Shape{tau.m(), tau.n()}) + " and " +
-                                to_string(Shape{n, count}) + "; m x (n K), min(m, n) x K and n x K");
+                                to_string(Shape{n, count}) + "; they must be m x (n K), min(m, n) x K and n x K");
   if (count == 0) return {};
   const index_t right = B == nullptr ? 0 : B->n() / count;
   if (B != nullptr && (B->m() != m || B->n() != right * count || right < 1 || B->tile_shape().nb != right * together))
-    refuse("B", to_string(Shape{B->m(), B->n()}) + "; m x (r K) in tiles m x (r kb)");
+    refuse("B", to_string(Shape{B->m(), B->n()}) + "; it must be m x (r K) in tiles m x (r kb)");
   if (A.mt() > 1 || A.tile_shape().nb != n * together || tau.tile_shape().nb != together || tau.mt() > 1 ||
       order.mt() > 1)
-    refuse("A, tau, order", "tiles are m x (n kb), min(m, n) x kb and n x kb");
+    refuse("A, tau, order", "tiles must be m x (n kb), min(m, n) x kb and n x kb");
   const TileMatrix<int> info(g.runtime(), 1, count, {1, together}, "info");
   const TileMatrix<F> nothing(g.runtime(), 1, 1, {1, 1}, "no B");
   const F zero{};

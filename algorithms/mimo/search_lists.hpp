@@ -23,7 +23,7 @@ struct SearchLists {
 SearchLists lists_of(const std::vector<Constellation>& alphabets, SearchForm form);
 
 /// Returns the complex form. If all streams are square QAM, the amplitudes of real and imaginary parts follow it, as
-/// kernels::QuickSoft reads them.
+/// kernels::GpuSoftDetector reads them.
 SearchLists lists_with_parts(const std::vector<Constellation>& alphabets);
 
 }  // namespace tesela::mimo

@@ -20,7 +20,8 @@ std::string place(index_t i, index_t j) {
   return text + "] (from zero)";
 }
 
-/// C = D L L^H D, D of powers of two such that C's diagonal is about 1 between them: antennas' units do not matter.
+/// C = D L L^H D with powers of two D such that the diagonal of the scaled C is about 1: the units of antennas do not
+/// matter.
 struct Factor {
   HostMatrix<Number> l;
   std::vector<int> exponents;
@@ -62,7 +63,7 @@ Factor factor(const HostMatrix<Number>& c) {
   return f;
 }
 
-/// b <- (D L)^-1 b.
+/// Computes b = (D L)^-1 b.
 template <class T>
 void solve(const Factor& f, HostMatrix<std::complex<T>>& b) {
   for (index_t k = 0; k < b.cols(); ++k)
@@ -82,7 +83,7 @@ void whiten(const HostMatrix<Number>& covariance, HostMatrix<std::complex<T>>& c
             HostMatrix<std::complex<T>>& y) {
   const index_t n = y.rows();
   if (covariance.rows() != n || covariance.cols() != n || channels.rows() != n)
-    refuse(to_string(covariance.shape()) + "; Nr x Nr, of " + std::to_string(n) + " antennas");
+    refuse(to_string(covariance.shape()) + "; it must be Nr x Nr for " + std::to_string(n) + " antennas");
   const Factor f = factor(covariance);
   solve(f, channels);
   solve(f, y);

@@ -5,7 +5,7 @@ namespace tesela {
 namespace {
 
 template <class T>
-void require_apart(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B) {
+void require_no_overlap(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B) {
   if (B.shares_tiles(A)) throw ArgumentError(routine, "B", "shares tiles with A");
 }
 
@@ -20,7 +20,7 @@ void GeneralizedQr<T>::form_v(Graph& g, const TileMatrix<T>& V) const {
 
 template <class T>
 GeneralizedQr<T> gqr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RqOptions& options) {
-  require_apart("gqr", A, B);
+  require_no_overlap("gqr", A, B);
   if (A.m() != B.m()) throw ArgumentError("gqr", "B", std::to_string(B.m()) + " rows; A has " + std::to_string(A.m()));
   QrFactorization<T> of_a = qr(g, A, options.qr);
   of_a.apply(g, Side::left, Op::transpose, B);
@@ -29,7 +29,7 @@ GeneralizedQr<T> gqr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
 
 template <class T>
 GeneralizedRq<T> grq(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RqOptions& options) {
-  require_apart("grq", A, B);
+  require_no_overlap("grq", A, B);
   if (A.n() != B.n())
     throw ArgumentError("grq", "B", std::to_string(B.n()) + " columns; A has " + std::to_string(A.n()));
   RqFactorization<T> of_a = rq(g, A, options);

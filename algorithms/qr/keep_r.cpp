@@ -10,7 +10,7 @@ void keep_r(Graph& g, const QrFactorization<T>& factorization) {
     const index_t below = row - col;
     if (below >= tile.cols()) {
       g.insert<Laset<T>>({T(0), below}, tile);
-    } else if (below + tile.rows() > 1) {  // on the diagonal
+    } else if (below + tile.rows() > 1) {  // a diagonal tile
       const TileMatrix<T> triangle(g.runtime(), tile.rows(), tile.cols(), {tile.rows(), tile.cols()}, "R");
       g.insert<Lacpy<T>>({Part::upper, below}, tile, triangle(0, 0));
       g.insert<Lacpy<T>>({Part::all, 0}, triangle(0, 0), tile);

@@ -4,8 +4,8 @@
 
 namespace tesela {
 
-/// Inserts A = R in the place of a factorization's A: zeros below the diagonal, so that Q is lost (extract_r leaves A
-/// as it is, and takes another matrix).
+/// Inserts A = R, with zeros below the diagonal, into the matrix that was factored. Q is lost. extract_r copies R into
+/// another matrix instead.
 template <class T>
 void keep_r(Graph& g, const QrFactorization<T>& factorization);
 

@@ -20,17 +20,18 @@ using namespace kernels;
 namespace {
 
 constexpr std::array all{
-    Named<Orthogonalization>{Orthogonalization::gram_schmidt, "gram-schmidt", "classical; Q itself"},
+    Named<Orthogonalization>{Orthogonalization::gram_schmidt, "gram-schmidt", "classical Gram-Schmidt"},
     Named<Orthogonalization>{Orthogonalization::mgs, "mgs", "modified Gram-Schmidt"},
     Named<Orthogonalization>{Orthogonalization::cgs2, "cgs2", "classical Gram-Schmidt, twice"},
-    Named<Orthogonalization>{Orthogonalization::cholesky_qr2, "cholesky-qr2", "by Cholesky's factor of A^T A, twice"},
-    Named<Orthogonalization>{Orthogonalization::householder, "householder", "reflectors of tiles, and Q formed"},
+    Named<Orthogonalization>{Orthogonalization::cholesky_qr2, "cholesky-qr2", "Cholesky factor of A^T A, twice"},
+    Named<Orthogonalization>{Orthogonalization::householder, "householder",
+                             "Householder reflectors by tiles; then Q is formed"},
 };
 
-/// What a core would do while a GPU waits: a tile is a large part of all.
+/// On a GPU if there is one: each task works on a large part of A, so that cores would keep the GPU waiting.
 constexpr Priority urgent_on_gpu{highest_priority, true};
 
-/// Gram-Schmidt by blocks of columns: what a tile has of another leaves it by two products.
+/// Gram-Schmidt by blocks of columns: two products subtract the projection on another tile.
 template <class T>
 class GramSchmidt {
  public:
@@ -64,9 +65,10 @@ class GramSchmidt {
     g_.insert<OrthogonalizePanel<T>>(urgent_on_gpu, {method_, k * nb_}, a_(0, k), r, broken_(0, 0),
                                      g_.scratch<T>(OrthogonalizePanel<T>::work_size(nb_), 1));
   }
-  /// The tiles after Q_k lose what they have of its columns, of one after the other as the modified method says: with U
-  /// the upper triangle of Q_k^T Q_k these are Q_k S, U^T S = Q_k^T A_j (Björck, Linear Algebra Appl. 197, 1994). With
-  /// U = I the loss of orthogonality would grow with the square of A's condition, for Q_k^T Q_k is not quite I.
+  /// Subtracts from the tiles after Q_k their projections on its columns, one column after another as modified
+  /// Gram-Schmidt does. With U the upper triangle of Q_k^T Q_k these projections are Q_k S, U^T S = Q_k^T A_j (Björck,
+  /// Linear Algebra Appl. 197, 1994). U = I would make the loss of orthogonality grow with the square of A's condition,
+  /// because Q_k^T Q_k is not exactly I.
   void leave(index_t k) {
     const index_t wide = a_(0, k).cols();
     const TileMatrix<T>& gram = copies_.emplace_back(g_.runtime(), wide, wide, TileShape{wide, wide}, "gram");
@@ -77,15 +79,16 @@ class GramSchmidt {
       g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, k), r_(k, j), a_(0, j));
     }
   }
-  /// A_k loses what it has of the tiles before it: all products are of what it was, as the classical method says.
+  /// Subtracts from A_k its projection on the tiles before it. All products use the original A_k, as classical
+  /// Gram-Schmidt does.
   void project(index_t k, const TileMatrix<T>& sums) {
     for (index_t j = 0; j < k; ++j)
       g_.insert<Gemm<T, Out>>(on_gpu, {.op_a = Op::transpose}, a_(0, j), a_(0, k), sums(j, k));
     for (index_t j = 0; j < k; ++j)
       g_.insert<Gemm<T>>(on_gpu, {.alpha = -1, .beta = 1}, a_(0, j), sums(j, k), a_(0, k));
   }
-  /// Tile k for the second time: Q_k of the first pass was S + Q_k' R', so R's column k gains S R and its diagonal tile
-  /// becomes R' R.
+  /// Orthogonalizes tile k for the second time. Q_k of the first pass is Q S + Q_k' R'; therefore R's column k grows by
+  /// S R and its diagonal tile becomes R' R.
   void again(index_t k) {
     const index_t wide = a_(0, k).cols();
     const TileMatrix<T>&first = copies_.emplace_back(g_.runtime(), wide, wide, TileShape{wide, wide}, "first"),
@@ -103,10 +106,10 @@ class GramSchmidt {
   index_t nb_;
   TileMatrix<T> r_, sums_;
   TileMatrix<int> broken_;
-  std::deque<TileMatrix<T>> copies_;  // until their tasks have run
+  std::deque<TileMatrix<T>> copies_;  // kept until their tasks have run
 };
 
-/// Passes of A = (A R^-1) R, each with a Gram matrix of all rows.
+/// Cholesky QR: passes A = (A R^-1) R, each with the Gram matrix of all rows.
 template <class T>
 class CholeskyQr {
  public:
@@ -115,7 +118,8 @@ class CholeskyQr {
 
   Orthogonalized<T> run() {
     Orthogonalized<T> result{r_};
-    // s = 11 (m n + n (n + 1)) u ||A||^2: with it a factor exists, and the condition falls by 1e5 or so.
+    // s = 11 (m n + n (n + 1)) u ||A||^2. With this shift the Cholesky factor exists, and a pass divides the condition
+    // by about 1e5.
     const double m = static_cast<double>(a_.m()), n = static_cast<double>(n_),
                  shift = 11 * (m * n + n * (n + 1)) * static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
     result.broken = pass(0);
@@ -132,8 +136,8 @@ class CholeskyQr {
  private:
   TileMatrix<T> square(const char* name) const { return TileMatrix<T>(g_.runtime(), n_, n_, {n_, n_}, name); }
 
-  /// Answers what broke; A is unchanged then. The largest column sum of |A^T A| stands for ||A||^2. R becomes this
-  /// pass's factor, or that times R.
+  /// Returns the minor that is not positive, and leaves A unchanged then; otherwise 0. Uses the largest column sum of
+  /// |A^T A| for ||A||^2. R becomes this pass's factor, or this factor times R.
   int pass(double shift) {
     const Tile<T> gram = gram_(0, 0);
     for (index_t i = 0; i < a_.mt(); ++i)
@@ -177,7 +181,7 @@ class CholeskyQr {
   bool begun_ = false;
 };
 
-/// e with 2^e <= max |a_ij| < 2^(e + 1); 0 where all are zero, or one is no finite number.
+/// Returns e with 2^e <= max |a_ij| < 2^(e + 1); 0 if all elements are zero or one is not finite.
 template <class T>
 int exponent_of(Graph& g, const TileMatrix<T>& A) {
   const TileMatrix<double> found(g.runtime(), A.mt(), A.nt(), {1, 1}, "largest");

@@ -12,35 +12,39 @@ namespace tesela {
 
 using kernels::Orthogonalization;
 
-/// All of them, as `tesela qr --method` names them.
+/// Returns the methods with the names that `tesela qr --method` accepts.
 std::span<const Named<Orthogonalization>> orthogonalizations();
 
-/// R, and what there was to tell.
+/// R, and how the orthogonalization went.
 template <class T>
 struct Orthogonalized {
   TileMatrix<T> R;       ///< n x n, upper triangular, zeros below
-  index_t broken = 0;    ///< 1 + the column that depends on those before it, or the minor that is not positive; 0: none
-  bool shifted = false;  ///< Cholesky QR began with a shifted Gram matrix, and took three passes or more
+  index_t broken = 0;    ///< 0, or 1 + the first dependent column, or the order of the minor that is not positive
+  bool shifted = false;  ///< whether Cholesky QR began with a shifted Gram matrix, and needed three passes or more
 };
 
-/// A = Q R with Q in A's place, m x n, m >= n (LAPACK geqrf and orgqr). Gram-Schmidt takes A in one tile row: within a
-/// tile column by column, between tiles by products; Cholesky QR in one tile column, reflectors as `qr` does. How
-/// orthogonal Q is, for a condition k of A, in units of rounding: gram_schmidt about k^2, mgs k, the others 1;
-/// cholesky_qr2 up to 1e8, and beyond that after passes with A^T A + s I (Fukaya, Kannan, Nakatsukasa, Yamamoto and
-/// Yanagisawa 2020). A column of which nothing is left, or a factor that breaks down all the same, is named in
-/// `broken`, and A is of no use then. A is scaled by a power of two first: a power of two in A goes into R, and
-/// changes no bit of Q. Waits. Throws ArgumentError for other shapes and tilings.
+/// Computes A = Q R with Q in A's place (LAPACK geqrf and orgqr).
 ///
-/// Sources: Björck, "Numerics of Gram-Schmidt orthogonalization" (1994); Giraud, Langou, Rozložník and van den Eshof
-/// (2005); Yamamoto, Nakatsukasa, Yanagisawa and Fukaya, "Roundoff error analysis of the CholeskyQR2 algorithm" (2015).
+/// A        m x n, m >= n; overwritten by Q. Gram-Schmidt needs one tile row, Cholesky QR one tile column; householder
+///          accepts the tilings of `qr`.
+/// Returns  R and `broken`. If `broken` is not 0 (a column is dependent or a Cholesky factor does not exist), A is
+///          unusable.
+/// Throws   ArgumentError for other shapes and tilings.
+/// Waits    for the graph.
+/// Method   ||Q^T Q - I|| in units of rounding, for a condition k of A: about k^2 for gram_schmidt, k for mgs, 1 for
+///          the others. cholesky_qr2 adds passes with A^T A + s I if k is above about 1e8 (Fukaya, Kannan, Nakatsukasa,
+///          Yamamoto and Yanagisawa 2020). Gram-Schmidt works column by column within a tile column and by products
+///          between tile columns. A is scaled by a power of two first, which changes only R. Sources: Björck, "Numerics
+///          of Gram-Schmidt orthogonalization" (1994); Giraud, Langou, Rozložník and van den Eshof (2005); Yamamoto,
+///          Nakatsukasa, Yanagisawa and Fukaya, "Roundoff error analysis of the CholeskyQR2 algorithm" (2015).
 template <class T>
 Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalization method);
 
-/// The tiles that A wants for it.
+/// Returns the tile shape of A for `orthogonalize`.
 TileShape suitable_orthogonalization_tile(const Runtime& runtime, Orthogonalization method, index_t m, index_t n);
 
-/// The unique Q R: rows of R whose diagonal element is negative change their sign, and so do these columns of Q. R is
-/// the upper trapezoid of `r`; what stands below is not touched. Q may have any number of columns.
+/// Makes the diagonal of R nonnegative: changes the signs of rows of R and of the corresponding columns of Q, so that Q
+/// R is unique. Only the upper trapezoid of `r` is accessed; Q may have any number of columns.
 template <class T>
 void make_diagonal_positive(HostMatrix<T>& r, HostMatrix<T>& q);
 

@@ -14,8 +14,8 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// Columns of the whole are cut where a tile begins in either direction, so that each step's diagonal block lies in one
-/// tile, whatever their shape.
+/// Cuts the columns at the borders of tile rows and of tile columns, so that each step's diagonal block lies in one
+/// tile.
 std::vector<QrStep> cut_into_steps(Shape a, TileShape tile) {
   const auto [mb, nb] = tile;
   const index_t k = std::min(a.rows, a.cols);
@@ -27,8 +27,8 @@ std::vector<QrStep> cut_into_steps(Shape a, TileShape tile) {
   return steps;
 }
 
-/// The kernels of each step: rows that some other row is joined to must be triangular before, and so must all of them
-/// when only triangles are joined.
+/// Returns the kernels of all steps. A pivot row must be triangular before another row is joined to it. With
+/// `triangles` all rows must be triangular.
 std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt, const QrOptions& options,
                                    const std::vector<index_t>& ends = {}) {
   std::vector<index_t> heads;
@@ -56,7 +56,7 @@ std::vector<QrTransformation> plan(const std::vector<QrStep>& steps, index_t mt,
   return result;
 }
 
-/// The staircase of each step's columns in tile rows.
+/// Returns the staircase of each step's columns, in tile rows.
 std::vector<index_t> tile_ends(const std::vector<QrStep>& steps, Shape a, index_t mb, const QrOptions& options) {
   require_column_ends("qr", options.ends, a.rows, a.cols);
   std::vector<index_t> ends;
@@ -72,8 +72,8 @@ index_t default_ib(const WorkerCounts& workers, index_t width) {
   return std::min<index_t>(width, workers.gpus > 0 ? 1024 : 32);
 }
 
-/// Whether a Geqrt's vectors are copied. They are read by all its updates, while a Tpqrt wants to write the triangle
-/// above them. A GPU wants them written out, so that an update is nothing but products.
+/// Returns whether the vectors of a Geqrt are copied. All its updates read them, while a Tpqrt writes the triangle
+/// above them. A GPU needs them with explicit zeros, so that an update consists of products only.
 bool copies(const QrOptions& options, const QrTransformation& h, const QrStep& s, index_t mt, bool gpu) {
   return options.copy_vectors && h.pivot < 0 && (s.head + 1 < mt || gpu);
 }
@@ -86,8 +86,8 @@ index_t inner_block(const WorkerCounts& workers, const QrOptions& options, index
   return std::min(options.ib > 0 ? options.ib : default_ib(workers, width), width);
 }
 
-/// A matrix of the same form of which no more than about 2^16 transformations are to be counted.
-Shape counted_shape(Shape a, TileShape tile) {
+/// Returns a shape of the same proportions with at most about 2^16 transformations, for counting.
+Shape sample_shape(Shape a, TileShape tile) {
   constexpr double most = 1 << 16;
   const index_t k = std::min(a.rows, a.cols), step = std::min(tile.mb, tile.nb);
   const double down = std::max(1.0, static_cast<double>(a.rows) / static_cast<double>(tile.mb)),
@@ -103,13 +103,13 @@ Shape counted_shape(Shape a, TileShape tile) {
   return {cut(rows, tile.mb, a.rows), cut(steps, step, k)};
 }
 
-/// What the number of a matrix's transformations grows with: the elements on and below the diagonal.
+/// Returns the number of elements on and below the diagonal, which is proportional to the number of transformations.
 double trapezoid(Shape a) {
   const double m = static_cast<double>(a.rows), k = std::min(m, static_cast<double>(a.cols));
   return m * k - k * k / 2;
 }
 
-/// Tasks that the factorization of an early tile column waits for come first, and its own before them.
+/// Returns the priority of a task in tile column `column`: earlier columns first, and the panel before its updates.
 Priority towards(index_t column, index_t columns, bool panel = false) {
   return {static_cast<int>(2 * (columns - column) + (panel ? 1 : 0))};
 }
@@ -143,8 +143,7 @@ Tile<T> QrFactorization<T>::scratch(Graph& g, index_t size, index_t tile) const 
   return g.scratch<T>(shape.rows, shape.cols);
 }
 
-/// What a transformation multiplies: op(Q) from one side onto the tiles that c(i) gives for each tile row (or column)
-/// i.
+/// The operands of an update: op(Q) is applied from one side to the tiles c(i) of each tile row (or column) i.
 template <class T>
 struct QrFactorization<T>::Update {
   Side side;
@@ -153,7 +152,7 @@ struct QrFactorization<T>::Update {
   Tile<T> work;
   Priority priority;
   const TileMatrix<T>& C;
-  index_t across;  ///< the tile column (or row) of C
+  index_t across;  ///< tile column (or row) of C
   bool unit_lower = false;
   Tile<T> c(index_t i) const { return side == Side::left ? C(i, across) : C(across, i); }
 };
@@ -243,7 +242,7 @@ void QrFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
   const Tile<T> work = scratch(g, Q.n(), nb);
   for (auto h = transformations_.rbegin(); h != transformations_.rend(); ++h) {
     const QrStep& s = steps_[static_cast<std::size_t>(h->step)];
-    // The columns left of the step's first row are still those of the identity, with nothing in the rows it acts on.
+    // Left of the step's first row the columns are columns of the identity, with zeros in the rows of this step.
     for (index_t j = s.begin / nb; j < Q.nt(); ++j)
       update(g, *h, {Side::left, Op::none, a_(h->row, s.column), work, Priority{0}, Q, j});
   }
@@ -277,7 +276,7 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   const auto tiles = [&](index_t cols) {
     return static_cast<double>(a.rows) * static_cast<double>(cols) / tile_size * share;
   };
-  const Shape counted = counted_shape(a, tile);
+  const Shape counted = sample_shape(a, tile);
   const std::vector<QrStep> steps = cut_into_steps(counted, tile);
   const index_t mt = ceil_div(counted.rows, tile.mb);
   double factors = 0, copied = 0;
@@ -295,7 +294,8 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
     result.hold_on_each({.shape = of_tile, .at_once = tiles(q_columns), .first = 1, .last = 1});
   }
   result.hold_on_each({.shape = {ib, width}, .at_once = factors * share, .last = 1});
-  // Two steps' are there at a time: the next panel's vectors come while updates still read the last one's.
+  // At most two steps' copies exist at a time: the next panel writes its copies while updates read those of the last
+  // one.
   result.hold_on_each({.shape = of_tile, .at_once = std::ceil(copied * share)});
   const Shape work = qr_work(width, std::min(a.cols, tile.nb), std::min(a.rows, tile.mb), gpu);
   result.hold_on_each({.shape = work, .at_once = gpu ? 2.0 : workers.cpus, .last = 1});

@@ -9,64 +9,66 @@
 
 namespace tesela {
 
+/// Options of qr.
 struct QrOptions {
-  std::string tree = "diagonal";  ///< an order of schedule.hpp: which tile eliminates which
-  index_t ib = 0;                 ///< inner block size; 0 chooses: wide with a GPU, narrow without
+  std::string tree = "diagonal";  ///< order of the eliminations: a name of schedule.hpp
+  index_t ib = 0;                 ///< inner block size; 0 selects it (wide with a GPU, narrow without)
   bool triangles = false;         ///< make every tile triangular first, so that only TT kernels join tiles
-  /// Copy the vectors of each tile that a Tpqrt changes afterwards, so that the updates from it need not wait (and on
-  /// GPUs all of them, zeros written out, so that updates are nothing but products): a task and a tile more for each.
+  /// Copies the vectors of each tile that a Tpqrt overwrites, so that their updates need not wait. On GPUs copies all
+  /// vectors with explicit zeros, so that updates consist of products only. Costs one task and one tile per copy.
   bool copy_vectors = true;
-  /// A's staircase, empty or of n elements: column j is zero from row ends[j] on (column_ends reads it). Tiles of zeros
-  /// take no part.
+  /// A's staircase, empty or of n elements: column j is zero from row ends[j] on (column_ends computes it). Zero tiles
+  /// are skipped.
   std::vector<index_t> ends = {};
-  /// Where a GPU can run them, no tasks on cores, whatever the scheduler's models say: for one factorization of a size
-  /// that they do not know yet, which they would learn from on cores.
+  /// Runs all tasks that have a GPU variant on GPUs, whatever the scheduler's models predict. For a single
+  /// factorization of a size without models, which the scheduler would measure on cores.
   bool on_gpu = false;
-  /// Among several ranks, where not empty: `tree` joins what a rank has of a column, and this the ranks: "greedy",
-  /// "binary" or "flat", as the order ranks:P:rank_tree:tree, of P rows of ranks (Runtime::grid). So a column travels
-  /// between two ranks but once.
+  /// With several ranks, the tree between ranks: "greedy", "binary" or "flat"; `tree` then joins the tiles within a
+  /// rank. The order is "ranks:P:rank_tree:tree" for P rows of ranks (Runtime::grid), so that a column travels between
+  /// two ranks only once. Empty: `tree` for all tiles.
   std::string rank_tree = {};
 };
 
-/// One step of a factorization: `width` columns that have their pivots in one tile row.
+/// One step of a factorization: `width` columns whose pivots lie in one tile row.
 struct QrStep {
-  index_t head = 0, row = 0;    ///< tile row that holds the diagonal, and the step's first row in it
-  index_t column = 0, col = 0;  ///< tile column, and the step's first column in it
+  index_t head = 0, row = 0;    ///< tile row that holds the diagonal, and the step's first row within it
+  index_t column = 0, col = 0;  ///< tile column, and the step's first column within it
   index_t width = 0;
   index_t begin = 0;  ///< first row and column in the whole matrix
 };
 
-/// One kernel of a factorization: a Geqrt of tile row `row` (pivot < 0), or a Tpqrt of it against tile row `pivot`.
+/// One kernel of a factorization: Geqrt of tile row `row` (pivot < 0), or Tpqrt of it against tile row `pivot`.
 struct QrTransformation {
   index_t step = 0, row = 0, pivot = -1;
   bool triangle = false;
 };
 
-/// A QR factorization whose tasks stand in a graph: R in A's upper triangle, Q as Householder vectors in the rest of A
-/// and block factors of its own. It shares A's tiles, so A must not change while Q is wanted.
+/// A QR factorization: R in A's upper triangle, Q as Householder vectors in the rest of A and as separate block
+/// factors. It shares A's tiles: A must not change while Q is needed.
 template <class T>
 class QrFactorization {
  public:
   /// Inserts C = op(Q) C (left; C is m x any, its rows cut as A's) or C = C op(Q) (right; C is any x m, its columns cut
-  /// as A's rows). Throws ArgumentError when shapes or tilings do not conform.
+  /// as A's rows). Throws ArgumentError if shapes or tilings do not conform.
   void apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const;
 
-  /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): Q.n() = min(m, n) is the economy
-  /// form, m the full one. Q is m x k with k <= m, its rows cut as A's.
+  /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): min(m, n) columns give the
+  /// economy form, m the full one. Q is m x k with k <= m, its rows cut as A's. Throws ArgumentError otherwise.
   void form_q(Graph& g, const TileMatrix<T>& Q) const;
 
-  /// Inserts R = the upper trapezoid, zeros below. R is k x n with min(m, n) <= k <= m, cut as A.
+  /// Inserts R = the upper trapezoid, zeros below. R is k x n with min(m, n) <= k <= m, cut as A. Throws ArgumentError
+  /// otherwise.
   void extract_r(Graph& g, const TileMatrix<T>& R) const;
 
   const TileMatrix<T>& factors() const { return a_; }
   index_t m() const { return a_.m(); }
   index_t n() const { return a_.n(); }
   index_t ib() const { return ib_; }
-  /// The order of eliminations, with what ranks made of it.
+  /// Returns the order of the eliminations, including the tree between ranks.
   const std::string& tree() const { return tree_; }
 
   const std::vector<QrStep>& steps() const { return steps_; }
-  /// In the order of insertion: Q is the product of their orthogonal matrices in this order.
+  /// Returns the kernels in the order of insertion. Q is the product of their orthogonal matrices in this order.
   const std::vector<QrTransformation>& transformations() const { return transformations_; }
 
  private:
@@ -84,21 +86,32 @@ class QrFactorization {
   std::string tree_;
   std::vector<QrStep> steps_;
   std::vector<QrTransformation> transformations_;
-  index_t width_;  // of the widest step
+  index_t width_;  // width of the widest step
   index_t ib_;
   bool on_gpu_;
   TileMatrix<T> t_, tp_;               // block factors of each Geqrt and of each Tpqrt: tile (row, step)
-  std::vector<TileMatrix<T>> copies_;  // of vectors: they live until the graph has run
+  std::vector<TileMatrix<T>> copies_;  // copies of vectors, kept until the graph has run
 };
 
-/// LAPACK geqrf over tiles: A = Q R in place, for any m x n and any tile shape (Bouwmeester, Jacquelin, Langou and
-/// Robert, "Tiled QR factorization algorithms"; compact WY: Schreiber and Van Loan). Inserts into the graph and
-/// returns. Throws ArgumentError, with nothing inserted, for an unknown tree or rank_tree, a negative ib, and a tile or
-/// leading dimension beyond BLAS's 31 bits, and for ends of another number or out of range.
+/// Inserts the QR factorization A = Q R (LAPACK geqrf).
+///
+/// A        m x n in tiles of any shape; overwritten by R and the Householder vectors.
+/// Returns  the factorization, which applies and forms Q and extracts R.
+/// Throws   ArgumentError, with nothing inserted, for an unknown tree or rank_tree, a negative ib, a tile or leading
+///          dimension beyond the 31 bits of BLAS, or `ends` of wrong length or range.
+/// Method   Tiled QR (Bouwmeester, Jacquelin, Langou and Robert, "Tiled QR factorization algorithms") with compact WY
+///          block reflectors (Schreiber and Van Loan).
 template <class T>
 [[nodiscard]] QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
 
-/// The tiles that suit these workers for the QR factorization of an m x n matrix.
+/// Returns the tile shape for the QR factorization of an m x n matrix on these workers.
 TileShape suitable_qr_tile(const WorkerCounts& workers, index_t m, index_t n);
+
+/// Returns the operations on which rates are based, for any method: 2 m n^2 - 2 n^3 / 3 for m >= n (LAPACK's count of
+/// geqrf).
+inline double qr_flops(index_t m, index_t n) {
+  const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(m < n ? m : n);
+  return 4 * rows * columns * k - 2 * (rows + columns) * k * k + 4 * k * k * k / 3;
+}
 
 }  // namespace tesela

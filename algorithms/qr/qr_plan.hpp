@@ -5,9 +5,12 @@
 
 namespace tesela {
 
-/// What qr of a matrix of this shape, with elements of this size, in these tiles, will hold in memory, and form_q of
-/// so many columns after it: A and Q on the host included, which are the caller's. GPUs are taken to have equal
-/// shares. Throws ArgumentError for an unknown tree.
+/// Returns the memory that qr needs for an m x n matrix, and form_q for `q_columns` columns after it.
+///
+/// element  bytes of an element.
+/// tile     tile shape of A.
+/// Returns  memory on the host, including A and Q, and on GPUs, which are assumed to have equal shares.
+/// Throws   ArgumentError for an unknown tree.
 MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, TileShape tile, index_t q_columns,
                    const QrOptions& options = {});
 

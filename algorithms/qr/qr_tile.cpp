@@ -5,8 +5,8 @@
 
 namespace tesela {
 
-// Measured: docs/benchmarks/README.md. A GPU takes whole columns, as many at a time as hide the panels behind the
-// updates; cores take whole columns too, until the matrix is so tall and thin that one panel keeps the others waiting.
+// Measured: docs/benchmarks/README.md. GPUs use whole columns, enough per tile to hide the panels behind the updates.
+// Cores use whole columns too, unless the matrix is so tall and thin that one panel keeps the others waiting.
 TileShape suitable_qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   const index_t k = std::min(m, n);

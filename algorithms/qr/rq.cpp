@@ -16,7 +16,7 @@ QrFactorization<T> qr_of_transposed(Graph& g, const TileMatrix<T>& A, const RqOp
   return qr(g, transposed, options.qr);
 }
 
-/// C's rows (left) or columns in reverse order.
+/// Reverses the order of C's rows (left) or columns (right).
 template <class T>
 void reverse(Graph& g, Side side, const TileMatrix<T>& C) {
   const TileMatrix<T> reversed(g.runtime(), C.m(), C.n(), C.tile_shape(), "reversed");
@@ -28,7 +28,7 @@ void reverse(Graph& g, Side side, const TileMatrix<T>& C) {
 
 template <class T>
 void RqFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
-  // Q = P F^T: Q C and C Q^T end with P, Q^T C and C Q begin with it.
+  // Q = P F^T: Q C and C Q^T apply P last, Q^T C and C Q apply it first.
   const bool first = (side == Side::left) == (op == Op::transpose);
   if (reversed_ && first) reverse(g, side, C);
   transposed_.apply(g, side, op == Op::none ? Op::transpose : Op::none, C);

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <array>
@@ -12,14 +12,14 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// Some rows of A and the tiles that lie in them. The tiles' vectors are of no use once they have met all columns.
+/// A block of rows of A and its tiles. The tiles' vectors are not needed after they have been applied to all columns.
 template <class T>
 class RowBlock {
  public:
   RowBlock(Runtime& runtime, index_t rows, index_t n, index_t nb, index_t ib)
       : runtime_(runtime), nb_(nb), home_(rows, n), factors_(runtime, ib, n, {ib, nb}, "T") {}
 
-  /// Waits for the tasks that use them.
+  /// Reads rows into the block. Waits for the tasks that use its old contents.
   void read(const RowSource<T>& A, index_t first, index_t rows) {
     if (!tiles_ || tiles_->m() != rows) {
       tiles_.reset();
@@ -35,11 +35,11 @@ class RowBlock {
   Runtime& runtime_;
   index_t nb_;
   HostMatrix<T> home_;
-  std::optional<TileMatrix<T>> tiles_;  // of home_, which outlives them
+  std::optional<TileMatrix<T>> tiles_;  // views of home_, which lives longer
   TileMatrix<T> factors_;
 };
 
-/// R <- the triangle of [R; block].
+/// Inserts R = the triangle of [R; block].
 template <class T>
 void append(Graph& g, const TileMatrix<T>& R, const RowBlock<T>& block, index_t ib, const Tile<T>& work, bool on_gpu) {
   const index_t nt = R.nt(), nb = R.tile_shape().nb;
@@ -72,7 +72,7 @@ template <class T>
 HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOptions& options) {
   const index_t m = A.m, n = A.n;
   if (options.rows < 0) throw ArgumentError("streamed_r", "rows", std::to_string(options.rows) + " is negative");
-  auto home = touched_zeros<T>(n, n);
+  auto home = parallel_zeros<T>(n, n);
   if (m == 0 || n == 0) return home;
   Runtime& runtime = g.runtime();
   if (n <= 192 && m / 16 >= n) {

@@ -6,19 +6,22 @@
 
 namespace tesela {
 
+/// Options of streamed_r.
 struct StreamedQrOptions {
-  index_t rows = 0;     ///< at once; 0: a gigabyte or two of them for a GPU, what caches hold for cores
+  index_t rows = 0;     ///< rows per block; 0 selects 1 to 2 GiB with a GPU, and the size of the caches on cores
   bool on_gpu = false;  ///< as QrOptions::on_gpu
 };
 
-/// The R of A = Q R, n x n with zeros below its diagonal, in one pass over an A that may be larger than memory: block
-/// after block of rows,
+/// Computes R of A = Q R in one pass over a matrix that may be larger than memory: 2 m n^2 operations.
 ///
-///     [R; A_i] = Q_i [R'; 0]   (LAPACK tpqrt, over tiles of whole columns),
+///     [R; A_i] = Q_i [R'; 0]   (LAPACK tpqrt, over tiles of whole columns)
 ///
-/// for n <= 192 and many rows by tall_skinny_r. Signs of R's rows are any; for m < n the last n - m rows vanish to
-/// rounding. Holds R and two blocks; one is read while tasks work on the other. 2 m n^2 operations. Inserts into the
-/// graph and waits for it. Throws ArgumentError for negative rows, what reading throws, and as Graph::wait.
+/// A        m x n, read in blocks of rows. Memory holds R and two blocks; one is read while tasks work on the other.
+/// Returns  R, n x n, zeros below its diagonal. The signs of its rows are arbitrary. If m < n, the last n - m rows
+///          vanish to rounding.
+/// Throws   ArgumentError for negative options.rows, as Graph::wait, and the errors of reading.
+/// Waits    for the graph.
+/// Method   the recurrence above; tall_skinny_r if n <= 192 and A has many rows.
 template <class T>
 [[nodiscard]] HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOptions& options = {});
 

@@ -14,8 +14,8 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// The triangles of the chains. The first is R itself; the graph keeps the others, as scratch tiles far from the
-/// numbers that kernels ask for. Among ranks, which have a matrix's rows in turn, chain c is that of rank c mod P.
+/// The triangles of the chains. The first is R itself. The graph keeps the others as scratch tiles, with numbers that
+/// no kernel requests. With P ranks, whose rows alternate, rank c mod P owns chain c.
 template <class T>
 class Chains {
  public:
@@ -28,13 +28,13 @@ class Chains {
       chains_.push_back({c == 0 ? R : g.scratch<T>(R.cols(), R.cols(), first_scratch + c), c == 0 && has_value});
   }
 
-  /// Some rows, as tiles side by side, to the next chain; `weighted`: the last tile holds what they are multiplied by.
+  /// Appends a row of tiles to the next chain. `weighted`: the last tile holds the factors of the rows.
   void append(const std::vector<Tile<T>>& rows, bool weighted = false) {
     insert(chains_[next_], rows, {.triangle = false, .weighted = weighted});
     next_ = (next_ + 1) % chains_.size();
   }
 
-  /// Joins the triangles into R by a binary tree, those of a rank first.
+  /// Joins the triangles into R by a binary tree, first within each rank.
   void join() {
     const std::size_t ranks = std::min(chains_.size(), static_cast<std::size_t>(g_.runtime().ranks()));
     for (std::size_t rank = 0; rank < ranks; ++rank) join(rank, chains_.size(), ranks);
@@ -42,7 +42,7 @@ class Chains {
   }
 
  private:
-  /// Those of first, first + stride, first + 2 stride … below `end`, into the first.
+  /// Joins the triangles first, first + stride, first + 2 stride … below `end` into the first.
   void join(std::size_t first, std::size_t end, std::size_t stride) {
     for (std::size_t step = stride; first + step < end; step *= 2)
       for (std::size_t c = first; c + step < end; c += 2 * step)
@@ -58,7 +58,7 @@ class Chains {
 
   static Tile<double> work(Graph& g, index_t n) {
     Shape shape = append_rows_work<T>(n);
-    // A rank with a GPU may need more than one without: all take the most.
+    // Ranks may choose different numbers of rows (with and without a GPU); all use the largest.
     for (const std::string& rows : gather_over_ranks(g.runtime(), std::to_string(shape.rows)))
       shape.rows = std::max<index_t>(shape.rows, std::stoll(rows));
     return g.scratch<double>(shape.rows, shape.cols);
@@ -86,7 +86,7 @@ void require_triangle(const TileMatrix<T>& R, index_t n) {
                             " tiles; it must be one tile, " + to_string(Shape{n, n}));
 }
 
-/// Rows in groups of a block for each row of the grid of ranks, whose first rank reads it.
+/// Reads one block of rows per row of the grid of ranks; the first rank of each grid row reads its block.
 template <class T>
 void read_by_ranks(Graph& g, const RowSource<T>& A, index_t rows, Chains<T>& chains) {
   const auto [m, n, read] = A;
@@ -101,17 +101,17 @@ void read_by_ranks(Graph& g, const RowSource<T>& A, index_t rows, Chains<T>& cha
     const Shape shape{std::min(together, m - first), n};
     const BlockCyclic part(runtime, shape, {rows, n});
     const auto [here, columns] = part.local();
-    // One block more than workers, so that one can be read while all are busy.
+    // One block more than workers, so that one can be read while all workers are busy.
     if (std::ssize(groups) <= least_workers(runtime) || shape.rows < together) {
       HostMatrix<T> memory(here, columns);
       auto tiles =
           TileMatrix<T>::map_block_cyclic(runtime, memory.data(), shape.rows, n, memory.ld(), {rows, n}, "rows");
       groups.push_back({std::move(memory), std::move(tiles)});
     } else {
-      std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // the oldest
+      std::rotate(groups.begin(), groups.begin() + 1, groups.end());  // the oldest block comes first
     }
     Group& group = groups.back();
-    group.tiles.home_changed();  // waits for the tasks that read it
+    group.tiles.home_changed();  // waits for the tasks that read the block
     if (here > 0 && columns > 0) read(first + part.rows.global(0), {group.memory.data(), here, n, here});
     for (index_t i = 0; i < group.tiles.mt(); ++i) chains.append({group.tiles(i, 0)});
   }
@@ -157,8 +157,8 @@ void tall_skinny_r(Graph& g, const RowSource<T>& A, const TileMatrix<T>& R, inde
   if (rows == 0) rows = std::max<index_t>((index_t{16} << 20) / (n * index_t{sizeof(T)}), 1024);
   const index_t blocks = ceil_div(m, rows);
   Chains<T> chains(g, R(0, 0), false, blocks, options);
-  // One block more than workers, so that one can be read while all are busy. Writing to a block waits for the task that
-  // reads it. Each of several ranks reads its own.
+  // One block more than workers, so that one can be read while all workers are busy. Writing to a block waits for the
+  // task that reads it. With several ranks each rank reads its own blocks.
   if (g.runtime().ranks() > 1) return read_by_ranks(g, A, rows, chains);
   const index_t most = least_workers(g.runtime()) + 1;
   std::deque<TileMatrix<T>> buffers;
@@ -167,7 +167,7 @@ void tall_skinny_r(Graph& g, const RowSource<T>& A, const TileMatrix<T>& R, inde
     if (b < most || count < rows)
       buffers.emplace_back(g.runtime(), count, n, TileShape{count, n}, "rows");
     else
-      std::rotate(buffers.begin(), buffers.begin() + 1, buffers.end());  // the oldest
+      std::rotate(buffers.begin(), buffers.begin() + 1, buffers.end());  // the oldest block comes first
     const Tile<T> tile = buffers.back()(0, 0);
     read(b * rows, tile.write());
     chains.append({tile});

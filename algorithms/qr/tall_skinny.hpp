@@ -11,72 +11,81 @@
 
 namespace tesela {
 
+/// Options of tall_skinny_r and QrUpdater.
 struct TallSkinnyOptions {
-  index_t chains = 0;  ///< sequences of rows that run side by side; 0: one for each worker
+  index_t chains = 0;  ///< sequences of rows that are reduced concurrently; 0 selects one per worker
 };
 
-/// The R of A = Q R without Q (TSQR: Demmel, Grigori, Hoemmen and Langou, "Communication-optimal parallel and
-/// sequential QR and LU factorizations"): one pass over A. A is m x n, m and n any, in tiles of whole rows or of
-/// several tile columns; R is one n x n tile, written. R's strict lower triangle is zero, its signs are any, and R^T R
-/// = A^T A to rounding, column by column, whatever A's condition and scale; for m < n the last n - m rows vanish to
-/// rounding. NaN and infinities in A become NaN in R. Chains of tiles each build a triangle of their own, a binary tree
-/// joins them; few tall tiles serve a GPU best. Inserts into the graph and returns. Throws ArgumentError, with nothing
-/// inserted, when R is not one n x n tile or shares tiles with A.
+/// Inserts the computation of R of A = Q R without Q, in one pass over A (TSQR).
+///
+/// A       m x n, in tiles of whole rows or of several tile columns; only read. NaN and infinities become NaN in R.
+/// R       one n x n tile, overwritten. Its strict lower triangle is zero and the signs of its rows are arbitrary. If m
+///         < n, the last n - m rows vanish to rounding.
+/// Throws  ArgumentError, with nothing inserted, if R is not one n x n tile or shares tiles with A.
+/// Method  Each chain of tiles computes a triangle; a binary tree joins the triangles. R^T R = A^T A to rounding,
+///         column by column, for any condition and scale of A. A GPU is fastest with few tall tiles. Source: Demmel,
+///         Grigori, Hoemmen and Langou, "Communication-optimal parallel and sequential QR and LU factorizations".
 template <class T>
 void tall_skinny_r(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& R, const TallSkinnyOptions& options = {});
 
-/// The same for a matrix that may be larger than memory: `rows` rows at a time (0: about 16 MB) are read while the
-/// workers are busy with others. Returns when all of A is read and its rows are in triangles; the tasks that join these
-/// may still run. Throws as above, and what reading throws; R is worthless then.
+/// Computes R for a matrix that may be larger than memory.
+///
+/// rows     rows per block; 0 selects about 16 MB. A block is read while the workers reduce others.
+/// Returns  when all rows of A are in triangles. Tasks that join the triangles may still run.
+/// Throws   as above, and the errors of reading; R is unusable then.
 template <class T>
 void tall_skinny_r(Graph& g, const RowSource<T>& A, const TileMatrix<T>& R, index_t rows = 0,
                    const TallSkinnyOptions& options = {});
 
-/// The same for a matrix in a file.
+/// Computes R for a matrix in a file.
 template <class T>
 void tall_skinny_r(Graph& g, const MatrixRows<T>& A, const TileMatrix<T>& R, index_t rows = 0,
                    const TallSkinnyOptions& options = {});
 
-/// Least squares min ||A x - b||_2 whose rows arrive in blocks: keeps the triangle of [A | B],
+/// Solves min ||A X - B||_2 for rows that arrive in blocks. It keeps only the triangle of [A | B], so that memory does
+/// not grow with the rows (Golub and Van Loan, "Matrix Computations", 6.5):
 ///
 ///     [R  Q^T B]   n rows
-///     [0    S  ]   r rows,   ||S e_k|| = the residual norm of right-hand side k,
+///     [0    S  ]   r rows,   ||S e_k|| = the residual norm of right-hand side k
 ///
-/// and nothing else, so that memory does not grow with the rows (Golub and Van Loan, "Matrix Computations", 6.5). Rows
-/// whose graph was cancelled or failed are lost, and those before them too: what is asked for then is an ArgumentError.
+/// If the graph of an update is cancelled or fails, all rows up to that update are lost, and later calls for results
+/// throw ArgumentError.
 template <class T>
 class QrUpdater {
  public:
-  /// n >= 1 unknowns, r >= 0 right-hand sides. Throws ArgumentError otherwise. The runtime must outlive it.
+  /// Starts without rows. n >= 1 unknowns, r >= 0 right-hand sides; throws ArgumentError otherwise. The runtime must
+  /// outlive the updater.
   QrUpdater(Runtime& runtime, index_t n, index_t r = 0);
 
-  /// Inserts the update by new rows: A is m x n, B m x r, m any; both cut into the same rows of tiles, which must stay
-  /// until the tasks have run. Returns at once. Throws ArgumentError, with nothing inserted, when shapes do not fit.
+  /// Inserts the update by new rows: A is m x n, B is m x r, both cut into the same tile rows. They must exist until
+  /// the tasks have run. Throws ArgumentError, with nothing inserted, if shapes do not conform.
   void append(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TallSkinnyOptions& options = {});
-  void append(Graph& g, const TileMatrix<T>& A, const TallSkinnyOptions& options = {});  ///< when r is 0
-  /// The same for rows of [A | B] that are multiplied by numbers on their way, D, m x 1 and cut into the same rows.
-  /// Where that is 0 a row does not count, whatever it holds. A and B are only read.
+  void append(Graph& g, const TileMatrix<T>& A, const TallSkinnyOptions& options = {});  ///< if r is 0
+  /// Inserts the update by the rows of D [A | B]: D is m x 1, cut into the same tile rows, and holds the factors of the
+  /// rows. A row whose factor is 0 is ignored, even if it contains NaN. A and B are only read.
   void append_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& D,
                      const TallSkinnyOptions& options = {});
 
+  /// The solution of the rows so far.
   struct Solution {
-    HostMatrix<T> x;  ///< n x r, or 0 x 0 when the status is not 0
-    /// 0; k when R(k, k), counted from 1, is zero or not finite, and rows() + 1 when there are fewer rows than
-    /// unknowns: A is rank deficient; n + 1 when R is regular but x is not finite.
+    HostMatrix<T> x;  ///< n x r, or 0 x 0 if the status is not 0
+    /// 0 if x is valid. k if R(k, k), counted from 1, is zero or not finite; rows() + 1 if there are fewer rows than
+    /// unknowns: A is rank deficient in both cases. n + 1 if R is regular but x is not finite.
     Status status;
   };
-  /// X = R^-1 (Q^T B) for the rows so far. Waits for the tasks that append. Says nothing about a nearly singular R:
-  /// look at its condition.
+  /// Returns X = R^-1 (Q^T B) for the rows so far. Waits for the updates. A nearly singular R is not reported; check
+  /// its condition.
   Solution solve() const;
 
-  /// The r residual norms ||A x_k - b_k||_2 for the rows so far. Waits for the tasks that append.
+  /// Returns the r residual norms ||A x_k - b_k||_2 for the rows so far. Waits for the updates.
   std::vector<T> residual_norms() const;
 
   index_t n() const { return n_; }
   index_t r() const { return r_; }
-  index_t rows() const { return rows_; }  ///< appended so far
+  index_t rows() const { return rows_; }  ///< number of rows so far
 
-  /// The triangle as one (n + r) x (n + r) tile, zeros below its diagonal; without contents before the first append.
+  /// Returns the triangle as one (n + r) x (n + r) tile, zeros below its diagonal. It has no contents before the first
+  /// append.
   const TileMatrix<T>& triangle() const { return triangle_; }
 
  private:

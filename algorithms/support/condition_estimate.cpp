@@ -22,13 +22,14 @@ double norm1_estimate(index_t n, const std::function<void(std::vector<double>&)>
   const auto size = static_cast<std::size_t>(n);
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<double> x(size), signs(size);
-  // Not all alike, as they do: a matrix whose two diagonals are axes of it never leaves such vectors.
+  // LAPACK starts with equal numbers, but a matrix that is symmetric about both of its diagonals never leaves such
+  // vectors.
   for (std::size_t i = 0; i < size; ++i)
     x[i] = 2 * static_cast<double>(i + 1) / (static_cast<double>(n) * static_cast<double>(n + 1));
   multiply(x);
   double estimate = norm1(x);
   if (n == 1 || !std::isfinite(estimate)) return std::isfinite(estimate) ? estimate : infinity;
-  // ||A x||_1 is convex in x: uphill along its subgradient A sign(A x), from one unit vector to the next.
+  // ||A x||_1 is convex in x: ascend along its subgradient A sign(A x), from one unit vector to the next.
   std::size_t unit = size;
   for (int step = 0; step < 5; ++step) {
     bool same = step > 0;
@@ -51,7 +52,7 @@ double norm1_estimate(index_t n, const std::function<void(std::vector<double>&)>
     if (next <= estimate) break;
     estimate = next;
   }
-  // A vector against cancellation in all of these.
+  // A last vector detects cancellation in all the others.
   for (std::size_t i = 0; i < size; ++i)
     x[i] = (i % 2 == 0 ? 1 : -1) * (1 + static_cast<double>(i) / static_cast<double>(n - 1));
   multiply(x);

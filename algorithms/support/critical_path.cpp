@@ -6,10 +6,10 @@
 namespace tesela {
 namespace {
 
-/// When each tile is ready for its next task, as the tasks are entered one by one.
-class TileClock {
+/// The time at which each tile is ready for its next task, while tasks are entered one after another.
+class TileTimes {
  public:
-  TileClock(index_t m, index_t n) : m_(m), n_(n), ready_(static_cast<std::size_t>(m * n)) {}
+  TileTimes(index_t m, index_t n) : m_(m), n_(n), ready_(static_cast<std::size_t>(m * n)) {}
 
   void triangularise(index_t row, index_t column) {
     const index_t done = ready(row, column) += 4;
@@ -40,7 +40,7 @@ class TileClock {
  private:
   index_t& ready(index_t row, index_t column) { return ready_[static_cast<std::size_t>(row + column * m_)]; }
 
-  /// A task on the tiles of both rows in this column, not before `earliest`; answers when it ends.
+  /// Enters a task on the tiles of both rows in this column, not before `earliest`. Returns its end.
   index_t join(const Elimination& e, index_t column, index_t earliest, index_t cost) {
     index_t &a = ready(e.row, column), &b = ready(e.pivot, column);
     return a = b = std::max({a, b, earliest}) + cost;
@@ -87,11 +87,11 @@ TilePath tile_path(const Schedule& schedule, bool triangles) {
       throw ArgumentError("tile_path", "schedule",
                           "column " + std::to_string(j + 1) + " has its head off the diagonal");
 
-  // A row's state in the column that it is in now; it is a triangle there once it needed to be.
+  // State of each row in its current column: whether it must become a triangle, and whether it is one.
   std::vector<bool> pivots(static_cast<std::size_t>(m * n), triangles), triangular(static_cast<std::size_t>(m * n));
   const auto tile = [m](index_t row, index_t column) { return static_cast<std::size_t>(row + column * m); };
   for (const Elimination& e : schedule.eliminations) pivots[tile(e.pivot, e.column)] = true;
-  TileClock clock(m, n);
+  TileTimes clock(m, n);
   const auto need_triangle = [&](index_t row, index_t column) {
     if (!triangular[tile(row, column)]) clock.triangularise(row, column);
     triangular[tile(row, column)] = true;
@@ -102,7 +102,7 @@ TilePath tile_path(const Schedule& schedule, bool triangles) {
     if (triangle) need_triangle(e.row, e.column);
     clock.eliminate(e, triangle);
   }
-  if (m > 0 && m <= n) need_triangle(m - 1, m - 1);  // the last tile row has nothing to eliminate
+  if (m > 0 && m <= n) need_triangle(m - 1, m - 1);  // the last tile row eliminates nothing
   return clock.path();
 }
 

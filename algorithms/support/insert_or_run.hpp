@@ -8,7 +8,7 @@
 namespace tesela {
 namespace detail {
 
-/// A tile held on the host for one parameter of a kernel's variant.
+/// Host access to a tile, for one parameter of a kernel's variant.
 template <class P>
 struct Held {
   HostAccess<std::remove_pointer_t<decltype(P::data)>> access;
@@ -20,7 +20,7 @@ struct Held {
   }
 };
 
-/// Work space is no tile's contents.
+/// Work space has no tile contents.
 template <class T>
 struct Held<Scratch<T>> {
   index_t rows, cols;
@@ -42,8 +42,8 @@ void run_here(void (*cpu)(const Args&, P...), const Args& args, const Tile<typen
 
 }  // namespace detail
 
-/// Inserts a task of a kernel that has no variant for GPUs; where the runtime has no core to run it on, the calling
-/// thread does it at once, waiting for what it reads. For small kernels that steer an algorithm.
+/// Inserts a task of a kernel without a GPU variant. If the runtime has no core, the calling thread waits for the tiles
+/// and runs the kernel at once. For small kernels that control an algorithm.
 template <Kernel K, class... Tiles>
 void insert_or_run(Graph& g, Priority priority, const typename K::Args& args, const Tiles&... tiles) {
   if (g.runtime().cpus() > 0)

@@ -8,14 +8,15 @@
 
 namespace tesela {
 
-/// The largest useful bound of a relative error: a result must have two correct digits.
+/// Largest useful bound of a relative error: a result must have two correct digits.
 constexpr double useful_bound = 1e-2;
 
 /// A measured error of a result, relative to the result's scale, and the limit for a good result.
 struct Measured {
   double error = 0;
-  double bound = 0;  ///< of rounding; above useful_bound no error is good, since the check proves nothing
-  double cut = 0;    ///< addition to the bound: the change of the problem by a given rcond
+  /// Bound of rounding errors; above useful_bound no error is good, because the check proves nothing.
+  double bound = 0;
+  double cut = 0;  ///< addition to the bound: the change of the problem by a given rcond
 
   double limit() const { return bound + cut; }
   bool useful() const { return bound <= useful_bound; }       ///< false for NaN

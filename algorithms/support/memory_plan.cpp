@@ -105,7 +105,7 @@ std::string misfit(const MemoryPlan& plan, const MemoryRoom& room) {
   return {};
 }
 
-bool fits_whole(const MemoryPlan& plan, const MemoryRoom& room) {
+bool fits_without_eviction(const MemoryPlan& plan, const MemoryRoom& room) {
   return misfit(plan, room).empty() && plan.gpu_peak() <= room.gpu;
 }
 

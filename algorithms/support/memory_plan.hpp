@@ -10,32 +10,31 @@
 
 namespace tesela {
 
-/// What an algorithm holds in memory, stage by stage, on the host and on every GPU: told by the algorithm before
-/// anything is allocated.
+/// Memory of an algorithm, stage by stage, on the host and on every GPU, computed before any allocation.
 class MemoryPlan {
  public:
-  static constexpr int host = -1;  ///< as a place; GPUs count from 0
+  static constexpr int host = -1;  ///< place of the host; GPUs count from 0
 
-  /// Of elements of this size, in bytes.
+  /// Makes an empty plan. `element`: bytes of an element.
   MemoryPlan(std::vector<std::string> stages, int gpus, std::size_t element);
 
-  /// Blocks of one shape in the memory of `place`, from one stage to another.
+  /// Blocks of one shape in the memory of `place`, from stage `first` to stage `last`.
   struct Blocks {
     int place = host;
     Shape shape = {};
-    double at_once = 1;  ///< so many stand there together
+    double at_once = 1;  ///< number of blocks at a time
     index_t first = 0, last = 0;
-    /// Ones of a shape of their own follow them: none of these takes another's place. 0: the same shape every time.
+    /// Number of blocks with distinct shapes over time, which cannot reuse memory; 0 if all blocks have one shape.
     double ever = 0;
   };
   void hold(const Blocks& blocks);
-  /// On every GPU, or with none on the host.
+  /// Adds blocks on every GPU; without GPUs on the host.
   void hold_on_each(Blocks blocks);
-  /// A task has so many elements in a GPU's memory together: with less it never runs.
+  /// Adds a task that needs this number of elements in a GPU's memory at once; with less memory it cannot run.
   void task(double elements);
 
-  /// It tells only the least that it takes, where what it takes in all would take long to count.
-  void make_least() { least_ = true; }
+  /// Marks the plan as a lower bound, for sizes whose full count would take long.
+  void mark_lower_bound() { least_ = true; }
   bool is_least() const { return least_; }
 
   const std::vector<std::string>& stages() const { return stages_; }
@@ -44,46 +43,47 @@ class MemoryPlan {
   index_t stage(const std::string& name) const;
   index_t last_stage() const { return static_cast<index_t>(stages_.size()) - 1; }
 
-  /// Bytes of a stage, and of the stage with the most.
+  /// Return the bytes of a stage, and of the stage with the most.
   double bytes(index_t stage, int place) const;
   double peak(int place) const;
-  /// The most that any GPU holds; 0 without.
+  /// Returns the largest peak of a GPU; 0 without GPUs.
   double gpu_peak() const;
-  /// What a GPU's memory is taken for in the end while there is room: a block that ended keeps its place for the next
-  /// one of its shape.
+  /// Returns the bytes that a GPU has allocated at the end if memory suffices: memory of a finished block is kept for
+  /// the next block of its shape.
   double held(int gpu) const;
-  /// Bytes that one task needs.
+  /// Returns the bytes of the largest task.
   double largest_task() const { return task_ * static_cast<double>(element_); }
 
  private:
   std::vector<std::string> stages_;
   int gpus_;
   std::size_t element_;
-  std::vector<std::vector<double>> elements_;  // of each place, the host first, by stage
-  std::vector<std::map<std::pair<index_t, index_t>, std::vector<double>>> counts_;  // of each GPU, by shape and stage
-  std::vector<double> passed_;  // elements of each GPU in shapes that do not come again
+  std::vector<std::vector<double>> elements_;  // by place (the host first) and stage
+  // number of blocks by GPU, shape and stage
+  std::vector<std::map<std::pair<index_t, index_t>, std::vector<double>>> counts_;
+  std::vector<double> passed_;  // elements of each GPU in shapes that do not recur
   double task_ = 0;
   bool least_ = false;
 };
 
-/// What a machine has: bytes of the host and of each GPU.
+/// Available bytes of the host and of each GPU.
 struct MemoryRoom {
   double host = 0, gpu = 0;
 };
 
-/// Why it does not fit, in words; empty where it does: the host must hold all, a GPU what one task needs (other tiles
-/// go to the host meanwhile).
+/// Returns in words why a plan does not fit; empty if it fits. The host must hold all of its blocks; a GPU must hold
+/// one task, because other tiles can move to the host.
 std::string misfit(const MemoryPlan& plan, const MemoryRoom& room);
 
-/// Whether all of it stays where it is wanted: nothing goes from a GPU to the host for want of room.
-bool fits_whole(const MemoryPlan& plan, const MemoryRoom& room);
+/// Returns whether the plan fits without moving tiles from a GPU to the host.
+bool fits_without_eviction(const MemoryPlan& plan, const MemoryRoom& room);
 
-/// The largest n for which plan_of(n) tells all, and fits whole.
+/// Returns the largest n whose plan plan_of(n) is a full count and fits whole.
 template <class PlanOf>
 index_t largest_order(const MemoryRoom& room, const PlanOf& plan_of) {
   const auto fits = [&](index_t n) {
     const MemoryPlan plan = plan_of(n);
-    return !plan.is_least() && fits_whole(plan, room);
+    return !plan.is_least() && fits_without_eviction(plan, room);
   };
   index_t least = 0, most = 1;
   while (fits(most) && most < (index_t{1} << 30)) least = most, most *= 2;

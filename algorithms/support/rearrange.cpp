@@ -11,13 +11,13 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// What one tile of A and one of B have in common, along one of B's dimensions.
+/// The intersection of a tile of A and a tile of B, along a dimension of B.
 struct Piece {
-  index_t tile = 0, from = 0, to = 0, size = 0;  ///< A's tile, and where it begins in that and in B's tile
+  index_t tile = 0, from = 0, to = 0, size = 0;  ///< A's tile, and the first element in A's and in B's tile
 };
 
-/// The pieces of B's elements begin … begin + size - 1 of `all`, where element 0 is A's element `first` and A's tiles
-/// are `cut` long.
+/// Returns the pieces of B's elements begin … begin + size - 1 of `all`. Element 0 is A's element `first`; A's tiles
+/// have length `cut`.
 std::vector<Piece> pieces(index_t begin, index_t size, index_t all, index_t first, index_t cut, bool reversed) {
   std::vector<Piece> result;
   const index_t low = first + (reversed ? all - begin - size : begin), high = low + size;

@@ -5,16 +5,15 @@
 
 namespace tesela {
 
-/// How a part of a matrix is laid out anew.
+/// How a part of a matrix is copied.
 struct Arrangement {
-  index_t row = 0, column = 0;                         ///< where the part begins in A
+  index_t row = 0, column = 0;                         ///< first row and column of the part in A
   Op op = Op::none;                                    ///< whether it is transposed
-  bool reverse_rows = false, reverse_columns = false;  ///< of the result
+  bool reverse_rows = false, reverse_columns = false;  ///< order of rows and columns in the result
 };
 
-/// B = the part of A from (row, column) on, transposed or not, in reverse order or not: as large as B is, whatever the
-/// tiles of both. Inserts into the graph and returns. Throws ArgumentError, with nothing inserted, where A ends before,
-/// and where B shares tiles with A.
+/// Inserts B = the part of A from (row, column) on, as large as B, transposed or reversed as described. A and B may
+/// have any tiles. Throws ArgumentError, with nothing inserted, if A is too small or shares tiles with B.
 template <class T>
 void rearrange(Graph& g, const TileMatrix<T>& A, const Arrangement& how, const TileMatrix<T>& B);
 

@@ -7,12 +7,16 @@
 
 namespace tesela {
 
-/// What of a matrix is looked at: all of it, or what is on and above its diagonal, or on and below.
-enum class FinitePart : std::uint8_t { all, upper, lower };
+/// The checked part of a matrix.
+enum class FinitePart : std::uint8_t {
+  all,    ///< all elements
+  upper,  ///< on and above the diagonal
+  lower   ///< on and below the diagonal
+};
 
-/// Inserts a task for each tile, where the tile is then, that looks for NaN and infinities: Graph::wait() says 1 + j
-/// where column j is the first that has one. Products and orthogonal factors hand on what is no number, so that the
-/// result tells of the operands as well. m n reads.
+/// Inserts a task for each tile, at the tile's place, that looks for NaN and infinities. Graph::wait() returns 1 + j if
+/// column j is the first column with one. Products and orthogonal factors propagate NaN, so that checking a result also
+/// checks its operands. m n reads.
 template <class T>
 void report_not_finite(Graph& g, const TileMatrix<T>& A, FinitePart part = FinitePart::all);
 

@@ -13,20 +13,21 @@ using namespace schedules;
 
 namespace {
 
-/// What an order's name says.
+/// The parsed name of an order.
 struct Order {
   enum class Rule : std::uint8_t { adjacent, pgs2, sequential, fibonacci, tree } rule = Rule::tree;
-  index_t gap = 1;      // adjacent: stages from a pivot's last use in one column to its first in the next
+  index_t gap = 1;      // adjacent: stages between a pivot's last use in a column and its first use in the next
   index_t stretch = 1;  // adjacent: only every stretch-th stage is used
-  index_t domain = 1;   // tree: rows joined by a flat tree
-  bool binary = false;  // tree: across domains; else greedy
-  index_t parts = 1;    // tree: ranks that rows are dealt to
-  enum class Across : std::uint8_t { greedy, binary, flat } across = Across::greedy;  // tree: these parts' first rows
+  index_t domain = 1;   // tree: rows that a flat tree joins
+  bool binary = false;  // tree: binary across domains; otherwise greedy
+  index_t parts = 1;    // tree: number of ranks
+  // tree: joins the ranks' first rows
+  enum class Across : std::uint8_t { greedy, binary, flat } across = Across::greedy;
 };
 
 constexpr index_t whole_column = std::numeric_limits<index_t>::max();
 
-/// "D", "D:greedy" or "D:binary"; domain 0 when it is none of them.
+/// Parses "D", "D:greedy" or "D:binary"; domain is 0 for other texts.
 Order domain_order(std::string_view text) {
   Order order;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), order.domain);
@@ -38,7 +39,7 @@ Order domain_order(std::string_view text) {
 
 Order parse(const std::string& routine, const std::string& argument, std::string_view name);
 
-/// What stands behind "ranks:": "P:ACROSS:INSIDE".
+/// Parses "P:ACROSS:INSIDE", the text after "ranks:".
 Order order_over_ranks(const std::string& routine, const std::string& argument, std::string_view text) {
   const auto refuse = [&]() -> Order {
     throw ArgumentError(
@@ -88,7 +89,7 @@ Order parse(const std::string& routine, const std::string& argument, std::string
   throw ArgumentError(routine, argument, "'" + std::string(name) + "' is none of " + schedule_order_list());
 }
 
-/// Builds the list column by column: a row's part in a column always comes after its last part in the one before.
+/// Builds the list column by column: in each column a row is used after its last use in the column before.
 class Builder {
  public:
   Builder(const Order& order, Schedule& schedule)
@@ -112,7 +113,7 @@ class Builder {
  private:
   index_t head(index_t j) const { return schedule_.heads[static_cast<std::size_t>(j)]; }
   index_t end(index_t j) const { return end_of(schedule_, j); }
-  index_t& last(index_t row) { return last_[static_cast<std::size_t>(row)]; }  // stage of its last part; 0: none yet
+  index_t& last(index_t row) { return last_[static_cast<std::size_t>(row)]; }  // stage of its last use; 0: none
 
   void eliminate(index_t row, index_t j, index_t pivot, index_t stage) {
     schedule_.eliminations.push_back({row, j, pivot, stage});
@@ -149,7 +150,7 @@ class Builder {
       while (groups_ * (groups_ + 1) / 2 < rows) ++groups_;
     else
       delay_ += head(j) > head(j - 1) ? 2 : 3;
-    index_t first = 1;  // of the group, counted from the head
+    index_t first = 1;  // first row of the group, counted from the head
     for (index_t group = 1; first <= rows; first += group++) {
       const index_t size = std::min(group, rows - first + 1);
       for (index_t i = head(j) + first; i < std::min(head(j) + first + size, end(j)); ++i)
@@ -157,7 +158,7 @@ class Builder {
     }
   }
 
-  /// Each rank's rows first, and then what is left of them.
+  /// Joins the rows of each rank, then the ranks' first rows.
   void tree(index_t j) {
     std::vector<index_t> left;
     for (index_t first = head(j); first < end(j) && first - head(j) < order_.parts; ++first) {
@@ -172,7 +173,7 @@ class Builder {
       greedy(j, std::move(left));
   }
 
-  /// The rows of one part, every parts-th from `head` on.
+  /// Joins the rows of one rank: every parts-th row from `head` on.
   void inside(index_t j, index_t head) {
     const index_t step = std::min(order_.parts, schedule_.m);
     std::vector<index_t> leaders;
@@ -198,7 +199,7 @@ class Builder {
       for (std::size_t q = 0; q + step < rows.size(); q += 2 * step) eliminate_early(rows[q + step], j, rows[q]);
   }
 
-  /// Each stage takes the rows that are free and eliminates the lower half of them with the upper one.
+  /// In each stage the upper half of the free rows eliminates the lower half.
   void greedy(index_t j, std::vector<index_t> waiting) {
     const auto later = [this](index_t a, index_t b) { return last(a) > last(b); };
     std::stable_sort(waiting.begin(), waiting.end(), later);
@@ -218,7 +219,8 @@ class Builder {
   Order order_;
   Schedule& schedule_;
   std::vector<index_t> last_;
-  index_t groups_ = 0, delay_ = 0;  // fibonacci: groups of the first column, stages that this one begins later
+  // fibonacci: groups of the first column, and stages by which this column starts later
+  index_t groups_ = 0, delay_ = 0;
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-// The proof that a schedule eliminates all, in time.
+// Proves that a schedule eliminates all entries in a valid order.
 
 namespace tesela {
 namespace schedules {
@@ -17,7 +17,7 @@ std::optional<std::string> heads_problem(index_t m, index_t n, const std::vector
     const index_t step = j == 0 ? heads[0] : heads[j] - heads[j - 1];
     if (step < 0 || step > (j == 0 ? 0 : 1) || heads[j] > std::max<index_t>(m - 1, 0))
       return "column " + std::to_string(j + 1) + " has row " + std::to_string(heads[j] + 1) +
-             " (they begin with row 1, go down 0 or 1 a column, and stay inside the matrix)";
+             " (heads begin with row 1, increase by 0 or 1 per column, and stay inside the matrix)";
   }
   return std::nullopt;
 }
@@ -43,7 +43,7 @@ std::string at(index_t row, index_t column) {
   return text.append(std::to_string(row + 1)).append(",").append(std::to_string(column + 1)).append(")");
 }
 
-/// The proof, once sizes and heads are known to be sound.
+/// The proof, for valid sizes and heads.
 class Checker {
  public:
   explicit Checker(const Schedule& schedule)
@@ -63,7 +63,7 @@ class Checker {
     for (std::size_t k = 0; k < s_.eliminations.size(); ++k) {
       const Elimination& e = s_.eliminations[k];
       if (k > 0 && key(s_.eliminations[k - 1]) > key(e))
-        return at(e.row, e.column) + " stands in the list after a later stage, column or row";
+        return at(e.row, e.column) + " is listed after a later stage, column or row";
       if (auto wrong = data(e)) return wrong;
     }
     return std::nullopt;
@@ -74,7 +74,7 @@ class Checker {
   index_t head(index_t j) const { return s_.heads[static_cast<std::size_t>(j)]; }
   index_t& zero(index_t i, index_t j) { return zero_[static_cast<std::size_t>(i + j * s_.m)]; }
 
-  /// Enters one elimination; objects to what needs no other one to be wrong, and to a second one of the same entry.
+  /// Enters one elimination. Returns a problem that does not depend on other eliminations, or a repeated entry.
   std::optional<std::string> list(const Elimination& e) {
     const std::string what = at(e.row, e.column);
     if (e.row < 0 || e.row >= s_.m || e.column < 0 || e.column >= s_.n) return what + " is outside the matrix";
@@ -95,11 +95,12 @@ class Checker {
     return std::nullopt;
   }
 
-  /// Objects to an elimination whose rows are not what it needs at its stage.
+  /// Returns the problem of an elimination whose rows do not have the required zeros at its stage.
   std::optional<std::string> data(const Elimination& e) {
     const std::string what = at(e.row, e.column) + " at stage " + std::to_string(e.stage);
     for (const index_t row : {e.row, e.pivot}) {
-      // The nearest column to the left that eliminates the row: zero there means zero left of it.
+      // The nearest column to the left that eliminates the row: if the row is zero there, all columns to its left are
+      // zero.
       const index_t column = (row > head(e.column) ? e.column : first_[static_cast<std::size_t>(row)]) - 1;
       if (column >= 0 && zero(row, column) >= e.stage)
         return what + " needs " + at(row, column) + ", left of its " + (row == e.row ? "entry" : "pivot") +
@@ -118,12 +119,12 @@ class Checker {
 
   const Schedule& s_;
   std::vector<index_t> zero_;   // stage at which each entry becomes zero; 0: never
-  std::vector<index_t> busy_;   // last stage seen of each row
-  std::vector<index_t> first_;  // first column of which the row is the head
+  std::vector<index_t> busy_;   // last stage that used each row
+  std::vector<index_t> first_;  // first column whose head is this row
 };
 
-/// The proof for sums. What stands left of (i, j) and above it is known by the last of it that its sum takes.
-std::optional<std::string> sums_problem(const Schedule& s) {
+/// The proof for sums. It checks only the latest entry of a sum to the left of (i, j), and the latest above it.
+std::optional<std::string> wavefront_problem(const Schedule& s) {
   const index_t n = s.n;
   if (s.m != n) return "sizes are " + std::to_string(s.m) + " x " + std::to_string(n) + ", not square";
   const bool lu = s.sums == Sums::lu;
@@ -137,13 +138,13 @@ std::optional<std::string> sums_problem(const Schedule& s) {
     if (e.stage < 1) return what + " is at stage " + std::to_string(e.stage) + ", before the first";
     if (stage(e.row, e.column) != 0) return what + " is computed twice";
     const std::tuple now{e.stage, e.column, e.row};
-    if (now < before) return what + " stands in the list after a later stage, column or row";
+    if (now < before) return what + " is listed after a later stage, column or row";
     before = now;
     stage(e.row, e.column) = e.stage;
   }
-  std::vector<index_t> left(static_cast<std::size_t>(n));  // of each row: the column of the latest entry so far
+  std::vector<index_t> left(static_cast<std::size_t>(n));  // for each row the column of the latest entry so far
   for (index_t j = 0; j < n; ++j) {
-    index_t above = 0;  // of column j: the row of the latest entry above
+    index_t above = 0;  // for column j the row of the latest entry above
     for (index_t i = lu ? 0 : j; i < n; ++i) {
       const std::string what = at(i, j) + " at stage " + std::to_string(stage(i, j));
       if (stage(i, j) == 0) return at(i, j) + " is never computed";
@@ -169,7 +170,7 @@ std::optional<std::string> sums_problem(const Schedule& s) {
 }  // namespace
 
 std::optional<std::string> violation(const Schedule& schedule) {
-  if (schedule.sums != Sums::none) return sums_problem(schedule);
+  if (schedule.sums != Sums::none) return wavefront_problem(schedule);
   if (auto problem = heads_problem(schedule.m, schedule.n, schedule.heads)) return "heads: " + *problem;
   if (auto problem = ends_problem(schedule.m, schedule.n, schedule.ends)) return "ends: " + *problem;
   if (!std::is_sorted(schedule.ends.begin(), schedule.ends.end())) return "ends: a column ends above the one before it";

@@ -35,7 +35,7 @@ void CauchyFactorization<T>::solve(Graph& g, const TileMatrix<T>& B, const TileM
 template <class T>
 double CauchyFactorization<T>::condition(Runtime& runtime) const {
   return toeplitz_condition(runtime, shifted_.matrix, [&](Graph& g, const auto& B, const auto& outcome) {
-    insert(g, B, outcome, {{shifted_.norm, 0}});  // whatever the pivots
+    insert(g, B, outcome, {{shifted_.norm, 0}});  // accepts any pivots
   });
 }
 

@@ -26,7 +26,7 @@ void CauchyInverse<T>::solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<
 template <class T>
 double CauchyInverse<T>::condition(Runtime& runtime) const {
   return toeplitz_condition(runtime, shifted_.matrix, [&](Graph& g, const auto& B, const auto& outcome) {
-    insert(g, B, outcome, {{shifted_.norm, 0}});  // whatever the pivots
+    insert(g, B, outcome, {{shifted_.norm, 0}});  // accepts any pivots
   });
 }
 

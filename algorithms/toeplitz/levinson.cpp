@@ -5,7 +5,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// Answers the right-hand sides of a shift.
+/// Checks the shapes. Returns the number of right-hand sides per shift.
 template <class T>
 index_t require_shifts(const char* routine, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const char* argument,
                        const TileMatrix<T>& X, const TileMatrix<double>& report) {
@@ -18,16 +18,16 @@ index_t require_shifts(const char* routine, const Toeplitz<T>& A, const TileMatr
   require_whole_columns(routine, "report", report, levinson_report_rows);
   if (s == 0 || X.n() % s != 0)
     throw ArgumentError(routine, argument,
-                        std::to_string(X.n()) + " columns are no multiple of " + std::to_string(s) + " shifts");
+                        std::to_string(X.n()) + " columns are not a multiple of " + std::to_string(s) + " shifts");
   const index_t k = X.n() / s;
   const auto cut = [&](const char* name, const auto& tiles, index_t columns) {
     if (tiles.nt() != shifts.mt() || (tiles.nt() > 1 && tiles.tile_shape().nb != columns))
       throw ArgumentError(routine, name,
                           "its " + std::to_string(tiles.nt()) + " tiles of " + std::to_string(tiles.tile_shape().nb) +
-                              " columns do not fit " + std::to_string(shifts.mt()) + " tiles of shifts");
+                              " columns do not match " + std::to_string(shifts.mt()) + " tiles of shifts");
   };
   if (report.n() != s)
-    throw ArgumentError(routine, "report", std::to_string(report.n()) + " columns, not a shift each");
+    throw ArgumentError(routine, "report", std::to_string(report.n()) + " columns; it must have one per shift");
   if (A.n() > 0 && k > 0) cut(argument, X, k * sb);
   cut("report", report, sb);
   return k;
@@ -49,7 +49,7 @@ void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const T
             const TileMatrix<double>& report) {
   const index_t k = require_shifts("durbin", A, shifts, "inverse", inverse, report);
   if (k != 1)
-    throw ArgumentError("durbin", "inverse", std::to_string(inverse.n()) + " columns, not one for each shift");
+    throw ArgumentError("durbin", "inverse", std::to_string(inverse.n()) + " columns; it must have one per shift");
   if (A.n() == 0) return;
   for (index_t i = 0; i < shifts.mt(); ++i)
     g.insert<Durbin<T>>({0, A.exponent()}, A.tile(), shifts(i, 0), inverse(0, i), report(0, i),

@@ -9,11 +9,11 @@
 
 namespace tesela {
 
-/// T - sigma I as solvers in the sine basis begin with it: a Toeplitz matrix of its own, at size 1, its Cauchy-like
-/// blocks, and what their pivots and residuals are measured by.
+/// T - sigma I for solvers in the sine basis: a Toeplitz matrix at size 1, its Cauchy-like blocks, and the scale of
+/// their pivots and residuals.
 template <class T>
 struct ShiftedToeplitz {
-  /// Throws ArgumentError where n < 1 or a number of T - sigma I is not finite.
+  /// Throws ArgumentError if n < 1 or a number of T - sigma I is not finite.
   ShiftedToeplitz(Graph& g, const Toeplitz<T>& A, T sigma)
       : matrix(g, checked(shifted_column(A, sigma))),
         norm(matrix.unit_norm()),
@@ -26,15 +26,16 @@ struct ShiftedToeplitz {
   Tile<T> blocks() const { return blocks_(0, 0); }
   Tile<T> tables() const { return tables_(0, 0); }
 
-  /// For a solve with at most so many steps of refinement.
+  /// Returns the arguments of a solve with this refinement.
   kernels::CauchySolveArgs<T> solve_args(const ToeplitzRefinement& refinement) const {
-    // Of random matrices of order 1000 some 95 in 100 eigenvalues, as LAPACK rounds them, leave a smaller pivot.
+    // If sigma is an eigenvalue as LAPACK rounds it, about 95% of random matrices of order 1000 have a pivot below
+    // this.
     const double least = 16 * static_cast<double>(std::numeric_limits<T>::epsilon()) * norm;
     return {refinement.args<T>(matrix.exponent(), norm), least};
   }
 
   Toeplitz<T> matrix;
-  double norm;  ///< of the matrix at size 1
+  double norm;  ///< norm of the matrix at size 1
 
  private:
   static HostMatrix<T> checked(HostMatrix<T> column) {

@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 index_t order_of(const HostMatrix<T>& t) {
-  // Transforms of twice its length are planned with 31 bits.
+  // Transforms of twice this length use 31-bit plans.
   if (t.cols() != 1 || t.rows() > index_t{1} << 28)
     throw ArgumentError("Toeplitz", "t",
                         std::to_string(t.rows()) + " x " + std::to_string(t.cols()) +
@@ -78,7 +78,7 @@ void Toeplitz<T>::multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T
                         std::to_string(Y.n()) + " columns, X has " + std::to_string(X.n()) + ", or other tiles than X");
   if (Y.shares_tiles(X)) throw ArgumentError(routine, "Y", "shares tiles with X");
   if (n() == 0) return;
-  // T - sigma I at the larger one's size.
+  // Compute T - sigma I at the size of the larger one.
   const int exponent = std::max(exponent_, exponent_of_largest(std::span<const T>(&sigma, 1)));
   const T weight = std::ldexp(T(1), exponent_ - exponent), unit_sigma = std::ldexp(sigma, -exponent);
   for (index_t j = 0; j < X.nt(); ++j)

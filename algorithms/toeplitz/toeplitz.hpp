@@ -6,37 +6,37 @@
 
 namespace tesela {
 
-/// A symmetric Toeplitz matrix of order n, T(i, j) = t(|i - j|), as products and solvers take it: t, and the spectrum
-/// of the circulant matrix around it. Both are kept at size 1, times a power of two, so that what works with them has
-/// room. Copying it copies the reference.
+/// A symmetric Toeplitz matrix of order n, T(i, j) = t(|i - j|), for products and solvers: t, and the spectrum of the
+/// circulant matrix that contains T. Both are stored at size 1, times a power of two, to avoid overflow. A copy shares
+/// them.
 template <class T>
 class Toeplitz {
  public:
-  /// Copies t, n x 1, and inserts the task that makes the spectrum. Throws ArgumentError when t has more columns or is
-  /// longer than 2^28.
+  /// Copies t, n x 1, and inserts the task that computes the spectrum. Throws ArgumentError if t has several columns or
+  /// is longer than 2^28.
   Toeplitz(Graph& g, const HostMatrix<T>& t);
 
   index_t n() const { return host_->rows(); }
-  /// The first column, on the host.
+  /// Returns the first column, on the host.
   const HostMatrix<T>& column() const { return *host_; }
-  /// max |t| is in [2^(exponent() - 1), 2^exponent()).
+  /// Returns e with 2^(e - 1) <= max |t| < 2^e.
   int exponent() const { return exponent_; }
-  /// The first column, n x 1, and its spectrum (see ToeplitzSpectrum), both times 2^-exponent(), in one tile each; only
-  /// where n > 0.
+  /// Return the first column, n x 1, and its spectrum (see ToeplitzSpectrum), both times 2^-exponent(), in one tile
+  /// each; only for n > 0.
   Tile<T> tile() const { return t_(0, 0); }
   Tile<T> spectrum() const { return spectrum_(0, 0); }
-  /// Rows of the tiles that transforms work in.
+  /// Returns the rows of the tiles for transforms.
   index_t work_rows() const { return 2 * spectrum_.m(); }
 
-  /// The estimate of ||T - sigma I||_2 by which residuals are measured: see toeplitz_norm_bound.
+  /// Returns the estimate of ||T - sigma I||_2 for relative residuals: see toeplitz_norm_bound.
   double norm(double sigma = 0) const;
-  /// norm() times 2^-exponent(), which never overflows.
+  /// Returns norm() times 2^-exponent(), which does not overflow.
   double unit_norm() const;
-  /// ||T||_1 times 2^-exponent().
+  /// Returns ||T||_1 times 2^-exponent().
   double unit_one_norm() const;
 
-  /// Inserts Y = alpha (T - sigma I) X + beta Y, X and Y n x k, a task for each tile, which must hold whole columns. Y
-  /// is not read where beta is 0. Throws ArgumentError when shapes or tiles do not fit, or Y shares tiles with X.
+  /// Inserts Y = alpha (T - sigma I) X + beta Y. X and Y are n x k in tiles of whole columns, one task per tile. Y is
+  /// not read if beta is 0. Throws ArgumentError if shapes or tiles do not conform or Y shares tiles with X.
   void multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T beta, const TileMatrix<T>& Y) const;
 
  private:
@@ -45,7 +45,7 @@ class Toeplitz {
   TileMatrix<T> t_, spectrum_;
 };
 
-/// The first column of T - sigma I, rounded once; not finite where it overflows.
+/// Returns the first column of T - sigma I, rounded once; not finite if it overflows.
 template <class T>
 HostMatrix<T> shifted_column(const Toeplitz<T>& A, T sigma);
 

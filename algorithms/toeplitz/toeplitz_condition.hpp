@@ -9,10 +9,14 @@
 
 namespace tesela {
 
-/// An estimate of ||T||_1 ||T^-1||_1, from below, where solve(g, B, outcome) inserts B <- T^-1 B without refinement, T
-/// being `unit` at size 1 and B n x 1; waits for some solves. Infinite where one says that T has no inverse. An
-/// approximate inverse of a matrix that is almost singular may be far too small: see toeplitz_condition_by_counting.
-/// `residual`, if there, becomes the largest that the solves left.
+/// Returns an estimate, from below, of ||T||_1 ||T^-1||_1; infinite if T has no inverse.
+///
+/// unit      T at size 1.
+/// solve     solve(g, B, outcome) inserts B = T^-1 B without refinement, B n x 1.
+/// residual  if not null, becomes the largest residual of the solves.
+/// Waits     for some solves.
+/// Method    norm1_estimate. The approximate inverse of an almost singular matrix may be far too small: see
+///           toeplitz_condition_by_counting.
 template <class T, class Solve>
 double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve& solve, double* residual = nullptr) {
   const index_t n = unit.n();
@@ -26,7 +30,7 @@ double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve
     }
     Graph g(runtime);
     solve(g, B, outcome);
-    // Above n the residual was too large, which nothing has refined.
+    // Above n the status is a large residual, which is normal without refinement.
     if (const Status status = g.wait(); status.info > 0 && status.info <= n) {
       std::fill(x.begin(), x.end(), std::numeric_limits<double>::infinity());
       return;
@@ -39,9 +43,11 @@ double toeplitz_condition(Runtime& runtime, const Toeplitz<T>& unit, const Solve
   return std::isfinite(inverse) ? inverse * unit.unit_one_norm() : inverse;
 }
 
-/// A lower bound of ||A||_2 ||A^-1||_2, A = T - sigma I, that needs no inverse: eigenvalues of A within 4, 16, 64, ...
-/// roundings of its norm, and at most `farthest` of it, are counted by inertia, two eliminations for each distance that
-/// halving looks at. Where there is none so near it answers 0: that is for others to tell.
+/// Returns a lower bound of ||A||_2 ||A^-1||_2 for A = T - sigma I, without an inverse; 0 if A has no eigenvalue within
+/// `farthest` of its norm.
+///
+/// Method  Inertia counts the eigenvalues of A within 4, 16, 64, ... roundings of its norm, and at most `farthest` of
+///         it; bisection over these distances, with two eliminations each.
 template <class T>
 double toeplitz_condition_by_counting(Graph& g, const Toeplitz<T>& A, T sigma, double farthest);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int most_iterations = 100;
 
-/// Half of the digits each time: refinement's residuals are better than those that gradients carry along.
+/// Half of the digits per refinement step: residuals of refinement are more accurate than the recurrence's.
 template <class T>
 const double half = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
 
@@ -35,7 +35,7 @@ void ToeplitzGradients<T>::solve(Graph& g, const TileMatrix<T>& B, const TileMat
 template <class T>
 double ToeplitzGradients<T>::condition(Runtime& runtime) const {
   double found = 0;
-  // A solve's relative error is its residual times the condition. A modest one needs few digits.
+  // The relative error of a solve is its residual times the condition. A moderate condition needs few digits.
   for (const auto& [inner, steps] : {std::pair{1e-3, 0}, {half<T>, ToeplitzRefinement().steps}}) {
     double residual = 0;
     found = toeplitz_condition(

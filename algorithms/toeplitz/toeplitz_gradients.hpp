@@ -5,23 +5,24 @@
 
 namespace tesela {
 
-/// (T - sigma I)^-1 B for positive definite T - sigma I by conjugate gradients, preconditioned by T. Chan's circulant
-/// matrix, and iterative refinement: O(n log n) a step, some tens of steps where the symbol's largest and smallest
-/// values are not far apart, whatever n is. A matrix that is not positive definite, or that takes too many steps, is a
+/// Solves with a positive definite T - sigma I by conjugate gradients with T. Chan's circulant preconditioner and
+/// iterative refinement: O(n log n) per step. If the largest and the smallest value of the symbol are not far apart,
+/// some tens of steps suffice for every n. A matrix that is not positive definite, or needs too many steps, is a
 /// status.
 template <class T>
 class ToeplitzGradients {
  public:
-  /// Inserts the task that makes the preconditioner.
+  /// Inserts the task that computes the preconditioner.
   ToeplitzGradients(Graph& g, const Toeplitz<T>& A, T sigma);
 
   index_t n() const { return matrix_.n(); }
 
-  /// As GohbergSemencul::solve; a breakdown is at the order n, where T - sigma I is not positive definite.
+  /// Inserts B = (T - sigma I)^-1 B as GohbergSemencul::solve; a breakdown at order n means that T - sigma I is not
+  /// positive definite.
   void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
              const ToeplitzRefinement& refinement = {}) const;
 
-  /// As GohbergSemencul::condition; NaN where the solves that it takes have too large a residual to tell.
+  /// Returns the condition as GohbergSemencul::condition; NaN if its solves have too large residuals.
   double condition(Runtime& runtime) const;
 
  private:

@@ -16,8 +16,8 @@ using namespace kernels;
 namespace {
 
 constexpr std::array solvers{
-    Named<ToeplitzSolver>{ToeplitzSolver::cauchy, "cauchy", "elimination in the sine basis, which chooses its pivots"},
-    Named<ToeplitzSolver>{ToeplitzSolver::levinson, "levinson", "Levinson's recursion, which cannot; published"},
+    Named<ToeplitzSolver>{ToeplitzSolver::cauchy, "cauchy", "elimination in the sine basis, with pivoting"},
+    Named<ToeplitzSolver>{ToeplitzSolver::levinson, "levinson", "Levinson's recursion, without pivoting; published"},
 };
 
 }  // namespace
@@ -51,15 +51,15 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
   rms_ = std::sqrt(squares / static_cast<double>(n_));
   insert_or_run<ToeplitzToCauchy<T>>(g, {}, {}, column(), blocks());
   insert_or_run<CauchyTables<T>>(g, {}, {n_}, tables());
-  if (g.runtime().ranks() > 1) static_cast<void>(tables().read());  // all ranks have them, as blocks() from here on
+  if (g.runtime().ranks() > 1) static_cast<void>(tables().read());  // from here on all ranks have them, as blocks()
   const auto c = blocks().read();
   for (index_t a = 0; a < n_; ++a) largest_ = std::max(largest_, std::abs(static_cast<double>(c(a, 2))));
 }
 
 template <class T>
 double toeplitz_resolution(const SineToeplitz<T>& A) {
-  // What an elimination's rounding does to a pivot is some roundings of the largest eigenvalue: about 3 rms, but up to
-  // sqrt(n) of them where one or a few are much larger than the others.
+  // Rounding errors change a pivot by some roundings of the largest eigenvalue: about 3 rms, but up to sqrt(n) rms if
+  // one or a few eigenvalues are much larger than the others.
   const double scale = std::min(A.norm(), std::max(4 * A.rms() + std::abs(A.mean()), 2 * A.largest()));
   return scale * static_cast<double>(std::numeric_limits<T>::epsilon()) *
          std::max(8.0, std::sqrt(static_cast<double>(A.n())));
@@ -67,14 +67,14 @@ double toeplitz_resolution(const SineToeplitz<T>& A) {
 
 namespace {
 
-/// One task for each `batch` shifts; the reports side by side.
+/// Returns the reports of all shifts side by side; one task per `batch` shifts.
 template <class T>
 std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vector<double>& shifts,
                             const CountOptions& options) {
   index_t batch = options.batch;
   const auto count = static_cast<index_t>(shifts.size());
   if (batch <= 0) {
-    // A GPU runs hundreds of blocks side by side in the time of one; cores take few at a time.
+    // A GPU runs hundreds of blocks in the time of one; cores run few at a time.
     const index_t workers =
         g.runtime().ranks() * (g.runtime().gpus() > 0 ? g.runtime().gpus() : 2 * std::max(1, g.runtime().cpus()));
     batch = std::max<index_t>(1, (count + workers - 1) / workers);
@@ -96,7 +96,7 @@ std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vecto
   return all;
 }
 
-/// Shifts in the units of T, in those of the scaled matrix. Beyond the spectrum one is as good as another.
+/// Converts a shift from the units of T to the units of the scaled matrix; clamps it beyond the spectrum.
 template <class T>
 double scaled(const SineToeplitz<T>& A, double shift) {
   const double beyond = 2 * A.norm() + 1;
@@ -121,7 +121,7 @@ std::vector<Inertia> count_at(Graph& g, const SineToeplitz<T>& A, std::span<cons
     result[i].shift = points[i];
     open.push_back(i);
   }
-  if (A.norm() == 0) {  // no pivot but the shift itself
+  if (A.norm() == 0) {  // the only pivot is the shift
     for (Inertia& r : result)
       if (r.shift > 0) r.below = {cauchy_rows(A.n(), 0), cauchy_rows(A.n(), 1)};
     return result;
@@ -181,13 +181,13 @@ std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, 
   std::map<double, Inertia> points;
   const auto add = [&](const std::vector<double>& shifts) {
     for (const Inertia& i : count_at<T>(g, A, shifts, Nudge::either_side, options)) {
-      // A nudge may not leave the range.
+      // A nudge must not leave the range.
       if ((range.low && !(i.shift > range.low->shift)) || (range.high && !(i.shift < range.high->shift))) continue;
       points[i.shift] = i;
     }
     if (counts != nullptr) *counts += static_cast<index_t>(shifts.size());
   };
-  // The ends: where nothing is below, and nothing above.
+  // Ends with no eigenvalue below, and none above.
   const double resolution = toeplitz_resolution(A), bound = A.norm() * (1 + 1e-6) + 4 * resolution;
   const auto pieces = std::max<index_t>(1, A.n() / most);
   const double from = std::max(range.low ? range.low->shift : -bound, A.mean() - 2 * A.rms()),
@@ -249,7 +249,7 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
                                     const CountOptions& options) {
   std::vector<double> points;
   for (const double shift : shifts) {
-    if (std::isnan(shift)) throw ArgumentError("toeplitz_count", "shifts", "a shift is not a number");
+    if (std::isnan(shift)) throw ArgumentError("toeplitz_count", "shifts", "a shift is NaN");
     points.push_back(edge(A, shift));
   }
   std::vector<Inertia> counted =
@@ -263,14 +263,14 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
 
 namespace {
 
-/// Returns x times 2^e, rounded upwards if subnormal: a subnormal eigenvalue stays on its side of x.
+/// Returns x times 2^e, rounded upwards if subnormal, so that a subnormal eigenvalue stays on its side of x.
 double scaled_up(double x, int e) {
   const double y = std::ldexp(x, e);
   return std::ldexp(y, -e) < x ? std::nextafter(y, std::numeric_limits<double>::infinity()) : y;
 }
 
-/// Multiplies intervals by 2^exponent. An end beyond the largest number becomes that number, if no eigenvalue is beyond
-/// it. Intervals that become empty in subnormal numbers join the next one.
+/// Multiplies intervals by 2^exponent. An end that overflows becomes the largest number if no eigenvalue is beyond it.
+/// Intervals that become empty in subnormal numbers join the next one.
 template <class T>
 std::vector<SpectrumInterval> in_units_of_t(Graph& g, const SineToeplitz<T>& A, index_t most,
                                             std::vector<SpectrumInterval> scaled, const CountOptions& options) {
@@ -300,8 +300,10 @@ std::vector<SpectrumInterval> in_units_of_t(Graph& g, const SineToeplitz<T>& A, 
 template <class T>
 std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
                                              index_t* counts, const CountOptions& options) {
-  if (most < 1) throw ArgumentError("toeplitz_slice", "most", std::to_string(most) + " eigenvalues an interval");
-  if (std::isnan(low) || std::isnan(high)) throw ArgumentError("toeplitz_slice", "low, high", "an end is not a number");
+  if (most < 1)
+    throw ArgumentError("toeplitz_slice", "most",
+                        std::to_string(most) + " eigenvalues per interval; it must be at least 1");
+  if (std::isnan(low) || std::isnan(high)) throw ArgumentError("toeplitz_slice", "low, high", "an end is NaN");
   if (A.norm() == 0) {
     SpectrumInterval all = detail::all_zero(A);
     all.cluster = A.n() > most;

@@ -35,9 +35,9 @@ double element(const ToeplitzGenerator& g, index_t k, index_t n) {
 
 struct Kind {
   ToeplitzKind kind;
-  std::string_view name;  // with what stands for its parameter, if it has one
+  std::string_view name;  // with a placeholder for its parameter, if it has one
   const char* about;
-  double low = 0, high = 0;  // of the parameter
+  double low = 0, high = 0;  // range of the parameter
   constexpr bool has_parameter() const { return low < high; }
 };
 
@@ -94,7 +94,7 @@ HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   for (index_t k = 0; k < n; ++k) t(k, 0) = random ? uniform(k, 0) : static_cast<T>(element(generator, k, n));
   if (generator.kind == ToeplitzKind::spd && n > 0) {
     t(0, 0) = 0;
-    // A little more than the bound, which the roundings of single precision could reach; alone, t(0) is 1.
+    // A little above the bound, which rounding in single precision could reach. For n = 1, t(0) is 1.
     t(0, 0) = n == 1 ? T(1) : static_cast<T>(-1.0001 * toeplitz_symbol_range(n, t.data(), 0.0).low);
   }
   return t;

@@ -23,26 +23,26 @@ namespace {
 
 constexpr std::array<Named<ToeplitzMethod>, 6> all{{
     {ToeplitzMethod::automatic, "auto",
-     "the fastest that refines, and the next one while the residual is above a few roundings; the best is kept"},
+     "the fastest method with refinement, then others while the residual is above a few roundings; keeps the best"},
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
     {ToeplitzMethod::gohberg_semencul, "gohberg-semencul",
      "the inverse's first column by Durbin's recursion, 2 n^2 flops, then Fourier transforms and refinement"},
     {ToeplitzMethod::lookahead, "lookahead",
      "the inverse in the sine basis by a pivoted elimination, 5.5 n^2 flops, then Fourier transforms and refinement; "
-     "singular leading minors do no harm"},
+     "singular leading minors are harmless"},
     {ToeplitzMethod::cauchy, "cauchy",
      "L D L' of two half-size blocks in the sine basis, 5.5 n^2 flops and n^2 / 2 numbers, triangular solves and "
      "refinement"},
     {ToeplitzMethod::gradients, "gradients",
-     "conjugate gradients with a circulant preconditioner, O(n log n) a step, and refinement; T - sigma I must be "
+     "conjugate gradients with a circulant preconditioner, O(n log n) per step, and refinement; T - sigma I must be "
      "positive definite"},
 }};
 
-/// An attempt, and what can be asked later of the inverse that it made.
+/// An attempt, with the condition of its inverse on request.
 struct Attempted {
   ToeplitzAttempt attempt;
   std::function<double()> condition;
-  double perturbed = 0;  ///< relative to A, in the matrix that was inverted
+  double perturbed = 0;  ///< perturbation of the inverted matrix, relative to A
 };
 
 std::string short_form(double value) {
@@ -69,7 +69,7 @@ class Solver {
     }
     const bool recursion = A_.n() <= levinson_most;
     const double n = static_cast<double>(A_.n()), factors = n * n / 2 * sizeof(T);
-    keep_right();
+    copy_right_hand_sides();
     if (options_.method != ToeplitzMethod::automatic) {
       next(options_.method);
     } else {
@@ -78,7 +78,7 @@ class Solver {
       if (!enough()) next(ToeplitzMethod::lookahead);
       if (!enough() && last_.attempt.order > 0)
         next(ToeplitzMethod::lookahead, perturbation);
-      else if (!enough() && factors <= most_factors)  // it breaks down where the other elimination does
+      else if (!enough() && factors <= most_factors)  // both eliminations break down for the same matrices
         next(ToeplitzMethod::cauchy);
       if (!enough() && recursion) next(ToeplitzMethod::levinson);
       restore_best();
@@ -89,10 +89,10 @@ class Solver {
   }
 
  private:
-  /// Measured on two cores; on GPUs n^2 operations are quick for longer.
+  /// Measured on two cores; with GPUs n^2 operations are fast up to larger n.
   index_t least_for_gradients() const { return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15); }
-  static constexpr double most_factors = 1e9;  ///< bytes that the last resort may take
-  /// With a residual of so many roundings no other method is tried. Refinement mostly leaves less than one.
+  static constexpr double most_factors = 1e9;  ///< bytes of the factors in the last resort
+  /// Residual from which no other method is tried; refinement usually reaches one rounding.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
   std::string not_finite() const {
@@ -108,15 +108,15 @@ class Solver {
     return {};
   }
 
-  /// The elimination's error grows with its inverse, refinement's rate with itself.
+  /// The error of the elimination decreases with the perturbation, the convergence of refinement worsens with it.
   static inline const double perturbation = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
 
   bool enough() const {
     return !solution_.attempts.empty() && best_.attempt.usable() && best_.attempt.residual.error <= good_residual;
   }
 
-  /// Levinson's residual, and another method, need B.
-  void keep_right() {
+  /// Keeps B if Levinson's residual or another method may need it.
+  void copy_right_hand_sides() {
     if (options_.method != ToeplitzMethod::automatic &&
         !(options_.method == ToeplitzMethod::levinson && options_.verdict))
       return;
@@ -129,7 +129,7 @@ class Solver {
     return copy;
   }
 
-  /// Tries a method, after which X holds what it left.
+  /// Tries a method on B; X becomes its result.
   void next(ToeplitzMethod method, double perturbed = 0) {
     if (!solution_.attempts.empty()) {
       if (best_.attempt.usable() && !best_x_) best_x_.emplace(copy_of(X_));
@@ -141,7 +141,7 @@ class Solver {
     last_.attempt.residual.bound = toeplitz_residual_bound<T>(A_.n());
     solution_.attempts.push_back(last_.attempt);
     const ToeplitzAttempt &now = last_.attempt, &before = best_.attempt;
-    // Of methods that all fail, an elimination knows best why.
+    // If all methods fail, the message of an elimination is the best.
     const bool better = before.usable() ? now.usable() && now.residual.error < before.residual.error
                                         : now.usable() || method != ToeplitzMethod::levinson;
     if (solution_.attempts.size() == 1 || better) {
@@ -218,7 +218,7 @@ class Solver {
   Attempted by_gradients() {
     const ToeplitzGradients<T> inverse(g_, A_, sigma_);
     Attempted a{{}, condition_of(inverse)};
-    // Where two refinements of half the digits each do not do, gradients are not for this matrix.
+    // If two refinements of half the digits each do not suffice, gradients do not suit this matrix.
     read_outcome(solve_by(inverse, &a.attempt.order, 2), a.attempt);
     return a;
   }
@@ -238,7 +238,7 @@ class Solver {
   template <class Inverse>
   TileMatrix<double> solve_by(const Inverse& inverse, index_t* order = nullptr, int most_steps = 8) {
     TileMatrix<double> outcome(g_.runtime(), X_.n(), 4, {X_.n(), 4}, "outcome");
-    // Steps are cheaper than another method.
+    // More refinement steps are cheaper than another method.
     inverse.solve(g_, X_, outcome,
                   {options_.method == ToeplitzMethod::automatic ? most_steps : ToeplitzRefinement().steps});
     const Status status = g_.wait();
@@ -265,18 +265,19 @@ class Solver {
       return "singular to working precision: an eigenvalue of T - sigma I is 0 to rounding, the condition is " +
              (std::isfinite(solution_.condition) ? short_form(solution_.condition) + " or more" : "infinite");
     if (a.order > 0 && a.method == ToeplitzMethod::gradients)
-      return "not positive definite: gradients want every eigenvalue above sigma";
+      return "not positive definite: gradients need all eigenvalues above sigma";
     if (a.order > 0 && elimination)
       return "breakdown: sigma is an eigenvalue to rounding, or pivot " + std::to_string(a.order) +
-             " (of the symmetric vectors, then of the skew ones) vanishes";
+             " (symmetric vectors first, then skew ones) vanishes";
     if (a.order > 0)
       return "breakdown: the leading minor of order " + std::to_string(a.order) + " vanishes or is not finite";
     if (options_.verdict && !std::isfinite(a.residual.error)) return "not finite: X";
     return {};
   }
 
-  /// By an inverse that has solved this system well; otherwise by one that can solve it with another right-hand side.
-  /// Where there is none, or its own errors, or how it was perturbed, may hide an eigenvalue, eigenvalues are counted.
+  /// Returns the condition from the inverse that solved this system accurately; otherwise from a method that can solve
+  /// it with another right-hand side. If there is none, or if its error or its perturbation may hide an eigenvalue,
+  /// counts eigenvalues.
   double condition() {
     const ToeplitzAttempt& a = solution_.taken;
     const bool trusted = best_.condition && a.order == 0 && a.residual.good();
@@ -314,7 +315,7 @@ const char* toeplitz_method_name(ToeplitzMethod method) { return name_of(toeplit
 
 ToeplitzMethod toeplitz_method(const std::string& name) {
   if (const auto method = find_named(toeplitz_methods(), name)) return *method;
-  throw ArgumentError("toeplitz_method", "name", "'" + name + "' is no method");
+  throw ArgumentError("toeplitz_method", "name", "'" + name + "' is not a method");
 }
 
 std::string ToeplitzSolution::status() const {

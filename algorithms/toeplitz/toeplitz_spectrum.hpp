@@ -11,95 +11,107 @@
 
 namespace tesela {
 
-/// Who finds the eigenpairs.
+/// Method for the eigenpairs.
 enum class SpectrumMethod : std::uint8_t {
-  automatic,  ///< lanczos, but dense where that is faster on this machine and fits (docs/toeplitz.md)
-  lanczos,    ///< intervals by counting, Lanczos on inverses in each; LAPACK for what that cannot tell apart
-  dense       ///< LAPACK, from the symmetric and the skew half as dense matrices, one on a core each: n^2 / 2 numbers
+  automatic,  ///< lanczos; dense if that is faster on this machine and fits into memory (docs/toeplitz.md)
+  lanczos,    ///< intervals by counting, Lanczos on inverses in each; LAPACK for eigenvalues that it cannot separate
+  dense  ///< LAPACK on the symmetric and the skew half as dense matrices, one core each: n^2 / 2 numbers. For small n
 };
 
+/// Returns the methods with their names.
 std::span<const Named<SpectrumMethod>> spectrum_methods();
 
-/// How toeplitz_spectrum goes about it. The defaults are those that were measured to be fast (docs/toeplitz.md).
+/// Options of toeplitz_spectrum. The defaults were measured to be fast (docs/toeplitz.md).
 struct SpectrumOptions {
   SpectrumMethod method = SpectrumMethod::automatic;
   bool vectors = false;
   double low = -std::numeric_limits<double>::infinity();  ///< only eigenvalues in [low, high)
   double high = std::numeric_limits<double>::infinity();
-  index_t smallest = 0, largest = 0;  ///< only so many from one end; 0: all in [low, high)
+  index_t smallest = 0, largest = 0;  ///< only this many from one end; 0: all in [low, high)
 
-  // The search by Lanczos. Whoever chooses one of these chooses that method.
-  index_t per_interval = 0;                         ///< eigenvalues in an interval at most; 0: what suits
+  // Options of the search by Lanczos. Setting any of them selects lanczos.
+  index_t per_interval = 0;                         ///< largest number of eigenvalues per interval; 0 selects it
   index_t dk = 8;                                   ///< Lanczos steps between tests
-  ToeplitzSolver solver = ToeplitzSolver::cauchy;   ///< of each Lanczos step; levinson: O(n^2) a step, not refined
-  ToeplitzSolver counter = ToeplitzSolver::cauchy;  ///< whose pivots count the eigenvalues of an interval
-  index_t max_attempts = 5;                         ///< shifts tried in an interval before it is divided
-  double krylov_factor = 2;                         ///< steps at most: krylov_factor * per_interval + krylov_more
+  ToeplitzSolver solver = ToeplitzSolver::cauchy;   ///< for each Lanczos step; levinson: O(n^2) per step, not refined
+  ToeplitzSolver counter = ToeplitzSolver::cauchy;  ///< its pivots count the eigenvalues of an interval
+  index_t max_attempts = 5;                         ///< shifts that are tried in an interval before it is divided
+  double krylov_factor = 2;  ///< largest number of steps: krylov_factor * per_interval + krylov_more
   index_t krylov_more = 32;
-  double tolerance = 0;  ///< a Ritz value's residual, relative to it; 0: 1e-10 (values) or 1e-14 (vectors, refined),
-                         ///< 2e-6 in single precision
-  bool midpoint = true;  ///< the first shift in the middle of its interval, else at random
-  bool fixed_start = false;  ///< (e_1 +- e_n) / sqrt(2) first, else at random
-  bool divide = true;        ///< divide an interval whose attempts are used up, rather than report a shortage
-  index_t window = 0;        ///< intervals in flight; 0: what suits the workers and their memory
-  index_t group = 0;         ///< of which one task steps so many; 0: 1 on cores; on GPUs at most 64, fewer where memory
-                             ///< or equal shares for several GPUs ask for it
+  /// Residual of a converged Ritz value, relative to it; 0 selects 1e-10 (values) or 1e-14 (vectors, refined), 2e-6 in
+  /// single precision.
+  double tolerance = 0;
+  bool midpoint = true;      ///< whether the first shift is the middle of its interval; otherwise random
+  bool fixed_start = false;  ///< whether the first start vector is (e_1 +- e_n) / sqrt(2); otherwise random
+  bool divide = true;        ///< whether to divide an interval after max_attempts; otherwise a shortage is reported
+  index_t window = 0;        ///< intervals in flight; 0 selects the number for the workers and their memory
+  /// Intervals in flight per task; 0 selects 1 on cores and at most 64 on GPUs, fewer if memory or equal shares of
+  /// several GPUs require it.
+  index_t group = 0;
   std::uint64_t seed = 1;
 
-  /// The published code's: 2 eigenvalues an interval, tests every 2 steps, a tolerance of 0.1, 5 attempts, 5 steps an
-  /// eigenvalue at most, Levinson's recursion to solve and to count, the fixed start, and intervals given up.
+  /// Returns the options of the published code: 2 eigenvalues per interval, tests every 2 steps, a tolerance of 0.1, 5
+  /// attempts, at most 5 steps per eigenvalue, Levinson's recursion to solve and to count, the fixed start, and no
+  /// division of intervals.
   static SpectrumOptions published();
 };
 
-/// An interval of which fewer eigenvalues were found than it holds.
+/// An interval whose search found fewer eigenvalues than it contains.
 struct SpectrumShortage {
   double low = 0, high = 0;
   index_t found = 0, expected = 0;
 };
 
-/// What toeplitz_spectrum found, and what it took.
+/// Result of toeplitz_spectrum.
 template <class T>
 struct Spectrum {
-  std::vector<double> values;     ///< ascending
-  std::vector<double> residuals;  ///< ||T x - lambda x||_2 of each, measured in the sine basis; of a cluster its width,
-                                  ///< and of a value that counts had to make sure of how far off it may be
+  std::vector<double> values;  ///< ascending
+  /// ||T x - lambda x||_2 of each, measured in the sine basis; for a cluster its width, and for a value that was
+  /// refined by counting the largest possible error.
+  std::vector<double> residuals;
   std::vector<signed char> symmetry;     ///< 1: J x = x, -1: J x = -x
-  std::optional<TileMatrix<T>> vectors;  ///< n x values.size(), a column each in tiles of whole ones, if wanted
-  index_t expected = 0;                  ///< by inertia
-  index_t first = 0;                     ///< eigenvalues below all that were wanted, by inertia
-  double resolution = 0;                 ///< what is nearer than this to an end of the range counts as equal to it
+  std::optional<TileMatrix<T>> vectors;  ///< n x values.size() in tiles of whole columns, on request
+  index_t expected = 0;                  ///< number of eigenvalues in the range, by inertia
+  index_t first = 0;                     ///< number of eigenvalues below the wanted ones, by inertia
+  double resolution = 0;  ///< an eigenvalue nearer than this to an end of the range counts as equal to it
   std::vector<SpectrumShortage> shortages;
-  std::vector<SpectrumInterval> clusters;  ///< intervals of many eigenvalues too near to be told apart
-  bool dense = false;                      ///< LAPACK found everything, from the two blocks as dense matrices
-  double tolerance = 0;  ///< a Ritz value had converged at this residual, relative to it (SpectrumOptions)
+  /// Intervals of many eigenvalues that are too near to each other to separate.
+  std::vector<SpectrumInterval> clusters;
+  bool dense = false;    ///< whether LAPACK computed all results, from the two blocks as dense matrices
+  double tolerance = 0;  ///< residual of a converged Ritz value, relative to it (SpectrumOptions)
   index_t intervals = 0, counts = 0, relaunches = 0, divisions = 0, steps = 0;
-  index_t inversions = 0;  ///< shifts tried
-  index_t relaunched = 0;  ///< intervals, divided ones' halves too, that one shift was not enough for
+  index_t inversions = 0;  ///< shifts that were tried
+  index_t relaunched = 0;  ///< intervals, including halves of divided ones, that needed several shifts
 
-  // What these values are worth, judged by themselves when they had been found (docs/toeplitz.md). Relative to the
-  // largest eigenvalue: of those found, or the root mean square of all if that is more.
+  // Accuracy of the values, measured after the computation (docs/toeplitz.md), relative to the largest computed
+  // eigenvalue or, if that is larger, to the root mean square of all eigenvalues.
   Measured residual;      ///< the largest residual
-  Measured error;         ///< how far a value may be from its eigenvalue, given all residuals and gaps
-  index_t uncertain = 0;  ///< values that residuals and counts do not show to be eigenvalues of their own
-  /// Of a range: how far down one of its ends was moved, to where it could be counted, relative to the range. Of the
-  /// eigenvalues there nobody knows on which side they are.
+  Measured error;         ///< the largest possible distance of a value from its eigenvalue, by all residuals and gaps
+  index_t uncertain = 0;  ///< values that residuals and counts do not prove to belong to distinct eigenvalues
+  /// Distance by which an end of the range was moved down to a place where counting was possible, relative to the
+  /// range. Eigenvalues between the two places may be on either side.
   Measured moved;
-  /// As many as there are, each certain, residuals and errors within their bounds, in the range that was asked for.
+  /// Returns whether all eigenvalues of the requested range were found, each certain, with residuals and errors within
+  /// their bounds.
   bool good() const {
     return static_cast<index_t>(values.size()) == expected && uncertain == 0 && residual.good() && error.good() &&
            moved.good();
   }
 };
 
-/// The eigenvalues of a symmetric Toeplitz matrix, and its eigenvectors if wanted. Intervals with few eigenvalues each
-/// are found by counting (toeplitz_slice); in each, a two-way Lanczos process runs on (T - sigma I)^-1 until it has as
-/// many as the inertia says. `window` of them are in flight; a window's memory, window * n * (steps + 4) numbers, does
-/// not depend on how many intervals there are. Values are Rayleigh quotients of T, and their residuals are measured.
-/// Vectors of neighbouring intervals are orthogonalized against each other where their eigenvalues are close. Where
-/// vectors of a cluster are wanted, no shift tells them apart, and the two blocks are given to LAPACK as dense matrices
-/// (n^2 / 2 numbers). SpectrumMethod::dense does so from the start; values alone come from tridiagonal forms then, and
-/// each has the same residual, how far it may be from an eigenvalue of its own. Waits. Throws ArgumentError for t empty
-/// or not finite, or options that mean nothing.
+/// Computes the eigenvalues of a symmetric Toeplitz matrix, and on request its eigenvectors.
+///
+/// t        first column, n >= 1 finite numbers.
+/// Returns  values with measured residuals and errors, and `shortages` for eigenvalues that were not found.
+/// Throws   ArgumentError for an empty t, a number that is not finite, and contradictory options.
+/// Waits    for the graph.
+/// Method   lanczos: counting divides the range into intervals with few eigenvalues each (toeplitz_slice). In each
+///          interval a two-way Lanczos process runs on (T - sigma I)^-1 until it has as many eigenvalues as the
+///          inertia. `window` intervals are in flight; their memory, window * n * (steps + 4) numbers, does not depend
+///          on the number of intervals. Values are Rayleigh quotients of T. Vectors of neighbouring intervals are
+///          orthogonalized against each other if their eigenvalues are close. No shift separates the vectors of a
+///          cluster; if they are wanted, LAPACK solves the two blocks as dense matrices (n^2 / 2 numbers). dense:
+///          LAPACK from the start; values alone come from tridiagonal forms, and all have the same residual, a bound of
+///          their errors.
 template <class T>
 Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOptions& options = {});
 

@@ -13,7 +13,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// One row of tiles.
+/// One tile row of the matrix.
 template <class T>
 struct Rows {
   Tile<T> dl, d, du, b;
@@ -38,7 +38,7 @@ class Solver {
   Solver(Graph& g, const CyclicReductionOptions& options)
       : g_(g), options_(options), on_gpu_(options.gpu_only && g.runtime().gpus() > 0) {}
 
-  /// Solves a system of n equations in tiles of mb rows. It has every stride-th equation of the user's system.
+  /// Solves a system of n equations in tiles of mb rows: every stride-th equation of the user's system.
   void solve(const std::vector<Rows<T>>& tiles, index_t n, index_t mb, index_t stride = 1) {
     const bool single = tiles.size() == 1, hybrid = options_.variant == CyclicReduction::hybrid;
     const index_t columns = tiles.front().b.cols();
@@ -54,7 +54,8 @@ class Solver {
 
     const Tile<index_t> failure = g_.scratch<index_t>(1, 1);
 
-    // Statuses count in the order they are asked for: a bad diagonal makes unknowns everywhere bad, and shows first.
+    // Statuses count in the order of their creation: a bad diagonal spoils unknowns everywhere, so its status must come
+    // first.
     const auto status = [&](std::size_t t) { return g_.status(static_cast<index_t>(t) * mb * stride); };
     std::vector<CrArgs> args;
     std::vector<Tile<T>> work, edges, coarse;
@@ -92,7 +93,7 @@ class Solver {
       g_.insert<Anywhere>(args, tiles...);
   }
 
-  /// A tile that the graph keeps: scratch, far from the numbers that kernels ask for.
+  /// Returns a scratch tile that the graph keeps, with a number that no kernel requests.
   Tile<T> own(index_t rows, index_t cols) { return g_.scratch<T>(rows, cols, next_++); }
 
   Graph& g_;
@@ -116,10 +117,10 @@ void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
   if (options.cut < 1)
     throw ArgumentError("cyclic_reduction", "options.cut", std::to_string(options.cut) + " is less than 1");
   if (options.gpu_only && options.cores_only)
-    throw ArgumentError("cyclic_reduction", "options.cores_only", "set beside gpu_only");
+    throw ArgumentError("cyclic_reduction", "options.cores_only", "must not be set together with gpu_only");
   if ((options.variant == CyclicReduction::hybrid || options.cores_only) && g.runtime().cpus() == 0)
     throw NoWorkerError(
-        "cyclic_reduction: the hybrid variant ends on a core, cores_only wants nothing else, and this runtime has "
+        "cyclic_reduction: the variant hybrid and cores_only need a core, and this runtime has "
         "none: "
         "set STARPU_NCPU to 1 or more");
   for (index_t j = 0; B.mt() > 0 && j < B.nt(); ++j) {

@@ -5,31 +5,35 @@
 
 namespace tesela {
 
-/// How cyclic reduction keeps its rows, and who ends it.
+/// Storage of the rows in cyclic reduction, and its last step.
 enum class CyclicReduction : std::uint8_t {
-  plain,      ///< in place, rows 2, 4, 8, … apart
-  shared,     ///< the same; on a GPU a block brings its rows to shared memory first
-  coalesced,  ///< each step reads one place and writes another, without gaps: twice the storage
-  hybrid,     ///< plain until `cut` unknowns are left, which Thomas's method solves on a core
+  plain,      ///< in place, rows 2, 4, 8, … apart; the default
+  shared,     ///< in place; on a GPU a block copies its rows to shared memory first
+  coalesced,  ///< each step reads one array and writes another, without gaps: twice the storage
+  hybrid,     ///< plain down to `cut` unknowns, which Thomas's method solves on a core
 };
 
+/// Options of cyclic_reduction.
 struct CyclicReductionOptions {
   CyclicReduction variant = CyclicReduction::plain;
-  index_t cut = 256;        ///< of hybrid
-  bool gpu_only = false;    ///< where there is a GPU, no core reduces or substitutes
-  bool cores_only = false;  ///< no GPU does
+  index_t cut = 256;        ///< for hybrid: unknowns that a core solves
+  bool gpu_only = false;    ///< with a GPU, no core reduces or substitutes
+  bool cores_only = false;  ///< no GPU reduces or substitutes
 };
 
-/// B <- X where A X = B, by cyclic reduction (Hockney): each step adds to every second equation multiples of its two
-/// neighbours that leave half as many unknowns, until one is left, and then substitutes back; O(n) work in 2 log2(n)
-/// steps, without pivoting, as thomas(). A's diagonals are n x 1, B is n x r, all in tiles of the same number of rows.
-/// A tile is reduced by one task, as often as its number of rows can be halved (16 times for 65536 rows) where there
-/// are several; what they leave is gathered and solved as one tile: choose a power of two, or one tile. A is not
-/// changed, and its dl(0) and du(n - 1) are not read. Inserts into the graph and returns, and its work space, 1.5 n or
-/// (3 + r) n elements, lives as long as the graph. Graph::wait() says i + 1 when equation i has a zero diagonal where
-/// it is eliminated, or when something there is not finite (B is worthless then). Throws, with nothing inserted,
-/// ArgumentError when shapes do not fit or gpu_only and cores_only are both set, and NoWorkerError for hybrid or
-/// cores_only without a core.
+/// Inserts the solution B = A^-1 B by cyclic reduction without pivoting (Hockney): O(n) work in 2 log2(n) steps.
+///
+/// A       its diagonals are n x 1; only read. dl(0) and du(n - 1) are not read.
+/// B       n x r, in tiles with as many rows as A's; overwritten by X.
+/// Status  Graph::wait() returns i + 1 if equation i has a zero diagonal at its elimination, or a number there is not
+///         finite. B is undefined then.
+/// Throws  ArgumentError, with nothing inserted, if shapes do not conform or gpu_only and cores_only are both set;
+///         NoWorkerError for hybrid or cores_only without a core.
+/// Method  Each step adds to every second equation multiples of its two neighbours, which halves the number of
+///         unknowns; then it substitutes back. A matrix of several tiles: one task reduces a tile as often as its
+///         number of rows can be halved (16 times for 65536 rows); the remaining equations of all tiles are gathered
+///         and solved as one tile. Therefore choose a power of two, or one tile. The work space, 1.5 n or (3 + r) n
+///         elements, exists as long as the graph.
 template <class T>
 void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                       const CyclicReductionOptions& options = {});

@@ -21,7 +21,7 @@ void require_band(const TileMatrix<T>& band, const TileMatrix<T>& B, const char*
     throw ArgumentError("parallel_reduction", name,
                         "its tiles have " + std::to_string(band.tile_shape().nb) + " columns, B's have " +
                             std::to_string(B.tile_shape().nb));
-  if (band.shares_tiles(B)) throw ArgumentError("parallel_reduction", name, "B is a part of it");
+  if (band.shares_tiles(B)) throw ArgumentError("parallel_reduction", name, "shares tiles with B");
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ void parallel_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& 
     g.insert<ReduceSystems<T>>({options.variant, options.cut, bound}, bands[0], bands[1], bands[2], b,
                                g.scratch<T>(rows, rows > parallel_in_shared<T> ? b.cols() : 1),
                                g.scratch<index_t>(1, 1), g.status(j * B.tile_shape().nb * n));
-    detail::take_rows(g, b, B, j);
+    detail::extract_rows(g, b, B, j);
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using detail::whole_column;
 
-/// Solves with kernel K, which takes whole columns.
+/// Solves with kernel K, which needs whole columns.
 template <template <class> class K, class T>
 void solve_whole(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, index_t work_columns) {
   if (B.m() == 0 || B.n() == 0) return;
@@ -22,7 +22,7 @@ void solve_whole(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, inde
   for (index_t j = 0; j < B.nt(); ++j) {
     const Tile<T> b = whole_column(g, B, j, 3);
     g.insert<K<T>>({}, dl, d, du, b, work, g.status());
-    detail::take_rows(g, b, B, j);
+    detail::extract_rows(g, b, B, j);
   }
 }
 

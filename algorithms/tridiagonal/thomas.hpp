@@ -5,16 +5,19 @@
 
 namespace tesela {
 
-/// B <- X where A X = B, by elimination without pivoting, one row after the other on one core (Thomas): the baseline
-/// that parallel methods are compared with, and safe where A is diagonally dominant or symmetric positive definite. A's
-/// diagonals are n x 1, B is n x r; both may have any tiles (of several, whole columns are gathered first). A is not
-/// changed, and its dl(0) and du(n - 1) are not read. Inserts into the graph and returns; Graph::wait() says i + 1 when
-/// equation i has a zero pivot, or when something there is not finite (B is worthless then). Throws ArgumentError, with
-/// nothing inserted, when shapes do not fit.
+/// Inserts the solution B = A^-1 B by elimination without pivoting (Thomas), row after row on one core: the baseline of
+/// parallel methods, stable for diagonally dominant and symmetric positive definite A.
+///
+/// A       its diagonals are n x 1; only read. dl(0) and du(n - 1) are not read.
+/// B       n x r; overwritten by X. A and B may have any tiles; several tiles along the columns are gathered first.
+/// Status  Graph::wait() returns i + 1 if equation i has a zero pivot, or a number there is not finite. B is undefined
+///         then.
+/// Throws  ArgumentError, with nothing inserted, if shapes do not conform.
 template <class T>
 void thomas(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B);
 
-/// The same by LAPACK's gtsv, which pivots. Throws ArgumentError also where n exceeds LAPACK's integers.
+/// Inserts the solution by LAPACK's gtsv, with partial pivoting. Throws ArgumentError also if n exceeds LAPACK's
+/// integers.
 template <class T>
 void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B);
 

@@ -32,8 +32,8 @@ void require_band(const SystemTiles<T>& band, const SystemTiles<T>& B, const cha
   if (band.matrix.shares_tiles(B.matrix)) throw ArgumentError("tridiagonal_solve", name, "shares tiles with B");
 }
 
-/// With several GPUs, tile k of `count` goes to the (k gpus / count)-th, whose neighbours have the tiles beside it: a
-/// solve is as fast as a copy, and the scheduler would rather move tiles than wait for one.
+/// Returns the place of tile k of `count`. With several GPUs this is GPU k gpus / count, so that neighbouring tiles
+/// share a GPU: a solve is as fast as a copy, and the scheduler would move tiles instead of waiting for a GPU.
 Priority place_of(const Runtime& runtime, index_t k, index_t count) {
   const index_t gpus = runtime.gpus();
   return gpus > 1 && runtime.ranks() == 1 ? on_gpu_number(static_cast<std::size_t>(k * gpus / count)) : Priority{};
@@ -77,7 +77,7 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
                                       {tridiagonal::work_segments(B.tile_along()), systems}, "work"),
         left(runtime, tiles, systems, {1, systems}, "ends");
     const TileMatrix<T> values(runtime, 2 * tiles + 2, systems, {2 * tiles + 2, systems}, "values");
-    // The first status that is not 0 counts: a tile knows its row, the join only its system.
+    // The first nonzero status counts: a tile knows its row, the join only its system.
     std::vector<Tile<int>> statuses;
     for (index_t i = 0; i < tiles; ++i) statuses.push_back(g.status(first + i * B.tile_along()));
     for (index_t i = 0; i < tiles; ++i) {
@@ -87,8 +87,8 @@ void tridiagonal_solve(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& m
         g.insert<TridiagonalReduce<T>>(place_of(runtime, i, tiles), place, band(dl, i), band(d, i), band(du, i),
                                        B(i, s), kept(i, 0), left(i, 0));
       else
-        g.insert<TridiagonalReduceAndFill<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
-                                              left(i, 0), statuses[static_cast<std::size_t>(i)]);
+        g.insert<TridiagonalReduceAndSolve<T>>(place, band(dl, i), band(d, i), band(du, i), B(i, s), kept(i, 0),
+                                               left(i, 0), statuses[static_cast<std::size_t>(i)]);
       ends.push_back(left(i, 0));
     }
     g.insert<TridiagonalJoin<T>>(urgent, {place, options.periodic}, values(0, 0), g.scratch<Joint<T>>(tiles, systems),

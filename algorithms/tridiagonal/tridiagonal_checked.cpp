@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
 
@@ -16,7 +16,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-using tridiagonal::Misfit;
+using tridiagonal::SystemResidual;
 using tridiagonal::Verdict;
 
 constexpr const char* routine = "tridiagonal_solve_checked";
@@ -25,14 +25,14 @@ constexpr int corrections = 6;
 template <class T>
 void require_alike(const char* name, const TileMatrix<T>& B, const TileMatrix<T>& X) {
   if (X.m() != B.m() || X.n() != B.n() || X.mt() != B.mt() || X.nt() != B.nt())
-    throw ArgumentError(name, "X", "its shape or its tiles are not B's");
+    throw ArgumentError(name, "X", "its shape or its tiles differ from B's");
   if (X.shares_tiles(B)) throw ArgumentError(name, "X", "shares tiles with B");
 }
 
 /// Returns a bound of the condition if the diagonal dominates each row: ||A^-1|| is at most 1 / margin (Varah 1975).
 /// Returns nothing otherwise, or if the bound is large.
 template <class T>
-std::optional<TridiagonalCondition> dominant_condition(const std::vector<Misfit<T>>& all) {
+std::optional<TridiagonalCondition> dominant_condition(const std::vector<SystemResidual<T>>& all) {
   constexpr double factor = 1.5;  // of a probe
   TridiagonalCondition result;
   for (std::size_t s = 0; s < all.size(); ++s) {
@@ -49,17 +49,17 @@ std::optional<TridiagonalCondition> dominant_condition(const std::vector<Misfit<
 /// Estimates the condition by two solves for probes.
 template <class T>
 TridiagonalCondition probed_condition(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
-                                      const TridiagonalOptions& options, const TridiagonalMisfits<T>& probe) {
+                                      const TridiagonalOptions& options, const TridiagonalResiduals<T>& probe) {
   TridiagonalCondition result;
   const auto r = alike<T>(g.runtime(), X, "r"), y = alike<T>(g.runtime(), X, "y");
-  const TridiagonalMisfits<T> found(g.runtime(), X, options.systems, options.periodic);
+  const TridiagonalResiduals<T> found(g.runtime(), X, options.systems, options.periodic);
   const Tridiagonal<T> rows = probe.template scaled<T>(g, A);
   for (const std::uint64_t seed : {1, 2}) {
     probe.measure(g, A, X, B, &r, {}, seed);
     probe.solve(g, rows, r, y, options.equilibrate);
     const bool solved = g.wait().ok();
     found.measure(g, rows, y, y, nullptr, {});
-    const std::vector<Misfit<T>> of_x = probe.all(), of_y = found.all();
+    const std::vector<SystemResidual<T>> of_x = probe.all(), of_y = found.all();
     for (std::size_t s = 0; s < of_x.size(); ++s) {
       const double factor = static_cast<double>(of_x[s].correction) * static_cast<double>(of_x[s].solution);
       double condition = static_cast<double>(of_y[s].solution) / factor;
@@ -71,7 +71,7 @@ TridiagonalCondition probed_condition(Graph& g, const Tridiagonal<T>& A, const T
   return result;
 }
 
-/// 2^exponent A.
+/// Returns 2^exponent A.
 template <class T>
 TileMatrix<T> scaled_copy(Graph& g, const TileMatrix<T>& A, int exponent, const char* name) {
   const auto copy = alike<T>(g.runtime(), A, name);
@@ -86,16 +86,16 @@ TileMatrix<T> scaled_copy(Graph& g, const TileMatrix<T>& A, int exponent, const 
 /// Returns the condition of a solve whose misfits have been measured.
 template <class T>
 TridiagonalCondition condition_of(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
-                                  const TridiagonalOptions& options, const TridiagonalMisfits<T>& misfits) {
+                                  const TridiagonalOptions& options, const TridiagonalResiduals<T>& misfits) {
   if (const auto bound = dominant_condition(misfits.all())) return *bound;
-  // A row's terms are up to 32 times as large as X or B, and would overflow.
+  // The terms of a row are up to 32 times as large as X or B, and would overflow.
   constexpr int room = 8;
-  const auto near_largest = [](const Misfit<T>& m) {
+  const auto near_largest = [](const SystemResidual<T>& m) {
     return !(std::max(m.solution, m.right) < std::ldexp(std::numeric_limits<T>::max(), -room));
   };
   if (std::ranges::none_of(misfits.all(), near_largest)) return probed_condition(g, A, B, X, options, misfits);
   const auto b = scaled_copy(g, B, -room, "b"), x = scaled_copy(g, X, -room, "x");
-  const TridiagonalMisfits<T> smaller(g.runtime(), X, options.systems, options.periodic);
+  const TridiagonalResiduals<T> smaller(g.runtime(), X, options.systems, options.periodic);
   smaller.measure(g, A, x, b, nullptr, {});
   if (const auto bound = dominant_condition(smaller.all())) return *bound;
   return probed_condition(g, A, b, x, options, smaller);
@@ -113,7 +113,7 @@ class Check {
     result.status = status;
     verdict_ = measure(x_, misfits_, nullptr);
     if (!(status.ok() && done())) {
-      if (const index_t row = strange_input(); row > 0) {
+      if (const index_t row = place_not_finite(); row > 0) {
         result.status.info = row;
         result.input_finite = false;
       } else if (g_.runtime().cpus() > 0) {
@@ -132,7 +132,7 @@ class Check {
   bool finite() const { return std::isfinite(verdict_.backward_error) && std::isfinite(verdict_.componentwise); }
   bool done() const { return finite() && verdict_.open == 0; }
 
-  Verdict<T> measure(const TileMatrix<T>& X, const TridiagonalMisfits<T>& to, const TileMatrix<T>* r) {
+  Verdict<T> measure(const TileMatrix<T>& X, const TridiagonalResiduals<T>& to, const TileMatrix<T>* r) {
     return to.measure(g_, a_, X, b_, r,
                       {.tolerance = static_cast<T>(tridiagonal_residual_bound<T>),
                        .componentwise = static_cast<T>(tridiagonal_equilibrated_bound<T>)});
@@ -142,8 +142,8 @@ class Check {
         [&](index_t t, index_t s) { g_.insert<Lacpy<T>>({}, misfits_.tile(from, t, s), misfits_.tile(to, t, s)); });
   }
 
-  /// Where A or B is not finite, as a status counts, or 0.
-  index_t strange_input() const {
+  /// Returns the place where A or B is not finite, numbered as a status, or 0.
+  index_t place_not_finite() const {
     const bool columns = options_.systems == SystemsIn::columns;
     const index_t n = misfits_.n();
     index_t found = 0;
@@ -163,7 +163,7 @@ class Check {
 
   void mend(CheckedSolve& result) {
     const auto candidate = alike<T>(g_.runtime(), x_, "candidate");
-    const TridiagonalMisfits<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
+    const TridiagonalResiduals<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
     copy(b_, candidate);
     TridiagonalOptions other = options_;
     other.equilibrate = !options_.equilibrate;
@@ -171,7 +171,8 @@ class Check {
     ++result.attempts;
     const Status status = g_.wait();
     if (!result.status.ok()) {
-      // Which systems of the first solve broke down is not known but of one: all are the other's, or none.
+      // Only one of the systems that broke down in the first solve is known; therefore the second solution replaces all
+      // systems or none.
       if (!status.ok()) return;
       result.status = {};
       copy(candidate, x_);
@@ -179,52 +180,53 @@ class Check {
       result.other_scaling = static_cast<index_t>(misfits_.all().size());
     } else {
       measure(candidate, misfits, nullptr);
-      result.other_scaling = keep_better(candidate, misfits);
+      result.other_scaling = copy_better_systems(candidate, misfits);
     }
     if (done()) return;
 
     const auto r = alike<T>(g_.runtime(), x_, "r"), y = alike<T>(g_.runtime(), x_, "y");
     const Tridiagonal<T> rows = misfits_.template scaled<T>(g_, a_);
     bool equilibrate = false;
-    for (int k = 0, in_vain = 0; k < corrections && in_vain < 2 && !done(); ++k, equilibrate = !equilibrate) {
+    for (int k = 0, without_progress = 0; k < corrections && without_progress < 2 && !done();
+         ++k, equilibrate = !equilibrate) {
       verdict_ = measure(x_, misfits_, &r);
-      if (verdict_.open == 0) break;  // what is left cannot be corrected
+      if (verdict_.open == 0) break;  // the other systems cannot be corrected
       const T before = verdict_.componentwise;
       copy(x_, candidate);
       misfits_.correct(g_, rows, r, y, candidate, equilibrate);
       ++result.attempts;
-      g_.wait();  // a breakdown leaves a candidate that is no better
+      g_.wait();  // a candidate after a breakdown is never better
       measure(candidate, misfits, nullptr);
-      result.corrected = std::max(result.corrected, keep_better(candidate, misfits));
-      in_vain = verdict_.componentwise <= before / 2 ? 0 : in_vain + 1;
+      result.corrected = std::max(result.corrected, copy_better_systems(candidate, misfits));
+      without_progress = verdict_.componentwise <= before / 2 ? 0 : without_progress + 1;
     }
   }
 
-  /// Takes over what is better of a candidate with these misfits, and answers of how many systems.
-  index_t keep_better(const TileMatrix<T>& candidate, const TridiagonalMisfits<T>& misfits) {
+  /// Copies the systems of a candidate that are better, and returns their number.
+  index_t copy_better_systems(const TileMatrix<T>& candidate, const TridiagonalResiduals<T>& misfits) {
     const auto own = misfits_.all(), others = misfits.all();
     index_t count = 0;
     for (std::size_t s = 0; s < own.size(); ++s) count += better(others[s], own[s]) ? 1 : 0;
     if (count == 0) return 0;
     misfits_.for_each_tile([&](index_t t, index_t s) {
-      g_.insert<TridiagonalKeepBetter<T>>({options_.systems}, misfits_.tile(x_, t, s), misfits_.tile(candidate, t, s),
-                                          misfits_.misfit(s), misfits.misfit(s));
+      g_.insert<TridiagonalSelectBetter<T>>({options_.systems}, misfits_.tile(x_, t, s), misfits_.tile(candidate, t, s),
+                                            misfits_.misfit(s), misfits.misfit(s));
     });
     verdict_ = measure(x_, misfits_, nullptr);
     return count;
   }
 
-  /// The misfits of the equilibrated system.
-  std::vector<Misfit<T>> equilibrated() {
+  /// Returns the misfits of the equilibrated system.
+  std::vector<SystemResidual<T>> equilibrated() {
     const TridiagonalEquilibration<T> equilibration(g_, a_, b_, options_.systems, options_.periodic);
     const auto b = alike<T>(g_.runtime(), b_, "b"), x = alike<T>(g_.runtime(), x_, "x");
     copy(b_, b);
     copy(x_, x);
     equilibration.scale_rows(g_, b);
     equilibration.scale_columns(g_, x, true);
-    const TridiagonalMisfits<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
+    const TridiagonalResiduals<T> misfits(g_.runtime(), x_, options_.systems, options_.periodic);
     misfits.measure(g_, equilibration.scaled(), x, b, nullptr, {});
-    g_.wait();  // whether a number left its range is in the misfits
+    g_.wait();  // overflow and underflow show in the misfits
     return misfits.all();
   }
 
@@ -234,8 +236,8 @@ class Check {
     result.residual_componentwise = static_cast<double>(verdict_.componentwise);
     result.residual_equilibrated = {result.residual_componentwise, bound};
     if (result.residual_componentwise <= bound) return;
-    const std::vector<Misfit<T>> own = misfits_.all();
-    std::vector<Misfit<T>> scaled;
+    const std::vector<SystemResidual<T>> own = misfits_.all();
+    std::vector<SystemResidual<T>> scaled;
     if (result.status.ok() && finite() && g_.runtime().cpus() > 0) scaled = equilibrated();
     double worst = 0, worst_equilibrated = 0;
     for (std::size_t s = 0; s < own.size(); ++s) {
@@ -251,7 +253,7 @@ class Check {
   const Tridiagonal<T>& a_;
   const TileMatrix<T>&b_, &x_;
   const TridiagonalOptions options_;
-  const TridiagonalMisfits<T> misfits_;
+  const TridiagonalResiduals<T> misfits_;
   Verdict<T> verdict_;
 };
 
@@ -263,7 +265,7 @@ TridiagonalCondition tridiagonal_condition(Graph& g, const Tridiagonal<T>& A, co
   require_fit("tridiagonal_condition", A, B, options.systems == SystemsIn::columns);
   require_alike("tridiagonal_condition", B, X);
   if (B.m() == 0 || B.n() == 0) return {};
-  const TridiagonalMisfits<T> misfits(g.runtime(), X, options.systems, options.periodic);
+  const TridiagonalResiduals<T> misfits(g.runtime(), X, options.systems, options.periodic);
   misfits.measure(g, A, X, B, nullptr, {});
   return condition_of(g, A, B, X, options, misfits);
 }

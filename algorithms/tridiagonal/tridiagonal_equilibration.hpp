@@ -9,7 +9,7 @@
 namespace tesela {
 namespace detail {
 
-/// A matrix as its systems see it: along them and across.
+/// A matrix with indices along and across its systems.
 template <class T>
 struct SystemTiles {
   const TileMatrix<T>& matrix;
@@ -26,8 +26,8 @@ struct SystemTiles {
 
 }  // namespace detail
 
-/// Copies of a matrix's bands whose columns and rows are scaled by powers of two (TridiagonalExponents). It inserts
-/// tasks that cores run. The right-hand sides and solutions have the shape and tiles of B.
+/// Copies of a matrix's bands whose columns and rows are scaled by powers of two (TridiagonalExponents). Its tasks run
+/// on cores. Right-hand sides and solutions have the shape and tiles of B.
 template <class T>
 class TridiagonalEquilibration {
  public:
@@ -60,26 +60,26 @@ class TridiagonalEquilibration {
 
   const Tridiagonal<T>& scaled() const { return scaled_; }
 
-  /// B <- R B / s, with R the scaling of A's rows, and for each system s a power of two that keeps it within the range
-  /// of numbers. Where that is not finite, the graph's status says so.
+  /// Inserts B = R B / s, where R is the scaling of A's rows and s, for each system, a power of two that avoids
+  /// overflow. If the result is not finite, the graph's status reports it.
   void scale_rows(Graph& g, const TileMatrix<T>& B) const {
     const detail::SystemTiles<T> b{B, columns_};
     const detail::SystemTiles<index_t> rows{rows_, columns_};
     for (index_t s = 0; s < b.tiles_across(); ++s) {
-      g.insert<kernels::TridiagonalNoSize<T>>({}, sizes_(0, s));
+      g.insert<kernels::TridiagonalClearSize<T>>({}, sizes_(0, s));
       for (index_t i = 0; i < b.tiles_along(); ++i)
         g.insert<kernels::TridiagonalSize<T>>({systems_}, b(i, s), rows(i, rows.tiles_across() == 1 ? 0 : s),
                                               sizes_(0, s));
     }
     scale(g, B, rows_, kernels::ScaleBy::rows);
   }
-  /// X <- C X s, with C the scaling of A's columns, after scale_rows; or the inverse of that.
+  /// Inserts X = C X s after scale_rows, where C is the scaling of A's columns; or the inverse operation.
   void scale_columns(Graph& g, const TileMatrix<T>& X, bool inverse = false) const {
     scale(g, X, exponents_, inverse ? kernels::ScaleBy::undo_columns : kernels::ScaleBy::columns);
   }
 
  private:
-  /// Of bands of which some may hold for all systems, one that does not.
+  /// Returns a band that has a column for each system, unless all bands hold for all systems.
   const TileMatrix<T>& widest(const Tridiagonal<T>& A) const {
     const TileMatrix<T>* widest = &A.d;
     for (const TileMatrix<T>* band : {&A.dl, &A.du})

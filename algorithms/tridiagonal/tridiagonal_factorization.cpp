@@ -19,7 +19,7 @@ TridiagonalFactorization<T>::TridiagonalFactorization(Graph& g, const Tridiagona
     if (!fits || band->mt() > 1 || band->nt() > 1)
       throw ArgumentError("TridiagonalFactorization", name,
                           to_string(Shape{band->m(), band->n()}) + " in " + to_string(Shape{band->mt(), band->nt()}) +
-                              " tiles; the diagonals of one matrix are equally long vectors of one tile");
+                              " tiles; the diagonals must be vectors of one length, each in one tile");
   }
   if (n_ == 0) return;
   g.insert<TridiagonalFactor<T>>(urgent, {}, A.dl(0, 0), A.d(0, 0), A.du(0, 0), factors_(0, 0), status_(0, 0),
@@ -32,7 +32,7 @@ void TridiagonalFactorization<T>::solve(Graph& g, const TileMatrix<T>& B, System
   if ((columns ? B.m() : B.n()) != n_ || (columns ? B.mt() : B.nt()) > 1)
     throw ArgumentError("TridiagonalFactorization::solve", "B",
                         to_string(Shape{B.m(), B.n()}) + " in " + to_string(Shape{B.mt(), B.nt()}) +
-                            " tiles: systems of " + std::to_string(n_) + " equations in " +
+                            " tiles; systems of " + std::to_string(n_) + " equations in " +
                             (columns ? "columns" : "rows") + " must each lie in one tile");
   if (n_ == 0) return;
   B.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {

@@ -23,13 +23,13 @@ struct Extent {
 
 std::string text(const Extent& e) { return std::to_string(e.size) + " in tiles of " + std::to_string(e.tile); }
 
-/// Along the systems, or across them.
+/// Returns the size and tile size along the rows, or along the columns.
 template <class T>
 Extent extent(const TileMatrix<T>& a, bool rows) {
   return rows ? Extent{a.m(), a.mt(), a.tile_shape().mb} : Extent{a.n(), a.nt(), a.tile_shape().nb};
 }
 
-/// Tiles that would be of equal size may have been asked for in different ones.
+/// Returns whether two extents have equal sizes and cuts. A single tile may have any requested size.
 bool alike(const Extent& a, const Extent& b) {
   return a.size == b.size && a.tiles == b.tiles && (a.tiles <= 1 || a.tile == b.tile);
 }

@@ -8,19 +8,21 @@ namespace tesela {
 
 using kernels::TridiagonalKind;
 
+/// Returns the kinds with their names and descriptions.
 std::span<const Named<TridiagonalKind>> tridiagonal_kinds();
 
-/// Writes generated matrices, one in each column of A, or in each row. The kinds are described at TridiagonalKind; of
-/// the options near_singular alone minds whether the systems are periodic. Throws ArgumentError when the diagonals
-/// differ in shape or tiles.
+/// Inserts generated matrices, one in each column of A, or in each row (see TridiagonalKind). Only near_singular
+/// depends on options.periodic. Throws ArgumentError if the diagonals differ in shape or tiles.
 template <class T>
 void fill(Graph& g, const Tridiagonal<T>& A, TridiagonalKind kind, std::uint64_t seed,
           const TridiagonalOptions& options = {});
 
-/// B = A X (LAPACK's lagtm) for k systems of n equations, n x k or, with systems in rows, k x n. A is as large as X, or
-/// a single matrix for all systems, and X, B and A have the same tiles along the systems and, unless A is single,
-/// across them. dl of the first row and du of the last are read only where the systems are periodic. Throws
-/// ArgumentError, with nothing inserted, when shapes or tiles do not fit.
+/// Inserts B = A X (LAPACK lagtm) for k systems of n equations.
+///
+/// A       of X's shape and tiles, or one matrix for all systems with X's tiles along the systems. dl of the first row
+///         and du of the last row are read only if the systems are periodic.
+/// X, B    n x k or, with systems in rows, k x n, in equal tiles.
+/// Throws  ArgumentError, with nothing inserted, if shapes or tiles do not conform.
 template <class T>
 void tridiagonal_multiply(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const TileMatrix<T>& B,
                           const TridiagonalOptions& options = {});

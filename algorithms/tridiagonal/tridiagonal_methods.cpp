@@ -22,15 +22,15 @@ constexpr std::array<Named<Method>, 11> all{{
     {Method::lapack, "lapack", "one matrix at a time: gtsv, partial pivoting"},
     {Method::thomas, "thomas", "one matrix at a time, without pivoting"},
     {Method::cyclic_reduction, "cr", "cyclic reduction, one matrix at a time, without pivoting"},
-    {Method::cr_hybrid, "cr-hybrid", "cr whose last unknowns are left to Thomas on a core"},
+    {Method::cr_hybrid, "cr-hybrid", "cr, then Thomas on a core for the last unknowns"},
     {Method::cr_shared, "cr-shared", "cr staged in shared memory"},
     {Method::cr_coalesced, "cr-coalesced", "cr in twice the storage"},
-    {Method::pcr, "pcr", "parallel cyclic reduction, a GPU's block for each system, without pivoting"},
+    {Method::pcr, "pcr", "parallel cyclic reduction, one GPU block per system, without pivoting"},
     {Method::rd, "rd",
-     "recursive doubling in the same way; loses a digit a row on dominant systems, which end inaccurate from 8 rows "
+     "recursive doubling in the same way; loses a digit per row on dominant systems, which end inaccurate from 8 rows "
      "on"},
-    {Method::cr_pcr, "cr-pcr", "cr whose last unknowns are left to pcr"},
-    {Method::cr_rd, "cr-rd", "cr whose last unknowns are left to rd"},
+    {Method::cr_pcr, "cr-pcr", "cr, then pcr for the last unknowns"},
+    {Method::cr_rd, "cr-rd", "cr, then rd for the last unknowns"},
 }};
 
 CyclicReduction variant(Method method) {
@@ -87,7 +87,7 @@ TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMet
                                           index_t systems) {
   const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
   const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), whole = std::max<index_t>(n, 1);
-  // On cores long tiles have few rows at their ends that are read twice.
+  // On cores, rows at the ends of tiles are read twice; long tiles have fewer of them.
   const bool is_long = runtime.gpus() == 0 && method == Method::automatic && n >= (2 * workers) << 18;
   const index_t along =
       in_sequence(method) || parallel(method) ? whole : std::min(whole, is_long ? index_t{1} << 18 : most);
@@ -104,7 +104,7 @@ index_t tridiagonal_levels(const TridiagonalMethodOptions& options, index_t n, i
   }
   const index_t cut = options.method == Method::cr_hybrid ? options.cut : 0;
   if (n <= along) return cr_levels(n, cut);
-  // Tiles halve their rows as often as all of them can; what is left is one tile.
+  // All tiles are halved equally often; the remaining equations form one tile.
   const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
   return first + cr_levels(n >> first, cut);
 }

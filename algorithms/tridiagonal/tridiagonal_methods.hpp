@@ -8,48 +8,50 @@
 
 namespace tesela {
 
-/// Every way to solve A X = B that the library has. All but `automatic` and those of parallel_reduction solve one plain
+/// All methods for A X = B in this library. All except `automatic` and the variants of parallel_reduction solve one
 /// matrix, n x 1, in columns.
 enum class TridiagonalMethod : std::uint8_t {
-  automatic,         ///< tridiagonal_solve: any number of systems, periodic ones, in columns or in rows
-  lapack,            ///< gtsv
-  thomas,            ///< thomas
-  cyclic_reduction,  ///< cyclic_reduction, as are those below
-  cr_hybrid,
-  cr_shared,
-  cr_coalesced,
-  pcr,  ///< parallel_reduction, as are those below
-  rd,
-  cr_pcr,
-  cr_rd,
+  automatic,         ///< tridiagonal_solve: any number of systems, also periodic, in columns or in rows
+  lapack,            ///< gtsv, as a reference
+  thomas,            ///< thomas, as a baseline
+  cyclic_reduction,  ///< cyclic_reduction, variant plain
+  cr_hybrid,         ///< cyclic_reduction, variant hybrid
+  cr_shared,         ///< cyclic_reduction, variant shared
+  cr_coalesced,      ///< cyclic_reduction, variant coalesced: twice the storage
+  pcr,               ///< parallel cyclic reduction (parallel_reduction): many small systems
+  rd,                ///< recursive doubling: accurate only for few rows if A is dominant
+  cr_pcr,            ///< cyclic reduction, then pcr
+  cr_rd,             ///< cyclic reduction, then rd
 };
 
-/// All of them, `auto` first.
+/// Returns the methods with their names, `auto` first.
 std::span<const Named<TridiagonalMethod>> tridiagonal_methods();
 
+/// Options of tridiagonal_solve_by.
 struct TridiagonalMethodOptions {
   TridiagonalMethod method = TridiagonalMethod::automatic;
-  TridiagonalOptions systems = {};  ///< of automatic alone
-  index_t cut = 256;                ///< of cr_hybrid, cr_pcr, cr_rd: unknowns that cyclic reduction leaves
+  TridiagonalOptions systems = {};  ///< only for automatic
+  index_t cut = 256;                ///< for cr_hybrid, cr_pcr and cr_rd: unknowns at which cyclic reduction stops
 };
 
-/// B <- X where A X = B, by the method of this name. A matrix without equations or right-hand sides is no task. Throws
-/// ArgumentError, with nothing inserted, for options.systems that are automatic's alone, and as the method does.
+/// Inserts the solution B = A^-1 B by the chosen method. Inserts nothing for a matrix without equations or right-hand
+/// sides. Throws ArgumentError, with nothing inserted, for options.systems that only automatic supports, and as the
+/// method does.
 template <class T>
 void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                           const TridiagonalMethodOptions& options);
 
-/// How many equations, of how many systems, a tile holds.
+/// Tile size: equations per tile, and systems per tile.
 struct TridiagonalTile {
   index_t along = 1, across = 1;
 };
 
-/// The tiles that suit the runtime's workers for `systems` systems of n equations: as many elements as make a task
-/// worth its overhead, 2^24 with a GPU and 2^16 on cores, whose caches hold them, of systems long enough 2^18; whole
-/// systems where the method takes one row after the other; and at least two tasks a worker across the systems.
+/// Returns the tile size for `systems` systems of n equations: enough elements for an efficient task, 2^24 with a GPU
+/// and 2^16 on cores, whose caches hold them (2^18 for long systems); whole systems if the method works row after row;
+/// and at least two tasks per worker across the systems.
 TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems);
 
-/// How often the equations of n unknowns, in tiles of so many, are reduced to fewer.
+/// Returns how often n equations in tiles of `along` rows are reduced.
 index_t tridiagonal_levels(const TridiagonalMethodOptions& options, index_t n, index_t along);
 
 }  // namespace tesela

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_misfits.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 using tridiagonal::Verdict;
 
-/// One refinement: what it keeps from a correction to the next. Solves in precision L.
+/// One refinement and its data between corrections. Solves in precision L.
 template <class T, class L>
 class Refinement {
  public:
@@ -33,10 +33,10 @@ class Refinement {
         low_(misfits_.template scaled<L>(g, A)) {
     misfits_.for_each_tile(
         [&](index_t t, index_t s) { g.insert<Lacpy<T>>({}, misfits_.tile(x_, t, s), misfits_.tile(b_, t, s)); });
-    fill(g, x_, Generator<T>{});  // X = 0 leaves all of B as the first residual
+    fill(g, x_, Generator<T>{});  // for X = 0 the first residual is B
   }
 
-  /// Sets X = 0 again and multiplies B by 2^exponent.
+  /// Sets X = 0 and multiplies B by 2^exponent.
   void start_over(int exponent) {
     scale(b_, exponent);
     fill(g_, x_, Generator<T>{});
@@ -53,7 +53,7 @@ class Refinement {
   const Tridiagonal<T> a_;
   const TileMatrix<T> x_, b_, r_;
   const TileMatrix<L> y_;
-  const TridiagonalMisfits<T> misfits_;
+  const TridiagonalResiduals<T> misfits_;
   const T tolerance_;
   const Tridiagonal<L> low_;
 };
@@ -64,7 +64,7 @@ RefinedSolve iterate(Graph& g, Refinement<T, L>& refinement, const RefinementOpt
   Verdict<T> verdict = refinement.judge();
   double best = std::numeric_limits<double>::infinity();
   int solves = 0;
-  // The first solve is done whatever the residual: it says whether A is singular.
+  // The first solve is done for every residual, because it shows whether A is singular.
   for (int slow = 0; solves == 0 || (verdict.open > 0 && solves <= options.iterations && slow < 2); ++solves) {
     refinement.correct();
     verdict = refinement.judge();
@@ -81,7 +81,7 @@ RefinedSolve iterate(Graph& g, Refinement<T, L>& refinement, const RefinementOpt
   return result;
 }
 
-/// i + 1 + n s of the first unknown that is not finite, i in system s; 0 if all are.
+/// Returns i + 1 + n s for the first unknown i of system s that is not finite; 0 if all are finite.
 template <class T>
 index_t first_not_finite(const TileMatrix<T>& X, SystemsIn systems) {
   const bool columns = systems == SystemsIn::columns;

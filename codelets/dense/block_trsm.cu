@@ -10,8 +10,8 @@ namespace {
 
 constexpr int edge = 64;
 
-/// V = R^-1 for each square of 64 on the diagonal, one a block, a thread a column; zeros below V's diagonal. `lower`: R
-/// is the transpose of the unit lower triangle in r.
+/// Computes V = R^-1 for each 64 x 64 diagonal block of R, with zeros below V's diagonal: one thread block per diagonal
+/// block, one thread per column. `lower`: R is the transpose of the unit lower triangle in r.
 template <class T, bool lower>
 __global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, index_t ldr, T* v, index_t ldv) {
   __shared__ __align__(16) T columns[edge][edge];
@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, ind
   const index_t at = blockIdx.x * index_t{edge};
   const int w = static_cast<int>(min(index_t{edge}, n - at)), j = threadIdx.x;
   for (int k = 0; k < edge; ++k)
-    if (lower)  // a thread reads a column, whichever way the numbers lie
+    if (lower)  // each thread reads one column, in either storage order
       columns[j][k] = j < w && k < j ? r[at + j + (at + k) * ldr] : T(0);
     else
       columns[k][j] = k < w && j < k ? r[at + j + (at + k) * ldr] : T(0);
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(edge) invert_kernel(index_t n, const T* r, ind
     if (i < w) v[i] = x[i];
 }
 
-/// cuBLAS, with failures reported.
+/// Calls cuBLAS and reports failures.
 template <class T>
 struct Blas {
   CudaContext& context;
@@ -52,8 +52,8 @@ struct Blas {
                   "cublas gemm");
   }
 
-  /// V = R^-1, n x n, whose squares of 64 are inverted already: by halves, R = (A B; 0 C). What stands below V's
-  /// diagonal holds (B C^-1)^T for a while.
+  /// Computes V = R^-1 (n x n) by halves, R = (A B; 0 C), from the inverses of its 64 x 64 diagonal blocks. (B C^-1)^T
+  /// is kept below V's diagonal for a while.
   void invert(index_t n, const T* r, index_t ldr, T* v, index_t ldv) const {
     if (n <= edge) return;
     const index_t h = ceil_div(n, edge) / 2 * edge, rest = n - h;
@@ -71,7 +71,7 @@ struct Blas {
         "cudaMemset2D");
   }
 
-  /// X = op(R)^-1 X by halves.
+  /// Solves X = op(R)^-1 X by halves.
   void solve(Op op, In<T> r, In<T> v, InOut<T> x, Scratch<T> work) const {
     const index_t n = x.rows, blocks = ceil_div(n, inverted_block);
     if (blocks <= 1) {
@@ -101,7 +101,7 @@ struct Blas {
 template <class T>
 void InvertBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> r, Out<T> v) {
   if (r.rows == 0) return;
-  const HighPriorityStream urgently(context);  // what is solved with them waits
+  const HighPriorityStream urgently(context);  // the solves wait for these inverses
   const bool lower = args.triangle == blas::Triangle::unit_lower;
   const auto invert = lower ? invert_kernel<T, true> : invert_kernel<T, false>;
   invert<<<static_cast<unsigned>(ceil_div(r.rows, edge)), edge, 0, context.stream()>>>(r.rows, r.data, r.ld, v.data,

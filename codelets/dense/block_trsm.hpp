@@ -5,18 +5,20 @@
 
 namespace tesela::kernels {
 
-// Triangular solves for GPUs, where substitution in small blocks leaves most of the machine idle: the diagonal blocks
-// of R are inverted once and multiply every right-hand side. Errors grow with the condition of these blocks, rows and
-// columns of R scaled as one likes (Du Croz, Higham, "Stability of methods for matrix inversion", IMA J. Numer. Anal.
+// Triangular solves for GPUs. Substitution in small blocks leaves most of a GPU idle, so the diagonal blocks of R are
+// inverted once and then multiply every right-hand side. Errors grow with the condition of these blocks, minimized over
+// scalings of R's rows and columns (Du Croz, Higham, "Stability of methods for matrix inversion", IMA J. Numer. Anal.
 // 12, 1992).
 
-/// The rows of such a block, and of the work space.
+/// Rows of a diagonal block that is inverted, and of the work space.
 inline constexpr index_t inverted_block = 512;
 
-/// V becomes the inverses of the blocks on R's diagonal, R upper triangular, side by side: that of the block from
-/// column j on is V(:, j ... j + inverted_block - 1), of which rows beyond the block are not to be read. V has R's
-/// columns and as many rows, or inverted_block. Of a unit lower triangle those of its transpose: they are upper
-/// triangular.
+/// Inverts the diagonal blocks of R (upper triangular).
+///
+/// V        the inverses, side by side: columns j ... j + inverted_block - 1 hold the inverse of the block that starts
+///          at column j. V has R's columns, and as many rows as R or inverted_block. The rows beyond a smaller last
+///          block must not be read. For a unit lower triangle V holds the inverses of the transposed blocks, which are
+///          upper triangular.
 template <class T>
 struct InvertBlocks {
   static constexpr auto name = "invert_blocks";
@@ -32,8 +34,8 @@ struct InvertBlocks {
   static void cuda(CudaContext& context, const Args& args, In<T> r, Out<T> v);
 };
 
-/// X = op(R)^-1 X as Trsm, with the inverses V of R's diagonal blocks. The work space has inverted_block rows, and at
-/// least as many columns as take part of X. On cores this is Trsm.
+/// Solves X = op(R)^-1 X as Trsm does, with the inverses V of R's diagonal blocks. The work space has inverted_block
+/// rows and at least as many columns as X has from `column` on. The CPU version is Trsm's.
 template <class T>
 struct BlockTrsm {
   static constexpr auto name = "block_trsm";

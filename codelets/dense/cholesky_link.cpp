@@ -6,8 +6,8 @@
 namespace tesela::kernels {
 
 template <class T>
-void CholeskyLink<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<T> below, Out<T> next, Scratch<T> s,
-                          Scratch<T>) {
+void CholeskyNextDiagonal<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<T> below, Out<T> next, Scratch<T> s,
+                                  Scratch<T>) {
   const index_t n = r.rows, w = next.rows;
   for (index_t j = 0; j < w; ++j) {
     std::copy_n(&a(0, args.column + j), n, s.data + j * n);
@@ -17,7 +17,7 @@ void CholeskyLink<T>::cpu(const Args& args, In<T> r, In<T>, In<T> a, In<T> below
   blas::syrk<T>(w, n, -1, s.data, n, next.data, next.ld);
 }
 
-template struct CholeskyLink<float>;
-template struct CholeskyLink<double>;
+template struct CholeskyNextDiagonal<float>;
+template struct CholeskyNextDiagonal<double>;
 
 }  // namespace tesela::kernels

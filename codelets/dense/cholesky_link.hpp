@@ -4,11 +4,14 @@
 
 namespace tesela::kernels {
 
-/// From one factored diagonal block of a Cholesky factorization A = R^T R to the next, without what stands beside them:
-/// with the square of `a`, row k, from `column` on, S = R(k, k)^-T a; next = the square of `below`, row k + 1, from
-/// `column` on, less S^T S. V as in BlockTrsm. The work spaces have R(k, k)'s rows, and inverted_block.
+/// Updates the next diagonal block of a Cholesky factorization A = R^T R without the tiles to its right.
+///
+/// a        row k; S = R(k, k)^-T a for the columns from `column` on that belong to the next diagonal block.
+/// next     the block of `below` (row k + 1) from `column` on, minus S^T S.
+/// V        the inverses of R(k, k)'s diagonal blocks, as in BlockTrsm. The work spaces have R(k, k)'s rows and
+///          inverted_block rows.
 template <class T>
-struct CholeskyLink {
+struct CholeskyNextDiagonal {
   static constexpr auto name = "cholesky_link";
   static constexpr std::uint32_t color = 0xda8bc3;
   struct Args {

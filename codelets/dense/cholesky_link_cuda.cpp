@@ -10,11 +10,11 @@
 namespace tesela::kernels {
 
 template <class T>
-void CholeskyLink<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, In<T> below, Out<T> next,
-                           Scratch<T> s, Scratch<T> work) {
+void CholeskyNextDiagonal<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T> v, In<T> a, In<T> below,
+                                   Out<T> next, Scratch<T> s, Scratch<T> work) {
   const HighPriorityStream urgently(context);
   const index_t n = r.rows, w = next.rows;
-  const InOut<T> part{{s.data, n, w, n}}, square{{next.data, w, w, next.ld}};  // the last may be wider than high
+  const InOut<T> part{{s.data, n, w, n}}, square{{next.data, w, w, next.ld}};  // the last may be wider
   context.check(lacpy<T>(context.stream(), Part::all, 0, {&a(0, args.column), n, w, a.ld}, part), "lacpy");
   context.check(lacpy<T>(context.stream(), Part::all, 0, {&below(0, args.column), w, w, below.ld}, square), "lacpy");
   BlockTrsm<T>::cuda(context, {Op::transpose}, r, v, part, work);
@@ -23,8 +23,8 @@ void CholeskyLink<T>::cuda(CudaContext& context, const Args& args, In<T> r, In<T
                 "cublas gemm");
 }
 
-template decltype(CholeskyLink<float>::cuda) CholeskyLink<float>::cuda;
-template decltype(CholeskyLink<double>::cuda) CholeskyLink<double>::cuda;
+template decltype(CholeskyNextDiagonal<float>::cuda) CholeskyNextDiagonal<float>::cuda;
+template decltype(CholeskyNextDiagonal<double>::cuda) CholeskyNextDiagonal<double>::cuda;
 
 }  // namespace tesela::kernels
 

@@ -10,7 +10,7 @@ template <class T>
 double FactorStages<T>::flops(const Args& args, Shape a, Shape) {
   const auto n = static_cast<double>(a.cols);
   const double stages = static_cast<double>(args.end - args.first) / std::max(2 * n - 1, 1.0);
-  return n * n * n * (args.symmetric ? 1.0 : 2.0) / 3 * stages;  // as if they were alike
+  return n * n * n * (args.symmetric ? 1.0 : 2.0) / 3 * stages;  // counts all stages as equal
 }
 
 template <class T>

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int warps = 8;
 
-/// The entries of one stage, a warp an entry. What they need was finished by launches before.
+/// Computes the entries of one stage, one warp per entry, from entries that earlier launches have finished.
 template <class T>
 __global__ void __launch_bounds__(32 * warps)
     stage_kernel(bool symmetric, StageEntries entries, T* a, index_t lda, double* stop) {

@@ -4,11 +4,13 @@
 
 namespace tesela::kernels {
 
-/// Stages first … end - 1 (from 1) of the wavefront of a factorization of the whole matrix A, n x n: each entry of a
-/// stage is one sum, and final. LU without pivoting (unit L below U's diagonal): entry (i, j) at stage i + j - 1.
-/// Cholesky (A = R^T R, of which the upper triangle is read and written): 2i - 1 on the diagonal, else 2 min(i, j).
-/// `stop` (1 x 1) becomes the place, from 1, of a pivot that is zero or not finite (Cholesky: of the leading minor that
-/// is not positive); then nothing more happens.
+/// Computes stages first … end - 1 (counted from 1) of the wavefront of a factorization of the whole n x n matrix A.
+///
+/// stop     1 x 1; becomes the position, counted from 1, of a pivot that is zero or not finite (Cholesky: the order of
+///          the leading minor that is not positive). The later stages then do nothing.
+/// Method   Each entry belongs to one stage, which computes its final value as one sum. LU without pivoting (unit L
+///          below U's diagonal): entry (i, j) belongs to stage i + j - 1. Cholesky (A = R^T R; only the upper triangle
+///          is read and written): diagonal entries belong to stage 2i - 1, others to stage 2 min(i, j).
 template <class T>
 struct FactorStages {
   static constexpr auto name = "factor_stages";

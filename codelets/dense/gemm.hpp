@@ -4,12 +4,12 @@
 
 namespace tesela::kernels {
 
-/// Which CUDA implementation a GPU runs: the vendor's, the three of the classic study of memory and data locality
-/// (one thread an element; tiles in shared memory; two elements a thread), or ours.
+/// CUDA implementation of a product: cuBLAS, the three kernels of the classic study of memory and data locality (one
+/// element per thread; tiles in shared memory; several elements per thread), or our tuned kernel.
 enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned };
 
-/// BLAS gemm on tiles: C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x n.
-/// Gemm<T, Out> is the same with beta = 0 and a C that has no contents yet.
+/// Multiplies tiles as BLAS gemm: C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n.
+/// Gemm<T, Out> needs beta = 0 and does not read C.
 template <class T, template <class> class C = InOut>
 struct Gemm {
   static constexpr auto name = "gemm";

@@ -4,33 +4,33 @@
 
 #include <cuda_runtime.h>
 
-// The tuned product in double for sm_90a, where registers can move from warp to warp.
+// The tuned product in double for sm_90a, where registers can move between warps.
 //
-// Two blocks share a multiprocessor. In a block four warps multiply, 64 x 32 or 32 x 64 of C each, on the FP64 tensor
-// cores; of four more, which give their registers to these, one thread asks for slices of A and B ahead of time, box by
-// box. Barriers in shared memory say when a slice is there and when all have read it, so the warps that multiply
-// neither address copies nor wait for each other.
+// Two blocks share a multiprocessor. In each block four warps multiply on the FP64 tensor cores, each 64 x 32 or 32 x
+// 64 of C. Four more warps give most of their registers to these; one of their threads requests slices of A and B in
+// advance, box by box. Barriers in shared memory signal that a slice has arrived and that all warps have read it, so
+// the multiplying warps neither compute addresses of copies nor wait for each other.
 //
 // Lane 4 g + t of m16n8k8 holds rows g, g + 8 and k slots t, t + 4 of A; the same slots and column g of B; rows g, g +
-// 8 and columns 2t, 2t + 1 of C. As in gemm_tuned.cuh, which row is called g and which slot t is ours to choose: so
-// that every read is of two neighbours, and that the eight lanes whose 16 bytes are read at once meet every bank.
+// 8 and columns 2t, 2t + 1 of C. The assignment of rows to g and of k to slots t is free (gemm_tuned.cuh). It is chosen
+// such that every read is of two neighbours and that eight lanes, which read 16 bytes each at once, touch every bank.
 
 namespace tesela::kernels {
 namespace {
 
 constexpr int block_m = 128, block_n = 64, depth = 16, stages = 4, blocks = 2;
 constexpr int multiplying = 4, threads = 32 * 2 * multiplying;
-constexpr int line = 128;  // bytes: what the hardware stirs, 16 bytes of line l in place of those l % 8 from them
+constexpr int line = 128;  // bytes per line; the hardware stores 16-byte piece q of line l at q ^ (l % 8)
 constexpr int a_bytes = block_m * line, stage_bytes = (block_m + block_n) * line;
-constexpr int shared_bytes = stages * (stage_bytes + 16) + 1024;  // and what the first slice is moved by
+constexpr int shared_bytes = stages * (stage_bytes + 16) + 1024;  // slices, barriers, alignment
 static_assert(depth * sizeof(double) == line);
 
 struct Operands {
   BoxMap a, b;
 };
 
-/// What was fastest at 8192 x 8192 x 8192: a warp's part of C, and how many tiles of C high the bands are by which
-/// blocks go through it.
+/// The fastest layouts at 8192 x 8192 x 8192: a warp's part of C, and the height in tiles of the bands of C in which
+/// blocks run.
 template <bool OpA, bool OpB>
 struct Way {
   static constexpr int warp_m = OpA && !OpB ? 32 : 64, warp_n = block_m * block_n / multiplying / warp_m;
@@ -55,8 +55,8 @@ __device__ void copy_box(unsigned to, const BoxMap& boxes, int x, int y, unsigne
       : "memory");
 }
 
-/// An operand's slice: x is a row of op(A) or a column of op(B), l is along k. Where l is contiguous a line has all l
-/// of an x; otherwise it has 16 x of an l, and 16 lines make a box.
+/// Copies a slice of an operand; x is a row of op(A) or a column of op(B), and l runs along k. If l is contiguous, a
+/// line holds all l of one x. Otherwise it holds 16 x of one l, and 16 lines make a box.
 template <bool DepthContiguous, int Extent>
 __device__ void copy_slice(unsigned to, const BoxMap& boxes, int x0, int l0, unsigned barrier) {
   if constexpr (DepthContiguous) {
@@ -71,9 +71,9 @@ __device__ void read_pair(double& first, double& second, unsigned from) {
   asm volatile("ld.shared.v2.f64 {%0, %1}, [%2];" : "=d"(first), "=d"(second) : "r"(from));
 }
 
-/// Where a lane's pairs are in a slice.
+/// Positions of a lane's pairs in a slice.
 struct Places {
-  int g, t, spread;  // spread: g's row or column of eight where k is contiguous
+  int g, t, spread;  // spread: row or column (of eight) that g denotes if k is contiguous
   unsigned deep, wide[2];
 
   __device__ explicit Places(int lane) : g(lane / 4), t(lane % 4), spread(g / 2 + 4 * (g % 2)) {
@@ -83,11 +83,11 @@ struct Places {
       wide[half] = static_cast<unsigned>(l * line + ((g ^ l) << 4));
     }
   }
-  /// k slots 2t, 2t + 1 of panel `step` (of eight k), of row or column x + spread.
+  /// Returns the address of k slots 2t, 2t + 1 of panel `step` (eight k), row or column x + spread.
   __device__ unsigned along_k(int step, int x) const {
     return (deep ^ static_cast<unsigned>(64 * step)) + static_cast<unsigned>(x * line);
   }
-  /// Rows or columns x + 2g, x + 2g + 1 at k slot 2t + half of panel `step`.
+  /// Returns the address of rows or columns x + 2g, x + 2g + 1 at k slot 2t + half of panel `step`.
   __device__ unsigned across_k(int step, int x, int half) const {
     return wide[half] + static_cast<unsigned>(x * line + 8 * step * line);
   }
@@ -112,8 +112,7 @@ __global__ void __launch_bounds__(threads, blocks)
   }
   __syncthreads();
 
-  // Blocks that run at the same time cover a near-square patch of C: the slices that they read meet in the second
-  // cache.
+  // Blocks that run at the same time cover a near-square patch of C, so that they read the same slices from L2.
   using W = Way<OpA, OpB>;
   constexpr int warp_m = W::warp_m, warp_n = W::warp_n, band = W::band, frags_m = warp_m / 16, frags_n = warp_n / 8;
   const int tiles_m = static_cast<int>((p.m + block_m - 1) / block_m), id = static_cast<int>(blockIdx.x);
@@ -170,7 +169,7 @@ __global__ void __launch_bounds__(threads, blocks)
 #pragma unroll
     for (int step = 0; step < 2; ++step) {
 #pragma unroll
-      for (int mi = 0; mi < frags_m; ++mi) {  // what comes next is read first
+      for (int mi = 0; mi < frags_m; ++mi) {  // the next fragments are read first
         if (mi + 1 < frags_m) {
           read_rows(rows[(mi + 1) % 2], step, mi + 1);
         } else if (step == 0) {
@@ -216,11 +215,11 @@ __global__ void __launch_bounds__(threads, blocks)
 #endif
 }
 
-bool lies_well(const double* data, index_t ld) {
+bool is_aligned(const double* data, index_t ld) {
   return reinterpret_cast<std::uintptr_t>(data) % 16 == 0 && ld % 2 == 0;
 }
 
-/// Maps of slices: lines along k, or boxes of 16 lines across it.
+/// Describes the boxes of an operand to the hardware: lines along k, or boxes of 16 lines across k.
 bool describe(BoxMap& boxes, const double* data, index_t ld, bool depth_contiguous, index_t extent, index_t k,
               int tile) {
   return depth_contiguous ? describe_boxes(boxes, data, k, extent, ld, depth, tile, CU_TENSOR_MAP_SWIZZLE_128B)
@@ -243,7 +242,7 @@ int launch(CUstream_st* stream, const GemmProblem<double>& p, index_t tiles) {
 }  // namespace
 
 int gemm_bulk(CUstream_st* stream, const GemmProblem<double>& p, index_t least_tiles) {
-  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0 || !lies_well(p.a, p.lda) || !lies_well(p.b, p.ldb))
+  if (p.m == 0 || p.n == 0 || p.k == 0 || p.alpha == 0 || !is_aligned(p.a, p.lda) || !is_aligned(p.b, p.ldb))
     return gemm_bulk_declines;
   int device = 0, major = 0, minor = 0, processors = 0;
   if (const int status = cudaGetDevice(&device)) return status;

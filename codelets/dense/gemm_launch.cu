@@ -6,18 +6,18 @@
 
 // The kernels of the classic study of memory and data locality.
 //
-// How the names map: the study is written for row-major matrices, where threadIdx.x (tx) runs along a row. A
-// column-major C is the row-major C^T = op(B)^T op(A)^T, so the study's column index (block bx, thread tx) is our row i
-// of C, and its row index (by, ty) is our column j. Consecutive tx are then consecutive addresses of C for every op.
+// The study is written for row-major matrices, where threadIdx.x (tx) runs along a row. A column-major C is the
+// row-major C^T = op(B)^T op(A)^T, so the study's column index (block bx, thread tx) is our row i of C, and its row
+// index (by, ty) is our column j. Consecutive tx are then consecutive addresses of C for every op.
 //
-// gridDim.y stops at 65535, so every block walks the tiles by, by + gridDim.y, ... of the columns.
+// gridDim.y is at most 65535, so every block loops over the column tiles by, by + gridDim.y, ...
 
 namespace tesela::kernels {
 namespace {
 
 constexpr index_t max_grid_y = 65535;
 
-/// op(X)(i, j) = data[i * row_stride + j * col_stride]: both ops in one form.
+/// Address of op(X)(i, j) = data[i * row_stride + j * col_stride], one form for both ops.
 template <class T>
 struct Operand {
   const T* data;
@@ -31,13 +31,13 @@ Operand<T> operand(Op op, const T* data, index_t ld) {
   return op == Op::none ? Operand<T>{data, 1, ld} : Operand<T>{data, ld, 1};
 }
 
-/// The inner dimension a kernel has to walk: none when alpha == 0, because then A and B must not be read.
+/// Returns the inner dimension of the product: 0 if alpha == 0, because A and B must not be read then.
 template <class T>
 index_t depth(const GemmProblem<T>& p) {
   return p.alpha == T{0} ? 0 : p.k;
 }
 
-/// C(i, j) := alpha sum + beta C(i, j), reading C only when beta asks for it.
+/// Stores C(i, j) := alpha sum + beta C(i, j); reads C only if beta is not 0.
 template <class T>
 __device__ void update(const GemmProblem<T>& p, index_t i, index_t j, T sum) {
   if (i >= p.m || j >= p.n) return;
@@ -58,12 +58,13 @@ __global__ void naive_kernel(GemmProblem<T> p, Operand<T> a, Operand<T> b, index
   }
 }
 
-/// Coarsening = 1 is gemm_shared, 2 is gemm_coarse: thread tx owns the rows Tile * (Coarsening * bx + r) + tx of C.
+/// Multiplies through shared memory; Coarsening = 1 is gemm_shared, larger values are gemm_coarse. Thread tx owns the
+/// rows Tile * (Coarsening * bx + r) + tx of C.
 template <class T, int Tile, int Coarsening>
 __global__ void __launch_bounds__(Tile* Tile)
     shared_kernel(GemmProblem<T> p, Operand<T> a, Operand<T> b, index_t depth, index_t tiles_n) {
-  // The odd pitch: an operand whose contiguous dimension is not the one tx needs is read along it all the same (so that
-  // the global reads coalesce) and transposed on its way in; without the pad those stores would share one bank.
+  // The pitch is odd because an operand whose contiguous dimension is not tx is read along that dimension (to coalesce
+  // the global reads) and transposed when it is stored. With an even pitch these stores would share one bank.
   __shared__ T a_tile[Coarsening][Tile][Tile + 1];  // [r][l][i]
   __shared__ T b_tile[Tile][Tile + 1];              // [j][l]
   const int tx = static_cast<int>(threadIdx.x);
@@ -78,7 +79,7 @@ __global__ void __launch_bounds__(Tile* Tile)
     const index_t j0 = tile_n * Tile;
     T sum[Coarsening] = {};
     for (index_t l0 = 0; l0 < depth; l0 += Tile) {
-      // Zeros beyond the edges add nothing, so the product loop below needs no bounds.
+      // Zeros beyond the edges add nothing, so the product loop needs no bounds.
       for (int r = 0; r < Coarsening; ++r) {
         const index_t i = i0 + r * Tile + ai;
         a_tile[r][al][ai] = i < p.m && l0 + al < depth ? a(i, l0 + al) : T{0};

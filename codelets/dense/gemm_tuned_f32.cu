@@ -3,19 +3,18 @@
 namespace tesela::kernels {
 namespace tuned {
 
-/// Float on the tf32 tensor cores, at the accuracy of float.
+/// Multiplies floats on the tf32 tensor cores at the accuracy of float.
 ///
-/// A tensor core keeps 11 significant bits of an operand, so x is split exactly into big + small / 2^11, where big is x
-/// rounded to 11 bits, and x y becomes big big + (big small + small big) / 2^11. What is lost, small small / 2^22 and
-/// the last bit of small, is below 2^-21 |x y|, a few roundings of a float product. Small is kept scaled by
-/// 2^11, with a sum of its own, because otherwise it would underflow for x below 1e-31.
+/// A tensor core keeps 11 significant bits of an operand. So x is split exactly into big + small / 2^11, where big is x
+/// rounded to 11 bits, and x y becomes big big + (big small + small big) / 2^11. The neglected terms, small small /
+/// 2^22 and the last bit of small, are below 2^-21 |x y|: a few roundings of a float product. `small` is kept scaled by
+/// 2^11, with a separate sum, because it would otherwise underflow for x below 1e-31.
 ///
 /// The tensor core also truncates its sums instead of rounding them, and a truncated sum over all of k would drift. So
-/// it sums 8 k at a time only, and a rounded float addition takes the result into the accumulator.
+/// it sums only 8 k at a time, and a rounded float addition adds the result to the accumulator.
 ///
-/// Splitting an infinity, and a float next to the overflow threshold, yields NaN or infinity where a plain product
-/// might not: an element of C that is not finite is computed once more, by plain fused multiply-adds. Slow, but only
-/// where it matters.
+/// Splitting an infinity, or a float next to the overflow threshold, yields NaN or infinity where a plain product might
+/// not. An element of C that is not finite is therefore recomputed by plain fused multiply-adds. This is slow but rare.
 template <class BlockShape>
 struct FloatMath {
   using Value = float;
@@ -39,7 +38,7 @@ struct FloatMath {
     float big[4], small[4], sum[Tiles::frags_n][4] = {}, small_sum[Tiles::frags_n][4] = {};
 #pragma unroll
     for (int e = 0; e < 4; ++e) split(a[e], big[e], small[e]);
-      // One product of every fragment in turn: consecutive instructions do not wait for each other's sums.
+      // Interleaves the products of the fragments: consecutive instructions do not wait for each other's sums.
 #pragma unroll
     for (int ni = 0; ni < Tiles::frags_n; ++ni) step(small_sum[ni], small, b.big[ni]);
 #pragma unroll
@@ -55,7 +54,7 @@ struct FloatMath {
 
  private:
   __device__ static void split(float x, float& big, float& small) {
-    big = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);  // half of the 13 bits to drop, then drop them
+    big = __uint_as_float((__float_as_uint(x) + 0x1000u) & 0xffffe000u);  // rounds the 13 bits to drop
     small = (x - big) * scale;
   }
 

@@ -5,7 +5,7 @@
 namespace tesela::kernels {
 namespace tuned {
 
-/// Double on the FP64 tensor cores: every product and sum is an IEEE fused multiply-add.
+/// Multiplies doubles on the FP64 tensor cores: every product and sum is an IEEE fused multiply-add.
 template <class BlockShape>
 struct DoubleMath {
   using Value = double;
@@ -24,7 +24,7 @@ struct DoubleMath {
     }
   };
 
-  // Steps of 16 x 8 x 8: those of 16 x 8 x 16 run at the same rate, but leave no registers to read ahead.
+  // Steps of 16 x 8 x 8: steps of 16 x 8 x 16 run at the same rate but leave no registers for reading ahead.
   __device__ static void multiply(double (&c)[Tiles::frags_n][4], const double (&a)[4], const Columns& columns) {
 #pragma unroll
     for (int ni = 0; ni < Tiles::frags_n; ++ni) multiply_add(c[ni], a, columns.b[ni]);

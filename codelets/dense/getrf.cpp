@@ -13,7 +13,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Exchanges rows first + i and swaps[i] in each column.
+/// Exchanges rows first + i and swaps[i] in each column, for i < count.
 template <class T>
 void exchange(const Block<T>& a, index_t first, index_t count, const int* swaps) {
   for (index_t j = 0; j < a.cols; ++j) {
@@ -22,7 +22,7 @@ void exchange(const Block<T>& a, index_t first, index_t count, const int* swaps)
   }
 }
 
-/// One game of a tournament: the rows, of `w` columns, become the winners, in their order.
+/// Plays one game of a tournament over `w` columns: replaces `rows` by the winners, in their order.
 template <class T>
 void play(const T* columns, index_t ld, index_t w, std::vector<index_t>& rows, std::vector<T>& copy) {
   const auto m = static_cast<index_t>(rows.size()), winners = std::min(m, w);
@@ -49,7 +49,7 @@ void play(const T* columns, index_t ld, index_t w, std::vector<index_t>& rows, s
   rows.resize(static_cast<std::size_t>(winners));
 }
 
-/// The rows from `first` on that win, of `w` columns of m rows.
+/// Returns the rows from `first` on that win the tournament over `w` columns of m rows.
 template <class T>
 std::vector<index_t> tournament(const T* columns, index_t ld, index_t m, index_t first, index_t w) {
   std::vector<index_t> players(static_cast<std::size_t>(m - first)), group;
@@ -57,7 +57,7 @@ std::vector<index_t> tournament(const T* columns, index_t ld, index_t m, index_t
   std::vector<T> copy;
   for (bool last = false; !last;) {
     last = static_cast<index_t>(players.size()) <= tournament_rows;
-    auto winners = players.begin();  // they never overtake those who still have to play
+    auto winners = players.begin();  // the end of the winners never overtakes the rows that still have to play
     for (auto from = players.begin(); from != players.end();) {
       const auto to = from + std::min<std::ptrdiff_t>(tournament_rows, players.end() - from);
       group.assign(from, to);
@@ -70,7 +70,7 @@ std::vector<index_t> tournament(const T* columns, index_t ld, index_t m, index_t
   return players;
 }
 
-/// Whether a pivot's reciprocal overflows, as that of some subnormal numbers does; BLAS multiplies by it.
+/// Returns whether a pivot's reciprocal overflows, as for some subnormal pivots. BLAS multiplies by the reciprocal.
 template <class T>
 bool must_divide(index_t w, const T* u, index_t ld) {
   for (index_t k = 0; k < w; ++k)
@@ -78,7 +78,7 @@ bool must_divide(index_t w, const T* u, index_t ld) {
   return false;
 }
 
-/// X = X U^-1, X m x w.
+/// Solves X = X U^-1 for X m x w.
 template <class T>
 void solve_right(index_t m, index_t w, const T* u, index_t ldu, T* x, index_t ldx) {
   if (!must_divide(w, u, ldu)) return blas::trsm_right(m, w, u, ldu, x, ldx);
@@ -89,7 +89,7 @@ void solve_right(index_t m, index_t w, const T* u, index_t ldu, T* x, index_t ld
   }
 }
 
-/// X = U^-1 X, X w x r.
+/// Solves X = U^-1 X for X w x r.
 template <class T>
 void solve_left(index_t w, index_t r, const T* u, index_t ldu, T* x, index_t ldx) {
   if (!must_divide(w, u, ldu)) return blas::trsm(Op::none, w, r, u, ldu, x, ldx);
@@ -114,7 +114,7 @@ struct Panel {
     for (index_t i = 0; i < w; ++i) {
       const index_t at = winners[static_cast<std::size_t>(i)];
       swaps[first + i] = static_cast<int>(at);
-      for (index_t& later : winners)  // what stood on the diagonal stands there now
+      for (index_t& later : winners)  // follows the row that this exchange moves away from the diagonal
         if (later == diagonal + i) later = at;
     }
     exchange(a, diagonal, w, swaps + first);

@@ -14,8 +14,9 @@ namespace {
 constexpr int width = tournament_columns, players = tournament_rows;
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// One game: the rows of `w` columns that `rows` names (none: from `first` on), `count` in all and 512 a block, a
-/// thread a row. The block's winners in their order, then -1 for those that it lacks; -1 plays nowhere.
+/// Plays one game over `w` columns: one thread per row, 512 rows per block. `rows` lists the `count` rows; null selects
+/// consecutive rows from `first` on; a row of -1 does not play. Each block writes its winners in their order and pads
+/// them with -1.
 template <class T>
 __global__ void __launch_bounds__(players)
     play_kernel(const T* a, index_t lda, int w, index_t count, const int* rows, index_t first, int* winners) {
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(players)
   winners += blockIdx.x * index_t{width};
 #pragma unroll
   for (int k = 0; k < width; ++k) {
-    if (k >= w) {  // so for all threads
+    if (k >= w) {  // the same for all threads
       if (threadIdx.x == 0) winners[k] = -1;
       continue;
     }
@@ -71,10 +72,10 @@ __global__ void __launch_bounds__(players)
   }
 }
 
-/// The exchanges that bring the winners to the rows from `diagonal` on. One warp.
+/// Computes the exchanges that bring the winners to the rows from `diagonal` on. Runs in one warp.
 __global__ void swaps_kernel(int w, int diagonal, const int* winners, int* swaps) {
   const int lane = threadIdx.x;
-  int at = lane < w ? winners[lane] : -1;  // where this winner stands now
+  int at = lane < w ? winners[lane] : -1;  // current row of this lane's winner
   for (int i = 0; i < w; ++i) {
     const int here = __shfl_sync(whole_warp, at, i);
     if (lane == i) swaps[i] = here;
@@ -82,7 +83,7 @@ __global__ void swaps_kernel(int w, int diagonal, const int* winners, int* swaps
   }
 }
 
-/// swaps(i) = first + i: nothing moves.
+/// Sets swaps(i) = first + i: no exchanges.
 __global__ void no_swaps_kernel(int count, int first, int* swaps) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) swaps[i] = first + i;
@@ -90,8 +91,8 @@ __global__ void no_swaps_kernel(int count, int first, int* swaps) {
 
 constexpr int group = 32, most_groups = 32, columns_at_once = 8;
 
-/// Rows first + i and swaps(i) of each column change places, at most 1024 of them, a warp a column. Each 32 of them as
-/// one permutation of the 64 rows that they touch.
+/// Exchanges rows first + i and swaps(i) of each column, at most 1024 of them, one warp per column. Each 32 exchanges
+/// are applied as one permutation of the at most 64 rows that they touch.
 template <class T>
 __global__ void __launch_bounds__(group* columns_at_once)
     exchange_kernel(index_t columns, T* a, index_t lda, index_t first, int count, const int* swaps) {
@@ -105,7 +106,7 @@ __global__ void __launch_bounds__(group* columns_at_once)
     const int* const own = target[e / group];
     int same = 0;
     while (own[same] != own[e % group]) ++same;
-    slot[e / group][e % group] = same;  // the first with this target
+    slot[e / group][e % group] = same;  // the first exchange with this target
   }
   __syncthreads();
   if (thread < groups) {
@@ -149,7 +150,8 @@ void exchange(const CudaContext& context, const Block<T>& a, index_t first, inde
   context.check(cudaGetLastError(), "exchange of rows");
 }
 
-/// L U of a w x w square, w <= 32, without pivoting, a thread an element; `place` is that of its first pivot, from 1.
+/// Factors a w x w square (w <= 32) into L U without pivoting, one thread per element. `place` is the position of its
+/// first pivot in the matrix, counted from 1.
 template <class T>
 __global__ void __launch_bounds__(width* width)
     square_lu_kernel(int w, T* a, index_t lda, index_t place, double* zero) {
@@ -161,7 +163,7 @@ __global__ void __launch_bounds__(width* width)
   for (int k = 0; k < w; ++k) {
     __syncthreads();
     const T pivot = s[k][k];
-    if (pivot == 0 || !isfinite(pivot)) {  // so for all threads
+    if (pivot == 0 || !isfinite(pivot)) {  // the same for all threads
       if (i == 0 && j == 0) *zero = static_cast<double>(place + k);
       return;
     }
@@ -174,7 +176,7 @@ __global__ void __launch_bounds__(width* width)
 
 constexpr int rows_at_once = 128;
 
-/// A = A U^-1 for the m rows below a factored square, a thread a row.
+/// Solves A = A U^-1 for the m rows below a factored square, one thread per row.
 template <class T>
 __global__ void __launch_bounds__(rows_at_once) rows_lu_kernel(index_t m, int w, const T* square, T* a, index_t lda) {
   __shared__ T u[width][width];

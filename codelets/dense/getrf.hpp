@@ -4,21 +4,23 @@
 
 namespace tesela::kernels {
 
-/// How an LU factorization chooses pivots: it takes those on the diagonal, or by a tournament.
+/// Pivoting of an LU factorization: none (diagonal entries), or by a tournament.
 enum class Pivoting : std::uint8_t { none, tournament };
 
-/// So many columns at a time choose their pivots: rows play in groups of `tournament_rows`, whose elimination with
-/// partial pivoting chooses as many winners as there are columns, and winners play each other until one group is left
-/// (Grigori, Demmel, Xiang, "CALU: a communication optimal LU factorization algorithm", SIAM J. Matrix Anal. Appl. 32,
-/// 2011).
+/// Columns whose pivots are chosen together, and rows of a group. In each group, elimination with partial pivoting
+/// chooses as many winners as there are columns. The winners then play each other until one group is left (Grigori,
+/// Demmel, Xiang, "CALU: a communication optimal LU factorization algorithm", SIAM J. Matrix Anal. Appl. 32, 2011).
 inline constexpr index_t tournament_columns = 32, tournament_rows = 512;
 
-/// P A = L U (LAPACK getrf) for the columns A of a matrix, from row `row` on, which is that of their diagonal; above it
-/// stands what is final. L, unit lower, stands below U. Row row + i was exchanged with row swaps(i); without pivoting
-/// these are the same. `zero` (1 x 1) becomes the place, counted from 1, of the first pivot of the matrix that is zero
-/// or not finite; then, and where it is more than zero before, A's contents are of no use. V, with A's columns,
-/// becomes the inverses of L's transposed diagonal blocks (InvertBlocks); where it has one column, nothing. `work` has
-/// n / 8 + 128 numbers.
+/// Factors the columns A of a matrix, P A = L U (LAPACK getrf), from row `row` on, where their diagonal starts; the
+/// rows above are final.
+///
+/// A        becomes U, and the unit lower L below it. Its contents are invalid if `zero` is positive, also on entry.
+/// V        A's columns; becomes the inverses of L's transposed diagonal blocks (InvertBlocks), unless V has one
+///          column.
+/// swaps    row row + i was exchanged with row swaps(i); without pivoting the two are equal.
+/// zero     1 x 1; becomes the position in the matrix, counted from 1, of the first pivot that is zero or not finite.
+/// work     n / 8 + 128 numbers.
 template <class T>
 struct Getrf {
   static constexpr auto name = "getrf";
@@ -37,8 +39,10 @@ struct Getrf {
                    Scratch<int> work);
 };
 
-/// What the columns A, factored from row `row` on, do to the columns C right of them: rows are exchanged, C's rows of U
-/// become L^-1 C, and the rows below lose L times them. The work space has inverted_block rows and C's columns.
+/// Updates the columns C to the right of the columns A, which are factored from row `row` on.
+///
+/// C        its rows are exchanged, its rows of U become L^-1 C, and L times them is subtracted from the rows below.
+/// work     inverted_block rows and C's columns.
 template <class T>
 struct LuUpdate {
   static constexpr auto name = "lu_update";
@@ -56,7 +60,7 @@ struct LuUpdate {
                    Scratch<T> work);
 };
 
-/// Exchanges A's rows row + i and swaps(i), one after the other (LAPACK laswp).
+/// Exchanges A's rows row + i and swaps(i), one pair after the other (LAPACK laswp).
 template <class T>
 struct Laswp {
   static constexpr auto name = "laswp";
@@ -68,8 +72,10 @@ struct Laswp {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, In<int> swaps);
 };
 
-/// One step of a substitution with the columns A, factored from row `row` on: X's rows become L^-1 X and the rows below
-/// lose L times them, or, `upper`, they become U^-1 X and the rows above lose U times them.
+/// Performs one step of a substitution with the columns A, which are factored from row `row` on.
+///
+/// X        rows become L^-1 X, and L times them is subtracted from the rows below. `upper`: rows become U^-1 X, and U
+///          times them is subtracted from the rows above.
 template <class T>
 struct LuSubstitute {
   static constexpr auto name = "lu_substitute";

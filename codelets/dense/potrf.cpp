@@ -9,7 +9,7 @@ template <class T>
 void Potrf<T>::cpu(const Args& args, InOut<T> a, InOut<double> minor) {
   if (minor(0, 0) > 0) return;
   index_t info = lapack::potrf(a.rows, a.data, a.ld);
-  for (index_t j = 0; info == 0 && j < a.rows; ++j)  // not every LAPACK finds NaN, and none an infinity
+  for (index_t j = 0; info == 0 && j < a.rows; ++j)  // some LAPACK libraries miss NaN, and all miss infinities
     if (!(a(j, j) > 0) || !std::isfinite(a(j, j))) info = j + 1;
   if (info != 0) minor(0, 0) = static_cast<double>(args.first + info);
   for (index_t j = 0; j < a.cols; ++j)

@@ -4,9 +4,11 @@
 
 namespace tesela::kernels {
 
-/// A = R^T R for the symmetric tile whose upper triangle is A's (LAPACK potrf): R in the upper triangle, zeros below.
-/// `minor` (1 x 1) becomes the order of the leading minor that is not positive (or not finite), this tile's first row
-/// being row `first` of the matrix. Then, and where it is more than zero before, A's contents are of no use.
+/// Factors a symmetric tile whose upper triangle is A's, A = R^T R (LAPACK potrf).
+///
+/// A        becomes R in the upper triangle, zeros below. Invalid if `minor` is positive, also on entry.
+/// minor    1 x 1; becomes the order of the first leading minor of the matrix that is not positive or not finite. The
+///          tile's first row is row `first` of the matrix.
 template <class T>
 struct Potrf {
   static constexpr auto name = "potrf";

@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// I - W T W^T = H1 H2, the product of two reflectors (LAPACK larft).
+/// The product H1 H2 = I - W T W^T of two reflectors (LAPACK larft).
 struct Reflectors {
   std::vector<std::array<double, 2>> w;
   long double t00 = 0, t01 = 0, t11 = 0;  // the upper triangle of T
@@ -25,7 +25,7 @@ Reflectors reflectors(index_t size, std::uint64_t seed) {
     w01 += static_cast<long double>(a) * b;
     w11 += static_cast<long double>(b) * b;
   }
-  // A vector of zeros makes no reflector, so it leaves the identity.
+  // A zero vector defines no reflector and leaves the identity.
   h.t00 = w00 > 0 ? 2 / w00 : 0;
   h.t11 = w11 > 0 ? 2 / w11 : 0;
   h.t01 = -h.t00 * w01 * h.t11;
@@ -38,7 +38,7 @@ template <class T>
 ProductForm<T>::ProductForm(index_t m, index_t n, const std::vector<double>& s, std::uint64_t seed) : s_(s) {
   s_.resize(std::min(s_.size(), static_cast<std::size_t>(std::min(m, n))));
   Reflectors u = reflectors(m, Generator<T>::mix(seed)), v = reflectors(n, Generator<T>::mix(seed + 1));
-  // P = T W^T D has a column for each singular value, Q = D X S^T a row; M = P X S^T.
+  // P = T W^T D has one column per singular value, Q = D X S^T one row; M = P X S^T.
   std::vector<std::array<long double, 2>> p;
   long double m00 = 0, m01 = 0, m10 = 0, m11 = 0;
   for (std::size_t l = 0; l < s_.size(); ++l) {

@@ -7,17 +7,17 @@
 
 namespace tesela::kernels {
 
-/// A dense m x n matrix A = U diag(s) V^T with the singular values s that were asked for: U and V are products of two
-/// Householder reflectors with counter-based random vectors. So A is a diagonal matrix plus one of rank 4, an element
-/// costs 8 multiplications, and each is rounded once from extended precision: the singular values are s up to half a
-/// unit of the last place of A's entries.
+/// A dense m x n matrix A = U diag(s) V^T with given singular values s; U and V are products of two Householder
+/// reflectors with counter-based random vectors. A is thus a diagonal matrix plus a matrix of rank 4, and an element
+/// costs 8 multiplications. Each element is rounded once from extended precision, so the singular values equal s up to
+/// half a unit in the last place of A's entries.
 template <class T>
 class ProductForm {
  public:
-  /// s holds min(m, n) values, or fewer for a matrix of lower rank.
+  /// `s` holds min(m, n) values, or fewer for a matrix of lower rank.
   ProductForm(index_t m, index_t n, const std::vector<double>& s, std::uint64_t seed);
 
-  /// Element (i, j), counted from 0.
+  /// Returns element (i, j), counted from 0.
   T operator()(index_t i, index_t j) const {
     const auto row = static_cast<std::size_t>(i), column = static_cast<std::size_t>(j);
     const auto& right = right_[column];
@@ -31,12 +31,12 @@ class ProductForm {
   std::vector<double> s_;
   // With U = I - W T W^T, V = I - X S X^T and D = diag(s): A = D - W (T W^T D V^T) - (D X S^T) X^T.
   std::vector<std::array<double, 2>> left_;         // rows of W
-  std::vector<std::array<long double, 2>> scaled_;  // rows of D X S^T that are not zero
+  std::vector<std::array<long double, 2>> scaled_;  // nonzero rows of D X S^T
   std::vector<std::array<long double, 4>> right_;   // columns of T W^T D V^T, then rows of X
 };
 
-/// `count` singular values from 1 down to 1 / condition, evenly spaced on a logarithmic scale. The condition is at
-/// least 1; a single value is 1.
+/// Returns `count` singular values from 1 down to 1 / condition, evenly spaced on a logarithmic scale. The condition is
+/// at least 1; a single value is 1.
 std::vector<double> spectrum(index_t count, double condition);
 
 }  // namespace tesela::kernels

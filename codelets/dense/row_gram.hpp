@@ -6,11 +6,15 @@
 
 namespace tesela::kernels {
 
-/// C(:, column:) = sum_k S_k Z_k^T for tiles A_k that stand side by side: S_k are A_k's rows from `row` on, as many as
-/// C has, Z_k those from `other_row` on, as many as C's columns from `column` on. What stands before them in C becomes
-/// zero, and so does, by strips of gram_strip rows, what is below the diagonal of sum_k A_k A_k^T.
+/// Rows of the strips by which RowGram skips entries below the diagonal.
 inline constexpr index_t gram_strip = 2048;
 
+/// Computes C(:, column:) = sum_k S_k Z_k^T for tiles A_k that stand side by side.
+///
+/// A_k      S_k are its rows from `row` on (C's rows), and Z_k its rows from `other_row` on (C's columns from `column`
+///          on).
+/// C        columns before `column` become zero, and so do, by whole strips, entries below the diagonal of
+///          sum_k A_k A_k^T.
 template <class T>
 struct RowGram {
   static constexpr auto name = "row_gram";

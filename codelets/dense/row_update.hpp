@@ -4,9 +4,11 @@
 
 namespace tesela::kernels {
 
-/// With rows of R, A, from a Cholesky factorization A = R^T R in tiles that may be wider than high: C -= S^T B, or
-/// C -= S B, where S are A's columns from `a_column` on, as many as fit the product. Of B and C the columns from
-/// `column` on take part.
+/// Updates C -= S^T B, or C -= S B, with rows A of R in a Cholesky factorization A = R^T R.
+///
+/// A        its tiles may have more columns than rows. S are A's columns from `a_column` on, as many as the product
+///          needs.
+/// B, C     take part from `column` on.
 template <class T>
 struct RowUpdate {
   static constexpr auto name = "row_update";
@@ -14,7 +16,7 @@ struct RowUpdate {
   struct Args {
     Op op = Op::transpose;
     index_t a_column = 0, column = 0;
-    bool symmetric = false;  ///< S^T B is symmetric, C square: what stands below C's diagonal may stay as it is
+    bool symmetric = false;  ///< S^T B is symmetric, C square: its strict lower triangle may stay
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op) | (symmetric ? 2u : 0u); }
   };
   static double flops(const Args& args, Shape a, Shape b, Shape c) {

@@ -4,7 +4,7 @@
 
 namespace tesela::kernels {
 
-/// B = A^T, A m x n and B n x m.
+/// Transposes: B = A^T, A m x n and B n x m.
 template <class T>
 struct Transpose {
   static constexpr auto name = "transpose";

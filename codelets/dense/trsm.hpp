@@ -4,8 +4,8 @@
 
 namespace tesela::kernels {
 
-/// BLAS trsm: X = op(R)^-1 X with R upper triangular, n x n; what stands below its diagonal is not read. X is n x any,
-/// and its columns from `column` on take part. A zero on the diagonal gives infinities and NaN.
+/// Solves X = op(R)^-1 X (BLAS trsm) with R upper triangular, n x n; the strict lower triangle is not read. X has n
+/// rows and takes part from `column` on. A zero on the diagonal gives infinities and NaN.
 template <class T>
 struct Trsm {
   static constexpr auto name = "trsm";

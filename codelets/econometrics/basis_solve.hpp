@@ -4,8 +4,8 @@
 
 namespace tesela::kernels {
 
-/// x_i <- R_i^-1 x_i for upper triangles side by side, r = [R_1 R_2 ...], each n x n; x is n x their number. Below the
-/// diagonals there may be anything.
+/// Solves x_i <- R_i^-1 x_i for upper triangles side by side, r = [R_1 R_2 ...], each n x n; x has n rows and one
+/// column per triangle. The strict lower triangles are not read.
 struct BasisSolve {
   static constexpr auto name = "basis_solve";
   static constexpr std::uint32_t color = 0xf7b6d2;

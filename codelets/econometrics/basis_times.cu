@@ -9,14 +9,14 @@ namespace tesela::kernels {
 namespace equation {
 namespace {
 
-constexpr int at_once = 64;  // bases of a launch, which travel as its arguments
+constexpr int at_once = 64;  // bases per launch; their addresses are kernel arguments
 
 struct Bases {
   const double* q[at_once];
-  index_t ld[at_once], rows[at_once], columns[at_once], first[at_once];  // `first` of x or y
+  index_t ld[at_once], rows[at_once], columns[at_once], first[at_once];  // `first` column of x or y
 };
 
-/// Rows by lanes, sums over columns by teams.
+/// Multiplies with rows distributed over lanes and sums over columns over teams.
 __global__ void times(Bases bases, index_t rows, const double* x, double* w, index_t ldw) {
   const index_t i = lanes * index_t{blockIdx.x} + threadIdx.x, n = bases.columns[blockIdx.y], ld = bases.ld[blockIdx.y];
   const double* const q = bases.q[blockIdx.y];
@@ -28,7 +28,7 @@ __global__ void times(Bases bases, index_t rows, const double* x, double* w, ind
   if (i < rows && threadIdx.y == 0) w[i + blockIdx.y * ldw] = sum;
 }
 
-/// Columns by teams, sums over rows by lanes.
+/// Multiplies with columns distributed over teams and sums over rows over lanes.
 __global__ void transposed_times(Bases bases, const double* v, index_t ldv, double* y) {
   const index_t j = teams * index_t{blockIdx.x} + threadIdx.y, rows = bases.rows[blockIdx.y];
   if (j >= bases.columns[blockIdx.y]) return;
@@ -40,7 +40,7 @@ __global__ void transposed_times(Bases bases, const double* v, index_t ldv, doub
   if (threadIdx.x == 0) y[bases.first[blockIdx.y] + j] = sum;
 }
 
-/// Calls f(bases, how many, the first one's column of w or v, the most columns of one).
+/// Calls f(bases, their number, the first one's column of w or v, the largest number of columns).
 template <class F>
 void for_each_launch(std::span<const In<double>> q, const F& f) {
   index_t first = 0;

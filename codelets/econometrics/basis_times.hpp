@@ -6,10 +6,10 @@
 
 namespace tesela::kernels {
 
-// The bases Q_i of some equations, and vectors with a part for each: x and y have the columns of Q_1, those of Q_2 ...
-// as rows, w and v a column for each equation. Where a Q_i has fewer rows than these, zeros stand below it.
+// Products with the bases Q_i of some equations. x and y have one row per column of Q_1, then of Q_2 ...; w and v have
+// one column per equation. A Q_i with fewer rows than w counts as padded with zeros.
 
-/// w_i = Q_i x_i.
+/// Computes w_i = Q_i x_i.
 struct BasisTimes {
   static constexpr auto name = "basis_times";
   static constexpr std::uint32_t color = 0xaec7e8;
@@ -21,7 +21,7 @@ struct BasisTimes {
   static void cuda(CudaContext& context, const Args& args, In<double> x, Out<double> w, std::span<const In<double>> q);
 };
 
-/// y_i = Q_i^T v_i.
+/// Computes y_i = Q_i^T v_i.
 struct BasisTransposedTimes {
   static constexpr auto name = "basis_transposed_times";
   static constexpr std::uint32_t color = 0xffbb78;

@@ -7,15 +7,15 @@ namespace tesela::kernels {
 namespace equation {
 namespace {
 
-__global__ void gather_regressors(DevicePicks picks, const double* a, index_t lda, index_t rows, double* z) {
+__global__ void gather_regressors(DeviceSelectedColumns picks, const double* a, index_t lda, index_t rows, double* z) {
   const int* const pick = picks.at(blockIdx.y, blockIdx.x);
   z += (blockIdx.x + blockIdx.y * picks.r) * rows;
   for (index_t i = threadIdx.x; i < rows; i += blockDim.x)
     z[i] = pick[0] >= 0 && i < pick[1] ? a[i + pick[0] * lda] : 0.0;
 }
 
-/// Of products: zeros above the diagonal, and ones on it where there is no regressor.
-__global__ void make_lower(DevicePicks picks, double* l) {
+/// Makes products lower triangular: zeros above the diagonal, and ones on it in places without a regressor.
+__global__ void make_lower(DeviceSelectedColumns picks, double* l) {
   const index_t n = picks.r, j = blockIdx.x;
   l += blockIdx.y * n * n + j * n;
   for (index_t i = threadIdx.x; i <= j; i += blockDim.x)
@@ -25,7 +25,7 @@ __global__ void make_lower(DevicePicks picks, double* l) {
       l[i] = 1;
 }
 
-/// r = L^T of lower triangles, whose elements above the diagonal are not read.
+/// Computes r = L^T of lower triangles, whose strict upper triangles are not read.
 __global__ void transpose_lower(index_t n, const double* l, double* r, index_t ldr) {
   const index_t j = blockIdx.x;
   l += blockIdx.y * n * n;
@@ -45,7 +45,7 @@ void EquationBases::cuda(CudaContext& context, const Args& args, In<double> a, I
   double *const z = work.data, *const first = z + tall * count, *const products = first + tall * count,
                 *const inverses = products + each * count, *const second = inverses + each * count,
                 *const product = second + each * count, *const failed = product + each * count;
-  const DevicePicks p{picks.data, n};
+  const DeviceSelectedColumns p{picks.data, n};
   CUstream_st* const stream = context.stream();
   const dim3 columns(static_cast<unsigned>(n), static_cast<unsigned>(count));
   const auto gemm = [&](Op a_op, Op b_op, index_t m, index_t inner, const double* x, index_t ldx, index_t next_x,
@@ -59,7 +59,7 @@ void EquationBases::cuda(CudaContext& context, const Args& args, In<double> a, I
     gemm(Op::transpose, Op::none, n, rows, x, rows, tall, x, rows, tall, l, each);
     make_lower<<<columns, threads, 0, stream>>>(p, l);
     factor::tiles(context, n, count, l, n, each, failed);
-    make_lower<<<columns, threads, 0, stream>>>(p, l);  // products stand above the diagonal
+    make_lower<<<columns, threads, 0, stream>>>(p, l);  // products are also stored above the diagonal
     invert(context, Lowers{n, count, l, inverses});
   };
   context.check(cudaMemsetAsync(failed, 0, static_cast<std::size_t>(count) * sizeof(double), stream), "cudaMemset");

@@ -6,16 +6,19 @@
 
 namespace tesela::kernels {
 
-/// EquationBasis of `count` equations at once, whose condition is moderate (1e6 at most): on a GPU by Cholesky's
-/// factorization of Z^T Z, twice (CholeskyQR2: Fukaya, Nakatsukasa, Yanagisawa and Yamamoto 2014), all equations side
-/// by side. picks is as EquationGram has them, with room for n regressors each; r is n x (n count), of which equation i
-/// has the leading part of its columns n i ..., ones on the diagonal behind it; q has a tile for each.
+/// Computes EquationBasis of `count` equations of moderate condition (at most 1e6) at once. A GPU uses Cholesky's
+/// factorization of Z^T Z, twice (CholeskyQR2: Fukaya, Nakatsukasa, Yanagisawa and Yamamoto 2014), for all equations
+/// together.
+///
+/// picks    as for EquationGram, with room for n regressors each.
+/// r        n x (n count): equation i has the leading part of columns n i ..., with ones on the diagonal after it.
+/// q        one tile per equation.
 struct EquationBases {
   static constexpr auto name = "equation_bases";
   static constexpr std::uint32_t color = 0xc5b0d5;
   struct Args {
     index_t count = 1, rows = 0;
-    double work = 0;  ///< staircase_flops of all
+    double work = 0;  ///< staircase_flops of all equations
     std::uint64_t cost_key() const;
   };
   static double flops(const Args& args, std::span<const Shape>) { return 2 * args.work; }
@@ -25,7 +28,7 @@ struct EquationBases {
                    Scratch<double> work, std::span<const Out<double>> q);
 };
 
-/// Its work space.
+/// Returns the shape of its work space.
 Shape equation_bases_work(index_t rows, index_t regressors, index_t count, bool with_gpu);
 
 }  // namespace tesela::kernels

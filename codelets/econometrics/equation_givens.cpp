@@ -11,7 +11,7 @@ namespace tesela::kernels {
 
 namespace equation {
 
-// Column j takes the rotations of the columns up to its own, stage by stage: of stage i + k for row k and row i.
+// Column j receives the rotations of the columns up to its own, stage by stage: stage i + k rotates rows k and i.
 void rotate_staircase(const Picks& picks, const Block<double>& z) {
   const index_t r = picks.r;
   std::vector<Rotation<double>> rotations(static_cast<std::size_t>(r));

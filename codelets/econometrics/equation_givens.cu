@@ -11,18 +11,18 @@ namespace {
 
 constexpr int threads = 512, lane_count = 32;
 
-/// z = the columns of Z and y, zeros where there is none.
-__global__ void gather_columns(DevicePicks picks, const double* a, index_t lda, index_t rows, double* z) {
+/// Sets z to the columns of Z and y, with zeros in places without a column.
+__global__ void gather_columns(DeviceSelectedColumns picks, const double* a, index_t lda, index_t rows, double* z) {
   const int* const pick = picks.at(blockIdx.y, blockIdx.x);
   z += (blockIdx.x + blockIdx.y * (picks.r + 1)) * rows;
   for (index_t i = threadIdx.x; i < rows; i += blockDim.x)
     z[i] = pick[0] >= 0 && i < pick[1] ? a[i + pick[0] * lda] : 0.0;
 }
 
-/// A block an equation. In a stage each rotation has rows of its own: first all of them are found, then a warp turns
-/// a column. `rotations` has 2 r elements for each equation.
+/// Rotates one equation per block. In a stage all rotations change different rows: first all of them are computed, then
+/// each warp rotates a column. `rotations` has 2 r elements per equation.
 __global__ void __launch_bounds__(threads)
-    rotate_staircases(DevicePicks picks, index_t rows, double* z, double* rotations) {
+    rotate_staircases(DeviceSelectedColumns picks, index_t rows, double* z, double* rotations) {
   const index_t r = picks.r;
   z += blockIdx.x * rows * (r + 1);
   double *const c = rotations + blockIdx.x * 2 * r, *const s = c + r;
@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-/// L = R^T with ones where there is no regressor, and Q^T y to `product`.
-__global__ void take_triangles(DevicePicks picks, const double* z, index_t rows, double* l, double* product) {
+/// Sets L = R^T, with ones in places without a regressor, and copies Q^T y to `product`.
+__global__ void copy_triangles(DeviceSelectedColumns picks, const double* z, index_t rows, double* l, double* product) {
   const index_t n = picks.r, i = blockIdx.x;  // column i of R
   z += blockIdx.y * rows * (n + 1);
   l += blockIdx.y * n * n;
@@ -75,14 +75,14 @@ void EquationGivens::cuda(CudaContext& context, const Args& args, In<double> a, 
   double* const z = work.data;
   const Lowers m{n, count, z + args.rows * (n + 1) * count, z + args.rows * (n + 1) * count + n * all};
   double *const rotations = m.y + n * all, *const vectors = rotations + 2 * all;
-  const DevicePicks p{picks.data, n};
+  const DeviceSelectedColumns p{picks.data, n};
   const DeviceFacts f{facts.data, facts.ld};
   CUstream_st* const stream = context.stream();
   const auto equations = static_cast<unsigned>(count), columns = static_cast<unsigned>(n);
   gather_columns<<<dim3(columns + 1, equations), 256, 0, stream>>>(p, a.data, a.ld, args.rows, z);
   rotate_staircases<<<equations, threads, 0, stream>>>(p, args.rows, z, rotations);
-  // The rotations are done with: Q^T y takes their place.
-  take_triangles<<<dim3(columns, equations), 256, 0, stream>>>(p, z, args.rows, m.l, rotations);
+  // Q^T y overwrites the rotations, which have been applied.
+  copy_triangles<<<dim3(columns, equations), 256, 0, stream>>>(p, z, args.rows, m.l, rotations);
   solve(context, m, rotations, n, f);
   invert(context, m);
   times(context, m, nullptr, false, f);

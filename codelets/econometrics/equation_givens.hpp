@@ -4,16 +4,17 @@
 
 namespace tesela::kernels {
 
-/// The facts of EquationQr for `count` equations, laid out as EquationGram's, by plane rotations in the stages of the
-/// schedule "diagonal" over each one's staircase: entry (i, j) becomes zero in stage i + j against row j, and what is
-/// zero from the beginning takes no rotation (Foschi, Belsley and Kontoghiorghes 2003). On a GPU a block of threads is
-/// an equation.
+/// Computes the facts of EquationQr for `count` equations, with EquationGram's layout, by plane rotations.
+///
+/// Method   Each equation's staircase is reduced in the stages of the schedule "diagonal": entry (i, j) becomes zero in
+///          stage i + j against row j, and initial zeros need no rotation (Foschi, Belsley and Kontoghiorghes 2003). A
+///          GPU uses one thread block per equation.
 struct EquationGivens {
   static constexpr auto name = "equation_givens";
   static constexpr std::uint32_t color = 0x17becf;
   struct Args {
     index_t count = 1, rows = 0;
-    double work = 0;  ///< staircase_rotation_flops of all
+    double work = 0;  ///< staircase_rotation_flops of all equations
     std::uint64_t cost_key() const;
   };
   static double flops(const Args& args, Shape, Shape picks, Shape, Shape, Shape) {
@@ -26,10 +27,10 @@ struct EquationGivens {
                    Out<double> residual, Scratch<double> work);
 };
 
-/// Its work space.
+/// Returns the shape of its work space.
 Shape equation_givens_work(index_t rows, index_t regressors, index_t count, bool with_gpu);
 
-/// Rotations that the staircase of these heights takes, and their operations on it and a right-hand side.
+/// Returns the rotations for the staircase of these heights, or their operations on it and a right-hand side.
 index_t staircase_rotations(const int* heights, index_t count, index_t stride);
 double staircase_rotation_flops(const int* heights, index_t count, index_t stride);
 

@@ -11,8 +11,9 @@ namespace {
 using kernels::internal::block_sum;
 using kernels::internal::each_threads;
 
-/// Each equation's part of the products: the lower triangle of Z^T Z, zeros above it, and Z^T y.
-__global__ void gather_products(DevicePicks picks, const double* gram, index_t ldg, double* l, double* right) {
+/// Copies each equation's part of the products: the lower triangle of Z^T Z, zeros above it, and Z^T y.
+__global__ void gather_products(DeviceSelectedColumns picks, const double* gram, index_t ldg, double* l,
+                                double* right) {
   const index_t n = picks.r, j = blockIdx.x;
   const auto product = [&](int a, int b) { return a < b ? gram[a + b * ldg] : gram[b + a * ldg]; };
   const int c = picks.at(blockIdx.y, j)[0], y = picks.at(blockIdx.y, n)[0];
@@ -24,9 +25,10 @@ __global__ void gather_products(DevicePicks picks, const double* gram, index_t l
   if (threadIdx.x == 0) right[j + blockIdx.y * n] = c >= 0 ? product(c, y) : 0.0;
 }
 
-/// Z^T times the residual.
+/// Computes Z^T times the residual.
 __global__ void __launch_bounds__(each_threads)
-    normal_residuals(DevicePicks picks, const double* a, index_t lda, const double* residual, index_t ldr, double* to) {
+    normal_residuals(DeviceSelectedColumns picks, const double* a, index_t lda, const double* residual, index_t ldr,
+                     double* to) {
   const int* const pick = picks.at(blockIdx.y, blockIdx.x);
   residual += blockIdx.y * ldr;
   double sum = 0;
@@ -53,7 +55,7 @@ void EquationGram::cuda(CudaContext& context, const Args& args, In<double> a, In
   const Lowers m{n, count, work.data, work.data + n * all};
   double *const right = m.y + n * all, *const product = right + all, *const change = product + all,
                 *const vectors = change + all, *const failed = vectors + 3 * all;
-  const DevicePicks p{picks.data, n};
+  const DeviceSelectedColumns p{picks.data, n};
   const DeviceFacts f{facts.data, facts.ld};
   CUstream_st* const stream = context.stream();
   const dim3 columns(static_cast<unsigned>(n), static_cast<unsigned>(count));
@@ -61,7 +63,7 @@ void EquationGram::cuda(CudaContext& context, const Args& args, In<double> a, In
   gather_products<<<columns, each_threads, 0, stream>>>(p, gram.data, gram.ld, m.l, right);
   factor::tiles(context, n, count, m.l, n, n * n, failed);
   invert(context, m);
-  // b = R^-1 R^-T Z^T y, and the same of the residual.
+  // b = R^-1 R^-T Z^T y, and the same for the residual.
   transposed_times(context, m, right, product);
   times(context, m, product, false, f);
   residuals(context, m, a, picks.data, f, residual);

@@ -4,14 +4,16 @@
 
 namespace tesela::kernels {
 
-/// As EquationQr for `count` equations at once, from products that all share, gram = the first rows of A times
-/// themselves, of which only the upper triangle is read: Cholesky's factor of Z^T Z in place of R, and a correction by
-/// the true residual (corrected seminormal equations: Bjorck 1987). facts(r, 0) is NaN where Cholesky fails; there, and
-/// where this condition is large (the error is as its square times eps^2), only EquationQr has the facts.
+/// Computes the facts of EquationQr for `count` equations at once from common products. Cholesky's factor of Z^T Z
+/// replaces R, and the true residual gives a correction (corrected seminormal equations: Bjorck 1987).
 ///
-/// All equations have room for r regressors: equation i has columns i (r + 2) ... of picks (2 x count (r + 2)), 4 i ...
-/// of facts ((r + 1) x 4 count) and i of residual (A.rows x count). One with less has (-1, 0) behind its last
-/// regressor.
+/// gram     the first rows of A times themselves; only the upper triangle is read.
+/// picks    2 x count (r + 2): equation i has columns i (r + 2) .... All equations have room for r regressors; one with
+///          fewer has (-1, 0) after its last regressor.
+/// facts    (r + 1) x 4 count: equation i has columns 4 i .... facts(r, 0) is NaN if Cholesky's factorization fails.
+///          Then, and if this condition is large (the error grows as its square times eps^2), only EquationQr computes
+///          the facts.
+/// residual A.rows x count.
 struct EquationGram {
   static constexpr auto name = "equation_gram";
   static constexpr std::uint32_t color = 0x8c564b;
@@ -28,7 +30,7 @@ struct EquationGram {
                    Out<double> facts, Out<double> residual, Scratch<double> work);
 };
 
-/// Its work space.
+/// Returns the shape of its work space.
 Shape equation_gram_work(index_t regressors, index_t count, bool with_gpu);
 
 }  // namespace tesela::kernels

@@ -14,7 +14,7 @@ namespace tesela::kernels {
 namespace equation {
 namespace {
 
-/// The upper triangle of z's first columns, zeros below.
+/// Copies the upper triangle of z's first columns, with zeros below.
 void copy_triangle(const Block<double>& z, const Block<double>& R) {
   for (index_t p = 0; p < R.cols; ++p) {
     std::copy_n(&z(0, p), p + 1, &R(0, p));
@@ -33,7 +33,7 @@ void gather(const In<double>& a, const Picks& picks, const Block<double>& z) {
 }
 
 void invert(const Block<double>& R, const Block<double>& facts) {
-  constexpr index_t block = 64;  // rows of R^-1, that is columns of R^-T, at a time
+  constexpr index_t block = 64;  // rows of R^-1 (columns of R^-T) at a time
   const index_t r = R.cols;
   double most = 0;
   std::vector<double> norms, sums(static_cast<std::size_t>(r), 0.0);
@@ -81,7 +81,7 @@ void subtract(const In<double>& a, const Picks& picks, const double* b, double* 
   for (index_t p = 0; p < picks.r; ++p) {
     if (picks.column(p) < 0) continue;
     const double factor = b[p], *column = &a(0, picks.column(p));
-    const index_t rows = p < picks.exogenous() ? picks.height(p) : a.rows;  // exogenous ones end there
+    const index_t rows = p < picks.exogenous() ? picks.height(p) : a.rows;  // exogenous columns end there
     for (index_t i = 0; i < rows; ++i) y[i] -= factor * column[i];
   }
 }
@@ -107,12 +107,12 @@ using equation::Picks;
 
 constexpr index_t panel = 32;
 
-/// How many rows the panel of columns p ... p + w - 1 has, from row 0.
+/// Returns the rows, from row 0, of the panel of columns p ... p + w - 1.
 index_t panel_rows(const Picks& picks, index_t rows, index_t p, index_t w) {
   return std::min<index_t>(rows, std::max<index_t>(picks.height(p + w - 1), p + w));
 }
 
-/// Columns 0 ... r - 1 become R and Householder vectors, any others what Q^T makes of them.
+/// Replaces columns 0 ... r - 1 by R and Householder vectors, and multiplies the other columns by Q^T.
 std::vector<double> factor(const Picks& picks, const Block<double>& z) {
   const index_t r = picks.r;
   std::vector<double> tau(static_cast<std::size_t>(r));

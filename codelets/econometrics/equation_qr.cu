@@ -11,7 +11,7 @@ namespace equation {
 namespace {
 
 struct Gather {
-  DevicePicks picks;
+  DeviceSelectedColumns picks;
   const double* a;
   index_t lda;
   double* z;
@@ -36,7 +36,7 @@ struct Identity {
   __device__ void operator()(index_t i, index_t j) const { q[i + j * ld] = i == j ? 1.0 : 0.0; }
 };
 
-/// Calls f(first column, columns, rows from the first column's on, what it needs) for each panel.
+/// Calls f(first column, columns, rows from the first column's on, work space) for each panel.
 template <class F>
 void for_each_panel(const Space& space, const EquationPanels& panels, index_t r, bool forward, const F& f) {
   const index_t count = ceil_div(r, space.width);
@@ -46,7 +46,7 @@ void for_each_panel(const Space& space, const EquationPanels& panels, index_t r,
   }
 }
 
-/// Columns 0 ... r - 1 of z become R and Householder vectors, any others what Q^T makes of them.
+/// Replaces columns 0 ... r - 1 of z by R and Householder vectors, and multiplies the other columns by Q^T.
 void factor_panels(CudaContext& context, const Space& space, const EquationPanels& panels, index_t r,
                    const Block<double>& z) {
   for_each_panel(space, panels, r, true, [&](index_t p, index_t w, index_t rows) {

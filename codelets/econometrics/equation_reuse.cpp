@@ -18,7 +18,7 @@ void EquationReuse::cpu(const Args& args, In<double> a, In<double> from, In<int>
   const equation::Picks own{picks.data, picks.cols - 2}, starts{plan.data, own.r};
   equation::gather(from, starts, w);
   equation::rotate_staircase(starts, w);
-  // Below the r-th row nothing is left of the own columns.
+  // Below row r the equation's own columns are zero.
   HostMatrix<double> z(own.r, own.r + 1);
   const Block<double> triangle{z.data(), own.r, own.r + 1, z.ld()};
   std::vector<double> tau(static_cast<std::size_t>(own.r));

@@ -4,17 +4,21 @@
 
 namespace tesela::kernels {
 
-/// The facts of EquationQr by rotations of columns that another equation's rotations have met already (Yanev, Foschi
-/// and Kontoghiorghes 2004). `w` becomes the columns of `from` that `plan` names, and the first of them, the
-/// equation's own, a triangle; the others take its rotations, for equations that start from w. plan is 2 x width:
-/// (column of `from`, its height there), the own ones in the order of their heights, then what is carried, then
-/// dependent variables, the own one first. `order` has for each column of picks where it stands in w. From the data
-/// `from` is A. The triangle's columns get into the order of picks by Householder's QR, r^3 more.
+/// Computes the facts of EquationQr from columns to which another equation's rotations have been applied already
+/// (Yanev, Foschi and Kontoghiorghes 2004).
+///
+/// w        becomes the columns of `from` that `plan` lists. The first of them, the equation's own columns, become a
+///          triangle; the rotations are also applied to the others, for equations that start from w.
+/// from     another equation's w; A for equations that start from the data.
+/// plan     2 x width: (column of `from`, its height there): own columns in the order of their heights, then carried
+///          columns, then dependent variables, the own one first.
+/// order    position in w of each column of picks.
+/// Method   Householder's QR, with r^3 additional operations, brings the triangle's columns into the order of picks.
 struct EquationReuse {
   static constexpr auto name = "equation_reuse";
   static constexpr std::uint32_t color = 0x9edae5;
   struct Args {
-    index_t right = 0;  ///< where the own dependent variable stands in w
+    index_t right = 0;  ///< position of the own dependent variable in w
     double work = 0;    ///< of the rotations
     std::uint64_t cost_key() const;
   };

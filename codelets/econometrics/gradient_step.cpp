@@ -28,7 +28,7 @@ void GradientStep::cpu(const Args& args, In<double> p, In<double> q, InOut<doubl
   sum(0, 0) = product(r.rows, r.data, r.data);
 }
 
-void GradientTurn::cpu(const Args& args, In<double> r, InOut<double> p) {
+void GradientDirection::cpu(const Args& args, In<double> r, InOut<double> p) {
   for (index_t k = 0; k < p.rows; ++k) p.data[k] = r.data[k] + args.turn * p.data[k];
 }
 

@@ -8,9 +8,9 @@ namespace {
 using kernels::internal::block_sum;
 using kernels::internal::each_threads;
 
-/// One block: parts of a vector are short beside the bases that every step reads.
+/// One block, because parts of a vector are short relative to the bases that every step reads.
 __global__ void __launch_bounds__(each_threads) product(index_t n, const double* a, const double* b, double* to) {
-  constexpr int at_once = 4;  // loads under way
+  constexpr int at_once = 4;  // concurrent loads
   double sums[at_once] = {};
   for (index_t first = threadIdx.x; first < n; first += at_once * each_threads)
     for (int l = 0; l < at_once; ++l)
@@ -51,7 +51,7 @@ void GradientStep::cuda(CudaContext& context, const Args& args, In<double> p, In
   context.check(cudaGetLastError(), "the launch of gradient_step");
 }
 
-void GradientTurn::cuda(CudaContext& context, const Args& args, In<double> r, InOut<double> p) {
+void GradientDirection::cuda(CudaContext& context, const Args& args, In<double> r, InOut<double> p) {
   kernels::internal::each(context, p.rows, 1, equation::Turn{args.turn, r.data, p.data});
   context.check(cudaGetLastError(), "the launch of gradient_turn");
 }

@@ -4,9 +4,9 @@
 
 namespace tesela::kernels {
 
-// What conjugate gradients do with a part of their vectors, n x 1.
+// Operations of conjugate gradients on a part of their vectors, n x 1.
 
-/// sum = a^T b.
+/// Computes sum = a^T b.
 struct GradientProduct {
   static constexpr auto name = "gradient_product";
   static constexpr std::uint32_t color = 0xdbdb8d;
@@ -16,7 +16,7 @@ struct GradientProduct {
   static void cuda(CudaContext& context, const Args& args, In<double> a, In<double> b, Out<double> sum);
 };
 
-/// x += step p, r -= step q, sum = r^T r.
+/// Computes x += step p, r -= step q, sum = r^T r.
 struct GradientStep {
   static constexpr auto name = "gradient_step";
   static constexpr std::uint32_t color = 0x9edae5;
@@ -29,8 +29,8 @@ struct GradientStep {
                    Out<double> sum);
 };
 
-/// p = r + turn p.
-struct GradientTurn {
+/// Computes p = r + turn p.
+struct GradientDirection {
   static constexpr auto name = "gradient_turn";
   static constexpr std::uint32_t color = 0xc7c7c7;
   struct Args {

@@ -6,8 +6,8 @@
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/apply_bulge_blocks.cpp"
 #include <tesela/codelets/eigen/internal/lanes_inl.hpp>
 
-// A few columns of C go through a bundle in a window of rows that stays in the cache: the rows of a panel of columns
-// lie one behind the other there, each in a few vectors.
+// A few columns of C pass through a bundle in a window of rows that stays in the cache. In the window the rows of a
+// panel of columns are contiguous, each in a few vectors.
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
@@ -17,7 +17,7 @@ namespace {
 template <class T>
 constexpr index_t panel = 3 * lanes<T>;
 
-/// A row of a panel, by name, so that the compiler keeps it in registers.
+/// A row of a panel with named vectors, so that the compiler keeps it in registers.
 template <class T>
 struct PanelRow {
   Vec<T> a, b, c;
@@ -43,7 +43,7 @@ struct PanelRow {
   }
 };
 
-/// Four rows of a product: sum over begin <= j < end of f(0 … 3, j) x(j), f being a panel.
+/// Four rows of a product: the sum over begin <= j < end of f(0 … 3, j) x(j), where f is a panel.
 template <class T>
 struct FourRows {
   PanelRow<T> s0, s1, s2, s3;
@@ -58,7 +58,7 @@ struct FourRows {
   }
 };
 
-/// w(t .. t + 3) = sum over begin <= r < end of first(t …, r) x(r).
+/// Computes w(t .. t + 3) = sum over begin <= r < end of first(t …, r) x(r).
 template <class T>
 HWY_INLINE void project(index_t begin, index_t end, const T* panel_of_first, const T* x, T* w) {
   const FourRows<T> sum(begin, end, panel_of_first, x);
@@ -68,7 +68,7 @@ HWY_INLINE void project(index_t begin, index_t end, const T* panel_of_first, con
   sum.s3.store_to(w + 3 * panel<T>);
 }
 
-/// x(0 .. 3) -= sum over begin <= t < end of second(0 …, t) w(t).
+/// Computes x(0 .. 3) -= sum over begin <= t < end of second(0 …, t) w(t).
 template <class T>
 HWY_INLINE void correct(index_t begin, index_t end, const T* panel_of_second, const T* w, T* x) {
   const FourRows<T> sum(begin, end, panel_of_second, w);
@@ -78,7 +78,7 @@ HWY_INLINE void correct(index_t begin, index_t end, const T* panel_of_second, co
   sum.s3.subtract_from(x + 3 * panel<T>);
 }
 
-/// One block on one panel, x being the block's first row. Zeros of V and of V T are left out.
+/// Applies one block to one panel; x is the block's first row. Zeros of V and of V T are skipped.
 template <class T>
 HWY_INLINE void apply_block(const BulgeBlocks& p, Op op, const T* factors, T* x, T* w) {
   const index_t k = p.width, rows = p.length(), b = p.chase.b;
@@ -98,16 +98,16 @@ struct Bundle {
   T *window, *w;
   index_t capacity;  // rows of a panel in the window
 
-  /// Columns column … column + count - 1 of C.
+  /// Applies the bundle to columns column … column + count - 1 of C.
   HWY_INLINE void run(index_t column, index_t count) const {
     const BulgeBlocks& p = args.plan;
     const index_t hops = p.hops(args.bundle), chunks = ceil_div(hops, hops_at_once);
-    index_t begin = 0, end = 0;  // the rows that are in the window
+    index_t begin = 0, end = 0;  // rows that are in the window
     for (index_t c = 0; c < chunks; ++c) {
       const index_t first = (args.op == Op::none ? c : chunks - 1 - c) * hops_at_once,
                     last = std::min(first + hops_at_once, hops);
       const index_t from = p.chase.row(p.first_sweep(args.bundle), first), to = from + capacity;
-      // Rows of both windows move within it; the others are written back, or read.
+      // Rows of both windows move within the buffer; the others are written back, or read.
       const index_t stays = std::max(from, begin), goes = std::min(to, end);
       if (stays >= goes) {
         exchange<false>(begin, end, begin, column, count);
@@ -145,8 +145,8 @@ struct Bundle {
   /// Columns that exchange() copies at once.
   static constexpr index_t some = lanes<T> < 4 ? lanes<T> : 4;
 
-  /// Reads rows begin … end - 1 of C into the window, or writes them back; row `origin` is its first. Rows and columns
-  /// outside of C are read as zeros and as copies.
+  /// Reads rows begin … end - 1 of C into the window, or writes them back; row `origin` is the window's first row. Rows
+  /// outside of C are read as zeros, columns outside as copies.
   template <bool reads>
   HWY_INLINE void exchange(index_t begin, index_t end, index_t origin, index_t column, index_t count) const {
     const index_t n = args.plan.chase.n, columns = std::min(count, tiles.front().cols - column);

@@ -4,17 +4,16 @@
 
 #include <cuda_pipeline.h>
 
-// Shapes of all kinds, for what BulgeColumns does not take. A block of threads takes a strip of columns of C through a
-// bundle. The rows that the blocks of one hop touch, and
-// those that the next hop needs beside them, are a ring in shared memory. While a block reflector's one factor is at
-// work the next factor is on its way.
+// Kernels for all shapes that BulgeColumns does not handle. A thread block moves a strip of columns of C through a
+// bundle. A ring in shared memory holds the rows that the blocks of one hop change, and the additional rows of the next
+// hop. While one factor of a block reflector is applied, the next factor is copied.
 
 namespace tesela::kernels {
 namespace {
 
 constexpr int threads = 256;
 
-/// W x L: the block reflector's width and length, or what they are rounded up to; N columns of C.
+/// Kernel for block reflectors of width W and length L, or up to that size (rounded up), and N columns of C.
 template <class T, int W, int L, int N, bool exact>
 struct Applier {
   static constexpr int ld_first = W + 4, ld_second = L + 4, ld_w = W + 4, pack = 16 / int{sizeof(T)};
@@ -48,12 +47,12 @@ struct Applier {
     column = index_t{blockIdx.x} * N;
   }
 
-  /// What the factors' shapes leave of the buffers stays zero.
+  /// Clears the buffers: parts outside the factors' shapes stay zero.
   __device__ void clear() const {
     for (int i = me; i < ld_first * L + ld_second * W; i += threads) first[i] = T(0);
     __syncthreads();
   }
-  /// m x n elements in panels of four rows, to columns `ld` apart.
+  /// Copies m x n elements in panels of four rows to columns `ld` apart.
   __device__ void copy_panels(T* to, int ld, int m, int n, const T* from) const {
     for (int i = me * pack; i < m * n; i += threads * pack)
       __pipeline_memcpy_async(to + i / (4 * n) * 4 + i % 4 + i / 4 % n * ld, from + i, 16);
@@ -69,7 +68,7 @@ struct Applier {
     copy_panels(second, ld_second, rows, k, from);
   }
 
-  /// f(address in C, address in the ring) for the rows from `begin` on, counted from the bundle's first.
+  /// Calls f(address in C, address in the ring) for the rows from `begin` on, counted from the bundle's first row.
   template <class F>
   __device__ void for_rows(int begin, int count, const F& f) const {
     for (int i = me % 32; i < count; i += 32) {
@@ -90,7 +89,7 @@ struct Applier {
     for_rows(begin, count, [](T* c, const T* in) { *c = *in; });
   }
 
-  /// W = first X, X from row `top` of the ring on.
+  /// Computes W = first X, with X from row `top` of the ring on.
   template <bool transpose>
   __device__ void project(int top) const {
     constexpr int tiles_m = W / 16, groups_n = threads / 32 / tiles_m, tiles_n = at_least_one(N / 8 / groups_n),
@@ -107,7 +106,7 @@ struct Applier {
     for_fragment<1, tiles_n>(lane,
                              [&](int mi, int ni, int e, int i, int j) { w[(n + j) * ld_w + m + i] = sums[mi][ni][e]; });
   }
-  /// X -= second W.
+  /// Computes X -= second W.
   __device__ void correct(int top) const {
     constexpr int groups_m = L / 16 % 2 == 0 ? 2 : 1, tiles_m = L / 16 / groups_m, groups_n = threads / 32 / groups_m,
                   tiles_n = at_least_one(N / 8 / groups_n);
@@ -129,7 +128,7 @@ struct Applier {
   __device__ int block_of(Place p) const {
     return strip.transpose ? p.turn : static_cast<int>(strip.plan.blocks) - 1 - p.turn;
   }
-  /// The first block there is from this place on; hop -1 or hops() behind the last one.
+  /// Returns the first existing block from this place on; hop is -1 or hops() after the last block.
   __device__ Place existing(Place p, int hops) const {
     const int blocks = static_cast<int>(strip.plan.blocks);
     while (p.hop >= 0 && p.hop < hops) {
@@ -192,21 +191,22 @@ int launch(CUstream_st* stream, const Strip<T>& strip) {
   const auto kernel = apply_strip<T, W, L, N, exact>;
   const int status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (status != 0) {
-    cudaGetLastError();  // it is answered; nobody should meet it again
+    cudaGetLastError();  // handled here; later calls must not see the error
     return status;
   }
   kernel<<<static_cast<unsigned>(ceil_div(strip.columns, N)), threads, bytes, stream>>>(strip);
   return static_cast<int>(cudaGetLastError());
 }
 
-/// Four warps a strip, one for each part of a processor, or eight, which take 1.4 times as long for twice the columns.
+/// Returns the warps per block: four, one for each part of a multiprocessor, or eight, which need 1.4 times as long for
+/// twice the columns.
 inline int warps_of_columns(index_t columns, int processors) {
   const auto rounds = [&](int warps) { return ceil_div(ceil_div(columns, 16 * warps), processors); };
   return 7 * rounds(8) <= 5 * rounds(4) ? 8 : 4;
 }
 
-/// The kernel for the shape that is made on GPUs, where it is compiled for this one, and where the FP64 tensor cores
-/// are as fast as float's multiply-adds. Not 0: it is not for this.
+/// Runs BulgeColumns if the blocks have its shape, it is compiled for this GPU, and the FP64 tensor cores are as fast
+/// as float's multiply-adds. Returns nonzero if it does not apply.
 template <class T, bool transpose>
 int launch_columns(CUstream_st* stream, const Strip<T>& strip) {
   using Columns = BulgeColumns<T, transpose>;
@@ -239,7 +239,7 @@ void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blo
                                std::span<const InOut<T>> c) {
   const BulgeBlocks& p = args.plan;
   if (!gpu_applies(p) || static_cast<index_t>(c.size()) > most_gpu_row_tiles) {
-    context.check(cudaErrorInvalidValue, "apply_bulge_blocks of such sizes");
+    context.check(cudaErrorInvalidValue, "apply_bulge_blocks: the sizes are too large");
     return;
   }
   if (c.empty() || c.front().cols == 0) return;
@@ -252,7 +252,7 @@ void ApplyBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, In<T> blo
     strip.ldc[i] = c[i].ld;
   }
   const bool exact = p.width == 32 && p.length() == 96, small = p.width <= 16 && p.length() <= 48;
-  // A strip for each processor; narrow ones, too, where a GPU has less shared memory than a wide one needs.
+  // One strip per multiprocessor. Narrow strips serve GPUs with too little shared memory for a wide one.
   CUstream_st* const stream = context.stream();
   int status = strip.transpose ? launch_columns<T, true>(stream, strip) : launch_columns<T, false>(stream, strip);
   if (status != 0 && exact && strip.columns >= 6144) status = launch<T, 32, 96, 64, true>(stream, strip);

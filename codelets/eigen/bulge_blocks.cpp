@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Where the reflectors of a sweep are among the tiles of a bundle.
+/// Positions of the reflectors of a sweep among the tiles of a bundle.
 template <class T>
 class Kept {
  public:
@@ -19,7 +19,7 @@ class Kept {
       tile += plan_.last_window(g) - plan_.first_window(g) + 1;
     }
   }
-  /// b numbers and tau.
+  /// Returns a vector (b numbers) followed by tau.
   const T* operator()(index_t sweep, index_t hop) const {
     const index_t g = sweep / plan_.group, t = sweep % plan_.group, step = hop + t, w = plan_.window_of(g, step);
     const auto tile = static_cast<std::size_t>(tile_[static_cast<std::size_t>(g - first_group_)] + w);
@@ -33,7 +33,7 @@ class Kept {
   std::vector<index_t> tile_;
 };
 
-/// A, or its transpose, by panels of four rows: a is k x rows, both multiples of four.
+/// Stores A, or its transpose, in panels of four rows: a is k x rows, both multiples of four.
 template <class T>
 void to_panels(const T* a, index_t k, index_t rows, T* panels) {
   for (index_t i = 0; i < k; i += 4)

@@ -4,14 +4,14 @@
 namespace tesela::kernels {
 namespace {
 
-/// Where the reflectors of a bundle's sweeps are: tiles of groups, in the order of their windows.
+/// Positions of the reflectors of a bundle's sweeps: tiles of groups, in the order of their windows.
 template <class T>
 struct Kept {
   const T* tiles[most_gpu_reflector_tiles];
-  int first_tile[most_gpu_reflector_tiles];  // of a group, less its first window
+  int first_tile[most_gpu_reflector_tiles];  // of a group, minus its first window
   index_t ld, first_group;
 
-  /// b numbers and tau.
+  /// Returns a vector (b numbers) followed by tau.
   __device__ const T* at(const BulgePlan& plan, index_t sweep, index_t hop) const {
     const index_t g = sweep / plan.group, t = sweep % plan.group, step = hop + t, w = plan.window_of(g, step);
     return tiles[first_tile[g - first_group] + w] + plan.slot(g, w, t, step) * ld;
@@ -26,9 +26,9 @@ struct Memory {
   T v[most_length][ld], t[most_width][ld], products[most_width][ld];
 };
 
-/// T of I - V T V^T from V^T V above the diagonal of `products`, what is below it being lost: of two neighbouring
-/// triangles T1 and T2 the one of twice their order has -T1 (V1^T V2) T2 beside them. (LAPACK's larft takes one column
-/// after the other.)
+/// Computes T of I - V T V^T from V^T V above the diagonal of `products`; the part below is overwritten. Two
+/// neighbouring triangles T1 and T2 form a triangle of twice their order with -T1 (V1^T V2) T2 between them. (LAPACK's
+/// larft adds one column after the other.)
 template <class T>
 __device__ void join_triangles(Memory<T>& memory) {
   auto &t = memory.t, &products = memory.products;
@@ -53,7 +53,7 @@ __device__ void join_triangles(Memory<T>& memory) {
   }
 }
 
-/// One block reflector a block of threads, as if it were as large as any.
+/// Forms one block reflector per thread block, with code for the largest size.
 template <class T>
 __global__ void __launch_bounds__(threads)
     form_block(BulgeBlocks plan, index_t bundle, bool transpose, Kept<T> kept, T* blocks, index_t ld) {
@@ -109,7 +109,7 @@ void FormBulgeBlocks<T>::cuda(CudaContext& context, const Args& args, Out<T> blo
   const BulgeBlocks& p = args.plan;
   Kept<T> kept{};
   if (!gpu_applies(p) || static_cast<index_t>(reflectors.size()) > most_gpu_reflector_tiles) {
-    context.check(cudaErrorInvalidValue, "form_bulge_blocks of such sizes");
+    context.check(cudaErrorInvalidValue, "form_bulge_blocks: the sizes are too large");
     return;
   }
   for (std::size_t i = 0; i < reflectors.size(); ++i) kept.tiles[i] = reflectors[i].data;

@@ -9,15 +9,15 @@
 
 namespace tesela::kernels {
 
-/// How the reflectors of a chase are applied. Those that `width` consecutive sweeps have at one hop k make a block
-/// reflector I - V T V^T, V a parallelogram of length() x width with its zeros written out: column t begins in row t.
-/// `blocks` neighbouring blocks at each hop make a bundle of sweeps.
+/// Application of the reflectors of a chase. The reflectors of `width` consecutive sweeps at one hop k form a block
+/// reflector I - V T V^T. V is a parallelogram of length() x width with explicit zeros: column t begins in row t.
+/// `blocks` neighbouring blocks at each hop form a bundle of sweeps.
 ///
-/// The sweeps in their order, Q = (product of all reflectors of sweep 0) (those of sweep 1) …, and within a bundle
+/// Q = (product of all reflectors of sweep 0) (product of all of sweep 1) …, and within a bundle
 ///
 ///     Q_bundle = … B(1, first) … B(1, last) B(0, first) … B(0, last),
 ///
-/// B(k, q) being block q at hop k: what stands out of the sweeps' order has no rows in common.
+/// where B(k, q) is block q at hop k. Reflectors that exchange their order have no rows in common.
 struct BulgeBlocks {
   BulgePlan chase;
   index_t width = 4, blocks = 1;  ///< width: a multiple of 4
@@ -33,30 +33,30 @@ struct BulgeBlocks {
     const index_t sweep = first_sweep(bundle, block);
     return sweep < chase.sweeps() && hop <= chase.last_hop(sweep);
   }
-  /// Rows of a block, rounded up.
+  /// Returns the rows of a block, rounded up.
   TESELA_BOTH index_t length() const { return ceiling(chase.b + width - 1, 4) * 4; }
 
-  /// A bundle's tile has a column for each block, at column(): the first factor, transposed (width x length()), and
-  /// behind it the second factor (length() x width). C -= second (first^T C) applies the block: V and V T, or for Q^T V
-  /// T and V. Each is stored in panels of four rows, a panel column by column: products read both without gaps. Those
-  /// of a block that does not exist are zero, up to the bundle's last hop.
+  /// Elements of a bundle's tile per block. The column column() holds the first factor, transposed (width x length()),
+  /// and then the second factor (length() x width). C -= second (first^T C) applies the block: the factors are V and V
+  /// T, or V T and V for Q^T. Each factor is stored in panels of four rows, a panel column by column, so that products
+  /// read both without gaps. Factors of nonexistent blocks are zero, up to the bundle's last hop.
   TESELA_BOTH index_t column_size() const { return 2 * width * length(); }
   TESELA_BOTH index_t columns() const { return bundles() > 0 ? hops(0) * blocks : 0; }
   TESELA_BOTH index_t column(index_t block, index_t hop) const { return hop * blocks + block; }
 };
 
-/// The most tiles of reflectors that a bundle may have on a GPU, and that a column of C may: their addresses are a
-/// kernel's parameters.
+/// Most tiles of reflectors of a bundle, and most tiles of a column of C, on a GPU: their addresses are kernel
+/// parameters.
 inline constexpr index_t most_gpu_reflector_tiles = 128, most_gpu_row_tiles = 128;
 
-/// Whether a GPU's kernels are large enough for these blocks, and its shared memory for the rows of a hop.
+/// Returns whether a GPU's kernels are large enough for these blocks, and its shared memory for the rows of a hop.
 TESELA_BOTH inline bool gpu_applies(const BulgeBlocks& p) {
   return p.chase.b <= 64 && p.width <= 32 && p.length() <= 96 &&
          (p.blocks - 1) * p.width + p.length() + p.chase.b <= 256;
 }
 
-/// The factors of all blocks of a bundle, from the reflectors of the chase (LAPACK larft): the tiles of all groups that
-/// have sweeps of the bundle, group after group, window after window.
+/// Computes the factors of all blocks of a bundle from the reflectors of the chase (LAPACK larft). The list has the
+/// tiles of all groups with sweeps of the bundle, group after group, window after window.
 template <class T>
 struct FormBulgeBlocks {
   static constexpr auto name = "form_bulge_blocks";
@@ -78,11 +78,11 @@ struct FormBulgeBlocks {
   static void cuda(CudaContext& context, const Args& args, Out<T> blocks, Scratch<T> work,
                    std::span<const In<T>> reflectors);
 };
-/// The Scratch of FormBulgeBlocks.
+/// Returns the shape of FormBulgeBlocks' Scratch.
 inline Shape form_bulge_blocks_work(const BulgeBlocks& p) { return {p.width, 2 * (p.length() + p.width)}; }
 
-/// C = Q_bundle C or Q_bundle^T C for some columns of C, whose tiles are `height` rows high; the first one begins in
-/// row `row`, not behind the bundle's first.
+/// Computes C = Q_bundle C or Q_bundle^T C for some columns of C in tiles of `height` rows. The first tile begins in
+/// row `row`, at or above the bundle's first row.
 template <class T>
 struct ApplyBulgeBlocks {
   static constexpr auto name = "apply_bulge_blocks";
@@ -94,7 +94,7 @@ struct ApplyBulgeBlocks {
     index_t row = 0, height = 1;
     std::uint64_t cost_key() const { return internal::size_class(plan.hops(bundle)); }
   };
-  /// Of the reflectors themselves, 4 for each of their elements and each column.
+  /// Counts the operations of the reflectors themselves: 4 per element and column.
   static double flops(const Args& args, std::span<const Shape> tiles) {
     const BulgePlan& p = args.plan.chase;
     double elements = 0;
@@ -105,7 +105,7 @@ struct ApplyBulgeBlocks {
   static void cpu(const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c);
   static void cuda(CudaContext& context, const Args& args, In<T> blocks, Scratch<T> work, std::span<const InOut<T>> c);
 };
-/// The Scratch of ApplyBulgeBlocks.
+/// Returns the shape of ApplyBulgeBlocks' Scratch.
 Shape apply_bulge_blocks_work(const BulgeBlocks& plan, std::size_t element_size);
 
 }  // namespace tesela::kernels

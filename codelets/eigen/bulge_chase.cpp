@@ -10,11 +10,11 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-/// Columns of one tile of the band or two neighbouring ones: column(j)[i] is B(i, j).
+/// Columns of one tile of the band or of two neighbouring tiles: column(j)[i] is B(i, j).
 template <class T>
 struct Band {
   T *first, *second;
-  index_t first_ld, second_ld, split;  // the second one begins at column split
+  index_t first_ld, second_ld, split;  // the second tile begins at column split
 
   Band(std::span<const InOut<T>> tiles, index_t column) {
     const auto at = [](const InOut<T>& tile, index_t j) { return tile.data - j * tile.ld; };
@@ -27,7 +27,7 @@ struct Band {
   HWY_INLINE T* column(index_t j) const { return j < split ? first + j * first_ld : second + j * second_ld; }
 };
 
-/// Calls f.template operator()<C>(j) for all columns begin <= j < end, C = 4 or 1 of them at a time.
+/// Calls f.template operator()<C>(j) for all columns begin <= j < end, C = 4 or 1 at a time.
 template <class F>
 HWY_INLINE void by_fours(index_t begin, index_t end, const F& f) {
   index_t j = begin;
@@ -44,7 +44,7 @@ struct Some {
   }
 };
 
-/// y += E x, E's first element being (row, column).
+/// Computes y += E x; E's first element is (row, column).
 template <class T>
 struct Multiply {
   const Band<T>& band;
@@ -58,7 +58,7 @@ struct Multiply {
   }
 };
 
-/// E = (I - tau v v^T) (E - y x^T).
+/// Computes E = (I - tau v v^T) (E - y x^T).
 template <class T>
 struct FromBothSides {
   const Band<T>& band;
@@ -75,7 +75,7 @@ struct FromBothSides {
   }
 };
 
-/// y += D x, D symmetric with its lower triangle in the band.
+/// Computes y += D x for a symmetric D with its lower triangle in the band.
 template <class T>
 struct SymmetricMultiply {
   const Band<T>& band;
@@ -98,7 +98,7 @@ struct SymmetricMultiply {
   }
 };
 
-/// D -= v w^T + w v^T.
+/// Computes D -= v w^T + w v^T.
 template <class T>
 struct RankTwo {
   const Band<T>& band;
@@ -119,11 +119,11 @@ struct Chase {
   Band<T> band;
   T *y, *w;
 
-  /// One hop; `x` is the reflector of the sweep's hop before, and `v` becomes this one's.
+  /// Performs one hop; `x` is the reflector of the sweep's previous hop, and `v` becomes this hop's.
   HWY_INLINE void hop(index_t sweep, index_t k, const T* x, T* v) const {
     const index_t b = plan.b, row = plan.row(sweep, k), rows = plan.length(sweep, k), left = k > 0 ? row - b : sweep;
     if (k > 0) {
-      clear_room(sweep, row, left, rows);
+      clear_bulge_room(sweep, row, left, rows);
       std::fill_n(y, rows, T(0));
       if (x[b] != T(0)) by_fours(0, b, Multiply<T>{band, row, left, rows, x, y});
       for (index_t i = 0; i < rows; ++i) y[i] *= x[b];
@@ -140,8 +140,8 @@ struct Chase {
   }
 
  private:
-  /// The elements of the block left of row's diagonal block that no sweep has been at are zeros.
-  HWY_INLINE void clear_room(index_t sweep, index_t row, index_t left, index_t rows) const {
+  /// Sets to zero the elements of the block left of row's diagonal block that no sweep has written.
+  HWY_INLINE void clear_bulge_room(index_t sweep, index_t row, index_t left, index_t rows) const {
     if (sweep == 0)
       for (index_t j = 0; j + 1 < rows; ++j) std::fill_n(band.column(left + j) + row + j + 1, rows - j - 1, T(0));
     else if (rows == plan.b)

@@ -3,8 +3,8 @@
 
 namespace tesela::kernels {
 
-static_assert(sizeof(Letters<double, 64>) == chase_letters(64) * sizeof(double));
-static_assert(sizeof(Letters<float, 32>) == chase_letters(32) * sizeof(float));
+static_assert(sizeof(Letters<double, 64>) == chase_message_size(64) * sizeof(double));
+static_assert(sizeof(Letters<float, 32>) == chase_message_size(32) * sizeof(float));
 
 template <class T>
 void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,
@@ -12,7 +12,7 @@ void ChaseBulges<T>::cuda(CudaContext& context, const Args& args, In<T> before, 
   const BulgePlan& plan = args.plan;
   if (plan.size(args.group) <= 0) return;
   if (plan.b > largest_gpu_half_width) {
-    context.check(cudaErrorInvalidValue, "chase_bulges of so wide a band");
+    context.check(cudaErrorInvalidValue, "chase_bulges: the band is too wide");
     return;
   }
   const auto tile = [](const InOut<T>& one, index_t column) { return one.data - column * one.ld; };

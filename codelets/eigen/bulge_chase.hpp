@@ -9,16 +9,16 @@
 
 namespace tesela::kernels {
 
-/// One task of BulgePlan: group `group`'s hops in window `window`, on the tiles window - 1 and window of the band
-/// (those of the two that there are, the first one holding column `column`). Element B(i, j), i >= j, stands in row i -
-/// j of column j; rows b + 1 … 2 b - 1 are the bulges' room, of which nothing is read that no hop has written.
+/// Performs one task of BulgePlan: the hops of group `group` in window `window`.
 ///
-/// Hop k > 0 of sweep s, in blocks of b rows: the block E left of the diagonal block D of the hop's rows takes the
-/// reflector of hop k - 1 from the right, its first column is annihilated by the hop's own reflector, which the rest of
-/// E takes from the left and D from both sides. Hop 0 annihilates column s instead. (Haidar, Ltaief, Dongarra, SC11;
-/// Lang, SIAM J. Sci. Comput. 14, 1993.)
-///
-/// `before` holds the reflectors of the group's task before; nothing of it is read in the group's first task.
+/// before   reflectors of the group's previous task; not read in the group's first task.
+/// band     the tiles window - 1 and window (the existing ones; the first one starts at column `column`). Element B(i,
+///          j), i >= j, is in row i - j of column j. Rows b + 1 … 2 b - 1 are room for the bulges; no element is read
+///          there before a hop has written it.
+/// Method   Hop k > 0 of sweep s works on blocks of b rows: E, left of the diagonal block D of the hop's rows. The
+///          reflector of hop k - 1 is applied to E from the right. The hop's own reflector annihilates E's first column
+///          and is applied to the rest of E from the left and to D from both sides. Hop 0 annihilates column s instead.
+///          (Haidar, Ltaief, Dongarra, SC11; Lang, SIAM J. Sci. Comput. 14, 1993.)
 template <class T>
 struct ChaseBulges {
   static constexpr auto name = "chase_bulges";
@@ -42,24 +42,26 @@ struct ChaseBulges {
     return 12 * b * b * static_cast<double>(args.hops());
   }
   static void cpu(const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work, std::span<const InOut<T>> band);
-  /// Where one window holds all (BulgePlan::whole()) and the device keeps as many blocks of threads as there are hops
-  /// in a sweep, each of these does one hop of all sweeps and keeps its part of the band; otherwise each chases one
-  /// sweep. T and the reflectors have the same bits. b is at most largest_gpu_half_width.
+  /// Chases with either of two kernels, which give the same bits; b is at most largest_gpu_half_width.
+  ///
+  /// If one window holds everything (BulgePlan::whole()) and the device can run as many thread blocks as a sweep has
+  /// hops, each block performs one hop of all sweeps and keeps its part of the band. Otherwise each block chases one
+  /// sweep.
   static void cuda(CudaContext& context, const Args& args, In<T> before, Out<T> reflectors, Scratch<T> work,
                    std::span<const InOut<T>> band);
 };
 
-/// The widest band whose bulges a GPU chases, and whose reflectors it applies: threads keep two b x b blocks.
+/// The widest band whose bulges a GPU chases and whose reflectors it applies: threads keep two b x b blocks.
 inline constexpr index_t largest_gpu_half_width = 64;
 
-/// What blocks of threads tell each other where each does one hop of all sweeps: numbers of T for each of these.
-constexpr index_t chase_letters(index_t b) { return 8 * (b <= 32 ? 32 : 64) + 4; }
+/// Returns the numbers of T that one thread block needs for its messages if each block performs one hop of all sweeps.
+constexpr index_t chase_message_size(index_t b) { return 8 * (b <= 32 ? 32 : 64) + 4; }
 
-/// The Scratch of ChaseBulges: two vectors on a core; on a GPU letters, or a number for each sweep of a group and one
-/// more.
+/// Returns the shape of ChaseBulges' Scratch: two vectors on a core; on a GPU messages, or one number for each sweep of
+/// a group and one more.
 inline Shape chase_work(const BulgePlan& plan) {
   const bool letters = plan.whole() && plan.sweeps() > 0 && plan.b <= largest_gpu_half_width;
-  const index_t told = letters ? (plan.last_hop(0) + 1) * chase_letters(plan.b) : 0;
+  const index_t told = letters ? (plan.last_hop(0) + 1) * chase_message_size(plan.b) : 0;
   return {plan.b, std::max<index_t>(2, ceil_div(std::max(plan.group + 1, told), plan.b))};
 }
 

@@ -5,27 +5,27 @@
 
 namespace tesela::kernels {
 
-/// x / y, rounded up.
+/// Returns x / y, rounded up.
 TESELA_BOTH constexpr index_t ceiling(index_t x, index_t y) { return (x + y - 1) / y; }
 
-/// Who does what when bulges are chased down a symmetric band of order n and half-width b, which stands in tiles of
-/// `window` columns (a multiple of b, at least 2 b, or all n).
+/// Tasks of bulge chasing down a symmetric band of order n and half-width b, in tiles of `window` columns (a multiple
+/// of b, at least 2 b, or all n).
 ///
-/// Sweep s, 0 <= s < sweeps(), annihilates column s below the sub-diagonal and chases what that spills down the band:
-/// its hop k, 0 <= k <= last_hop(s), reflects the (at most b) rows from row(s, k) on. Hop (s, k) comes after (s, k - 1)
-/// and after (s - 1, k + 1), and needs nothing else.
+/// Sweep s, 0 <= s < sweeps(), annihilates column s below the sub-diagonal and chases the resulting bulge down the
+/// band: its hop k, 0 <= k <= last_hop(s), reflects the (at most b) rows from row(s, k) on. Hop (s, k) depends on (s, k
+/// - 1) and (s - 1, k + 1), and on no other hops.
 ///
-/// `group` consecutive sweeps advance together: in step h the group's sweep number t does its hop h - t. A task takes
-/// the steps whose foremost hop ends in one tile; with (group + 1) b <= window it touches that tile and the one before,
-/// and the next group follows two tasks behind. Where one window holds all that a group touches (whole()), the group
-/// is one task.
+/// `group` consecutive sweeps advance together: in step h sweep t of the group does its hop h - t. A task performs the
+/// steps whose foremost hop ends in one tile. With (group + 1) b <= window it changes that tile and the previous one,
+/// and the next group follows two tasks behind. If one window holds all that a group changes (whole()), the group is
+/// one task.
 struct BulgePlan {
   index_t n = 0, b = 1, window = 1, group = 1;
 
   TESELA_BOTH index_t sweeps() const { return b > 1 && n > 2 ? n - 2 : 0; }
   TESELA_BOTH index_t last_hop(index_t sweep) const { return (n - 2 - sweep) / b; }
   TESELA_BOTH index_t row(index_t sweep, index_t hop) const { return sweep + 1 + hop * b; }
-  /// How many rows a hop reflects.
+  /// Returns the number of rows that a hop reflects.
   TESELA_BOTH index_t length(index_t sweep, index_t hop) const { return least(b, n - row(sweep, hop)); }
   TESELA_BOTH index_t tiles() const { return ceiling(n, window); }
 
@@ -34,7 +34,8 @@ struct BulgePlan {
   TESELA_BOTH index_t size(index_t g) const { return least(group, sweeps() - first_sweep(g)); }
   TESELA_BOTH index_t steps(index_t g) const { return size(g) + last_hop(first_sweep(g) + size(g) - 1); }
 
-  /// The tasks of group g are those of the windows first_window(g) … last_window(g); the last one may be tiles().
+  /// Returns the window of a step. The tasks of group g belong to the windows first_window(g) … last_window(g); the
+  /// last one may be tiles().
   TESELA_BOTH index_t window_of(index_t g, index_t step) const { return (first_sweep(g) + (step + 1) * b) / window; }
   TESELA_BOTH index_t first_window(index_t g) const { return window_of(g, 0); }
   TESELA_BOTH index_t last_window(index_t g) const { return window_of(g, steps(g) - 1); }
@@ -44,8 +45,8 @@ struct BulgePlan {
   }
   TESELA_BOTH index_t end_step(index_t g, index_t w) const { return least(steps(g), first_step(g, w + 1)); }
 
-  /// A task keeps its reflectors in a tile of its own: in column slot() the b numbers of the vector, its leading one
-  /// and the zeros behind a short one written out, and the factor tau below.
+  /// Rows of a task's tile of reflectors. Its column slot() holds the b numbers of a vector, including the leading one
+  /// and zeros after a short vector, and below them the factor tau.
   TESELA_BOTH index_t slot_rows() const { return b + 1; }
   TESELA_BOTH index_t slots(index_t g) const { return whole() ? size(g) * hops(g) : group * (window / b); }
   TESELA_BOTH index_t slot(index_t g, index_t w, index_t t, index_t step) const {

@@ -8,7 +8,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// W (m x n) becomes L = W D^-1, `mass` takes w^2 / |d|; the diagonal of `d` (leading dimension ldd) is D.
+/// Replaces W (m x n) by L = W D^-1 and adds w^2 / |d| to `mass`; the diagonal of `d` (leading dimension ldd) is D.
 template <class T>
 void divide(index_t m, index_t n, const T* d, index_t ldd, T* w, index_t ldw, double* mass) {
   for (index_t j = 0; j < n; ++j) {
@@ -21,7 +21,7 @@ void divide(index_t m, index_t n, const T* d, index_t ldd, T* w, index_t ldw, do
   }
 }
 
-/// By halves; `work` holds n n / 4 numbers.
+/// Factors by halves; `work` holds n n / 4 numbers.
 template <class T>
 void factor(index_t n, T* a, index_t lda, double* mass, T* work) {
   if (n <= 24) {
@@ -65,7 +65,7 @@ template <class T>
 void Ldlt<T>::cpu(const Args&, InOut<T> a, InOut<double> mass, Out<double> negative) {
   const index_t n = a.rows;
   std::vector<T> work(static_cast<std::size_t>((n / 2) * (n - n / 2)));
-  // The products of the halves take whole squares: what stands above the diagonal becomes harmless.
+  // The products of the halves use whole squares, so elements above the diagonal become zero.
   for (index_t j = 1; j < n; ++j) std::fill_n(&a(0, j), j, T(0));
   factor(n, a.data, a.ld, mass.data, work.data());
   index_t below = 0;

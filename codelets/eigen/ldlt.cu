@@ -43,7 +43,7 @@ __global__ void count_kernel(index_t n, const T* d, index_t step, double* negati
 
 constexpr int rows = 32, lanes = 32;
 
-/// W = A, A = A D^-1, and the rows' mass grows: 32 rows a block, and as many columns at a time.
+/// Computes W = A, A = A D^-1, and adds to the rows' mass: 32 rows per block, and 32 columns at a time.
 template <class T>
 __global__ void __launch_bounds__(rows* lanes)
     divide_kernel(index_t m, index_t n, const T* d, index_t step, T* a, index_t lda, T* w, index_t ldw, double* mass) {

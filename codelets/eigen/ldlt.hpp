@@ -4,23 +4,24 @@
 
 namespace tesela::kernels {
 
-// A - sigma I = L D L^T without pivoting, by tiles, to count negative pivots. `mass` gathers for each row i the sum of
-// l(i, k)^2 |d(k)|: the computed factors are those of A - sigma I + E with |E| <= n eps |L| |D| |L|^T, and no element
-// of that product is larger than the largest mass (Higham, "Accuracy and stability of numerical algorithms", ch. 11).
+// Factorization A - sigma I = L D L^T without pivoting, by tiles, to count negative pivots. `mass` collects for each
+// row i the sum of l(i, k)^2 |d(k)|. The computed factors are exact for A - sigma I + E with |E| <= n eps |L| |D|
+// |L|^T, and no element of that product is larger than the largest mass (Higham, "Accuracy and stability of numerical
+// algorithms", ch. 11).
 
-/// B = the lower triangle of A - sigma I in a square tile of its diagonal, B = A in another one.
+/// Sets B to the lower triangle of A - sigma I in a square diagonal tile, and to A in another tile.
 template <class T>
 struct ShiftedCopy {
   static constexpr auto name = "shifted_copy";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {
-    T sigma = 0;  ///< 0 for a tile beside the diagonal
+    T sigma = 0;  ///< 0 for a tile off the diagonal
   };
   static void cpu(const Args& args, In<T> a, Out<T> b);
   static void cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b);
 };
 
-/// S = A - sigma B, each element rounded once.
+/// Computes S = A - sigma B, each element rounded once.
 template <class T>
 struct ShiftedPair {
   static constexpr auto name = "shifted_pair";
@@ -32,8 +33,8 @@ struct ShiftedPair {
   static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> s);
 };
 
-/// A = L D L^T of a diagonal tile: unit L below the diagonal, D on it; what stands above is not read, and lost.
-/// `negative` (1 x 1) <- how many of D are below zero.
+/// Factors a diagonal tile A = L D L^T: unit L below the diagonal, D on it; the part above is not read and is
+/// overwritten. `negative` (1 x 1) becomes the number of negative elements of D.
 template <class T>
 struct Ldlt {
   static constexpr auto name = "ldlt";
@@ -47,7 +48,7 @@ struct Ldlt {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<double> mass, Out<double> negative);
 };
 
-/// Below a factored diagonal tile: W = A L^-T, A = W D^-1.
+/// Solves below a factored diagonal tile: W = A L^-T, A = W D^-1.
 template <class T>
 struct LdltPanel {
   static constexpr auto name = "ldlt_panel";

@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Where each column of tiles side by side begins.
+/// Appends the address of each column of tiles side by side.
 template <class T>
 void append_columns(std::span<const In<T>> tiles, std::vector<const T*>& columns) {
   for (const In<T>& tile : tiles)
@@ -58,7 +58,7 @@ void MergeProduct<T>::cpu(const Args& args, In<T> a, In<T> b, Out<T> c) {
 }
 
 template <class T>
-void TakeRow<T>::cpu(const Args& args, Out<T> row, std::span<const In<T>> sources) {
+void CopyRow<T>::cpu(const Args& args, Out<T> row, std::span<const In<T>> sources) {
   index_t j = 0;
   for (const In<T>& tile : sources)
     for (index_t k = 0; k < tile.cols; ++k) row(j++, 0) = tile(args.row, k);
@@ -83,7 +83,7 @@ void PlaceColumns<T, X>::cpu(const Args& args, In<index_t> map, X<T> x, std::spa
 #define TESELA_INSTANTIATE(T)             \
   template struct MergeColumns<T>;        \
   template struct MergeProduct<T>;        \
-  template struct TakeRow<T>;             \
+  template struct CopyRow<T>;             \
   template struct PlaceColumns<T, InOut>; \
   template struct PlaceColumns<T, Out>;
 TESELA_INSTANTIATE(float)

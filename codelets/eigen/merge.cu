@@ -1,4 +1,4 @@
-#include <tesela/codelets/eigen/internal/some_tiles.cuh>
+#include <tesela/codelets/eigen/internal/tile_parameters.cuh>
 #include <tesela/codelets/eigen/merge.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Columns [left | right], `split` of them on the left.
+/// Columns [left | right], `split` columns on the left.
 template <class T>
 struct TwoBlocks {
   T *left, *right;
@@ -15,9 +15,9 @@ struct TwoBlocks {
   __device__ T* column(index_t j) const { return j < split ? left + j * ld_left : right + (j - split) * ld_right; }
 };
 
-/// Columns of `to`, by their `map`, from tiles side by side: rows `begin` … `end` - 1 of a column come from those of
-/// the source's rows from `from` on. All else of `rows` rows becomes zero where `zeros` says so, columns without a
-/// source too.
+/// Copies columns of `to`, by their `map`, from tiles side by side: rows `begin` … `end` - 1 of a column from the
+/// source's rows from `from` on. If `zeros`, all other elements of the `rows` rows become zero, including columns
+/// without a source.
 template <class T>
 struct Placement {
   TwoBlocks<T> to;
@@ -27,7 +27,7 @@ struct Placement {
 };
 
 template <class T>
-__global__ void place_kernel(Placement<T> p, const __grid_constant__ SomeTiles<T> tiles) {
+__global__ void place_kernel(Placement<T> p, const __grid_constant__ TileParameters<T> tiles) {
   for (index_t j = blockIdx.y; j < p.columns; j += gridDim.y) {
     const index_t source = p.map[j];
     const bool clear = tiles.the_first && p.zeros;
@@ -53,23 +53,24 @@ void place(CUstream_st* stream, const Placement<T>& p, std::span<const In<T>> li
   if (p.columns == 0 || p.rows == 0) return;
   const dim3 blocks(static_cast<unsigned>(std::min<index_t>(ceil_div(p.rows, 4 * threads), 1024)),
                     static_cast<unsigned>(std::min<index_t>(p.columns, 65535)));
-  by_some_tiles(
+  launch_by_tile_groups(
       list, [](const In<T>& tile) { return tile.cols; },
-      [&](const SomeTiles<T>& some) { place_kernel<<<blocks, threads, 0, stream>>>(p, some); });
+      [&](const TileParameters<T>& some) { place_kernel<<<blocks, threads, 0, stream>>>(p, some); });
 }
 
-/// A thread a row; rotations that hand on a column are a chain, and each chain has a row of blocks of its own.
+/// Rotates with one thread per row. Consecutive rotations with a common column form a chain, and each chain has its own
+/// row of blocks.
 template <class T>
 __global__ void rotate_kernel(TwoBlocks<T> to, index_t rows, const index_t* pairs, index_t rotations, const T* cosines,
                               const T* sines) {
   constexpr int ahead = 8;  // columns that are read before they are written
   const index_t i = blockIdx.x * index_t{threads} + threadIdx.x;
   if (i >= rows) return;
-  const auto goes_on = [&](index_t r) { return r > 0 && r < rotations && pairs[2 * r] == pairs[2 * r - 1]; };
+  const auto continues_chain = [&](index_t r) { return r > 0 && r < rotations && pairs[2 * r] == pairs[2 * r - 1]; };
   for (index_t first = blockIdx.y; first < rotations; first += gridDim.y) {
-    if (goes_on(first)) continue;
+    if (continues_chain(first)) continue;
     index_t end = first + 1;
-    while (goes_on(end)) ++end;
+    while (continues_chain(end)) ++end;
     T x = to.column(pairs[2 * first])[i];
     for (index_t begin = first; begin < end; begin += ahead) {
       T y[ahead];
@@ -93,7 +94,7 @@ template <class T>
 struct RowOfTiles {
   T* to;
   index_t row;
-  __device__ void operator()(const typename SomeTiles<T>::Part& part, index_t j) const {
+  __device__ void operator()(const typename TileParameters<T>::Part& part, index_t j) const {
     to[part.first + j] = part.data[row + j * part.ld];
   }
 };
@@ -136,7 +137,7 @@ void MergeProduct<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T
 }
 
 template <class T>
-void TakeRow<T>::cuda(CudaContext& context, const Args& args, Out<T> row, std::span<const In<T>> sources) {
+void CopyRow<T>::cuda(CudaContext& context, const Args& args, Out<T> row, std::span<const In<T>> sources) {
   each_of(
       context.stream(), sources, [](const In<T>& tile) { return tile.cols; }, RowOfTiles<T>{row.data, args.row});
 }
@@ -154,7 +155,7 @@ void PlaceColumns<T, X>::cuda(CudaContext& context, const Args& args, In<index_t
 #define TESELA_INSTANTIATE(T)                                                   \
   template decltype(MergeColumns<T>::cuda) MergeColumns<T>::cuda;               \
   template decltype(MergeProduct<T>::cuda) MergeProduct<T>::cuda;               \
-  template decltype(TakeRow<T>::cuda) TakeRow<T>::cuda;                         \
+  template decltype(CopyRow<T>::cuda) CopyRow<T>::cuda;                         \
   template decltype(PlaceColumns<T, InOut>::cuda) PlaceColumns<T, InOut>::cuda; \
   template decltype(PlaceColumns<T, Out>::cuda) PlaceColumns<T, Out>::cuda;
 TESELA_INSTANTIATE(float)

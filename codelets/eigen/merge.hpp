@@ -5,13 +5,16 @@
 namespace tesela::kernels {
 
 // Columns of eigenvectors in divide and conquer. A block of their rows is a list of tiles side by side, counted as one
-// row of columns; several such blocks, one below the other, stand in a list one after the other, in as many tiles each.
+// row of columns. Several such blocks, one below the other, follow each other in a list, with the same number of tiles
+// each.
 
-/// Columns of some blocks of rows, chosen, brought together and rotated: column j of [kept | deflated] is column
-/// plan(j) of the sources, or zero where that is -1. Then for r = 0, 1, … columns x and y of [kept | deflated], numbers
-/// plan(kept + deflated + 2 r) and the one behind it, become c x + s y and c y - s x with c, s in row r of `rotations`.
-/// A column in several rotations is y in one and x in the next. (LAPACK laed2.) A tile with one column more than args
-/// says has none.
+/// Selects, gathers and rotates columns of some blocks of rows (LAPACK laed2).
+///
+/// kept, deflated column j of [kept | deflated] becomes column plan(j) of the sources, or zero if that is -1. A tile
+///                with one column more than args specifies counts as empty.
+/// rotations      row r has c, s. For r = 0, 1, … columns x and y of [kept | deflated], with the indices plan(kept +
+///                deflated + 2 r) and the next one, become c x + s y and c y - s x. A column in several rotations is y
+///                in one and x in the next.
 template <class T>
 struct MergeColumns {
   static constexpr auto name = "merge_columns";
@@ -26,7 +29,8 @@ struct MergeColumns {
                    Out<T> deflated, std::span<const In<T>> sources);
 };
 
-/// C = A B(first … first + inner - 1, :), A m x inner, C m x n: a block of rows of the new vectors. (LAPACK laed3.)
+/// Computes C = A B(first … first + inner - 1, :), A m x inner, C m x n: a block of rows of the new vectors (LAPACK
+/// laed3).
 template <class T>
 struct MergeProduct {
   static constexpr auto name = "merge_product";
@@ -42,10 +46,10 @@ struct MergeProduct {
   static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> c);
 };
 
-/// row (k x 1) = row args.row of tiles side by side.
+/// Sets row (k x 1) to row args.row of tiles side by side.
 template <class T>
-struct TakeRow {
-  static constexpr auto name = "take_row";
+struct CopyRow {
+  static constexpr auto name = "copy_row";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {
     index_t row = 0;
@@ -54,8 +58,8 @@ struct TakeRow {
   static void cuda(CudaContext& context, const Args& args, Out<T> row, std::span<const In<T>> sources);
 };
 
-/// Rows args.from … args.from + args.rows - 1 of tiles side by side go to rows args.to … of x: their column map(j) to
-/// its column j, for all j with map(j) >= 0. PlaceColumns<T, Out> makes all else of x zero.
+/// Copies rows args.from … args.from + args.rows - 1 of tiles side by side to rows args.to … of x: their column map(j)
+/// to column j of x, for all j with map(j) >= 0. PlaceColumns<T, Out> sets the rest of x to zero.
 template <class T, template <class> class X = InOut>
 struct PlaceColumns {
   static constexpr auto name = "place_columns";

@@ -53,7 +53,7 @@ void QlSweeps<T>::cpu(const Args&, InOut<T> t, InOut<index_t> progress, Out<T> r
         return;
       }
       if (record && (used + m - l > rotations.rows || recorded + 1 == sweeps.cols)) return;
-      index_t last = m;  // of the rows that are rotated: a sweep may end before l
+      index_t last = m;  // of the rotated rows: a sweep may end before l
       ql::sweep(d, e, l, m, [&](index_t i, T c, T s) {
         last = i;
         if (!record) return;

@@ -4,14 +4,18 @@
 
 namespace tesela::kernels {
 
-// Implicit QL steps on a symmetric tridiagonal matrix of any order, its vectors' rotations recorded and applied by
-// tasks of their own.
+// Implicit QL steps on a symmetric tridiagonal matrix of any order. The rotations are recorded, and separate tasks
+// apply them to the vectors.
 
-/// QL sweeps until all of T (n x 2: diagonal and, from row 0 on, off-diagonal, entries at most 2 in size) is diagonal,
-/// or until `rotations` (capacity x 2: c and s) cannot take another sweep; a capacity below n records none and goes on
-/// to the end. `progress` (3 x 1, at first zeros): the eigenvalue that it is at, its sweeps so far, all sweeps.
-/// `sweeps` (2 x columns): how many were recorded, and whether T is diagonal; then of each one its first and its last
-/// row. info is 1 + the eigenvalue that did not converge.
+/// Performs QL sweeps until T is diagonal or `rotations` is full. A capacity below n records no rotations, and the
+/// sweeps continue to the end.
+///
+/// T         n x 2: diagonal and, from row 0 on, off-diagonal; entries of size at most 2.
+/// progress  3 x 1, initially zeros: the present eigenvalue, its sweeps, and all sweeps up to here.
+/// rotations capacity x 2: c and s.
+/// sweeps    2 x columns: the number of recorded sweeps and whether T is diagonal; then the first and the last row of
+///           each sweep.
+/// info      1 + the eigenvalue that did not converge.
 template <class T>
 struct QlSweeps {
   static constexpr auto name = "ql_sweeps";
@@ -21,7 +25,7 @@ struct QlSweeps {
                   InOut<int> info);
 };
 
-/// The recorded rotations applied to some rows of the vectors, all columns of them.
+/// Applies the recorded rotations to all columns of some rows of the vectors.
 template <class T>
 struct QlRotate {
   static constexpr auto name = "ql_rotate";

@@ -9,7 +9,7 @@ namespace tesela::kernels {
 namespace secular {
 namespace {
 
-/// Column `column` of tiles one below the other.
+/// Returns column `column` of tiles one below the other.
 template <class T>
 std::vector<T> stacked(std::span<const In<T>> tiles, index_t column) {
   std::vector<T> all;

@@ -1,5 +1,5 @@
 #include <tesela/codelets/eigen/internal/secular_root_inl.hpp>
-#include <tesela/codelets/eigen/internal/some_tiles.cuh>
+#include <tesela/codelets/eigen/internal/tile_parameters.cuh>
 #include <tesela/codelets/eigen/secular.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned all_lanes = 0xffffffff;
 constexpr int warps = 4;
 
-/// The sum over a warp; every lane gets the same bits.
+/// Returns the sum over a warp; every lane gets the same bits.
 template <class T>
 TESELA_BOTH T over_warp([[maybe_unused]] T value) {
 #ifdef __CUDA_ARCH__
@@ -19,7 +19,7 @@ TESELA_BOTH T over_warp([[maybe_unused]] T value) {
   return value;
 }
 
-/// Poles as RootSearch wants them: their terms are shared by a warp.
+/// Poles for RootSearch; a warp shares their terms.
 template <class T>
 struct WarpPoles {
   index_t k, lane;
@@ -47,7 +47,7 @@ struct WarpPoles {
 
 __device__ inline index_t warp_number() { return index_t{blockIdx.x} * warps + threadIdx.x / 32; }
 
-/// A warp a root.
+/// Computes one root per warp.
 template <class T>
 __global__ void roots_kernel(WarpPoles<T> poles, T rho, index_t first, Block<T> roots) {
   const index_t j = warp_number();
@@ -60,7 +60,7 @@ __global__ void roots_kernel(WarpPoles<T> poles, T rho, index_t first, Block<T> 
   entry(roots, j, 2) = static_cast<T>(root.iterations);
 }
 
-/// A warp a weight: the products of fractions that secular.cpp says, each lane's and in the end all lanes'.
+/// Computes one weight per warp: the products of fractions of secular.cpp, first each lane's, in the end all lanes'.
 template <class T>
 __global__ void weights_kernel(index_t k, const T* d, const T* z, const T* pole, const T* distance, index_t first,
                                Block<T> weights) {
@@ -78,8 +78,8 @@ __global__ void weights_kernel(index_t k, const T* d, const T* z, const T* pole,
   if (threadIdx.x % 32 == 0) entry(weights, w, 0) = copysign(sqrt(product), z[i]);
 }
 
-/// What both kinds of vectors come from: row r of vector j is weights(i) / (d(i) - root j) with i = order(r), not yet
-/// of length one. A block has some columns at a time, for which a row's numbers are read once.
+/// Input of both kinds of vectors: row r of vector j is weights(i) / (d(i) - root j) with i = order(r), not yet
+/// normalized. A block handles a few columns at a time and reads a row's numbers once for them.
 template <class T>
 struct Columns {
   static constexpr int together = 4;
@@ -99,7 +99,7 @@ struct Columns {
     }
     return c;
   }
-  /// f(r, u, component) for this thread's rows and all chosen columns.
+  /// Calls f(r, u, component) for this thread's rows and all selected columns.
   template <class F>
   __device__ void each(const Chosen& c, const F& f) const {
     for (index_t r = threadIdx.x; r < k; r += internal::each_threads) {

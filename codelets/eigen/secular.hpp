@@ -4,14 +4,15 @@
 
 namespace tesela::kernels {
 
-// The eigenproblem of D + rho z z^T, D diagonal: d(0) < d(1) < …, rho > 0, no z(i) zero, ||z|| = 1 or a little less. A
-// tile of `poles` is k x 2: d and z. Root j lies between d(j) and d(j + 1), the last one behind d(k - 1). `roots` has a
-// row for each: the nearest pole, the root's distance from it, and the iterations it took. Differences of poles and
-// roots come from these two numbers, each right to a few eps of itself: all that follows stands on that. `work` is a
-// GPU's, for tiles that stand one below the other: k x 2 at least.
+// Eigenproblem of D + rho z z^T with a diagonal D: d(0) < d(1) < …, rho > 0, no z(i) zero, ||z|| = 1 or slightly less.
+//
+// A tile of `poles` is k x 2: d and z. Root j lies between d(j) and d(j + 1), the last one above d(k - 1). `roots` has
+// one row per root: the nearest pole, the root's distance from it, and the number of iterations. Differences of poles
+// and roots are computed from the first two, each with a relative error of a few eps; all later steps depend on this
+// accuracy. `work` serves GPUs, for tiles one below the other: at least k x 2.
 
-/// Roots args.first … of f(x) = 1 / rho + sum z(i)^2 / (d(i) - x), as many as `roots` (x 3) has rows: each by rational
-/// interpolation with two poles (R.-C. Li, LAPACK Working Note 89), kept between its ends by halving.
+/// Computes roots args.first … of f(x) = 1 / rho + sum z(i)^2 / (d(i) - x), one per row of `roots` (x 3), by rational
+/// interpolation with two poles (R.-C. Li, LAPACK Working Note 89), safeguarded by bisection.
 template <class T>
 struct SecularRoots {
   static constexpr auto name = "secular_roots";
@@ -27,8 +28,8 @@ struct SecularRoots {
   static void cuda(CudaContext& context, const Args& args, In<T> poles, Out<T> roots);
 };
 
-/// weights(i) (x 1), i from args.first on: that z(i), but for one factor for all, for which the computed roots are the
-/// exact ones (M. Gu, S. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995). `roots` are all of them, tile by tile.
+/// Computes weights(i) (x 1), from i = args.first on: the z(i), up to a common factor, for which the computed roots are
+/// exact (M. Gu, S. Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995). `roots` are all roots, tile by tile.
 template <class T>
 struct SecularWeights {
   static constexpr auto name = "secular_weights";
@@ -44,8 +45,10 @@ struct SecularWeights {
                    std::span<const In<T>> roots);
 };
 
-/// The unit eigenvectors of args.count roots of this tile from args.first on, a column of `vectors` (k rows, as many
-/// columns at least) each: weight / (pole - root). Row r is that of pole order(r). `weights` are all, tile by tile.
+/// Computes the unit eigenvectors weight / (pole - root) of args.count roots of this tile from args.first on.
+///
+/// vectors  k rows, one column per root: at least args.count. Row r belongs to pole order(r).
+/// weights  all weights, tile by tile.
 template <class T>
 struct SecularVectors {
   static constexpr auto name = "secular_vectors";
@@ -63,10 +66,11 @@ struct SecularVectors {
                    Scratch<T> work, std::span<const In<T>> weights);
 };
 
-/// The same vectors for all roots of this tile, of which nothing is kept but two products: new_upper(j) = upper times
-/// the first of column j's components, as many as `upper` (1 x u) has, and new_lower(j) = lower (1 x l) times its last
-/// ones. u and l are args.upper and args.lower, since no tile
-/// is empty.
+/// Computes two products with the same vectors for all roots of this tile, without storing the vectors.
+///
+/// upper    1 x u; new_upper(j) becomes its product with the first u components of vector j.
+/// lower    1 x l; new_lower(j) becomes its product with the last l components. u and l are args.upper and args.lower,
+///          since no tile is empty.
 template <class T>
 struct SecularRows {
   static constexpr auto name = "secular_rows";

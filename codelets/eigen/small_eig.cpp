@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::eigen::HWY_NAMESPACE {
 namespace {
 
-/// A few matrices that take all steps together.
+/// A few matrices that go through all steps together.
 template <class T>
 struct Group {
   static constexpr int matrices = LaneSweeps<T>::matrices;
@@ -23,7 +23,7 @@ struct Group {
   bool vectors;
   SmallTridiagonal<T> tridiagonal;
   LaneSweeps<T> sweeps;
-  CacheLines<T> x;  // Q, then the vectors, of one matrix after another
+  CacheLines<T> x;  // Q, then the vectors, of one matrix after the other
   std::vector<int> order;
   int exponent[matrices] = {};
 
@@ -38,7 +38,8 @@ struct Group {
   T* basis(int lane) { return vectors ? x.data() + lane * n * tridiagonal.step() : nullptr; }
 };
 
-/// The first element, column by column, of the lower triangle that is not finite, as info has it; 0 without one.
+/// Returns the first element, column by column, of the lower triangle that is not finite, in the form of info; 0 if all
+/// are finite.
 template <class T>
 int not_finite(index_t n, const T* a, index_t ld) {
   for (index_t j = 0; j < n; ++j)
@@ -47,11 +48,11 @@ int not_finite(index_t n, const T* a, index_t ld) {
   return 0;
 }
 
-/// Takes a matrix, scaled and with both triangles, into the group's workspace. False where it is not finite.
+/// Copies a matrix, scaled and with both triangles, into the group's workspace. Returns false if it is not finite.
 template <class T>
 HWY_INLINE bool take(Group<T>& group, int lane, const T* a, index_t ld) {
   const index_t n = group.n;
-  T largest = 0, poison = 0;  // a NaN in `largest` would be lost
+  T largest = 0, poison = 0;  // `largest` would lose a NaN
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j; i < n; ++i) {
       const T size = std::abs(a[i + j * ld]);
@@ -61,7 +62,7 @@ HWY_INLINE bool take(Group<T>& group, int lane, const T* a, index_t ld) {
   if (!(poison == 0)) return false;
   const int exponent = largest > 0 ? std::ilogb(largest) : 0, half = -exponent / 2;
   group.exponent[lane] = exponent;
-  const T first = std::ldexp(T(1), half), second = std::ldexp(T(1), -exponent - half);  // together beyond T, maybe
+  const T first = std::ldexp(T(1), half), second = std::ldexp(T(1), -exponent - half);  // 2^-exponent may exceed T
   for (index_t j = 0; j < n; ++j) {
     T* const column = group.tridiagonal.column(j);
     for (index_t i = j; i < n; ++i) column[i] = a[i + j * ld] * first * second;
@@ -71,7 +72,7 @@ HWY_INLINE bool take(Group<T>& group, int lane, const T* a, index_t ld) {
   return true;
 }
 
-/// The recorded rotations applied to a few rows of the vectors, which stay in registers from column to column.
+/// Applies the recorded rotations to a few rows of the vectors, which stay in registers from column to column.
 template <int C, class T>
 HWY_INLINE void rotate_rows(Group<T>& group, int lane, T* x) {
   constexpr index_t w = lanes<T>;
@@ -103,7 +104,7 @@ HWY_INLINE void rotate(Group<T>& group, int lane) {
   for (; i < rows; i += w) rotate_rows<1>(group, lane, x + i);
 }
 
-/// Values ascending, and the vectors to where the matrix stood.
+/// Sorts the values in ascending order and writes the vectors over the matrix.
 template <class T>
 HWY_INLINE void give(Group<T>& group, int lane, T* a, index_t ld, T* values) {
   const index_t n = group.n;
@@ -130,7 +131,7 @@ struct Batch {
   Block<int> info;
 };
 
-/// Matrices k … k + count - 1 of the batch.
+/// Solves matrices k … k + count - 1 of the batch.
 template <class T>
 HWY_INLINE void solve(Group<T>& group, const Batch<T>& batch, index_t first, int count) {
   const index_t n = group.n;

@@ -13,7 +13,7 @@ struct Batch {
   Block<int> info;
 };
 
-/// order[k] = the place of the k-th smallest diagonal element.
+/// Sets order[k] to the position of the k-th smallest diagonal element.
 template <class Team>
 __device__ void sort(const Team& team, const typename Team::Number* d, int* order) {
   for (int r = 0; r < Team::rows; ++r) {
@@ -25,9 +25,9 @@ __device__ void sort(const Team& team, const typename Team::Number* d, int* orde
   }
 }
 
-/// The vectors to where the matrix stood: their largest components become positive, of equal ones the first.
+/// Writes the vectors over the matrix. Their largest components become positive, the first of equals.
 template <class Team, class T>
-__device__ void give_vectors(const Team& team, const int* order, T* sign, T* a, index_t lda, bool wanted) {
+__device__ void store_vectors(const Team& team, const int* order, T* sign, T* a, index_t lda, bool wanted) {
   for (int r = 0; r < Team::rows; ++r) {
     const int j = team.row(r);
     if (j >= team.n) continue;
@@ -46,7 +46,7 @@ __device__ void give_vectors(const Team& team, const int* order, T* sign, T* a, 
   }
 }
 
-/// A team a matrix.
+/// Solves one matrix per team.
 template <class T, int lanes, int rows, int warps, bool vectors>
 __global__ void __launch_bounds__(32 * warps < 64 ? 64 : 32 * warps) solve(Batch<T> batch) {
   extern __shared__ double memory[];
@@ -72,14 +72,14 @@ __global__ void __launch_bounds__(32 * warps < 64 ? 64 : 32 * warps) solve(Batch
   for (int r = 0; present && r < rows; ++r)
     if (const int j = team.row(r); j < n)
       batch.values.data[j + k * batch.values.ld] = found ? ldexp(team.d[order[j]], exponent) : static_cast<T>(NAN);
-  if constexpr (vectors) give_vectors(team, order, team.u, a, batch.a.ld, found);
+  if constexpr (vectors) store_vectors(team, order, team.u, a, batch.a.ld, found);
   if (present && team.rank == 0) batch.info.data[k * batch.info.ld] = info;
 }
 
 template <class T, int lanes, int rows, int warps, bool vectors>
 int launch(const Batch<T>& batch, CUstream_st* stream) {
   using Threads = Team<T, lanes, rows, warps>;
-  // Of small matrices two warps a block, else a multiprocessor would run out of blocks.
+  // Two warps per block for small matrices, because a multiprocessor would run out of blocks otherwise.
   constexpr int threads = warps > 1 || lanes * rows > 16 ? 32 * warps : 64, together = threads / Threads::threads;
   const auto bytes = static_cast<int>(sizeof(T)) * together * Threads::numbers(static_cast<int>(batch.a.rows));
   const auto kernel = solve<T, lanes, rows, warps, vectors>;

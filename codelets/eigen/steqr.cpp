@@ -14,8 +14,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::ql::HWY_NAMESPACE {
 namespace {
 
-/// Makes T diagonal and applies its rotations to the vectors. Returns the row where it did not converge, or -1.
-/// e is n long, as d.
+/// Makes T diagonal and applies its rotations to the vectors. Returns the row where it did not converge, or -1. e has n
+/// elements, like d.
 template <class T>
 index_t solve(index_t n, T* d, T* e, const Block<T>& vectors, index_t& all_sweeps) {
   for (index_t l = 0; l < n; ++l)

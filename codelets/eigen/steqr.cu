@@ -14,7 +14,7 @@ struct Leaf {
   int* info;
 };
 
-/// By one warp, the vectors in shared memory.
+/// Solves in one warp, with the vectors in shared memory.
 template <class T>
 __global__ void __launch_bounds__(32) solve_leaf(Leaf<T> leaf) {
   extern __shared__ double memory[];
@@ -46,7 +46,7 @@ void Steqr<T>::cuda(CudaContext& context, const Args&, In<T> t, Out<T> values, O
                     InOut<int> info) {
   if (t.rows == 0) return;
   if (t.rows > most_gpu_steqr)
-    return static_cast<void>(context.check(cudaErrorInvalidValue, "steqr of so large a matrix"));
+    return static_cast<void>(context.check(cudaErrorInvalidValue, "steqr: the matrix is too large"));
   const auto n = static_cast<int>(t.rows);
   const std::size_t bytes =
       sizeof(T) * static_cast<std::size_t>(small_eig::Team<T, 32, most_gpu_steqr / 32, 1>::numbers(n));

@@ -4,10 +4,13 @@
 
 namespace tesela::kernels {
 
-/// All eigenpairs of a small symmetric tridiagonal matrix, its entries at most 2 in size, by implicit QL steps (LAPACK
-/// steqr): `t` (n x 2) has its diagonal and, from row 0 on, its off-diagonal; values (n x 1) come in no order, and
-/// column j of `vectors` (n x n) belongs to value j. `sweeps` is how many it took. info is 1 + the row where it did not
-/// converge.
+/// Computes all eigenpairs of a small symmetric tridiagonal matrix by implicit QL steps (LAPACK steqr).
+///
+/// t        n x 2: diagonal and, from row 0 on, off-diagonal; entries of size at most 2.
+/// values   n x 1, in no order.
+/// vectors  n x n: column j belongs to value j.
+/// sweeps   the number of sweeps.
+/// info     1 + the row where it did not converge.
 template <class T>
 struct Steqr {
   static constexpr auto name = "steqr";
@@ -21,10 +24,10 @@ struct Steqr {
   static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> values, Out<T> vectors, Out<index_t> sweeps,
                    InOut<int> info);
 };
-/// The largest order that a GPU takes.
+/// The largest order that a GPU accepts.
 inline constexpr index_t most_gpu_steqr = 64;
 
-/// The same by LAPACK's divide and conquer, for orders where it is the faster one. Cores only.
+/// Computes the same by LAPACK's divide and conquer, for orders where it is faster. Only on cores.
 template <class T>
 struct Stedc {
   static constexpr auto name = "stedc";
@@ -37,9 +40,12 @@ struct Stedc {
   static void cpu(const Args& args, In<T> t, Out<T> values, Out<T> vectors, InOut<int> info);
 };
 
-/// All eigenpairs of a whole symmetric matrix by one call of LAPACK or cuSOLVER (syevd): the lower triangle of A is
-/// read, its elements of size 1, and A becomes the vectors, a column each in the order of the ascending values (n x 1),
-/// or is lost. info is syevd's.
+/// Computes all eigenpairs of a whole symmetric matrix by one call of LAPACK or cuSOLVER (syevd).
+///
+/// A        only the lower triangle is read, with elements of size 1. A is overwritten by the vectors, one per column
+///          in the order of the values, or destroyed.
+/// values   n x 1, ascending.
+/// info     syevd's.
 template <class T>
 struct Syevd {
   static constexpr auto name = "syevd";
@@ -55,7 +61,7 @@ struct Syevd {
   static void cpu(const Args& args, InOut<T> a, Out<T> values, Scratch<T> work, InOut<int> info);
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> values, Scratch<T> work, InOut<int> info);
 };
-/// The rows of its Scratch, of one column: what cuSOLVER asks for, where the runtime has a GPU.
+/// Returns the rows of its Scratch, which has one column: cuSOLVER's requirement if the runtime has a GPU.
 template <class T>
 index_t syevd_work(bool with_gpu, index_t n, bool vectors);
 

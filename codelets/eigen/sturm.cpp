@@ -12,14 +12,14 @@ namespace {
 
 using namespace eigen::HWY_NAMESPACE;
 
-/// Vectors of points that are counted side by side, so that one's division hides behind another's.
+/// Vectors of points that are counted together, so that one's division overlaps another's.
 constexpr int groups = 4;
 template <class T>
 constexpr index_t together = groups* lanes<T>;
 
-/// Negative pivots at as many points as there are lanes. No pivot needs to be kept from zero: q = 0 makes the next one
-/// -infinity and the one behind it d - x, as the limit of small positive q does; -0 does not occur (prepare). Where T
-/// falls into blocks nothing is divided, so that 0 / 0 does not occur either, and each block is counted separately.
+/// Counts negative pivots at one point per lane. No pivot must be kept from zero: q = 0 makes the next pivot -infinity
+/// and the one after it d - x, the limit for small positive q. -0 does not occur (prepare). If T splits into blocks,
+/// nothing is divided between them, so 0 / 0 does not occur, and each block is counted separately.
 template <class T>
 HWY_INLINE void count_lanes(index_t n, const T* d, const T* squares, const T* x, index_t* counts) {
   Vec<T> at[groups], q[groups];
@@ -36,7 +36,7 @@ HWY_INLINE void count_lanes(index_t n, const T* d, const T* squares, const T* x,
       for (int g = 0; g < groups; ++g) q[g] = hn::Sub(di, at[g]);
     else
       for (int g = 0; g < groups; ++g) q[g] = hn::Sub(hn::Sub(di, at[g]), hn::Div(square, q[g]));
-    // The lanes of a mask are -1 where true.
+    // A mask's lanes are -1 if true.
     for (int g = 0; g < groups; ++g)
       negative[g] = hn::Add(negative[g], hn::BitCast(whole, hn::VecFromMask(Tag<T>(), hn::Lt(q[g], zeros<T>()))));
   }
@@ -70,7 +70,7 @@ namespace sturm {
 template <class T>
 void prepare(index_t n, const T* d, const T* e, T* diagonal, T* squares) {
   for (index_t i = 0; i < n; ++i) {
-    diagonal[i] = d[i] + T(0);  // no -0
+    diagonal[i] = d[i] + T(0);  // turns -0 into 0
     squares[i] = i == 0 ? T(0) : e[i - 1] * e[i - 1];
     if (squares[i] < std::numeric_limits<T>::min()) squares[i] = 0;
   }
@@ -95,7 +95,7 @@ void SturmCount<T>::cpu(const Args&, In<T> t, In<T> points, Out<index_t> counts)
 
 template <class T>
 void SturmBisect<T>::cpu(const Args& args, In<T> t, In<index_t> wanted, InOut<T> intervals) {
-  constexpr index_t together = 128 / sizeof(T);  // whole vectors of any vector unit
+  constexpr index_t together = 128 / sizeof(T);  // whole vectors on every vector unit
   for (index_t first = 0; first < wanted.rows; first += together) {
     const index_t some = std::min(together, wanted.rows - first);
     T* const low = &intervals(first, 0);

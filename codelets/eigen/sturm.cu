@@ -14,8 +14,8 @@ struct Matrix {
   const T *d, *squares;
 };
 
-/// Negative pivots of T - x I, by the steps of sturm.cpp. All threads of the block count, each at its own point, and
-/// read rows together.
+/// Counts negative pivots of T - x I by the steps of sturm.cpp. All threads of the block count, each at a different
+/// point, and read rows together.
 template <class T>
 __device__ index_t count_below(const Matrix<T>& t, T x) {
   __shared__ T d[rows_at_once], squares[rows_at_once];
@@ -24,7 +24,7 @@ __device__ index_t count_below(const Matrix<T>& t, T x) {
   int negative = 0;
   for (index_t first = 0; first < t.n; first += rows_at_once) {
     const int rows = static_cast<int>(t.n - first < rows_at_once ? t.n - first : rows_at_once);
-    __syncthreads();  // nobody reads what was there any more
+    __syncthreads();  // all threads have finished reading the previous rows
     for (int i = static_cast<int>(threadIdx.x); i < rows; i += threads) {
       d[i] = t.d[first + i];
       squares[i] = t.squares[first + i];
@@ -46,8 +46,8 @@ __global__ void count_kernel(Matrix<T> t, index_t points, const T* x, index_t* c
   if (k < points) counts[k] = below;
 }
 
-/// 2^levels lanes a value, or one where levels = 1: they count at all middles that so many halvings may come to, lane l
-/// at the one with number l + 1 in a heap's order, and then the halvings are done that the counts ask for.
+/// Bisects with 2^levels lanes per value, or one lane if levels = 1. They count at all middles that `levels` halvings
+/// may reach, lane l at number l + 1 in a heap's order; the counts then determine these halvings.
 template <class T>
 __global__ void bisect_kernel(Matrix<T> t, index_t count, const index_t* wanted, T* lows, T* highs, int halvings,
                               int levels) {
@@ -70,7 +70,7 @@ __global__ void bisect_kernel(Matrix<T> t, index_t count, const index_t* wanted,
   if (k < count && lane == 0) lows[k] = low, highs[k] = high;
 }
 
-/// Halvings at a time: as many as give the GPU no more threads than it works on at full speed.
+/// Returns the halvings at a time: the most for which the GPU still runs all threads at full speed.
 int levels_for(index_t count) {
   constexpr index_t enough = 1 << 16;
   int levels = 5;

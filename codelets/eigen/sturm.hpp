@@ -4,12 +4,13 @@
 
 namespace tesela::kernels {
 
-// Sturm counts of a symmetric tridiagonal matrix T, its entries at most 1 in size: as many eigenvalues lie below x as
-// pivots of T - x I = L D L^T are negative. A tile of T is n x 2: the diagonal, and in row i > 0 of column 1 the square
-// of e(i - 1) (sturm::prepare). Counts do not fall while x rises, since IEEE arithmetic keeps order (J. Demmel,
-// I. Dhillon, H. Ren, ETNA 3, 1995). All workers find the same ones: they do the same differences and divisions.
+// Sturm counts of a symmetric tridiagonal matrix T with entries of size at most 1: the number of eigenvalues below x is
+// the number of negative pivots of T - x I = L D L^T. A tile of T is n x 2: the diagonal, and in row i > 0 of column 1
+// the square of e(i - 1) (sturm::prepare). Counts do not decrease as x grows, since IEEE arithmetic is monotonic (J.
+// Demmel, I. Dhillon, H. Ren, ETNA 3, 1995). All workers get the same counts, because they compute the same differences
+// and quotients.
 
-/// counts(k) = eigenvalues below points(k), both k x 1.
+/// Sets counts(k) to the number of eigenvalues below points(k), both k x 1.
 template <class T>
 struct SturmCount {
   static constexpr auto name = "sturm_count";
@@ -22,8 +23,8 @@ struct SturmCount {
   static void cuda(CudaContext& context, const Args& args, In<T> t, In<T> points, Out<index_t> counts);
 };
 
-/// Row k of `intervals` (k x 2) holds the ends of an interval with eigenvalue number wanted(k), counted from 0: it is
-/// halved `halvings` times, its middle rounded to a number each time.
+/// Bisects intervals. Row k of `intervals` (k x 2) holds the ends of an interval with eigenvalue number wanted(k),
+/// counted from 0. It is halved `halvings` times, with its middle rounded to a number each time.
 template <class T>
 struct SturmBisect {
   static constexpr auto name = "sturm_bisect";
@@ -41,11 +42,11 @@ struct SturmBisect {
 
 namespace sturm {
 
-/// A tile of T from its diagonal d (n) and off-diagonal e (n - 1).
+/// Fills a tile of T from its diagonal d (n) and off-diagonal e (n - 1).
 template <class T>
 void prepare(index_t n, const T* d, const T* e, T* diagonal, T* squares);
 
-/// counts[k] = eigenvalues below x[k], k = 0 … points - 1.
+/// Sets counts[k] to the number of eigenvalues below x[k], k = 0 … points - 1.
 template <class T>
 void count(index_t n, const T* diagonal, const T* squares, index_t points, const T* x, index_t* counts);
 

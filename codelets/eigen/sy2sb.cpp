@@ -82,7 +82,7 @@ void Sy2sbJoin<T>::cpu(const Args& args, In<T> t, In<T> p, InOut<T> v, InOut<T> 
 
 namespace {
 
-/// What stands above the diagonal becomes what stands below.
+/// Copies the lower triangle to the upper one.
 template <class T>
 void mirror(index_t n, T* a, index_t ld) {
   for (index_t j = 0; j < n; ++j)
@@ -108,7 +108,7 @@ void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a) {
 template <class T>
 void JoinReflectors<T>::cpu(const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels) {
   const index_t k = args.columns;
-  // T12 = -T1 (V1^T V2) T2, a panel at a time.
+  // T12 = -T1 (V1^T V2) T2, one panel at a time.
   for (index_t at = 0, i = 0; at < k; at += args.half_width, ++i) {
     const index_t width = std::min(args.half_width, k - at);
     const In<T>& panel = panels[panels.size() > 1 ? static_cast<std::size_t>(i) : 0];

@@ -11,7 +11,7 @@ namespace {
 
 using internal::each;
 
-/// cuBLAS, with failures reported.
+/// Calls cuBLAS and reports failures.
 template <class T>
 struct Products {
   CudaContext& context;
@@ -27,7 +27,7 @@ struct Products {
 };
 
 template <class T>
-struct TakePanel {
+struct CopyPanelAndT {
   const T* a;
   index_t lda;
   T* p;
@@ -35,7 +35,7 @@ struct TakePanel {
   __device__ void operator()(index_t i, index_t j) const { p[i + j * ldp] = i >= j ? a[i + j * lda] : T(0); }
 };
 
-/// Zeros and ones of V where R was.
+/// Writes zeros and ones of V over R.
 template <class T>
 struct UnitLower {
   T* v;
@@ -68,7 +68,8 @@ struct CopyTriangle {
 
 constexpr int larft_square = 64;
 
-/// Squares on the diagonal of T, where V^T V stands, from the reflectors' factors (LAPACK larft): a row by a thread.
+/// Computes the diagonal squares of T, which hold V^T V, from the reflectors' factors (LAPACK larft), one row per
+/// thread.
 template <class T>
 __global__ void larft_squares_kernel(index_t columns, const T* tau, index_t tau_ld, T* t, index_t ld) {
   constexpr int most = larft_square;
@@ -106,7 +107,7 @@ void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> 
                          Out<T> t, Scratch<T> work) {
   const BandPanel& panel = args.panel;
   const index_t n = a.rows, m = n - panel.column, k = panel.at - panel.waiting, from = panel.column - panel.top;
-  each(context, m, panel.width, TakePanel<T>{&a(panel.column, args.column), a.ld, &p(panel.column, 0), p.ld});
+  each(context, m, panel.width, CopyPanelAndT<T>{&a(panel.column, args.column), a.ld, &p(panel.column, 0), p.ld});
   if (k > 0)
     for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
       Products<T>{context}.gemm(Op::none, Op::transpose, m, panel.width, k, -1, &left(from, panel.waiting), left.ld,
@@ -119,7 +120,8 @@ void Sy2sbPanel<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> 
 
 template <class T>
 void Sy2sbSymm<T>::cuda(CudaContext& context, const Args& args, In<T> p, Out<T> w, std::span<const In<T>> a) {
-  if (!args.mirrored) return static_cast<void>(context.check(cudaErrorInvalidValue, "sy2sb_symm of a lower triangle"));
+  if (!args.mirrored)
+    return static_cast<void>(context.check(cudaErrorInvalidValue, "sy2sb_symm: needs both triangles"));
   const BandPanel& panel = args.panel;
   const Products<T> products{context};
   const index_t n = w.rows, k = panel.vectors;
@@ -194,7 +196,7 @@ template <class T>
 void JoinReflectors<T>::cuda(CudaContext& context, const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels) {
   const Products<T> products{context};
   const index_t k = args.columns, b = args.half_width, ld = t.ld;
-  // S = V^T V, then T12 = -T1 S12 T2 for neighbours that double in size; T2^T S12^T stands below the diagonal for a
+  // S = V^T V, then T12 = -T1 S12 T2 for neighbours of doubling size; T2^T S12^T is kept below the diagonal for a
   // while.
   products.gemm(Op::transpose, Op::none, k, k, v.rows, 1, v.data, v.ld, v.data, v.ld, 0, t.data, ld);
   const bool single = b == 1 && k > 1 && panels.size() == 1;

@@ -4,29 +4,32 @@
 
 namespace tesela::kernels {
 
-// Reduction of a symmetric matrix to a band of half-width b, A = Q B Q^T, panel by panel. The panel of columns c to
-// c + b - 1 begins in row r = c + b: A(r:, c:c+b) = (I - V T V^T) R. What its Q does to the trailing matrix is
+// Reduction of a symmetric matrix to a band of half-width b, A = Q B Q^T, panel by panel. The panel of columns c to c +
+// b - 1 begins in row r = c + b: A(r:, c:c+b) = (I - V T V^T) R. Its Q changes the trailing matrix to
 //
 //   A - V Z^T - Z V^T,   Z = W - 1/2 V T^T V^T W,   W = A V T.
 //
-// V and Z of several panels are gathered side by side (a block) before A takes them. A is in column tiles (n x w), of
-// which the lower triangle is read and written, on GPUs also what mirrors it in diagonal blocks. Tiles of V and Z hold
-// the rows from `top` on, and more below; A's, P's and W's all rows.
+// V and Z of several panels are collected side by side (a block) before A is updated. A is in column tiles (n x w); its
+// lower triangle is read and written, on GPUs also the mirrored part of diagonal blocks. Tiles of V and Z hold the rows
+// from `top` on, and more below; tiles of A, P and W hold all rows.
 
-/// Where a panel stands, and what A still lacks: the block's columns from `waiting` to `at`.
+/// Position of a panel, and the pending update of A: the block's columns from `waiting` to `at`.
 struct BandPanel {
   index_t column = 0;   ///< c, the panel's first column and row in A
-  index_t row = 0;      ///< r, where its reflectors begin
+  index_t row = 0;      ///< r, first row of its reflectors
   index_t width = 0;    ///< its columns
   index_t vectors = 0;  ///< its reflectors
   index_t top = 0;      ///< first row of the block's tiles
   index_t at = 0;       ///< its first column in the block
-  index_t waiting = 0;  ///< the block's first column that A has not taken yet
+  index_t waiting = 0;  ///< the block's first column that is not applied to A yet
 };
 
-/// The panel's columns of A - V Z^T - Z V^T, from their diagonal block on, are factored: the diagonal block and R go to
-/// the band (element (i, j) in row i - j of column j), V with its zeros and ones to P(r:, :), T to a tile of its own.
-/// Scratch: qr_work().
+/// Factors the panel's columns of A - V Z^T - Z V^T from their diagonal block on.
+///
+/// P        V with its zeros and ones is written to P(r:, :).
+/// band     the diagonal block and R; element (i, j) in row i - j of column j.
+/// T        its own tile.
+/// Scratch  qr_work().
 template <class T>
 struct Sy2sbPanel {
   static constexpr auto name = "sy2sb_panel";
@@ -34,9 +37,9 @@ struct Sy2sbPanel {
   struct Args {
     BandPanel panel;
     index_t half_width = 0;
-    index_t column = 0, band_column = 0;  ///< of the panel in the tile of A, and in the band's
+    index_t column = 0, band_column = 0;  ///< of the panel in the tile of A, and in the band's tile
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.at - panel.waiting); }
-    /// Of P, in which the reflectors are found.
+    /// Returns the arguments for P, which holds the reflectors.
     typename Geqrt<T>::Args qr(index_t n) const { return {panel.row, 0, panel.width, half_width, n - panel.row}; }
   };
   static double flops(const Args& args, Shape a, Shape, Shape, Shape, Shape, Shape, Shape) {
@@ -48,8 +51,8 @@ struct Sy2sbPanel {
                    Scratch<T> work);
 };
 
-/// W(r:, 0:k) = A' V, the panel's k columns of V in P(r:, :): A' is what the tiles of the list hold of A, each with
-/// what mirrors it above the diagonal. Tile i of the list is the column tile first + i stride.
+/// Computes W(r:, 0:k) = A' V, with the panel's k columns of V in P(r:, :). A' is the part of A in the tiles of the
+/// list, each with its mirror image above the diagonal. Tile i of the list is the column tile first + i stride.
 template <class T>
 struct Sy2sbSymm {
   static constexpr auto name = "sy2sb_symm";
@@ -57,8 +60,8 @@ struct Sy2sbSymm {
   struct Args {
     BandPanel panel;
     index_t first = 0, stride = 1;
-    index_t tile_width = 0;  ///< of the tiles but the last
-    bool mirrored = false;   ///< what stands above the diagonal in a tile's diagonal block is right, too; GPUs need it
+    index_t tile_width = 0;  ///< of all tiles except the last
+    bool mirrored = false;   ///< the part above the diagonal in a tile's diagonal block is valid; GPUs need it
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(panel.row / 256); }
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
@@ -76,7 +79,7 @@ struct Sy2sbSymm {
   static void cuda(CudaContext& context, const Args& args, In<T> p, Out<T> w, std::span<const In<T>> a);
 };
 
-/// The panel's columns of V, from P, and of Z, from the sum of the W of the list and the panel's T. Scratch: b x
+/// Computes the panel's columns of V, from P, and of Z, from the sum of the list's W and the panel's T. Scratch: b x
 /// (columns of the block).
 template <class T>
 struct Sy2sbJoin {
@@ -97,18 +100,18 @@ struct Sy2sbJoin {
                    std::span<const In<T>> w);
 };
 
-/// One column tile of A -= V Z^T + Z V^T, lower triangle, from column `first` of the matrix on (BLAS syr2k): the
-/// columns `begin` … `end` - 1 of the block.
+/// Updates one column tile of A -= V Z^T + Z V^T, lower triangle, from column `first` of the matrix on (BLAS syr2k),
+/// with the columns `begin` … `end` - 1 of the block.
 template <class T>
 struct Sy2sbUpdate {
   static constexpr auto name = "sy2sb_update";
   static constexpr std::uint32_t color = 0x55a868;
   struct Args {
     index_t tile_column = 0;  ///< the tile's first column in the matrix
-    index_t first = 0;        ///< first column that changes, not left of it
+    index_t first = 0;        ///< first column that changes, at or right of tile_column
     index_t top = 0;
     index_t begin = 0, end = 0;
-    bool mirrored = false;  ///< writes what mirrors the tile's diagonal block above its diagonal, too
+    bool mirrored = false;  ///< also writes the mirror image above the diagonal of the tile's diagonal block
     std::uint64_t cost_key() const {
       return static_cast<std::uint64_t>(first / 256) | static_cast<std::uint64_t>(end - begin) << 32;
     }
@@ -122,14 +125,16 @@ struct Sy2sbUpdate {
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a);
 };
 
-/// T of all of a block's columns from V and from the panels' (the list in order, or side by side in its only tile),
-/// each of b columns but the last: I - V T V^T is the product of theirs (LAPACK larft by blocks).
+/// Computes the T of all of a block's columns from V and from the panels' T (LAPACK larft by blocks).
+///
+/// panels   the list in order, or side by side in its only tile, each of b columns except the last. I - V T V^T is the
+///          product of the panels' reflectors.
 template <class T>
 struct JoinReflectors {
   static constexpr auto name = "join_reflectors";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    index_t columns = 0;  ///< of V that hold vectors
+    index_t columns = 0;  ///< columns of V with vectors
     index_t half_width = 0;
   };
   static double flops(const Args& args, std::span<const Shape> shapes) {
@@ -140,7 +145,7 @@ struct JoinReflectors {
   static void cuda(CudaContext& context, const Args& args, In<T> v, Out<T> t, std::span<const In<T>> panels);
 };
 
-/// LAPACK larfb: C(top:, :) = (I - V op(T) V^T) C(top:, :), V with its zeros and ones written out, k columns of it.
+/// Computes C(top:, :) = (I - V op(T) V^T) C(top:, :) (LAPACK larfb) with k columns of V, including its zeros and ones.
 /// Scratch: k x (columns of C), on a GPU twice as many columns.
 template <class T>
 struct Larfb {

@@ -32,7 +32,7 @@ int syevd(cusolverDnContext* handle, bool vectors, int n, float* a, int ld, floa
 
 template <class T>
 index_t syevd_work(bool with_gpu, index_t n, bool vectors) {
-  static std::mutex asking;  // threads that are no workers share a handle
+  static std::mutex asking;  // threads that are not workers share a handle
   const std::lock_guard lock(asking);
   const CudaContext context("syevd");
   int lwork = 0;

@@ -9,8 +9,7 @@ namespace {
 
 using internal::each;
 
-/// `found` as integers, of which atomic operations keep the largest or the least: what is not negative orders as a
-/// double does as its bits do.
+/// `found` as integers, for atomic maxima and minima: nonnegative doubles have the same order as their bits.
 struct Found {
   unsigned long long largest, strange, unused, half_width;
 };
@@ -18,7 +17,7 @@ constexpr unsigned long long nothing = ~0ull;
 
 __global__ void begin_scan(Found* found) { *found = {0, nothing, 0, 0}; }
 
-/// A block a column, whose diagonal element is in row `below` + its number.
+/// Scans one column per block; the diagonal element is in row `below` + the column's number.
 template <class T>
 __global__ void scan_column(index_t below, index_t rows, const T* a, index_t ld, Found* found) {
   const index_t j = blockIdx.x, diagonal = below + j;
@@ -45,7 +44,7 @@ __global__ void end_scan(index_t first_row, index_t first_column, index_t rows, 
   numbers[3] = static_cast<double>(all.half_width);
 }
 
-/// A block of 256 threads a column.
+/// Scans one column per block of 256 threads.
 template <class T>
 __global__ void turn_column(index_t rows, T* x, index_t ld) {
   x += blockIdx.x * ld;

@@ -4,9 +4,8 @@
 
 namespace tesela::kernels {
 
-/// What a tile of a symmetric matrix holds at and below the matrix's diagonal: found = (largest magnitude; row and
-/// column in the matrix of an element that is NaN or infinite, or -1; how far from the diagonal an element is that is
-/// not zero).
+/// Scans a tile of a symmetric matrix at and below the matrix's diagonal. found = (largest magnitude; row and column in
+/// the matrix of an element that is NaN or infinite, or -1; largest distance from the diagonal of a nonzero element).
 template <class T>
 struct SymmetricScan {
   static constexpr auto name = "symmetric_scan";
@@ -18,22 +17,21 @@ struct SymmetricScan {
   static void cuda(CudaContext& context, const Args& args, In<T> a, Out<double> found);
 };
 
-/// The columns `a_column` … of a tile of A, `count` of them, as those of a band from `band_column` on: element (i, j),
-/// i
-/// >= j, in row i - j. Further down than the half-width there is nothing.
+/// Copies `count` columns `a_column` … of a tile of A to columns of a band from `band_column` on: element (i, j), i >=
+/// j, in row i - j. Elements beyond the half-width are zero.
 template <class T>
 struct CopyBand {
   static constexpr auto name = "copy_band";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {
-    index_t column = 0;  ///< the first one's number in the matrix
+    index_t column = 0;  ///< index of the first column in the matrix
     index_t a_column = 0, band_column = 0, count = 0, half_width = 0;
   };
   static void cpu(const Args& args, In<T> a, InOut<T> band);
   static void cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> band);
 };
 
-/// Turns the sign of each column whose component of largest magnitude is negative (the first of equals counts).
+/// Negates each column whose component of largest magnitude (the first of equals) is negative.
 template <class T>
 struct TurnColumns {
   static constexpr auto name = "turn_columns";

@@ -21,14 +21,14 @@ int device_attribute(cudaDeviceAttr what) {
   return value;
 }
 
-/// `far` is room for a matrix whose rows are as long as the kernel's.
+/// `far` is memory for a matrix whose rows have the kernel's length.
 template <class T, int C>
 cudaError_t launch_of(SytrdLaunch<T> run, T* far, CUstream_st* stream) {
   using Reduction = ResidentSytrd<T, C>;
   constexpr int high = Reduction::high;
   const int processors = device_attribute(cudaDevAttrMultiProcessorCount),
             room = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-            whole = static_cast<int>(ceil_div(run.n, std::max(2 * C, high)));  // blocks that suffice
+            whole = static_cast<int>(ceil_div(run.n, std::max(2 * C, high)));  // sufficient number of blocks
   for (int blocks = std::min(whole, processors);;) {
     run.chunks = std::max(Reduction::near, static_cast<int>(ceil_div(ceil_div(run.n, high), blocks)));
     const bool shared = Reduction::bytes(run.chunks, true) <= room;
@@ -44,7 +44,7 @@ cudaError_t launch_of(SytrdLaunch<T> run, T* far, CUstream_st* stream) {
     void* arguments[] = {&run};
     const auto grid = static_cast<unsigned>(blocks);
     const auto* const kernel = reinterpret_cast<const void*>(&sytrd_kernel<T, C>);
-    // Cooperative, because the blocks wait for one another and so must all run at once.
+    // Cooperative launch, because the blocks wait for each other and must all run at once.
     return most == 0 ? cudaLaunchKernel(kernel, grid, Reduction::threads, arguments, bytes, stream)
                      : cudaLaunchCooperativeKernel(kernel, grid, Reduction::threads, arguments, bytes, stream);
   }
@@ -59,7 +59,7 @@ void Sytrd<T>::cuda(CudaContext& context, const Args& args, In<T> a, InOut<T> ba
   if (n == 0) return;
   SytrdLaunch<T> run{};
   if (n > largest_sytrd || reflectors.size() > 2 * run.most_blocks) {
-    context.check(cudaErrorInvalidValue, "sytrd of so large a matrix");
+    context.check(cudaErrorInvalidValue, "sytrd: the matrix is too large");
     return;
   }
   run.a = a.data, run.lda = a.ld, run.n = static_cast<int>(n);

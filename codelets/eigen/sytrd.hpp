@@ -7,13 +7,16 @@
 
 namespace tesela::kernels {
 
-/// A = Q T Q^T with T tridiagonal, a column at a time (LAPACK sytrd, lower). A is n x n, of which the lower triangle is
-/// read; T's diagonal and off-diagonal become rows 0 and 1 of `band`. Q is the product of H_j = I - tau_j v_j v_j^T, j
-/// = 0 … n - 2; v_j begins with a one in row j + 1. The list has V and tau by turns, for each `block` columns: V from
-/// row (first column) + 1 on, whose zeros are not written, and tau as a row.
+/// Reduces A = Q T Q^T to a tridiagonal T, column by column (LAPACK sytrd, lower), for matrices that fit on the device:
+/// every column needs a product with A. On a GPU it is one launch, whose thread blocks distribute A among them and
+/// exchange one column of the product per step.
 ///
-/// A product with A a column cannot be avoided, so this is for matrices that a device keeps: on a GPU one launch, whose
-/// blocks of threads keep A among them and exchange a column of the product a step. Scratch: sytrd_work().
+/// A        n x n; only the lower triangle is read.
+/// band     rows 0 and 1 become T's diagonal and off-diagonal.
+/// list     V and tau by turns, for each `block` columns. Q is the product of H_j = I - tau_j v_j v_j^T, j = 0 … n - 2,
+///          and v_j begins with a one in row j + 1. V is stored from row (first column) + 1 on, without its zeros; tau
+///          is a row.
+/// Scratch  sytrd_work().
 template <class T>
 struct Sytrd {
   static constexpr auto name = "sytrd";
@@ -30,10 +33,10 @@ struct Sytrd {
                    std::span<const InOut<T>> reflectors);
 };
 
-/// The largest order that Sytrd takes.
+/// The largest order that Sytrd accepts.
 inline constexpr index_t largest_sytrd = 2048;
 
-/// The Scratch of Sytrd.
+/// Returns the shape of Sytrd's Scratch.
 inline Shape sytrd_work(index_t n, bool gpu) { return {n, gpu ? 2 * n + std::max<index_t>(512, 2 * n) : n + 3}; }
 
 }  // namespace tesela::kernels

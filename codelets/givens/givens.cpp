@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <type_traits>
 
-// The CPU variants. See GivensWindow for how rotations are applied.
+// The CPU variants. GivensWindow explains how rotations are applied.
 
 namespace tesela::kernels {
 namespace {
 
 constexpr index_t chunk = givens_chunk;
 
-/// Applies a window to columns. rotations(from, to, x) writes those of some steps, from x on, `width` a step; it is
-/// asked for them in the order in which they are applied.
+/// Applies a window to columns. rotations(from, to, x) writes the rotations of steps from … to - 1 to x, `width` per
+/// step; it is called in the order in which they are applied.
 template <class T, class Rotations>
 void apply_window(const GivensWindow& w, bool forward, Rotations rotations, Strided<T> c, index_t columns, T* work) {
   static_assert(sizeof(Rotation<T>) == 2 * sizeof(T) && std::is_trivially_copyable_v<Rotation<T>>);
@@ -26,7 +26,7 @@ void apply_window(const GivensWindow& w, bool forward, Rotations rotations, Stri
   }
 }
 
-/// The rotations of a window from the scalars in v's first columns.
+/// Unpacks the rotations of a window from the scalars in v's first columns.
 template <class T>
 struct Unpacked {
   const GivensWindow& w;
@@ -37,7 +37,8 @@ struct Unpacked {
   }
 };
 
-/// The same from the columns that a GivensChainPanel copied: each column's chain from its end upwards.
+/// Computes the rotations of a window from the columns that a GivensChainPanel copied: each column's chain upwards from
+/// its end.
 template <class T>
 struct Recomputed {
   const GivensWindow& w;
@@ -83,7 +84,7 @@ Reach factor_column(Pivot pivot, index_t begin, index_t m, T* a) {
   return {last - begin, last - begin};
 }
 
-/// Annihilates `width` columns, by halves: most of the work is then done in passes.
+/// Annihilates `width` columns by halves, so that passes do most of the work.
 template <class T>
 Reach factor_columns(Pivot pivot, index_t begin, index_t m, index_t width, Strided<T> a, Strided<T>* l, T* work) {
   if (width == 1) {

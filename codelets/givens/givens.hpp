@@ -8,21 +8,21 @@
 
 namespace tesela::kernels {
 
-// QR by plane rotations on blocks of columns. A tile holds all m rows of some columns; the rotation that annihilates an
-// entry is stored in its place as the scalar rho of rotation.hpp.
+// QR by plane rotations on blocks of columns. A tile holds all m rows of some columns. The rotation that annihilates an
+// entry is stored in place of the entry as the scalar rho of rotation.hpp.
 //
-// `info` tells about a panel: info(0) is its reach, the largest distance below the diagonal of an entry that is
-// annihilated (zeros at the end of a column need no rotation), info(1) the rotations it took.
+// `info` describes a panel: info(0) is its reach, the largest distance below the diagonal of an annihilated entry
+// (zeros at the end of a column need no rotation); info(1) is the number of its rotations.
 
-inline constexpr index_t max_givens_window = 32;  ///< columns whose rotations one pass over other columns applies
+inline constexpr index_t max_givens_window = 32;  ///< columns whose rotations are applied to other columns in one pass
 
-inline constexpr index_t givens_chunk = 64;  ///< steps whose rotations a core keeps unpacked
+inline constexpr index_t givens_chunk = 64;  ///< steps whose rotations a core unpacks at a time
 
-/// Elements of the `work` of GivensPanel, GivensChainPanel and GivensApply on up to this many columns.
+/// Returns the elements of the `work` of GivensPanel, GivensChainPanel and GivensApply on up to this many columns.
 constexpr index_t givens_work_size(index_t columns, index_t window) { return (2 * givens_chunk + columns) * window; }
 
-/// Columns col … col + width - 1 of the tile become upper triangular, their diagonal beginning in row `row`; the tile's
-/// later columns take the rotations. width <= max_givens_window.
+/// Makes columns col … col + width - 1 of the tile upper triangular, their diagonal beginning in row `row`, and applies
+/// the rotations to the tile's later columns. width <= max_givens_window.
 template <class T>
 struct GivensPanel {
   static constexpr auto name = "givens_panel";
@@ -30,8 +30,8 @@ struct GivensPanel {
   struct Args {
     Pivot pivot = Pivot::adjacent;
     index_t row = 0, col = 0, width = 0;
-    index_t rows = 0;  ///< active: the tile's rows - row
-    int block = 128;   ///< threads of a block, on a GPU
+    index_t rows = 0;  ///< active: rows of the tile from `row` on
+    int block = 128;   ///< threads per block on a GPU
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(block) << 20 | static_cast<std::uint64_t>(pivot) << 31 |
@@ -47,8 +47,8 @@ struct GivensPanel {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work);
 };
 
-/// The same with adjacent pivots, and l(:, t) = column col + t as it was when its turn came, from row row + t on (the
-/// rest of l is of no meaning).
+/// Does the same with adjacent pivots. l(:, t) becomes column col + t at the start of its elimination, from row row + t
+/// on; the rows above are undefined.
 template <class T>
 struct GivensChainPanel {
   static constexpr auto name = "givens_chain_panel";
@@ -59,9 +59,12 @@ struct GivensChainPanel {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info, Scratch<T> work);
 };
 
-/// C = Q^T C, Q C, C Q or C Q^T, where Q^T is the product of the rotations of some columns. They are unpacked from
-/// source(:, col) … (packed), or computed anew from the columns that a GivensChainPanel copied (chain: only Q^T C and
-/// C Q, the factorization's own direction). From the left C has m rows, from the right m columns.
+/// Computes C = Q^T C, Q C, C Q or C Q^T, where Q^T is the product of the rotations of some columns.
+///
+/// source   packed: the rotations are unpacked from source(:, col) ….
+///          chain: they are recomputed from the columns that a GivensChainPanel copied; only Q^T C and C Q are
+///          possible, in the factorization's own direction.
+/// C        m rows from the left, m columns from the right.
 template <class T>
 struct GivensApply {
   static constexpr auto name = "givens_apply";
@@ -71,10 +74,10 @@ struct GivensApply {
     Op op = Op::transpose;
     Pivot pivot = Pivot::adjacent;
     bool chain = false;
-    index_t row = 0, col = 0, width = 0;  ///< of the first column; more than `window` columns: one pass for each window
+    index_t row = 0, col = 0, width = 0;  ///< of the first column; more than `window` columns need one pass per window
     index_t window = max_givens_window;
     index_t rows = 0;       ///< active: m - row
-    index_t diagonal = -1;  ///< the source is a band: the row of its tile that holds the diagonal (LAPACK's storage)
+    index_t diagonal = -1;  ///< >= 0: the source is a band (LAPACK's storage) and its tile has the diagonal in this row
     int block = 128;
     bool forward() const { return (side == Side::left) == (op == Op::transpose); }
     std::uint64_t cost_key() const {
@@ -92,7 +95,7 @@ struct GivensApply {
   static void cuda(CudaContext& context, const Args& args, In<T> source, In<index_t> info, InOut<T> c, Scratch<T> work);
 };
 
-/// The sequential method: all columns of all tiles, one after the other, adjacent pivots from the bottom upwards; one
+/// Annihilates all columns of all tiles, one after the other, with adjacent pivots from the bottom upwards, in one
 /// task. work holds 2 m numbers.
 template <class T>
 struct GivensSweep {
@@ -115,9 +118,12 @@ struct GivensSweep {
                    std::span<const InOut<T>> tiles);
 };
 
-/// A band matrix, m x n with kl diagonals below and ku above, in LAPACK's storage with room for fill (gbtrf): element
-/// (i, j) is ab(kl + ku + i - j, j), and R's kl + ku diagonals above take the kl rows on top, whatever they held. Its
-/// rotations, adjacent pivots from the bottom upwards, are packed into the kl rows below. O(kl (kl + ku) n) operations.
+/// Factors an m x n band matrix with kl diagonals below and ku above, in LAPACK's storage with room for fill (gbtrf),
+/// in O(kl (kl + ku) n) operations.
+///
+/// ab       element (i, j) is ab(kl + ku + i - j, j). R's kl + ku upper diagonals also use the kl rows on top, whose
+///          old contents are ignored. The rotations, adjacent pivots from the bottom upwards, are packed into the kl
+///          rows below.
 template <class T>
 struct GivensBand {
   static constexpr auto name = "givens_band";

@@ -8,9 +8,9 @@ namespace tesela::kernels {
 namespace {
 
 constexpr int cells = max_givens_window;
-constexpr int chunk = 32;  // steps whose rotations stand in shared memory at a time
+constexpr int chunk = 32;  // steps whose rotations are in shared memory at a time
 
-/// [step][cell]; the pitch keeps writes down a column out of each other's banks.
+/// [step][cell]; with this pitch, writes down a column use different banks.
 template <class T>
 using Rotations = SharedRotation<T>[chunk][cells + 1];
 
@@ -19,7 +19,7 @@ __device__ SharedRotation<T> shared(const Rotation<T>& x) {
   return {x.c, x.s};
 }
 
-/// Unpacks a chunk's rotations: a thread a step, so that neighbouring threads read neighbouring scalars.
+/// Unpacks a chunk's rotations, one step per thread, so that neighbouring threads read neighbouring scalars.
 template <class T>
 struct Unpack {
   __device__ void operator()(const GivensWindow& w, const Strided<const T>& v, index_t from, Rotations<T>& x) {
@@ -31,7 +31,7 @@ struct Unpack {
   }
 };
 
-/// Computes a chunk's rotations anew from copied columns: a thread a column, each its own chain.
+/// Recomputes a chunk's rotations from copied columns, one column and its chain per thread.
 template <class T>
 struct Recompute {
   T carried = 0, next = 0;
@@ -47,7 +47,7 @@ struct Recompute {
     for (int k = 0; k < chunk && from + k < w.steps(); ++k) {
       const index_t e = from + k;
       const T a = next;
-      next = entry(w, l, e + 1, t);  // on its way while this one is worked on
+      next = entry(w, l, e + 1, t);  // loaded during the work on the present entry
       if (t < w.cells(e)) {
         const Annihilation<T> y = givens(a, carried);
         x[k][t] = shared(y.rotation);
@@ -146,8 +146,8 @@ struct ColumnWindow {
   }
 };
 
-/// The block's last warp makes the rotations of the next chunk while the others, a column a thread, apply the present
-/// one's.
+/// Applies rotations chunk by chunk: the block's last warp computes the rotations of the next chunk while the other
+/// warps, one column per thread, apply the present chunk's.
 template <class T, Pivot pivot, bool is_forward, class Make>
 __global__ void __launch_bounds__(512 + 32) apply_kernel(GivensApplyProblem<T> p) {
   __shared__ Rotations<T> x[2];

@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Columns col … of the tile, then the rotations on its later columns.
+/// Processes columns col … of the tile, then applies the rotations to its later columns.
 template <class T>
 void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& args, const InOut<T>& a, T* l, index_t ldl,
                   index_t* info, bool accumulate) {

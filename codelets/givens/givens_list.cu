@@ -9,7 +9,7 @@ namespace {
 
 constexpr index_t columns_of_block = 32;
 
-/// Stage after stage; a stage's rotations are independent, so each is one thread's, all columns of it.
+/// Applies stage after stage; the rotations of a stage are independent, and one thread applies each to all columns.
 template <class T>
 __global__ void list_panel_kernel(T* a, index_t ld, index_t width, const std::int32_t* data) {
   const internal::RotationList list{data};

@@ -8,19 +8,19 @@
 
 namespace tesela::kernels {
 
-// QR by plane rotations in any order. A panel's eliminations are a column of integers: the number S of stages, S + 1
-// offsets of the stages' first eliminations, then row, pivot and column of each. Columns count within the panel. Those
-// of one stage touch different rows.
+// QR by plane rotations in any order. The eliminations of a panel are a column of integers: the number S of stages, S +
+// 1 offsets of the stages' first eliminations, then row, pivot and column of each elimination. Columns are counted
+// within the panel. The eliminations of one stage change different rows.
 
-/// Columns col … col + width - 1 of the tile are eliminated as the list says, packed, and its later columns take the
-/// rotations. width <= max_givens_window.
+/// Eliminates columns col … col + width - 1 of the tile as the list prescribes, packs the rotations, and applies them
+/// to the tile's later columns. width <= max_givens_window.
 template <class T>
 struct GivensListPanel {
   static constexpr auto name = "givens_list_panel";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
     index_t col = 0, width = 0;
-    index_t rows = 0;  ///< active: the tile's rows - the first column's diagonal row
+    index_t rows = 0;  ///< active: rows of the tile from the first column's diagonal row on
     int block = 128;
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
@@ -36,7 +36,7 @@ struct GivensListPanel {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, In<std::int32_t> list);
 };
 
-/// C = Q^T C, Q C, C Q or C Q^T with the rotations of a GivensListPanel, packed in v(:, col) ….
+/// Computes C = Q^T C, Q C, C Q or C Q^T with the rotations of a GivensListPanel, packed in v(:, col) ….
 template <class T>
 struct GivensListApply {
   static constexpr auto name = "givens_list_apply";
@@ -64,7 +64,7 @@ struct GivensListApply {
 
 namespace internal {
 
-/// The parts of such a column of integers.
+/// Parts of such a column of integers.
 struct RotationList {
   const std::int32_t* data;
   TESELA_BOTH std::int32_t stages() const { return data[0]; }

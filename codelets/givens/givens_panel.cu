@@ -9,24 +9,24 @@ namespace {
 
 constexpr int cells = max_givens_window;
 constexpr int warps = 8;
-constexpr int pitch = cells + 1;  // odd, so that columns of shared memory lie in different banks
+constexpr int pitch = cells + 1;  // odd, so that columns of shared memory are in different banks
 
-/// A window's cells in a wavefront: in stage g, cell t takes the row that entered in step g - t. First one warp
-/// computes the rotations of the stage, a thread a cell, then all threads apply them.
+/// A window's cells in a wavefront: in stage g, cell t rotates the row that entered in step g - t. First one warp
+/// computes the rotations of the stage, one cell per thread, then all threads apply them.
 template <class T>
 struct Wavefront {
   T cell[cells][pitch];         // [t][column]
-  T passing[2][cells][pitch];   // the row that cell t takes, in this stage and the next
+  T passing[2][cells][pitch];   // the row that cell t rotates, in this stage and the next
   T incoming[2][cells][pitch];  // [step][column]: the rows that enter in this chunk of steps and the next
   SharedRotation<T> rotation[cells];
   unsigned long long reach, rotations;
 };
 
-/// How far below the diagonal the panel's last nonzero element is.
+/// Returns the distance of the panel's last nonzero element below the diagonal.
 template <class T>
 __device__ void find_reach(const GivensPanelProblem<T>& p, Wavefront<T>& s) {
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  constexpr int blocks = 4;  // of 32 rows, read at a time
+  constexpr int blocks = 4;  // blocks of 32 rows, read at a time
   for (index_t t = warp; t < p.width; t += warps) {
     const index_t diagonal = p.row + t;
     for (index_t bottom = p.m - 1; bottom > diagonal; bottom -= blocks * 32) {
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(32 * warps) panel_kernel(GivensPanelProblem<T>
     const auto row_for = [&](int t, int u) -> T& {
       return t == 0 ? s.incoming[g / cells % 2][g % cells][u] : s.passing[g % 2][t][u];
     };
-    if (g % cells == 0) read_chunk(p, w, g + cells, mine);  // arrives while this chunk is worked on
+    if (g % cells == 0) read_chunk(p, w, g + cells, mine);  // arrives during the work on this chunk
     if (warp == 0 && lane < w.width && g >= lane && g - lane < w.steps()) {
       const int t = lane;
       const index_t e = g - t;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(32 * warps) panel_kernel(GivensPanelProblem<T>
   p.info[1] = p.accumulate ? p.info[1] + rotations : rotations;
 }
 
-/// One warp: a band's columns wait for each other, and a row has only kl + ku + 1 elements to share out.
+/// Runs in one warp: a band's columns depend on each other, and a row has only kl + ku + 1 elements to distribute.
 template <class T>
 __global__ void band_kernel(index_t m, index_t n, index_t kl, index_t ku, T* ab, index_t ld, index_t* info) {
   const index_t lane = threadIdx.x, above = kl + ku, columns = m - 1 < n ? m - 1 : n;

@@ -14,7 +14,7 @@ struct Rotation {
   friend bool operator==(const Rotation&, const Rotation&) = default;
 };
 
-/// The rotation that makes `lower` zero and `upper` r, and the one scalar that stands for it.
+/// A rotation that makes `lower` zero and `upper` r, and the scalar that represents it.
 template <class T>
 struct Annihilation {
   Rotation<T> rotation;
@@ -29,7 +29,7 @@ TESELA_BOTH inline T magnitude(T x) {
   return x < T(0) ? -x : x;  // NaN stays NaN
 }
 
-/// c a + s b, every operation rounded: compilers that join them into a fused one would give another rotation on a GPU
+/// Computes c a + s b with every operation rounded. A compiler that fuses them would give another rotation on a GPU
 /// than on a core.
 TESELA_BOTH inline double combine(double c, double a, double s, double b) {
 #ifdef __CUDA_ARCH__
@@ -46,24 +46,25 @@ TESELA_BOTH inline float combine(float c, float a, float s, float b) {
 #endif
 }
 
-/// sqrt(1 - x^2) for |x| <= sqrt(1/2), to half a unit of the last place and a little; nothing in it can be fused. The
-/// square root itself would be rounded down more often than up where x is small, and a chain of a thousand rotations
-/// would shrink what it rotates.
+/// Returns sqrt(1 - x^2) for |x| <= sqrt(1/2), to slightly more than half a unit in the last place.
+///
+/// The operations cannot be fused. The plain square root would be rounded down more often than up for small x, and a
+/// chain of a thousand rotations would shrink its vectors.
 template <class T>
 TESELA_BOTH inline T complement(T x) {
   const T root = std::sqrt((T(1) - x) * (T(1) + x));
   return T(1) - x * x / (T(1) + root);
 }
 
-/// Both forms of rho meet where |c| = |s|, and there rounding could send a stored rotation to the other form on its way
-/// back. So the smaller of |c| and |s| is kept at most `half_angle`, the largest x <= sqrt(1/2) that is less than its
-/// own complement, and |rho| of the second form at least `least`, the first whose c is at most half_angle.
+/// The two forms of rho meet at |c| = |s|, where rounding could convert a stored rotation to the other form when it is
+/// unpacked. So the smaller of |c| and |s| is at most `half_angle`, the largest x <= sqrt(1/2) that is less than sqrt(1
+/// - x^2), and |rho| of the second form is at least `least`, the first rho whose c is at most half_angle.
 template <class T>
 struct PackingBounds;
 template <>
 struct PackingBounds<double> {
   static constexpr double half_angle = 0x1.6a09e667f3bccp-1, least = 0x1.6a09e667f3bcdp+1;
-  static constexpr double most = std::numeric_limits<double>::max() / 2;  // beyond it c is not normal
+  static constexpr double most = std::numeric_limits<double>::max() / 2;  // beyond it c is subnormal
 };
 template <>
 struct PackingBounds<float> {
@@ -73,7 +74,7 @@ struct PackingBounds<float> {
 
 }  // namespace internal
 
-/// The rotation that a stored scalar stands for (Stewart, "The economical storage of plane rotations", 1976):
+/// Returns the rotation that a stored scalar represents (Stewart, "The economical storage of plane rotations", 1976):
 /// rho = 1: (0, 1); |rho| < 1: s = 2 rho, c = sqrt(1 - s^2); else c = 2 / rho, s = sqrt(1 - c^2).
 template <class T>
 TESELA_BOTH inline Rotation<T> unpack(T rho) {
@@ -86,9 +87,10 @@ TESELA_BOTH inline Rotation<T> unpack(T rho) {
   return {c, internal::complement(c)};
 }
 
-/// The scalar of a rotation: c = 0: 1; |s| < |c|: sign(c) s / 2; else 2 sign(s) / c. The two signs make the larger of c
-/// and s positive, so that (-c, -s) has the same scalar: unpack(pack(x)) is x or -x. For the rotations that givens()
-/// and unpack() return it is x, bit for bit.
+/// Returns the scalar of a rotation: 1 if c = 0; sign(c) s / 2 if |s| < |c|; else 2 sign(s) / c.
+///
+/// The signs make the larger of c and s positive, so that (-c, -s) has the same scalar: unpack(pack(x)) is x or -x. It
+/// is x, bit for bit, for the rotations that givens() and unpack() return.
 template <class T>
 TESELA_BOTH inline T pack(const Rotation<T>& x) {
   if (x.c == T(0)) return T(1);
@@ -96,10 +98,11 @@ TESELA_BOTH inline T pack(const Rotation<T>& x) {
   return (x.s < T(0) ? T(-2) : T(2)) / x.c;
 }
 
-/// The rotation with c a + s b = r and c b - s a = 0, |r| = sqrt(a^2 + b^2) (LAPACK lartg). Only ratios of a and b are
-/// formed, so nothing overflows that r does not, and nothing is divided by zero; b = 0 (and so (0, 0)) gives the
-/// identity. The larger of c and s is positive, and the rotation is unpack(rho) bit for bit, on a GPU as on a core. NaN
-/// in a or b gives NaN in r.
+/// Returns the rotation with c a + s b = r and c b - s a = 0, |r| = sqrt(a^2 + b^2) (LAPACK lartg).
+///
+/// Only ratios of a and b are formed, so nothing overflows unless r does, and nothing is divided by zero; b = 0 (and so
+/// (0, 0)) gives the identity. The larger of c and s is positive, and the rotation equals unpack(rho) bit for bit, on a
+/// GPU and on a core. NaN in a or b gives NaN in r.
 template <class T>
 TESELA_BOTH inline Annihilation<T> givens(T a, T b) {
   using Packing = internal::PackingBounds<T>;
@@ -125,7 +128,7 @@ TESELA_BOTH inline Annihilation<T> givens(T a, T b) {
   return x;
 }
 
-/// upper, lower = the rotated pair.
+/// Rotates the pair (upper, lower) in place.
 template <class T>
 TESELA_BOTH inline void rotate(const Rotation<T>& x, T& upper, T& lower) {
   const T above = x.c * upper + x.s * lower;
@@ -133,7 +136,7 @@ TESELA_BOTH inline void rotate(const Rotation<T>& x, T& upper, T& lower) {
   upper = above;
 }
 
-/// The inverse of rotate().
+/// Applies the inverse of rotate().
 template <class T>
 TESELA_BOTH inline void rotate_back(const Rotation<T>& x, T& upper, T& lower) {
   const T above = x.c * upper - x.s * lower;

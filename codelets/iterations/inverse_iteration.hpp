@@ -6,15 +6,17 @@
 
 namespace tesela::kernels {
 
-/// Column j of x, n x k, becomes a unit vector of the symmetric matrix A, n x n, whose eigenvalue is values(j): two
-/// steps of (A - l I) x = x from a random vector, by elimination with partial pivoting. Where a pivot is zero, l moves
-/// by a rounding error of `norm`. Cores only.
+/// Computes eigenvectors of a symmetric n x n matrix A by inverse iteration. Only on cores.
+///
+/// x        n x k; column j becomes a unit eigenvector for the eigenvalue values(j).
+/// Method   two steps of (A - l I) x = x from a random vector, by elimination with partial pivoting. If a pivot is
+///          zero, l moves by a rounding error of `norm`.
 struct InverseIteration {
   static constexpr auto name = "inverse_iteration";
   static constexpr std::uint32_t color = 0x64b5cd;
   struct Args {
     double norm = 1;
-    index_t first = 0;  ///< number of the first value: the random vectors differ
+    index_t first = 0;  ///< index of the first value; it selects the random vectors
   };
   static double flops(const Args&, Shape a, Shape values, Shape, Shape) {
     const auto n = static_cast<double>(a.rows);

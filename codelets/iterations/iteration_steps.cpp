@@ -5,7 +5,7 @@
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/iterations/iteration_steps.cpp"
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
-// After the vectors.
+// Must follow the vectors.
 #include <tesela/codelets/iterations/internal/steps_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
@@ -46,16 +46,16 @@ TESELA_STEP void meet(const Rotation<T>& x, TwoVectors<T>& value, TwoVectors<T>&
   rotated(value.b, carried.b);
 }
 
-/// One core.
+/// Team of one core.
 template <class T>
-struct LoneTeam {
+struct SingleCoreTeam {
   static constexpr bool alone = true;
   static constexpr index_t rank = 0, size = 1, group = 0, groups = 1, lane = 0, lanes = 1;
   using Strip = TwoVectors<T>;
 
   TESELA_STEP void sync() const {}
   TESELA_STEP void together() const {}
-  TESELA_STEP const LoneTeam& narrow() const { return *this; }
+  TESELA_STEP const SingleCoreTeam& narrow() const { return *this; }
   TESELA_STEP T sum(T value) const { return value; }
 
   TESELA_STEP T dot(index_t n, const T* x, const T* y) const {
@@ -109,7 +109,7 @@ void qr(const typename QrSteps<T>::Args& args, const Block<T>& d, const Block<T>
   Shared shared{progress};
   Arrays<T> x = arrays<T>(d, p, args.vectors, n, half, work, shared);
   if (band) x.d = d.data + half, x.stride = d.ld - 1;
-  qr_loop<LoneTeam<T>, T>({}, args, half, x);
+  qr_loop<SingleCoreTeam<T>, T>({}, args, half, x);
   progress = shared.progress;
 }
 
@@ -118,7 +118,7 @@ void lr(const typename LrSteps<T>::Args& args, const Block<T>& d, IterationProgr
   const index_t n = d.cols;
   Shared shared{progress};
   const Arrays<T> x = arrays<T>(d, Block<T>{}, false, n, std::max<index_t>(n - 1, 0), work, shared);
-  lr_loop<LoneTeam<T>, T>({}, args, n, x);
+  lr_loop<SingleCoreTeam<T>, T>({}, args, n, x);
   progress = shared.progress;
 }
 

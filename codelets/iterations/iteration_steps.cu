@@ -11,8 +11,8 @@ namespace {
 
 constexpr int most_threads = 512;
 
-/// What of the arrays is in shared memory: as much as there is room for, in the order of asking; the rest is in `work`,
-/// or stays where it is.
+/// Placement of the arrays: in shared memory as far as there is room, in the order of the requests; the others in
+/// `work`, or in their original place.
 template <class T>
 struct Memory {
   char* shared;
@@ -34,7 +34,7 @@ struct Memory {
   }
 };
 
-/// A block between global and shared memory.
+/// Copies a block between global and shared memory.
 template <class Team, class T>
 __device__ void copy(const Team& team, index_t rows, index_t columns, const T* from, index_t ld_from, T* to,
                      index_t ld_to) {
@@ -43,7 +43,7 @@ __device__ void copy(const Team& team, index_t rows, index_t columns, const T* f
   team.sync();
 }
 
-/// A matrix that may work in shared memory, and goes back from there.
+/// A matrix that may be copied to shared memory for the work, and back.
 template <class T>
 struct Working {
   Block<T> home;
@@ -64,7 +64,7 @@ struct Working {
   }
 };
 
-/// Takes the progress to where all threads see it. False where there is nothing to do.
+/// Copies the progress to where all threads see it. Returns false if nothing is left to do.
 template <class Team>
 __device__ bool begin(const Team& team, const IterationProgress* progress, index_t n, Shared& shared) {
   if (team.rank == 0) {
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(most_threads)
 
 constexpr unsigned threads_for(index_t n) { return n <= 16 ? 64 : n <= 32 ? 128 : n <= 64 ? 256 : most_threads; }
 
-/// All of a multiprocessor's shared memory that a block may have, less what the kernel has besides, but not more than
+/// Returns the shared memory that a block may use on a multiprocessor, minus the kernel's static part, and at most
 /// `wanted`.
 template <class Kernel>
 std::size_t shared_bytes(CudaContext& context, Kernel kernel, std::size_t wanted) {

@@ -21,7 +21,7 @@ void GatherUpper<T>::cpu(const Args&, Out<T> r, std::span<const In<T>> tiles) {
 
 template <class T>
 void UnitCondition<T>::cpu(const Args&, In<T> r, Out<double> condition, Scratch<T>) {
-  // NaN says that nothing is known: the caller looks closer.
+  // NaN means unknown: the caller examines R itself.
   condition(0, 0) = std::numeric_limits<double>::quiet_NaN();
   try {
     auto copy = HostMatrix<T>::zeros(r.rows, r.cols);

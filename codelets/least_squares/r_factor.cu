@@ -14,16 +14,16 @@ struct Sum {
     return a + b;
   }
 };
-struct Max {  // NaN wins: what is not finite must show
+struct Max {  // NaN wins: values that are not finite must be visible
   template <class T>
   __device__ static T combine(T a, T b) {
     return b > a || isnan(b) ? b : a;
   }
 };
 
-/// Combines one value a thread over the block; all threads get the result.
+/// Combines one value per thread over the block; all threads get the result.
 template <class Op, class T>
-__device__ T over_block(T value) {
+__device__ T sum_over_block(T value) {
   __shared__ T partial[threads];
   partial[threadIdx.x] = value;
   __syncthreads();
@@ -36,29 +36,29 @@ __device__ T over_block(T value) {
   return result;
 }
 
-/// ||x||_2 over the block; `largest` is the largest magnitude, by which x is scaled.
+/// Returns ||x||_2 over the block; `largest` is the largest magnitude, by which x is scaled.
 template <class T>
 __device__ T norm(const T* x, index_t n, T& largest) {
   T most = 0;
   for (index_t i = threadIdx.x; i < n; i += threads) most = Max::combine(most, static_cast<T>(fabs(x[i])));
-  largest = over_block<Max>(most);
+  largest = sum_over_block<Max>(most);
   T squares = 0;
   if (largest > 0)
     for (index_t i = threadIdx.x; i < n; i += threads) {
       const T scaled = x[i] / largest;
       squares += scaled * scaled;
     }
-  squares = over_block<Sum>(squares);
+  squares = sum_over_block<Sum>(squares);
   return largest > 0 ? largest * sqrt(squares) : largest;
 }
 
-/// One block a column of R: S, the identity beside it, and ||S(:, j)||_1.
+/// Computes one column of R per block: S, the identity to its right, and ||S(:, j)||_1.
 template <class T>
 __global__ void unit_columns(const T* r, index_t ld, index_t n, T* s, T* identity, T* sums) {
   const index_t j = blockIdx.x;
   T largest = 0;
   const T length = norm(r + j * ld, j + 1, largest);
-  // Divided twice, because the norm may overflow where the column does not.
+  // Divided twice, because the norm may overflow although the column does not.
   const T relative = length > 0 && length <= HUGE_VAL ? length / largest : T(1);
   T sum = 0;
   for (index_t i = threadIdx.x; i < n; i += threads) {
@@ -67,7 +67,7 @@ __global__ void unit_columns(const T* r, index_t ld, index_t n, T* s, T* identit
     identity[i + j * n] = i == j ? T(1) : T(0);
     sum += fabs(x);
   }
-  sum = over_block<Sum>(sum);
+  sum = sum_over_block<Sum>(sum);
   if (threadIdx.x == 0) sums[j] = sum;
 }
 
@@ -75,7 +75,7 @@ template <class T>
 __global__ void column_sums(const T* a, index_t n, T* sums) {
   T sum = 0;
   for (index_t i = threadIdx.x; i < n; i += threads) sum += fabs(a[i + blockIdx.x * n]);
-  sum = over_block<Sum>(sum);
+  sum = sum_over_block<Sum>(sum);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
@@ -83,8 +83,8 @@ template <class T>
 __global__ void product_of_maxima(const T* x, const T* y, index_t n, double* result) {
   T a = 0, b = 0;
   for (index_t i = threadIdx.x; i < n; i += threads) a = Max::combine(a, x[i]), b = Max::combine(b, y[i]);
-  a = over_block<Max>(a);
-  b = over_block<Max>(b);
+  a = sum_over_block<Max>(a);
+  b = sum_over_block<Max>(b);
   if (threadIdx.x == 0) *result = static_cast<double>(a) * static_cast<double>(b);
 }
 

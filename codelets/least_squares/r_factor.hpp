@@ -6,10 +6,10 @@
 
 namespace tesela::kernels {
 
-// What a solver asks of the R of a factorization without bringing it home.
+// Properties of the R of a factorization that a solver needs, computed without a copy to the host.
 
-/// R = the upper triangle of tiles that stand side by side, zeros below; they have R's columns in sum and its rows or
-/// more.
+/// Sets R to the upper triangle of tiles that stand side by side, zeros below. The tiles together have R's columns, and
+/// R's rows or more.
 template <class T>
 struct GatherUpper {
   static constexpr auto name = "gather_upper";
@@ -19,8 +19,8 @@ struct GatherUpper {
   static void cuda(CudaContext& context, const Args& args, Out<T> r, std::span<const In<T>> tiles);
 };
 
-/// condition = ||S||_1 ||S^-1||_1, where S is R, n x n, with its columns scaled to unit norm: infinite or NaN where R
-/// is singular or not finite. On a GPU by the inverse itself, on a core by LAPACK's estimate. `work` is n x (2 n + 2).
+/// Computes condition = ||S||_1 ||S^-1||_1, where S is R (n x n) with its columns scaled to unit norm; infinite or NaN
+/// if R is singular or not finite. A GPU uses the inverse itself, a core LAPACK's estimate. `work` is n x (2 n + 2).
 template <class T>
 struct UnitCondition {
   static constexpr auto name = "unit_condition";
@@ -34,7 +34,7 @@ struct UnitCondition {
   static void cuda(CudaContext& context, const Args& args, In<T> r, Out<double> condition, Scratch<T> work);
 };
 
-/// norms(j) = ||B(first:, j)||_2, without overflow; zero where B has no such rows.
+/// Computes norms(j) = ||B(first:, j)||_2 without overflow; zero if B has no such rows.
 template <class T>
 struct ColumnNorms {
   static constexpr auto name = "column_norms";

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int threads = 256, columns_of_one = 64;
 
-/// As integers the bits of numbers that are not negative order as the numbers do, and a NaN is above all.
+/// The bits of nonnegative numbers, as integers, have the same order as the numbers; NaN is above all.
 using Bits = unsigned long long;
 
 template <class T>

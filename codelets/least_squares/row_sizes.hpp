@@ -6,7 +6,7 @@
 
 namespace tesela::kernels {
 
-/// sizes(i, 0) = the largest magnitude in row i of tiles A_k of the same height; NaN where there is one.
+/// Sets sizes(i, 0) to the largest magnitude in row i of tiles A_k of the same height; NaN if the row has one.
 template <class T>
 struct RowSizes {
   static constexpr auto name = "row_sizes";

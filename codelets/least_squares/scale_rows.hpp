@@ -4,7 +4,8 @@
 
 namespace tesela::kernels {
 
-/// A = diag(d) A; where d is 0 a row becomes zero, whatever it held. d is as long as A has rows.
+/// Scales rows: A = diag(d) A. A row with d = 0 becomes zero, even if it was not finite. d has as many elements as A
+/// has rows.
 template <class T>
 struct ScaleRows {
   static constexpr auto name = "scale_rows";

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Column blockIdx.x of the ranges, of every gridDim.x-th group of rows.
+/// Computes column blockIdx.x of the ranges, from every gridDim.x-th group of rows.
 template <class T>
 __global__ void take_roots(Block<const T> w, T* d, Block<double> ranges, double infinity) {
   __shared__ double largest[threads], smallest[threads], counted[threads], bad[threads];

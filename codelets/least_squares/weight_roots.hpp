@@ -4,9 +4,11 @@
 
 namespace tesela::kernels {
 
-/// d = sqrt(w) row by row, and what must be known of w: column k of `ranges`, 3 x c, has the largest of some rows, the
-/// smallest positive (infinity without one), and how many are positive; NaN first where a weight is negative or not
-/// finite. The columns together speak for all rows, each of which is in one.
+/// Computes d = sqrt(w) row by row, and statistics of w.
+///
+/// ranges   3 x c. Column k has, for some rows, the largest weight, the smallest positive weight (infinity if there is
+///          none), and the number of positive weights. The first is NaN if a weight is negative or not finite. Each row
+///          belongs to one column.
 template <class T>
 struct WeightRoots {
   static constexpr auto name = "weight_roots";

@@ -1,5 +1,5 @@
+#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
-#include <tesela/codelets/mimo/internal/special_detectors.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 namespace tesela::kernels::mimo {
 namespace {
 
-/// Levels that one product takes out of all rows above them, and columns of such a product.
+/// Levels that one product subtracts from all rows above them, and most columns of such a product.
 constexpr index_t block_levels = 4, most_columns = 4096;
 
 std::size_t size(index_t k) { return static_cast<std::size_t>(k); }
 
-/// Paths of some signals, of each `each`, side by side. Of the block of levels that is being decided: what is left of
-/// its rows, its symbols, both 2 block_levels x paths, and from which path before the block each comes.
+/// Paths of some signals, `each` paths per signal, side by side. For the present block of levels: the residuals of its
+/// rows and its symbols, both 2 block_levels x paths, and the path before the block from which each path comes.
 template <class T>
 struct Kept {
   Kept(index_t n, index_t paths, index_t of_each)
@@ -27,12 +27,12 @@ struct Kept {
         start(size(paths)) {}
   index_t each;
   std::vector<T> distance, inner, x;
-  std::vector<int> at;  ///< points by levels, n x paths
+  std::vector<int> at;  ///< indices of points by levels, n x paths
   std::vector<index_t> start;
   index_t paths() const { return static_cast<index_t>(distance.size()); }
 };
 
-/// Of one channel: rows and columns 2 i and 2 i + 1 of r are the parts of level i.
+/// Data of one channel: rows and columns 2 i and 2 i + 1 of r are the parts of level i.
 template <class T>
 class Breadth {
  public:
@@ -75,7 +75,7 @@ class Breadth {
         nodes += kept.each * tree_.view().columns[f_.order[size(level)]].count;
         kept = children(kept, level, low);
       }
-      take_out(kept, low, open);
+      subtract_symbols(kept, low, open);
     }
     for (index_t g = 0; g < count; ++g) {
       reports(0, first + g) = answer(signal(g), kept, g, nodes, &labels(0, first + g));
@@ -83,12 +83,12 @@ class Breadth {
   }
 
  private:
-  /// The nearest children of each signal's paths.
+  /// Returns the nearest children of each signal's paths.
   Kept<T> children(const Kept<T>& now, index_t level, index_t low) const {
     const index_t n = tree_.view().streams, stream = f_.order[size(level)], b = 2 * block_levels;
     const index_t points = tree_.view().columns[stream].count, all = now.each * points,
                   each = std::min(all, args_.keep), signals = now.paths() / now.each;
-    std::vector<Number> a, gone;  // points, and what they take out of this level
+    std::vector<Number> a, gone;  // points, and their contributions to this level
     for (int k = 0; k < points; ++k) a.push_back(tree_.value(stream, k)), gone.push_back(f_.r(level, level) * a.back());
     Kept<T> next(n, signals * each, each);
     std::vector<Child<T>> children(size(all));
@@ -121,8 +121,8 @@ class Breadth {
     return next;
   }
 
-  /// What the block's symbols leave of all rows above it.
-  void take_out(const Kept<T>& kept, index_t low, index_t open) {
+  /// Subtracts the block's symbols from all rows above it.
+  void subtract_symbols(const Kept<T>& kept, index_t low, index_t open) {
     const index_t n = tree_.view().streams;
     std::vector<T> above(size(2 * n * kept.paths()));
     if (low > 0) {
@@ -134,7 +134,7 @@ class Breadth {
     above_.swap(above);
   }
 
-  /// The nearest one; those that rounding cannot tell apart are compared in double.
+  /// Reports the nearest path; paths that rounding cannot distinguish are compared in double.
   SearchReport answer(const Number* y, const Kept<T>& kept, index_t g, long long nodes, int* labels) {
     const index_t n = tree_.view().streams;
     tree_.receive(y);

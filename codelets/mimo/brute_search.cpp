@@ -15,7 +15,7 @@ namespace {
 
 using namespace kernels::HWY_NAMESPACE;
 
-/// sums[k] = sum over rows of (u[row] - v(row, k))^2, k < count. Returns the least.
+/// Computes sums[k] = sum over rows of (u[row] - v(row, k))^2 for k < count. Returns the least.
 double compare(index_t rows, index_t count, const double* u, const double* v, double* sums) {
   constexpr index_t w = lanes<double>;
   Vec<double> least_of_lanes = all(std::numeric_limits<double>::infinity());
@@ -51,10 +51,10 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-/// Candidates that are compared at once, at most.
+/// Most candidates that are compared at once.
 constexpr index_t most_together = 1024;
 
-/// Candidates of streams first … last - 1, counted so that the first of them turns slowest.
+/// Candidates of streams first … last - 1, counted such that the first stream changes slowest.
 class Candidates {
  public:
   Candidates(const SearchColumn* columns, const SearchPoint* points, index_t first, index_t last)
@@ -137,7 +137,7 @@ class Brute {
         fast_.go(k);
         for (std::size_t j = 0; j < fast_.streams(); ++j)
           now[static_cast<std::size_t>(split_) + j] = fast_.point(j).label;
-        take_leaf(found, std::sqrt(sums_[static_cast<std::size_t>(k)]), tie, view_.streams, now, labels);
+        update_best(found, std::sqrt(sums_[static_cast<std::size_t>(k)]), tie, view_.streams, now, labels);
       }
     }
     return {std::ldexp(found.distance, exponent), slow_.count() * fast_.count(), found.tie ? SearchReport::tie : 0};
@@ -146,7 +146,7 @@ class Brute {
  private:
   static Complex<double> exact(Complex<T> x) { return {x.re, x.im}; }
 
-  /// H s of the last streams, scaled so.
+  /// Computes the scaled H s of the last streams.
   void prepare(int exponent, const Scale<double>& scale) {
     if (known_ && exponent == exponent_) return;
     known_ = true, exponent_ = exponent;

@@ -8,8 +8,10 @@
 
 namespace tesela::kernels {
 
-/// As SphereSearch in complex form, by a look at all candidates, in double and from H itself: the reference. The last
-/// streams' H s are kept, and the rest of y is compared with all of them at once. On cores alone.
+/// Finds the same as SphereSearch in complex form by a comparison of all candidates: the reference. Only on cores.
+///
+/// Method   computes in double and from H itself. The last streams' H s are stored, and the remaining y is compared
+///          with all of them at once.
 template <class T>
 struct BruteSearch {
   static constexpr auto name = "brute_search";

@@ -1,8 +1,8 @@
 #include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 #include <tesela/codelets/mimo/internal/finite_batch.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
-#include <tesela/codelets/mimo/internal/special_detectors.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -71,7 +71,7 @@ class Detecting {
       case DetectorKind::lr:
       case DetectorKind::ep:
       case DetectorKind::bfs_gemm:
-        break;  // of other files
+        break;  // implemented in other files
     }
     return choice.give(nodes_, labels);
   }
@@ -79,7 +79,7 @@ class Detecting {
  private:
   index_t streams() const { return tree_.view().streams; }
 
-  /// Of nway the trees of the streams that noise hurts most: the last pivot says how little.
+  /// Keeps the nway trees of the `count` streams that noise affects most; the last pivot measures this effect.
   void keep_weakest(std::size_t count) {
     std::stable_sort(factors_.begin(), factors_.end(), [](const Factors<T>& a, const Factors<T>& b) {
       return norm(a.r(a.n - 1, a.n - 1)) < norm(b.r(b.n - 1, b.n - 1));
@@ -94,7 +94,7 @@ class Detecting {
     return report;
   }
 
-  /// In double, whatever T is: so it is what a GPU finds.
+  /// Factors the channel in double for every T, with the same result as a GPU.
   void linear_channel(const Number* h) {
     const index_t m = tree_.view().antennas;
     exact_h_.clear(), squares_.clear(), linear_factors_.reset();
@@ -114,14 +114,14 @@ class Detecting {
       order_.resize(static_cast<std::size_t>(streams()));
       std::iota(order_.begin(), order_.end(), 0);
     }
-    if (args_.kind == DetectorKind::mf || n0 > drowning_noise * all) return;
+    if (args_.kind == DetectorKind::mf || n0 > noise_limit_of_mmse * all) return;
     linear_factors_ = linear_.factor(order_, n0, !level_by_level(), n0 > 0 ? rounding_of<double> : rounding_of<T>);
   }
   bool filtered() const { return args_.kind == DetectorKind::mmse || args_.kind == DetectorKind::mmse_sic; }
   bool level_by_level() const { return args_.kind == DetectorKind::zf_sic || args_.kind == DetectorKind::mmse_sic; }
   static Complex<double> exact(Number x) { return {x.re, x.im}; }
 
-  /// False where rounding hides the answer.
+  /// Decides by the linear estimate. Returns false if rounding hides the decision.
   bool linear(const Number* received, PathChoice<T>& choice) {
     std::vector<Complex<double>> y;
     for (index_t i = 0; i < tree_.view().antennas; ++i) y.push_back(exact(received[i]));
@@ -146,7 +146,8 @@ class Detecting {
     return true;
   }
 
-  /// Back-substitution, sliced level by level. Without its bias, level i of mmse_sic multiplies r (1 - N0 / |r|^2).
+  /// Decides by back-substitution, level by level. For mmse_sic, without its bias, level i multiplies r (1 - N0 /
+  /// |r|^2).
   bool cancel_levels(const Factors<double>& f, std::vector<int>& at) const {
     std::vector<Complex<double>> z = linear_.rotated(f);
     double rest = linear_.left_over(f, z), most = 0;
@@ -162,8 +163,8 @@ class Detecting {
       const double square = norm(r), bias = 1 - f.alpha2 / square;
       double reach = 0;
       for (std::size_t k = 0; k <= i; ++k) reach += norm(z[k]);
-      if (lost_to_rounding(1 / square, most, std::sqrt(rest), std::sqrt(reach),
-                           bias * tree_.view().columns[stream].largest))
+      if (hidden_by_rounding(1 / square, most, std::sqrt(rest), std::sqrt(reach),
+                             bias * tree_.view().columns[stream].largest))
         return false;
       const int k = at[static_cast<std::size_t>(stream)] = linear_.slice(stream, z[i], bias * r);
       for (std::size_t above = 0; above <= i; ++above)
@@ -173,7 +174,7 @@ class Detecting {
     return true;
   }
 
-  /// h^H y by streams; of mmse_sic, drowned in noise, h^H (y - what was decided).
+  /// Decides by h^H y for each stream; for mmse_sic with dominating noise, by h^H (y - decided streams).
   bool filter_matched(std::vector<int>& at) const {
     std::vector<Complex<double>> left = linear_.y();
     for (auto i = order_.size(); i-- > 0;) {
@@ -203,7 +204,7 @@ class Detecting {
   typename Detector<T>::Args args_;
   Paths<T> tree_;
   std::vector<Factors<T>> factors_;
-  Paths<double> linear_;  ///< of mf, zf, mmse and the two that cancel
+  Paths<double> linear_;  ///< for mf, zf, mmse, zf_sic and mmse_sic
   std::vector<int> order_;
   std::optional<Factors<double>> linear_factors_;
   std::vector<Complex<double>> exact_h_;
@@ -211,7 +212,7 @@ class Detecting {
   long long nodes_ = 0;
 };
 
-/// lr and ep.
+/// Detects by lr and ep.
 template <class T>
 void detect_specially(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
                       const Block<const std::complex<T>>& y, ChannelView<T> view, bool real_form,

@@ -1,6 +1,6 @@
+#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 #include <tesela/codelets/mimo/internal/propagation.hpp>
 #include <tesela/codelets/mimo/internal/soft_bits.hpp>
-#include <tesela/codelets/mimo/internal/special_detectors.hpp>
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace tesela::kernels::mimo {
 namespace {
 
 template <class F, class T>
-class Sliced final : public SpecialDetector<T> {
+class Sliced final : public ChannelDetector<T> {
  public:
   Sliced(const ChannelView<T>& view, double n0)
       : propagation_(view, n0, steps_of_symbols), columns_(view.template cols<F>()) {}
@@ -37,12 +37,12 @@ class Sliced final : public SpecialDetector<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<SpecialDetector<T>> expectation_propagation(const ChannelView<T>& view, double n0, bool real_form) {
+std::unique_ptr<ChannelDetector<T>> expectation_propagation(const ChannelView<T>& view, double n0, bool real_form) {
   if (real_form) return std::make_unique<Sliced<double, T>>(view, n0);
   return std::make_unique<Sliced<Complex<double>, T>>(view, n0);
 }
-template std::unique_ptr<SpecialDetector<float>> expectation_propagation(const ChannelView<float>&, double, bool);
-template std::unique_ptr<SpecialDetector<double>> expectation_propagation(const ChannelView<double>&, double, bool);
+template std::unique_ptr<ChannelDetector<float>> expectation_propagation(const ChannelView<float>&, double, bool);
+template std::unique_ptr<ChannelDetector<double>> expectation_propagation(const ChannelView<double>&, double, bool);
 
 template <class F, class T>
 void propagate_bits(const typename SoftDetector<T>::Args& args, const Block<const std::complex<T>>& h,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Whether a thread's share of the numbers is finite.
+/// Returns whether a thread's share of the numbers is finite.
 template <class T>
 __device__ bool finite_share(const Complex<T>* a, index_t rows, index_t cols, index_t ld) {
   const index_t step = static_cast<index_t>(gridDim.x) * threads;
@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(threads)
 }  // namespace
 
 template <class T>
-void look_for_not_finite(CUstream_st* stream, const Block<const std::complex<T>>& h,
-                         const Block<const std::complex<T>>& y, const Block<SearchReport>& reports) {
-  constexpr index_t each = 4, most = 2048;  // numbers of a thread; blocks
+void find_not_finite(CUstream_st* stream, const Block<const std::complex<T>>& h, const Block<const std::complex<T>>& y,
+                     const Block<SearchReport>& reports) {
+  constexpr index_t each = 4, most = 2048;  // numbers per thread; blocks
   cudaMemsetAsync(reports.data, 0, sizeof(SearchReport), stream);
   const index_t blocks = ceil_div(y.rows * std::max(h.cols, y.cols), threads * each);
   look<T><<<static_cast<unsigned>(std::min(std::max<index_t>(blocks, 1), most)), threads, 0, stream>>>(
@@ -43,9 +43,9 @@ void look_for_not_finite(CUstream_st* stream, const Block<const std::complex<T>>
       y.cols, y.ld, reports.data);
 }
 
-template void look_for_not_finite(CUstream_st*, const Block<const std::complex<float>>&,
-                                  const Block<const std::complex<float>>&, const Block<SearchReport>&);
-template void look_for_not_finite(CUstream_st*, const Block<const std::complex<double>>&,
-                                  const Block<const std::complex<double>>&, const Block<SearchReport>&);
+template void find_not_finite(CUstream_st*, const Block<const std::complex<float>>&,
+                              const Block<const std::complex<float>>&, const Block<SearchReport>&);
+template void find_not_finite(CUstream_st*, const Block<const std::complex<double>>&,
+                              const Block<const std::complex<double>>&, const Block<SearchReport>&);
 
 }  // namespace tesela::kernels::mimo

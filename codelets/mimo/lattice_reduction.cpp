@@ -1,13 +1,13 @@
-#include <tesela/codelets/mimo/internal/special_detectors.hpp>
+#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 
 #include <limits>
 
 namespace tesela::kernels::mimo {
 namespace {
 
-/// Columns are H's times the alphabets' steps, so that what is looked for is a vector of whole numbers.
+/// Lattice of H's columns times the alphabets' steps; the solution is a vector of integers.
 template <class T>
-class Reduced final : public SpecialDetector<T> {
+class Reduced final : public ChannelDetector<T> {
  public:
   bool channel(const ChannelView<T>& view) override {
     const std::vector<Complex<double>> h = this->scaled(view);
@@ -65,9 +65,9 @@ class Reduced final : public SpecialDetector<T> {
   static std::size_t size(index_t k) { return static_cast<std::size_t>(k); }
   std::size_t at(index_t i, index_t j) const { return size(i + j * n_); }
 
-  /// B = Q R becomes B T = Q Turn^T R: size-reduced, and no diagonal element much smaller than the one before.
+  /// Reduces B = Q R to B T = Q Turn^T R: size-reduced, and no diagonal element is much smaller than the previous one.
   void reduce() {
-    index_t left = 4000 * n_;  // LLL ends by itself; rounding could make it go round
+    index_t left = 4000 * n_;  // LLL terminates, but rounding could make it cycle
     for (index_t k = 1; k < n_ && left > 0; --left) {
       for (index_t l = k - 1; l >= 0; --l) {
         const double times = std::round(r_[at(l, k)] / r_[at(l, l)]);
@@ -103,10 +103,10 @@ class Reduced final : public SpecialDetector<T> {
 }  // namespace
 
 template <class T>
-std::unique_ptr<SpecialDetector<T>> lattice_reduction() {
+std::unique_ptr<ChannelDetector<T>> lattice_reduction() {
   return std::make_unique<Reduced<T>>();
 }
-template std::unique_ptr<SpecialDetector<float>> lattice_reduction();
-template std::unique_ptr<SpecialDetector<double>> lattice_reduction();
+template std::unique_ptr<ChannelDetector<float>> lattice_reduction();
+template std::unique_ptr<ChannelDetector<double>> lattice_reduction();
 
 }  // namespace tesela::kernels::mimo

@@ -8,7 +8,8 @@ namespace {
 
 constexpr int threads = 64;
 
-/// One a thread: neighbours write side by side, which is worth more than what equal first columns could share.
+/// Builds one factorization per thread: neighbours write side by side, which saves more than shared first columns
+/// would.
 template <int N>
 __global__ void __launch_bounds__(threads)
     factor_each(const double* r, Block<double> packed, index_t first, index_t count) {

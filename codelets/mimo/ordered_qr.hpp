@@ -7,23 +7,23 @@
 
 namespace tesela::kernels {
 
-/// How the QR factorizations of R P for many permutations P are found.
+/// Method for the QR factorizations of R P for many permutations P.
 enum class OrderingBuild : std::uint8_t {
-  full,       ///< each by reflectors from the beginning
-  neighbour,  ///< in an order in which the next one swaps two neighbours: one rotation, and Q is kept whole
-  prefix,     ///< in lexicographic order: what equal first columns share is kept
+  full,       ///< each by reflectors from the first column on
+  neighbour,  ///< each from the previous one by a swap of neighbours: one rotation; Q is stored explicitly
+  prefix,     ///< in lexicographic order: the factorization of equal first columns is reused
 };
 
-/// QR factorizations of n x n matrices stand eight by eight, element e of the k-th at (e 8 + k % 8, k / 8). Of
-/// neighbour they have 2 n^2 elements, R and then Q^T; of the others n^2: R, and below its diagonal the reflectors v,
-/// whose factors are 2 / (1 + ||v||^2), or 0 where v is zero. R must be of about unit size.
+/// Layout of QR factorizations of n x n matrices, in groups of eight: element e of the k-th is at (e 8 + k % 8, k / 8).
+/// With `neighbour` they have 2 n^2 elements, R and then Q^T. Otherwise they have n^2 elements: R, and below its
+/// diagonal the reflectors v, whose factors are 2 / (1 + ||v||^2), or 0 if v is zero. R must be of about unit size.
 struct OrderedQrs {
   static constexpr index_t together = 8, most = 11;
   static index_t numbers(index_t n, OrderingBuild build) { return (build == OrderingBuild::neighbour ? 2 : 1) * n * n; }
 };
 
-/// Those of R P for the permutations of numbers first … first + count - 1 in lexicographic order, 0 … n - 1 without its
-/// first n - 2 places having one choice only: count is a multiple of (n - 2)!. r: R, n x n, n <= 11.
+/// Factors R P for the permutations of numbers first … first + count - 1 in lexicographic order, from
+/// 0 … n - 1 on. With `neighbour`, first and count are multiples of min(n - 2, 5)!. r: R, n x n, n <= 11.
 struct OrderedQr {
   static constexpr auto name = "ordered_qr";
   static constexpr std::uint32_t color = 0x4c72b0;
@@ -35,7 +35,7 @@ struct OrderedQr {
   };
   static double flops(const Args& args, Shape, Shape) {
     const auto n = static_cast<double>(args.n), all = static_cast<double>(args.count);
-    const double swap = 6 * (2 * n), last = 4 * n * n;  // one rotation; two and a half columns, in the mean
+    const double swap = 6 * (2 * n), last = 4 * n * n;  // one rotation; on average two and a half columns
     return all * (args.build == OrderingBuild::full        ? 4 * n * n * n / 3
                   : args.build == OrderingBuild::neighbour ? swap
                                                            : last);
@@ -44,7 +44,7 @@ struct OrderedQr {
   static void cuda(CudaContext& context, const Args& args, In<double> r, Out<double> packed);
 };
 
-/// Those of given permutations, as `full`: the columns of orders below its first row.
+/// Factors R P for given permutations, as `full`: the columns of orders below its first row.
 struct ListedQr {
   static constexpr auto name = "listed_qr";
   static constexpr std::uint32_t color = 0x4c72b0;

@@ -10,10 +10,10 @@ namespace {
 
 constexpr int rounds = 10;
 
-/// Relative to the variance of a column's points.
+/// Least variance, relative to the variance of a column's points.
 constexpr double least_variance = 1e-6;
 
-/// Least pivot of H^H H, relative to its diagonal element, that is not rounding alone.
+/// Least pivot of H^H H, relative to its diagonal element, that is not only rounding error.
 constexpr double lost_pivot = 1e-10, noise_of_dependent = 1e-9;
 
 /// A smaller 1 - N0 spread has lost digits, which a sum without cancellation keeps.
@@ -28,7 +28,7 @@ constexpr double least_pivot = 1e-290;
 template <class F>
 constexpr double parts = NumberOf<F>::complex ? 1 : 2;
 
-/// Re(conj(a) b).
+/// Returns Re(conj(a) b).
 double inner(double a, double b) { return a * b; }
 double inner(Complex<double> a, Complex<double> b) { return a.re * b.re + a.im * b.im; }
 
@@ -254,7 +254,7 @@ void Propagation<F>::find_metrics(const Column& column, const Density& belief, c
   const F first = values_[column.first];
   for (std::size_t k = column.first; k < column.first + column.count; ++k) {
     const F s = values_[k];
-    // |x - s|^2 less |x - first|^2, without the cancellation.
+    // |x - s|^2 - |x - first|^2, without cancellation.
     metrics_[k] = inner(s - first, belief.precision * (s + first) - 2.0 * belief.weighted);
     if (!penalties.empty()) metrics_[k] += penalties[k];
   }

@@ -1,4 +1,4 @@
-#include <tesela/codelets/mimo/internal/lane_qr_body.hpp>
+#include <tesela/codelets/mimo/internal/qr_subwarp_body.hpp>
 
 #include <vector>
 
@@ -6,12 +6,12 @@ namespace tesela::kernels {
 
 template <class F>
 index_t SmallQr<F>::work_size(ColumnOrder order, index_t m, index_t n) {
-  return mimo::lanes_factor(order, m, n) ? 0 : mimo::OneQr<typename mimo::NumberFor<F>::type>::work_size(m, n);
+  return mimo::lanes_factor(order, m, n) ? 0 : mimo::SmallQrMatrix<typename mimo::NumberFor<F>::type>::work_size(m, n);
 }
 
 template <class F>
 void SmallQr<F>::cpu(const Args& args, InOut<F> a, InOut<F> b, Out<F> tau, Out<int> order, Out<int> info, Scratch<F>) {
-  const index_t numbers = mimo::OneQr<typename mimo::NumberFor<F>::type>::work_size(a.rows, args.cols);
+  const index_t numbers = mimo::SmallQrMatrix<typename mimo::NumberFor<F>::type>::work_size(a.rows, args.cols);
   std::vector<F> work(static_cast<std::size_t>(numbers));
   for (index_t k = 0; k < info.cols; ++k)
     mimo::one_qr<F>(args, Block<F>(a), Block<F>(b), Block<F>(tau), Block<int>(order), Block<int>(info), work.data(),

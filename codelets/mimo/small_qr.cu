@@ -1,5 +1,5 @@
 #include <tesela/codelets/mimo/internal/device_warp.cuh>
-#include <tesela/codelets/mimo/internal/lane_qr_body.hpp>
+#include <tesela/codelets/mimo/internal/qr_subwarp_body.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(threads) factor(typename SmallQr<F>::Args args
   if (k < info.cols) one_qr<F>(args, a, b, tau, order, info, work.data + k * work_each, k)();
 }
 
-/// Blocks of a multiprocessor: as many as leave a lane registers for its column and a reflector.
+/// Blocks per multiprocessor: as many as leave a lane registers for its column and a reflector.
 template <int S, class F>
 inline constexpr int present = S * sizeof(F) <= 32    ? 8
                                : S * sizeof(F) <= 64  ? 6
@@ -28,12 +28,13 @@ __global__ void __launch_bounds__(warps* warp_lanes, present<S, F>)
     factor_by_lanes(typename SmallQr<F>::Args args, Block<F> a, Block<F> b, Block<F> tau, Block<int> order,
                     Block<int> info) {
   using N = typename NumberFor<F>::type;
-  __shared__ __align__(16) unsigned char room[warps * lane_room<S> * sizeof(N)];
+  __shared__ __align__(16) unsigned char room[warps * shared_numbers_per_warp<S> * sizeof(N)];
   const int w = static_cast<int>(threadIdx.x) / warp_lanes;
   const index_t first = (static_cast<index_t>(blockIdx.x) * warps + w) * (warp_lanes / S);
   if (first >= info.cols) return;
   DeviceWarp warp;
-  lane_qr<S, F, rotations>(warp, args, a, b, tau, order, info, first, reinterpret_cast<N*>(room) + w * lane_room<S>);
+  lane_qr<S, F, rotations>(warp, args, a, b, tau, order, info, first,
+                           reinterpret_cast<N*>(room) + w * shared_numbers_per_warp<S>);
 }
 
 template <int S, class F>
@@ -55,7 +56,7 @@ void SmallQr<F>::cuda(CudaContext& context, const Args& args, InOut<F> a, InOut<
   if (!mimo::lanes_factor(args.order, a.rows, args.cols))
     mimo::factor<F><<<static_cast<unsigned>(ceil_div(info.cols, mimo::threads)), mimo::threads, 0, context.stream()>>>(
         args, a, b, tau, order, info, work,
-        mimo::OneQr<typename mimo::NumberFor<F>::type>::work_size(a.rows, args.cols));
+        mimo::SmallQrMatrix<typename mimo::NumberFor<F>::type>::work_size(a.rows, args.cols));
   else if (size <= 4)
     mimo::launch_lanes<4, F>(context.stream(), args, a, b, tau, order, info);
   else if (size <= 8)

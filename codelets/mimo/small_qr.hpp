@@ -8,13 +8,18 @@
 
 namespace tesela::kernels {
 
-/// A P = Q R of some matrices of one shape m x n, side by side in `a` (m x (n k)), by Householder reflectors; a becomes
-/// R and the reflectors, tau (min(m, n) x k) their factors as in LAPACK's geqrf. With `rotations` a becomes R and plane
-/// rotations (PlaneRotation), and tau zero. order (n x k) the column of A that
-/// each column of A P is, and b (m x (right k)) Q^H b. `order` is natural, norm (ascending), sqrd or vblast. With
-/// mmse_sqrd and mmse_vblast the last n rows of a and b are written first: a becomes [H; sqrt(N0) I], b [y; 0]. info (1
-/// x k) is 0, or -(1 + i + j m) where element (i, j) is NaN or infinite; what that matrix becomes is of no use then,
-/// and no other one notices. A matrix is scaled by a power of two on the way.
+/// Factors A P = Q R for several matrices of one shape m x n, side by side in `a` (m x (n k)), by Householder
+/// reflectors.
+///
+/// a        becomes R and the reflectors; with `rotations` R and plane rotations (PlaneRotation).
+/// tau      min(m, n) x k: the reflectors' factors as in LAPACK's geqrf; with `rotations` zero.
+/// order    n x k: the column of A for each column of A P. Args::order is natural, norm (ascending), sqrd or vblast.
+///          With mmse_sqrd and mmse_vblast the last n rows of a and b are written first: a becomes [H; sqrt(N0) I], b
+///          becomes [y; 0].
+/// b        m x (right k): becomes Q^H b.
+/// info     1 x k: 0, or -(1 + i + j m) if element (i, j) is NaN or infinite. The results of that matrix are then
+///          invalid; the others are not affected.
+/// Method   scales each matrix by a power of two for the computation.
 template <class F>
 struct SmallQr {
   static constexpr auto name = "small_qr";
@@ -34,7 +39,8 @@ struct SmallQr {
     return unit * matrices *
            (2 * k * (m * n - k * (m + n) / 2 + k * k / 3) + 4 * m * k * static_cast<double>(args.right));
   }
-  static index_t work_size(ColumnOrder order, index_t m, index_t n);  ///< numbers that a matrix needs on a GPU
+  /// Returns the numbers of work space per matrix on a GPU.
+  static index_t work_size(ColumnOrder order, index_t m, index_t n);
   static void cpu(const Args& args, InOut<F> a, InOut<F> b, Out<F> tau, Out<int> order, Out<int> info, Scratch<F> work);
   static void cuda(CudaContext& context, const Args& args, InOut<F> a, InOut<F> b, Out<F> tau, Out<int> order,
                    Out<int> info, Scratch<F> work);

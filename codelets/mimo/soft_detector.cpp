@@ -12,7 +12,7 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-/// Every candidate of complex form: f(labels, metric), in units of 2^exponent.
+/// Calls f(labels, metric) for every candidate of complex form, in units of 2^exponent.
 template <class T, class F>
 void for_each_candidate(const ChannelView<T>& view, const Complex<T>* y, const Penalties<T>& penalties, int exponent,
                         F f) {
@@ -52,7 +52,7 @@ class Soft {
     factors_ = tree_.trees(detector(), args_.order, true, args_.n0);
   }
 
-  /// L of the bits, from metrics in units of 2^exponent. False where they are beyond all numbers.
+  /// Computes L of the bits from metrics in units of 2^exponent. Returns false if they exceed all numbers.
   bool give(const BitDistances& d, int exponent, T* llrs) const {
     const double n0 = scaled_n0(exponent);
     bool known = true;
@@ -64,7 +64,7 @@ class Soft {
     return known;
   }
 
-  /// In complex form, by every means but tree searches; answers how many nodes were looked at.
+  /// Finds the bits in complex form, by all methods except tree searches; returns the number of visited nodes.
   double operator()(const Complex<T>* y, Penalties<T>& penalties, T* llrs) {
     if (args_.kind == SoftKind::mmse) return linear(y, llrs);
     return lists() ? listed(y, penalties, llrs) : all_candidates(y, penalties, llrs);
@@ -112,7 +112,7 @@ class Soft {
                                          : DetectorKind::nway;
   }
 
-  /// Of the paths that the detector of that name keeps.
+  /// Finds the bits from the paths that the detector of that name keeps.
   double listed(const Complex<T>* y, Penalties<T>& penalties, T* llrs) {
     penalties.receive(llrs, scaled_n0(tree_.exponent()));
     tree_.receive(y);
@@ -133,7 +133,7 @@ class Soft {
     return give(least, tree_.exponent(), llrs) ? static_cast<double>(nodes) : no_answer;
   }
 
-  /// In double, whatever T is.
+  /// Factors the channel in double for every T.
   void linear_channel() {
     exact_h_.clear();
     for (index_t j = 0; j < view_.streams; ++j)
@@ -160,7 +160,7 @@ class Soft {
       if (estimate.lost(f, j, bias * column.largest)) return no_answer;
       for (int k = column.first; k < column.first + column.count; ++k) {
         const SearchPoint& p = view_.points[k];
-        // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias, less that of the first s.
+        // |x / bias - s|^2 in noise of (1 - bias) / bias = n0 spread / bias, minus the value for the first s.
         const double square = bias > 0 ? ((p.re - first.re) * (bias * (p.re + first.re) - 2 * x[j].re) +
                                           (p.im - first.im) * (bias * (p.im + first.im) - 2 * x[j].im)) /
                                              f.spread[j]

@@ -8,28 +8,33 @@
 
 namespace tesela::kernels {
 
-/// How the log-likelihood ratios of bits are found.
+/// Method for the log-likelihood ratios of bits.
 enum class SoftKind : std::uint8_t {
-  sts,      ///< one tree search for the nearest vectors of every bit's both values: exact max-log
-  rts,      ///< a search for each bit: the same
-  max_log,  ///< by all candidates: the same
-  app,      ///< logarithms of sums over all candidates, not only of their largest terms
-  mmse,     ///< of each stream's unbiased linear estimate and its noise; without priors
-  list,     ///< max-log of the `keep` nearest vectors alone
+  sts,      ///< one tree search for the nearest vectors of both values of every bit: exact max-log
+  rts,      ///< one search per bit: exact max-log
+  max_log,  ///< all candidates: exact max-log
+  app,      ///< logarithms of sums over all candidates, not only of the largest terms
+  mmse,     ///< from each stream's unbiased linear estimate and its noise; without priors
+  list,     ///< max-log of the `keep` nearest vectors only
   kbest,    ///< max-log of the paths that the detector of that name keeps
-  fsd,      ///< the same
-  nway,     ///< the same
-  ep,       ///< of each column's points, with the noise from expectation propagation; in either form
+  fsd,      ///< as kbest, for fsd
+  nway,     ///< as kbest, for nway
+  ep,       ///< from each column's points, with the noise of expectation propagation; in either form
 };
 
-/// L = ln P(bit is 0) / P(bit is 1) for each bit of some signals (llrs, bits x K), a stream's bits one after another,
-/// the label's first bit (most significant) first; cut to |L| <= clip and to T's largest number. llrs holds the priors
-/// on entry, zeros for none: a candidate's metric is ||y - H s||^2 / N0 - sum ln P(b). Other tiles as SphereSearch's;
-/// n0 > 0. nodes (1 x K). Runs on cores; QuickSoft is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and
-/// Giannakis, 2004; lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014.)
+/// Computes L = ln P(bit is 0) / P(bit is 1) for each bit of some signals.
+///
+/// llrs     bits x K: L, a stream's bits one after another, the label's first (most significant) bit first; limited to
+///          |L| <= clip and to T's largest number. On entry the priors, zeros for none: a candidate's metric is ||y - H
+///          s||^2 / N0 - sum ln P(b).
+/// nodes    1 x K.
+/// n0       positive. The other tiles are SphereSearch's.
+/// Method   Runs on cores; GpuSoftDetector is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and Giannakis,
+/// 2004;
+///          lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014.)
 template <class T>
 struct SoftDetector {
-  static constexpr double no_answer = -1;  ///< instead of nodes; L is 0 then
+  static constexpr double no_answer = -1;  ///< value of nodes without a result; L is then 0
   static constexpr auto name = "mimo_soft_detector";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
@@ -39,8 +44,8 @@ struct SoftDetector {
     ColumnOrder order = ColumnOrder::mmse_vblast;
     bool real_form = true;
     double n0 = 1, clip = 0;
-    index_t keep = 0;  ///< of list and kbest: vectors; of fsd: levels of which all paths are kept
-    int labels = 0;    ///< of all streams together, for the performance model alone
+    index_t keep = 0;  ///< list, kbest: number of vectors; fsd: number of levels with all paths
+    int labels = 0;    ///< of all streams together, only for the performance model
     auto cost_key() const {
       return (((std::lround(3 * std::log2(n0)) * 16 + static_cast<int>(kind)) * 16 + static_cast<int>(order)) * 4096 +
               labels) *

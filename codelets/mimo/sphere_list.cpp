@@ -9,7 +9,7 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-/// A channel whose s are vectors of whole numbers, in real form.
+/// A channel whose s are integer vectors, in real form.
 template <class T>
 struct WholeChannel : ChannelView<T> {
   static constexpr index_t most_labels = 2 * most_streams;
@@ -37,7 +37,7 @@ struct Point {
   }
 };
 
-/// Channels and signals of one form.
+/// Lists for channels and signals of one form.
 template <class F, class View, class T>
 class Lists {
  public:
@@ -72,11 +72,11 @@ class Lists {
       return report;
     }
     std::vector<int> nearest(static_cast<std::size_t>(rows));
-    if (args_.integers) {  // what rounding may add follows from how large the parts are
+    if (args_.integers) {  // the bound of rounding errors follows from the size of the parts
       for (SearchColumn& c : columns_) c.largest = 0;
       reach(nearest, false);
       search(y, {0, 1}, nearest, NoListener{});
-      if (beyond(nearest)) {  // more points than can be visited have the same distance there, but for rounding
+      if (beyond(nearest)) {  // too many points have the same distance there, up to rounding
         report.flags = SearchReport::failed;
         return report;
       }
@@ -89,7 +89,7 @@ class Lists {
         if (!(distance <= args_.radius)) return;
         ++count;
         all.push_back({distance, {leaf, leaf + rows}});
-        std::push_heap(all.begin(), all.end());  // the farthest of those that are kept comes first
+        std::push_heap(all.begin(), all.end());  // the farthest kept leaf comes first
         if (static_cast<index_t>(all.size()) <= args_.most) return;
         std::pop_heap(all.begin(), all.end());
         all.pop_back();
@@ -109,14 +109,14 @@ class Lists {
   }
 
  private:
-  /// The last of the whole numbers that have a place in int, and an exact value in T, may stand for more.
+  /// Returns whether a part is the last integer that fits into int and is exact in T: it may represent larger ones.
   static bool beyond(const std::vector<int>& parts) {
     constexpr int last = (sizeof(T) == 4 ? 1 << 22 : 1 << 30) - 1;
     return std::any_of(parts.begin(), parts.end(), [](int part) { return std::abs(part) >= last; });
   }
   std::size_t at(index_t i, index_t j) const { return static_cast<std::size_t>(i + j * m_); }
 
-  /// Of four times the parts of the first leaf.
+  /// Sets the reach to four times the parts of the first leaf.
   void reach(const std::vector<int>& nearest, bool known) {
     facts_.reach = 0;
     for (index_t k = 0; k < n_; ++k) {

@@ -7,11 +7,17 @@
 
 namespace tesela::kernels {
 
-/// For each of some signals all s with ||y - H s|| <= radius, nearest first (of equally near ones the lowest labels):
-/// the first `most` of them, labels ((rows most) x K), distances (most x K), and how many there are (counts, 1 x K). A
-/// radius of 0 asks for the nearest alone. `integers`: s has any whole real and imaginary parts, rows are those of 2
-/// streams (real parts first); the report says `failed` where columns are dependent, or a part is 2^30 - 1 or more
-/// (2^22 - 1 in single precision). Otherwise rows are labels of streams. Other tiles as SphereSearch's; on cores alone.
+/// Lists for each of some signals all s with ||y - H s|| <= radius, nearest first (lowest labels first among equals).
+/// Only on cores.
+///
+/// radius    0 requests only the nearest.
+/// labels    (rows most) x K: the first `most` vectors. Rows are labels of streams, or with `integers` the parts of 2
+///           streams (real parts first).
+/// distances most x K.
+/// counts    1 x K: the number of vectors.
+/// integers  s has arbitrary integer real and imaginary parts. The report has the flag `failed` if columns are
+///           dependent, or if a part is 2^30 - 1 or more (2^22 - 1 in single precision). The other tiles are
+///           SphereSearch's.
 template <class T>
 struct SphereList {
   static constexpr auto name = "sphere_list";

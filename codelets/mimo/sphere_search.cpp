@@ -16,7 +16,7 @@ void search_all(const typename SphereSearch<T>::Args& args, const Block<const st
   ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns, points};
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   std::vector<F> numbers(static_cast<std::size_t>(channel_numbers(m, n) + m + order_work(m, n)));
-  // Who asks for Su and Wassell's order has channels of whose Gram matrix single precision leaves nothing.
+  // Channels with Su and Wassell's order are so ill conditioned that single precision loses their Gram matrix.
   std::vector<typename DoubleOf<F>::type> exact(static_cast<std::size_t>(n * n + n));
   std::vector<int> places(static_cast<std::size_t>(n));
   F *const a = numbers.data(), *const tau = a + m * n, *const z = tau + n, *const work = z + m;
@@ -48,7 +48,7 @@ index_t SphereSearch<T>::work_size(index_t antennas, index_t streams, bool real_
   const index_t f = real_form ? 2 : 1, m = f * antennas, n = f * streams;
   const index_t numbers = mimo::channel_numbers(m, n) + m + mimo::order_work(m, n);
   const index_t places = ceil_div(n * static_cast<index_t>(sizeof(int)), static_cast<index_t>(sizeof(T)));
-  return (real_form ? 1 : 2) * numbers + places + 88 / static_cast<index_t>(sizeof(T));  // and LaneFacts
+  return (real_form ? 1 : 2) * numbers + places + 88 / static_cast<index_t>(sizeof(T));  // and LaneState
 }
 
 template <class T>

@@ -1,7 +1,7 @@
 #include <tesela/codelets/mimo/internal/finite_batch.hpp>
-#include <tesela/codelets/mimo/internal/pair_launch.cuh>
-#include <tesela/codelets/mimo/internal/pair_search_body.hpp>
-#include <tesela/codelets/mimo/internal/quick_search.cuh>
+#include <tesela/codelets/mimo/internal/paired_level_launch.cuh>
+#include <tesela/codelets/mimo/internal/paired_level_search_body.hpp>
+#include <tesela/codelets/mimo/internal/shared_memory_search.cuh>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <cuda_runtime_api.h>
@@ -10,7 +10,7 @@ namespace tesela::kernels {
 namespace mimo {
 namespace {
 
-/// Steps after which a signal is left to a warp: ten times the mean where noise is usual.
+/// Steps after which a signal is left to a warp: ten times the mean at usual noise.
 constexpr int steps_alone = 400;
 
 template <class F>
@@ -30,11 +30,12 @@ int multiprocessors() {
   return count > 0 ? count : 1;
 }
 
-/// How many steps a lane spends on a signal, and once its columns are in a better order. With a bound on nodes a signal
-/// goes to a warp soon; without one the sphere is better small before a warp shares what is inside.
-int quick_steps(index_t n) { return 8 * static_cast<int>(n); }
-/// `few` signals end when the last of them does.
-int steps_again(index_t n, const SearchLimits& limits, bool few) {
+/// Returns the steps that a lane spends on a signal; second_search_steps() returns the steps with its columns in a
+/// better order. With a bound on nodes a signal goes to a warp early. Without a bound the sphere should be small before
+/// a warp shares the tree.
+int first_search_steps(index_t n) { return 8 * static_cast<int>(n); }
+/// `few` signals end with the slowest of them.
+int second_search_steps(index_t n, const SearchLimits& limits, bool few) {
   return limits.max_nodes > 0 ? 4 * static_cast<int>(n) : few ? 8 * static_cast<int>(n) : 16384;
 }
 
@@ -44,8 +45,8 @@ bool in_pairs(const Lanes<T>& all, const OrderChoice& choice, const SearchLimits
 }
 
 template <class T>
-void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t count, bool again, unsigned present,
-                     CUstream_st* stream) {
+void prepare_in_groups(const Lanes<T>& all, const OrderChoice& choice, index_t count, bool again, unsigned present,
+                       CUstream_st* stream) {
   const index_t m = all.rows(), n = all.cols(), size = m > n ? m : n;
   const int group = size <= 8 ? 8 : 16;
   const index_t wanted = ceil_div(count * group, prepare_threads), most = 16 * present;
@@ -54,43 +55,43 @@ void prepare_quickly(const Lanes<T>& all, const OrderChoice& choice, index_t cou
   kernel<<<blocks, prepare_threads, 0, stream>>>(all, choice, count, again);
 }
 
-/// Every signal's first search, by lanes.
+/// Runs every signal's first search, by lanes.
 template <class T>
 void search_first(const Lanes<T>& all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
                   int bytes, unsigned present, CUstream_st* stream) {
   const index_t m = all.rows(), n = all.cols(), count = all.of_signals ? all.signals : channels;
   if constexpr (sizeof(T) == 4)
-    if (in_pairs(all, choice, limits)) return search_in_pairs(all, present, stream);
+    if (in_pairs(all, choice, limits)) return search_paired_levels(all, present, stream);
   if (lanes_prepare(choice.kind, m, n))
-    prepare_quickly(all, choice, count, false, present, stream);
+    prepare_in_groups(all, choice, count, false, present, stream);
   else
     prepare<T>
         <<<static_cast<unsigned>(ceil_div(count, search_threads)), search_threads, 0, stream>>>(all, choice, count, 0);
-  search_quickly<T><<<static_cast<unsigned>(ceil_div(all.signals, warp_lanes)), warp_lanes, bytes, stream>>>(
-      all, limits, quick_steps(n), false);
+  search_by_lanes<T><<<static_cast<unsigned>(ceil_div(all.signals, warp_lanes)), warp_lanes, bytes, stream>>>(
+      all, limits, first_search_steps(n), false);
 }
 
 template <class T>
-void search_all_quickly(Lanes<T> all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
-                        CUstream_st* stream) {
+void search_in_shared_memory(Lanes<T> all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
+                             CUstream_st* stream) {
   const unsigned present = static_cast<unsigned>(multiprocessors());
   const index_t n = all.cols();
-  const int columns = static_cast<int>(n), each = quick_numbers(columns) * static_cast<int>(sizeof(T)) + 4 * columns;
+  const int columns = static_cast<int>(n), each = numbers_per_lane(columns) * static_cast<int>(sizeof(T)) + 4 * columns;
   const int bytes = warp_lanes * each;
-  cudaFuncSetAttribute(search_quickly<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-  cudaFuncSetAttribute(search_jointly<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  cudaFuncSetAttribute(search_by_lanes<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  cudaFuncSetAttribute(search_path_list<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   const index_t warps = ceil_div(all.signals, warp_lanes), most = 24 * present;
-  const bool few = in_pairs(all, choice, limits) && all.signals < few_pairs(present);
+  const bool few = in_pairs(all, choice, limits) && all.signals < most_signals_per_pass(present);
   search_first(all, choice, limits, channels, bytes, present, stream);
   all.of_signals = true;
   OrderChoice better = choice;
   better.kind = ColumnOrder::su_wassell;
-  prepare_quickly(all, better, all.signals, true, present, stream);
-  search_quickly<T><<<static_cast<unsigned>(warps < most ? warps : most), warp_lanes, bytes, stream>>>(
-      all, limits, steps_again(n, limits, few), true);
+  prepare_in_groups(all, better, all.signals, true, present, stream);
+  search_by_lanes<T><<<static_cast<unsigned>(warps < most ? warps : most), warp_lanes, bytes, stream>>>(
+      all, limits, second_search_steps(n, limits, few), true);
   const auto hard = static_cast<unsigned>(all.signals < 8 * present ? all.signals : 8 * present);
-  search_jointly<T><<<hard, warp_lanes, bytes, stream>>>(all, limits);
-  search_hard<T><<<hard, warp_lanes, 0, stream>>>(all, {});
+  search_path_list<T><<<hard, warp_lanes, bytes, stream>>>(all, limits);
+  search_by_warp<T><<<hard, warp_lanes, 0, stream>>>(all, {});
 }
 
 template <class F>
@@ -102,19 +103,19 @@ void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& 
     return;
   }
   if constexpr (!NumberOf<F>::complex)
-    if (!limits.plain && !(limits.radius > 0) && quick_shape(all.rows(), all.cols()))
-      return search_all_quickly(all, choice, limits, channels, stream);
+    if (!limits.plain && !(limits.radius > 0) && fits_shared_memory_search(all.rows(), all.cols()))
+      return search_in_shared_memory(all, choice, limits, channels, stream);
   const unsigned present = static_cast<unsigned>(multiprocessors()), most = 16 * present;
   const unsigned grid = blocks(all.signals) < most ? blocks(all.signals) : most;
   const index_t count = all.of_signals ? all.signals : channels;
-  // A bound on nodes and a sphere that is listed belong to one lane.
+  // A search with a bound on nodes or a listed sphere runs in one lane.
   const int budget = limits.max_nodes > 0 || limits.plain ? 0 : steps_alone;
   prepare<F><<<blocks(count), search_threads, 0, stream>>>(all, choice, count, static_cast<int>(grid) * search_threads);
   receive_each<F><<<blocks(all.signals), search_threads, 0, stream>>>(all);
   search_lanes<F><<<grid, search_threads, 0, stream>>>(all, limits, budget);
   if (budget > 0) {
     const index_t warps = all.signals < 8 * present ? all.signals : 8 * present;
-    search_hard<F><<<static_cast<unsigned>(warps), 32, 0, stream>>>(all, limits);
+    search_by_warp<F><<<static_cast<unsigned>(warps), 32, 0, stream>>>(all, limits);
   }
 }
 
@@ -124,7 +125,7 @@ void run(const typename SphereSearch<T>::Args& args, const ChannelView<T>& view,
          CUstream_st* stream) {
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   const index_t lanes = y.cols, numbers = channel_numbers(m, n) + m + order_work(m, n);
-  auto* const facts = reinterpret_cast<LaneFacts*>(work);
+  auto* const facts = reinterpret_cast<LaneState*>(work);
   const bool of_signals = args.order == ColumnOrder::gradient || args.order == ColumnOrder::su_wassell;
   auto* const first = reinterpret_cast<F*>(facts + lanes);
   const Lanes<F> all{view,           reinterpret_cast<const Complex<T>*>(y.data),
@@ -148,7 +149,7 @@ void SphereSearch<T>::cuda(CudaContext& context, const Args& args, In<std::compl
   const mimo::ChannelView<T> view{h.rows, args.streams, reinterpret_cast<const mimo::Complex<T>*>(h.data),
                                   h.ld,   columns.data, points.data};
   if (y.cols == 0) return;
-  mimo::look_for_not_finite<T>(context.stream(), h, y, reports);
+  mimo::find_not_finite<T>(context.stream(), h, y, reports);
   if (args.real_form)
     mimo::run<T>(args, view, h, y, labels, reports, work.data, context.stream());
   else

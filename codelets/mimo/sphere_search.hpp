@@ -8,11 +8,14 @@
 
 namespace tesela::kernels {
 
-/// For each of some signals y (Nr x K) the s of least ||y - H s||, among all that the columns' alphabets allow: labels
-/// (Nt x K) and a report (1 x K). h: Nr x (Nt C), C channels, that of signal k being k / coherence. Each channel's QR
-/// factorization, or each signal's where the order asks for it, is taken on the way; nothing is scaled by the caller.
-/// Real form has two columns a stream (real parts first, then imaginary ones), complex form one. work: what work_size()
-/// says, one column a channel or signal.
+/// Finds for each of some signals y (Nr x K) the s with the least ||y - H s||, among all s of the columns' alphabets.
+///
+/// labels   Nt x K.
+/// report   1 x K.
+/// h        Nr x (Nt C), C channels; signal k has channel k / coherence. Each channel's QR factorization, or each
+///          signal's if the order needs the signal, is part of the task. The caller need not scale.
+/// columns  two per stream in real form (real parts first, then imaginary parts), one in complex form.
+/// work     work_size() rows, one column per channel or signal.
 template <class T>
 struct SphereSearch {
   static constexpr auto name = "sphere_search";
@@ -20,15 +23,15 @@ struct SphereSearch {
   struct Args {
     index_t streams = 0;
     index_t coherence = 1;
-    double n0 = 0;  ///< for the orders that want it
+    double n0 = 0;  ///< for the orders that need it
     double radius = 0;
     long long max_nodes = 0;
     ColumnOrder order = ColumnOrder::mmse_vblast;
     GradientAt at = GradientAt::zero;
     bool up = true, real_form = true;
-    bool plain = false;  ///< children as they stand, not by their distance
-    int labels = 0;      ///< of all streams together, for the performance model alone
-    /// Nodes follow the noise, and the order.
+    bool plain = false;  ///< children in their stored order, not by distance
+    int labels = 0;      ///< of all streams together, only for the performance model
+    /// Returns a key of the noise and the order, on which the number of nodes depends.
     auto cost_key() const {
       const int noise = n0 > 0 ? static_cast<int>(std::lround(3 * std::log2(n0))) : 0;
       return ((((noise * 16 + static_cast<int>(order)) * 4 + static_cast<int>(at)) * 2 + (up ? 1 : 0)) * 2 +
@@ -37,7 +40,7 @@ struct SphereSearch {
              labels * 2 + (plain ? 1 : 0);
     }
   };
-  /// The factorizations and the first paths; how many nodes follow is known afterwards.
+  /// Returns the flops of the factorizations and the first paths; the number of further nodes is known only afterwards.
   static double flops(const Args& args, Shape h, Shape y, Shape, Shape, Shape, Shape, Shape) {
     const double f = args.real_form ? 2 : 1, m = f * static_cast<double>(h.rows),
                  n = f * static_cast<double>(args.streams);

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-// LAPACK, in the library that is the BLAS.
+// LAPACK routines, which the BLAS library contains.
 extern "C" {
 void dtpqrt_(const int* m, const int* n, const int* l, const int* nb, double* a, const int* lda, double* b,
              const int* ldb, double* t, const int* ldt, double* work, int* info);
@@ -19,13 +19,14 @@ namespace {
 
 constexpr index_t cache_line = 64;
 
-/// How the work tile is cut: R, a block of A's rows, the exponents of the columns, and tpqrt's own for wide blocks.
+/// Parts of the work tile: R, a block of A's rows, the exponents of the columns, and the work space of tpqrt for wide
+/// blocks.
 struct Cut {
   index_t n, rows, inner;
   bool narrow;
 
   explicit Cut(index_t columns) : n(columns), narrow(columns <= eliminate_cols) {
-    // Narrow blocks live in a core's caches; wide ones are for gemm, and hold a triangle at once.
+    // Narrow blocks fit into a core's caches; wide ones are large enough for gemm and for a whole triangle.
     const index_t wanted = narrow ? std::max(std::min<index_t>(64 + 2 * n, 192), 2048 / std::max<index_t>(n, 1))
                                   : std::max<index_t>(512, n);
     rows = ceil_div(wanted, eliminate_rows) * eliminate_rows;
@@ -43,7 +44,7 @@ void tpqrt(int m, int n, int l, int nb, float* r, float* b, int ldb, float* t, f
   stpqrt_(&m, &n, &l, &nb, r, &n, b, &ldb, t, &nb, work, &info);
 }
 
-/// R with its columns scaled: column c stands for 2^exponent(c) times what r holds.
+/// R with scaled columns: column c equals 2^exponent(c) times its values in r.
 template <class T>
 struct ScaledTriangle {
   static constexpr int unset = std::numeric_limits<int>::min();
@@ -52,7 +53,7 @@ struct ScaledTriangle {
   int* exponents;  // unset while a column is zero
 
   int exponent(index_t c) const { return exponents[c] == unset ? 0 : exponents[c]; }
-  /// What rows are multiplied by.
+  /// Returns the factor of rows of column c.
   T scale(index_t c) const { return std::ldexp(T(1), -exponent(c)); }
 
   T largest(index_t c) const {
@@ -62,10 +63,11 @@ struct ScaledTriangle {
     return most;
   }
 
-  /// Chooses the scale of column c anew when rows with numbers up to `most` ask for it, and says whether it did. The
-  /// first numbers of a column are brought near 1, whatever their size, so that a power of two as a factor of A changes
-  /// nothing but R's exponents. In range, squares and their sums are; and rows far below what the column holds already
-  /// may be small as they like.
+  /// Chooses a new scale of column c if the rows' largest number `most` requires it, and returns whether it did.
+  ///
+  /// The first numbers of a column are scaled to about 1, so that a power of two as a factor of A changes only R's
+  /// exponents. Squares and their sums stay in range. Rows far below the column's present size may be arbitrarily
+  /// small.
   bool make_room(index_t c, T most) const {
     constexpr int range = std::numeric_limits<T>::max_exponent / 4;
     if (most == 0 || !std::isfinite(most)) return false;
@@ -83,7 +85,7 @@ struct ScaledTriangle {
   }
 };
 
-/// Rows of one column, each times its weight.
+/// Copies rows of one column, each times its weight.
 template <class T>
 void weigh(const T* x, const T* weights, index_t rows, T* to) {
   for (index_t i = 0; i < rows; ++i) to[i] = weights[i] == T(0) ? T(0) : weights[i] * x[i];
@@ -125,7 +127,7 @@ void AppendRows<T, R>::cpu(const Args& args, R<T> r, Scratch<double> work, std::
     index_t c = 0;
     for (const In<T>& tile : a)
       for (index_t j = 0; j < tile.cols; ++j, ++c, column += padded) {
-        const auto from = [&] {  // weighted, where the copy will stand
+        const auto from = [&] {  // weighted, at the place of the later copy
           if (weights == nullptr) return &tile(row, j);
           weigh(&tile(row, j), weights + row, rows, column);
           return static_cast<const T*>(column);

@@ -6,8 +6,8 @@
 
 #include <cusolverDn.h>
 
-// At most append_rows_cols columns take one pass of our own kernel over A. More are the vendor's: geqrf of R above some
-// rows of A at a time.
+// Up to append_rows_cols columns need one pass of our kernel over A. Wider matrices use the vendor's geqrf on R above
+// blocks of A's rows.
 
 namespace tesela::kernels {
 namespace {
@@ -27,7 +27,7 @@ int geqrf(cusolverDnContext* handle, int m, int n, float* a, float* tau, float* 
   return cusolverDnSgeqrf(handle, m, n, a, m, tau, work, lwork, info);
 }
 
-/// The work tile of a wide task.
+/// Work tile of a wide task.
 template <class T>
 struct WideWork {
   index_t n, m;  // rows of R and A together

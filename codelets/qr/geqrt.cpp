@@ -13,8 +13,8 @@ BlockVectors<T> vectors(index_t m, index_t width, const T* v, index_t ldv) {
   return {Triangle::unit_lower, width, v, ldv, m - width, width};
 }
 
-/// A = Q R with one T for all columns, by halves (Elmroth and Gustavson, "Applying recursion to serial and parallel QR
-/// factorization leads to better performance"); m >= n.
+/// Factors A = Q R with one T for all columns, by halves (Elmroth and Gustavson, "Applying recursion to serial and
+/// parallel QR factorization leads to better performance"); m >= n.
 template <class T>
 void factor(index_t m, index_t n, T* a, index_t lda, T* t, index_t ldt) {
   if (n <= internal::panel_width) return internal::geqrt_panel(m, n, a, lda, t, ldt);
@@ -23,7 +23,7 @@ void factor(index_t m, index_t n, T* a, index_t lda, T* t, index_t ldt) {
   factor(m, n1, a, lda, t, ldt);
   internal::apply<T>(vectors(m, n1, a, lda), Side::left, Op::transpose, t, ldt, n2, nullptr, 1, right, lda, t12, ldt);
   factor(m - n1, n2, right + n1, lda, t12 + n1, ldt);
-  // V1^T V2, where V2 starts in row n1 with a unit lower triangle.
+  // V1^T V2; V2 starts in row n1 with a unit lower triangle.
   for (index_t j = 0; j < n2; ++j)
     for (index_t i = 0; i < n1; ++i) t12[i + j * ldt] = a[n1 + j + i * lda];
   blas::trmm<T>(Side::right, Triangle::unit_lower, Op::none, n1, n2, 1, right + n1, lda, t12, ldt);

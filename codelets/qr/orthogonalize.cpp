@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Column k becomes a unit vector, r(k, k) its norm before.
+/// Normalizes column k; r(k, k) becomes its norm.
 template <class T>
 bool normalize(const InOut<T>& a, index_t k, const Out<T>& r) {
   T* const column = &a(0, k);
@@ -18,7 +18,7 @@ bool normalize(const InOut<T>& a, index_t k, const Out<T>& r) {
   return true;
 }
 
-/// Column k loses its components in the columns before it, which are added to r's.
+/// Removes from column k its components along the earlier columns and adds them to r's column k.
 template <class T>
 void project(const InOut<T>& a, index_t k, const Out<T>& r, T* sums) {
   if (k == 0) return;
@@ -65,7 +65,7 @@ index_t GramCholesky<T>::work_size(index_t) {
 template <class T>
 void GramCholesky<T>::cpu(const Args&, InOut<T> a, Out<int> info, Scratch<T>) {
   *info.data = lapack::potrf(a.rows, a.data, a.ld);
-  for (index_t j = 0; *info.data == 0 && j < a.rows; ++j)  // not every LAPACK finds NaN
+  for (index_t j = 0; *info.data == 0 && j < a.rows; ++j)  // some LAPACK libraries miss NaN
     if (!(a(j, j) > 0)) *info.data = static_cast<int>(j) + 1;
 }
 

@@ -1,4 +1,4 @@
-#include <tesela/codelets/qr/internal/orthogonalize_strip.cuh>
+#include <tesela/codelets/qr/internal/gram_schmidt_strip.cuh>
 #include <tesela/codelets/qr/orthogonalize.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/resident_blocks.cuh>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// A column over its norm, or its number where nothing is left of it.
+/// Divides a column by its norm, or reports its number if it vanishes.
 template <class T>
 __global__ void divide(T* column, index_t rows, const T* norm, int* broken, int number) {
   const T size = *norm;
@@ -42,8 +42,8 @@ unsigned blocks_for(index_t count) {
   return static_cast<unsigned>(blocks < 1 ? 1 : blocks < 1024 ? blocks : 1024);
 }
 
-/// R^T R = A in place, n x n, by one block: A is symmetric, and what is below its diagonal becomes zero. `broken`
-/// becomes number + the column of a pivot that is not positive, if it was 0.
+/// Computes R^T R = A in place, n x n, in one block: A is symmetric, and its strict lower triangle becomes zero. If
+/// `broken` is 0, it becomes number + the column of the first pivot that is not positive.
 template <class T>
 __global__ void small_cholesky(int n, T* a, int* broken, int number) {
   extern __shared__ double memory[];
@@ -69,7 +69,8 @@ __global__ void small_cholesky(int n, T* a, int* broken, int number) {
     a[e] = e % n <= e / n ? r[e % n + e / n * ld] : T(0);
 }
 
-/// cuSOLVER does not find NaN: the first pivot that is no positive number becomes info, if that is 0. One block.
+/// Finds NaN pivots, which cuSOLVER misses: the first pivot that is not a positive number becomes info, if that is 0.
+/// Runs in one block.
 template <class T>
 __global__ void find_bad_pivot(int n, const T* r, int ld, int* info) {
   __shared__ int bad;
@@ -83,12 +84,13 @@ __global__ void find_bad_pivot(int n, const T* r, int ld, int* info) {
   if (threadIdx.x == 0 && *info == 0 && bad < n) *info = bad + 1;
 }
 
-constexpr int most_blocks = 256;      // that wait for each other
-constexpr index_t strips_wide = 128;  // columns that leave those after them by one product
+constexpr int most_blocks = 256;      // blocks that wait for each other
+constexpr index_t strips_wide = 128;  // columns that are subtracted from later columns by one product
 
-/// Classical Gram-Schmidt, twice, of a tile's columns: by strips in registers, and between strips, and between eight
-/// of them, by products. What is orthogonal but for its second pass stays so by Cholesky's factor of its Gram matrix,
-/// which is the identity and little besides (Barlow and Smoktunowicz, Numer. Math. 123, 2013).
+/// Orthogonalizes a tile's columns by classical Gram-Schmidt, twice: by strips in registers, and by products between
+/// strips and between groups of eight strips. Columns that are nearly orthogonal after the first pass become orthogonal
+/// by the Cholesky factor of their Gram matrix, which is close to the identity (Barlow and Smoktunowicz, Numer. Math.
+/// 123, 2013).
 template <class T>
 class Strips {
  public:
@@ -98,8 +100,7 @@ class Strips {
     again_ = sums_ + 2 * index_t{internal::strip_width} * most_blocks;
     gram_ = again_ + a.cols * strips_wide;
     copy_ = gram_ + strips_wide * strips_wide;
-    blocks_ =
-        std::min(most_blocks, resident_blocks(internal::orthogonalize_strip<T>, internal::strip_threads, 0, true));
+    blocks_ = std::min(most_blocks, resident_blocks(internal::gram_schmidt_strip<T>, internal::strip_threads, 0, true));
   }
   bool have_room() const { return a_.rows <= blocks_ * index_t{internal::strip_threads} * internal::strip_rows<T>; }
   void run() {
@@ -124,10 +125,10 @@ class Strips {
                                r_.ld,        sums_, broken_, number_ + static_cast<int>(from)};
     void* arguments[] = {&s};
     const auto grid = static_cast<unsigned>(std::clamp<index_t>(ceil_div(a_.rows, each), 1, blocks_));
-    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&internal::orthogonalize_strip<T>), grid,
+    check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&internal::gram_schmidt_strip<T>), grid,
                                       internal::strip_threads, arguments, 0, context_.stream()));
   }
-  /// Columns at … end lose S, what they have of from … at.
+  /// Subtracts from columns at … end their components S along columns from … at.
   void project(index_t from, index_t at, index_t end, T* s, index_t lds) {
     gemm(Op::transpose, at - from, end - at, a_.rows, 1, &a_(0, from), a_.ld, &a_(0, at), 0, s, lds);
     gemm(Op::none, a_.rows, end - at, at - from, -1, &a_(0, from), a_.ld, s, 1, &a_(0, at), a_.ld, lds);
@@ -139,13 +140,13 @@ class Strips {
     small_cholesky<T><<<1, 512, sizeof(T) * static_cast<std::size_t>(n * (n | 1)), context_.stream()>>>(
         static_cast<int>(n), gram_, broken_, number_ + static_cast<int>(at));
     check(cublas::trsm_right(context_.cublas(), a_.rows, n, gram_, n, &a_(0, at), a_.ld));
-    // Q of the first pass was S + Q' R', so R's columns gain S R and the square on the diagonal becomes R' R.
+    // Q of the first pass was S + Q' R', so R's columns gain S R, and the diagonal block of R becomes R' R.
     T* const r = &r_(at, at);
     check(lacpy<T>(context_.stream(), Part::all, 0, {r, n, n, r_.ld}, {copy_, n, n, n}));
     gemm(Op::none, before, n, n, 1, again_, before, copy_, 1, &r_(from, at), r_.ld, n);
     gemm(Op::none, n, n, n, 1, gram_, n, copy_, 0, r, r_.ld, n);
   }
-  /// C = alpha op(A) B + beta C; B's columns are those of A's matrix unless ldb says otherwise.
+  /// Computes C = alpha op(A) B + beta C; B's columns belong to A's matrix unless ldb is given.
   void gemm(Op op, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, T beta, T* c,
             index_t ldc, index_t ldb = 0) {
     check(cublas::gemm<T>(context_.cublas(), op, Op::none, m, n, k, alpha, a, lda, b, ldb > 0 ? ldb : a_.ld, beta, c,
@@ -161,7 +162,7 @@ class Strips {
   T *sums_, *again_, *gram_, *copy_;
 };
 
-/// One panel on a GPU; what it computes stays there.
+/// Factors one panel on a GPU; all results stay there.
 template <class T>
 class Panel {
  public:
@@ -182,7 +183,7 @@ class Panel {
     divide<T><<<blocks_for(a_.rows), threads, 0, context_.stream()>>>(&a_(0, k), a_.rows, &r_(k, k), broken,
                                                                       static_cast<int>(first + k) + 1);
   }
-  /// The columns after k lose what they have of it.
+  /// Removes the components along column k from the later columns.
   void leave(index_t k) const {
     const index_t rest = a_.cols - k - 1;
     if (rest == 0) return;

@@ -6,17 +6,21 @@
 
 namespace tesela::kernels {
 
-/// How A = Q R is made with Q itself.
+/// Method for A = Q R with an explicit Q.
 enum class Orthogonalization : std::uint8_t {
-  gram_schmidt,  ///< classical: ||I - Q^T Q|| grows with the condition's square
-  mgs,           ///< modified: with the condition
-  cgs2,          ///< classical, twice: at rounding level
-  cholesky_qr2,  ///< R^T R = A^T A, Q = A R^-1, twice: at rounding level up to a condition of about 1e8
-  householder    ///< reflectors of tiles: at rounding level always
+  gram_schmidt,  ///< classical: ||I - Q^T Q|| grows with the square of the condition
+  mgs,           ///< modified: ||I - Q^T Q|| grows with the condition
+  cgs2,          ///< classical, twice: orthogonal to rounding level
+  cholesky_qr2,  ///< R^T R = A^T A, Q = A R^-1, twice: orthogonal to rounding level up to a condition of about 1e8
+  householder    ///< reflectors of tiles: always orthogonal to rounding level
 };
 
-/// The first three on the columns of a tile, m x w: A becomes Q, and r (w x w) R, zeros below. `broken` becomes 1 +
-/// first + the column of which nothing is left, or a NaN, if it was 0. `work` has work_size(w) numbers.
+/// Applies gram_schmidt, mgs or cgs2 to the columns of a tile.
+///
+/// A        m x w; becomes Q.
+/// r        w x w; becomes R, zeros below the diagonal.
+/// broken   if 0, becomes 1 + `first` + the first column that vanishes or has a NaN.
+/// work     work_size(w) numbers.
 template <class T>
 struct OrthogonalizePanel {
   static constexpr auto name = "orthogonalize_panel";
@@ -35,8 +39,8 @@ struct OrthogonalizePanel {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> r, InOut<int> broken, Scratch<T> work);
 };
 
-/// A = R^T R for a symmetric A of which the upper triangle is read (LAPACK potrf): R takes it. `info` is LAPACK's.
-/// `work` has work_size(n) numbers.
+/// Factors a symmetric A = R^T R (LAPACK potrf). Only the upper triangle is read, and R overwrites it. `info` is
+/// LAPACK's. `work` has work_size(n) numbers.
 template <class T>
 struct GramCholesky {
   static constexpr auto name = "gram_cholesky";
@@ -51,7 +55,7 @@ struct GramCholesky {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<int> info, Scratch<T> work);
 };
 
-/// X = X R^-1, R the upper triangle, n x n, X m x n (BLAS trsm).
+/// Solves X = X R^-1 (BLAS trsm) with the n x n upper triangle R and an m x n X.
 template <class T>
 struct SolveRight {
   static constexpr auto name = "solve_right";

@@ -9,32 +9,34 @@ namespace tesela::kernels {
 
 // The four kernels of tile QR in compact WY form: Q = I - V T V^T for each block of at most ib columns of V.
 //
-// A step factors `width` columns, from column `col` of its tile column on. Its head is the tile that holds the
-// diagonal, in which the step's first row is `row`; every other tile takes part from its first row on. With tiles of nb
-// x nb, row and col are 0 and width is nb.
+// A step factors `width` columns, from column `col` of its tile column on. The tile that holds the diagonal is the head
+// of the step, whose first row in it is `row`. Every other tile takes part from its first row on. With tiles of nb x
+// nb, row and col are 0 and width is nb.
 //
-// T is stored as LAPACK's geqrt stores it: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows
-// 0 … ib - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width. Below
-// these triangles are zeros.
+// T is stored as by LAPACK's geqrt: the T of the columns c … c + ib - 1 of a step is the upper triangle in rows 0 … ib
+// - 1 and columns c … c + ib - 1 of the step's T tile, which is at least ib x width. Below these triangles are zeros.
 
-/// The Scratch tile of every kernel below, for steps of at most `width` columns. `across` is the most that a tile of A
-/// or C has in the dimension that Q does not act on: columns, or C's rows when Q multiplies from the right. GPUs need
-/// more, which depends on the most rows that a tile of A has: with_gpu says whether there are any.
+/// Returns the shape of the Scratch tile of the kernels below, for steps of at most `width` columns.
+///
+/// across   largest size of a tile of A or C in the dimension that Q does not change: columns, or C's rows if Q
+///          multiplies from the right.
+/// rows     largest number of rows of a tile of A, on which the larger space for GPUs depends.
+/// with_gpu there are GPUs.
 constexpr Shape qr_work(index_t width, index_t across, index_t rows, bool with_gpu) {
   if (!with_gpu) return {width, across + 2 * width};
   constexpr index_t exchange = 33024;  // floats that hold panel_exchange_bytes
   return {width, 2 * std::max(across, width) + std::max(rows, width) + 1 + ceil_div(exchange, width)};
 }
 
-/// LAPACK geqrt: A(row:, col:col+width) = Q R, with R in the upper triangle and V below; then A(row:, col+width:) =
-/// Q^T A(row:, col+width:) for the columns of the same tile that later steps factor.
+/// Factors A(row:, col:col+width) = Q R (LAPACK geqrt), with R in the upper triangle and V below. Then applies Q^T to
+/// A(row:, col+width:), the columns of the same tile that later steps factor.
 template <class T>
 struct Geqrt {
   static constexpr auto name = "geqrt";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
     index_t row = 0, col = 0, width = 0, ib = 1;
-    index_t rows = 0;  ///< active: the tile's rows - row
+    index_t rows = 0;  ///< active: rows of the tile from `row` on
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
              static_cast<std::uint64_t>(ib) << 32;
@@ -49,8 +51,8 @@ struct Geqrt {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work);
 };
 
-/// LAPACK gemqrt: C = op(Q) C or C op(Q) with the Q of a Geqrt: V in v(row:, col:col+width). From the left C's rows
-/// `row` … change, from the right its columns `row` ….
+/// Computes C = op(Q) C or C op(Q) (LAPACK gemqrt) with the Q of a Geqrt: V in v(row:, col:col+width). From the left
+/// C's rows `row` … change, from the right its columns `row` ….
 template <class T>
 struct Unmqr {
   static constexpr auto name = "unmqr";
@@ -59,8 +61,8 @@ struct Unmqr {
     Side side = Side::left;
     Op op = Op::none;
     index_t row = 0, col = 0, width = 0, ib = 1;
-    index_t rows = 0;         ///< active: the tile's rows - row
-    bool unit_lower = false;  ///< v has zeros and ones written out above the vectors: a GPU then needs no copy
+    index_t rows = 0;         ///< active: rows of the tile from `row` on
+    bool unit_lower = false;  ///< v has explicit zeros and ones above the vectors, so a GPU needs no copy
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
              static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32 |
@@ -76,10 +78,12 @@ struct Unmqr {
   static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
 };
 
-/// LAPACK tpqrt: [R; B] = Q [R'; 0], where R = a(row:row+width, col:col+width) is upper triangular and B =
-/// b(:, col:col+width). TS form: B is full and becomes V. TT form (`triangle`): only B's upper triangle takes part
-/// (below it are other transformations' vectors, which stay). Then the columns right of col+width of both tiles take
-/// Q^T, for the later steps of the same tile column.
+/// Factors [R; B] = Q [R'; 0] (LAPACK tpqrt), and applies Q^T to the columns right of col+width of both tiles.
+///
+/// A        R = a(row:row+width, col:col+width) is upper triangular.
+/// B        b(:, col:col+width). TS form: B is full and becomes V. TT form (`triangle`): only B's upper triangle takes
+///          part; the vectors of other transformations below it stay. Later steps of the same tile column factor the
+///          columns to the right.
 template <class T>
 struct Tpqrt {
   static constexpr auto name = "tpqrt";
@@ -92,7 +96,7 @@ struct Tpqrt {
              static_cast<std::uint64_t>(ib) << 32;
     }
   };
-  /// Rows of B that take part.
+  /// Returns the rows of B that take part.
   static index_t height(const Args& args, index_t rows) { return args.triangle ? std::min(rows, args.width) : rows; }
   static double flops(const Args& args, Shape, Shape b, Shape, Shape) {
     const auto m = static_cast<double>(height(args, b.rows)), n = static_cast<double>(args.width),
@@ -103,8 +107,8 @@ struct Tpqrt {
   static void cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work);
 };
 
-/// LAPACK tpmqrt: [C1; C2] = op(Q) [C1; C2] or [C1 C2] op(Q) with the Q of a Tpqrt, V in v(:, col:col+width). From the
-/// left C1 = c1(row:row+width, :) and C2 = c2(0:height, :); from the right the same columns.
+/// Computes [C1; C2] = op(Q) [C1; C2] or [C1 C2] op(Q) (LAPACK tpmqrt) with the Q of a Tpqrt, V in v(:, col:col+width).
+/// From the left C1 = c1(row:row+width, :) and C2 = c2(0:height, :); from the right the same columns.
 template <class T>
 struct Tpmqrt {
   static constexpr auto name = "tpmqrt";

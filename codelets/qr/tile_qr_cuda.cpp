@@ -14,9 +14,9 @@
 namespace tesela::kernels {
 namespace {
 
-constexpr index_t exchange_elements = 33024;  // what qr_work counts on
+constexpr index_t exchange_elements = 33024;  // must equal the value in qr_work
 
-/// The parts of a kernel's scratch: room to talk for panels, two products of at most `product` elements, and vectors.
+/// Parts of a kernel's scratch: exchange space for panels, two products of at most `product` elements, and vectors.
 template <class T>
 struct Space {
   void* exchange;
@@ -25,7 +25,7 @@ struct Space {
       : exchange(work.data), w(work.data + exchange_elements), w2(w + product), v(w2 + product) {}
 };
 
-/// Vectors with zeros and ones written out, and the rows (from the right: columns) of C that they act on.
+/// Vectors with explicit zeros and ones, and the rows (from the right: columns) of C that they change.
 template <class T>
 struct Factor {
   const T* v;
@@ -34,8 +34,9 @@ struct Factor {
   index_t ldc;
 };
 
-/// C = op(Q) C or C op(Q) for Q = I - V T V^T with k vectors, T upper triangular with zeros below; `free` is C's other
-/// dimension. V consists of the factors below one another, under an identity on `top` if there is one.
+/// Computes C = op(Q) C or C op(Q) for Q = I - V T V^T with k vectors, T upper triangular with zeros below; `free` is
+/// C's other dimension. V consists of the factors stacked under each other, under an identity on `top` if that is not
+/// null.
 template <class T>
 void apply_reflector(const CudaContext& context, Side side, Op op, index_t k, index_t free, const T* t, index_t ldt,
                      const Block<T>* top, std::span<const Factor<T>> factors, const Space<T>& space) {
@@ -75,7 +76,7 @@ void apply_reflector(const CudaContext& context, Side side, Op op, index_t k, in
   }
 }
 
-/// Writes zeros to the leading rows of a matrix.
+/// Sets the leading rows of a matrix to zero.
 template <class T>
 void clear(const CudaContext& context, T* a, index_t lda, index_t rows, index_t cols) {
   if (rows == 0 || cols == 0) return;
@@ -86,13 +87,14 @@ void clear(const CudaContext& context, T* a, index_t lda, index_t rows, index_t 
 }
 
 /// Factors a block of columns by halves until a half fits the panel kernel (Elmroth and Gustavson, "Applying recursion
-/// to serial and parallel QR factorization leads to better performance"): first the left half, whose reflector then
-/// meets the right one; T's corner joins them, T12 = -T1 V1^T V2 T2.
+/// to serial and parallel QR factorization leads to better performance"). The left half's reflector is applied to the
+/// right half, and T12 = -T1 V1^T V2 T2 joins their T.
 template <class T>
 class Recursion {
  public:
-  /// `a` is the block's columns: A from its first row on, or B; `r` the columns of R from its first row on, unless
-  /// trapezoid; v as many rows, zero where no panel writes; t the block's factor, zero.
+  /// `a` holds the block's columns: A from its first row on, or B. `r` holds the columns of R from its first row on,
+  /// unless the form is trapezoid. v has as many rows and is zero where no panel writes; t, the block's factor, is
+  /// zero.
   Recursion(const CudaContext& context, PanelForm form, const Block<T>& a, const Block<T>& r, const Block<T>& v,
             const Block<T>& t, index_t above, const Space<T>& space)
       : context_(context), form_(form), a_(a), r_(r), v_(v), t_(t), above_(above), space_(space) {}
@@ -109,7 +111,7 @@ class Recursion {
     return true;
   }
 
-  /// Q^T of the vectors in columns begin … begin + k onto the `cols` columns from `column` on.
+  /// Applies Q^T of the vectors in columns begin … begin + k to the `cols` columns from `column` on.
   void apply(index_t begin, index_t k, index_t column, index_t cols) const {
     const index_t first = form_ == PanelForm::trapezoid ? begin : 0;
     const Factor<T> f{&v_(first, begin), v_.ld, rows_of(begin, begin + k), &a_(first, column), a_.ld};
@@ -119,7 +121,7 @@ class Recursion {
   }
 
  private:
-  /// Rows of a that the columns begin … end act on.
+  /// Returns the rows of a that the columns begin … end change.
   index_t rows_of(index_t begin, index_t end) const {
     if (form_ == PanelForm::trapezoid) return a_.rows - begin;
     return form_ == PanelForm::square ? a_.rows : std::min(a_.rows, above_ + end);
@@ -181,7 +183,7 @@ void for_each_block(index_t k, index_t ib, bool forward, F f) {
   }
 }
 
-/// Makes a task's scratch and T ready for panels.
+/// Prepares a task's scratch and T for panels.
 template <class T>
 Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T>& t, index_t product) {
   const Space<T> space(work, product);

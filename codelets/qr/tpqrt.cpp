@@ -5,7 +5,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// The tile that meets a triangle: its first `height` rows and, in TT form, only its upper triangle.
+/// The tile under a triangle: its first `height` rows and, in TT form, only its upper triangle.
 template <class T>
 struct Pentagon {
   T* data;
@@ -20,7 +20,8 @@ struct Pentagon {
   }
 };
 
-/// [R; B] = Q [R'; 0] for columns c … c + n - 1 of B, with one T for all of them, by halves; r is R's first element.
+/// Factors [R; B] = Q [R'; 0] for columns c … c + n - 1 of B, with one T for all of them, by halves; r points to R's
+/// first element.
 template <class T>
 void factor(const Pentagon<T>& b, index_t c, index_t n, T* r, index_t ldr, T* t, index_t ldt) {
   if (n <= internal::panel_width)

@@ -7,7 +7,7 @@ namespace {
 
 constexpr index_t edge = 32;
 
-/// B(i, j) = A(row(i), column(j)) or A(column(j), row(i)), where `back` says which of B's indices run backwards.
+/// Copies B(i, j) = A(row(i), column(j)) or A(column(j), row(i)); `back` selects the indices of B that run backwards.
 /// Squares go through shared memory, so that both sides are read and written along columns.
 template <class T>
 __global__ void copy_reversed(const T* a, index_t lda, T* b, index_t ldb, index_t rows, index_t columns,
@@ -16,7 +16,7 @@ __global__ void copy_reversed(const T* a, index_t lda, T* b, index_t ldb, index_
   const index_t tile_rows = (rows + edge - 1) / edge;
   const index_t i0 = blockIdx.x % tile_rows * edge, j0 = blockIdx.x / tile_rows * edge;
   for (index_t k = threadIdx.y; k < edge; k += blockDim.y) {
-    // Threads run along A's columns: B's rows, or its columns where A is transposed.
+    // Threads run along A's columns: along B's rows, or B's columns if A is transposed.
     const index_t i = i0 + (transposed ? k : threadIdx.x), j = j0 + (transposed ? threadIdx.x : k);
     if (i >= rows || j >= columns) continue;
     const index_t row = rows_back ? rows - 1 - i : i, column = columns_back ? columns - 1 - j : j;

@@ -4,9 +4,8 @@
 
 namespace tesela::kernels {
 
-/// The rows x columns block of B from (b_row, b_column) on becomes that of op(A) from (a_row, a_column) on, with its
-/// rows or columns in reverse order if asked for. CopyBlock<T, Out> is the same for a B without contents, of which the
-/// block is all.
+/// Copies a block of op(A), from (a_row, a_column) on, to the rows x columns block of B from (b_row, b_column) on; on
+/// request with rows or columns in reverse order. CopyBlock<T, Out> does not read B, and the block must be all of it.
 template <class T, template <class> class B = InOut>
 struct CopyBlock {
   static constexpr auto name = "copy_block";

@@ -27,14 +27,15 @@ struct Planned {
   cufftHandle plan;
 };
 
-/// Plans of one stream, the last used first. They own work space, so they are few.
+/// Plans of one stream, the most recently used first. They own work space, so their number is small.
 using Plans = std::list<Planned>;
 constexpr std::size_t most_plans = 24;
 
-/// 0 (CUFFT_SUCCESS) and the plan, or what failed.
+/// Makes a plan; returns 0 (CUFFT_SUCCESS) or the error.
 int make_plan(const Layout& l, cufftHandle& plan) {
   if (const cufftResult status = cufftCreate(&plan); status != CUFFT_SUCCESS) return status;
-  // With embedding sizes instead of null pointers cuFFT minds the distances; of one dimension it uses nothing else.
+  // With embedding sizes instead of null pointers cuFFT respects the distances; in one dimension it uses no other
+  // values of them.
   long long n = l.n, in = l.ld_in, out = l.ld_out;
   std::size_t work = 0;
   const cufftResult status =
@@ -43,8 +44,8 @@ int make_plan(const Layout& l, cufftHandle& plan) {
   return status;
 }
 
-/// The plan of this layout for the context's stream; false when that failed, which is reported. The plans outlive the
-/// Runtime and are left to the end of the process: CUDA may be gone before static objects are.
+/// Finds the plan of this layout for the context's stream; returns false after a failure, which is reported. The plans
+/// outlive the Runtime and are never destroyed, because CUDA may end before static objects do.
 bool find_plan(CudaContext& context, const Layout& layout, cufftHandle& plan) {
   static auto& mutex = *new std::mutex;
   static auto& streams = *new std::map<std::pair<int, CUstream_st*>, Plans>;
@@ -53,14 +54,14 @@ bool find_plan(CudaContext& context, const Layout& layout, cufftHandle& plan) {
   Plans* plans = nullptr;
   {
     const std::scoped_lock lock(mutex);
-    plans = &streams[{device, context.stream()}];  // the map's elements stay where they are; only this worker uses it
+    plans = &streams[{device, context.stream()}];  // the map's elements do not move; only this worker uses it
   }
   const auto found = std::find_if(plans->begin(), plans->end(), [&](const Planned& p) { return p.layout == layout; });
   if (found != plans->end()) {
     plans->splice(plans->begin(), *plans, found);
   } else {
     if (plans->size() >= most_plans) {
-      cufftDestroy(plans->back().plan);  // frees its work space, which waits for what still uses it
+      cufftDestroy(plans->back().plan);  // frees its work space after the work that still uses it
       plans->pop_back();
     }
     cufftHandle made = 0;
@@ -68,7 +69,7 @@ bool find_plan(CudaContext& context, const Layout& layout, cufftHandle& plan) {
     plans->push_front({layout, made});
   }
   plan = plans->front().plan;
-  // Each time, because a later Runtime's stream may have an old one's address.
+  // Set each time, because a later Runtime's stream may have an old one's address.
   return context.check(cufftSetStream(plan, context.stream()), "cufftSetStream");
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Each block walks whole columns, so that neighbouring threads touch neighbouring rows.
+/// Sets a(i, j); each block processes whole columns, so that neighbouring threads write neighbouring rows.
 template <class T, class F>
 __global__ void for_each_element(T* a, index_t rows, index_t cols, index_t ld, F f) {
   for (index_t j = blockIdx.y; j < cols; j += gridDim.y)

@@ -5,7 +5,7 @@
 
 namespace tesela::kernels {
 
-/// Writes a generated matrix's tile whose first element is (row, column) of the whole (LAPACK laset, larnv).
+/// Writes a tile of a generated matrix, with the first element at (row, column) of the matrix (LAPACK laset, larnv).
 template <class T>
 struct Fill {
   static constexpr auto name = "fill";
@@ -19,7 +19,7 @@ struct Fill {
   static void cuda(CudaContext& context, const Args& args, Out<T> a);
 };
 
-/// A = alpha A (LAPACK lascl without its safeguards).
+/// Scales A = alpha A (LAPACK lascl without its safeguards).
 template <class T>
 struct Scal {
   static constexpr auto name = "scal";

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// b(i, j) = f(i, j); neighbouring threads touch neighbouring rows.
+/// Computes b(i, j) = f(i, j); neighbouring threads write neighbouring rows.
 template <class T, class F>
 __global__ void write_elements(Block<T> b, F f) {
   for (index_t j = blockIdx.y; j < b.cols; j += gridDim.y)

@@ -7,12 +7,12 @@
 namespace tesela::kernels {
 namespace {
 
-/// As integers the bits of numbers that are not negative order as the numbers do, and a NaN is above all.
+/// The bits of nonnegative numbers, as integers, have the same order as the numbers; NaN is above all.
 using Bits = unsigned long long;
 
 __global__ void begin_search(Bits* found) { *found = 0; }
 
-/// Blocks of threads take columns in turn.
+/// Blocks process columns in turn.
 template <class T>
 __global__ void search(typename LargestElement<T>::Args args, index_t rows, index_t columns, const T* a, index_t ld,
                        Bits* found) {

@@ -6,10 +6,10 @@
 
 namespace tesela::kernels {
 
-/// Which elements of a matrix count.
+/// Elements of a matrix that count.
 enum class Counted : std::uint8_t { all, beside_diagonal, next_to_diagonal };
 
-/// The largest magnitude of a tile's elements that count; NaN where there is one. `found` is 1 x 1.
+/// Finds the largest magnitude of a tile's elements that count; NaN if one is NaN. `found` is 1 x 1.
 template <class T>
 struct LargestElement {
   static constexpr auto name = "largest_element";

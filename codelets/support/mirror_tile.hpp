@@ -4,8 +4,8 @@
 
 namespace tesela::kernels {
 
-/// In a tile with a square of the diagonal, which begins in row `row`: what stands above the diagonal becomes what
-/// stands below.
+/// Copies the part below the diagonal to the part above it, in a tile with a square of the diagonal that begins in row
+/// `row`.
 template <class T>
 struct MirrorTile {
   static constexpr auto name = "mirror_tile";

@@ -13,7 +13,7 @@ void NotFinite<T>::cpu(const Args& args, In<T> a, InOut<int> status) {
         args.upper ? std::clamp<index_t>(args.first_column + j - args.first_row + 1, 0, a.rows) : a.rows;
     const index_t first =
         args.lower ? std::clamp<index_t>(args.first_column + j - args.first_row, 0, a.rows) : index_t{0};
-    int strange = 0;  // without a branch, so that it goes by vectors
+    int strange = 0;  // without a branch, so that it is vectorized
     for (index_t i = first; i < rows; ++i) strange |= std::abs(a(i, j)) <= std::numeric_limits<T>::max() ? 0 : 1;
     if (strange != 0) status(0, 0) = static_cast<int>(j + 1);
   }

@@ -7,7 +7,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Blocks of threads take columns in turn.
+/// Blocks process columns in turn.
 template <class T>
 __global__ void search(typename NotFinite<T>::Args args, index_t rows, index_t columns, const T* a, index_t ld,
                        int* status) {

@@ -6,7 +6,7 @@
 
 namespace tesela::kernels {
 
-/// A *= 2^exponent, also where that power itself is beyond T's numbers.
+/// Computes A *= 2^exponent, even if that power exceeds T's range.
 template <class T>
 struct ScalePowerOfTwo {
   static constexpr auto name = "scale_power_of_two";

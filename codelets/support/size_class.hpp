@@ -6,8 +6,10 @@ namespace tesela::kernels {
 
 namespace internal {
 
-/// What the run time of a QR kernel on `rows` active rows depends on beyond its tiles' shapes: their number to an
-/// eighth of an octave, so that tall tiles of one shape share a handful of histories and not one each.
+/// Returns a class of `rows` active rows, rounded to an eighth of an octave.
+///
+/// Active rows determine a QR kernel's run time in addition to the shapes of its tiles. With classes, tall tiles of one
+/// shape share a few performance histories.
 constexpr std::uint64_t size_class(index_t rows) {
   std::uint64_t octave = 0;
   while (rows >> (octave + 1) > 0) ++octave;

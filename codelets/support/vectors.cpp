@@ -7,7 +7,7 @@ namespace {
 template <class X, class Y, class T>
 void dots(const X& x, const Y& y, bool reverse, const Out<T>& result) {
   for (index_t j = 0; j < x.cols; ++j) {
-    // Several sums at once are quicker, and more accurate, than one.
+    // Several sums at once are faster and more accurate than one.
     T sums[16] = {};
     const T *const a = x.data + j * x.ld, *const b = y.data + j * y.ld;
     index_t i = 0;

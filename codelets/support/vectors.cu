@@ -7,7 +7,7 @@ namespace {
 
 using internal::each_threads;
 
-/// One block a column. Four sums a thread, so that loads overlap.
+/// Computes one column per block, with four sums per thread, so that loads overlap.
 template <class T>
 __global__ void dot_kernel(index_t n, const T* x, index_t ld_x, const T* y, index_t ld_y, bool reverse, T* result) {
   x += blockIdx.x * ld_x;
@@ -43,7 +43,7 @@ struct AddTo {
   }
 };
 
-/// The two ends that exchange.
+/// Exchanges the two ends.
 template <class T>
 struct AddOwnReverse {
   index_t n;

@@ -4,10 +4,10 @@
 
 namespace tesela::kernels {
 
-// The vector operations that Toeplitz and Lanczos recursions are made of, on each column of n x k tiles. rev(x) is x
-// from its last element to its first. Sums are taken in the same order in every run.
+// Vector operations of Toeplitz and Lanczos recursions, on each column of n x k tiles. rev(x) is x from its last
+// element to its first. Sums have the same order in every run.
 
-/// result(j) = x(:, j) . y(:, j), k x 1 (BLAS dot), or x(:, j) . rev(y(:, j)).
+/// Computes result(j) = x(:, j) . y(:, j), k x 1 (BLAS dot), or x(:, j) . rev(y(:, j)).
 template <class T>
 struct Dot {
   static constexpr auto name = "dot";
@@ -19,7 +19,7 @@ struct Dot {
   static void cuda(CudaContext& context, const Args& args, In<T> x, In<T> y, Out<T> result);
 };
 
-/// result(j) = ||x(:, j)||_2, without overflow (BLAS nrm2).
+/// Computes result(j) = ||x(:, j)||_2, without overflow (BLAS nrm2).
 template <class T>
 struct Norm {
   static constexpr auto name = "norm";
@@ -29,7 +29,7 @@ struct Norm {
   static void cuda(CudaContext& context, const Args& args, In<T> x, Out<double> result);
 };
 
-/// y += alpha x (BLAS axpy), or alpha rev(x).
+/// Computes y += alpha x (BLAS axpy), or alpha rev(x).
 template <class T>
 struct Axpy {
   static constexpr auto name = "axpy";
@@ -42,7 +42,7 @@ struct Axpy {
   static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<T> y);
 };
 
-/// x = b (alpha rev(x) + x).
+/// Computes x = b (alpha rev(x) + x).
 template <class T>
 struct AxpxbReverse {
   static constexpr auto name = "axpxb_reverse";
@@ -54,8 +54,8 @@ struct AxpxbReverse {
   static void cuda(CudaContext& context, const Args& args, InOut<T> x);
 };
 
-/// V -= P (P^T V): V, n x k, becomes orthogonal to the m orthonormal columns of P, n x m, any number of them. work is
-/// m x k. One step of classical Gram-Schmidt; two make it orthogonal to rounding.
+/// Computes V -= P (P^T V): V, n x k, becomes orthogonal to the m orthonormal columns of P, n x m, for any m. work is m
+/// x k. This is one step of classical Gram-Schmidt; two steps give orthogonality to rounding.
 template <class T>
 struct Reorthogonalize {
   static constexpr auto name = "reorthogonalize";

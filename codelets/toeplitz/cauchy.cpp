@@ -12,7 +12,7 @@ namespace tesela::kernels {
 namespace cauchy {
 namespace {
 
-constexpr int at_a_time = 8;  // pivots that one pass over the rows takes
+constexpr int at_a_time = 8;  // pivots that one pass over the rows applies
 
 template <class T>
 index_t padded(index_t rows) {
@@ -35,7 +35,7 @@ class Sweeper {
     }
   }
 
-  /// One block, whose L D L^T is kept.
+  /// Factors one block and keeps its L D L^T.
   void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report) {
     Block<T> b = load_block(c, part * cauchy_rows(n_, 0), cauchy_rows(n_, part), static_cast<T>(sigma));
     const index_t all = b.chunks * chunk;
@@ -60,7 +60,7 @@ class Sweeper {
     }
   }
 
-  /// `out`: n x 3, or null.
+  /// Sweeps both blocks of one shift; `out` is n x 3, or null.
   void run(const In<T>& c, double sigma, T* out, index_t ld, const Out<double>& report, index_t column) {
     for (int part = 0; part < 2; ++part) {
       const index_t first = part * cauchy_rows(n_, 0);
@@ -94,7 +94,7 @@ class Sweeper {
     return b;
   }
 
-  /// Harmless numbers in place of the steps that a breakdown left out.
+  /// Writes valid numbers for the steps that a breakdown skipped.
   static void finish(const Block<T>& b, index_t done, const CauchyFactors<T>& kept) {
     for (index_t a = 0; a < b.rows; ++a) {
       if (b.left[a] == T(0)) continue;
@@ -104,7 +104,7 @@ class Sweeper {
     }
   }
 
-  /// step(done, pivots) sweeps the rows, after `done` pivots before.
+  /// Eliminates a block; step(done, pivots) sweeps the rows, after `done` earlier pivots.
   template <class Step>
   void eliminate(Block<T>& b, int o, double* report, const Step& step) {
     double negative = 0, smallest = std::numeric_limits<double>::infinity(), most = 0;
@@ -136,8 +136,9 @@ class Sweeper {
     report[CauchyReport::largest] = most;
   }
 
-  /// The best rows of the chunks with the largest entries, one after the other as long as those that went before have
-  /// left them large: `candidates_` are these rows after all of these pivots. None where nothing is left to divide by.
+  /// Returns the next pivots: the best rows of the chunks with the largest entries, while the elimination by the
+  /// earlier ones leaves them large. `candidates_` holds these rows after all of these pivots. Empty if no divisor is
+  /// left.
   const std::vector<Pivot<T>>& next_pivots(const Block<T>& b, int o) {
     candidates_.clear();
     pivots_.clear();
@@ -152,7 +153,7 @@ class Sweeper {
       if (candidates_.size() > at_a_time) candidates_.pop_back();
     }
     for (std::size_t q = 0; q < candidates_.size(); ++q) {
-      // The largest of those that have not been pivots goes to place q.
+      // Moves the largest of the remaining candidates to position q.
       const auto next = std::max_element(candidates_.begin() + static_cast<std::ptrdiff_t>(q), candidates_.end(),
                                          [](const auto& x, const auto& y) { return std::abs(x.d) < std::abs(y.d); });
       std::iter_swap(candidates_.begin() + static_cast<std::ptrdiff_t>(q), next);

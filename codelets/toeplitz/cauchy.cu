@@ -4,16 +4,16 @@
 #include <algorithm>
 
 // A group of thread blocks (one, or a cluster of up to 16) sweeps one block of C. All its rows stay in registers; a
-// warp owns 32 R consecutive ones, so that its accesses to the table w are consecutive whatever the pivot is. Every
-// step, a thread block finds its largest diagonal entry by keys that also say whose it is (a barrier); its owner then
-// publishes that row's g and h (a barrier, or within a cluster a message to every block, of which all take the best).
+// warp owns 32 R consecutive rows, so that its accesses to the table w are consecutive for every pivot. In every step a
+// thread block finds its largest diagonal entry by keys that also contain the row (a barrier). The row's owner then
+// publishes the row's g and h (a barrier, or within a cluster a message to every block, each of which selects the
+// best).
 
 namespace tesela::kernels::cauchy {
 namespace {
 
-/// Where and how w(k) stands. Mirrored, for k = 1 - ceil(n / 2) ... n; or folded, as w(k) = w(n + 1 - k) = -w(-k), so
-/// that what is read may run backwards: in shared memory a third as large, and in global memory as much of it as
-/// possible in the cache.
+/// Storage of w(k). Mirrored: for k = 1 - ceil(n / 2) ... n. Folded: w(k) = w(n + 1 - k) = -w(-k), so reads may run
+/// backwards: a third of the size in shared memory, and in global memory a larger part in the cache.
 enum class Table : std::uint8_t { mirrored, folded, global };
 
 struct SweepShape {
@@ -25,8 +25,8 @@ struct SweepShape {
 
 __host__ __device__ constexpr index_t first_half(index_t n) { return n - n / 2; }
 
-/// The first k of a table and how many follow, for threads of r rows each. Rows of the last warp that do not exist read
-/// zeros, or what they ignore.
+/// First k of a table and its number of elements, for threads of r rows each. Nonexistent rows of the last warp read
+/// zeros, or values that they ignore.
 struct Range {
   index_t first, count;
 };
@@ -54,7 +54,7 @@ struct Constant {
   __device__ constexpr operator decltype(Value)() const { return Value; }
 };
 
-/// f(0), f(1), ... as constants, so that the rows stay in registers.
+/// Calls f(0), f(1), ... with constants, so that the rows stay in registers.
 template <int R, int First = 0, class F>
 __device__ __forceinline__ void for_each_slot(const F& f) {
   if constexpr (First < R) {
@@ -63,7 +63,7 @@ __device__ __forceinline__ void for_each_slot(const F& f) {
   }
 }
 
-/// f(slot) as a constant, found by bisection; `slot` is the whole warp's.
+/// Calls f(slot) with a constant, found by bisection; `slot` is the same for the whole warp.
 template <int First, int Last, class F>
 __device__ __forceinline__ void in_slot(unsigned slot, const F& f) {
   if constexpr (Last - First == 1) {
@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> i
   const index_t problem = blockIdx.x / static_cast<unsigned>(cluster), shift = problem / 2;
   const int part = static_cast<int>(problem % 2), n = static_cast<int>(in.n), half = static_cast<int>(first_half(n));
   const int rows = part == 0 ? half : n - half, first = part * half;
-  const int of_block = static_cast<int>(threadIdx.x / 32) * 32 * R;  // the warp's rows in the thread block's
-  const int start = rank * static_cast<int>(blockDim.x) * R, base = start + of_block;  // in all
+  const int of_block = static_cast<int>(threadIdx.x / 32) * 32 * R;  // the warp's rows among the thread block's rows
+  const int start = rank * static_cast<int>(blockDim.x) * R, base = start + of_block;  // in total
 
   const int first_k = static_cast<int>(table_range(n, Kind, R).first);
   const T* __restrict__ w = in.table;
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> i
     if (here < 32 * R && static_cast<int>(here % 32) == lane) left &= ~(1u << here / 32);
     const T gp = pivot.g, hp = pivot.h, dp = pivot.d;
     best = no_row;
-    // Where w(row + p + o) and w(row - p) stand for the thread's first row, and from there to the next one's.
+    // Positions of w(row + p + o) and w(row - p) for the thread's first row, and the distance to the next row's.
     unsigned sum = static_cast<unsigned>(base + p + part + 1 - first_k + lane);
     unsigned difference = static_cast<unsigned>(base - p - first_k + lane);
     [[maybe_unused]] unsigned sum_step = 32, difference_step = 32;
@@ -269,7 +269,7 @@ int launch(cudaStream_t stream, const DeviceSweep<T>& in, const SweepShape& shap
   }
 }
 
-/// What a device offers.
+/// Properties of a device.
 struct Device {
   int multiprocessors = 0, shared = 0, shared_of_block = 0, most_of_cluster = 1;
 
@@ -288,9 +288,9 @@ struct Device {
   }
 };
 
-/// The quickest shape, by estimate; no rows when there is none. The cycles of a step are those of
-/// an H200: 750 to agree on a pivot, 350 more within a cluster, and then some for each 32 rows of a multiprocessor, by
-/// where the table is, or 50 for each row of a thread where its warps are too few.
+/// Returns the fastest shape by estimate; a shape without rows if there is none. The cycles of a step are measured on
+/// an H200: 750 for the choice of a pivot, 350 more within a cluster, and additional cycles for each 32 rows of a
+/// multiprocessor, depending on the table, or 50 for each row of a thread if its warps are too few.
 template <class T>
 SweepShape suitable_shape(index_t n, index_t shifts, const Device& device) {
   SweepShape best;
@@ -300,7 +300,7 @@ SweepShape suitable_shape(index_t n, index_t shifts, const Device& device) {
     const auto bytes = static_cast<index_t>(table_bytes<T>(n, table, r)) + 3 * 1024;
     const index_t on_each = std::min<index_t>(most_threads(r) / (32 * warps), device.shared / bytes);
     if (on_each == 0 || bytes > device.shared_of_block) return;
-    // Larger clusters leave some multiprocessors out.
+    // Larger clusters leave some multiprocessors unused.
     const index_t usable = cluster > 2 ? device.multiprocessors * 15 / 16 / cluster * cluster : device.multiprocessors;
     const index_t blocks = 2 * shifts * cluster;
     const index_t together = std::min(on_each, ceil_div(blocks, index_t{device.multiprocessors}));

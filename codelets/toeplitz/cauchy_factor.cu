@@ -8,7 +8,7 @@ namespace {
 
 constexpr int threads = 1024, gatherers = 128;
 
-/// w(k) of cauchy.hpp for k = 0 ... n, w(0) = 0.
+/// Computes w(k) of cauchy.hpp for k = 0 ... n, with w(0) = 0.
 template <class T>
 struct FillTable {
   T* table;
@@ -23,7 +23,7 @@ struct FillTable {
   }
 };
 
-/// The block's g, h and diagonal, a column each.
+/// The block's g, h and diagonal, one column each.
 template <class T>
 struct LoadBlock {
   const T* c;
@@ -38,7 +38,8 @@ template <class T>
 struct Largest {
   T size;  ///< 0: none
   index_t row;
-  /// The row decides between equals, so that the result does not depend on the order of comparisons.
+  /// Replaces the pivot by a larger one. The row decides between equal sizes, so that the result does not depend on the
+  /// order of comparisons.
   __device__ void offer(T other, index_t at) {
     if (other > size || (other == size && at < row)) size = other, row = at;
   }
@@ -50,8 +51,8 @@ struct Largest {
   }
 };
 
-/// One thread block eliminates, writing columns of L in the order of the rows. A row that was a pivot becomes zero, so
-/// that all later steps leave it alone.
+/// Eliminates in one thread block, which writes columns of L in the order of the rows. A row that was a pivot becomes
+/// zero, so that all later steps leave it unchanged.
 template <class T>
 __global__ void __launch_bounds__(threads) factor_kernel(int rows, int o, const T* table, T* g, T* h, T* d, T* l,
                                                          index_t ld, T* pivots, T* order, double* report) {
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(threads) factor_kernel(int rows, int o, const 
     report[CauchyReport::smallest_pivot] = rows > 0 ? smallest : 0;
     report[CauchyReport::largest] = largest;
   }
-  // Harmless numbers in place of the steps that a breakdown left out.
+  // Writes valid numbers for the steps that a breakdown skipped.
   for (int k = step + thread; k < rows; k += threads) {
     pivots[k] = T(1);
     order[k] = static_cast<T>(k);
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(threads) factor_kernel(int rows, int o, const 
     for (int a = thread; a < rows; a += threads) l[a + step * ld] = T(0);
 }
 
-/// Rows of L into the order of the pivots. Each thread block has `rows` numbers of `columns`.
+/// Moves rows of L to the order of the pivots. Each thread block has `rows` numbers of `columns`.
 template <class T>
 __global__ void gather_kernel(int rows, const T* order, T* l, index_t ld, T* columns) {
   T* const column = columns + static_cast<index_t>(blockIdx.x) * rows;

@@ -4,10 +4,14 @@
 
 namespace tesela::kernels {
 
-/// The first (part 0) or second block of C - sigma I (see cauchy.hpp) as P^T L D L^T P, L unit lower triangular and P a
-/// permutation: `factors`, cauchy_factors(n, part), is L, then D and the row that was each step's pivot, a column each.
-/// From the block's generators, the diagonal carried apart: r steps of r numbers for r rows, the pivot each time one of
-/// the largest diagonal entries that are left. `report` is CauchyReport::rows x 1, work cauchy_factor_work(n) on a GPU.
+/// Factors the first (part 0) or second block of C - sigma I (see cauchy.hpp) as P^T L D L^T P, with L unit lower
+/// triangular and P a permutation.
+///
+/// factors  cauchy_factors(n, part): L, then D, then the pivot row of each step, one column each.
+/// report   CauchyReport::rows x 1.
+/// work     cauchy_factor_work(n) on a GPU.
+/// Method   works on the block's generators, with the diagonal stored separately: r steps of r numbers for r rows. Each
+///          pivot is one of the largest remaining diagonal entries.
 template <class T>
 struct CauchyFactor {
   static constexpr auto name = "cauchy_factor";
@@ -24,15 +28,15 @@ struct CauchyFactor {
                    Scratch<T> work);
 };
 
-/// A block without rows has one of its tile, which is not used.
+/// Returns the shape of the factors. A block without rows has a tile of one row, which is not used.
 constexpr Shape cauchy_factors(index_t n, int part) {
   const index_t rows = cauchy_rows(n, part) > 0 ? cauchy_rows(n, part) : 1;
   return {rows, rows + 2};
 }
 constexpr Shape cauchy_factor_work(index_t n) { return {n + 1, 68}; }
 
-/// B = (T - sigma I)^-1 B by both blocks' factors (two triangular solves and a scaling each, by BLAS and cuBLAS) and
-/// iterative refinement: as CauchyInverseSolve.
+/// Solves B = (T - sigma I)^-1 B by both blocks' factors (two triangular solves and a scaling each, by BLAS and cuBLAS)
+/// and iterative refinement, as CauchyInverseSolve.
 template <class T>
 struct CauchyFactoredSolve {
   static constexpr auto name = "cauchy_factored_solve";

@@ -14,7 +14,7 @@ using Complex = std::complex<double>;
 
 double angle(index_t n) { return std::numbers::pi / static_cast<double>(n + 1); }
 
-/// sum_k x(k) exp(-2 pi i j k / length) of a real sequence, j = 0 ... length / 2.
+/// Returns sum_k x(k) exp(-2 pi i j k / length) of a real sequence, for j = 0 ... length / 2.
 std::vector<Complex> transformed(std::vector<double> x) {
   const auto n = static_cast<index_t>(x.size());
   std::vector<Complex> y(static_cast<std::size_t>(n / 2 + 1));
@@ -130,8 +130,8 @@ void CauchyTables<T>::cpu(const Args& args, Out<T> tables) {
 }
 
 template <class T>
-void CauchyQuality<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
-                           Out<double> quality, Scratch<T> work) {
+void CauchyInverseError<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse, In<T> starts,
+                                Out<double> quality, Scratch<T> work) {
   const index_t n = c.rows;
   T *const y = work.data, *const r = y + n, *const z = r + n;
   for (index_t s = 0; s < sigma.rows; ++s) {
@@ -146,7 +146,7 @@ template struct ToeplitzToCauchy<float>;
 template struct ToeplitzToCauchy<double>;
 template struct CauchyTables<float>;
 template struct CauchyTables<double>;
-template struct CauchyQuality<float>;
-template struct CauchyQuality<double>;
+template struct CauchyInverseError<float>;
+template struct CauchyInverseError<double>;
 
 }  // namespace tesela::kernels

@@ -3,7 +3,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// r += sigma y for residuals that were taken without a shift.
+/// Adds r += sigma y to residuals that were computed without a shift.
 template <class T>
 __global__ void add_shifts(index_t n, const double* sigma, const T* y, T* r) {
   const index_t from = static_cast<index_t>(blockIdx.x) * 2 * chunk, at = n * blockIdx.y;
@@ -11,22 +11,22 @@ __global__ void add_shifts(index_t n, const double* sigma, const T* y, T* r) {
   for (index_t a = from + threadIdx.x; a < n && a < from + 2 * chunk; a += threads) r[at + a] += shift * y[at + a];
 }
 
-/// quality(part, i) = ||r|| of one part of one vector.
+/// Computes quality(part, i) = ||r|| of one part of one vector.
 template <class T>
 __global__ void norms(index_t n, const T* r, double* quality, index_t ld) {
   const int part = static_cast<int>(blockIdx.y);
   const T* const v = r + n * blockIdx.x + part * cauchy_rows(n, 0);
   double squares = 0;
   for (index_t a = threadIdx.x; a < cauchy_rows(n, part); a += threads) squares += static_cast<double>(v[a]) * v[a];
-  squares = over_block(squares);
+  squares = sum_over_block(squares);
   if (threadIdx.x == 0) quality[blockIdx.x * ld + part] = sqrt(squares);
 }
 
 }  // namespace
 
 template <class T>
-void CauchyQuality<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<double> sigma, In<T> inverse,
-                            In<T> starts, Out<double> quality, Scratch<T> work) {
+void CauchyInverseError<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<double> sigma,
+                                 In<T> inverse, In<T> starts, Out<double> quality, Scratch<T> work) {
   const index_t n = c.rows, length = cauchy_length(n), room = std::min<index_t>(work.cols, most);
   for (index_t j = 0; j < sigma.rows; j += room) {
     const auto some = static_cast<int>(std::min(room, sigma.rows - j));
@@ -48,9 +48,9 @@ void CauchyQuality<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> ta
   context.check(cudaGetLastError(), "cauchy_quality");
 }
 
-template void CauchyQuality<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<double>, In<float>,
-                                         In<float>, Out<double>, Scratch<float>);
-template void CauchyQuality<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
-                                          In<double>, Out<double>, Scratch<double>);
+template void CauchyInverseError<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<double>, In<float>,
+                                              In<float>, Out<double>, Scratch<float>);
+template void CauchyInverseError<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>,
+                                               In<double>, In<double>, Out<double>, Scratch<double>);
 
 }  // namespace tesela::kernels

@@ -5,22 +5,23 @@
 
 namespace tesela::kernels {
 
-// Products with the matrices of cauchy.hpp by Fourier transforms. With a pivot's angle split as
+// Products with the matrices of cauchy.hpp by Fourier transforms. A product with a pivot's angle can be written in two
+// forms,
 //   w(a + b + o) w(a - b) = (cot(a - b) - cot(a + b + o)) / sin(2 b + o) = (cot(a - b) + cot(a + b + o)) / sin(2 a + o)
-// (angles in units of pi / (n + 1)), the part of c_ab with h_b takes the first form and the part with h_a the second,
-// so that only h is divided by sines: for a Toeplitz matrix h_a / sin(2 a + o) is constant, and the product is exact to
-// a few roundings of its largest elements; either form alone loses as many digits as n has. Both parts travel as the
-// real and the imaginary half of one complex transform.
+// (angles in units of pi / (n + 1)). The part of c_ab with h_b uses the first form and the part with h_a the second, so
+// that only h is divided by sines. For a Toeplitz matrix h_a / sin(2 a + o) is constant, and the product is exact to a
+// few roundings of its largest elements; either form alone loses as many digits as n has. The two parts are the real
+// and the imaginary part of one complex transform.
 
-/// Length of the transforms of a block's products, for matrices of order n.
+/// Returns the length of the transforms of a block's products, for matrices of order n.
 inline index_t cauchy_length(index_t n) { return fft::good_size(2 * cauchy_rows(n, 0) - 1); }
-/// What CauchyTables holds for order n.
+/// Returns the shape of CauchyTables' tables for order n.
 inline Shape cauchy_tables(index_t n) { return {2 * cauchy_length(n), 6}; }
-/// Scratch for products of `columns` columns.
+/// Returns the shape of the Scratch for products of `columns` columns.
 inline Shape cauchy_work(index_t n, index_t columns) { return {4 * cauchy_length(n), columns}; }
 
-/// C, n x 3, of the Toeplitz matrix with first column t, n x 1: g, h and the diagonal of S T S by three sine or cosine
-/// transforms.
+/// Computes C (n x 3) for the Toeplitz matrix with first column t (n x 1): g, h and the diagonal of S T S by three sine
+/// or cosine transforms.
 template <class T>
 struct ToeplitzToCauchy {
   static constexpr auto name = "toeplitz_to_cauchy";
@@ -29,8 +30,8 @@ struct ToeplitzToCauchy {
   static void cpu(const Args& args, In<T> t, Out<T> c);
 };
 
-/// The constants of products of order n: transforms of cot(a) and cot(a + o) over the length for each block (columns
-/// 0 ... 3, complex), then 1 / sin(2 a + o) and 2 cot(2 a + o) for each row.
+/// Computes the constants of products of order n: transforms of cot(a) and cot(a + o) over the length for each block
+/// (columns 0 ... 3, complex), then 1 / sin(2 a + o) and 2 cot(2 a + o) for each row.
 template <class T>
 struct CauchyTables {
   static constexpr auto name = "cauchy_tables";
@@ -41,10 +42,13 @@ struct CauchyTables {
   static void cpu(const Args& args, Out<T> tables);
 };
 
-/// quality(part, s) = ||(C - sigma_s I) B x - x|| for B, number s of a CauchyInvert, and x, the first of `starts`: what
-/// rounding left of the inverse. A Ritz pair of B is one of C to about that times its distance from the shift.
+/// Computes quality(part, s) = ||(C - sigma_s I) B x - x||, the rounding errors of an inverse.
+///
+/// inverse  B is number s of a CauchyInvert. A Ritz pair of B is one of C to about this error times its distance from
+///          the shift.
+/// starts   x is the first column.
 template <class T>
-struct CauchyQuality {
+struct CauchyInverseError {
   static constexpr auto name = "cauchy_quality";
   static constexpr std::uint32_t color = 0x937860;
   struct Args {};
@@ -56,11 +60,11 @@ struct CauchyQuality {
 
 namespace cauchy {
 
-/// y = C x for one vector of order n, both blocks, on a core; z: cauchy_work(n, 1) numbers.
+/// Computes y = C x for one vector of order n, both blocks, on a core; z has cauchy_work(n, 1) numbers.
 template <class T>
 void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t ldc, const T* x, T* y, T* z);
 
-/// r = x - (C - sigma I) y, likewise; c is n x 3.
+/// Computes r = x - (C - sigma I) y in the same way; c is n x 3.
 template <class T>
 void residual(const In<T>& c, const In<T>& tables, double sigma, const T* x, const T* y, T* r, T* z);
 

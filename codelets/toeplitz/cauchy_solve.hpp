@@ -7,15 +7,19 @@ namespace tesela::kernels {
 
 // Solvers of (T - sigma I) X = B whose approximate inverse is known in the sine basis (see cauchy.hpp).
 
-/// What they are given besides.
+/// Additional arguments of these solvers.
 template <class T>
 struct CauchySolveArgs : RefinedSolveArgs<T> {
-  double least = 0;  ///< a pivot that is not larger in magnitude says that sigma is an eigenvalue
+  double least = 0;  ///< pivots of at most this magnitude mean that sigma is an eigenvalue
 };
 
-/// B = (T - sigma I)^-1 B by CauchyInvert's `inverse` and iterative refinement: see RefinedSolveArgs for args, b,
-/// outcome and info. An inverse breaks down at order i <= ceil(n / 2) of the first block or at i - ceil(n / 2) of the
-/// second, or, where a pivot was too small, at that block's last. work is cauchy_solve_work(n, k).
+/// Solves B = (T - sigma I)^-1 B by CauchyInvert's `inverse` and iterative refinement.
+///
+/// args, b, outcome see RefinedSolveArgs.
+/// info             see RefinedSolveArgs. A breakdown of the inverse has the order i <= ceil(n / 2) in the first block,
+///                  an order i > ceil(n / 2) in the second (row i - ceil(n / 2)), or, if a pivot was too small, that
+///                  block's last order.
+/// work             cauchy_solve_work(n, k).
 template <class T>
 struct CauchyInverseSolve {
   static constexpr auto name = "cauchy_inverse_solve";
@@ -27,7 +31,7 @@ struct CauchyInverseSolve {
                    In<double> report, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work);
 };
 
-/// Scratch of these kernels for k right-hand sides.
+/// Returns the shape of the Scratch of these kernels for k right-hand sides.
 Shape cauchy_solve_work(index_t n, index_t k);
 
 }  // namespace tesela::kernels

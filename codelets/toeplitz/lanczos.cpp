@@ -11,7 +11,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// y -= V (V' y), V having `columns` columns of one part; what was taken along the last column.
+/// Computes y -= V (V' y) for `columns` columns V of one part; returns the component along the last column.
 template <class T>
 T project(index_t rows, index_t columns, const T* v, index_t ld, T* y, T* h) {
   if (rows == 0) return T(0);
@@ -20,8 +20,8 @@ T project(index_t rows, index_t columns, const T* v, index_t ld, T* y, T* h) {
   return h[columns - 1];
 }
 
-/// Orthogonalizes y, the product with basis vector k, and writes the next vector and the coefficients. h: as many
-/// numbers as there are basis vectors.
+/// Orthogonalizes y, the product with basis vector k, and writes the next vector and the coefficients. h has one number
+/// per basis vector.
 template <class T>
 void advance(index_t k, const InOut<T>& slot, T* y, T* h, double* coefficients) {
   const index_t n = slot.rows;
@@ -29,7 +29,8 @@ void advance(index_t k, const InOut<T>& slot, T* y, T* h, double* coefficients) 
     const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
     T *const basis = &slot(first, 3), *const yp = y + first, *const next = basis + (k + 1) * slot.ld;
     const T before = blas::nrm2(rows, yp);
-    // The three-term recurrence first: what the second pass finds is small then, and one such pass is enough.
+    // The three-term recurrence comes first: the second pass then finds only small components, and one such pass is
+    // enough.
     const index_t recent = std::min<index_t>(k + 1, 2);
     T along = project(rows, recent, basis + (k + 1 - recent) * slot.ld, slot.ld, yp, h);
     along += project(rows, k + 1, basis, slot.ld, yp, h);
@@ -72,14 +73,15 @@ void levinson_step(const In<T>& t, double sigma, index_t k, const InOut<T>& slot
 }  // namespace
 
 Shape lanczos_work(index_t n, index_t capacity, index_t slots) {
-  // Transforms and result of each slot's product; for each share of 1024 rows on a GPU, sums over the basis, twice.
+  // Transforms and result of each slot's product; on a GPU also sums over the basis, twice, for each share of 1024
+  // rows.
   const index_t shares = (cauchy_rows(n, 0) + 1023) / 1024;
   return {4 * cauchy_length(n) + 3 * n + (4 * shares + 1) * (capacity + 4), slots};
 }
 
 Shape levinson_lanczos_work(index_t n, index_t capacity, index_t slots) {
-  // First of all a report and a shift in doubles (and one more, for alignment); then transform, vector and recursion,
-  // on a GPU its result and sums.
+  // First a report and a shift in doubles (and one more, for alignment); then transform, vector and recursion, and on a
+  // GPU its result and sums.
   const index_t shares = (cauchy_rows(n, 0) + 1023) / 1024;
   return {
       2 * (levinson_report_rows + 2) + sine_rows(n) + 2 * n + levinson_work_rows(n) + (4 * shares + 1) * (capacity + 4),

@@ -12,19 +12,19 @@ template <class T>
 struct Runs {
   index_t ld[most], sums_ld;
   T* basis[most];
-  int steps[most];  // done before
+  int steps[most];  // completed steps
   T* sums;          // of each share: over the basis vectors, then of squares
   double* coefficients;
   index_t ld_coefficients;
-  int of_slot;            // columns of `coefficients` a slot
-  const double* reports;  // of Levinson's recursion, if not null
+  int of_slot;            // columns of `coefficients` per slot
+  const double* reports;  // of Levinson's recursion, or null
 
   __device__ T* partial(int lane, index_t share, index_t shares) const {
     return sums + (static_cast<index_t>(lane) * shares + share) * sums_ld;
   }
 };
 
-/// partial(j) = (basis vector first + j)' y over this share, j < columns; a column a warp at a time.
+/// Computes partial(j) = (basis vector first + j)' y over this share for j < columns, one column per warp at a time.
 template <class T>
 __device__ void project(const T* basis, index_t ld, int columns, const T* y, int count, T* partial) {
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
@@ -38,7 +38,7 @@ __device__ void project(const T* basis, index_t ld, int columns, const T* y, int
   }
 }
 
-/// h(j) = the sum over shares of what project() found; all threads see it afterwards.
+/// Sums project()'s results over the shares: h(j); all threads see it afterwards.
 template <class T>
 __device__ void gather(const Runs<T>& r, int lane, index_t shares, int columns, T* h) {
   for (int j = static_cast<int>(threadIdx.x); j < columns; j += threads) {
@@ -49,8 +49,8 @@ __device__ void gather(const Runs<T>& r, int lane, index_t shares, int columns, 
   __syncthreads();
 }
 
-/// y = (C - sigma I)^-1 p_k, and its projections on itself and on the last two basis vectors. `before`, if not null, is
-/// what the product is added to. If `solved`, y is there already.
+/// Computes y = (C - sigma I)^-1 p_k, and its projections on itself and on the last two basis vectors. `before`, if not
+/// null, is added to the product. If `solved`, y is already computed.
 template <class T, bool solved>
 __global__ void step_product(Vectors<T> v, Runs<T> r, const T* before, int k) {
   __shared__ T y[chunk];
@@ -65,7 +65,7 @@ __global__ void step_product(Vectors<T> v, Runs<T> r, const T* before, int k) {
   const int recent = done > 0 ? 2 : 1;
   T* const partial = r.partial(lane, blockIdx.x, gridDim.x);
   project(r.basis[slot] + s.first + (done + 1 - recent) * r.ld[slot], r.ld[slot], recent, y, s.count(), partial);
-  if (threadIdx.x >= threads - 32) {  // a warp that has no basis vector
+  if (threadIdx.x >= threads - 32) {  // a warp without a basis vector
     T sum = 0;
     for (int a = static_cast<int>(threadIdx.x) % 32; a < s.count(); a += 32) sum += y[a] * y[a];
     sum = over_warp(sum);
@@ -73,8 +73,8 @@ __global__ void step_product(Vectors<T> v, Runs<T> r, const T* before, int k) {
   }
 }
 
-/// y without its parts along the last two basis vectors, and its projections on all of them. `kept` (4 a lane): the
-/// norm before, and what was taken along the last.
+/// Subtracts from y its components along the last two basis vectors, and computes its projections on all of them.
+/// `kept` (4 per slot): the squared norm before, and the component along the last basis vector.
 template <class T>
 __global__ void step_recent(Vectors<T> v, Runs<T> r, T* kept, T* sums, int k) {
   __shared__ T y[chunk];
@@ -99,7 +99,7 @@ __global__ void step_recent(Vectors<T> v, Runs<T> r, T* kept, T* sums, int k) {
   }
 }
 
-/// y without its parts along all basis vectors, and its square.
+/// Subtracts from y its components along all basis vectors, and computes its square.
 template <class T>
 __global__ void step_all(Vectors<T> v, Runs<T> r, T* kept, int k) {
   extern __shared__ unsigned char memory[];
@@ -136,13 +136,13 @@ __global__ void step_all(Vectors<T> v, Runs<T> r, T* kept, int k) {
   if (threadIdx.x == 0) {
     T sum = 0;
     for (int w = 0; w < warps; ++w) sum += of_warp[w];
-    // Behind what other shares may still be reading.
+    // After the sums that other shares may still be reading.
     r.partial(lane, blockIdx.x, gridDim.x)[r.sums_ld - 1] = sum;
     if (blockIdx.x == 0) kept[2 * lane + 1] += h[done];
   }
 }
 
-/// The next basis vector, the coefficients, and the beginning of the next product.
+/// Computes the next basis vector, the coefficients, and the beginning of the next product.
 template <class T>
 __global__ void step_next(Vectors<T> v, Runs<T> r, const T* kept, T epsilon, int k, bool last) {
   const int lane = static_cast<int>(blockIdx.y), slot = lane / 2, part = lane % 2, done = r.steps[slot] + k;
@@ -172,7 +172,7 @@ __global__ void step_next(Vectors<T> v, Runs<T> r, const T* kept, T epsilon, int
   }
 }
 
-/// y = p_k of each slot, and the shifts, from arguments to memory.
+/// Copies y = p_k of each slot, and the shifts, from arguments to memory.
 template <class T>
 __global__ void gather_vectors(Vectors<T> v, Refinement<T> shifts, double* sigma) {
   const auto slot = static_cast<int>(blockIdx.y);
@@ -181,7 +181,7 @@ __global__ void gather_vectors(Vectors<T> v, Refinement<T> shifts, double* sigma
   if (a == 0) sigma[slot] = shifts.sigma[slot];
 }
 
-/// What every step ends with: y is orthogonalized and becomes the next basis vector.
+/// Last part of every step: y is orthogonalized and becomes the next basis vector.
 template <class T>
 struct Advance {
   T *recent_sums, *all_sums, *kept;
@@ -204,7 +204,7 @@ struct Advance {
   }
 };
 
-/// The slots as runs and as the matrices of products.
+/// Enters the slots as runs and as the matrices of products.
 template <class T>
 void place_slots(const std::span<const InOut<T>>& slots, const int* first, Vectors<T>& v, Runs<T>& r) {
   r.sums_ld = slots[0].cols;
@@ -265,9 +265,9 @@ void LevinsonLanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T>
                                    Scratch<T> work, std::span<const InOut<T>> slots) {
   const index_t n = t.rows, room = work.cols;
   const auto count = static_cast<int>(slots.size());
-  auto* const reports = reinterpret_cast<double*>(work.data);  // first: doubles want their alignment
+  auto* const reports = reinterpret_cast<double*>(work.data);  // first, because doubles need alignment
   double* const sigma = reports + levinson_report_rows * room;
-  T* const transform = reinterpret_cast<T*>(sigma + 2 * room);  // complex numbers want theirs
+  T* const transform = reinterpret_cast<T*>(sigma + 2 * room);  // complex numbers need alignment, too
   T* const y = transform + sine_rows(n) * room;
   T* const recursion = y + n * room;
   Vectors<T> v{n, cauchy_length(n), 0, nullptr, nullptr, y, {}, {}, {}};
@@ -281,7 +281,7 @@ void LevinsonLanczosSteps<T>::cuda(CudaContext& context, const Args& args, In<T>
   for (int s = 0; s < count; ++s) shifts.sigma[s] = args.shift[static_cast<std::size_t>(s)];
   const Advance<T> advance(recursion + levinson_work_rows(n) * room, shares_of(n), r.sums_ld, room);
   const dim3 vectors(static_cast<unsigned>((n + threads - 1) / threads), static_cast<unsigned>(count));
-  // Few different counts, because each has a plan: what is transformed beside the vectors in use is ignored.
+  // Few different counts, because each has a plan; extra transforms next to the vectors in use are ignored.
   const index_t columns = std::min(room, static_cast<index_t>(std::bit_ceil(static_cast<unsigned>(count))));
   const toeplitz::Device device{context};
   for (int k = 0; k < args.steps; ++k) {

@@ -6,20 +6,20 @@
 
 namespace tesela::kernels {
 
-// Two-way Lanczos on (C - sigma I)^-1 for matrices of cauchy.hpp: one product serves a symmetric and a skew Krylov
-// space, because a vector of the sine basis holds a symmetric one above a skew one. In exact arithmetic, with v_s and
-// v_a the two parts of (C - sigma I)^-1 (p_k + q_k),
-//   alpha_k = v_s' p_k, beta_k p_{k+1} = v_s - alpha_k p_k - beta_{k-1} p_{k-1}, and gamma, delta, q likewise
-// (H. Voss, A symmetry exploiting Lanczos method for symmetric Toeplitz matrices, Numer. Algorithms 25, 2000; spectrum
-// slicing by shifts: T. Ericsson, A. Ruhe, Math. Comp. 35, 1980). Here every new vector is orthogonalized against its
-// whole basis besides.
+// Two-way Lanczos on (C - sigma I)^-1 for matrices of cauchy.hpp. One product serves a symmetric and a skew Krylov
+// space, because a vector of the sine basis holds a symmetric vector above a skew one. In exact arithmetic, with v_s
+// and v_a the two parts of (C - sigma I)^-1 (p_k + q_k),
+//   alpha_k = v_s' p_k, beta_k p_{k+1} = v_s - alpha_k p_k - beta_{k-1} p_{k-1},
+// and gamma, delta, q in the same way (H. Voss, A symmetry exploiting Lanczos method for symmetric Toeplitz matrices,
+// Numer. Algorithms 25, 2000; spectrum slicing by shifts: T. Ericsson, A. Ruhe, Math. Comp. 35, 1980). In addition,
+// every new vector is orthogonalized against its whole basis here.
 
-/// What one run works on: g, h and diagonal of the inverse in the first three columns, then up to capacity + 1 basis
-/// vectors, p above q.
+/// Returns the shape of one run's slot: g, h and diagonal of the inverse in the first three columns, then up to
+/// capacity + 1 basis vectors, p above q.
 inline Shape lanczos_slot(index_t n, index_t capacity) { return {n, capacity + 4}; }
 
-/// Slot <- inverse number `shift` of a CauchyInvert, and column `start` of `starts`, whose parts have unit norm (or are
-/// zero).
+/// Fills a slot with inverse number `shift` of a CauchyInvert, and with column `start` of `starts`, whose parts have
+/// unit norm (or are zero).
 template <class T>
 struct LanczosStart {
   static constexpr auto name = "lanczos_start";
@@ -31,10 +31,12 @@ struct LanczosStart {
   static void cuda(CudaContext& context, const Args& args, In<T> inverse, In<T> starts, Out<T> slot);
 };
 
-/// `steps` steps in each of several slots, slot s having done first[s] before, with shift[s]. With `refine` each
-/// product with the inverse is followed by one step of iterative refinement, which makes it backward stable (three
-/// products). Column s steps + k of `coefficients` is (alpha, beta, gamma, delta) of its k-th: the next vector is zero,
-/// as are all coefficients after it, where a beta or delta is zero to rounding (the space is invariant).
+/// Performs `steps` steps in each of several slots; slot s has the shift shift[s] and has completed first[s] steps.
+///
+/// refine       follows each product with the inverse by one step of iterative refinement, which makes it backward
+///              stable (three products).
+/// coefficients column s steps + k is (alpha, beta, gamma, delta) of slot s's k-th step. If a beta or delta is zero to
+///              rounding, the space is invariant; the next vector and all later coefficients are then zero.
 template <class T>
 struct LanczosSteps {
   static constexpr auto name = "lanczos_steps";
@@ -54,9 +56,11 @@ struct LanczosSteps {
                    Scratch<T> work, std::span<const InOut<T>> slots);
 };
 
-/// The same with Levinson's recursion for t (n x 1) in the place of an inverse: n steps for each solve, which is in the
-/// order of the unknowns, between two sine transforms. Slots' first three columns are not used. Where the recursion
-/// breaks down (a leading minor of T - sigma I vanishes) the coefficients are NaN.
+/// Does the same as LanczosSteps with Levinson's recursion for t (n x 1) instead of an inverse.
+///
+/// coefficients NaN if the recursion breaks down (a leading minor of T - sigma I vanishes).
+/// slots        the first three columns are not used.
+/// Method       Each solve needs n steps; it uses the order of the unknowns and lies between two sine transforms.
 template <class T>
 struct LevinsonLanczosSteps {
   static constexpr auto name = "levinson_lanczos_steps";
@@ -74,10 +78,11 @@ struct LevinsonLanczosSteps {
   static void cuda(CudaContext& context, const Args& args, In<T> t, Out<double> coefficients, Scratch<T> work,
                    std::span<const InOut<T>> slots);
 };
-/// Its scratch for so many slots.
+/// Returns the shape of its Scratch for this number of slots.
 Shape levinson_lanczos_work(index_t n, index_t capacity, index_t slots);
 
-/// Scratch of LanczosSteps, RitzPairs and CauchyQuality for so many slots, columns or shifts at a time.
+/// Returns the shape of the Scratch of LanczosSteps, RitzPairs and CauchyInverseError for this number of slots, columns
+/// or shifts at a time.
 Shape lanczos_work(index_t n, index_t capacity, index_t slots);
 
 }  // namespace tesela::kernels

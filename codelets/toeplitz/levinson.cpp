@@ -18,14 +18,15 @@ bool finite(T x) {
   return std::abs(x) <= std::numeric_limits<T>::max();
 }
 
-/// The recursion of one matrix. back[n - i] is t(i), i = 0 ... n - 1 and i >= 1 at least; y has room for n - 1 numbers.
+/// The recursion of one matrix. back[n - i] is t(i), for i = 0 ... n - 1, at least for i >= 1; y has room for n - 1
+/// numbers.
 template <class T>
 class Recursion {
  public:
   Recursion(index_t n, const T* back, T* y) : n_(n), back_(back), y_(y) {}
 
-  /// Solves for the k columns of x, which hold b, with room for k sums. Answers beta(n), the last pivot. Pivots are
-  /// doubles: n small factors in a row would lose too much in single precision.
+  /// Solves for the k columns of x, which hold b, with room for k sums. Returns beta(n), the last pivot. Pivots are
+  /// doubles: n small factors in a row would lose too much accuracy in single precision.
   double run(double t0, T* x, index_t ld, index_t k, T* sums, double* report) {
     double beta = t0;
     T alpha = 0, sum_y = 0;
@@ -53,7 +54,7 @@ class Recursion {
         T* const column = x + c * ld;
         const T mu = quotient(column[order] - sums[c], beta);
         LevinsonPass<T> p{order, back, y_, next, column, mu};
-        if (c == k - 1 && !last) {  // the old y is needed no more
+        if (c == k - 1 && !last) {  // the last use of the old y
           update_both(p);
           sum_y = p.sum_y;
         } else {
@@ -80,7 +81,7 @@ class Recursion {
     return beta;
   }
 
-  /// Negative pivots of the symmetric and of the skew part.
+  /// Returns the negative pivots of the symmetric and of the skew part.
   const std::array<double, 2>& negative_of_parts() const { return of_parts_; }
 
  private:
@@ -109,19 +110,19 @@ class Recursion {
   index_t broken_ = 0;
 };
 
-/// t(0) - sigma where t(0) has been multiplied by 2^-exponent.
+/// Returns t(0) - sigma for a t(0) that was multiplied by 2^-exponent.
 template <class T, class S>
 double difference(T a, S sigma, int exponent = 0) {
   return static_cast<double>(a) - std::ldexp(static_cast<double>(sigma), -exponent);
 }
 
-/// t(n - 1) ... t(1) behind an element that is not used.
+/// Returns t(n - 1) ... t(1) after an element that is not used.
 template <class T>
 void reverse(index_t n, const T* t, T* back) {
   for (index_t i = 1; i < n; ++i) back[n - i] = t[i];
 }
 
-/// Whether all of the columns are finite; where they are not, or the order `broken` is one, they become zero.
+/// Returns whether all columns are finite; if not, or if the order `broken` is not 0, they become zero.
 template <class T>
 void settle(T* x, index_t n, index_t ld, index_t columns, double* report) {
   bool fine = report[levinson_breakdown] == 0;

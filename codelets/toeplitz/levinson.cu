@@ -7,10 +7,11 @@
 #include <cooperative_groups.h>
 #include <type_traits>
 
-// One cluster of thread blocks for each right-hand side of each shift (or for each shift, without any), so that a
-// step's two sums cross the cluster's shared memories and nothing waits for the whole GPU. A thread owns some elements
-// of x and y for the whole solve, in registers. y is also in memory, twice: an order's updates read the reversed y of
-// the order before, which belongs to other threads. A right-hand side more costs a y more, and no waiting.
+// Each right-hand side of each shift (or each shift, without right-hand sides) has one cluster of thread blocks, so
+// that a step's two sums cross the cluster's shared memories and nothing waits for the whole GPU. A thread owns some
+// elements of x and y for the whole solve, in registers. y is also in memory, twice: an order's updates read the
+// reversed y of the previous order, which belongs to other threads. An additional right-hand side costs another y, but
+// no waiting.
 
 namespace tesela::kernels {
 namespace {
@@ -21,9 +22,9 @@ template <class T>
 struct Problem {
   const T* t;
   const T* shifts;
-  const double* sigma;  // the shifts, if not null
-  index_t n, columns;   // right-hand sides of a shift, 1 without any
-  T* x;                 // b at first; null: none, and inverse becomes the first column of the inverse
+  const double* sigma;  // the shifts, or null
+  index_t n, columns;   // right-hand sides per shift, 1 without any
+  T* x;                 // initially b; null: none, and inverse becomes the first column of the inverse
   T* inverse;
   index_t ld;
   double* report;
@@ -31,10 +32,10 @@ struct Problem {
   T* work;
   index_t ld_work;
   int exponent;  // of t
-  bool counts;   // a CauchyReport of each shift's two parts is wanted
+  bool counts;   // a CauchyReport of each shift's two parts is required
 };
 
-/// The blocks that solve one problem: a cluster, or one block where there are none (before compute capability 9).
+/// Blocks that solve one problem: a cluster, or one block without cluster support (before compute capability 9).
 struct Cluster {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cooperative_groups::cluster_group group = cooperative_groups::this_cluster();
@@ -57,7 +58,7 @@ struct Cluster {
 };
 
 /// Sums of two numbers over all threads of a problem, in the same order for each of them. `part` alternates with the
-/// steps, so that what one step reads no thread overwrites before the barrier of the next.
+/// steps, so that no thread overwrites a step's sums before the barrier of the next step.
 template <class T, int warps>
 struct Sums {
   T of_warps[2][2][warps];
@@ -82,14 +83,14 @@ struct Sums {
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
-  /// Over one block, and a barrier for it.
-  __device__ void over_block(int part, T& a, T& b) {
+  /// Sums over one block, with a barrier.
+  __device__ void sum_over_block(int part, T& a, T& b) {
     in_warps(part, a, b);
     a = over_warps(part, 0);
     b = over_warps(part, 1);
   }
-  /// Over the cluster, and a barrier for it.
-  __device__ void over_cluster(Cluster& cluster, int part, T& a, T& b) {
+  /// Sums over the cluster, with a barrier.
+  __device__ void sum_over_cluster(Cluster& cluster, int part, T& a, T& b) {
     in_warps(part, a, b);
     const unsigned blocks = cluster.blocks();
     if (threadIdx.x < blocks) {
@@ -103,12 +104,12 @@ struct Sums {
   }
 };
 
-/// 1 / x to the last bit or two, with a fraction of a division's instructions: every thread takes it in every step.
-/// Infinite for 0 and for numbers whose inverse overflows.
-__device__ inline double quick_inverse(double x) {
+/// Returns 1 / x to the last bit or two, with fewer instructions than a division: every thread computes it in every
+/// step. Infinite for 0 and for numbers whose inverse overflows.
+__device__ inline double approximate_inverse(double x) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-  const double error = fma(-x, r, 1.0);  // below 2^-20, or no number
+  const double error = fma(-x, r, 1.0);  // below 2^-20, or NaN
   const double better = fma(r, fma(error, error, error), r);
   return fabs(error) < 1 ? better : 1 / x;
 }
@@ -116,8 +117,8 @@ __device__ inline double quick_inverse(double x) {
 __device__ inline bool finite(double x) { return fabs(x) <= 1.7976931348623157e308; }
 __device__ inline bool finite(float x) { return fabsf(x) <= 3.402823466e38f; }
 
-/// `own` elements a thread: element e of thread i is number i + e times the threads of the problem. A problem that is
-/// `alone` in its block has t and both copies of y in shared memory, others have them in global memory.
+/// Solves with `own` elements per thread: element e of thread i is number i + e times the threads of the problem. A
+/// problem that is `alone` in its block has t and both copies of y in shared memory, others have them in global memory.
 template <class T, int threads, int own, bool has_x, bool alone>
 __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   extern __shared__ double memory[];
@@ -125,9 +126,9 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   Cluster cluster;
   const auto add_up = [&](int part, T& a, T& b) {
     if constexpr (alone)
-      sums.over_block(part, a, b);
+      sums.sum_over_block(part, a, b);
     else
-      sums.over_cluster(cluster, part, a, b);
+      sums.sum_over_cluster(cluster, part, a, b);
   };
   const index_t n = p.n, blocks = alone ? 1 : cluster.blocks(), width = threads * blocks;
   const index_t first = (alone ? 0 : index_t{threads} * cluster.rank()) + threadIdx.x;
@@ -144,7 +145,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
 #pragma unroll
   for (int e = 0; e < own; ++e) x[e] = y[e] = 0;
   const T t1 = n > 1 ? p.t[1] : T(0);
-  // Pivots are doubles: n small factors in a row would lose too much in single precision.
+  // Pivots are doubles: n small factors in a row would lose too much accuracy in single precision.
   const double sigma = p.sigma != nullptr ? p.sigma[shift] : static_cast<double>(p.shifts[shift]);
   double beta = static_cast<double>(p.t[0]) - ldexp(sigma, -p.exponent), least = fabs(beta);
   T alpha = beta != 0 ? static_cast<T>(-t1 / beta) : T(0), growth = 0;
@@ -161,10 +162,10 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   else
     cluster.sync();
 
-  // What a step begins with is fetched, and divided, while the one before ends.
+  // The first numbers of a step are loaded, and divided, while the previous step ends.
   T b = has_x && n > 1 ? column[1] : T(0), ahead = n > 2 ? t[2] : T(0);
   double factor = (1 - static_cast<double>(alpha)) * (1 + static_cast<double>(alpha));
-  double following = beta * factor, inverse = quick_inverse(following);
+  double following = beta * factor, inverse = approximate_inverse(following);
   for (index_t order = 1; order < n && broken == 0; ++order) {
     const bool last = order + 1 == n;
     growth = fmax(growth, fabs(alpha));
@@ -200,7 +201,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     ahead = order + 2 < n ? t[order + 2] : T(0);
     factor = (1 - static_cast<double>(next)) * (1 + static_cast<double>(next));
     following = beta * factor;
-    inverse = quick_inverse(following);
+    inverse = approximate_inverse(following);
     add_up(static_cast<int>(order % 2), sum_x, sum_y);
     T* const before = now;
     now = then;
@@ -208,7 +209,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     alpha = next;
   }
 
-  // What overflowed in the last step has not shown yet.
+  // An overflow of the last step is not visible yet.
   const T scale = static_cast<T>(1 / beta);
   T strange = 0, nothing = 0;
 #pragma unroll(own <= 16 ? own : 1)
@@ -217,7 +218,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
     if (!has_x) x[e] = j + 1 < n ? y[e] * scale : T(0);
     if (!finite(x[e]) || !finite(scale)) strange = 1;
   }
-  if constexpr (alone)  // the parts of the sums may be used again
+  if constexpr (alone)  // the parts of the sums may be reused
     __syncthreads();
   else
     cluster.sync();
@@ -247,7 +248,7 @@ __global__ void __launch_bounds__(threads) levinson(Problem<T> p) {
   if (p.columns > 1 && first == 0) p.work[problem * p.ld_work + 2 * n] = static_cast<T>(broken);
 }
 
-/// A shift breaks down where one of its columns does: the first order, and then all of them become zero.
+/// Marks a shift as broken if a column is: the first order counts, and all its columns become zero.
 template <class T>
 __global__ void join_columns(Problem<T> p) {
   const index_t shift = blockIdx.x;
@@ -262,7 +263,7 @@ __global__ void join_columns(Problem<T> p) {
     for (index_t i = threadIdx.x; i < p.n; i += blockDim.x) p.x[(shift * p.columns + c) * p.ld + i] = T(0);
 }
 
-/// Numbers of shared memory for each of a problem's n.
+/// Numbers of shared memory for each of a problem's n elements.
 constexpr index_t shared_numbers = 3;
 /// A block's shared memory on every GPU since compute capability 8, with room for the sums.
 constexpr index_t shared_bytes = 160 * 1024;
@@ -277,7 +278,7 @@ int launch_alone(const Problem<T>& p, index_t problems, cudaStream_t stream) {
   return 0;
 }
 
-/// The launch of clusters of so many blocks. Where `active` is not null, only how many of them run at a time.
+/// Launches clusters of this number of blocks. If `active` is not null, only counts how many of them run at once.
 template <class T, int own, bool has_x>
 int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream, int* active) {
   const auto kernel = levinson<T, most_threads, own, has_x, false>;
@@ -303,7 +304,7 @@ int launch(const Problem<T>& p, index_t problems, int blocks, cudaStream_t strea
                                             : cudaLaunchKernelEx(&config, kernel, p));
 }
 
-/// Calls `f` with the least of some numbers of elements a thread that is enough, as a constant.
+/// Calls `f` with the smallest sufficient number of elements per thread, as a constant.
 template <class F>
 int with_own(index_t needed, const F& f) {
   if (needed <= 1) return f(std::integral_constant<int, 1>());
@@ -331,8 +332,8 @@ int launch_blocks(const Problem<T>& p, index_t problems, cudaStream_t stream) {
   });
 }
 
-/// As few barriers, and threads to wait for, as possible: a problem that fits one block gets one. A larger one gets the
-/// largest cluster with which all problems run at a time, or the smallest that its numbers fit in registers of.
+/// Chooses as few barriers and threads as possible: a problem that fits into one block gets one. A larger problem gets
+/// the largest cluster with which all problems run at once, or the smallest whose registers hold its numbers.
 template <class T, bool has_x>
 int solve_on(const Problem<T>& p, index_t problems, int blocks, cudaStream_t stream) {
   const bool fits = p.n <= 16 * most_threads && shared_numbers * p.n * index_t{sizeof(T)} <= shared_bytes;

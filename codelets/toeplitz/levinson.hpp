@@ -5,34 +5,36 @@
 
 namespace tesela::kernels {
 
-/// What a run of Levinson's recursion says about one shift, in doubles: the rows of its report tile.
+/// Report of a run of Levinson's recursion on one shift, in doubles: the rows of its report tile.
 enum LevinsonReport : std::uint8_t {
-  levinson_negative,   ///< negative pivots, which is how many eigenvalues T - sigma I has below 0
-  levinson_breakdown,  ///< the order, from 1 on, whose leading minor vanished or was not finite; 0 if none did
+  levinson_negative,   ///< negative pivots, the number of negative eigenvalues of T - sigma I
+  levinson_breakdown,  ///< order, from 1 on, whose leading minor vanished or was not finite; 0 if none did
   levinson_least,      ///< the least magnitude of a pivot, of T - sigma I itself
-  levinson_growth,     ///< the largest magnitude of a reflection coefficient alpha: 1 where a minor vanishes next
+  levinson_growth,     ///< the largest magnitude of a reflection coefficient alpha: 1 if a minor vanishes next
   levinson_report_rows,
 };
 
-/// Levinson's recursion for (T - sigma I) X = B, T(i, j) = t(|i - j|) symmetric: whole solves in one task, one after
-/// the other for each of s shifts with its k right-hand sides. t is n x 1, shifts is s x 1, b and x are n x (s k) with
-/// the k columns of a shift beside each other, report is levinson_report_rows x s. The tile holds t times
-/// 2^-args.exponent, and each column of b is brought to size 1 while it is worked on (tiles/power_of_two.hpp), so that
-/// products have room.
+/// Solves (T - sigma I) X = B by Levinson's recursion, T(i, j) = t(|i - j|) symmetric: whole solves in one task, one
+/// after the other for each of s shifts with its k right-hand sides.
 ///
-/// Without pivoting: pivots are those of L D L^T, beta(1) = t(0) - sigma, beta(i + 1) = (1 - alpha(i)^2) beta(i), and a
-/// shift at which one vanishes breaks down; its columns of x are then set to zero. It takes 4 n^2 flops a shift for k =
-/// 1 (2 n^2 for the recursion of y and 2 n^2 for each column). Backward stable in general only for positive definite
-/// matrices (Cybenko 1980): otherwise measure the residual. work is levinson_work_rows(n) x (s k). n is
-/// at most levinson_most, and 2^16 on GPUs without thread block clusters (before compute capability 9).
-///
-/// Source: N. Levinson 1947; G. Golub, C. Van Loan, Matrix Computations, 4.7.
+/// t        n x 1, t times 2^-args.exponent.
+/// shifts   s x 1.
+/// b, x     n x (s k), the k columns of a shift side by side. Each column of b is scaled to size 1 during the solve
+///          (tiles/power_of_two.hpp), so that products stay in range. x is zero for a shift that breaks down.
+/// report   levinson_report_rows x s.
+/// work     levinson_work_rows(n) x (s k).
+/// Method   without pivoting. The pivots are those of L D L^T: beta(1) = t(0) - sigma, beta(i + 1) = (1 - alpha(i)^2)
+///          beta(i). A shift with a zero pivot breaks down. A shift needs 4 n^2 flops for k = 1 (2 n^2 for the
+///          recursion of y and 2 n^2 for each column). It is backward stable in general only for positive definite
+///          matrices (Cybenko 1980): otherwise measure the residual. n is at most levinson_most, and 2^16 on GPUs
+///          without thread block clusters (before compute capability 9). Sources: N. Levinson 1947; G. Golub, C. Van
+///          Loan, Matrix Computations, 4.7.
 template <class T>
 struct Levinson {
   static constexpr auto name = "levinson";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    int blocks = 0;    ///< thread blocks of a GPU for one right-hand side, 1, 2, 4, 8 or 16; 0: what suits
+    int blocks = 0;    ///< thread blocks of a GPU for one right-hand side, 1, 2, 4, 8 or 16; 0: automatic
     int exponent = 0;  ///< of t
   };
   static double flops(const Args&, Shape t, Shape shifts, Shape x, Shape, Shape) {
@@ -44,14 +46,14 @@ struct Levinson {
                    Scratch<T> work);
 };
 
-/// The same recursion without a right-hand side (Durbin): column j of inverse, n x s, becomes the first column of
+/// Runs the same recursion without a right-hand side (Durbin): column j of inverse, n x s, becomes the first column of
 /// (T - shifts(j) I)^-1, or zeros at a breakdown. work is levinson_work_rows(n) x s.
 template <class T>
 struct Durbin {
   static constexpr auto name = "durbin";
   static constexpr std::uint32_t color = 0xc44e52;
   struct Args {
-    int blocks = 0, exponent = 0;  ///< as Levinson's
+    int blocks = 0, exponent = 0;  ///< as in Levinson
   };
   static double flops(const Args&, Shape t, Shape shifts, Shape, Shape, Shape) {
     const auto n = static_cast<double>(t.rows);
@@ -62,12 +64,14 @@ struct Durbin {
                    Scratch<T> work);
 };
 
-/// Counts what lies below each shift, as CauchyCount does and in its words, by the pivots of Durbin's recursion.
-/// (T - sigma I) of order k + 1 is that of order k - 1 bordered on all sides, and the Schur complement of that is
-/// beta(k) (1 -alpha(k); -alpha(k) 1): beta(k) (1 - alpha(k)) is a pivot of its symmetric part and beta(k) (1 +
-/// alpha(k)) one of its skew part. Those of every second k, from n - 1 down, have the signs of all n eigenvalues
-/// (P. Delsarte, Y. Genin, IEEE Trans. ASSP 34, 1986). `smallest_pivot` is the last of Levinson's: zero where sigma is
-/// an eigenvalue. work is levinson_count_rows(n) x s.
+/// Counts the eigenvalues below each shift, with the same report as CauchyCount, by the pivots of Durbin's recursion.
+///
+/// work     levinson_count_rows(n) x s.
+/// report   `smallest_pivot` is Levinson's last pivot: zero if sigma is an eigenvalue.
+/// Method   (T - sigma I) of order k + 1 is the one of order k - 1 bordered on all sides, with the Schur complement
+///          beta(k) (1 -alpha(k); -alpha(k) 1): beta(k) (1 - alpha(k)) is a pivot of its symmetric part and beta(k) (1
+///          + alpha(k)) one of its skew part. The pivots of every second k, from n - 1 down, have the signs of all n
+///          eigenvalues (P. Delsarte, Y. Genin, IEEE Trans. ASSP 34, 1986).
 template <class T>
 struct LevinsonCount {
   static constexpr auto name = "levinson_count";
@@ -85,12 +89,12 @@ inline constexpr index_t levinson_most = index_t{1} << 20;
 constexpr index_t levinson_work_rows(index_t n) { return 2 * n + 2; }
 constexpr index_t levinson_count_rows(index_t n) { return 3 * n + 2; }
 
-/// x <- (T - sigma I)^-1 x for one vector, on a core; work: levinson_work_rows(n) numbers. False, and zeros, at a
-/// breakdown.
+/// Solves x <- (T - sigma I)^-1 x for one vector, on a core; work has levinson_work_rows(n) numbers. Returns false,
+/// with x = 0, at a breakdown.
 template <class T>
 bool levinson_solve(index_t n, const T* t, double sigma, T* x, T* work);
 
-/// The same for `count` shifts with a column each, on a GPU. report is levinson_report_rows x count, work
+/// Does the same for `count` shifts with one column each, on a GPU. report is levinson_report_rows x count, work
 /// levinson_work_rows(n) x count.
 template <class T>
 void levinson_solve(CudaContext& context, index_t n, const T* t, index_t count, const double* sigma, T* x, index_t ld,

@@ -56,7 +56,7 @@ bool ritz_values(index_t n, double* d, double* e, double* last) {
 
 namespace {
 
-/// Whether a coefficient is not finite.
+/// Returns whether a coefficient is not finite.
 bool broken(const Block<double>& history) {
   for (index_t k = 1; k <= static_cast<index_t>(history(0, 0)); ++k)
     for (int i = 0; i < 4; ++i)
@@ -64,7 +64,8 @@ bool broken(const Block<double>& history) {
   return false;
 }
 
-/// The steps of one part up to where its space became invariant, as a tridiagonal matrix: d and e (d.size() long).
+/// Forms the tridiagonal matrix of the steps of one part, up to the step that made its space invariant: d and e
+/// (d.size() long).
 void tridiagonal(const Block<double>& history, int part, std::vector<double>& d, std::vector<double>& e) {
   const auto steps = static_cast<index_t>(history(0, 0));
   d.clear();
@@ -74,7 +75,7 @@ void tridiagonal(const Block<double>& history, int part, std::vector<double>& d,
     e.push_back(history(2 * part + 1, k + 1));
     if (e.back() == 0) break;
   }
-  if (d.size() == 1 && d[0] == 0 && e[0] == 0) d.clear(), e.clear();  // the part is empty, or its start was
+  if (d.size() == 1 && d[0] == 0 && e[0] == 0) d.clear(), e.clear();  // the part is empty, or its start was zero
 }
 
 struct Ritz {
@@ -82,7 +83,7 @@ struct Ritz {
   index_t column;
 };
 
-/// The converged eigenvalues in the interval, at most `wanted`, nearest to its middle.
+/// Returns the converged eigenvalues in the interval, at most `wanted`, nearest to its middle.
 std::vector<Ritz> converged(const LanczosGoal& goal, index_t wanted, double left_over, const std::vector<double>& theta,
                             const std::vector<double>& last) {
   std::vector<Ritz> found;
@@ -159,7 +160,7 @@ void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) {
     for (index_t j = 0; j < k; ++j)
       last[static_cast<std::size_t>(j)] = vectors[static_cast<std::size_t>(k - 1 + j * k)];
     const index_t most = z.cols / 2, wanted = std::min(most, args.goal.wanted[static_cast<std::size_t>(part)]);
-    // The tests' last components came from QL steps, these did not: where both are rounding, they may differ.
+    // The tests computed the last components by QL steps, unlike these; components at rounding level may differ.
     auto chosen = converged(args.goal, wanted, left_over, d, last);
     LanczosGoal lenient = args.goal;
     lenient.tolerance *= 100;

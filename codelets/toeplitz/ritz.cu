@@ -5,7 +5,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// Each part of each column to unit norm, unless it is zero.
+/// Normalizes each part of each column, unless it is zero.
 template <class T>
 __global__ void normalise(index_t n, T* x, index_t ld) {
   const int part = static_cast<int>(blockIdx.y);
@@ -13,11 +13,11 @@ __global__ void normalise(index_t n, T* x, index_t ld) {
   T* const v = x + blockIdx.x * ld + part * cauchy_rows(n, 0);
   T squares = 0;
   for (index_t a = threadIdx.x; a < rows; a += threads) squares += v[a] * v[a];
-  const T norm = sqrt(over_block(squares));
+  const T norm = sqrt(sum_over_block(squares));
   for (index_t a = threadIdx.x; norm > 0 && a < rows; a += threads) v[a] /= norm;
 }
 
-/// lambda = x' y and ||y - lambda x|| of both parts of each column.
+/// Computes lambda = x' y and ||y - lambda x|| of both parts of each column.
 template <class T>
 __global__ void measure(index_t n, const T* x, index_t ld, const T* y, double* pairs, index_t ld_pairs) {
   const int part = static_cast<int>(blockIdx.y);
@@ -25,13 +25,13 @@ __global__ void measure(index_t n, const T* x, index_t ld, const T* y, double* p
   const T *const v = x + blockIdx.x * ld + first, *const w = y + blockIdx.x * n + first;
   double sum = 0;
   for (index_t a = threadIdx.x; a < rows; a += threads) sum += static_cast<double>(v[a]) * static_cast<double>(w[a]);
-  const double value = over_block(sum);
+  const double value = sum_over_block(sum);
   double squares = 0;
   for (index_t a = threadIdx.x; a < rows; a += threads) {
     const double d = static_cast<double>(w[a]) - value * static_cast<double>(v[a]);
     squares += d * d;
   }
-  squares = over_block(squares);
+  squares = sum_over_block(squares);
   if (threadIdx.x == 0) {
     pairs[blockIdx.x * ld_pairs + 2 * part] = value;
     pairs[blockIdx.x * ld_pairs + 2 * part + 1] = sqrt(squares);

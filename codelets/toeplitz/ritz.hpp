@@ -6,20 +6,20 @@
 
 namespace tesela::kernels {
 
-// The eigenpairs that Lanczos runs (lanczos.hpp) have found: how many, by their tridiagonal matrices, and their
-// vectors.
+// Eigenpairs found by Lanczos runs (lanczos.hpp): their number, from the tridiagonal matrices, and their vectors.
 
-/// What an interval wants of a run: `wanted` eigenvalues of each part (symmetric, skew) in [low, high]; an eigenvalue
+/// Goal of a run for an interval: `wanted` eigenvalues of each part (symmetric, skew) in [low, high]. An eigenvalue
 /// theta of the inverse has converged at residual tolerance |theta|.
 struct LanczosGoal {
   double low = 0, high = 0, shift = 0, slack = 0, tolerance = 0;
   std::array<index_t, 2> wanted{};
 };
 
-/// Several runs' tests: for each of them, its history in `histories` (side by side) grows by columns first ... first +
-/// steps - 1 of `coefficients` (after being emptied if `restart`), and column s of `verdicts` (2 x at_a_time) <- how
-/// many eigenvalues in its interval have converged in each part, no more than wanted; zeros where `test` is false, -1
-/// where a coefficient is not finite: the solver broke down.
+/// Tests several runs for convergence. Each run's history in `histories` (side by side) is extended by columns first
+/// ... first + steps - 1 of `coefficients`, after it is cleared if `restart`.
+///
+/// verdicts 2 x at_a_time; column s becomes the number of converged eigenvalues in run s's interval for each part, at
+///          most `wanted`; zeros if not `test`; -1 if a coefficient is not finite: the solver broke down.
 struct LanczosTest {
   static constexpr auto name = "lanczos_test";
   static constexpr std::uint32_t color = 0xdd8452;
@@ -35,26 +35,28 @@ struct LanczosTest {
   static void cpu(const Args& args, In<double> coefficients, InOut<double> histories, Out<index_t> verdicts);
 };
 
-/// Alpha, beta, gamma, delta so far of LanczosTest::at_a_time runs side by side: of each a column with the number of
-/// steps, then a column a step.
+/// Returns the shape of the histories, alpha, beta, gamma, delta, of LanczosTest::at_a_time runs side by side: for each
+/// run a column with the number of steps, then one column per step.
 Shape lanczos_histories(index_t capacity);
 
-/// The eigenvectors of the tridiagonal matrices that belong to the wanted eigenvalues, nearest to the shift first to be
-/// chosen, ascending: column j of z for the j-th symmetric one, column k / 2 + j for the skew ones, z being capacity x
-/// k; NaN in columns of eigenvalues that have not converged, zeros in those that nobody wants.
+/// Computes the eigenvectors of the tridiagonal matrices for the wanted eigenvalues. The eigenvalues nearest to the
+/// shift are chosen, in ascending order.
+///
+/// z        capacity x k: column j belongs to the j-th symmetric eigenvalue, column k / 2 + j to the j-th skew one; NaN
+///          for eigenvalues that have not converged, zeros in columns that are not wanted.
 template <class T>
 struct RitzSelect {
   static constexpr auto name = "ritz_select";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     LanczosGoal goal;
-    index_t which = 0;  ///< of the histories
+    index_t which = 0;  ///< index of the history
   };
   static void cpu(const Args& args, In<double> histories, Out<T> z);
 };
 
-/// X = the slot's basis times z, n x k/2, columns normalised, and their Rayleigh quotients and residuals for C:
-/// pairs (4 x k/2) has lambda and ||C x - lambda x|| of the symmetric vector, then of the skew one.
+/// Computes X = the slot's basis times z, n x k/2, with normalized columns, and their Rayleigh quotients and residuals
+/// for C: pairs (4 x k/2) has lambda and ||C x - lambda x|| of the symmetric vector, then of the skew one.
 template <class T>
 struct RitzPairs {
   static constexpr auto name = "ritz_pairs";
@@ -68,9 +70,13 @@ struct RitzPairs {
 
 namespace lanczos {
 
-/// The eigenvalues of the symmetric tridiagonal matrix with diagonal d, in place and in no order, and the last
-/// components of its unit eigenvectors; e, its off-diagonal (n - 1 of n), is lost. By implicit QL steps that keep one
-/// row of the vectors (G. Golub, J. Welsch, Math. Comp. 23, 1969, who keep the first). False: no convergence.
+/// Computes the eigenvalues of a symmetric tridiagonal matrix, and the last components of its unit eigenvectors.
+///
+/// d        diagonal; becomes the eigenvalues, in no order.
+/// e        off-diagonal (n - 1 of n numbers); overwritten.
+/// Returns  false if it does not converge.
+/// Method   implicit QL steps that keep one row of the vectors (G. Golub, J. Welsch, Math. Comp. 23, 1969, keep the
+///          first).
 bool ritz_values(index_t n, double* d, double* e, double* last);
 
 }  // namespace lanczos

@@ -5,12 +5,15 @@
 
 namespace tesela::kernels {
 
-/// Rows of the scratch that a sine transform of n numbers works in.
+/// Returns the rows of the scratch of a sine transform of n numbers.
 TESELA_BOTH constexpr index_t sine_rows(index_t n) { return 2 * n + 4; }
 
-/// Y = S X for k columns of n numbers, S(i, j) = sqrt(2 / (n + 1)) sin(i j pi / (n + 1)), i, j = 1 ... n, its own
-/// inverse: to the sine basis, in whose order (see cauchy.hpp) Y then stands, or back to the order of the unknowns. By
-/// a real Fourier transform of length 2 (n + 1). work is sine_rows(n) x k.
+/// Computes Y = S X for k columns of n numbers, S(i, j) = sqrt(2 / (n + 1)) sin(i j pi / (n + 1)), i, j = 1 ... n.
+///
+/// Y        X in the sine basis, in the order of cauchy.hpp; or from there back in the order of the unknowns: S is its
+///          own inverse.
+/// work     sine_rows(n) x k.
+/// Method   a real Fourier transform of length 2 (n + 1).
 template <class T>
 struct SineTransform {
   static constexpr auto name = "sine_transform";

@@ -6,7 +6,7 @@
 namespace tesela::kernels {
 namespace {
 
-/// One block a column.
+/// Processes one column per block.
 template <class T>
 __global__ void normalise(index_t rows, T* x, index_t ld) {
   T* const v = x + blockIdx.x * ld;

@@ -8,12 +8,15 @@
 namespace tesela::kernels {
 
 // Eigenvectors of symmetric Toeplitz matrices in the sine basis, in the order of cauchy.hpp: each column holds a
-// symmetric one above a skew one.
+// symmetric vector above a skew one.
 
-/// V <- S X, in the order of the unknowns: the vectors of column j of x become columns places(j, 0) (the symmetric one)
-/// and places(j, 1) (the skew one) of a matrix whose columns `first` and after are those of `v`, tile by tile; -1: of
-/// none. One transform serves both, whose symmetric and skew parts they are. work: sine_rows(n) x 1 or more; the more,
-/// the more at a time.
+/// Computes V <- S X, in the order of the unknowns.
+///
+/// places   the vectors of column j of x become columns places(j, 0) (the symmetric vector) and places(j, 1) (the skew
+///          vector) of a matrix; -1: not stored. One transform serves both, because they are its symmetric and skew
+///          parts.
+/// v        the matrix's columns from `first` on, tile by tile.
+/// work     sine_rows(n) x 1 or more columns, which are transformed together.
 template <class T>
 struct FromSineBasis {
   static constexpr auto name = "from_sine_basis";
@@ -26,9 +29,11 @@ struct FromSineBasis {
                    std::span<const InOut<T>> v);
 };
 
-/// The first `columns[p]` vectors of part p of x (0: symmetric, 1: skew) lose what they have along the last
-/// `others[p]` of the `ends[p]` in y, which are orthonormal: X <- X - Y Y' X, and then unit norm. work: as many rows as
-/// y has columns, as many columns as x.
+/// Orthogonalizes vectors against others, X <- X - Y Y' X, and normalizes them.
+///
+/// x        the first `columns[p]` vectors of part p (0: symmetric, 1: skew) change.
+/// y        the last `others[p]` of its `ends[p]` vectors are used; they are orthonormal.
+/// work     as many rows as y has columns, as many columns as x.
 template <class T>
 struct OrthogonalizeAgainst {
   static constexpr auto name = "orthogonalize_against";

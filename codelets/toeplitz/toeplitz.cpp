@@ -14,7 +14,7 @@ index_t toeplitz_length(index_t n) { return fft::good_size(2 * n - 1); }
 
 namespace {
 
-/// t - sigma e_1 at size 1, times 2^-exponent.
+/// t - sigma e_1 scaled to size 1 by 2^-exponent.
 struct Unit {
   std::vector<double> t;
   int exponent;

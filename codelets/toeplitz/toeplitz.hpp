@@ -4,36 +4,38 @@
 
 namespace tesela::kernels {
 
-// Symmetric Toeplitz matrices, T(i, j) = t(|i - j|), t being n numbers, and their shifts T - sigma I.
+// Symmetric Toeplitz matrices T(i, j) = t(|i - j|) for n numbers t, and their shifts T - sigma I.
 
-/// The length of the transforms that multiply by an n x n Toeplitz matrix, at least 2 n - 1.
+/// Returns the length of the transforms that multiply by an n x n Toeplitz matrix, at least 2 n - 1.
 index_t toeplitz_length(index_t n);
 
-/// Rows of the tiles that transforms of this length work in: real sequences, transformed in place.
+/// Returns the rows of the tiles for transforms of this length: real sequences, transformed in place.
 constexpr index_t toeplitz_rows(index_t length) { return 2 * (length / 2 + 1); }
 
 /// An interval with all values of T - sigma I's symbol f(x) = t(0) - sigma + 2 sum_k t(k) cos(k x), and so with its
-/// eigenvalues, up to rounding: f's range on N >= 8 n points, widened about its middle by 1 / cos(pi (n - 1) / N), at
-/// most 1.09, beyond which a trigonometric polynomial of degree n - 1 cannot go between them (Ehlich and Zeller). NaN
-/// where t or sigma is not finite, 0 for n = 0.
+/// eigenvalues, up to rounding. It is f's range on N >= 8 n points, widened about its middle by 1 / cos(pi (n - 1) /
+/// N), at most 1.09: a trigonometric polynomial of degree n - 1 cannot exceed this between the points (Ehlich and
+/// Zeller). NaN if t or sigma is not finite, 0 for n = 0.
 struct SymbolRange {
   double low = 0, high = 0;
 };
 template <class T>
 SymbolRange toeplitz_symbol_range(index_t n, const T* t, double sigma);
 
-/// The estimate of ||T - sigma I||_2 by which residuals are measured, an upper bound up to rounding: the least of the
-/// 1-norm and of the largest magnitude in toeplitz_symbol_range. NaN where t or sigma is not finite, 0 for n = 0.
+/// Returns the estimate of ||T - sigma I||_2 that scales residuals, an upper bound up to rounding: the smaller of the
+/// 1-norm and of the largest magnitude in toeplitz_symbol_range. NaN if t or sigma is not finite, 0 for n = 0.
 template <class T>
 double toeplitz_norm_bound(index_t n, const T* t, double sigma);
 
-/// ||T||_1.
+/// Returns ||T||_1.
 template <class T>
 double toeplitz_one_norm(index_t n, const T* t);
 
-/// spectrum = the eigenvalues of the circulant matrix of order N = toeplitz_length(n) whose leading n x n block is T,
-/// N/2 + 1 of them (the rest repeat); t is n x 1 and work toeplitz_rows(N) x 1. What ToeplitzMultiply reads in T's
-/// place.
+/// Computes the eigenvalues of the circulant matrix of order N = toeplitz_length(n) whose leading n x n block is T.
+///
+/// t        n x 1.
+/// spectrum N/2 + 1 eigenvalues (the others repeat), which ToeplitzMultiply reads instead of T.
+/// work     toeplitz_rows(N) x 1.
 template <class T>
 struct ToeplitzSpectrum {
   static constexpr auto name = "toeplitz_spectrum";
@@ -43,8 +45,10 @@ struct ToeplitzSpectrum {
   static void cuda(CudaContext& context, const Args& args, In<T> t, Out<T> spectrum, Scratch<T> work);
 };
 
-/// Y = alpha (weight T - sigma I) X + beta Y by Fourier transforms; X and Y are n x k, work is toeplitz_rows(N) x k. Y
-/// is not read where beta is 0. The error of a column is some roundings of ||t|| ||x|| sqrt(log n).
+/// Computes Y = alpha (weight T - sigma I) X + beta Y by Fourier transforms.
+///
+/// X, Y     n x k; Y is not read if beta is 0. The error of a column is a few roundings of ||t|| ||x|| sqrt(log n).
+/// work     toeplitz_rows(N) x k.
 template <class T>
 struct ToeplitzMultiply {
   static constexpr auto name = "toeplitz_multiply";
@@ -61,22 +65,23 @@ struct ToeplitzMultiply {
   static void cuda(CudaContext& context, const Args& args, In<T> spectrum, In<T> x, InOut<T> y, Scratch<T> work);
 };
 
-// What the kernels have in common that solve T X = B by an approximate inverse and steps of iterative refinement, whose
-// residuals are products by ToeplitzMultiply's transforms. A step's result is kept in the columns where it made the
-// residual smaller. A core stops once no column improves, a GPU takes every step. T has size 1, and so has each column
-// of B while it is worked on: squares and products have room whatever the size of the system.
+// Common properties of the kernels that solve T X = B by an approximate inverse and steps of iterative refinement,
+// whose residuals are products by ToeplitzMultiply's transforms. A step's result is kept in the columns where it made
+// the residual smaller. A core stops when no column improves; a GPU runs every step. T has size 1, and so has each
+// column of B during the solve: squares and products stay in range for every size of the system.
 //
-// B, n x k, becomes X, or zero where the inverse broke down. outcome, k x 4, has each column's
-// ||T x - b|| / (norm ||x|| + ||b||) in its first column, or what X loses by being denormal (infinite where it
-// overflows) if that is more. info becomes the order of the breakdown, else
-// n + 1 + j where column j is the first that did not reach `tolerance`, else stays.
+// B, n x k, becomes X, or zero if the inverse broke down.
+// outcome, k x 4, has in its first column each column's ||T x - b|| / (norm ||x|| + ||b||), or the relative error by
+// which denormal numbers change X (infinite if X overflows), if that is larger.
+// info becomes the order of a breakdown, or else n + 1 + j for the first column j that did not reach `tolerance`;
+// otherwise it is unchanged.
 
 template <class T>
 struct RefinedSolveArgs {
   double norm = 0;  ///< of the matrix, estimated
-  int steps = 3;    ///< of refinement, at most
+  int steps = 3;    ///< most steps of refinement
   double tolerance = 0;
-  int exponent = 0;  ///< the matrix is that of the system times 2^-exponent
+  int exponent = 0;  ///< the matrix is the system's times 2^-exponent
   std::uint64_t cost_key() const { return static_cast<std::uint64_t>(steps); }
 };
 

@@ -26,7 +26,7 @@ void toeplitz_half(index_t n, const T* t, int part, T* a, index_t lda) {
 }
 
 template <class T>
-void toeplitz_unfold(index_t n, int part, const T* half, T* x) {
+void toeplitz_expand(index_t n, int part, const T* half, T* x) {
   const T scale = 1 / std::sqrt(T(2));
   for (index_t i = 0; i < n / 2; ++i) {
     x[i] = scale * half[i];
@@ -67,7 +67,7 @@ namespace {
 
 constexpr index_t probes = 16;
 
-/// A half A = Q S Q^T, S tridiagonal.
+/// Reduction of a half A = Q S Q^T, S tridiagonal.
 template <class T>
 struct Reduced {
   index_t m;
@@ -75,7 +75,7 @@ struct Reduced {
   explicit Reduced(index_t order) : m(order), d(static_cast<std::size_t>(order)), e(d), tau(d) {}
 };
 
-/// Columns of standard normal numbers, always the same.
+/// Returns columns of standard normal numbers, always the same.
 template <class T>
 std::vector<T> probe_vectors(index_t m) {
   std::vector<T> x(static_cast<std::size_t>(m * probes));
@@ -85,7 +85,7 @@ std::vector<T> probe_vectors(index_t m) {
   return x;
 }
 
-/// y = S x for each probe.
+/// Computes y = S x for each probe.
 template <class T>
 void multiply(const Reduced<T>& s, const T* x, T* y) {
   const auto m = static_cast<std::size_t>(s.m);
@@ -98,7 +98,7 @@ void multiply(const Reduced<T>& s, const T* x, T* y) {
     }
 }
 
-/// A bound of ||E||_2 for E = (a - b) X^-1, X being the probes.
+/// Returns a bound of ||E||_2 for E = (a - b) X^-1, with the probes X.
 template <class T>
 double norm_by_probes(index_t m, const T* a, const T* b) {
   double largest = 0;
@@ -113,7 +113,7 @@ double norm_by_probes(index_t m, const T* a, const T* b) {
   return 3 * std::sqrt(2 / std::numbers::pi * largest);
 }
 
-/// How many eigenvalues of S are below each shift (W. Givens: signs of the pivots), `lanes` shifts side by side.
+/// Counts the eigenvalues of S below each shift (W. Givens: signs of the pivots), `lanes` shifts at a time.
 constexpr std::size_t lanes = 8;
 std::array<index_t, lanes> below(const std::vector<double>& d, const std::vector<double>& squares,
                                  const std::array<double, lanes>& shifts, double tiny) {
@@ -130,7 +130,7 @@ std::array<index_t, lanes> below(const std::vector<double>& d, const std::vector
   return counts;
 }
 
-/// Whether value j is within `reach` of eigenvalue j of S, for every j.
+/// Returns whether value j is within `reach` of eigenvalue j of S, for every j.
 bool all_within(double reach, const std::vector<double>& values, const std::vector<double>& d,
                 const std::vector<double>& squares, double tiny) {
   for (std::size_t first = 0; first < values.size(); first += lanes / 2) {
@@ -147,7 +147,8 @@ bool all_within(double reach, const std::vector<double>& values, const std::vect
   return true;
 }
 
-/// How far the values of the tridiagonal matrix may be from its eigenvalues; NaN where they are no such values.
+/// Returns the largest distance of the values of the tridiagonal matrix from its eigenvalues; NaN if the values are not
+/// its eigenvalues.
 double sturm_error(const std::vector<double>& values, const std::vector<double>& d, const std::vector<double>& e,
                    double norm) {
   constexpr double eps = std::numeric_limits<double>::epsilon();
@@ -166,7 +167,7 @@ void ToeplitzHalfValues<T>::cpu(const Args& args, In<T> t, Out<T> half, Out<doub
   const index_t n = t.rows, m = cauchy_rows(n, args.part);
   toeplitz_half(n, t.data, args.part, half.data, half.ld);
   const std::vector<T> x = probe_vectors<T>(m);
-  std::vector<T> ax(x), both(x);  // Q^T X, then beside it S Q^T X
+  std::vector<T> ax(x), both(x);  // Q^T X, then S Q^T X to its right
   blas::gemm<T>(Op::none, Op::none, m, probes, m, 1, half.data, half.ld, x.data(), m, 0, ax.data(), m);
   Reduced<T> s(m);
   lapack::sytrd(m, half.data, half.ld, s.d.data(), s.e.data(), s.tau.data());
@@ -190,8 +191,8 @@ void ToeplitzHalfValues<T>::cpu(const Args& args, In<T> t, Out<T> half, Out<doub
 
 template void toeplitz_half(index_t, const float*, int, float*, index_t);
 template void toeplitz_half(index_t, const double*, int, double*, index_t);
-template void toeplitz_unfold(index_t, int, const float*, float*);
-template void toeplitz_unfold(index_t, int, const double*, double*);
+template void toeplitz_expand(index_t, int, const float*, float*);
+template void toeplitz_expand(index_t, int, const double*, double*);
 template struct ToeplitzHalfPairs<float>;
 template struct ToeplitzHalfPairs<double>;
 template struct ToeplitzHalfValues<float>;

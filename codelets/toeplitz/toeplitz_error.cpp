@@ -10,9 +10,9 @@
 namespace tesela::kernels {
 namespace {
 
-/// One column in double precision, at size 1: it is `x` times 2^exponent.
+/// One column in double precision, at size 1: the column is `x` times 2^exponent.
 struct Unit {
-  static constexpr int nothing = -10000;  ///< zeros are smaller than anything else
+  static constexpr int nothing = -10000;  ///< smaller than every other exponent
   std::vector<double> x;
   int exponent = 0;
   template <class T>
@@ -27,7 +27,7 @@ struct Unit {
   }
 };
 
-/// Products by one matrix, column by column.
+/// Products with one matrix, column by column.
 class Product {
  public:
   template <class T>
@@ -43,10 +43,10 @@ class Product {
     norm_ = toeplitz_norm_bound(n, column.x.data(), 0);
     toeplitz::spectrum(host_, column.x.data(), n, spectrum_.data(), length_ / 2 + 1, work_.data());
   }
-  /// The matrix is the one that is multiplied by, times 2^exponent().
+  /// Returns the exponent of the scaling: the matrix is the multiplied one times 2^exponent().
   int exponent() const { return exponent_; }
-  double norm() const { return norm_; }  ///< of the one that is multiplied by
-  /// y = alpha T x + beta y.
+  double norm() const { return norm_; }  ///< of the multiplied matrix
+  /// Computes y = alpha T x + beta y.
   void operator()(double alpha, const std::vector<double>& x, double beta, std::vector<double>& y) {
     toeplitz::multiply(host_, spectrum_.data(), length_ / 2 + 1, 1.0, 0.0, alpha, x.data(), n_, beta, y.data(), n_, n_,
                        1, work_.data());

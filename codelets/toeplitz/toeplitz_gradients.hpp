@@ -4,14 +4,14 @@
 
 namespace tesela::kernels {
 
-// (T - sigma I) X = B by conjugate gradients, T - sigma I positive definite, with T. Chan's circulant matrix C as
-// preconditioner: c(k) = ((n - k) t(k) + k t(n - k)) / n, the one nearest to T in the Frobenius norm ("An optimal
-// circulant preconditioner for Toeplitz systems", 1988). Its eigenvalues lie between T's, so it is definite where T is.
-// A step is two real transforms of length 2 n and two of length n. A core
-// ends with the step that is good enough, a GPU takes all of them, the later ones without effect.
+// (T - sigma I) X = B by conjugate gradients for a positive definite T - sigma I, with T. Chan's circulant matrix C as
+// preconditioner: c(k) = ((n - k) t(k) + k t(n - k)) / n, the circulant nearest to T in the Frobenius norm ("An optimal
+// circulant preconditioner for Toeplitz systems", 1988). Its eigenvalues lie between T's, so it is definite if T is. A
+// step is two real transforms of length 2 n and two of length n. A core stops after the step that is accurate enough; a
+// GPU runs all steps, the later ones without effect.
 
-/// eigenvalues = those of C, n/2 + 1 of them (the rest repeat); broken = n where one of them is not above 0, else 0. t
-/// is n x 1, work toeplitz_rows(n) x 1.
+/// Computes eigenvalues = C's, n/2 + 1 of them (the others repeat); broken = n if one of them is not positive, else 0.
+/// t is n x 1, work toeplitz_rows(n) x 1.
 template <class T>
 struct ToeplitzChan {
   static constexpr auto name = "toeplitz_chan";
@@ -22,18 +22,22 @@ struct ToeplitzChan {
                    Scratch<T> work);
 };
 
-/// What steps end at.
+/// Stopping rules.
 template <class T>
 struct ToeplitzGradientsArgs : RefinedSolveArgs<T> {
-  double inner = 0;    ///< ||residual|| / ||b||; refinement begins anew from what is left
+  double inner = 0;    ///< ||residual|| / ||b||; then refinement restarts from the residual
   int iterations = 0;  ///< at most
 };
 
 constexpr index_t toeplitz_gradient_numbers = 1024;
 
-/// B = (T - sigma I)^-1 B by gradients and iterative refinement: see RefinedSolveArgs for b, outcome and info. The
-/// breakdown has the order n: where ToeplitzChan's `broken` says so, or a direction d has d^T T d <= 0. work is
-/// 2 spectrum.rows x 8 k, numbers toeplitz_gradient_numbers x 1.
+/// Solves B = (T - sigma I)^-1 B by gradients and iterative refinement.
+///
+/// b, outcome see RefinedSolveArgs.
+/// info       see RefinedSolveArgs. A breakdown has the order n: if ToeplitzChan's `broken` is set, or if a direction d
+///            has d^T T d <= 0.
+/// work       2 spectrum.rows x 8 k.
+/// numbers    toeplitz_gradient_numbers x 1.
 template <class T>
 struct ToeplitzGradientsSolve {
   static constexpr auto name = "toeplitz_gradients";

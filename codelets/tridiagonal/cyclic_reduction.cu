@@ -18,7 +18,8 @@ __global__ void reduce(cr::Rows<const T> from, cr::Rows<T> to, int level, index_
   if (2 * k < from.count && !cr::reduce_row(from, to, k)) note(failure, cr::failure_at(level, 2 * k));
 }
 
-/// Each thread brings rows 2 k and 2 k + 1; the row below the block's last comes with the thread that needs it.
+/// Eliminates with one thread per pair of rows 2 k and 2 k + 1. The row below the block's last is loaded by the thread
+/// that needs it.
 template <class T>
 __global__ void reduce_staged(cr::Rows<const T> from, cr::Rows<T> to, int level, index_t* failure) {
   __shared__ T dl[threads + 1], d[threads + 1], du[threads + 1], b[threads + 1];  // of the even rows
@@ -66,13 +67,13 @@ __global__ void join_tile(cr::Join<T> join) {
 }
 
 template <class T>
-__global__ void take_coarse(cr::Rows<const T> rows, Block<const T> coarse, index_t first) {
+__global__ void load_coarse(cr::Rows<const T> rows, Block<const T> coarse, index_t first) {
   const index_t k = blockIdx.x * index_t{threads} + threadIdx.x;
   for (index_t j = 0; k < rows.count && j < rows.columns; ++j) rows.rhs(k, j) = cr::at(coarse, first + k, j);
 }
 
-/// Thread k finds the unknown of row 2 k. `above` is that of the row above the tile, ld apart for each right-hand side;
-/// null where there is none.
+/// Computes the unknown of row 2 k in thread k. `above` holds the unknowns of the row above the tile, ld apart for each
+/// right-hand side; null if there is none.
 template <bool staged, class T>
 __global__ void substitute(cr::Rows<const T> rows, cr::Rows<const T> solved, int level, bool packed, const T* above,
                            index_t ld, index_t* failure) {
@@ -103,7 +104,7 @@ __global__ void substitute(cr::Rows<const T> rows, cr::Rows<const T> solved, int
   }
 }
 
-/// Prepares `failure` for a task's kernels.
+/// Initializes `failure` for a task's kernels.
 void clear(const CudaContext& context, index_t* failure) {
   static_assert(cr::no_failure == 0x7f7f7f7f7f7f7f7f);
   context.check(cudaMemsetAsync(failure, 0x7f, sizeof(index_t), context.stream()), "cudaMemsetAsync");
@@ -151,7 +152,7 @@ void CrSubstitute<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<
   const auto stream = context.stream();
   clear(context, failure.data);
   const cr::Rows<const T> top = levels[args.levels];
-  if (top.count > 0) take_coarse<T><<<blocks(top.count), threads, 0, stream>>>(top, coarse.front(), args.coarse_first);
+  if (top.count > 0) load_coarse<T><<<blocks(top.count), threads, 0, stream>>>(top, coarse.front(), args.coarse_first);
   const bool has_above = args.coarse_first > 0;
   const T* const above = has_above ? coarse.front().data + args.coarse_first - 1 : nullptr;
   const auto kernel = args.how == Reduction::staged ? &substitute<true, T> : &substitute<false, T>;

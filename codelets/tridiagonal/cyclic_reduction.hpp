@@ -6,40 +6,42 @@
 
 namespace tesela::kernels {
 
-// Cyclic reduction of a tile's rows, of which there are m. Level 0 has them all; a step adds to every odd row (counted
-// from 0) multiples of its two neighbours that remove them from it, and level l + 1 consists of these rows: floor(m /
-// 2^l) of them at level l. A tile's last row misses the neighbour in the next tile: CrJoin makes up for that.
+// Cyclic reduction of a tile of m rows. Level 0 has all rows. A step adds to every odd row (counted from 0) multiples
+// of its two neighbours that eliminate their unknowns; these rows form the next level, so level l has floor(m / 2^l)
+// rows. A tile's last row lacks its neighbour in the next tile; CrJoin adds its contribution.
 
-/// Where the rows of a level are.
+/// Storage of the rows of a level.
 enum class Reduction : std::uint8_t {
-  in_place,  ///< level 1 in `work` ((m / 2) x 3) and in B, the others 2, 4, … apart in the same place
-  staged,    ///< the same; on a GPU a block brings its rows to shared memory first
-  packed,    ///< each level without gaps behind the one before it in `work` (m x (3 + r)); B is written once
+  in_place,  ///< level 1 in `work` ((m / 2) x 3) and in B; rows of later levels 2, 4, … apart in the same place
+  staged,    ///< as in_place; on a GPU a block first loads its rows to shared memory
+  packed,    ///< each level after the previous one in `work` (m x (3 + r)), without gaps; B is written once
 };
 
 struct CrArgs {
   Reduction how = Reduction::in_place;
   int levels = 0;
-  bool first = true, last = true;  ///< of the system's tiles: dl of the first row, du of the last are not read
+  bool first = true, last = true;  ///< of the system's tiles: dl of the first row and du of the last are not read
   index_t stride = 1;              ///< the system has every stride-th row of a larger one, whose rows info counts
-  index_t coarse_first = 0;        ///< which of the coarse rows is this tile's first
+  index_t coarse_first = 0;        ///< index of this tile's first row among the coarse rows
   std::uint64_t cost_key() const { return static_cast<std::uint64_t>(how) + 4 * static_cast<std::uint64_t>(levels); }
 };
 
-/// How often m rows can be halved before no more than `rest` are left.
+/// Returns how often m rows must be halved until at most `rest` are left.
 constexpr int cr_levels(index_t m, index_t rest = 0) {
   int levels = 0;
   while (m >> levels > rest) ++levels;
   return levels;
 }
 
-/// How large `work` is for tiles of m rows and r right-hand sides.
+/// Returns the shape of `work` for tiles of m rows and r right-hand sides.
 Shape cr_work(Reduction how, index_t m, index_t r);
 
-/// Takes the tile to level `levels`. Unless the list is empty, its one tile `edge`, (levels + q) x (3 + r), becomes the
-/// first row of each level, then the q rows of the last: dl, d, du and the right-hand sides. info = 0, or of the rows
-/// whose diagonal is zero or not finite when they are eliminated the first on the lowest level (times the stride,
-/// counted from 1).
+/// Reduces the tile to level `levels`.
+///
+/// edge     optional tile of the list, (levels + q) x (3 + r): becomes the first row of each level, then the q rows of
+///          the last level: dl, d, du and the right-hand sides.
+/// info     0, or the first row, on the lowest such level, whose diagonal is zero or not finite at its elimination
+///          (times the stride, counted from 1).
 template <class T>
 struct CrReduce {
   static constexpr auto name = "cr_reduce";
@@ -54,22 +56,22 @@ struct CrReduce {
                    Scratch<index_t> failure, Out<int> info, std::span<const Out<T>> edge);
 };
 
-/// The system of the rows that all tiles' reductions left, from their edges.
+/// Assembles the system of the rows that remain after all tiles' reductions, from their edges.
 template <class T>
 struct CrJoin {
   static constexpr auto name = "cr_join";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
     int levels = 0;
-    index_t n = 0, mb = 0;  ///< rows of the whole system, and of its tiles but the last
+    index_t n = 0, mb = 0;  ///< rows of the whole system, and of its tiles except the last
   };
   static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b, std::span<const In<T>> edges);
   static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du, Out<T> b,
                    std::span<const In<T>> edges);
 };
 
-/// Substitutes from level `levels` down to 0: B becomes X. The list holds the X of the coarse system, or nothing when
-/// no row is left at that level. info = 0, or the first row whose unknowns are not finite, counted as by CrReduce.
+/// Substitutes from level `levels` down to 0: B becomes X. The list holds the X of the coarse system, or is empty if
+/// that level has no rows. info = 0, or the first row whose unknowns are not finite, counted as by CrReduce.
 template <class T>
 struct CrSubstitute {
   static constexpr auto name = "cr_substitute";
@@ -84,7 +86,7 @@ struct CrSubstitute {
                    Scratch<index_t> failure, Out<int> info, std::span<const In<T>> coarse);
 };
 
-/// CrReduce and CrSubstitute for GPUs alone: the same work, kept off the cores.
+/// CrReduce and CrSubstitute only for GPUs, to keep this work off the cores.
 template <class T>
 struct CrReduceOnGpu {
   static constexpr auto name = CrReduce<T>::name;
@@ -108,7 +110,7 @@ struct CrSubstituteOnGpu {
   }
 };
 
-/// The same for cores alone.
+/// The same only for cores.
 template <class T>
 struct CrReduceOnCores {
   static constexpr auto name = CrReduce<T>::name;

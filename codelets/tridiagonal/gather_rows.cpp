@@ -14,13 +14,13 @@ void GatherRows<T>::cpu(const Args&, Out<T> a, std::span<const In<T>> tiles) {
 }
 
 template <class T>
-void TakeRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) {
+void ExtractRows<T>::cpu(const Args& args, In<T> a, Out<T> tile) {
   for (index_t j = 0; j < tile.cols; ++j) std::copy_n(&a(args.first, j), tile.rows, &tile(0, j));
 }
 
 template struct GatherRows<float>;
 template struct GatherRows<double>;
-template struct TakeRows<float>;
-template struct TakeRows<double>;
+template struct ExtractRows<float>;
+template struct ExtractRows<double>;
 
 }  // namespace tesela::kernels

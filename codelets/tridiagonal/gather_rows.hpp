@@ -6,7 +6,7 @@
 
 namespace tesela::kernels {
 
-/// A = tiles that stand one below the other, as many rows as A in sum.
+/// Concatenates tiles one below the other into A, which has as many rows as all of them.
 template <class T>
 struct GatherRows {
   static constexpr auto name = "gather_rows";
@@ -16,10 +16,10 @@ struct GatherRows {
   static void cuda(CudaContext& context, const Args& args, Out<T> a, std::span<const In<T>> tiles);
 };
 
-/// tile = rows first, first + 1, … of A.
+/// Copies rows first, first + 1, … of A to a tile.
 template <class T>
-struct TakeRows {
-  static constexpr auto name = "take_rows";
+struct ExtractRows {
+  static constexpr auto name = "extract_rows";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     index_t first = 0;

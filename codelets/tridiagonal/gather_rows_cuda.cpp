@@ -17,15 +17,15 @@ void GatherRows<T>::cuda(CudaContext& context, const Args&, Out<T> a, std::span<
 }
 
 template <class T>
-void TakeRows<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> tile) {
+void ExtractRows<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> tile) {
   const Block<const T> rows{a.data + args.first, tile.rows, tile.cols, a.ld};
   context.check(lacpy<T>(context.stream(), Part::all, 0, rows, tile), name);
 }
 
 template decltype(GatherRows<float>::cuda) GatherRows<float>::cuda;
 template decltype(GatherRows<double>::cuda) GatherRows<double>::cuda;
-template decltype(TakeRows<float>::cuda) TakeRows<float>::cuda;
-template decltype(TakeRows<double>::cuda) TakeRows<double>::cuda;
+template decltype(ExtractRows<float>::cuda) ExtractRows<float>::cuda;
+template decltype(ExtractRows<double>::cuda) ExtractRows<double>::cuda;
 
 }  // namespace tesela::kernels
 

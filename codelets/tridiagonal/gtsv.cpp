@@ -16,7 +16,7 @@ void Gtsv<T>::cpu(const Args&, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<
   std::copy_n(du.data, n - 1, above);
   *info.data = lapack::gtsv(n, b.cols, below, diagonal, above, b.data, b.ld);
   for (index_t i = 0; i < n && *info.data == 0; ++i) {
-    bool finite = std::isfinite(diagonal[i]);  // an infinite pivot makes zeros, which look like a solution
+    bool finite = std::isfinite(diagonal[i]);  // an infinite pivot gives zeros, which look like a solution
     for (index_t j = 0; j < b.cols; ++j) finite = finite && std::isfinite(b(i, j));
     if (!finite) *info.data = row_status(i + 1);
   }

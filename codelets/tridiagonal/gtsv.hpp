@@ -4,9 +4,12 @@
 
 namespace tesela::kernels {
 
-/// LAPACK gtsv: B = A^-1 B for a tridiagonal A, with partial pivoting, on copies of the diagonals in `work` (n x 3).
-/// dl, d and du are n x 1, B is n x any; dl of the first row and du of the last are not read. info = LAPACK's, or,
-/// where that is 0, the first row, counted from 1, whose unknowns are not finite; B is worthless unless it is 0.
+/// Solves B = A^-1 B for a tridiagonal A with partial pivoting (LAPACK gtsv).
+///
+/// dl, d, du n x 1, not changed; dl of the first row and du of the last are not read.
+/// B         n x any; invalid unless info is 0.
+/// work      n x 3, for copies of the diagonals.
+/// info      LAPACK's, or, if that is 0, the first row, counted from 1, whose unknowns are not finite.
 template <class T>
 struct Gtsv {
   static constexpr auto name = "gtsv";

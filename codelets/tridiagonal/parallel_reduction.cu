@@ -12,7 +12,7 @@ struct BlockTeam {
   __device__ void sync() const { __syncthreads(); }
 };
 
-/// A block for each system. `work` is null where shared memory holds it.
+/// Solves one system per block. `work` is null if the system fits into shared memory.
 template <class T>
 __global__ void __launch_bounds__(1024)
     reduce_systems(typename ReduceSystems<T>::Args args, Block<const T> dl, Block<const T> d, Block<const T> du,

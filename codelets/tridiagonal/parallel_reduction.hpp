@@ -4,20 +4,23 @@
 
 namespace tesela::kernels {
 
-/// Who solves a system that all threads of a GPU's block share.
+/// Method for a system that all threads of a GPU's block share.
 enum class ParallelReduction : std::uint8_t {
-  pcr,     ///< parallel cyclic reduction: every row is reduced in every step, until it stands alone
+  pcr,     ///< parallel cyclic reduction: every step reduces every row, until each row has one unknown
   rd,      ///< recursive doubling: a scan of the 2 x 2 steps from x(i-1), x(i) to x(i+1)
   cr_pcr,  ///< cyclic reduction until `cut` rows are left, which pcr solves
-  cr_rd,   ///< the same with rd
+  cr_rd,   ///< cyclic reduction until `cut` rows are left, which rd solves
 };
 
-/// B <- A^-1 B without pivoting, each column of B a system whose matrix is the same column of dl, d and du, or their
-/// only one. dl of the first row and du of the last are not read. info = 0, or i + 1 + n s where row i of system s
-/// could not be eliminated by or is not finite; rd and cr-rd, which lose digits as products grow, also say n + n s
-/// where the residual of system s is above `bound`. X of that system is worthless then. `work` has parallel_work rows
-/// and, where that is more than parallel_in_shared, as many columns as B.
-/// (Y. Zhang, J. Cohen, J. D. Owens, Fast Tridiagonal Solvers on the GPU, PPoPP 2010.)
+/// Solves B <- A^-1 B without pivoting; each column of B is a system (Y. Zhang, J. Cohen, J. D. Owens, Fast Tridiagonal
+/// Solvers on the GPU, PPoPP 2010).
+///
+/// dl, d, du the same column belongs to the system's matrix, or their only column to all systems. dl of the first row
+///           and du of the last are not read.
+/// info      0; i + 1 + n s if row i of system s could not be eliminated or is not finite; n + n s if the residual of
+///           system s exceeds `bound`, only with rd and cr-rd, which lose digits as products grow. X of that system is
+///           invalid then.
+/// work      parallel_work rows and, if that exceeds parallel_in_shared, as many columns as B.
 template <class T>
 struct ReduceSystems {
   static constexpr auto name = "reduce_systems";
@@ -43,7 +46,7 @@ struct ReduceSystems {
                    Scratch<index_t> failure, Out<int> info);
 };
 
-/// Numbers of work space that a system of n rows takes, and how many of them a GPU keeps in shared memory at most.
+/// Numbers of work space for a system of n rows, and the most numbers that a GPU keeps in shared memory.
 constexpr index_t parallel_work(index_t n) { return 12 * n; }
 template <class T>
 constexpr index_t parallel_in_shared = 49152 / index_t{sizeof(T)};

@@ -4,10 +4,13 @@
 
 namespace tesela::kernels {
 
-/// B = A^-1 B for a tridiagonal A by elimination without pivoting (Thomas), one row after the other: dl, d and du are
-/// n x 1, B is n x any. dl of the first row and du of the last are not read. info = 0, or the row, counted from 1,
-/// whose pivot is zero or not finite, else the first met whose unknowns are not finite; B is worthless then. `work` is
-/// n x 1.
+/// Solves B = A^-1 B for a tridiagonal A by elimination without pivoting (Thomas), one row after the other.
+///
+/// dl, d, du n x 1; dl of the first row and du of the last are not read.
+/// B         n x any; invalid unless info is 0.
+/// work      n x 1.
+/// info      0, or the row, counted from 1, whose pivot is zero or not finite, or else the first row found whose
+///           unknowns are not finite.
 template <class T>
 struct Thomas {
   static constexpr auto name = "thomas";

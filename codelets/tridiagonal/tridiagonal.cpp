@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 namespace {
 
-/// The systems of a tile: as many at a time as there are lanes, if that reads memory in long runs, and others one by
-/// one.
+/// Solves the systems of a tile: one per lane at a time if that reads long contiguous pieces of memory, the others one
+/// by one.
 template <class T, class Several, class One>
 void for_each_part(const Rows<T>& all, index_t systems, Several several, One one) {
   constexpr index_t lanes = Vectors<T>::lanes, many = 4096;
@@ -29,7 +29,7 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
   constexpr index_t lanes = Vectors<T>::lanes;
   static_assert(lanes == WholeSystems<T>::lanes);
   const bool by_rows = !periodic && all.rows <= WholeSystems<T>::most_rows;
-  WholeSystems<T> side_by_side(by_rows && systems >= lanes ? all.rows : 0);
+  WholeSystems<T> run_concurrently(by_rows && systems >= lanes ? all.rows : 0);
   const auto across = std::make_unique<Vectors<T>>();
   std::vector<Segment<T>> kept(static_cast<std::size_t>(1 + kept_segments(all.rows) * (systems >= lanes ? lanes : 1)));
   for_each_part<T>(
@@ -38,7 +38,7 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
         const Rows<T> rows = part(all, s, 0, all.rows);
         Breakdown broken[lanes];
         if (by_rows) {
-          side_by_side.solve(rows, broken);
+          run_concurrently.solve(rows, broken);
           for (index_t l = 0; l < lanes; ++l) add(broken[l], place, s + l, info);
           return;
         }
@@ -57,13 +57,13 @@ void solve(const SystemsTile& place, bool periodic, const Rows<T>& all, index_t 
         const Rows<T> system = part(all, s, 0, all.rows);
         Ends<T> ends;
         Breakdown broken = 0;
-        const bool regular = regular_pivot(solve_ends(reduce_and_fill(system, kept.data(), broken), periodic, ends));
+        const bool regular = regular_pivot(solve_ends(reduce_and_solve(system, kept.data(), broken), periodic, ends));
         broken = earlier(broken, substitute_rest(system, kept.data(), ends));
         add(broken > 0 || regular ? broken : 1, place, s, info);
       });
 }
 
-/// `reduce_one` is called with a system and what to keep of it.
+/// Reduces the systems; `reduce_one` is called with a system and the kept segments.
 template <class T, class ReduceOne>
 void reduce_each(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next,
                  ReduceOne reduce_one) {
@@ -79,7 +79,7 @@ void reduce_each(const Rows<T>& all, index_t systems, const Block<Segment<T>>& w
       [&](index_t s) { ends[s * next] = reduce_one(s, part(all, s, 0, all.rows), &work(1, s)); });
 }
 
-/// Without filling anything in.
+/// Reduces without solving any rows.
 template <class T>
 void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, Segment<T>* ends, index_t next) {
   reduce_each(all, systems, work, ends, next, [](index_t, const Rows<T>& system, Segment<T>* kept) {
@@ -89,11 +89,11 @@ void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, 
 }
 
 template <class T>
-void reduce_filling(const SystemsTile& place, const Rows<T>& all, index_t systems, const Block<Segment<T>>& work,
-                    Segment<T>* ends, index_t next, InOut<int> info) {
+void reduce_and_solve_systems(const SystemsTile& place, const Rows<T>& all, index_t systems,
+                              const Block<Segment<T>>& work, Segment<T>* ends, index_t next, InOut<int> info) {
   reduce_each(all, systems, work, ends, next, [&](index_t s, const Rows<T>& system, Segment<T>* kept) {
     Breakdown broken = 0;
-    const Segment<T> whole = reduce_and_fill(system, kept, broken);
+    const Segment<T> whole = reduce_and_solve(system, kept, broken);
     add(broken, place, s, info);
     return whole;
   });
@@ -138,9 +138,9 @@ void reduce(const Rows<T>& all, index_t systems, const Block<Segment<T>>& work, 
   TESELA_BEST_TARGET(reduce<T>)(all, systems, work, ends, next);
 }
 template <class T>
-void reduce_filling(const SystemsTile& place, const Rows<T>& all, index_t systems, const Block<Segment<T>>& work,
-                    Segment<T>* ends, index_t next, InOut<int> info) {
-  TESELA_BEST_TARGET(reduce_filling<T>)(place, all, systems, work, ends, next, info);
+void reduce_and_solve_systems(const SystemsTile& place, const Rows<T>& all, index_t systems,
+                              const Block<Segment<T>>& work, Segment<T>* ends, index_t next, InOut<int> info) {
+  TESELA_BEST_TARGET(reduce_and_solve_systems<T>)(place, all, systems, work, ends, next, info);
 }
 template <class T>
 void substitute(const SystemsTile& place, const Rows<T>& all, index_t systems, const Block<const Segment<T>>& work,
@@ -173,10 +173,10 @@ void TridiagonalReduce<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In
 }
 
 template <class T>
-void TridiagonalReduceAndFill<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<Segment<T>> work,
-                                      Out<Segment<T>> ends, InOut<int> info) {
+void TridiagonalReduceAndSolve<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Out<Segment<T>> work,
+                                       Out<Segment<T>> ends, InOut<int> info) {
   work(0, 0).upper.e = 0;
-  reduce_filling(args, rows_of<T>(args, dl, d, du, b), systems_of(args, b), work, ends.data, ends.ld, info);
+  reduce_and_solve_systems(args, rows_of<T>(args, dl, d, du, b), systems_of(args, b), work, ends.data, ends.ld, info);
 }
 
 template <class T>
@@ -206,7 +206,7 @@ void TridiagonalSubstitute<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
   const auto rows = rows_of<T>(args, dl, d, du, b);
   Block<const Segment<T>> kept{work.data, work.rows, work.cols, work.ld};
   std::vector<Segment<T>> own;
-  if (work(0, 0).upper.e != T(0)) {  // a GPU kept what it needs itself
+  if (work(0, 0).upper.e != T(0)) {  // a GPU has kept all that it needs
     own.resize(static_cast<std::size_t>(work.rows * systems + systems));
     const Block<Segment<T>> all{own.data(), work.rows, systems, work.rows};
     reduce(rows, systems, all, own.data() + work.rows * systems, index_t{1});
@@ -219,8 +219,8 @@ template struct TridiagonalSolve<float>;
 template struct TridiagonalSolve<double>;
 template struct TridiagonalReduce<float>;
 template struct TridiagonalReduce<double>;
-template struct TridiagonalReduceAndFill<float>;
-template struct TridiagonalReduceAndFill<double>;
+template struct TridiagonalReduceAndSolve<float>;
+template struct TridiagonalReduceAndSolve<double>;
 template struct TridiagonalJoin<float>;
 template struct TridiagonalJoin<double>;
 template struct TridiagonalSubstitute<float>;

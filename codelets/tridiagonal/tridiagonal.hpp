@@ -7,20 +7,20 @@
 
 namespace tesela::kernels {
 
-/// Which way the unknowns of one system lie in memory.
+/// Layout of the unknowns of one system in memory.
 enum class SystemsIn : std::uint8_t {
   columns,  ///< each column of B is a right-hand side: n x k
-  rows,     ///< each row is (an interleaved batch): k x n
+  rows,     ///< each row of B is a right-hand side (an interleaved batch): k x n
 };
 
 namespace tridiagonal {
 
-/// How a tile of B holds its systems, and its place in them. The tiles of the bands dl, d, du have B's shape, or are of
-/// a single system that holds for all.
+/// Layout of the systems in a tile of B, and the tile's position in them. The tiles of the bands dl, d, du have B's
+/// shape, or hold a single system that is common to all.
 struct SystemsTile {
   SystemsIn systems = SystemsIn::columns;
-  /// Whether dl of the tile's first row couples to an unknown before it and du of the last row to one behind. Otherwise
-  /// they are not read.
+  /// Whether dl of the tile's first row couples to an unknown before it, and du of the last row to one after it.
+  /// Otherwise they are not read.
   bool before = false, behind = false;
   index_t n = 0;  ///< equations of a whole system, the stride in a status
 
@@ -37,15 +37,15 @@ inline double flops(const SystemsTile&, Shape b) {
 
 }  // namespace tridiagonal
 
-/// B <- A^-1 B for a tile that holds whole systems. `info` becomes i + 1 + n s if system s is singular, or its solution
-/// not finite, found in equation i. `work` is work_segments(n) x systems.
+/// Solves B <- A^-1 B for a tile of whole systems. `info` becomes i + 1 + n s if system s is singular or its solution
+/// is not finite, detected in equation i. `work` is work_segments(n) x systems.
 template <class T>
 struct TridiagonalSolve {
   static constexpr auto name = "tridiagonal_solve";
   static constexpr std::uint32_t color = 0x55a868;
   struct Args : tridiagonal::SystemsTile {
     bool periodic = false;
-    bool one_pass = false;  ///< worth a try on a GPU: TridiagonalOptions
+    bool one_pass = false;  ///< try one pass on a GPU: TridiagonalOptions
     auto cost_key() const { return SystemsTile::cost_key() + (one_pass ? 2 : 0); }
   };
   static double flops(const Args& args, Shape, Shape, Shape, Shape b, Shape, Shape) {
@@ -57,7 +57,7 @@ struct TridiagonalSolve {
                    Scratch<tridiagonal::Segment<T>> work, InOut<int> info);
 };
 
-/// Reduces the rows of a tile to equations of the unknowns around its ends: ends(0, s) for system s. `work` keeps the
+/// Reduces the rows of a tile to equations of the unknowns around its ends: ends(0, s) for system s. `work` keeps
 /// segments of parts of the rows for the substitution.
 template <class T>
 struct TridiagonalReduce {
@@ -73,11 +73,14 @@ struct TridiagonalReduce {
                    Out<tridiagonal::Segment<T>> work, Out<tridiagonal::Segment<T>> ends);
 };
 
-/// Reduce on cores, which also solves rows that do not depend on other tiles: in a long column, stretches between
-/// unknowns that two neighbouring stretches determine alone, to less than the smallest normal number. Each row is then
-/// read from memory once. `work` lists the rest for Substitute. `info` as there.
+/// Reduces on cores, and solves rows that do not depend on other tiles.
+///
+/// B        solved rows become their unknowns: in a long column, stretches between unknowns that two neighbouring
+///          stretches determine alone, to less than the smallest normal number. Each such row is read from memory once.
+/// work     lists the other rows for TridiagonalSubstitute.
+/// info     as for TridiagonalSubstitute.
 template <class T>
-struct TridiagonalReduceAndFill {
+struct TridiagonalReduceAndSolve {
   static constexpr auto name = "tridiagonal_reduce_and_fill";
   static constexpr std::uint32_t color = 0x4c72b0;
   using Args = tridiagonal::SystemsTile;
@@ -88,9 +91,12 @@ struct TridiagonalReduceAndFill {
                   Out<tridiagonal::Segment<T>> ends, InOut<int> info);
 };
 
-/// Solves the equations of a system's tiles from Reduce: values(2 i, s) and (2 i + 1, s) become the unknowns before and
-/// at the first row of tile i, (2 i + 2, s) and (2 i + 3, s) those at and behind its last. `info` becomes 1 + n s if
-/// system s is singular. `joints` is tiles x systems.
+/// Solves the equations of a system's tiles from Reduce.
+///
+/// values   (2 i, s) and (2 i + 1, s) become the unknowns before and at the first row of tile i of system s, (2 i + 2,
+///          s) and (2 i + 3, s) the unknowns at and after its last row.
+/// joints   tiles x systems.
+/// info     1 + n s if system s is singular.
 template <class T>
 struct TridiagonalJoin {
   static constexpr auto name = "tridiagonal_join";
@@ -104,8 +110,8 @@ struct TridiagonalJoin {
                    InOut<int> info, std::span<const In<tridiagonal::Segment<T>>> ends);
 };
 
-/// B <- the unknowns of tile number `tile` between the ends that Join found. `work` comes from Reduce and is undefined
-/// afterwards. `info` as for TridiagonalSolve, with i counted from the tile's first row.
+/// Sets B to the unknowns of tile number `tile` between the ends that Join computed. `work` comes from Reduce and is
+/// undefined afterwards. `info` as for TridiagonalSolve, with i counted from the tile's first row.
 template <class T>
 struct TridiagonalSubstitute {
   static constexpr auto name = "tridiagonal_substitute";

@@ -46,7 +46,7 @@ void TridiagonalSolve<T>::cuda(CudaContext& context, const Args& args, In<T> dl,
   SystemsTile place = args;
   place.before = place.behind = args.periodic;
   const auto rows = device_rows<T>(place, dl, d, du, readable(b));
-  const auto with = args.one_pass ? solve_once<T> : solve<T>;
+  const auto with = args.one_pass ? solve_in_one_pass<T> : solve<T>;
   context.check(with(context.stream(), rows, args.periodic, work.data, work.ld, info.data), "tridiagonal solve");
 }
 

@@ -23,7 +23,7 @@ TESELA_INLINE N in_all(T number) {
 }
 #include <tesela/codelets/tridiagonal/internal/factored_substitution_body.hpp>
 
-/// As many systems as N holds, from one on; element i of system w is b[i row + w system]. strange[w] becomes a row,
+/// Solves for as many systems as N holds; element i of system w is b[i row + w system]. strange[w] becomes a row,
 /// counted from 1, whose unknown is not finite, or 0.
 template <class T, class N>
 struct Several {
@@ -42,7 +42,7 @@ struct Several {
       for (index_t i = 0; i < count; ++i)
         for (index_t w = 0; w < width; ++w) to[i * width + w] = b[(first + i) * row + w * system];
   }
-  /// Of buffer rows `from` … count - 1; row 0 is row `first`.
+  /// Stores buffer rows `from` … count - 1; row 0 is row `first`.
   TESELA_INLINE void store(index_t first, index_t from, index_t count) {
     const T* const data = reinterpret_cast<const T*>(buffer);
     if (row == 1)

@@ -17,7 +17,7 @@ __global__ void factor_one(const T* dl, index_t dl_stride, const T* d, index_t d
 
 __device__ void report(int* info, index_t row) { atomicCAS(info, 0, row_status(row)); }
 
-/// A factorization that failed is what every solve with it says.
+/// Returns whether the factorization failed; every solve then reports its status.
 __device__ bool failed(const int* kept, int* info) {
   const int status = *kept;
   if (status != 0 && blockIdx.x == 0 && threadIdx.x == 0) report(info, status);
@@ -25,9 +25,9 @@ __device__ bool failed(const int* kept, int* info) {
 }
 
 constexpr int row_threads = 128;
-constexpr int batch = 16;  // rows whose loads are under way at a time
+constexpr int batch = 16;  // rows that are loaded ahead
 
-/// Neighbours in memory are systems: a thread for each.
+/// Solves with one thread per system if neighbours in memory belong to different systems.
 template <class T>
 __global__ void __launch_bounds__(row_threads)
     solve_in_rows(Factors<const T> factors, const int* kept, T* b, index_t ld, index_t systems, int* info) {
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(row_threads)
   const index_t n = factors.n, s = blockIdx.x * index_t{row_threads} + threadIdx.x;
   if (s >= systems) return;
   T* const own = b + s;
-  T values[batch];  // in registers: every index is known to the compiler
+  T values[batch];  // in registers: every index is a compile-time constant
   Down<T, T> down;
   for (index_t first = 0; first < n; first += batch) {
     const index_t count = n - first;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(row_threads)
 
 constexpr int column_threads = 64, staged_rows = 32;
 
-/// Neighbours in memory are rows: blocks of them pass through shared memory, a thread for each system.
+/// Solves with one thread per system if neighbours in memory are rows, which pass through shared memory in blocks.
 template <class T>
 __global__ void __launch_bounds__(column_threads)
     solve_in_columns(Factors<const T> factors, const int* kept, T* b, index_t ld, index_t systems, int* info) {

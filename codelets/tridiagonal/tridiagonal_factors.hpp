@@ -4,14 +4,16 @@
 
 namespace tesela::kernels {
 
-/// What TridiagonalFactor keeps of a matrix, a column each: L's multipliers, the inverse pivots, U's two off-diagonals,
-/// and the power of two that its row was multiplied by, negative where row i changed places with row i + 1.
+/// Columns that TridiagonalFactor keeps of a matrix: L's multipliers, the inverse pivots, U's two off-diagonals, and
+/// the power of two by which the row was multiplied, negative if row i was exchanged with row i + 1.
 inline constexpr index_t tridiagonal_factor_columns = 5;
 
-/// P D A = L U (LAPACK's gttrf) for one matrix of n equations, by elimination with partial pivoting of rows that D,
-/// powers of two, brought to one size: scaled partial pivoting. dl, d and du are n x 1 or 1 x n, `factors` is n x 5.
-/// dl of the first row and du of the last are not read. Both `kept` and `info` become 0, or i + 1 when pivot i is zero
-/// or not finite.
+/// Factors P D A = L U (LAPACK gttrf) for one matrix of n equations, by elimination with scaled partial pivoting: D,
+/// powers of two, scales all rows to one size.
+///
+/// dl, d, du  n x 1 or 1 x n; dl of the first row and du of the last are not read.
+/// factors    n x 5.
+/// kept, info 0, or i + 1 if pivot i is zero or not finite.
 template <class T>
 struct TridiagonalFactor {
   static constexpr auto name = "tridiagonal_factor";
@@ -25,8 +27,8 @@ struct TridiagonalFactor {
                    InOut<int> info);
 };
 
-/// B <- A^-1 B (LAPACK's gttrs) for a tile of whole systems. `info` becomes `kept` where that is not 0 (B is worthless
-/// then), else i + 1 + n s where unknown i of system s is not finite.
+/// Solves B <- A^-1 B (LAPACK gttrs) for a tile of whole systems. `info` becomes `kept` if that is not 0 (B is invalid
+/// then), else i + 1 + n s if unknown i of system s is not finite.
 template <class T>
 struct TridiagonalFactoredSolve {
   static constexpr auto name = "tridiagonal_factored_solve";

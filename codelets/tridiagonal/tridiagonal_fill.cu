@@ -8,7 +8,7 @@ namespace {
 
 constexpr int threads = 256;
 
-/// A thread for each element, numbered down the columns: tiles may be one row high or one column wide.
+/// Computes one element per thread, numbered down the columns: tiles may have one row or one column.
 template <class F>
 __global__ void for_each_element(index_t rows, index_t count, F f) {
   for (index_t e = blockIdx.x * index_t{threads} + threadIdx.x; e < count; e += gridDim.x * index_t{threads})

@@ -11,13 +11,13 @@ enum class TridiagonalKind : std::uint8_t {
   uniform,   ///< every entry uniform in [-1, 1)
   dominant,  ///< off-diagonals uniform in [-1, 1), d = +-(|dl| + |du| + 1)
   toeplitz,  ///< -1, 2.5, -1 in each row: a condition number below 9
-  /// d = 0. Off-diagonals have random signs, and magnitudes uniform in [1/2, 1], one for each column: so the condition
-  /// number grows no faster than n, where independent ones would have it grow like exp(sqrt(n)). With an odd n and d =
-  /// 0 a matrix is singular by its structure, and d of the first row is such a number as well. The entries that only a
-  /// periodic system reads are twice as large, which keeps that from being singular.
+  /// d = 0. Off-diagonals have random signs and, for each column, one magnitude, uniform in [1/2, 1]. So the condition
+  /// number grows no faster than n; with independent magnitudes it would grow like exp(sqrt(n)). A matrix of odd order
+  /// with d = 0 is structurally singular, so then d of the first row is such a number as well. The entries that only a
+  /// periodic system reads are twice as large, which keeps it from being singular.
   zero_diagonal,
   /// Off-diagonals of -1/256 … -256/256, and rows whose sum is exactly delta = 256 eps: an M-matrix with ||A^-1||_inf =
-  /// 1 / delta, whose nearly singular vector is constant and so reaches over all rows.
+  /// 1 / delta. Its nearly singular vector is constant and thus extends over all rows.
   near_singular,
 };
 
@@ -27,13 +27,13 @@ struct TridiagonalRow {
   T dl, d, du;
 };
 
-/// Row i of generated matrix number `system`, for any tiling, layout and device the same.
+/// Row i of generated matrix number `system`; the same for every tiling, layout and device.
 template <class T>
 struct TridiagonalGenerator {
   TridiagonalKind kind = TridiagonalKind::uniform;
   index_t n = 0;
   std::uint64_t seed = 0;
-  bool periodic = false;  ///< whether dl of the first row and du of the last belong to their rows' sums
+  bool periodic = false;  ///< whether the rows' sums include dl of the first row and du of the last
 
   static constexpr T delta = 256 * std::numeric_limits<T>::epsilon();  ///< the sum of a near_singular row
 
@@ -79,22 +79,24 @@ struct TridiagonalFill {
   struct Args {
     TridiagonalGenerator<T> generator;
     index_t equation = 0, system = 0;
-    bool in_rows = false;  ///< a matrix lies along a row of the tiles, not along a column
+    bool in_rows = false;  ///< a matrix extends along a row of the tiles instead of a column
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(generator.kind); }
   };
   static void cpu(const Args& args, Out<T> dl, Out<T> d, Out<T> du);
   static void cuda(CudaContext& context, const Args& args, Out<T> dl, Out<T> d, Out<T> du);
 };
 
-/// One tile of B = A X (LAPACK's lagtm): b(i) = dl(i) x(i-1) + d(i) x(i) + du(i) x(i+1) for each system. The last
-/// unknown of `before` precedes the tile's first, and the first of `after` follows its last, if they are wanted; either
-/// may be the tile of X itself. A's tiles hold a matrix for each system, or one for all.
+/// Computes one tile of B = A X (LAPACK lagtm): b(i) = dl(i) x(i-1) + d(i) x(i) + du(i) x(i+1) for each system.
+///
+/// dl, d, du one matrix per system, or one for all.
+/// before    its last unknown precedes the tile's first, if needed; may be the tile of X itself.
+/// after     its first unknown follows the tile's last, if needed; may be the tile of X itself.
 template <class T>
 struct TridiagonalProduct {
   static constexpr auto name = "tridiagonal_product";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
-    bool in_rows = false;  ///< a system lies along a row of the tiles, not along a column
+    bool in_rows = false;  ///< a system extends along a row of the tiles instead of a column
     bool has_before = false, has_after = false;
   };
   static double flops(const Args&, Shape, Shape, Shape, Shape, Shape x, Shape, Shape) {

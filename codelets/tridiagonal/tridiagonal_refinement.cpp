@@ -15,14 +15,14 @@ void TridiagonalConvert<T, L>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du
 
 template <class T>
 void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after,
-                                 In<T> b, Out<Misfit<T>> misfits, std::span<const Out<T>> r) {
+                                 In<T> b, Out<SystemResidual<T>> misfits, std::span<const Out<T>> r) {
   const auto row = residual_row<T>(args, dl, d, du, before, x, after, b, r);
   const index_t n = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const bool columns = args.systems == SystemsIn::columns;
   for (index_t c = 0; c < misfits.rows; ++c) {
     const index_t first = c * misfit_rows, end = std::min(first + misfit_rows, n);
     for (index_t s = 0; s < systems; ++s) {
-      Misfit<T> own{};  // in registers
+      SystemResidual<T> own{};  // in registers
       for (index_t e = first; columns && e < end; ++e) worsen(own, row(e, s));
       misfits(c, s) = own;
     }
@@ -32,12 +32,12 @@ void TridiagonalResidual<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, 
 }
 
 template <class T>
-void TridiagonalJudge<T>::cpu(const Args& args, Out<Misfit<T>> whole, Out<Verdict<T>> verdict,
-                              std::span<const In<Misfit<T>>> tiles) {
+void TridiagonalEvaluate<T>::cpu(const Args& args, Out<SystemResidual<T>> whole, Out<Verdict<T>> verdict,
+                                 std::span<const In<SystemResidual<T>>> tiles) {
   verdict(0, 0) = {};
   for (index_t s = 0; s < whole.cols; ++s) {
-    Misfit<T>& system = whole(0, s) = {};
-    for (const In<Misfit<T>>& tile : tiles)
+    SystemResidual<T>& system = whole(0, s) = {};
+    for (const In<SystemResidual<T>>& tile : tiles)
       for (index_t c = 0; c < tile.rows; ++c) worsen(system, tile(c, s));
     system.correction = correction_for(system, args.tolerance, args.componentwise);
     worsen(verdict(0, 0), verdict_on(system, args.n, s));
@@ -45,7 +45,8 @@ void TridiagonalJudge<T>::cpu(const Args& args, Out<Misfit<T>> whole, Out<Verdic
 }
 
 template <class T>
-void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Misfit<T>> of_x, In<Misfit<T>> of_y) {
+void TridiagonalSelectBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<SystemResidual<T>> of_x,
+                                     In<SystemResidual<T>> of_y) {
   const auto to = system_view<T>(args.systems, x);
   const auto from = system_view<const T>(args.systems, y);
   for_each_row(args.systems, x.shape(), [&](index_t e, index_t s) {
@@ -54,14 +55,14 @@ void TridiagonalKeepBetter<T>::cpu(const Args& args, InOut<T> x, In<T> y, In<Mis
 }
 
 template <class T, class L>
-void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) {
+void TridiagonalDemote<T, L>::cpu(const Args& args, In<T> r, In<SystemResidual<T>> whole, Out<L> y) {
   for_each_row(args.systems, y.shape(),
                DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
                                    system_view<L>(args.systems, y)});
 }
 
 template <class T, class L>
-void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) {
+void TridiagonalCorrect<T, L>::cpu(const Args& args, In<L> y, In<SystemResidual<T>> whole, InOut<T> x) {
   for_each_row(args.systems, x.shape(),
                CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
                                     system_view<T>(args.systems, x)});
@@ -72,10 +73,10 @@ template struct TridiagonalConvert<double, double>;
 template struct TridiagonalConvert<double, float>;
 template struct TridiagonalResidual<float>;
 template struct TridiagonalResidual<double>;
-template struct TridiagonalJudge<float>;
-template struct TridiagonalJudge<double>;
-template struct TridiagonalKeepBetter<float>;
-template struct TridiagonalKeepBetter<double>;
+template struct TridiagonalEvaluate<float>;
+template struct TridiagonalEvaluate<double>;
+template struct TridiagonalSelectBetter<float>;
+template struct TridiagonalSelectBetter<double>;
 template struct TridiagonalDemote<float, float>;
 template struct TridiagonalDemote<double, double>;
 template struct TridiagonalDemote<double, float>;

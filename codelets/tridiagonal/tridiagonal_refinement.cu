@@ -11,8 +11,8 @@ namespace {
 
 constexpr int threads = 256;
 
-/// How the threads of a block stand: `rows` threads beside one another for each of threads / rows systems, or, where
-/// systems lie in rows and neighbours in memory are systems, across them.
+/// Arrangement of the threads of a block: `rows` threads for each of threads / rows systems. The threads of a system
+/// are neighbours unless neighbours in memory are systems.
 struct ThreadLayout {
   int rows, systems;
   bool rows_first;
@@ -28,7 +28,7 @@ ThreadLayout thread_layout(SystemsIn in, index_t rows, index_t systems) {
   return columns ? ThreadLayout{first, threads / first, true} : ThreadLayout{threads / first, first, false};
 }
 
-/// Blocks that share `count` pieces of work.
+/// Returns the number of blocks that share `count` pieces of work.
 unsigned blocks_for(index_t count) { return static_cast<unsigned>(std::clamp<index_t>(count, 1, 65536)); }
 
 template <class F>
@@ -50,12 +50,12 @@ void launch(CudaContext& context, SystemsIn in, Shape tile, const F& f) {
   for_each_row<<<blocks, threads, 0, context.stream()>>>(how, rows, systems, f);
 }
 
-/// The worst of what the threads of a system hold, in its first thread.
+/// Reduces the values of a system's threads to the worst, in its first thread.
 template <class M>
 __device__ M worst(ThreadLayout how, const M& own) {
   __shared__ __align__(16) unsigned char memory[threads * sizeof(M)];
   M* const all = reinterpret_cast<M*>(memory) + how.system() * how.rows;
-  __syncthreads();  // of the piece before
+  __syncthreads();  // the previous piece is finished
   all[how.row()] = own;
   for (int half = how.rows / 2; half > 0; half /= 2) {
     __syncthreads();
@@ -65,13 +65,13 @@ __device__ M worst(ThreadLayout how, const M& own) {
 }
 
 template <class T>
-__global__ void residuals(ThreadLayout how, index_t rows, index_t systems, ResidualRow<T> row, Misfit<T>* misfits,
-                          index_t chunks, index_t ld) {
+__global__ void residuals(ThreadLayout how, index_t rows, index_t systems, ResidualRow<T> row,
+                          SystemResidual<T>* misfits, index_t chunks, index_t ld) {
   const index_t groups = (systems + how.systems - 1) / how.systems;
   for (index_t piece = blockIdx.x; piece < chunks * groups; piece += gridDim.x) {
     const index_t c = piece % chunks, s = piece / chunks * how.systems + how.system(), first = c * misfit_rows;
     const index_t end = first + misfit_rows < rows ? first + misfit_rows : rows;
-    Misfit<T> own{};
+    SystemResidual<T> own{};
     if (s < systems)
       for (index_t e = first + how.row(); e < end; e += how.rows) worsen(own, row(e, s));
     own = worst(how, own);
@@ -79,21 +79,21 @@ __global__ void residuals(ThreadLayout how, index_t rows, index_t systems, Resid
   }
 }
 
-/// As many tiles as a kernel takes at once.
+/// Most tiles of one kernel launch.
 constexpr int most_tiles = 100;
 template <class T>
 struct Tiles {
-  const Misfit<T>* data[most_tiles];
+  const SystemResidual<T>* data[most_tiles];
   index_t rows[most_tiles], ld[most_tiles];
   int count;
 };
 
-/// A block for each system.
+/// Processes one system per block.
 template <class T>
-__global__ void gather(Tiles<T> tiles, bool begin, index_t systems, Misfit<T>* whole, index_t next) {
+__global__ void gather(Tiles<T> tiles, bool begin, index_t systems, SystemResidual<T>* whole, index_t next) {
   const ThreadLayout how{threads, 1, true};
   for (index_t s = blockIdx.x; s < systems; s += gridDim.x) {
-    Misfit<T> own{};
+    SystemResidual<T> own{};
     for (int i = 0; i < tiles.count; ++i)
       for (index_t c = threadIdx.x; c < tiles.rows[i]; c += threads) worsen(own, tiles.data[i][c + s * tiles.ld[i]]);
     own = worst(how, own);
@@ -104,11 +104,11 @@ __global__ void gather(Tiles<T> tiles, bool begin, index_t systems, Misfit<T>* w
 }
 
 template <class T>
-__global__ void judge(typename TridiagonalJudge<T>::Args args, index_t systems, Misfit<T>* whole, index_t next,
-                      Verdict<T>* verdict) {
+__global__ void judge(typename TridiagonalEvaluate<T>::Args args, index_t systems, SystemResidual<T>* whole,
+                      index_t next, Verdict<T>* verdict) {
   Verdict<T> own{};
   for (index_t s = threadIdx.x; s < systems; s += threads) {
-    Misfit<T>& system = whole[s * next];
+    SystemResidual<T>& system = whole[s * next];
     system.correction = correction_for(system, args.tolerance, args.componentwise);
     worsen(own, verdict_on(system, args.n, s));
   }
@@ -126,7 +126,8 @@ void TridiagonalConvert<T, L>::cuda(CudaContext& context, const Args& args, In<T
 
 template <class T>
 void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before,
-                                  In<T> x, In<T> after, In<T> b, Out<Misfit<T>> result, std::span<const Out<T>> r) {
+                                  In<T> x, In<T> after, In<T> b, Out<SystemResidual<T>> result,
+                                  std::span<const Out<T>> r) {
   const index_t rows = equations(args.systems, x.shape()), systems = count_systems(args.systems, x.shape());
   const ThreadLayout how = thread_layout(args.systems, std::min(rows, misfit_rows), systems);
   const unsigned blocks = blocks_for(result.rows * ceil_div(systems, how.systems));
@@ -136,13 +137,13 @@ void TridiagonalResidual<T>::cuda(CudaContext& context, const Args& args, In<T> 
 }
 
 template <class T>
-void TridiagonalJudge<T>::cuda(CudaContext& context, const Args& args, Out<Misfit<T>> whole, Out<Verdict<T>> verdict,
-                               std::span<const In<Misfit<T>>> tiles) {
+void TridiagonalEvaluate<T>::cuda(CudaContext& context, const Args& args, Out<SystemResidual<T>> whole,
+                                  Out<Verdict<T>> verdict, std::span<const In<SystemResidual<T>>> tiles) {
   for (std::size_t first = 0; first < tiles.size(); first += most_tiles) {
     Tiles<T> some{};
     some.count = static_cast<int>(std::min<std::size_t>(tiles.size() - first, most_tiles));
     for (int i = 0; i < some.count; ++i) {
-      const In<Misfit<T>>& tile = tiles[first + static_cast<std::size_t>(i)];
+      const In<SystemResidual<T>>& tile = tiles[first + static_cast<std::size_t>(i)];
       some.data[i] = tile.data, some.rows[i] = tile.rows, some.ld[i] = tile.ld;
     }
     gather<<<blocks_for(whole.cols), threads, 0, context.stream()>>>(some, first == 0, whole.cols, whole.data,
@@ -152,14 +153,16 @@ void TridiagonalJudge<T>::cuda(CudaContext& context, const Args& args, Out<Misfi
 }
 
 template <class T, class L>
-void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<Misfit<T>> whole, Out<L> y) {
+void TridiagonalDemote<T, L>::cuda(CudaContext& context, const Args& args, In<T> r, In<SystemResidual<T>> whole,
+                                   Out<L> y) {
   launch(context, args.systems, y.shape(),
          DemoteElement<T, L>{system_view<const T>(args.systems, r), whole.data, whole.ld,
                              system_view<L>(args.systems, y)});
 }
 
 template <class T, class L>
-void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y, In<Misfit<T>> whole, InOut<T> x) {
+void TridiagonalCorrect<T, L>::cuda(CudaContext& context, const Args& args, In<L> y, In<SystemResidual<T>> whole,
+                                    InOut<T> x) {
   launch(context, args.systems, x.shape(),
          CorrectElement<T, L>{system_view<const L>(args.systems, y), whole.data, whole.ld,
                               system_view<T>(args.systems, x)});
@@ -170,8 +173,8 @@ template decltype(TridiagonalConvert<double, double>::cuda) TridiagonalConvert<d
 template decltype(TridiagonalConvert<double, float>::cuda) TridiagonalConvert<double, float>::cuda;
 template decltype(TridiagonalResidual<float>::cuda) TridiagonalResidual<float>::cuda;
 template decltype(TridiagonalResidual<double>::cuda) TridiagonalResidual<double>::cuda;
-template decltype(TridiagonalJudge<float>::cuda) TridiagonalJudge<float>::cuda;
-template decltype(TridiagonalJudge<double>::cuda) TridiagonalJudge<double>::cuda;
+template decltype(TridiagonalEvaluate<float>::cuda) TridiagonalEvaluate<float>::cuda;
+template decltype(TridiagonalEvaluate<double>::cuda) TridiagonalEvaluate<double>::cuda;
 template decltype(TridiagonalDemote<float, float>::cuda) TridiagonalDemote<float, float>::cuda;
 template decltype(TridiagonalDemote<double, double>::cuda) TridiagonalDemote<double, double>::cuda;
 template decltype(TridiagonalDemote<double, float>::cuda) TridiagonalDemote<double, float>::cuda;

@@ -14,7 +14,7 @@ namespace tridiagonal {
 /// Residuals of some rows of a system, each row multiplied by a power of two such that its largest coefficient lies in
 /// [2, 4).
 template <class T>
-struct Misfit {
+struct SystemResidual {
   T residual = 0;  ///< max |A x - b|_i; NaN if a number is NaN
   T matrix = 0;    ///< max_i of the sum of |A|'s row i
   T solution = 0;  ///< max |x|_i
@@ -23,29 +23,29 @@ struct Misfit {
   /// normal number.
   T componentwise = 0;
   T margin = std::numeric_limits<T>::max();  ///< min_i of |d| - |dl| - |du|: above 0 if the diagonal dominates
-  index_t row = 0;                           ///< where the residual is largest
-  T correction = 0;                          ///< factor of the residual in the next solve; 0: x does not change
+  index_t row = 0;                           ///< row of the largest residual
+  T correction = 0;                          ///< factor of the residual in the next solve; 0: x is final
 
-  /// ||A x - b|| / (||A|| ||x|| + ||b||) in the maximum norm: the normwise backward error of the scaled system.
+  /// Returns ||A x - b|| / (||A|| ||x|| + ||b||) in the maximum norm: the normwise backward error of the scaled system.
   TESELA_BOTH T backward_error() const {
     if (residual == T(0)) return T(0);
-    // Scales numbers to the size of 1, as A's rows are, against overflow and lost digits.
+    // Scales numbers to size 1, like A's rows, to avoid overflow and lost digits.
     const T power = over_power(larger(solution, right)) / 8;
     return residual * power / (matrix * (solution * power) + right * power);
   }
 };
 
-/// The errors of all systems of a tile.
+/// Errors of all systems of a tile.
 template <class T>
 struct Verdict {
   T backward_error = 0;  ///< the largest; NaN if one is
-  index_t row = 0;       ///< where, as a status counts: i + 1 + n s
-  index_t open = 0;      ///< systems that are not solved and that another correction may still help
+  index_t row = 0;       ///< its position, counted as in a status: i + 1 + n s
+  index_t open = 0;      ///< unsolved systems for which another correction may help
   T open_error = 0;      ///< the largest of open systems
   T componentwise = 0;   ///< the largest; NaN if one is
 };
 
-/// Adds another verdict to the verdict on some systems.
+/// Merges the verdict on other systems into this one.
 template <class T>
 TESELA_BOTH inline void worsen(Verdict<T>& a, const Verdict<T>& b) {
   if (!(b.backward_error <= a.backward_error) && a.backward_error == a.backward_error)
@@ -55,21 +55,21 @@ TESELA_BOTH inline void worsen(Verdict<T>& a, const Verdict<T>& b) {
   a.open_error = a.open_error < b.open_error ? b.open_error : a.open_error;
 }
 
-/// Whether x is the better by components with misfit a rather than b.
+/// Returns whether x with misfit a is better componentwise than x with misfit b.
 template <class T>
-bool better(const Misfit<T>& a, const Misfit<T>& b) {
+bool better(const SystemResidual<T>& a, const SystemResidual<T>& b) {
   return a.componentwise < b.componentwise ||
          (b.componentwise != b.componentwise && a.componentwise == a.componentwise);
 }
 
-/// Rows that one Misfit of a tile stands for, where a tile has so many.
+/// Rows per SystemResidual of a tile with that many rows.
 inline constexpr index_t misfit_rows = 4096;
 constexpr index_t misfits(index_t equations) { return equations > 0 ? ceil_div(equations, misfit_rows) : 1; }
 
 }  // namespace tridiagonal
 
-/// The bands of a tile in precision L, each row multiplied by a power of two such that its largest entry lies in [2,
-/// 4). Elements that are not read according to SystemsTile become 0.
+/// Converts the bands of a tile to precision L, each row multiplied by a power of two such that its largest entry lies
+/// in [2, 4). Elements that are not read according to SystemsTile become 0.
 template <class T, class L>
 struct TridiagonalConvert {
   static constexpr auto name = "tridiagonal_convert";
@@ -80,12 +80,13 @@ struct TridiagonalConvert {
                    Out<L> to_du);
 };
 
-/// Measures B - A X of one tile, with rows scaled as by TridiagonalConvert: misfits(c, s) of rows 4096 c … of system s,
-/// misfits(n) x systems. Unless the list is empty, its one tile becomes the scaled B - A X. `before` and `after` are as
-/// TridiagonalProduct's.
+/// Measures B - A X of one tile, with rows scaled as by TridiagonalConvert.
 ///
-/// With a probe, |A| |x| + |b| times independent random numbers of +-[1/2, 3/2) replaces B - A X: the change of the
-/// right-hand side that rounding of A and b makes, over eps.
+/// misfits       misfits(n) x systems: misfits(c, s) belongs to the rows from 4096 c on of system s.
+/// list          if not empty, its one tile becomes the scaled B - A X.
+/// before, after as for TridiagonalProduct.
+/// probe         if not 0, |A| |x| + |b| times independent random numbers of +-[1/2, 3/2) replaces B - A X: the change
+///               of the right-hand side by rounding of A and b, divided by eps.
 template <class T>
 struct TridiagonalResidual {
   static constexpr auto name = "tridiagonal_residual";
@@ -99,15 +100,15 @@ struct TridiagonalResidual {
     return 7 * static_cast<double>(tiles[4].rows) * static_cast<double>(tiles[4].cols);
   }
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x, In<T> after, In<T> b,
-                  Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
+                  Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
   static void cuda(CudaContext& context, const Args& args, In<T> dl, In<T> d, In<T> du, In<T> before, In<T> x,
-                   In<T> after, In<T> b, Out<tridiagonal::Misfit<T>> misfits, std::span<const Out<T>> r);
+                   In<T> after, In<T> b, Out<tridiagonal::SystemResidual<T>> misfits, std::span<const Out<T>> r);
 };
 
-/// Finds the largest misfit of each system over all tiles (1 x systems), the factor of its residual if an error is
-/// above its tolerance, and the worst error of all.
+/// Finds the largest misfit of each system over all tiles (1 x systems), the factor of its residual if an error exceeds
+/// its tolerance, and the worst error of all.
 template <class T>
-struct TridiagonalJudge {
+struct TridiagonalEvaluate {
   static constexpr auto name = "tridiagonal_judge";
   static constexpr std::uint32_t color = 0x3b3b3b;
   struct Args {
@@ -115,25 +116,25 @@ struct TridiagonalJudge {
     T componentwise = std::numeric_limits<T>::infinity();
     index_t n = 0;  ///< equations of a system
   };
-  static void cpu(const Args& args, Out<tridiagonal::Misfit<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
-                  std::span<const In<tridiagonal::Misfit<T>>> tiles);
-  static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::Misfit<T>> whole,
-                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::Misfit<T>>> tiles);
+  static void cpu(const Args& args, Out<tridiagonal::SystemResidual<T>> whole, Out<tridiagonal::Verdict<T>> verdict,
+                  std::span<const In<tridiagonal::SystemResidual<T>>> tiles);
+  static void cuda(CudaContext& context, const Args& args, Out<tridiagonal::SystemResidual<T>> whole,
+                   Out<tridiagonal::Verdict<T>> verdict, std::span<const In<tridiagonal::SystemResidual<T>>> tiles);
 };
 
-/// X <- Y for the systems whose misfit is better by components; NaN is worst.
+/// Copies X <- Y for the systems whose Y has the better misfit componentwise; NaN is worst.
 template <class T>
-struct TridiagonalKeepBetter {
+struct TridiagonalSelectBetter {
   static constexpr auto name = "tridiagonal_keep_better";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::Misfit<T>> of_x,
-                  In<tridiagonal::Misfit<T>> of_y);
+  static void cpu(const Args& args, InOut<T> x, In<T> y, In<tridiagonal::SystemResidual<T>> of_x,
+                  In<tridiagonal::SystemResidual<T>> of_y);
 };
 
-/// Y = R in precision L, each system's multiplied by its correction.
+/// Computes Y = R in precision L, each system multiplied by its correction.
 template <class T, class L>
 struct TridiagonalDemote {
   static constexpr auto name = "tridiagonal_demote";
@@ -141,11 +142,11 @@ struct TridiagonalDemote {
   struct Args {
     SystemsIn systems = SystemsIn::columns;
   };
-  static void cpu(const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
-  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::Misfit<T>> whole, Out<L> y);
+  static void cpu(const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
+  static void cuda(CudaContext& context, const Args& args, In<T> r, In<tridiagonal::SystemResidual<T>> whole, Out<L> y);
 };
 
-/// X += Y, each system's divided by its correction; a system that has none stays as it is.
+/// Computes X += Y, each system divided by its correction; systems with correction 0 stay unchanged.
 template <class T, class L>
 struct TridiagonalCorrect {
   static constexpr auto name = "tridiagonal_correct";
@@ -156,8 +157,9 @@ struct TridiagonalCorrect {
   static double flops(const Args&, Shape, Shape, Shape x) {
     return 2 * static_cast<double>(x.rows) * static_cast<double>(x.cols);
   }
-  static void cpu(const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
-  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::Misfit<T>> whole, InOut<T> x);
+  static void cpu(const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole, InOut<T> x);
+  static void cuda(CudaContext& context, const Args& args, In<L> y, In<tridiagonal::SystemResidual<T>> whole,
+                   InOut<T> x);
 };
 
 }  // namespace tesela::kernels

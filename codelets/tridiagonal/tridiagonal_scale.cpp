@@ -1,7 +1,7 @@
+#include <tesela/codelets/tridiagonal/exponent_recurrence.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/internal/system_view.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_scale.hpp>
-#include <tesela/codelets/tridiagonal/tridiagonal_walk.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std:
   const index_t n = equations(args.systems, exponents.shape()),
                 systems = count_systems(args.systems, exponents.shape()),
                 each = equations(args.systems, bands[1].shape());
-  const auto band = [&](index_t tile) { return shared_view(args.systems, bands[static_cast<std::size_t>(tile)]); };
+  const auto band = [&](index_t tile) { return channel_view(args.systems, bands[static_cast<std::size_t>(tile)]); };
   std::vector<Walk<T>> walks(static_cast<std::size_t>(systems));
   const auto walk = [&](index_t s) -> Walk<T>& { return walks[static_cast<std::size_t>(s)]; };
   index_t first = 0;
@@ -39,7 +39,7 @@ void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std:
     T zeroth[3], second[3];
     row(0, zeroth);
     row(1, second);
-    walk(s).come_round(zeroth, second, g(1, s), n);
+    walk(s).close_cycle(zeroth, second, g(1, s), n);
   }
   for_each_row(args.systems, 0, n, systems, [&](index_t e, index_t s) { g(e, s) = walk(s).closed(g(e, s), e); });
   for_each_row(args.systems, 0, n, systems, [&](index_t e, index_t s) { g(e, s) = walk(s).bounded(g(e, s)); });
@@ -48,11 +48,11 @@ void TridiagonalExponents<T>::cpu(const Args& args, Out<index_t> exponents, std:
 template <class T>
 void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<index_t> exponents, Out<T> scaled_dl,
                               Out<T> scaled_d, Out<T> scaled_du, Out<index_t> rows) {
-  const auto from_dl = shared_view(args.systems, dl), from_d = shared_view(args.systems, d),
-             from_du = shared_view(args.systems, du);
+  const auto from_dl = channel_view(args.systems, dl), from_d = channel_view(args.systems, d),
+             from_du = channel_view(args.systems, du);
   const auto to_dl = system_view(args.systems, scaled_dl), to_d = system_view(args.systems, scaled_d),
              to_du = system_view(args.systems, scaled_du);
-  const auto g = shared_view(args.systems, exponents);
+  const auto g = channel_view(args.systems, exponents);
   const auto by = system_view(args.systems, rows);
   const index_t n = equations(args.systems, exponents.shape());
   for_each_row(args.systems, rows.shape(), [&](index_t e, index_t s) {
@@ -68,7 +68,7 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
         largest = any ? std::max(largest, size) : size;
         any = true;
       }
-    // Both scalings in one: their product may overflow or vanish where neither result does.
+    // Both scalings in one: their product may overflow or vanish although neither result does.
     const auto scaled = [&](int k) { return std::scalbn(row[k], static_cast<int>(column[k] - largest)); };
     to_dl(e, s) = scaled(0), to_d(e, s) = scaled(1), to_du(e, s) = scaled(2);
     by(e, s) = -largest;
@@ -76,14 +76,14 @@ void TridiagonalScale<T>::cpu(const Args& args, In<T> dl, In<T> d, In<T> du, In<
 }
 
 template <class T>
-void TridiagonalNoSize<T>::cpu(const Args&, Out<index_t> sizes) {
+void TridiagonalClearSize<T>::cpu(const Args&, Out<index_t> sizes) {
   for (index_t s = 0; s < sizes.cols; ++s) sizes(0, s) = -none, sizes(1, s) = none;
 }
 
 template <class T>
 void TridiagonalSize<T>::cpu(const Args& args, In<T> b, In<index_t> rows, InOut<index_t> sizes) {
   const auto x = system_view(args.systems, b);
-  const auto by = shared_view(args.systems, rows);
+  const auto by = channel_view(args.systems, rows);
   for_each_row(args.systems, b.shape(), [&](index_t e, index_t s) {
     if (!counts(x(e, s))) return;
     const index_t size = std::ilogb(x(e, s)) + by(e, s);
@@ -96,7 +96,7 @@ template <class T>
 void TridiagonalScaleVector<T>::cpu(const Args& args, InOut<T> b, In<index_t> exponents, In<index_t> sizes,
                                     InOut<int> info) {
   const auto x = system_view(args.systems, b);
-  const auto by = shared_view(args.systems, exponents);
+  const auto by = channel_view(args.systems, exponents);
   for_each_row(args.systems, b.shape(), [&](index_t e, index_t s) {
     const index_t most = sizes(0, s), least = sizes(1, s), power = by(args.first + e, s);
     const index_t middle =
@@ -113,8 +113,8 @@ template struct TridiagonalExponents<float>;
 template struct TridiagonalExponents<double>;
 template struct TridiagonalScale<float>;
 template struct TridiagonalScale<double>;
-template struct TridiagonalNoSize<float>;
-template struct TridiagonalNoSize<double>;
+template struct TridiagonalClearSize<float>;
+template struct TridiagonalClearSize<double>;
 template struct TridiagonalSize<float>;
 template struct TridiagonalSize<double>;
 template struct TridiagonalScaleVector<float>;

@@ -9,24 +9,25 @@
 #include <limits>
 #include <type_traits>
 
-/// The algebra of the tridiagonal solver, for one system (N is a number) or for several side by side (N is a vector of
-/// them). Any number of consecutive rows i … j of a system give two equations of the unknowns around their ends,
+/// The algebra of the tridiagonal solver, for one system (N is a number) or for several (N is a vector of numbers). Any
+/// consecutive rows i … j of a system give, after the elimination of x(i+1) … x(j-1), two equations of the unknowns
+/// around their ends,
 ///
-///     e x(i-1) + f x(i) + p x(j) + q x(j+1) = r      (twice),
+///     e x(i-1) + f x(i) + p x(j) + q x(j+1) = r      (twice).
 ///
-/// once x(i+1) … x(j-1) are eliminated: a segment. A row is a segment. Appending a row to a segment, or joining two
-/// neighbours, gives a segment; both are Gaussian elimination over all their rows, which does not break down for a
-/// regular matrix, whatever its diagonal. (Stable parallel elimination of almost block diagonal systems: Wright, SIAM
-/// J. Sci. Stat. Comput. 13 (1992). The pivot is the largest of its column relative to the largest of its row: scaled
-/// partial pivoting, for tridiagonal systems in parallel Klein and Strzodka, ICPP 2021.)
+/// The two equations are a segment. A row is a segment. Appending a row to a segment, or joining two neighbours, gives
+/// a segment. Both are Gaussian elimination over all their rows, which does not break down for a regular matrix,
+/// whatever its diagonal (stable parallel elimination of almost block diagonal systems: Wright, SIAM J. Sci. Stat.
+/// Comput. 13 (1992)). The pivot is the largest number of its column relative to the largest of its row: scaled partial
+/// pivoting (for tridiagonal systems in parallel: Klein and Strzodka, ICPP 2021).
 
 namespace tesela::kernels::tridiagonal {
 
-/// Separate from the functions, which are looked up at the call, for numbers or for one vector unit, not by their
+/// A separate namespace, so that functions for numbers or for one vector unit are looked up at the call, not by their
 /// arguments' namespace.
 namespace segments {
 
-/// e x(i-1) + f x(i) + p x(j) + q x(j+1) = r.
+/// Equation e x(i-1) + f x(i) + p x(j) + q x(j+1) = r.
 template <class N>
 struct EndEquation {
   N e, f, p, q, r;
@@ -38,7 +39,7 @@ struct Segment {
   EndEquation<N> upper, lower;
 };
 
-/// The row that eliminated x(k):  e x(i-1) + f x(i) + x(k)/inverse + q x(k+1) + t x(k+2) = r.
+/// Row that eliminated x(k): e x(i-1) + f x(i) + x(k)/inverse + q x(k+1) + t x(k+2) = r.
 template <class N>
 struct PivotRow {
   N e, f, q, t, r, inverse;
@@ -69,10 +70,10 @@ using segments::Joint;
 using segments::PivotRow;
 using segments::Segment;
 
-/// The numbers that a number N begins with. (Vectors have functions of these names in tridiagonal_lanes_inl.hpp.)
+/// Returns `value` as a number N. (Vectors have functions of these names in tridiagonal_lanes_inl.hpp.)
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N constant(int value) { return static_cast<N>(value); }
-/// b if `which` holds, else a.
+/// Returns b if `which` holds, else a.
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N choose(bool which, const N& b, const N& a) {
   return which ? b : a;
@@ -85,7 +86,7 @@ template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N negative(N x) { return -x; }
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N larger(N a, N b) { return a < b ? b : a; }
-/// 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two.
+/// Returns 2^(1 - e) for 2^e <= x < 2^(e+1), x >= 0, or the nearest normal power of two.
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N over_power(N x) {
   using Integer = std::conditional_t<sizeof(N) == 8, std::int64_t, std::int32_t>;
@@ -135,7 +136,7 @@ TESELA_INLINE N eliminate(JoinRow<N>* rows) {
 
 }  // namespace joining
 
-/// Joins two neighbours: the first half's x(j), x(j+1) are the second's x(i-1), x(i).
+/// Joins two neighbours: the first half's x(j), x(j+1) are the second half's x(i-1), x(i).
 template <class N>
 TESELA_INLINE Segment<N> join(const Segment<N>& first, const Segment<N>& second, Joint<N>& joint) {
   const N zero = constant<N>(0);
@@ -163,9 +164,11 @@ TESELA_INLINE void between(const Joint<N>& joint, const Ends<N>& ends, N& c, N& 
       joint.inverse_c;
 }
 
-/// Computes the ends of a whole system: there are no unknowns before its first and after its last, or, if it is
-/// periodic, these are neighbours. Returns the size of the last pivot: 0 if the system is singular or a pivot infinite,
-/// which x does not show: quotients by it are 0.
+/// Computes the ends of a whole system.
+///
+/// periodic the unknowns before its first and after its last are its last and first; otherwise they do not exist.
+/// Returns  the size of the last pivot, or 0 if the system is singular or a pivot is infinite. x does not reveal an
+///          infinite pivot, because quotients by it are 0.
 template <class N>
 TESELA_INLINE N solve_ends(const Segment<N>& whole, bool periodic, Ends<N>& ends) {
   EndEquation<N> s = whole.upper, t = whole.lower;

@@ -12,8 +12,8 @@
 
 namespace tesela::fft {
 
-/// DUCC's plan for one length: of complex numbers, two T each, or of real ones, whose transform is
-/// r(0) r(1) i(1) r(2) i(2) … in n numbers, without the zeros that are always there. Any thread may run it.
+/// DUCC's plan for one length: of complex numbers, two T each, or of real ones, whose transform is r(0) r(1) i(1) r(2)
+/// i(2) … in n numbers, without the constant zeros. Any thread may run it.
 template <class T>
 class DuccPlan {
  public:

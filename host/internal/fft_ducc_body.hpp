@@ -1,5 +1,5 @@
-// What fft_ducc_portable.cpp and fft_ducc_avx2.cpp compile, each for its machine, as namespace TESELA_FFT_ISA. Each
-// has a DUCC in a namespace of its own, so that no two definitions of one function meet.
+// Code that fft_ducc_portable.cpp and fft_ducc_avx2.cpp compile, each for its machine, as namespace TESELA_FFT_ISA.
+// Each has DUCC in a separate namespace, so that no function has two definitions.
 #include <tesela/host/internal/fft_ducc.hpp>
 
 #include <ducc0/fft/fft1d_impl.h>

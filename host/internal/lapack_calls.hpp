@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// What calls of LAPACK have in common.
+// Common parts of LAPACK calls.
 
 namespace tesela::lapack {
 
@@ -18,18 +18,18 @@ inline int narrow(const char* routine, index_t n) {
   return static_cast<int>(n);
 }
 
-/// Calls f(work, lwork) twice: to ask for the size of its workspace, and with that.
+/// Calls f(work, lwork) twice: to ask for the size of its workspace, and with that workspace.
 template <class T, class F>
 void with_workspace(F f) {
   T size = 0;
   f(&size, -1);
-  // A single-precision answer may have been rounded down.
+  // LAPACK's size, in single precision, may have been rounded down.
   std::vector<T> work(static_cast<std::size_t>(size + size / 1024) + 1);
   f(work.data(), static_cast<int>(std::min<std::size_t>(work.size(), std::numeric_limits<int>::max())));
 }
 
-/// Of divide and conquer with vectors, whose 2 n^2 + 6 n + 1 numbers of workspace LAPACK counts in 32 bits: beyond them
-/// it would ask for too few, and write behind them.
+/// Throws if the workspace of divide and conquer with vectors, 2 n^2 + 6 n + 1 numbers, exceeds the 32 bits in which
+/// LAPACK counts it: LAPACK would ask for too little and write beyond it.
 inline void require_workspace(const char* routine, index_t n) {
   static_cast<void>(narrow(routine, n));
   if (2 * n * n + 6 * n + 1 > std::numeric_limits<int>::max())
@@ -37,7 +37,7 @@ inline void require_workspace(const char* routine, index_t n) {
                         std::to_string(n) + ": with eigenvectors its workspace exceeds LAPACK's 32 bits");
 }
 
-/// The same of info = f(work, lwork, iwork, liwork), whose answer it passes on.
+/// Does the same for info = f(work, lwork, iwork, liwork), and returns info.
 template <class T, class F>
 int with_workspaces(F f) {
   int info = 0, integers = 0;

@@ -6,7 +6,7 @@
 
 namespace tesela::kernels {
 
-/// What a column was divided by: norm 2^exponent, with a norm near 1 that neither overflows nor is short of digits.
+/// The divisor of a column: norm 2^exponent, with a norm near 1 that neither overflows nor loses digits.
 template <class T>
 struct Unit {
   T norm = 0;

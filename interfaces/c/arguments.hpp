@@ -1,6 +1,7 @@
 #pragma once
 
 #include "interfaces/c/process.hpp"
+#include <tesela/algorithms/support/solution.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -15,7 +16,7 @@
 
 namespace tesela::c {
 
-/// Throws WrongArgument for the first that is negative.
+/// Throws WrongArgument for the first negative size.
 inline void require_sizes(std::initializer_list<std::pair<const char*, index_t>> sizes) {
   for (const auto& [name, value] : sizes)
     if (value < 0) throw WrongArgument(name, std::to_string(value) + " is negative");
@@ -23,14 +24,14 @@ inline void require_sizes(std::initializer_list<std::pair<const char*, index_t>>
 
 inline std::string in_quotes(char c) { return std::string(1, '\'').append(printable({&c, 1})).append(1, '\''); }
 
-/// 'N', 'T' or 'C', as BLAS has them, in either case.
+/// Returns the operation for 'N', 'T' or 'C', in either case, as in BLAS.
 inline Op operation(const char* name, char c) {
   if (c == 'N' || c == 'n') return Op::none;
   if (c == 'T' || c == 't' || c == 'C' || c == 'c') return Op::transpose;
   throw WrongArgument(name, in_quotes(c) + " is none of 'N', 'T' and 'C'");
 }
 
-/// Whether it is the first of two letters, in either case.
+/// Returns whether c is `yes`, in either case; throws WrongArgument unless it is `yes` or `no`.
 inline bool choice(const char* name, char c, char yes, char no) {
   const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   if (upper != yes && upper != no)
@@ -38,34 +39,34 @@ inline bool choice(const char* name, char c, char yes, char no) {
   return upper == yes;
 }
 
-/// Where one triangle alone can be read.
+/// Throws WrongArgument unless c names the only triangle that the routine can read.
 inline void require_triangle(const char* name, char c, char only) {
   if (choice(name, c, 'U', 'L') != (only == 'U'))
     throw WrongArgument(name, in_quotes(c) + ": this routine reads the triangle " + in_quotes(only) +
                                   "; of a whole symmetric matrix that will do");
 }
 
-/// A parameter that takes one number. Throws WrongArgument for null.
+/// Throws WrongArgument if a parameter for one number is null.
 template <class P>
 void require_pointer(const char* name, P* pointer) {
   if (pointer == nullptr) throw WrongArgument(name, "null");
 }
 
-/// Throws WrongArgument for an element that is NaN or infinite.
+/// Throws WrongArgument if an element is NaN or infinite.
 template <class T>
 void require_finite(const char* name, const T* a, index_t n) {
   for (index_t i = 0; i < n; ++i)
     if (!std::isfinite(a[i])) throw WrongArgument(name, "element " + std::to_string(i) + " is not finite");
 }
 
-/// Eigenvalues of finite matrices may be beyond T's numbers.
+/// Eigenvalues of finite matrices may exceed T's range.
 inline constexpr const char* overflow = "overflow: an eigenvalue is larger than the largest number";
 template <class T>
 bool overflows(const T* values, index_t n) {
   return std::any_of(values, values + n, [](T value) { return !std::isfinite(value); });
 }
 
-/// A matrix that the caller has in column-major memory: element (i, j) at data[i + j ld].
+/// A caller's matrix in column-major memory: element (i, j) is data[i + j ld].
 template <class T>
 struct Array {
   using value_type = std::remove_const_t<T>;
@@ -73,14 +74,14 @@ struct Array {
   T* data;
   index_t rows, cols, ld;
 
-  /// Throws WrongArgument for an ld below max(1, rows) or of more than 32 bits, a matrix that no memory can hold, and
-  /// null where there is one.
+  /// Throws WrongArgument if ld is below max(1, rows) or exceeds 32 bits, if the matrix exceeds the address space, and
+  /// if a non-empty matrix is null.
   Array(const char* parameter, T* a, Shape shape, const char* ld_name, index_t lda)
       : name(parameter), data(a), rows(shape.rows), cols(shape.cols), ld(lda) {
     const index_t least = std::max<index_t>(rows, 1), most = std::numeric_limits<std::uint32_t>::max();
     if (ld < least)
       throw WrongArgument(ld_name, std::to_string(ld) + " is less than the " + std::to_string(least) + " of " + name);
-    if (cols <= 1) ld = least;  // no column follows
+    if (cols <= 1) ld = least;  // with one column, ld is not used
     check();
     if (ld > most) throw WrongArgument(ld_name, std::to_string(ld) + " is more than " + std::to_string(most));
   }
@@ -89,19 +90,19 @@ struct Array {
       : name(parameter), data(a), rows(n), cols(1), ld(std::max<index_t>(n, 1)) {
     check();
   }
-  /// One that is an argument only where it is wanted: else nothing about it is looked at.
+  /// A matrix that is an argument only if `wanted`; otherwise nothing about it is checked.
   static Array if_wanted(bool wanted, const char* name, T* a, Shape shape, const char* ld_name, index_t lda) {
     return {name, a, wanted ? shape : Shape{0, 0}, ld_name, wanted ? lda : 1};
   }
 
-  /// The first so many rows.
+  /// Returns the first `count` rows.
   Array top(index_t count) const {
     Array part = *this;
     part.rows = std::min(count, rows);
     return part;
   }
 
-  /// The caller's memory in tiles, nothing copied.
+  /// Maps the caller's memory as tiles, without a copy.
   TileMatrix<value_type> in_tiles(Runtime& runtime, TileShape tile, const char* label = "A") const {
     return TileMatrix<value_type>::map(runtime, data, rows, cols, ld, tile, label);
   }
@@ -114,7 +115,7 @@ struct Array {
     for (index_t j = 0; j < cols; ++j) std::copy_n(data + j * ld, rows, h.data() + j * h.ld());
     return h;
   }
-  /// Copies what has at most this shape to the upper left corner.
+  /// Copies a matrix of at most this shape to the upper left corner.
   void take(const HostMatrix<value_type>& h) const {
     for (index_t j = 0; j < h.cols(); ++j) std::copy_n(h.data() + j * h.ld(), h.rows(), data + j * ld);
   }
@@ -128,7 +129,7 @@ struct Array {
   }
 };
 
-/// Where an array is: `columns` runs of so many bytes each, `step` bytes apart.
+/// The bytes of an array: `columns` runs of `bytes` each, `step` bytes apart.
 struct Memory {
   const char* name;
   std::uintptr_t begin;
@@ -142,13 +143,13 @@ struct Memory {
         columns(bytes > 0 ? a.cols : 0),
         step(a.ld * index_t{sizeof(T)}) {}
 
-  /// Whether there is a byte that belongs to both. What lies between the columns of one may be the other's.
+  /// Returns whether the arrays share a byte. The gaps between the columns of one array may hold the other.
   bool meets(const Memory& other) const {
     if (columns == 0 || other.columns == 0) return false;
     if (columns > other.columns) return other.meets(*this);
     const auto before = static_cast<index_t>(begin - other.begin);
-    // Column j of this and k of the other meet where k other.step is above before + j step - other.bytes and below
-    // before + j step + bytes. With equal steps k - j alone counts.
+    // Column j of this and k of the other overlap if k other.step is above before + j step - other.bytes and below
+    // before + j step + bytes. With equal steps only k - j matters.
     const auto floor_div = [](index_t x, index_t by) { return x >= 0 ? x / by : -((by - 1 - x) / by); };
     const auto multiple = [&](index_t distance, index_t low, index_t high, index_t by) {
       return std::max(floor_div(distance - other.bytes, by) + 1, low) <=
@@ -163,8 +164,8 @@ struct Memory {
   }
 };
 
-/// Throws WrongArgument for memory that is written and also another's, read or written.
-inline void require_apart(std::initializer_list<Memory> written, std::initializer_list<Memory> read = {}) {
+/// Throws WrongArgument if written memory overlaps other written or read memory.
+inline void require_no_overlap(std::initializer_list<Memory> written, std::initializer_list<Memory> read = {}) {
   const auto require = [](const Memory& a, const Memory& b) {
     if (a.meets(b)) throw WrongArgument(a.name, std::string("overlaps ") + b.name);
   };
@@ -174,33 +175,32 @@ inline void require_apart(std::initializer_list<Memory> written, std::initialize
   }
 }
 
-/// The words for report_not_finite's status.
+/// Returns the message for report_not_finite's status.
 inline std::string not_finite_column(const char* of, const Status& status) {
   return "column " + std::to_string(status.info) + " of " + of + " is not finite: NaN, an infinity or an overflow";
 }
 
-/// The code of a least-squares status; the problems' statuses have the same names.
-template <class Status>
-Code code_of(Status status) {
+/// Returns the code of a least-squares status.
+inline Code code_of(SolveStatus status) {
   switch (status) {
-    case Status::ok:
+    case SolveStatus::ok:
       return TESELA_OK;
-    case Status::rank_deficient:
+    case SolveStatus::rank_deficient:
       return TESELA_RANK_DEFICIENT;
-    case Status::inconsistent:
+    case SolveStatus::inconsistent:
       return TESELA_INCONSISTENT;
-    case Status::not_finite:
+    case SolveStatus::not_finite:
       return TESELA_NOT_FINITE;
-    case Status::inaccurate:
+    case SolveStatus::inaccurate:
       return TESELA_INACCURATE;
   }
   return TESELA_INTERNAL;
 }
 
-/// A struct of the caller, who may have been compiled with an older version: it says its size, and members beyond that
-/// are 0. Null is all zeros. Throws WrongArgument for a size that no version had.
+/// Reads a caller's struct, which may come from an older version of the header: it states its size, and later members
+/// are 0. Null means all zeros. Throws WrongArgument for a size that no version had.
 template <class S>
-S read_struct(const char* name, const S* given) {
+S read_versioned_struct(const char* name, const S* given) {
   S whole{};
   if (given == nullptr) return whole;
   if (given->size < sizeof(given->size) || given->size % 8 != 0 || given->size > sizeof(S))
@@ -210,9 +210,9 @@ S read_struct(const char* name, const S* given) {
   return whole;
 }
 
-/// The other way: as many members as the caller's version has. Null is nothing.
+/// Writes as many members as the caller's version has. Does nothing for null.
 template <class S>
-void write_struct(S whole, S* given) {
+void write_versioned_struct(S whole, S* given) {
   if (given == nullptr) return;
   whole.size = given->size;
   std::memcpy(static_cast<void*>(given), &whole, given->size);

@@ -10,7 +10,7 @@
 namespace tesela::c {
 namespace {
 
-/// -i for the i-th of "m,n,a,lda".
+/// Returns -i for the i-th of "m,n,a,lda".
 Code position(std::string_view parameters, std::string_view wanted) {
   for (Code i = -1; !parameters.empty(); --i) {
     const auto comma = parameters.find(',');
@@ -45,7 +45,7 @@ Code translated(const char* routine, const char* parameters) {
   } catch (const std::bad_alloc&) {
     message() = std::string(routine) + ": not enough host memory";
     return TESELA_ENVIRONMENT;
-  } catch (const std::system_error& e) {  // no thread
+  } catch (const std::system_error& e) {  // a thread could not start
     message() = std::string(routine) + ": " + e.what();
     return TESELA_ENVIRONMENT;
   } catch (const std::exception& e) {
@@ -61,12 +61,12 @@ std::string printable(std::string_view text) {
   std::string result;
   for (std::size_t k = 0; k < text.size();) {
     const unsigned first = byte(k), second = byte(k + 1);
-    std::size_t length = 0;  // of the character that begins here; 0: there is none
+    std::size_t length = 0;  // length of the character that begins here; 0 if invalid
     if (first >= 0x20 && first < 0x7f)
       length = 1;
     else if (first >= 0xc2 && first < 0xe0)
       length = 2;
-    else if (first >= 0xe0 && first < 0xf0)  // no shorter one written long, no half of a pair
+    else if (first >= 0xe0 && first < 0xf0)  // no overlong form, no surrogate
       length = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ? 0 : 3;
     else if (first >= 0xf0 && first < 0xf5)
       length = (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90) ? 0 : 4;

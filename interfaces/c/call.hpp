@@ -15,11 +15,11 @@ extern "C" {
 
 namespace tesela::c {
 
-/// What every C function returns. A function with this return type is one: `Code f(…)` is tesela_f, and the template
-/// `Code f(…)` of T is tesela_sf and tesela_df (interfaces/c/make_header.cmake).
+/// Result of every C function. interfaces/c/make_header.cmake exports each function with this return type: `Code f(…)`
+/// as tesela_f, and the template `Code f(…)` of T as tesela_sf and tesela_df.
 using Code = std::int64_t;
 
-/// A wrong argument of a C function, by the name of its parameter.
+/// A wrong argument of a C function, identified by its parameter's name.
 class WrongArgument : public ArgumentError {
  public:
   WrongArgument(std::string parameter, const std::string& problem)
@@ -30,22 +30,22 @@ class WrongArgument : public ArgumentError {
   std::string parameter_;
 };
 
-/// Calls `function`, turns what it throws into a code and a message, and lets nothing through. In a forked() process it
-/// does not call it. `parameters` are the
-/// names of the routine's, "m,n,a,lda", of which a WrongArgument is one.
+/// Calls `function` and turns its exceptions into a code and a message; throws nothing. In a forked process it fails
+/// without the call. `parameters` are the routine's parameter names, such as "m,n,a,lda"; a WrongArgument names one of
+/// them.
 Code guarded(const char* routine, const char* parameters, const std::function<Code()>& function) noexcept;
 
-/// Whether this process was forked from one whose workers ran: the locks and the workers are its parent's.
+/// Returns whether this process was forked from one with workers, which owns the locks and the workers.
 bool forked() noexcept;
 
-/// A positive info, with its words for tesela_error().
+/// Returns a positive info after setting the text of tesela_error().
 Code failed(Code info, const std::string& why);
 
-/// Text that C, any terminal and any reader of UTF-8 takes as a whole: what is no character of it becomes \x00 …. A
-/// caller's letters and names may hold anything.
+/// Returns text that every C program, terminal and UTF-8 reader accepts: invalid bytes become \x00 …. A caller's
+/// letters and names may contain any bytes.
 std::string printable(std::string_view text);
 
-/// What tesela_error() says to this thread.
+/// Text of tesela_error() in this thread.
 std::string& message();
 
 }  // namespace tesela::c

@@ -7,7 +7,7 @@
 
 namespace tesela::c {
 
-/// The words for a solve of A X = B that failed before there was an X.
+/// Returns the message for a solve of A X = B that failed before X was computed.
 inline std::string why_no_solution(const DirectSolve& solve) {
   const std::string place = std::to_string(solve.place);
   if (solve.status == DirectStatus::zero_pivot) return "pivot " + place + " is zero or not finite";
@@ -16,7 +16,7 @@ inline std::string why_no_solution(const DirectSolve& solve) {
   return not_finite_column("X", {solve.place});
 }
 
-/// The info of gesv and posv, n equations with nrhs right-hand sides.
+/// Returns the info of gesv and posv for n equations with nrhs right-hand sides.
 inline Code info_of(const DirectSolve& solve, index_t n, index_t nrhs) {
   if (solve.status == DirectStatus::ok) return 0;
   if (solve.status == DirectStatus::singular) return failed(n + nrhs + 1, "A is " + description(solve));

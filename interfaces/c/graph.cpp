@@ -5,17 +5,17 @@
 
 namespace tesela::c {
 
-GraphObject::~GraphObject() { settle(); }
+GraphObject::~GraphObject() { join_background(); }
 
 void GraphObject::insert(const std::function<void(Graph&)>& tasks) {
   const std::scoped_lock lock(mutex_);
-  settle();
+  join_background();
   tasks(graph_);
 }
 
-void GraphObject::run_behind(std::function<Code(Graph&)> work) {
+void GraphObject::run_in_background(std::function<Code(Graph&)> work) {
   const std::scoped_lock lock(mutex_);
-  settle();
+  join_background();
   behind_ = std::async(std::launch::async, [this, work = std::move(work)] {
     try {
       message().clear();
@@ -32,7 +32,7 @@ void GraphObject::run_behind(std::function<Code(Graph&)> work) {
 
 Code GraphObject::wait() {
   const std::scoped_lock lock(mutex_);
-  settle();
+  join_background();
   const Code info = std::exchange(info_, 0);
   const std::string said = std::exchange(said_, {});
   const std::exception_ptr thrown = std::exchange(thrown_, nullptr);
@@ -43,28 +43,28 @@ Code GraphObject::wait() {
   return 0;
 }
 
-void GraphObject::settle() {
+void GraphObject::join_background() {
   if (behind_.valid()) behind_.get();
 }
 
-/// A graph that tasks are inserted into by the tesela_…_async functions, which return before they have run. Tasks on
-/// the same tiles run in the order of insertion. Any number of graphs may be under way; threads may share them.
+/// Makes a graph. The tesela_…_async functions insert tasks into it and return before these have run. Tasks on the same
+/// tiles run in the order of insertion. Several graphs may be in use at once, and threads may share them.
 Code graph_create(tesela_graph** graph) {
-  require_place("graph", graph);
+  require_output_pointer("graph", graph);
   const Session session;
   hand_out(graph, std::make_shared<GraphObject>(session.runtime()));
   return 0;
 }
 
-/// Waits until all tasks of the graph have run. Returns the first failure since the last wait, once: with nothing
-/// inserted since, 0. Result structs of asynchronous calls are filled when it returns.
+/// Waits for all tasks of the graph. Returns the first failure since the previous wait once, and 0 if nothing was
+/// inserted since. Result structs of asynchronous calls are complete when it returns.
 Code graph_wait(tesela_graph* graph) {
   const auto g = object<GraphObject>("graph", graph);
   const Session session;
   return g->wait();
 }
 
-/// Waits for its tasks and ends it, without a word about failures. NULL is nothing.
+/// Waits for the graph's tasks and destroys it; does not report failures. NULL is allowed.
 Code graph_free(tesela_graph* graph) { return free_handle<GraphObject>("graph", graph); }
 
 }  // namespace tesela::c

@@ -10,11 +10,11 @@ namespace {
 
 struct Table {
   std::shared_mutex mutex;
-  std::uintptr_t last = 0x7e5e1a00;  // far from small integers, which are mistakes
+  std::uintptr_t last = 0x7e5e1a00;  // far from small integers, which are probably mistakes
   std::unordered_map<std::uintptr_t, std::shared_ptr<Object>> objects;
 };
 
-/// Never destroyed, as Process.
+/// Never destroyed, like Process.
 Table& table() {
   static Table* const one = new Table;
   return *one;
@@ -27,17 +27,17 @@ std::uintptr_t number(const void* handle) { return reinterpret_cast<std::uintptr
 void* enlist(std::shared_ptr<Object> object) {
   const std::unique_lock lock(table().mutex);
   table().objects.emplace(table().last += 16, std::move(object));
-  return reinterpret_cast<void*>(table().last);  // NOLINT(performance-no-int-to-ptr): never followed
+  return reinterpret_cast<void*>(table().last);  // never dereferenced
 }
 
-std::shared_ptr<Object> look_up(const void* handle) {
+std::shared_ptr<Object> find_object(const void* handle) {
   const std::shared_lock lock(table().mutex);
   const auto found = table().objects.find(number(handle));
   return found == table().objects.end() ? nullptr : found->second;
 }
 
 bool forget(const void* handle) {
-  std::shared_ptr<Object> last;  // ends, and may wait for tasks, without the lock
+  std::shared_ptr<Object> last;  // destroyed without the lock, since it may wait for tasks
   const std::unique_lock lock(table().mutex);
   const auto found = table().objects.find(number(handle));
   if (found == table().objects.end()) return false;

@@ -7,7 +7,7 @@
 
 namespace tesela::c {
 
-/// What a handle of C stands for.
+/// The object behind a C handle.
 struct Object {
   Object() = default;
   virtual ~Object() = default;
@@ -16,29 +16,29 @@ struct Object {
   virtual std::string what() const = 0;  ///< "a matrix in double precision"
 };
 
-/// A number for it that no other object ever gets, so that one that was freed is not taken for another.
+/// Returns a number for the object that is never reused, so that a freed handle is recognized.
 void* enlist(std::shared_ptr<Object> object);
-/// The object; null where this number has none.
-std::shared_ptr<Object> look_up(const void* handle);
-/// Forgets it: it ends when the last call that uses it returns. False where this number has none.
+/// Returns the object; null if the number has none.
+std::shared_ptr<Object> find_object(const void* handle);
+/// Removes the object, which ends when the last call that uses it returns. Returns false if the number has none.
 bool forget(const void* handle);
 void free_all_handles();
 
-/// The object behind a parameter that must be an `O`. Throws WrongArgument for null, for what was freed or never made,
-/// and for another kind.
+/// Returns the object behind a parameter that must be an `O`. Throws WrongArgument for null, for a freed or invalid
+/// handle, and for an object of another type.
 template <class O>
 std::shared_ptr<O> object(const char* parameter, const void* handle) {
   if (handle == nullptr) throw WrongArgument(parameter, "null");
-  const std::shared_ptr<Object> found = look_up(handle);
-  if (found == nullptr) throw WrongArgument(parameter, "is no handle: it was freed, or never made");
+  const std::shared_ptr<Object> found = find_object(handle);
+  if (found == nullptr) throw WrongArgument(parameter, "is not a handle: it was freed or never made");
   auto wanted = std::dynamic_pointer_cast<O>(found);
   if (wanted == nullptr) throw WrongArgument(parameter, "is " + found->what() + ", not " + O::kind());
   return wanted;
 }
 
-/// Sets a parameter that takes a new handle. Throws WrongArgument where it is null.
+/// Sets the parameter for a new handle to null. Throws WrongArgument if its address is null.
 template <class H>
-void require_place(const char* parameter, H** place) {
+void require_output_pointer(const char* parameter, H** place) {
   if (place == nullptr) throw WrongArgument(parameter, "null");
   *place = nullptr;
 }

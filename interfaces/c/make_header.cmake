@@ -1,12 +1,13 @@
 # cmake -D SOURCE=… -D OUT=… -D "FILES=interfaces/c/runtime.cpp;…" -P make_header.cmake
 #
-# Makes OUT/tesela.h and, for each file, OUT/NAME.cpp with its extern "C" functions. What goes into the header stands in
-# the files as it is: all of interfaces/c/types.h; what is between `extern "C" {` and `}  // extern "C"`; and for each
-# function that returns Code, outside unnamed namespaces, its comment and its parameters. `Code f(…)` is tesela_f, and after `template <class T>` it is
-# tesela_sf and tesela_df, with float and double for T. Files that do not change keep their time.
+# Makes OUT/tesela.h and, for each file, OUT/NAME.cpp with its extern "C" functions. The header contains all of
+# interfaces/c/types.h, the text between `extern "C" {` and `}  // extern "C"` in each file, and the comment and the
+# parameters of each function that returns Code outside unnamed namespaces. `Code f(…)` becomes tesela_f; after
+# `template <class T>` it becomes tesela_sf and tesela_df, with float and double for T. Unchanged files keep their time
+# stamps.
 cmake_minimum_required(VERSION 3.25)
 
-# A list cannot hold these as they are.
+# Replaces characters that have a meaning in CMake's lists.
 function(read_lines variable file)
   file(READ ${SOURCE}/${file} text)
   string(REPLACE ";" "@semicolon@" text "${text}")
@@ -31,14 +32,14 @@ function(write file text)
   file(WRITE ${OUT}/${file} "${text}")
 endfunction()
 
-# The parameters with C's types, T being `real`.
+# Returns the parameters with C's types and `real` for T.
 function(in_c variable real parameters)
   string(REGEX REPLACE "(^|[^A-Za-z_0-9])T([^A-Za-z_0-9])" "\\1${real}\\2" text "${parameters}")
   string(REGEX REPLACE "(^|[^A-Za-z_0-9])index_t([^A-Za-z_0-9])" "\\1int64_t\\2" text "${text}")
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-# `head` and the parameters in lines of 120 characters at most.
+# Returns `head` and the parameters in lines of at most 120 characters.
 function(in_lines variable head parameters)
   string(REGEX REPLACE "." " " indent "${head}")
   set(text "")

@@ -10,7 +10,7 @@ TileShape tile_shape(index_t mb, index_t nb) {
   return {mb, nb};
 }
 
-/// A in column-major memory as large as the matrix.
+/// Returns a caller's array with the shape of the matrix.
 template <class T, class M>
 Array<T> as_large(const char* name, T* a, const M& matrix, const char* ld_name, index_t lda) {
   return {name, a, Shape{matrix.m(), matrix.n()}, ld_name, lda};
@@ -18,25 +18,25 @@ Array<T> as_large(const char* name, T* a, const M& matrix, const char* ld_name, 
 
 }  // namespace
 
-/// An m x n matrix in tiles of mb x nb, without contents.
+/// Makes an m x n matrix in tiles of mb x nb, without contents.
 template <class T>
 Code matrix_create(index_t m, index_t n, index_t mb, index_t nb, tesela_matrix** a) {
   require_sizes({{"m", m}, {"n", n}});
   const TileShape tile = tile_shape(mb, nb);
-  require_place("a", a);
+  require_output_pointer("a", a);
   const Session session;
   hand_out(a, std::make_shared<MatrixObject<T>>(TileMatrix<T>(session.runtime(), m, n, tile)));
   return 0;
 }
 
-/// The column-major memory of the caller as such a matrix, tiles in place: nothing is copied. It belongs to the matrix
-/// until that is freed; tesela_?matrix_home brings what tasks wrote there.
+/// Maps the caller's column-major memory as a matrix with tiles in place, without a copy. The memory belongs to the
+/// matrix until that is freed; tesela_?matrix_home brings the tasks' results there.
 template <class T>
 Code matrix_map(index_t m, index_t n, T* memory, index_t ld, index_t mb, index_t nb, tesela_matrix** a) {
   require_sizes({{"m", m}, {"n", n}});
   const Array<T> array("memory", memory, {m, n}, "ld", ld);
   const TileShape tile = tile_shape(mb, nb);
-  require_place("a", a);
+  require_output_pointer("a", a);
   const Session session;
   hand_out(a, std::make_shared<MatrixObject<T>>(array.in_tiles(session, tile)));
   return 0;
@@ -71,7 +71,8 @@ Code matrix_home(tesela_matrix* a) {
   return 0;
 }
 
-/// Ends it; of a mapped matrix the memory is up to date then. NULL is nothing.
+/// Waits for the tasks that use the matrix and destroys it; a mapped matrix's memory is then up to date. NULL is
+/// allowed.
 Code matrix_free(tesela_matrix* a) { return free_handle<AnyMatrix>("a", a); }
 
 }  // namespace tesela::c

@@ -18,7 +18,7 @@ const char* precision() {
   return sizeof(T) == 4 ? "single precision" : "double precision";
 }
 
-/// Of the tesela_…_free functions: null is nothing, and anything else must be an `O`. It may wait for tasks.
+/// Implements the tesela_…_free functions: accepts null or an `O`. It may wait for tasks.
 template <class O>
 Code free_handle(const char* parameter, const void* handle) {
   if (handle == nullptr) return 0;
@@ -40,13 +40,13 @@ struct MatrixObject : AnyMatrix {
   const TileMatrix<T> matrix;
 };
 
-/// The tiles behind a parameter.
+/// Returns the tiles of a matrix parameter.
 template <class T>
 TileMatrix<T> tiles(const char* parameter, const tesela_matrix* handle) {
   return object<MatrixObject<T>>(parameter, handle)->matrix;
 }
 
-/// tesela_graph: used by any thread, one at a time.
+/// tesela_graph: all threads may use it, one at a time.
 class GraphObject : public Object {
  public:
   explicit GraphObject(Runtime& runtime) : graph_(runtime) {}
@@ -56,13 +56,13 @@ class GraphObject : public Object {
 
   /// Inserts tasks.
   void insert(const std::function<void(Graph&)>& tasks);
-  /// What waits for its own tasks goes on behind the caller, until what is inserted next, or wait().
-  void run_behind(std::function<Code(Graph&)> work);
-  /// Waits for everything, and says what went wrong first, once.
+  /// Runs work that waits for its own tasks on another thread. The next insertion and wait() wait for it.
+  void run_in_background(std::function<Code(Graph&)> work);
+  /// Waits for all work, and returns the first failure once.
   Code wait();
 
  private:
-  void settle();
+  void join_background();
 
   std::mutex mutex_;
   Graph graph_;

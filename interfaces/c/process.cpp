@@ -11,13 +11,13 @@
 namespace tesela::c {
 namespace {
 
-/// Never destroyed: threads may still call while the process ends.
+/// Never destroyed: threads may still make calls while the process ends.
 struct Process {
-  std::shared_mutex mutex;  // shared by calls; exclusive to start and to stop
+  std::shared_mutex mutex;  // shared by calls; exclusive for start and stop
   std::unique_ptr<Runtime> runtime;
   std::atomic<bool> running{false}, forked{false};
   RuntimeOptions (*usual_options)() = [] { return RuntimeOptions{}; };
-  bool ended = false;  // the handler at exit has run: what workers need, CUDA above all, may have gone since
+  bool ended = false;  // the exit handler has run: CUDA and other needs of workers may be gone
 };
 
 Process& process() {
@@ -25,7 +25,7 @@ Process& process() {
   return *one;
 }
 
-/// With the lock held.
+/// Requires the lock.
 void stop_locked() {
   if (process().runtime == nullptr) return;
   free_all_handles();
@@ -34,21 +34,21 @@ void stop_locked() {
 }
 
 void end_workers() {
-  if (forked()) return;  // the end of a child
+  if (forked()) return;  // a child process ends
   const std::unique_lock alone(process().mutex);
   stop_locked();
   process().ended = true;
 }
 
-/// With the lock held.
+/// Requires the lock.
 void start_locked(const RuntimeOptions& options) {
   if (process().ended) throw LifetimeError("the process ends, and its workers have ended: make no more calls");
   process().runtime = std::make_unique<Runtime>(options);
   process().running = true;
   [[maybe_unused]] static const int once =
       pthread_atfork(nullptr, nullptr, [] { process().forked = process().running.load(); });
-  // At each start: CUDA's own handlers, and those of memory that tasks may work on, stand by now, so that this one runs
-  // before them.
+  // Registered at each start, after the exit handlers of CUDA and of memory that tasks may use, so that it runs before
+  // them.
   std::atexit(end_workers);
 }
 

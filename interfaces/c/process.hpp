@@ -7,8 +7,8 @@
 
 namespace tesela::c {
 
-/// A call that uses the workers. The first one of the process starts them, with what the environment says; while it
-/// lives nobody stops them. Throws as Runtime does.
+/// A call that uses the workers. The first call of the process starts them with the environment's settings; nobody can
+/// stop them while a Session lives. Throws as Runtime does.
 class Session {
  public:
   Session();
@@ -20,14 +20,14 @@ class Session {
   Runtime* runtime_;
 };
 
-/// What the first call starts the workers with: by default what the environment says.
+/// Sets the options with which the first call starts the workers; the default is the environment's settings.
 void set_usual_options(RuntimeOptions (*options)());
 
-/// Starts the workers. Throws LifetimeError where they run already.
+/// Starts the workers. Throws LifetimeError if they already run.
 void start_workers(const RuntimeOptions& options);
 
-/// Frees every handle, waits for all tasks, and stops the workers, if they run. The next call starts them again. It is
-/// done when the process ends, before CUDA goes.
+/// Frees every handle, waits for all tasks, and stops the workers if they run. The next call starts them again. It also
+/// runs at the end of the process, before CUDA shuts down.
 void stop_workers();
 
 }  // namespace tesela::c

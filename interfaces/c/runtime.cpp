@@ -6,7 +6,7 @@
 namespace tesela::c {
 namespace {
 
-/// 0 is the default, TESELA_NONE none.
+/// 0 is the default; TESELA_NONE is 0 workers.
 std::optional<int> number(const char* member, std::int64_t value) {
   if (value == 0) return std::nullopt;
   if (value == TESELA_NONE) return 0;
@@ -17,10 +17,10 @@ std::optional<int> number(const char* member, std::int64_t value) {
 
 }  // namespace
 
-/// Starts the workers; without it the first call that needs them does. NULL: with what StarPU's variables and the
-/// machine say. TESELA_LIFETIME where they run already.
+/// Starts the workers; otherwise the first call that needs them does. NULL selects the settings of StarPU's variables
+/// and the machine. Returns TESELA_LIFETIME if they already run.
 Code start(const tesela_options* options) {
-  const tesela_options given = read_struct("options", options);
+  const tesela_options given = read_versioned_struct("options", options);
   RuntimeOptions wanted;
   wanted.cpus = number("cpus", given.cpus);
   wanted.gpus = number("gpus", given.gpus);
@@ -35,14 +35,14 @@ Code start(const tesela_options* options) {
   return 0;
 }
 
-/// Waits for all tasks, frees every handle and stops the workers; the next call starts them again. The end of the
-/// process does the same.
+/// Waits for all tasks, frees every handle and stops the workers; the next call starts them again. It also runs at the
+/// end of the process.
 Code stop(void) {
   stop_workers();
   return 0;
 }
 
-/// How many workers there are. Starts them.
+/// Stores the numbers of workers. Starts them.
 Code workers(int64_t* cpus, int64_t* gpus) {
   require_pointer("cpus", cpus);
   require_pointer("gpus", gpus);

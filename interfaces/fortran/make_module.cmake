@@ -1,15 +1,15 @@
 # cmake -D HEADER=tesela.h -D OUT=tesela.f90 -P make_module.cmake
 #
-# Makes the Fortran module `tesela` from tesela.h, by iso_c_binding: constants, structs as derived types that know their
-# size, and an interface for each function, of the same name. Handles are type(c_ptr), arrays assumed-size, letters
-# character, structs optional.
+# Makes the Fortran module `tesela` from tesela.h with iso_c_binding: constants, structs as derived types that
+# initialize their size, and an interface of the same name for each function. Handles are type(c_ptr), arrays are
+# assumed-size, letters are character, and structs are optional.
 cmake_minimum_required(VERSION 3.25)
 file(READ ${HEADER} text)
-string(REGEX REPLACE "//[^\n]*" "" text "${text}")  # the comments are the header's
+string(REGEX REPLACE "//[^\n]*" "" text "${text}")  # comments stay in the header
 string(REGEX REPLACE "\n#[^\n]*" "" text "${text}")
 string(REGEX REPLACE "[ \n]+" " " text "${text}")
 
-# A struct's or a function's scalar type.
+# Returns the Fortran type of a struct member or parameter.
 function(fortran_type variable type)
   if(type STREQUAL "int64_t")
     set(found "integer(c_int64_t)")
@@ -27,7 +27,7 @@ function(fortran_type variable type)
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
 
-# What a call sets, one number each; every other pointer to numbers is an array.
+# Parameters that a call sets to one number; every other pointer to numbers is an array.
 set(scalars m cpus gpus below uncertainty count)
 
 set(constants "")
@@ -59,7 +59,7 @@ while(rest MATCHES "typedef struct ([a-z_]+) { ([^}]*) }")  # each member has 8 
   math(EXPR begin "${begin} + ${length}")
   string(SUBSTRING "${rest}" ${begin} -1 rest)
   list(APPEND structs ${struct})
-  string(REGEX MATCHALL "[a-z_0-9]+[ *]+[a-z_0-9]+ *;" members "${body}")  # a list: `;` goes
+  string(REGEX MATCHALL "[a-z_0-9]+[ *]+[a-z_0-9]+ *;" members "${body}")  # a list: `;` disappears
   set(lines "")
   set(count 0)
   string(REPLACE ";" "@" members "${body}")
@@ -148,7 +148,7 @@ ${interfaces}    type(c_ptr) function tesela_error_c() bind(c, name='tesela_erro
   end interface
 
 contains
-  !> This thread's message: why its last call did not return 0.
+  !> Returns this thread's message for its last call, empty if that returned 0.
   function tesela_error() result(text)
     character(:), allocatable :: text
     character(kind=c_char), pointer :: c(:)

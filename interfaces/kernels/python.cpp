@@ -1,5 +1,5 @@
-// The kernels that loops of one's own insert. What a kernel reads and writes is what its declaration says; what shapes
-// it takes is checked here, since a task cannot.
+// The kernels that a user's loop inserts. A kernel's declaration states which tiles it reads and writes; shapes are
+// checked here, since a task cannot report them.
 #include "interfaces/python/tiles.hpp"
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/potrf.hpp>
@@ -15,12 +15,12 @@ void require(bool fits, const char* kernel, const char* what) {
   if (!fits) throw nb::value_error((std::string(kernel) + ": " + what).c_str());
 }
 
-/// The columns of a tile that a step of QR factors.
+/// Number of columns that a step of QR factors.
 index_t width_of(const TileObject& v) { return std::min(v.shape().rows, v.shape().cols); }
 
-/// The inner block, from a tile t of block factors for so many columns.
+/// Returns the inner block size for a tile t of block factors and this number of columns.
 index_t block_of(const char* kernel, const TileObject& t, index_t width) {
-  require(t.shape().rows >= 1 && t.shape().cols >= width, kernel, "t must have a column for each one that is factored");
+  require(t.shape().rows >= 1 && t.shape().cols >= width, kernel, "t must have a column for each factored column");
   return std::max<index_t>(1, std::min(t.shape().rows, width));
 }
 
@@ -107,15 +107,16 @@ void add_kernels(nb::class_<GraphObject>& graph) {
       .def("trsm", trsm, "r"_a, "x"_a, nb::kw_only(), "trans"_a = false, "priority"_a = 0,
            "x = op(r)^-1 x with r upper triangular.")
       .def("potrf", potrf, "a"_a, nb::kw_only(), "priority"_a = 0,
-           "a = r' r: r takes the upper triangle. A minor that is not positive is told by `wait`.")
+           "a = r' r: r overwrites the upper triangle. `wait` reports a minor that is not positive.")
       .def("geqrt", geqrt, "a"_a, "t"_a, nb::kw_only(), "priority"_a = 0,
-           "a = q r: r above, vectors below the diagonal; t, as high as a block is wide, takes block factors.")
+           "a = q r: r above, vectors below the diagonal; t, with as many rows as a block has columns, receives the "
+           "block factors.")
       .def("unmqr", unmqr, "v"_a, "t"_a, "c"_a, nb::kw_only(), "trans"_a = true, "priority"_a = 0,
-           "c = q' c, or q c, with the q of a `geqrt`.")
+           "c = q' c, or q c, with q from `geqrt`.")
       .def("tpqrt", tpqrt, "r"_a, "b"_a, "t"_a, nb::kw_only(), "priority"_a = 0,
-           "[r; b] = q [r; 0] with r upper triangular: b takes the vectors.")
+           "[r; b] = q [r; 0] with r upper triangular: the vectors overwrite b.")
       .def("tpmqrt", tpmqrt, "v"_a, "t"_a, "c1"_a, "c2"_a, nb::kw_only(), "trans"_a = true, "priority"_a = 0,
-           "[c1; c2] = q' [c1; c2], or q, with the q of a `tpqrt` whose b is v.");
+           "[c1; c2] = q' [c1; c2], or q [c1; c2], with q from a `tpqrt` whose b is v.");
 }
 
 }  // namespace tesela::python

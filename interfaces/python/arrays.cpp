@@ -15,11 +15,11 @@ bool has_our_type(nb::dlpack::dtype type) {
   return type.code == float_code && (type.bits == 32 || type.bits == 64) && type.lanes == 1;
 }
 
-/// The module that knows arrays on a GPU.
+/// The Python module that handles GPU arrays.
 nb::object devices(const char* function) { return nb::module_::import_("tesela._devices").attr(function); }
 
-/// A copy in NumPy, of native float32 or float64.
-nb::object in_our_type(const char* name, nb::handle given) {
+/// Returns a copy in NumPy, of native float32 or float64.
+nb::object converted_copy(const char* name, nb::handle given) {
   const auto numpy = nb::module_::import_("numpy");
   const nb::object array = numpy.attr("asarray")(given);
   const nb::object type = array.attr("dtype");
@@ -45,7 +45,7 @@ template <class T, class S>
 void copy_strided(const Argument& a, HostMatrix<T>& h) {
   const S* const from = static_cast<const S*>(a.data());
   const index_t rs = a.row_stride(), cs = a.col_stride();
-  constexpr index_t edge = 32;  // of a block that is read and written in cache
+  constexpr index_t edge = 32;  // edge of a block that fits into the cache
   for (index_t j0 = 0; j0 < h.cols(); j0 += edge)
     for (index_t i0 = 0; i0 < h.rows(); i0 += rs == 1 ? h.rows() : edge)
       for (index_t j = j0; j < std::min(j0 + edge, h.cols()); ++j) {
@@ -54,7 +54,7 @@ void copy_strided(const Argument& a, HostMatrix<T>& h) {
       }
 }
 
-/// From a device, where it lies by columns or by rows.
+/// Copies a device array by columns or by rows to the host.
 template <class T, class S>
 void download(const Argument& a, HostMatrix<T>& h) {
   const bool turned = !a.by_columns();
@@ -66,11 +66,11 @@ void download(const Argument& a, HostMatrix<T>& h) {
     for (index_t i = 0; i < h.rows(); ++i) h(i, j) = static_cast<T>(turned ? numbers(j, i) : numbers(i, j));
 }
 
-/// By tasks, from as many numbers on.
+/// Number of elements from which tasks transpose an array.
 constexpr index_t worth_tasks = 1 << 18;
 template <class T>
 void turn(const c::Session& session, const Argument& a, NewMatrix<T>& turned) {
-  const index_t edge = a.place().on_device() ? 16384 : 512;  // a tile has less than 2^32 numbers
+  const index_t edge = a.place().on_device() ? 16384 : 512;  // a tile has fewer than 2^32 elements
   const auto A = map(session, const_cast<T*>(static_cast<const T*>(a.data())), {a.cols(), a.rows()}, a.row_stride(),
                      {edge, edge}, "A", a.place());
   const auto B = turned.in_tiles(session, {edge, edge}, "B");
@@ -87,11 +87,11 @@ nb::object host_array(HostMatrix<T> matrix, bool vector, Library library) {
   T* const data = kept->data();
   const nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<HostMatrix<T>*>(p); });
   kept.release();
-  static T nothing;  // an array without elements has an address, too
+  static T nothing;  // an array without elements also has an address
   const nb::ndarray<nb::numpy, T, nb::f_contig> array(data != nullptr ? data : &nothing, vector ? 1 : 2, shape, owner);
   nb::object numpy_array = nb::cast(array);
   if constexpr (std::is_same_v<T, index_t>)
-    numpy_array = numpy_array.attr("astype")("int64");  // which C has two types for
+    numpy_array = numpy_array.attr("astype")("int64");  // C has two types for int64
   if (library == Library::pytorch) return nb::module_::import_("torch").attr("from_numpy")(numpy_array);
   if (library == Library::jax) return nb::module_::import_("jax.numpy").attr("asarray")(numpy_array);
   return numpy_array;
@@ -140,7 +140,7 @@ void Argument::read_shape() {
   shape_ = {static_cast<index_t>(view_.shape(0)), is_vector() ? 1 : static_cast<index_t>(view_.shape(1))};
   row_stride_ = view_.stride(0);
   col_stride_ = is_vector() ? std::max<index_t>(shape_.rows, 1) : view_.stride(1);
-  if (shape_.rows == 0 || shape_.cols == 0) {  // of nothing, which libraries give any strides
+  if (shape_.rows == 0 || shape_.cols == 0) {  // empty arrays, to which libraries give any strides
     row_stride_ = 1;
     col_stride_ = std::max<index_t>(shape_.rows, 1);
   }
@@ -150,25 +150,25 @@ void Argument::read_host(nb::handle given) {
   const auto read = [&](nb::handle from) { return nb::try_cast(from, view_, false); };
   if (!read(given) || (view_.device_type() == nb::device::cpu::value && !has_our_type(view_.dtype())) ||
       reinterpret_cast<std::uintptr_t>(view_.data()) % (view_.itemsize() > 0 ? view_.itemsize() : 1) != 0) {
-    object_ = in_our_type(name_, given);
+    object_ = converted_copy(name_, given);
     converted_ = true;
-    if (!read(object_)) throw nb::type_error((std::string(name_) + " is no array").c_str());
+    if (!read(object_)) throw nb::type_error((std::string(name_) + " is not an array").c_str());
   }
   if (view_.device_type() != nb::device::cpu::value)
     throw nb::type_error((std::string(name_) + " is neither in the host's memory nor on a CUDA device").c_str());
   read_shape();
-  // JAX's arrays do not change. What else is written to must be given as such.
+  // JAX's arrays are immutable. Other arrays that are written to must be native.
   nb::ndarray<> own;
   writable_ = !converted_ && place_.library != Library::jax && nb::try_cast(given, own, false);
 }
 
-/// What _devices.read found.
+/// Stores the result of _devices.read.
 void Argument::read_device(const nb::tuple& found) {
   const auto read = [&](const nb::tuple& what) {
     place_ = {static_cast<Library>(nb::cast<int>(what[0])), nb::cast<int>(what[1])};
     object_ = what[2];
     if (!nb::try_cast(nb::object(what[3]), view_, false))
-      throw nb::type_error((std::string(name_) + " is no array").c_str());
+      throw nb::type_error((std::string(name_) + " is not an array").c_str());
     read_shape();
   };
   const auto take_copy = [&](const nb::object& copy) {
@@ -190,7 +190,7 @@ void Argument::read_device(const nb::tuple& found) {
 }
 
 bool Argument::apart(std::initializer_list<const Argument*> others) const {
-  const auto ends = [](const Argument& a) {  // of its bytes
+  const auto ends = [](const Argument& a) {  // first and last byte
     const auto* first = static_cast<const std::byte*>(a.data());
     const auto size = static_cast<index_t>(a.view_.itemsize());
     const index_t down = (a.rows() - 1) * a.row_stride() * size, right = (a.cols() - 1) * a.col_stride() * size;

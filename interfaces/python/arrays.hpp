@@ -14,24 +14,24 @@
 
 namespace tesela::python {
 
-/// What a function gives that is an array of some library, which no stub can name.
+/// A returned array of any library, which a stub cannot name.
 class AnyArray : public nb::object {
   static bool any(PyObject*) { return true; }
   NB_OBJECT_DEFAULT(AnyArray, nb::object, "typing.Any", any)
   AnyArray(nb::object array) : nb::object(std::move(array)) {}
 };
 
-/// Whose arrays go in, and come out; _devices.py has the same numbers.
+/// Library of an array; _devices.py uses the same numbers.
 enum class Library : std::uint8_t { numpy, pytorch, jax, cupy };
 
-/// Where arrays are.
+/// Library and memory of an array.
 struct Place {
   Library library = Library::numpy;
-  int device = -1;  ///< CUDA's number of a GPU; -1 is the host
+  int device = -1;  ///< CUDA's number of the GPU; -1 is the host
   bool on_device() const { return device >= 0; }
 };
 
-/// Memory at a place, by columns, in tiles.
+/// Maps memory at a place, by columns, as tiles.
 template <class T>
 TileMatrix<T> map(const c::Session& session, T* data, Shape shape, index_t ld, TileShape tile, const char* label,
                   const Place& place) {
@@ -40,12 +40,12 @@ TileMatrix<T> map(const c::Session& session, T* data, Shape shape, index_t ld, T
   return TileMatrix<T>::map_device(session, data, shape.rows, shape.cols, ld, tile, gpu, label);
 }
 
-/// Throws ValueError for a masked array with masked elements: their values are no data.
+/// Throws ValueError for a masked array with masked elements.
 void require_unmasked(const char* name, nb::handle given);
 
-/// A matrix that was given, or a vector, which is a matrix of one column: an array of any library, or what
-/// numpy.asarray takes. Integers count as float64 and float16 as float32. Throws TypeError for what has other numbers,
-/// and ValueError for other dimensions and for a masked array with masked elements.
+/// A matrix or a vector (a matrix of one column) from the caller: an array of any library, or anything that
+/// numpy.asarray accepts. Integers become float64 and float16 becomes float32. Throws TypeError for other types of
+/// numbers, and ValueError for other dimensions and for masked elements.
 class Argument {
  public:
   Argument(const char* name, nb::handle given);
@@ -57,17 +57,17 @@ class Argument {
   bool is_vector() const { return view_.ndim() == 1; }
   bool single() const { return view_.dtype().bits == 32; }
   const Place& place() const { return place_; }
-  /// Whether the caller's own memory may be written to, if he allows it; it may always where it is a copy already.
+  /// Whether the array may be written to with the caller's permission; true for a copy.
   bool writable() const { return writable_; }
   bool converted() const { return converted_; }
-  /// Whether it shares no memory with these: what is overwritten must not.
+  /// Whether it shares no memory with these arrays, which is required for an overwritten array.
   bool apart(std::initializer_list<const Argument*> others) const;
-  /// The array, or the copy.
+  /// The array or its copy.
   const nb::object& object() const { return object_; }
 
-  /// The same memory as A^T.
+  /// Returns A^T in the same memory.
   Argument transposed() const;
-  /// Whether it lies by columns, or by rows.
+  /// Whether the array is in Fortran order, or in C order.
   bool by_columns() const {
     return (row_stride_ == 1 || rows() <= 1) && (col_stride_ >= std::max<index_t>(rows(), 1) || cols() <= 1);
   }
@@ -77,7 +77,7 @@ class Argument {
   index_t row_stride() const { return row_stride_; }
   index_t col_stride() const { return col_stride_; }
 
-  /// Throws ValueError.
+  /// Throw ValueError.
   void require_square() const;
   void require_rows(index_t rows) const;
   void require_cols(index_t cols) const;
@@ -98,12 +98,12 @@ class Argument {
   bool writable_ = false, converted_ = false;
 };
 
-/// New memory for a matrix, by columns, where arrays of a place are.
+/// New memory for a matrix in Fortran order at a place.
 template <class T>
 class NewMatrix {
  public:
   NewMatrix(Shape shape, const Place& place);
-  /// What is on the host, at the place.
+  /// Moves a host matrix to the place.
   NewMatrix(HostMatrix<T> numbers, const Place& place);
 
   T* data();
@@ -113,9 +113,9 @@ class NewMatrix {
   TileMatrix<T> in_tiles(const c::Session& session, TileShape tile, const char* label = "A") {
     return map(session, data(), shape_, ld(), tile, label, place_);
   }
-  /// Its numbers, which leave it.
+  /// Moves the matrix to the host.
   HostMatrix<T> on_host() &&;
-  /// An array of the place's library, which owns the numbers; `vector`: of one dimension.
+  /// Returns an array of the place's library that owns the matrix; `vector`: with one dimension.
   nb::object to_python(bool vector = false) &&;
 
  private:
@@ -124,17 +124,17 @@ class NewMatrix {
   std::variant<HostMatrix<T>, DeviceBuffer> memory_;
 };
 
-/// An argument's numbers by columns, in the caller's memory or in a copy, on the host or on a device.
+/// An argument's matrix in Fortran order, in the caller's memory or in a copy, on the host or a device.
 template <class T>
 class Columns : public c::Array<T> {
  public:
-  /// To be read by tasks.
+  /// For tasks that read it.
   Columns(const c::Session& session, const Argument& a) : Columns(a, true, &session) {}
-  /// To be written to: a copy, unless what was given may be lost. What lies by rows is turned by tasks.
+  /// For tasks that write it: makes a copy unless `may_be_lost`. Tasks transpose arrays in C order.
   static Columns overwriting(const c::Session& session, const Argument& a, bool may_be_lost) {
     return Columns(a, may_be_written_to(a, may_be_lost), &session);
   }
-  /// To be read by the host.
+  /// For the host.
   static Columns on_host(const Argument& a);
 
   TileMatrix<T> in_tiles(const c::Session& session, TileShape tile, const char* label = "A") const {
@@ -145,13 +145,13 @@ class Columns : public c::Array<T> {
   }
   const Place& place() const { return place_; }
   bool copied() const { return copy_ != nullptr; }
-  /// A copy on the host.
+  /// Returns a copy on the host.
   HostMatrix<T> copy() const;
-  /// The diagonal of a square matrix, on the host.
+  /// Returns the diagonal of a square matrix, on the host.
   std::vector<T> diagonal() const;
-  /// Makes zero what lies below the blocks of this order on the diagonal.
+  /// Sets the elements below the diagonal blocks of this order to zero.
   void zero_below_blocks(index_t order) const;
-  /// The copy that was made, as an array.
+  /// Returns the copy as an array.
   nb::object to_python(bool vector) { return std::move(*copy_).to_python(vector); }
 
  private:
@@ -164,13 +164,13 @@ class Columns : public c::Array<T> {
   Place place_;
 };
 
-/// Whether that is float32, as numpy.dtype takes it; throws TypeError for others than that and float64.
+/// Returns whether dtype is float32, as numpy.dtype interprets it; throws TypeError unless it is float32 or float64.
 bool is_single(nb::handle dtype);
 
-/// Throws TypeError where some are on a device and others are not there, or have another precision there.
+/// Throws TypeError if some arguments are on a device and others are elsewhere or have another precision.
 void require_together(std::initializer_list<const Argument*> arguments);
 
-/// Calls f(T()) with the precision of these arguments: single where all of them are.
+/// Calls f(T()) with the precision of these arguments: single if all are single.
 template <class F>
 auto in_precision(std::initializer_list<const Argument*> arguments, F f) {
   require_together(arguments);
@@ -179,12 +179,12 @@ auto in_precision(std::initializer_list<const Argument*> arguments, F f) {
   return single ? f(float()) : f(double());
 }
 
-/// A new array of the place's library.
+/// Returns a new array of the place's library.
 template <class T>
 nb::object to_python(HostMatrix<T> matrix, const Place& place = {}) {
   return NewMatrix<T>(std::move(matrix), place).to_python();
 }
-/// A vector, and of a matrix with one column that column.
+/// Returns a vector; or the column of a matrix with one column.
 template <class T>
 nb::object to_python(const std::vector<T>& numbers, const Place& place = {}) {
   HostMatrix<T> column(static_cast<index_t>(numbers.size()), 1);
@@ -195,12 +195,12 @@ template <class T>
 nb::object column_to_python(HostMatrix<T> matrix, const Place& place = {}) {
   return NewMatrix<T>(std::move(matrix), place).to_python(true);
 }
-/// What was overwritten: the argument itself where no copy was made.
+/// Returns the overwritten array: the argument itself if no copy was made.
 template <class T>
 nb::object to_python(const Argument& a, Columns<T> columns) {
   return columns.copied() ? columns.to_python(a.is_vector()) : a.object();
 }
-/// As the right-hand side was given: a vector or a matrix.
+/// Returns a vector or a matrix like the right-hand side.
 template <class T>
 nb::object to_python_like(const Argument& b, HostMatrix<T> matrix) {
   return NewMatrix<T>(std::move(matrix), b.place()).to_python(b.is_vector());

@@ -10,7 +10,7 @@
 namespace tesela::python {
 namespace {
 
-struct sigaction python_handler;  // while a CtrlC lives
+struct sigaction python_handler;  // while a CtrlC exists
 std::atomic<bool> pressed{false};
 
 extern "C" void cancel_and_tell_python(int signal) {
@@ -19,7 +19,7 @@ extern "C" void cancel_and_tell_python(int signal) {
   python_handler.sa_handler(signal);
 }
 
-/// Nothing was there to be cancelled: else the next graph would be.
+/// Clears a cancellation without tasks, which would cancel the next graph.
 void forget_cancellation() {
   if (!Runtime::cancelled()) return;
   const c::Session session;
@@ -63,7 +63,7 @@ void require_process() {
 
 void warn_lin_alg(const std::string& message) {
   const nb::object type = nb::module_::import_("tesela").attr("LinAlgWarning");
-  if (PyErr_WarnEx(type.ptr(), message.c_str(), 2) != 0) throw nb::python_error();  // 1 is tesela/_signatures.py's
+  if (PyErr_WarnEx(type.ptr(), message.c_str(), 2) != 0) throw nb::python_error();  // 1: tesela/_signatures.py
 }
 
 void raise_lin_alg_error(const std::string& message, const std::string& status, nb::object result) {

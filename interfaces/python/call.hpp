@@ -9,15 +9,15 @@
 
 namespace tesela::python {
 
-/// While it lives Ctrl-C cancels the tasks too, where Python's own handler would raise KeyboardInterrupt and this is
-/// the main thread.
+/// Makes Ctrl-C also cancel the tasks while it lives, if this is the main thread and Python's own handler would raise
+/// KeyboardInterrupt.
 class CtrlC {
  public:
   CtrlC();
   ~CtrlC();
   CtrlC(const CtrlC&) = delete;
   CtrlC& operator=(const CtrlC&) = delete;
-  /// Throws KeyboardInterrupt where Ctrl-C was pressed.
+  /// Throws KeyboardInterrupt if Ctrl-C was pressed.
   void raise() const;
 
  private:
@@ -27,8 +27,8 @@ class CtrlC {
 /// Throws LifetimeError after a fork from a process with workers, and at the interpreter's end.
 void require_process();
 
-/// Python is free to run other threads. At the interpreter's end a thread that wants it back waits for ever, as from
-/// Python 3.14 on: until then it is ended inside C++'s frames, which takes the process with it.
+/// Releases the GIL. At the interpreter's end a thread that requests it again waits forever, as in Python 3.14. Older
+/// versions end the thread within C++ frames, which aborts the process.
 class Released {
  public:
   Released() : state_(PyEval_SaveThread()) {}
@@ -44,7 +44,7 @@ class Released {
   PyThreadState* state_;
 };
 
-/// f(session), the workers running and Python free to run other threads.
+/// Calls f(session) with running workers and without the GIL.
 template <class F>
 auto with_workers(F f) {
   require_process();
@@ -63,7 +63,7 @@ auto with_workers(F f) {
   return result;
 }
 
-/// The name of an array's element, a[i, j], or of a vector's, a[i], as NumPy counts.
+/// Returns the name of an array's element, a[i, j] or a[i], with NumPy's indices.
 inline std::string element(const std::string& name, index_t i) { return name + "[" + std::to_string(i) + "]"; }
 inline std::string element(const std::string& name, index_t i, index_t j) {
   return name + "[" + std::to_string(i) + ", " + std::to_string(j) + "]";

@@ -7,7 +7,7 @@
 
 namespace tesela::python {
 
-/// Names of the arguments that were copied before the tasks began: ('a', 'b'), or ().
+/// Returns the names of the arguments that were copied before the tasks began: ('a', 'b'), or ().
 template <class T>
 nb::tuple copied(std::initializer_list<std::pair<const Argument*, const Columns<T>*>> all) {
   nb::list names;
@@ -16,8 +16,7 @@ nb::tuple copied(std::initializer_list<std::pair<const Argument*, const Columns<
   return nb::tuple(names);
 }
 inline constexpr const char* copied_doc =
-    "Names of the arguments that were copied first: those in C order, which a pass of tasks turns, and in Fortran "
-    "order "
-    "those that must not be lost.";
+    "Names of the arguments that were copied first: arrays in C order, which tasks transpose, and arrays in Fortran "
+    "order that must not be overwritten.";
 
 }  // namespace tesela::python

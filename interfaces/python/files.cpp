@@ -1,4 +1,4 @@
-// Matrices from and to files.
+// Reading and writing matrix files.
 #include "interfaces/python/results.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -73,22 +73,21 @@ void write(const std::filesystem::path& path, nb::handle a_given) {
 }
 
 const Part part([](nb::module_& m) {
-  m.def(
-      "read_matrix", read, "path"_a, "dtype"_a = nb::none(),
-      R"(The matrix in a file: Matrix Market (dense or coordinates) or NumPy's .npy, as a dense array in Fortran order.
+  m.def("read_matrix", read, "path"_a, "dtype"_a = nb::none(),
+        R"(Read a Matrix Market (dense or coordinates) or NumPy (.npy) file as a dense array in Fortran order.
 
 Parameters
 ----------
 path : str or path
-    Of either format, which the contents tell.
+    The contents decide the format.
 dtype : float32 or float64, optional
-    By default what the file holds; text is float64.
+    By default the precision of the file; text is float64.
 
 Raises
 ------
 OSError
-    If the file cannot be read, is malformed, or holds what is not finite; the message says where. A file that is not
-    there is a FileNotFoundError, with `errno` and `filename`.
+    If the file cannot be read, is malformed, or has a value that is not finite; the message states the place. A missing
+    file is a FileNotFoundError, with `errno` and `filename`.
 
 Examples
 --------
@@ -100,16 +99,16 @@ array([[1., 2.],
        [3., 4.]])
 )");
   m.def("write_matrix", write, "path"_a, "a"_a,
-        R"(Writes a matrix: a name that ends in .npy is NumPy's format, .mtx Matrix Market's.
+        R"(Write a matrix: NumPy's format if the name ends in .npy, Matrix Market for .mtx.
 
-The file appears under its name only when it is complete. A vector is written as one column.
+The file appears when it is complete. A vector is written as one column.
 
 Raises
 ------
 OSError
     If the file cannot be written.
 ValueError
-    If something is not finite; nothing is written then.
+    If a value is not finite; nothing is written then.
 )");
 });
 

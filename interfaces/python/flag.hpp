@@ -23,7 +23,7 @@ struct type_caster<tesela::python::Flag> {
       value = {src.ptr() == Py_True};
       return true;
     }
-    PyObject* number = of_numpy(src.ptr());  // first: as an index NumPy 1 warns of it
+    PyObject* number = of_numpy(src.ptr());  // first, because NumPy 1 warns if it is used as an index
     PyErr_Clear();
     if (number == nullptr && PyIndex_Check(src.ptr()) != 0) number = PyNumber_Index(src.ptr());
     const long found = number != nullptr ? PyLong_AsLong(number) : -1;

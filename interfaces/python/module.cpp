@@ -24,7 +24,7 @@ std::vector<void (*)(nb::module_&)>& parts() {
   return all;
 }
 
-/// Python's objects that every call needs; never freed.
+/// Python objects that every call needs; never freed.
 struct Interpreter {
   unsigned long main_thread = 0;
   PyObject *getsignal = nullptr, *default_handler = nullptr, *sigint = nullptr;
@@ -67,11 +67,11 @@ bool gpu_memory_was_limited() {
   return limited;
 }
 
-/// The array libraries beside it need the GPUs' memory as well: tiles may take half of what is free now.
+/// Returns options that leave memory for other array libraries: tiles may use half of each GPU's free memory.
 RuntimeOptions usual_options() {
   RuntimeOptions options;
   const char* gpus = std::getenv("STARPU_NCUDA");
-  // Panels run beside updates: QR and LU take a sixth less time.
+  // Panels run during updates: QR and LU take a sixth less time.
   if (std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr) options.streams_per_gpu = 2;
   if (gpu_memory_was_limited() || (gpus != nullptr && std::string(gpus) == "0")) return options;
   const std::size_t megabytes = free_device_bytes() / 2 >> 20;
@@ -101,7 +101,7 @@ void stop() {
 void end() {
   ending = true;
   if (c::forked()) return;
-  Runtime::cancel();  // what other threads still run
+  Runtime::cancel();  // for tasks that other threads still run
   stop();
 }
 
@@ -143,20 +143,20 @@ NB_MODULE(_tesela, m) {
       PyExc_RuntimeWarning, nullptr));
   m.def("start", start, nb::kw_only(), "cpus"_a = nb::none(), "gpus"_a = nb::none(), "scheduler"_a = nb::none(),
         "gpu_megabytes"_a = nb::none(), "streams_per_gpu"_a = nb::none(), "trace_dir"_a = "",
-        R"(Start the workers; without it the first call that needs them does.
+        R"(Start the workers; otherwise the first call that needs them does.
 
 Parameters
 ----------
 cpus, gpus : int, optional
-    How many cores and GPUs; by default all that StarPU's variables and the machine say.
+    Number of cores and GPUs; by default as StarPU's variables and the machine determine.
 scheduler : str, optional
     StarPU's policy, such as 'lws' or 'dmdas'.
 gpu_megabytes : int, optional
-    How much of each GPU's memory tiles may take; by default half of what is free, or STARPU_LIMIT_CUDA_MEM.
+    MiB of each GPU's memory for tiles; by default half of the free memory, or STARPU_LIMIT_CUDA_MEM.
 streams_per_gpu : int, optional
     Tasks that one GPU runs at a time; by default 2, or STARPU_NWORKER_PER_CUDA.
 trace_dir : str, optional
-    A folder that takes a trace: `stop`, and then `convert_trace`, make it one for ViTE.
+    Folder for a trace; `stop` and then `convert_trace` convert it for ViTE.
 
 Raises
 ------
@@ -165,8 +165,8 @@ RuntimeError
 )");
   m.def(
       "stop", stop,
-      "Wait for all tasks and stop the workers; the next call starts them again. The interpreter's end does the same.");
-  m.def("workers", workers, "Names of the workers. Starts them.");
+      "Wait for all tasks and stop the workers; the next call starts them again. Also runs at the interpreter's end.");
+  m.def("workers", workers, "Return the names of the workers. Starts them.");
   m.def(
       "convert_trace",
       [](const std::string& directory) {
@@ -174,11 +174,11 @@ RuntimeError
         tesela::convert_trace(directory);
       },
       "directory"_a,
-      "Make paje.trace, dag.dot and the other files of what `start(trace_dir=...)` recorded, once the workers "
+      "Convert the events of `start(trace_dir=...)` to paje.trace, dag.dot and other files, after the workers have "
       "stopped.");
   ResultClass<EighResult> pairs(m, "EighResult", "Eigenvalues and eigenvectors; it can be unpacked.");
   pairs.member("eigenvalues", &EighResult::eigenvalues, "Ascending.")
-      .member("eigenvectors", &EighResult::eigenvectors, "A column each.")
+      .member("eigenvectors", &EighResult::eigenvectors, "One column each.")
       .prints({"eigenvalues", "eigenvectors"});
   unpacks<EighResult>(pairs, [](const EighResult& r) { return nb::make_tuple(r.eigenvalues, r.eigenvectors); });
   add_parts(m);

@@ -7,13 +7,13 @@ namespace tesela::python {
 namespace nb = nanobind;
 using namespace nanobind::literals;
 
-/// What a file of interfaces/ adds to the module: one object of its own, before any function of it.
+/// A file's additions to the module: one object in each file of interfaces/.
 class Part {
  public:
   explicit Part(void (*add)(nb::module_&));
 };
 
-/// Adds all of them.
+/// Adds all parts.
 void add_parts(nb::module_& module);
 
 }  // namespace tesela::python

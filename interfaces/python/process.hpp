@@ -6,7 +6,7 @@ namespace tesela::python {
 bool in_main_thread();
 bool ctrl_c_raises();
 
-/// From the module's atexit handler on.
+/// True once the module's atexit handler has run.
 bool interpreter_ends();
 
 }  // namespace tesela::python

@@ -15,7 +15,7 @@
 
 namespace tesela::python {
 
-/// NAME(rank=2, status='ok').
+/// Returns NAME(rank=2, status='ok').
 inline std::string describe(nb::handle result, const std::vector<const char*>& members) {
   std::string text = nb::cast<std::string>(result.type().attr("__name__")) + "(";
   const char* separator = "";
@@ -26,13 +26,13 @@ inline std::string describe(nb::handle result, const std::vector<const char*>& m
   return text + ")";
 }
 
-/// Gives a class its repr(): these members.
+/// Gives a class a repr() with these members.
 template <class R>
 void prints(nb::class_<R>& bound, std::initializer_list<const char*> members) {
   bound.def("__repr__", [list = std::vector<const char*>(members)](nb::handle self) { return describe(self, list); });
 }
 
-/// Binds a result, whose members can be read, and which can be copied and pickled.
+/// Binds a result class with readable members, which can be copied and pickled.
 template <class R>
 class ResultClass : public nb::class_<R> {
  public:
@@ -43,7 +43,7 @@ class ResultClass : public nb::class_<R> {
       return state;
     });
     this->def("__setstate__", [members = members_](R& r, const nb::dict& state) {
-      R whole{};  // a wrong state throws, and leaves nothing behind
+      R whole{};  // a wrong state throws and changes nothing
       for (const Member& member : *members) member.write(whole, state[member.name]);
       new (&r) R(std::move(whole));
     });
@@ -59,7 +59,7 @@ class ResultClass : public nb::class_<R> {
     return *this;
   }
 
-  /// What repr() says: these members, which fit a line.
+  /// Members in repr(), which should fit one line.
   ResultClass& prints(std::initializer_list<const char*> members) {
     tesela::python::prints<R>(*this, members);
     return *this;
@@ -74,7 +74,7 @@ class ResultClass : public nb::class_<R> {
   std::shared_ptr<std::vector<Member>> members_ = std::make_shared<std::vector<Member>>();
 };
 
-/// Lets a result be unpacked, as SciPy's tuples: the members that are not None.
+/// Makes a result unpackable, like SciPy's tuples: into the members that are not None.
 template <class R>
 void unpacks(nb::class_<R>& result, nb::tuple (*members)(const R&)) {
   result.def("__iter__", [members](const R& r) { return nb::iter(members(r)); });
@@ -82,12 +82,12 @@ void unpacks(nb::class_<R>& result, nb::tuple (*members)(const R&)) {
   result.def("__getitem__", [members](const R& r, nb::object i) { return members(r).attr("__getitem__")(i); });
 }
 
-/// Of every function that finds eigenvectors; module.cpp binds it.
+/// Result of functions that compute eigenvectors; bound in module.cpp.
 struct EighResult {
   AnyArray eigenvalues, eigenvectors;
 };
 
-/// The vector's numbers on the host. Throws LinAlgError with the index of the first that is not finite.
+/// Returns the vector on the host. Throws LinAlgError with the index of the first element that is not finite.
 template <class T>
 Columns<T> finite_on_host(const char* routine, const Argument& vector) {
   Columns<T> numbers = Columns<T>::on_host(vector);
@@ -98,7 +98,7 @@ Columns<T> finite_on_host(const char* routine, const Argument& vector) {
   return numbers;
 }
 
-/// A number of each right-hand side: one for a vector, else an array.
+/// Returns one number per right-hand side: a float for a vector, otherwise an array.
 template <class T>
 nb::object number_or_numbers(const Argument& b, const std::vector<T>& numbers) {
   if (b.is_vector() && numbers.size() == 1) return nb::float_(static_cast<double>(numbers[0]));

@@ -8,7 +8,7 @@ namespace {
 
 nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
 
-/// NumPy's array of numbers; `single` stays true where they fit complex64.
+/// Returns NumPy's array of the numbers; `single` stays true if they fit complex64.
 nb::object numbers_of(const char* name, nb::handle given, bool& single) {
   require_unmasked(name, given);
   const nb::object array = numpy("asarray")(given);
@@ -20,7 +20,7 @@ nb::object numbers_of(const char* name, nb::handle given, bool& single) {
   return array;
 }
 
-/// The array's numbers one after the other in C order.
+/// Returns the array's elements in C order.
 template <class T>
 HostMatrix<std::complex<T>> in_order(const nb::object& array, Shape shape) {
   const nb::object ordered = numpy("ascontiguousarray")(array, sizeof(T) == 4 ? "complex64" : "complex128");
@@ -37,9 +37,9 @@ Constellation one_constellation(nb::handle given) {
     const auto name = nb::cast<std::string>(given);
     const auto kind = find_named(constellation_kinds(), name);
     if (!kind)
-      throw nb::value_error(("'" + name + "' is no constellation; there are " + names_of(constellation_kinds()) +
-                             ", and points of one's own")
-                                .c_str());
+      throw nb::value_error(
+          ("'" + name + "' is not a constellation; use " + names_of(constellation_kinds()) + ", or an array of points")
+              .c_str());
     return constellation(*kind);
   }
   bool single = false;

@@ -9,15 +9,15 @@
 
 namespace tesela::python {
 
-/// y = H s + v as Python gives it: H of (antennas, streams), or (channels, antennas, streams) where equally many
-/// signals pass each channel, one after the other; y of (antennas,) or (antennas, signals). NumPy's, or what
-/// numpy.asarray takes. Throws TypeError for what are no numbers, and ValueError for shapes that do not fit.
+/// y = H s + v from Python: H (antennas, streams), or (channels, antennas, streams) where each channel carries the same
+/// number of consecutive signals; y (antennas,) or (antennas, signals). NumPy's arrays, or anything that numpy.asarray
+/// accepts. Throws TypeError for other types than numbers, and ValueError for shapes that do not fit.
 class Signals {
  public:
   Signals(nb::handle h, nb::handle y);
 
   const MimoShape& shape() const { return shape_; }
-  /// Both of complex64, or of real numbers as small.
+  /// Whether both are complex64 or real numbers of at most that precision.
   bool single() const { return single_; }
   bool one_signal() const { return one_signal_; }
   /// Throws ValueError with the index of the first element of h or y that is not finite.
@@ -33,8 +33,8 @@ class Signals {
   bool single_ = false, one_signal_ = false;
 };
 
-/// f(signals of float or of double). An ArgumentError for an element that is not finite becomes a ValueError with
-/// NumPy's index.
+/// Calls f with float or double. An ArgumentError for an element that is not finite becomes a ValueError with NumPy's
+/// index.
 template <class F>
 auto in_precision_of(const Signals& signals, F f) {
   try {
@@ -45,11 +45,11 @@ auto in_precision_of(const Signals& signals, F f) {
   }
 }
 
-/// A name ("16qam"), a sequence of complex points in the order of their labels, or a list of one of these for each
-/// stream. Throws ValueError.
+/// Returns constellations for a name ("16qam"), a sequence of complex points in the order of their labels, or a list of
+/// one of these per stream. Throws ValueError.
 std::vector<Constellation> constellations_of(nb::handle given, index_t streams);
 
-/// The names of choices, for a message.
+/// Returns the names of choices, for a message.
 template <class E>
 std::string names_of(std::span<const Named<E>> all) {
   std::string names;
@@ -57,7 +57,7 @@ std::string names_of(std::span<const Named<E>> all) {
   return names;
 }
 
-/// The choice of this name, or where it keeps something of NAME:K. Throws ValueError.
+/// Returns the choice with this name, also for NAME:K. Throws ValueError.
 template <class E>
 E choice(const char* argument, std::span<const Named<E>> all, const std::string& given) {
   const auto found = find_named(all, given.substr(0, given.find(':')));
@@ -65,7 +65,7 @@ E choice(const char* argument, std::span<const Named<E>> all, const std::string&
   return *found;
 }
 
-/// Of one signal a vector.
+/// Returns columns as an array; a vector for one signal.
 template <class T>
 nb::object of_signals(const Signals& signals, HostMatrix<T> columns) {
   return NewMatrix<T>(std::move(columns), {}).to_python(signals.one_signal());

@@ -11,7 +11,7 @@
 
 namespace tesela::python {
 
-/// SciPy's subset_by_index, of which both ends belong to it. Throws ValueError outside 0 ... n - 1.
+/// SciPy's subset_by_index, with both ends inclusive. Throws ValueError outside 0 ... n - 1.
 using ByIndex = std::optional<std::array<index_t, 2>>;
 inline std::optional<IndexRange> positions_of(const ByIndex& subset, index_t n) {
   if (!subset) return std::nullopt;
@@ -29,7 +29,7 @@ inline Values values_of(const ByValue& subset) {
   Values values;
   if (!subset) return values;
   if (!((*subset)[0] < (*subset)[1])) throw nb::value_error("subset_by_value must be low < high");
-  // What is below all numbers stays in: values that overflow are to be told of.
+  // -infinity stays -infinity, so that eigenvalues that overflow are reported.
   if ((*subset)[0] > values.low) values.low = std::nextafter((*subset)[0], values.high);
   if ((*subset)[1] < values.high) values.high = std::nextafter((*subset)[1], values.high);
   return values;

@@ -12,7 +12,7 @@ namespace tesela::python {
 
 namespace {
 
-/// nb, or (mb, nb).
+/// nb or (mb, nb).
 using GivenTile = std::variant<index_t, std::pair<index_t, index_t>>;
 TileShape tile_shape(const GivenTile& given) {
   if (const index_t* edge = std::get_if<index_t>(&given)) return {*edge, *edge};
@@ -20,7 +20,7 @@ TileShape tile_shape(const GivenTile& given) {
   return {mb, nb};
 }
 
-/// What f does while Python goes on; destructors wait for tasks.
+/// Calls f without the GIL; destructors wait for tasks.
 template <class F>
 void without_python(F f) {
   const nb::gil_scoped_release free;
@@ -32,9 +32,9 @@ void without_python(F f) {
 TileMatrixObject::TileMatrixObject(nb::handle array, TileShape tile) {
   const Argument a("a", array);
   if (!a.writable())
-    throw nb::value_error("a must be a writable array of float32 or float64, which tasks then work on in place");
+    throw nb::value_error("a must be a writable array of float32 or float64, since tasks work on it in place");
   in_precision({&a}, [&]<class T>(T) {
-    if (!a.by_columns()) throw nb::value_error("a must lie by columns, as numpy.asfortranarray(a) does");
+    if (!a.by_columns()) throw nb::value_error("a must be in Fortran order, as numpy.asfortranarray(a) is");
     matrix_ = with_workers([&](const c::Session& session) {
       return std::optional<TileMatrix<T>>(Columns<T>(session, a).in_tiles(session, tile));
     });
@@ -89,7 +89,7 @@ Tile<double> GraphObject::minor() {
 
 void GraphObject::wait() {
   const index_t minor = with([&](Graph& graph) -> index_t {
-    const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // whatever wait() says
+    const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // cleared in any case
     graph.wait();
     return kept ? static_cast<index_t>((*kept)(0, 0).read()(0, 0)) : 0;
   });
@@ -116,12 +116,12 @@ index_t place(index_t i, index_t count) {
 }
 
 const Part part([](nb::module_& m) {
-  nb::class_<TileMatrixObject> matrix(m, "TileMatrix", R"(A matrix in tiles, which tasks of a `Graph` work on.
+  nb::class_<TileMatrixObject> matrix(m, "TileMatrix", R"(A matrix in tiles, for the tasks of a `Graph`.
 
 Parameters
 ----------
 a : (m, n) array
-    Of float32 or float64, writable and in Fortran order: its memory is used in place until the matrix is gone.
+    Of float32 or float64, writable and in Fortran order: tasks use its memory in place as long as the matrix exists.
 tile : int or (int, int)
     Rows and columns of a tile.
 
@@ -146,7 +146,7 @@ Examples
             return new TileMatrixObject(Shape{shape.first, shape.second}, tile_shape(tile), is_single(dtype));
           },
           "shape"_a, "tile"_a, "dtype"_a = "float64",
-          "Without contents: each tile is allocated where a task first writes it.")
+          "Make a matrix without contents; each tile is allocated at its first write.")
       .def("__getitem__",
            [](nb::handle self, std::pair<index_t, index_t> at) {
              const auto* held = nb::cast<const TileMatrixObject*>(self);
@@ -161,14 +161,14 @@ Examples
       .def_prop_ro(
           "tiles",
           [](const TileMatrixObject& a) { return a.with([](const auto& x) { return std::pair(x.mt(), x.nt()); }); },
-          "How many rows and columns of tiles.")
+          "Numbers of tile rows and tile columns.")
       .def_prop_ro(
           "dtype",
           [](const TileMatrixObject& a) {
             return nb::module_::import_("numpy").attr("dtype")(a.single() ? "float32" : "float64");
           },
           "NumPy's.")
-      .def("to_numpy", to_numpy, "A copy. Waits for the tasks that write it.")
+      .def("to_numpy", to_numpy, "Return a copy, after the tasks that write the matrix.")
       .def(
           "bring_home",
           [](const TileMatrixObject& a) {
@@ -177,23 +177,25 @@ Examples
               return 0;
             });
           },
-          "Wait until the array that it was made of holds what tasks wrote.");
-  nb::class_<TileObject> tile(m, "Tile", "A tile of a `TileMatrix`: what tasks read and write.");
+          "Wait until the array behind the matrix holds the tasks' results.");
+  nb::class_<TileObject> tile(m, "Tile", "A tile of a `TileMatrix`, which tasks read and write.");
   tile.def_prop_ro(
       "shape", [](const TileObject& t) { return std::pair(t.shape().rows, t.shape().cols); }, "Rows and columns.");
   prints(tile, {"shape"});
-  nb::class_<Bounds> bounds(m, "Bounds", "How large a graph is, and how fast it could run.");
+  nb::class_<Bounds> bounds(m, "Bounds", "Size of a graph and bounds of its run time.");
   prints(bounds, {"tasks", "work_flops", "path_flops", "untimed", "path_seconds", "area_seconds"});
   bounds.def_ro("tasks", &Bounds::tasks, "How many.")
-      .def_ro("work_flops", &Bounds::work_flops, "Of all tasks.")
-      .def_ro("path_flops", &Bounds::path_flops, "Of the longest path.")
-      .def_ro("untimed", &Bounds::untimed, "Tasks that the performance models do not know yet.")
-      .def_ro("path_seconds", &Bounds::path_seconds, "Longest path, each task where it is fastest; needs `record`.")
-      .def_ro("area_seconds", &Bounds::area_seconds, "All the work, divided over the workers; needs `record`.");
+      .def_ro("work_flops", &Bounds::work_flops, "Flops of all tasks.")
+      .def_ro("path_flops", &Bounds::path_flops, "Flops of the longest path.")
+      .def_ro("untimed", &Bounds::untimed, "Tasks without a sufficient performance model.")
+      .def_ro("path_seconds", &Bounds::path_seconds,
+              "Longest path, each task on its fastest kind of worker; needs `record`.")
+      .def_ro("area_seconds", &Bounds::area_seconds,
+              "The whole work, divided optimally over the workers; needs `record`.");
   nb::class_<GraphObject> graph(m, "Graph",
                                 R"(A task graph: each method named after a kernel inserts one task and returns.
 
-Tasks run in any order that respects what they read and write in the order of insertion. As a context manager it
+Tasks run in any order that respects the dependences implied by the order of insertion. As a context manager the graph
 waits at the end.
 
 Parameters
@@ -201,9 +203,9 @@ Parameters
 record : bool
     Keep the graph, for `draw` and for bounds in seconds.
 longest_path_priorities : bool
-    Hold tasks back until `wait`, and give each the length of the longest path from it as its priority.
+    Hold tasks back until `wait`; the length of the longest path from a task is then its priority.
 name : str
-    Of its picture.
+    Name in its picture.
 
 Examples
 --------
@@ -227,19 +229,20 @@ array([[2., 0.],
             try {
               g.wait();
             } catch (...) {
-              if (type.is_none()) throw;  // else what was raised in the block says more
+              if (type.is_none()) throw;  // otherwise the exception of the block is more informative
             }
             return false;
           },
           nb::arg().none(), nb::arg().none(), nb::arg().none())
       .def("wait", &GraphObject::wait,
-           "Wait for all its tasks. Raises numpy.linalg.LinAlgError where one found that there is no result; the graph "
-           "takes new tasks after that.")
+           "Wait for all tasks. Raises numpy.linalg.LinAlgError if a task found that there is no result; the graph "
+           "accepts new tasks after that.")
       .def_prop_ro(
-          "tasks", [](GraphObject& g) { return g.with([](Graph& x) { return x.tasks(); }); }, "How many were inserted.")
+          "tasks", [](GraphObject& g) { return g.with([](Graph& x) { return x.tasks(); }); },
+          "Number of inserted tasks.")
       .def(
           "bounds", [](GraphObject& g) { return g.with([](Graph& x) { return x.bounds(); }); },
-          "How fast it could run.")
+          "Bounds of its run time.")
       .def(
           "draw",
           [](GraphObject& g, const std::string& path) {
@@ -248,7 +251,7 @@ array([[2., 0.],
               return 0;
             });
           },
-          "path"_a, "Write it for Graphviz: a node for each task, an edge for each dependence. Needs `record`.");
+          "path"_a, "Write the graph for Graphviz: a node for each task, an edge for each dependence. Needs `record`.");
   prints(graph, {"tasks"});
   add_kernels(graph);
 });

@@ -11,7 +11,7 @@
 
 namespace tesela::python {
 
-/// tesela.TileMatrix: of float32 or float64, in memory of its own or in an array's, which it keeps alive.
+/// tesela.TileMatrix: float32 or float64, in its own memory or in an array that it keeps alive.
 class TileMatrixObject {
  public:
   TileMatrixObject(nb::handle array, TileShape tile);
@@ -20,7 +20,7 @@ class TileMatrixObject {
   TileMatrixObject(const TileMatrixObject&) = delete;
   TileMatrixObject& operator=(const TileMatrixObject&) = delete;
 
-  /// f(matrix), whatever its precision.
+  /// Calls f(matrix) with the matrix of either precision.
   template <class F>
   auto with(F f) const {
     return std::visit([&](const auto& held) { return f(*held); }, matrix_);
@@ -33,11 +33,11 @@ class TileMatrixObject {
   bool single() const { return in<float>() != nullptr; }
 
  private:
-  nb::object array_;  // outlives the tiles
+  nb::object array_;  // destroyed after the tiles
   std::variant<std::optional<TileMatrix<float>>, std::optional<TileMatrix<double>>> matrix_;
 };
 
-/// tesela.Tile: one of them, which keeps its matrix alive.
+/// tesela.Tile: keeps its matrix alive.
 struct TileObject {
   nb::object owner;
   const TileMatrixObject* matrix;
@@ -46,19 +46,19 @@ struct TileObject {
   Shape shape() const {
     return matrix->with([&](const auto& m) { return m(i, j).shape(); });
   }
-  /// Throws TypeError where it has another precision.
+  /// Throws TypeError for another precision.
   template <class T>
   Tile<T> in() const {
     if (const TileMatrix<T>* m = matrix->in<T>()) return (*m)(i, j);
     throw nb::type_error("tiles of float32 and of float64 in one task");
   }
-  /// Its first row in the matrix.
+  /// Index of its first row in the matrix.
   index_t first_row() const {
     return matrix->with([&](const auto& m) { return i * m.tile_shape().mb; });
   }
 };
 
-/// tesela.Graph. Threads may share it: one at a time uses it.
+/// tesela.Graph: threads may share it, and use it one at a time.
 class GraphObject {
  public:
   GraphObject(bool record, bool longest_path_priorities, const std::string& name);
@@ -66,7 +66,7 @@ class GraphObject {
   GraphObject(const GraphObject&) = delete;
   GraphObject& operator=(const GraphObject&) = delete;
 
-  /// f(graph, T()) with the precision of this tile: inserts a task.
+  /// Calls f(graph, T()) with the precision of this tile, to insert a task.
   template <class F>
   void insert(const TileObject& tile, F f) {
     require_process();
@@ -74,10 +74,10 @@ class GraphObject {
     const c::Session session;
     tile.matrix->single() ? f(*graph_, float()) : f(*graph_, double());
   }
-  /// Where Cholesky's kernels say which minor is not positive: 1 x 1.
+  /// A 1 x 1 tile in which Cholesky's kernels report the minor that is not positive.
   Tile<double> minor();
 
-  /// f(graph), Python free to go on.
+  /// Calls f(graph) without the GIL.
   template <class F>
   auto with(F f) {
     return with_workers([&](const c::Session&) {
@@ -85,11 +85,11 @@ class GraphObject {
       return f(*graph_);
     });
   }
-  /// Throws LinAlgError where a kernel found that there is no result.
+  /// Throws LinAlgError if a kernel found that there is no result.
   void wait();
 
  private:
-  /// Whoever holds it may need Python before he lets go.
+  /// Releases the GIL while it waits, since the owner of the lock may need it.
   std::unique_lock<std::mutex> locked();
 
   std::mutex mutex_;
@@ -97,7 +97,7 @@ class GraphObject {
   std::optional<Graph> graph_;
 };
 
-/// The class Graph's methods that insert a kernel each.
+/// Adds to Graph one method for each kernel.
 void add_kernels(nb::class_<GraphObject>& graph);
 
 }  // namespace tesela::python

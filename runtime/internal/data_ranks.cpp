@@ -3,14 +3,14 @@
 
 #include <memory>
 
-// What is in a tile, over ranks: who has it, and how others get it.
+// Contents of tiles over ranks: which ranks have them, and how they are sent.
 
 namespace tesela::detail {
 namespace {
 
 using Graph = std::shared_ptr<GraphTasks>;
 
-/// For Messages: one more task that the graph waits for.
+/// Counts a message as one more task that the graph waits for; returns the argument for Messages.
 void* counted(const Graph& graph) {
   if (!graph) return nullptr;
   ++graph->unfinished;
@@ -25,15 +25,15 @@ void count_out(void* argument) {
 
 }  // namespace
 
-void Data::live_at(int rank) {
+void Data::set_home_rank(int rank) {
   if (state_->messages == nullptr) return;
   where_.place = rank;
   home_rank_ = static_cast<std::int8_t>(rank);
-  written_at(rank);
+  record_write_at(rank);
   set_value(true);
 }
 
-void Data::bring_to(int rank, int priority, const Graph& graph) {
+void Data::send_to(int rank, int priority, const Graph& graph) {
   if (where_.at(rank) || where_.holder < 0) return;
   Messages& messages = *state_->messages;
   const auto tag = static_cast<std::int64_t>(id << Messages::count_bits | messages_++);
@@ -46,26 +46,26 @@ void Data::bring_to(int rank, int priority, const Graph& graph) {
     messages.receive(handle(), where_.holder, tag, priority, &count_out, counted(graph));
   }
   where_.copies |= std::uint64_t{1} << rank;
-  note_copy(rank);
+  record_copy(rank);
 }
 
 void Data::bring_to_all() {
-  for (int rank = 0; rank < state_->ranks; ++rank) bring_to(rank, 0, {});
+  for (int rank = 0; rank < state_->ranks; ++rank) send_to(rank, 0, {});
 }
 
-void Data::bring_to_homes() { home_rank_ >= 0 ? bring_to(home_rank_, 0, {}) : bring_to_all(); }
+void Data::send_to_homes() { home_rank_ >= 0 ? send_to(home_rank_, 0, {}) : bring_to_all(); }
 
-void Data::note_copy(int rank) {
+void Data::record_copy(int rank) {
   if (home_rank_ >= 0 ? home_rank_ == rank : has_home_) return;
-  if (slot_ == 0) slot_ = state_->take_slot(*this);
+  if (slot_ == 0) slot_ = state_->allocate_slot(*this);
   auto& received = state_->received[static_cast<std::size_t>(rank)];
-  // To be registered takes memory too.
+  // Registration also needs memory.
   const std::size_t kib = bytes() / 1024 + 8;
   received.copies.push({slot_, state_->versions[slot_].number, static_cast<std::uint32_t>(kib)});
   received.kib += kib;
 }
 
-std::uint32_t RuntimeState::take_slot(Data& data) {
+std::uint32_t RuntimeState::allocate_slot(Data& data) {
   const std::lock_guard lock(mutex);
   if (free_slots.empty()) {
     free_slots.push_back(static_cast<std::uint32_t>(versions.size()));
@@ -77,7 +77,7 @@ std::uint32_t RuntimeState::take_slot(Data& data) {
   return slot;
 }
 
-void RuntimeState::give_slot_back(std::uint32_t slot) {
+void RuntimeState::free_slot(std::uint32_t slot) {
   const std::lock_guard lock(mutex);
   ++versions[slot].number;
   free_slots.push_back(slot);
@@ -88,7 +88,7 @@ void Data::changes() noexcept {
 }
 
 bool Data::drop_copy(int rank) {
-  if (rank == where_.holder || held_on_host_ != 0 || !combine_calls_.empty()) return false;
+  if (rank == where_.holder || host_accesses_ != 0 || !combine_calls_.empty()) return false;
   where_.copies &= ~(std::uint64_t{1} << rank);
   if (rank != state_->rank || handle_ == nullptr) return true;
   starpu_data_unregister_no_coherency(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
@@ -108,36 +108,36 @@ void RuntimeState::limit_received(int receiver) {
   }
 }
 
-void Data::let_go() noexcept {
-  if (has_home_ || handle_ == nullptr || held_on_host_ != 0 || !combine_calls_.empty()) return;
+void Data::release_copy() noexcept {
+  if (has_home_ || handle_ == nullptr || host_accesses_ != 0 || !combine_calls_.empty()) return;
   starpu_data_unregister_submit(static_cast<starpu_data_handle_t>(std::exchange(handle_, nullptr)));
   state_->host_leaving += std::exchange(reserved_, 0);
 }
 
-void Data::written_at(int rank) {
+void Data::record_write_at(int rank) {
   if (where_.place < 0) where_.place = rank;
   where_.holder = rank;
   where_.copies = std::uint64_t{1} << rank;
   changes();
-  // What was received is of no use any more; its memory goes once the tasks that read it have run.
-  if (rank != state_->rank) let_go();
+  // The received copy is stale; it is freed after the tasks that read it.
+  if (rank != state_->rank) release_copy();
 }
 
-void Data::written_by_all() {
+void Data::record_write_by_all() {
   changes();
   where_.holder = where_.place < 0 ? 0 : where_.place;
   where_.copies = ~std::uint64_t{0} >> (64 - state_->ranks);
   for (int rank = 0; rank < state_->ranks; ++rank)
-    if (rank != where_.holder) note_copy(rank);
+    if (rank != where_.holder) record_copy(rank);
 }
 
-int Data::usual_place() const { return state_->rank_of(i_, j_); }
+int Data::default_owner() const { return state_->rank_of(i_, j_); }
 
 void Data::forgotten() {
   where_.holder = -1;
   where_.copies = 0;
   changes();
-  let_go();
+  release_copy();
   if (handle_ != nullptr) starpu_data_invalidate_submit(static_cast<starpu_data_handle_t>(handle_));
 }
 

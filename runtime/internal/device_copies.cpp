@@ -22,14 +22,14 @@ constexpr std::size_t most_open = 64;
 constexpr std::size_t sample_bytes = 4096;
 static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(DevicePlace::allocation));
 
-/// A failed call is an answer here, not an error for the next caller to find.
+/// Clears the error of a failed call, which is a valid result here; the next caller must not find it.
 bool done(cudaError_t status) {
   if (status == cudaSuccess) return true;
   static_cast<void>(cudaGetLastError());
   return false;
 }
 
-/// cuMemGetAddressRange, of the driver, which is not linked.
+/// The driver's cuMemGetAddressRange; the driver library is not linked.
 auto address_range() {
   using Function = CUresult (*)(CUdeviceptr*, std::size_t*, CUdeviceptr);
   static const Function function = [] {
@@ -46,7 +46,7 @@ auto address_range() {
   return function;
 }
 
-/// One for each thread and device.
+/// Returns this thread's stream on the device.
 cudaStream_t stream_of(int device) {
   struct Streams {
     std::map<int, cudaStream_t> of;
@@ -68,7 +68,7 @@ bool transfer(const Runs& to, int device, const std::byte* from, std::size_t str
   if (!done(cudaSetDevice(device))) return false;
   const cudaStream_t stream = stream_of(device);
   if (stream == nullptr) return false;
-  // As one run where it is one: a copy of many rows has limits.
+  // Contiguous columns are copied as one run: copies of many rows have limits.
   const bool dense = to.columns == 1 || (to.stride == to.bytes && stride == to.bytes);
   const bool begun =
       dense
@@ -97,7 +97,7 @@ bool read_words(const std::string& words, DevicePlace& place) {
   return true;
 }
 
-/// What a sample holds: nothing that fresh memory has by itself.
+/// Contents of a sample, which uninitialized memory does not have by chance.
 std::array<std::byte, sample_bytes> pattern() {
   std::array<std::byte, sample_bytes> bytes{};
   for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::byte>(k * 151 + 17);
@@ -211,7 +211,7 @@ std::byte* DeviceCopies::acquire(const Key& key) {
     std::memcpy(&handle, key.second.data(), sizeof handle);
     return done(cudaSetDevice(key.first)) && done(cudaIpcOpenMemHandle(&begin, handle, cudaIpcMemLazyEnablePeerAccess));
   };
-  // Memory that its owner freed, and that is still open here, can stand where it has new memory since.
+  // Freed memory that is still open here may occupy the address of the owner's new memory.
   if (!open_after_closing(most_open - 1) && !open_after_closing(0)) return nullptr;
   open_[key] = {static_cast<std::byte*>(begin), ++uses_, 1};
   return static_cast<std::byte*>(begin);

@@ -9,14 +9,15 @@
 
 namespace tesela::detail {
 
-/// One of the machine's counters of energy, and what it counted since begin().
+/// One of the machine's energy counters, and the energy since begin().
 class EnergyCounter {
  public:
-  /// `read` answers joules, or nothing; `range`: where it goes round to 0 again, 0 for never.
+  /// `read` returns J, or nothing on failure; `range`: the value at which the counter wraps to 0, or 0 if it never
+  /// does.
   EnergyCounter(std::function<std::optional<double>()> read, double range) : read_(std::move(read)), range_(range) {}
 
   void begin() { before_ = read_(); }
-  /// Adds what was counted since the last time, in which the counter may have gone round once.
+  /// Adds the energy since the previous call. The counter may have wrapped once.
   void advance() {
     const std::optional<double> now = read_();
     if (!before_ || !now || (*now < *before_ && range_ == 0)) broken_ = true;
@@ -33,10 +34,10 @@ class EnergyCounter {
   bool broken_ = false;
 };
 
-/// Those of the processors' packages; none where one of them cannot be read.
+/// Returns the processor packages' counters; none if one of them cannot be read.
 std::vector<EnergyCounter> package_counters(const std::string& powercap);
 
-/// Those of the CUDA devices of these numbers; none where one of them has none.
+/// Returns the counters of these CUDA devices; none if a device has no counter.
 std::vector<EnergyCounter> gpu_counters(const std::vector<int>& devices);
 
 }  // namespace tesela::detail

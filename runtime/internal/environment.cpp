@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What StarPU 1.4 reads by its own parsers, which abort; those of drivers that we do not build left out.
+// Variables that StarPU 1.4 parses with functions that abort, without those of drivers that we do not build.
 constexpr const char* whole_numbers =
     "AUTOHETEROPRIO_FREEZE_GATHERING AUTOHETEROPRIO_ORDERING_INTERVAL AUTOHETEROPRIO_PRINT_AFTER_ORDERING "
     "AUTOHETEROPRIO_PRINT_DATA_ON_UPDATE AUTOHETEROPRIO_PRIORITY_ORDERING_POLICY "
@@ -73,7 +73,7 @@ void check_whole_number(const char* name) {
   errno = 0;
   const long number = std::strtol(value, &end, 10);
   if (end == value || *end != 0 || errno != 0 || number < 0 || number > INT_MAX)
-    throw EnvironmentError(describe_variable(name) + " is no whole number from 0: set it to one, or unset it");
+    throw EnvironmentError(describe_variable(name) + " is not a whole number >= 0: set it to one, or unset it");
 }
 
 void check_number(const char* name) {
@@ -82,10 +82,10 @@ void check_number(const char* name) {
   char* end = nullptr;
   std::strtod(value, &end);
   if (end == value || *end != 0)
-    throw EnvironmentError(describe_variable(name) + " is no number: set it to one, or unset it");
+    throw EnvironmentError(describe_variable(name) + " is not a number: set it to one, or unset it");
 }
 
-/// Where cores stand in a list, StarPU knows commas and ranges, but of GPUs it leaves out all that follows them.
+/// In a list of cores StarPU accepts commas and ranges; in a list of GPUs it ignores everything after one.
 void check_list(const char* name, const char* between, const char* example) {
   const char* value = std::getenv(name);
   if (value == nullptr) return;
@@ -93,11 +93,11 @@ void check_list(const char* name, const char* between, const char* example) {
   const std::size_t first = list.find_first_not_of(" \t");
   if (first == std::string::npos || std::isdigit(static_cast<unsigned char>(list[first])) == 0 ||
       list.find_first_not_of(std::string("0123456789 \t") + between) != std::string::npos)
-    throw EnvironmentError(describe_variable(name) + " is no list of numbers: set it to one, as " + example +
+    throw EnvironmentError(describe_variable(name) + " is not a list of numbers: set it to one, such as " + example +
                            ", or unset it");
 }
 
-/// Makes a directory that nobody else can read, as StarPU does, and those above it; the errno of a failure, or 0.
+/// Makes a directory and its parents, with StarPU's permissions (private to the user); returns 0 or errno.
 int make_directory(const fs::path& path) {
   std::error_code none;
   if (fs::is_directory(path, none)) return 0;
@@ -107,7 +107,8 @@ int make_directory(const fs::path& path) {
   return mkdir(path.c_str(), S_IRWXU) == 0 || (errno == EEXIST && fs::is_directory(path, none)) ? 0 : errno;
 }
 
-/// Why StarPU could not keep its models in this directory, with what is there already; empty: it can.
+/// Returns the reason why StarPU could not keep its models in this directory with its present contents; empty if it
+/// can.
 std::string unwritable(const fs::path& models) {
   const auto why = [](const fs::path& path, int error) { return path.string() + ": " + std::strerror(error); };
   for (const char* part : {"bus", "codelets"})
@@ -116,13 +117,13 @@ std::string unwritable(const fs::path& models) {
     return access(path.c_str(), mode) != 0 && (errno == EACCES || errno == EPERM || errno == EROFS);
   };
   if (refused(models, R_OK | W_OK | X_OK)) return why(models, errno);
-  std::error_code error;  // what another process removes meanwhile is no obstacle
+  std::error_code error;  // an entry that another process removes meanwhile is no obstacle
   for (auto entry = fs::recursive_directory_iterator(models, error); !error && entry != fs::end(entry);
        entry.increment(error)) {
     std::error_code none;
     if (refused(entry->path(), entry->is_directory(none) ? R_OK | W_OK | X_OK : R_OK | W_OK))
       return why(entry->path(), errno);
-    // StarPU aborts on a folder or a dangling link where a model is to be, and waits at a pipe for ever.
+    // StarPU aborts on a folder or a dangling link in the place of a model, and blocks on a pipe.
     const fs::path above = entry->path().parent_path();
     if (above == models / "codelets" && !entry->is_directory(none)) return entry->path().string() + ": not a directory";
     if (above.parent_path() != models / "codelets") continue;
@@ -130,7 +131,7 @@ std::string unwritable(const fs::path& models) {
     remove_if_unreadable(entry->path());
   }
   if (error == std::errc::permission_denied) return why(models, EACCES);
-  // StarPU does not look whether what it writes arrives, and ends where it then reads half of it.
+  // StarPU does not check its writes, and exits when it later reads a truncated file.
   const std::string probe = models / ("room-" + std::to_string(getpid()));
   const int file = open(probe.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file < 0) return why(models, errno);
@@ -144,7 +145,7 @@ std::string unwritable(const fs::path& models) {
 
 fs::path models_below(const fs::path& home) { return home / ".starpu" / "sampling"; }
 
-/// The same for every process of this user, so that models are kept; one of its own where somebody else has that.
+/// One directory for all processes of this user, so that models are kept; a unique one if another user owns that name.
 std::string temporary_home() {
   const char* chosen = std::getenv("TMPDIR");
   const fs::path above = chosen != nullptr && *chosen != 0 ? chosen : "/tmp";
@@ -187,7 +188,7 @@ void require_threads(int count) {
   {
     std::mutex gate;
     std::vector<std::jthread> threads;
-    const std::unique_lock closed(gate);  // so that all of them live at a time
+    const std::unique_lock closed(gate);  // all threads exist at the same time
     try {
       while (std::ssize(threads) < count) threads.emplace_back([&gate] { const std::lock_guard wait(gate); });
     } catch (const std::system_error& error) {
@@ -249,7 +250,7 @@ void check_numbers() {
   check_list("STARPU_WORKERS_CUDAID", "", "0 1 2");
   for (const char* ours : {"TESELA_IDLE_NAP", "TESELA_RECEIVED_MIB"}) check_whole_number(ours);
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    // One for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …
+    // One variable for each device or NUMA node: STARPU_LIMIT_CUDA_0_MEM, …
     const std::string name(*variable, std::strcspn(*variable, "="));
     if (name.starts_with("STARPU_LIMIT_") && name.ends_with("_MEM")) check_whole_number(name.c_str());
   }
@@ -265,14 +266,14 @@ void check_limits(int threads, bool traced) {
 
 void provide_home(ScopedEnvironment& env) {
   const auto refuse = [](const char* name, const std::string& why) {
-    throw EnvironmentError("StarPU cannot keep its performance models where " + describe_variable(name) + " says (" +
-                           why + "): set it to a directory that can be written");
+    throw EnvironmentError("StarPU cannot keep its performance models in the directory of " + describe_variable(name) +
+                           " (" + why + "): set it to a directory that can be written");
   };
   if (const char* models = std::getenv("STARPU_PERF_MODEL_DIR"); models != nullptr) {
     if (const std::string why = unwritable(models); !why.empty()) refuse("STARPU_PERF_MODEL_DIR", why);
     return;
   }
-  const char* variable = "HOME";  // StarPU's own order is this
+  const char* variable = "HOME";  // the order is StarPU's
   for (const char* name : {"STARPU_HOME", "XDG_CACHE_HOME"})
     if (std::getenv(name) != nullptr) variable = name;
   const char* home = std::getenv(variable);
@@ -295,8 +296,8 @@ void check_trace_prefix() {
   const char *wanted = std::getenv("STARPU_FXT_TRACE"), *prefix = std::getenv("STARPU_FXT_PREFIX");
   if (wanted == nullptr || std::atoi(wanted) == 0 || prefix == nullptr) return;
   if (const int error = make_directory(prefix); error != 0)
-    throw EnvironmentError("no trace can be written where " + describe_variable("STARPU_FXT_PREFIX") + " says (" +
-                           std::strerror(error) + "): set it to a directory that can be written");
+    throw EnvironmentError("no trace can be written to the directory of " + describe_variable("STARPU_FXT_PREFIX") +
+                           " (" + std::strerror(error) + "): set it to a directory that can be written");
 }
 
 const char* host_memory_limit() {

@@ -6,7 +6,7 @@ namespace tesela::detail {
 
 ExpectedSeconds expected_seconds(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeState& state) {
   ExpectedSeconds seconds;
-  // StarPU loads a model's history when it is asked about a task: a task of a codelet without tiles will do.
+  // StarPU loads a model's history at the first query for a task; a task of a codelet without tiles suffices.
   starpu_codelet model_only;
   starpu_codelet_init(&model_only);
   model_only.model = codelet.model();

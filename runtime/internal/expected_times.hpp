@@ -1,6 +1,6 @@
 #pragma once
 
-// What performance models say: not installed, the runtime's own.
+// Predictions of the performance models: internal to the runtime.
 
 #include <tesela/runtime/internal/starpu.hpp>
 
@@ -15,7 +15,7 @@ struct ExpectedSeconds {
   double best() const { return std::min(cpu, gpu); }
 };
 
-/// What the kernel's history says of one task of this footprint.
+/// Returns the expected times of a task with this footprint from the kernel's history.
 ExpectedSeconds expected_seconds(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeState& state);
 
 }  // namespace tesela::detail

@@ -1,6 +1,6 @@
-#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/expected_times.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,12 +8,12 @@
 #include <new>
 #include <utility>
 
-// What Graph::insert does with a task before it is submitted.
+// Preparation of a task before its submission by Graph::insert.
 
 namespace tesela {
 namespace {
 
-/// For StarPU to free.
+/// Allocates with malloc, because StarPU frees it.
 template <class T>
 T* allocated(std::size_t count) {
   auto* memory =
@@ -22,11 +22,11 @@ T* allocated(std::size_t count) {
   return memory;
 }
 
-/// The tasks of another graph that were to write this may have been dropped, and a third graph may have told why.
-void throw_if_dropped_elsewhere(const detail::Data& data, const detail::GraphTasks* mine) {
-  const detail::GraphPart* const part = data.writer().get();
-  if (part != nullptr && !part->over && part->tasks.get() != mine && detail::drains_reported > part->seen)
-    detail::throw_if_drained_since(part->seen);
+/// Throws if the tasks of another graph that write this were dropped and the reason was reported by a third graph.
+void throw_if_dropped_by_other_graph(const detail::Data& data, const detail::GraphTasks* mine) {
+  const detail::TaskBatch* const part = data.writer().get();
+  if (part != nullptr && !part->over && part->tasks.get() != mine && detail::stops_reported > part->seen)
+    detail::throw_if_stopped_since(part->seen);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ void Graph::Impl::check(const Insertion& task) {
     throw ArgumentError("Graph::insert<" + std::string(task.codelet->name()) + ">", "tile " + std::to_string(b),
                         (label.empty() ? "it " : label + " ") + why);
   };
-  // All of them at once: each is out of the cache where a graph has many tiles.
+  // Prefetches all histories at once: in a graph with many tiles each is a cache miss.
   for (detail::Data* const data : task.data) {
     touched.push_back(&history_of(*data));
     __builtin_prefetch(touched.back(), 1);
@@ -54,7 +54,7 @@ void Graph::Impl::check(const Insertion& task) {
       refuse(b, "is read, and nothing was written to it before");
     if (mode != Mode::out && mode != Mode::scratch) {
       if (data.is_lost()) refuse(b, (std::string("is read, and ") + detail::lost).c_str());
-      if (detail::drains_reported != 0 && state->messages == nullptr) throw_if_dropped_elsewhere(data, tasks.get());
+      if (detail::stops_reported != 0 && state->messages == nullptr) throw_if_dropped_by_other_graph(data, tasks.get());
     }
     detail::AccessHistory& history = *touched[b];
     if (history.data != data.id) history = {.data = data.id, .kind = mode};
@@ -69,7 +69,7 @@ detail::AccessHistory& Graph::Impl::history_of(detail::Data& data) {
   constexpr std::uint64_t most = 1 << 22;
   if (state->messages == nullptr) return histories[&data];
   if (first_id == 0) first_id = data.id;
-  const std::uint64_t place = data.id - first_id;  // huge for those that were made before the first
+  const std::uint64_t place = data.id - first_id;  // huge for tiles made before the first
   if (place >= most) return histories[&data];
   if (place / page >= by_id.size()) by_id.resize(place / page + 1);
   auto& histories_there = by_id[place / page];
@@ -77,7 +77,7 @@ detail::AccessHistory& Graph::Impl::history_of(detail::Data& data) {
   return histories_there[place % page];
 }
 
-bool Graph::Impl::too_large_to_try(const Insertion& task, std::size_t bytes) const {
+bool Graph::Impl::too_large_to_calibrate(const Insertion& task, std::size_t bytes) const {
   constexpr double flops = 2e8;
   constexpr std::size_t memory = 64u << 20;
   if ((task.flops < flops && bytes < memory) || state->calibrates) return false;
@@ -89,7 +89,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   std::uint32_t where = detail::workers_for(codelet, *state);
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     if (mode_of(task, b) != Mode::reduce) continue;
-    // A worker begins its part of a reduction with the zero kernel.
+    // A worker's part of a reduction begins with the zero kernel.
     const detail::CodeletImpl& zero = *task.data[b]->zero();
     where &= detail::workers_for(zero, *state);
     if (where == 0)
@@ -103,7 +103,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   for (const detail::Data* data : task.data) bytes += data->bytes();
   if (bytes <= state->smallest_device) {
     const bool anywhere = cpu && !task.priority.gpu && task.priority.device < 0;
-    return anywhere && !too_large_to_try(task, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+    return anywhere && !too_large_to_calibrate(task, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
   }
   if (cpu) return STARPU_CPU;
   throw EnvironmentError(std::string("kernel '") + codelet.name() + "' needs " + std::to_string(bytes >> 20) +
@@ -113,9 +113,9 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
 }
 
 void Graph::Impl::track(const Insertion& task) {
-  if (tasks->drains_seen == detail::GraphTasks::nothing_to_drop) {  // the first since the last wait()
-    part = std::make_shared<detail::GraphPart>(tasks, detail::drains_reported.load());
-    tasks->drains_seen = part->seen;
+  if (tasks->stops_seen == detail::GraphTasks::no_tasks) {  // first task since the last wait()
+    part = std::make_shared<detail::TaskBatch>(tasks, detail::stops_reported.load());
+    tasks->stops_seen = part->seen;
   }
   if (record) {
     std::string label;
@@ -154,11 +154,11 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
   detail::OwnedTask t(starpu_task_create());
   t->cl = task.codelet->starpu();
   t->where = where;
-  t->name = task.codelet->name();  // else traces show the performance model's
+  t->name = task.codelet->name();  // otherwise traces show the performance model's name
   t->flops = task.flops;
   t->priority = task.priority.value;
   if (where == STARPU_CUDA && (options.gpu >= 0 || task.priority.device >= 0)) {
-    const int device = options.gpu >= 0 ? options.gpu : task.priority.device / state->ranks;  // dealt to ranks first
+    const int device = options.gpu >= 0 ? options.gpu : task.priority.device / state->ranks;  // the ranks come first
     auto& workers = state->gpu_workers;
     auto& some = workers[static_cast<std::size_t>(device) % workers.size()];
     t->workerids = some.data();
@@ -194,9 +194,10 @@ void Graph::insert(const Insertion& task) {
   const std::int32_t where = impl_->placement(task);
   const std::size_t buffers = task.data.size();
   for (std::size_t b = 0; b < buffers; ++b) task.data[b]->reserve(Impl::mode_of(task, b));
-  detail::OwnedTask t = impl_->make_task(task, impl_->state->pretends ? std::int32_t{STARPU_NOWHERE} : where);
+  detail::OwnedTask t = impl_->make_task(task, impl_->state->has_null_messages ? std::int32_t{STARPU_NOWHERE} : where);
   t->cl_arg = call.release();
-  for (std::size_t b = 0; b < buffers; ++b) task.data[b]->submit_held(Impl::mode_of(task, b) != Mode::in, impl_->id);
+  for (std::size_t b = 0; b < buffers; ++b)
+    task.data[b]->submit_deferred(Impl::mode_of(task, b) != Mode::in, impl_->id);
   if (impl_->options.longest_path_priorities && impl_->state->messages == nullptr) {
     const std::lock_guard lock(impl_->held_mutex);
     for (std::size_t b = 0; b < buffers; ++b) task.data[b]->hold(impl_->id, Impl::mode_of(task, b) != Mode::in);

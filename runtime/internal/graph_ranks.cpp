@@ -1,12 +1,12 @@
-#include <tesela/runtime/internal/drains.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>
 #include <cstring>
 
-// A graph whose tasks run on several ranks. All insert all of them; each keeps the book of who has what, and submits
-// its own tasks and messages alone.
+// A graph whose tasks run on several ranks. Each rank inserts all tasks and records which rank has each tile; it
+// submits only its own tasks and messages.
 
 namespace tesela {
 namespace {
@@ -33,16 +33,16 @@ int Graph::Impl::rank_of(const Insertion& task) const {
     if (const int place = task.data[b]->whereabouts().place; writes(mode_of(task, b)) && place >= 0) return place;
   int reader = -1;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
-    const detail::Whereabouts& where = task.data[b]->whereabouts();
+    const detail::TileLocation& where = task.data[b]->whereabouts();
     if (!reads(mode_of(task, b)) || where.holder < 0) continue;
     if (where.copies != ~std::uint64_t{0} >> (64 - state->ranks)) return where.holder;
     if (reader < 0) reader = where.holder;
   }
-  // All have what it reads.
+  // All ranks have the tiles that it reads.
   if (task.priority.device >= 0) return task.priority.device % state->ranks;
   if (reader >= 0) return reader;
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (writes(mode_of(task, b))) return task.data[b]->usual_place();
+    if (writes(mode_of(task, b))) return task.data[b]->default_owner();
   return 0;
 }
 
@@ -63,11 +63,11 @@ bool Graph::Impl::meet(const Insertion& task) {
   inserted.push_back({static_cast<std::uint32_t>(hash >> 32), kernel});
 
   const int where = rank_of(task);
-  state->limit_received(where);  // before the first comes, which this task needs
+  state->limit_received(where);  // before the first tile for this task arrives
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (reads(mode_of(task, b))) task.data[b]->bring_to(where, task.priority.value, tasks);
+    if (reads(mode_of(task, b))) task.data[b]->send_to(where, task.priority.value, tasks);
   for (std::size_t b = 0; b < task.data.size(); ++b)
-    if (writes(mode_of(task, b))) task.data[b]->written_at(where);
+    if (writes(mode_of(task, b))) task.data[b]->record_write_at(where);
   return where == state->rank;
 }
 
@@ -81,7 +81,7 @@ void Graph::Impl::require_same_graph() {
     inserted_hash = 0;
     return inserted.clear();
   }
-  // Which task is the first that differs: each says its hashes, and then that task's kernel.
+  // Finds the first task that differs: the ranks exchange their hashes, and then the kernel of that task.
   std::string hashes(inserted.size() * sizeof(std::uint32_t), '\0');
   for (std::size_t t = 0; t < inserted.size(); ++t)
     std::memcpy(hashes.data() + t * sizeof(std::uint32_t), &inserted[t].hash, sizeof(std::uint32_t));

@@ -16,7 +16,7 @@ constexpr double unknown = ExpectedSeconds::unknown;  // infinite
 }  // namespace
 
 double AccessHistory::begin(Mode mode) {
-  // Accesses of these kinds may run together (or in any order) within one group.
+  // Accesses of these modes may run together (or in any order) within one group.
   const bool shareable = mode == Mode::in || mode == Mode::commute || mode == Mode::reduce;
   if (mode != kind || !shareable) {
     kind = mode;
@@ -85,14 +85,14 @@ void GraphRecord::time(Bounds& bounds, const RuntimeState& state) const {
 double area_bound(std::vector<std::pair<double, double>> work, int cpus, int gpus) {
   const auto on_cpu = [&](double s) { return cpus > 0 ? s / cpus : unknown; };
   const auto on_gpu = [&](double s) { return gpus > 0 ? s / gpus : unknown; };
-  // Move classes from the CPUs to the GPUs in order of acceleration: the optimum of this linear program splits at most
-  // one class, where both sides finish together.
+  // Moves classes from the CPUs to the GPUs in order of acceleration. The optimum of this linear program splits at most
+  // one class, and then both sides finish together.
   std::sort(work.begin(), work.end(), [](const auto& a, const auto& b) {
     return a.first * b.second > b.first * a.second || (a.first == unknown && b.first != unknown);
   });
   double cpu = 0, gpu = 0;
   for (const auto& [c, g] : work) cpu += c > 0 && on_cpu(c) != unknown ? c : 0;
-  double forced = 0;  // what only a GPU can do
+  double forced = 0;  // work that only a GPU can do
   for (const auto& [c, g] : work)
     if (on_cpu(c) == unknown) forced += g;
   gpu = forced;

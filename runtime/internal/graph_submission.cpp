@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-// Tasks go to StarPU at once, or are held back until their longest paths to the end are known.
+// Submits tasks to StarPU at once, or holds them back until the lengths of their paths to the end are known.
 
 namespace tesela {
 
@@ -14,7 +14,7 @@ void Graph::Impl::submit(detail::OwnedTask task) const {
   task->priority = std::clamp(task->priority, lowest_priority, highest_priority);
   ++tasks->unfinished;
   if (starpu_task_submit(task.get()) == 0) {
-    static_cast<void>(task.release());  // StarPU destroys it when it has run
+    static_cast<void>(task.release());  // StarPU destroys it after it has run
   } else {
     --tasks->unfinished;
     throw NoWorkerError(std::string("kernel '") + task->cl->name + "': StarPU found no worker for it among " +
@@ -22,7 +22,7 @@ void Graph::Impl::submit(detail::OwnedTask task) const {
   }
 }
 
-void Graph::Impl::submit_held() {
+void Graph::Impl::submit_deferred() {
   if (!options.longest_path_priorities) return;
   const std::lock_guard lock(held_mutex);
   if (held.empty()) return;
@@ -42,10 +42,10 @@ void Graph::Impl::submit_held() {
 }
 
 void Graph::Impl::in_order(detail::Data& data, bool writes, std::function<void()> hint) {
-  data.submit_held(writes, id);
+  data.submit_deferred(writes, id);
   const std::lock_guard lock(held_mutex);
   if (held.empty()) return hint();
-  data.hold(id, writes);  // so that the data's end submits the hint
+  data.hold(id, writes);  // lets the data's destructor submit the hint
   held.push_back({nullptr, std::move(hint)});
 }
 

@@ -18,13 +18,13 @@
 namespace tesela::detail {
 namespace {
 
-/// On a thread of its own: the caller's, which may be a user's, keeps its current device.
+/// Runs f on another thread, so that the caller's thread keeps its current device.
 template <class F>
 auto elsewhere(const F& f) {
   return std::async(std::launch::async, f).get();
 }
 
-/// How far a rank can read another.
+/// How a rank can read another's memory.
 enum Reach : char { nothing = '0', host_memory = '1', devices_too = '2' };
 
 bool read_bytes(pid_t pid, std::byte* to, const std::byte* there, std::size_t bytes) {
@@ -40,7 +40,7 @@ bool read_bytes(pid_t pid, std::byte* to, const std::byte* there, std::size_t by
 }
 
 bool read_columns(pid_t pid, const Runs& to, const std::byte* there, std::size_t stride) {
-  constexpr std::size_t most = 512;  // the system takes 1024
+  constexpr std::size_t most = 512;  // the system's limit is 1024
   std::vector<iovec> here, other;
   for (std::size_t j = 0; j < to.columns;) {
     here.clear(), other.clear();
@@ -64,7 +64,7 @@ void LocalPeers::find(Messages& messages, DeviceCopies& devices) {
   const char* const said_so = std::getenv("TESELA_LOCAL_COPIES");
   const std::string_view wanted = said_so == nullptr ? "" : said_so;
   const bool willing = !wanted.starts_with('0') && pipe2(own_pipe_, O_CLOEXEC) == 0;
-  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // else some kernels let only parents read
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);  // otherwise some kernels allow only parents to read
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   std::ostringstream mine;
@@ -83,7 +83,7 @@ void LocalPeers::find(Messages& messages, DeviceCopies& devices) {
     if (!willing || there != host || pipe < 0 || static_cast<int>(r) == messages.rank()) continue;
     const iovec to{&found, sizeof found}, from{reinterpret_cast<void*>(address), sizeof found};  // NOLINT
     if (process_vm_readv(peers_[r].pid, &to, 1, &from, 1, 0) != sizeof found || found != said) continue;
-    // To read and write: then it has a reader even when the other process has none any more.
+    // Opened for reading and writing: a write then has a reader even if the other process has closed its end.
     const std::string path = "/proc/" + std::to_string(peers_[r].pid) + "/fd/" + std::to_string(pipe);
     peers_[r].pipe = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (peers_[r].pipe >= 0)
@@ -121,7 +121,7 @@ bool LocalPeers::hear(void* note, std::size_t bytes) const {
 }
 
 bool LocalPeers::read(int rank, const Runs& to, const std::byte* from, std::size_t stride) const {
-  // Columns that lie one behind the other are one.
+  // Contiguous columns are one run.
   if (to.columns == 1 || (to.stride == to.bytes && stride == to.bytes))
     return read_bytes(of(rank).pid, to.begin, from, to.size());
   return read_columns(of(rank).pid, to, from, stride);

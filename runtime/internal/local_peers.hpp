@@ -6,14 +6,14 @@
 #include <sys/types.h>
 #include <vector>
 
-// Ranks of one host that can read each other's memory. Not installed, the runtime's own.
+// Ranks of one host that can read each other's memory. Internal to the runtime.
 
 namespace tesela::detail {
 
 class LocalPeers {
  public:
-  /// Who can read this rank's memory and be read by it, in host memory or in GPUs' too (TESELA_LOCAL_COPIES: 0 nobody,
-  /// "host" without GPUs). All ranks call it alike.
+  /// Finds the ranks that can exchange tiles with this one through host memory or GPU memory (TESELA_LOCAL_COPIES: 0
+  /// disables both, "host" the GPUs). All ranks must call it.
   void find(Messages&, DeviceCopies&);
   void close() noexcept;
 
@@ -21,19 +21,19 @@ class LocalPeers {
   bool has(int rank) const { return of(rank).pipe >= 0; }
   bool has_devices(int rank) const { return of(rank).devices; }
 
-  /// A pipe of each: whole notes of up to 4096 bytes arrive, in order.
-  void tell(int rank, const void* note, std::size_t bytes) const { write_to(of(rank).pipe, note, bytes); }
-  void tell_itself(const void* note, std::size_t bytes) const { write_to(own_pipe_[1], note, bytes); }
-  /// The next note that came, as long as this; false when it is another's length.
+  /// Writes a note to a rank's pipe: whole notes of up to 4096 bytes arrive, in order.
+  void write_note(int rank, const void* note, std::size_t bytes) const { write_to(of(rank).pipe, note, bytes); }
+  void write_note_to_self(const void* note, std::size_t bytes) const { write_to(own_pipe_[1], note, bytes); }
+  /// Reads the next note; returns false if its length differs.
   bool hear(void* note, std::size_t bytes) const;
 
-  /// Copies what lies so in another rank's host memory.
+  /// Copies from another rank's host memory.
   bool read(int rank, const Runs& to, const std::byte* from, std::size_t stride) const;
 
  private:
   struct Peer {
     pid_t pid = 0;
-    int pipe = -1;  ///< where it reads; -1: out of reach
+    int pipe = -1;  ///< the peer's reading end; -1: out of reach
     bool devices = false;
   };
   const Peer& of(int rank) const { return peers_[static_cast<std::size_t>(rank)]; }

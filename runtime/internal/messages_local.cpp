@@ -17,42 +17,42 @@
 #include <utility>
 #include <vector>
 
-// Tiles between ranks of one host. MPI has one thread, which copies into memory of its own and out of it. Here who
-// needs a tile copies it out of the other process, by several threads, or out of the other's GPU into its own. What
-// they tell each other are notes in a pipe.
+// Tiles between ranks of one host. MPI has one thread, which copies each tile to and from its own memory. Here the rank
+// that needs a tile copies it from the other process with several threads, or from the other's GPU to its own. The
+// ranks exchange notes through pipes.
 
 namespace tesela::detail {
 namespace {
 
-/// Where a handle's contents lie on a memory node.
+/// Returns the location of a handle's contents on a memory node.
 Runs runs_of(starpu_data_handle_t handle, unsigned node) {
   const auto* m = static_cast<const starpu_matrix_interface*>(starpu_data_get_interface_on_node(handle, node));
   // NOLINTNEXTLINE(performance-no-int-to-ptr): StarPU keeps addresses as integers.
   return {reinterpret_cast<std::byte*>(m->ptr), m->nx * m->elemsize, m->ny, m->ld * m->elemsize};
 }
 
-/// What both ends know of a message.
+/// Data of a message that both sender and receiver keep.
 struct Message {
   starpu_data_handle_t handle;
   int other;  ///< the rank it goes to or comes from
   std::int64_t tag;
   Messages::Done done;
   void* argument;
-  unsigned node;  ///< where it lies here: StarPU's
+  unsigned node;  ///< StarPU's memory node of the contents here
   bool on_device() const { return node != STARPU_MAIN_RAM; }
   Runs runs() const { return runs_of(handle, node); }
 };
 
 struct Sending : Message {
-  std::vector<std::byte> copy = {};  ///< of what others cannot read where it lies
+  std::vector<std::byte> copy = {};  ///< copy of contents that others cannot read in place
 };
 
-/// A pipe takes a note at once or not at all.
+/// A note between ranks; a pipe writes it whole or not at all.
 struct Note {
   enum Kind : std::int64_t { offer, taken, refused, end } kind = end;
   std::int64_t from = 0, tag = 0;
-  Sending* sending = nullptr;             ///< of the rank that sends the tile
-  struct Receiving* receiving = nullptr;  ///< of the one that was refused, and is offered a copy
+  Sending* sending = nullptr;             ///< on the rank that sends the tile
+  struct Receiving* receiving = nullptr;  ///< on the rank that refused, and is offered a copy
   const std::byte* begin = nullptr;       ///< in host memory; null: at `place`
   std::size_t stride = 0;
   DevicePlace place = {};
@@ -61,7 +61,7 @@ struct Note {
 struct Receiving : Message {
   bool acquired = false, offered = false;
   Note offer = {};
-  std::atomic<std::size_t> parts = 0;  ///< that are still copied
+  std::atomic<std::size_t> parts = 0;  ///< parts not yet copied
   std::atomic<bool> failed = false;
 };
 
@@ -96,7 +96,7 @@ class LocalMessages final : public Messages {
       lock.unlock();
       jobs_there_.notify_all();
       const Note last{};
-      peers_.tell_itself(&last, sizeof last);
+      peers_.write_note_to_self(&last, sizeof last);
       for (std::thread& thread : threads_) thread.join();
       threads_.clear();
     }
@@ -110,7 +110,7 @@ class LocalMessages final : public Messages {
     auto* const sending = new Sending{message(handle, to, tag, done, argument)};
     begin(*sending, STARPU_R, [this, sending] {
       if (!sending->on_device()) return offer(*sending);
-      const std::lock_guard lock(mutex_);  // not here, on a thread of StarPU's that has a device of its own
+      const std::lock_guard lock(mutex_);  // not here: this is StarPU's thread, with its own current device
       later([this, sending] { offer(*sending); });
     });
   }
@@ -135,7 +135,7 @@ class LocalMessages final : public Messages {
   }
 
  private:
-  /// Between GPUs what is large, from memory to memory; small things have been brought to the host as fast.
+  /// Chooses the memory: large tiles go directly between GPUs; small ones are as fast through the host.
   Message message(void* data, int other, std::int64_t tag, Done done, void* argument) const {
     constexpr std::size_t large = 1 << 15;
     auto* const handle = static_cast<starpu_data_handle_t>(data);
@@ -143,7 +143,7 @@ class LocalMessages final : public Messages {
     return {handle, other, tag, done, argument, device ? devices_.node(tag >> count_bits) : unsigned{STARPU_MAIN_RAM}};
   }
 
-  /// What follows once the handle's contents may be read or written where the message has them.
+  /// Calls `then` when the handle's contents may be accessed on the message's memory node.
   void begin(const Message& message, starpu_data_access_mode mode, std::function<void()> then) {
     {
       const std::lock_guard lock(mutex_);
@@ -175,9 +175,9 @@ class LocalMessages final : public Messages {
     answer(note, sending.other);
   }
 
-  void answer(const Note& note, std::int64_t to) { peers_.tell(static_cast<int>(to), &note, sizeof note); }
+  void answer(const Note& note, std::int64_t to) { peers_.write_note(static_cast<int>(to), &note, sizeof note); }
 
-  /// Takes notes, and leaves to others what they bring with them: a full pipe waits for this thread alone.
+  /// Reads notes and leaves the work to other threads, because writers to a full pipe wait for this thread alone.
   void listen() {
     for (Note note; peers_.hear(&note, sizeof note) && note.kind != Note::end;) {
       const std::lock_guard lock(mutex_);
@@ -187,13 +187,13 @@ class LocalMessages final : public Messages {
           finish(*it);
         });
       else if (note.kind == Note::refused)
-        later([this, note] { offer_copy(*note.sending, *note.receiving); });
+        later([this, note] { send_copy_offer(*note.sending, *note.receiving); });
       else
-        take_offer(note);
+        handle_offer(note);
     }
   }
 
-  void take_offer(const Note& note) {
+  void handle_offer(const Note& note) {
     Receiving* receiving = note.receiving;
     if (receiving == nullptr) {
       const std::pair key(static_cast<int>(note.from), note.tag);
@@ -206,8 +206,8 @@ class LocalMessages final : public Messages {
     if (receiving->acquired) copy(*receiving);
   }
 
-  /// CUDA's own page-locked memory, say, is no other process' to read.
-  void offer_copy(Sending& sending, Receiving& refused) {
+  /// Offers a copy, because other processes cannot read some memory, such as CUDA's page-locked memory.
+  void send_copy_offer(Sending& sending, Receiving& refused) {
     const Runs runs = sending.runs();
     sending.copy.resize(runs.size());
     std::byte* const copy = sending.copy.data();
@@ -216,7 +216,7 @@ class LocalMessages final : public Messages {
     answer({Note::offer, rank(), sending.tag, &sending, &refused, copy, runs.bytes}, sending.other);
   }
 
-  /// What went well with a sample when the runtime started.
+  /// Ends all ranks after a copy failed that worked with a sample at the start.
   void fail(const char* what, int other) {
     std::fprintf(stderr,
                  "tesela: rank %d cannot %s a tile in a GPU's memory to or from rank %d; TESELA_LOCAL_COPIES=host\n",
@@ -224,7 +224,7 @@ class LocalMessages final : public Messages {
     abort(exit_code_of(ErrorKind::environment));
   }
 
-  /// With mutex_ held.
+  /// Requires mutex_.
   void copy(Receiving& receiving) {
     constexpr std::size_t part = 1 << 20;
     const Runs runs = receiving.runs();
@@ -238,7 +238,7 @@ class LocalMessages final : public Messages {
       });
     }
     const std::size_t most = std::max<std::size_t>(1, 2 * (threads_.size() - 1));
-    // Columns that lie one behind the other are one.
+    // Contiguous columns are one run.
     const bool dense = runs.columns == 1 || (runs.stride == runs.bytes && offer.stride == runs.bytes);
     const std::size_t units = dense ? runs.size() : runs.columns;
     const std::size_t parts =
@@ -270,7 +270,7 @@ class LocalMessages final : public Messages {
     answer(note, from);
   }
 
-  /// With mutex_ held.
+  /// Requires mutex_.
   void later(std::function<void()> job) {
     jobs_.push_back(std::move(job));
     jobs_there_.notify_one();
@@ -295,7 +295,7 @@ class LocalMessages final : public Messages {
   std::mutex mutex_;
   std::condition_variable changed_, jobs_there_;
   std::deque<std::function<void()>> jobs_;
-  // Tags come round after 2^16 messages of a tile.
+  // Tags repeat after 2^16 messages of a tile.
   std::multimap<std::pair<int, std::int64_t>, Receiving*> wanted_;
   std::multimap<std::pair<int, std::int64_t>, Note> offers_;
   std::size_t unfinished_ = 0;

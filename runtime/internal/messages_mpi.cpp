@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-// The only file that names MPI.
+// The only file that uses MPI.
 
 namespace tesela::detail {
 namespace {
@@ -33,9 +33,9 @@ class MpiMessages final : public Messages {
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
   ~MpiMessages() override {
-    int ended = 0;  // by the program, whose MPI it may be
+    int ended = 0;  // by the program, which may own MPI
     MPI_Finalized(&ended);
-    if (left_ || ended != 0) return;  // others do not answer any more
+    if (left_ || ended != 0) return;  // other ranks no longer reply
     MPI_Comm_free(&agreement_);
     if (ends_mpi_) MPI_Finalize();
   }
@@ -45,7 +45,7 @@ class MpiMessages final : public Messages {
 
   void start() override {
     starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD);
-    starpu_mpi_cache_set(0);  // who has which copy is known already, without a message
+    starpu_mpi_cache_set(0);  // the runtime knows who has which copy
   }
   void stop() noexcept override { starpu_mpi_shutdown(); }
 
@@ -87,13 +87,13 @@ class MpiMessages final : public Messages {
   }
 
   void abort(int code) noexcept override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // MPICH's launcher may drop what was just said
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // else MPICH's launcher may drop output
     MPI_Abort(MPI_COMM_WORLD, code);
     std::_Exit(code);
   }
 
  private:
-  /// Sleeps between its looks: a rank may have one core, and workers on it.
+  /// Sleeps between tests: the rank's only core may have workers.
   bool wait(MPI_Request& request, double patience) {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
-// One rank without the others: what it costs to insert a graph that many share, measured on one machine.
+// One rank without the others: measures, on one machine, the cost of inserting a graph that many ranks share.
 
 namespace tesela::detail {
 namespace {
@@ -16,7 +16,7 @@ class PretendedMessages final : public Messages {
   void start() override {}
   void stop() noexcept override {}
   void send(void*, int, std::int64_t, int, Done done, void* argument) override { done(argument); }
-  /// What arrives is any memory of the tile's size, as one more task that writes it.
+  /// Provides any memory of the tile's size as the received contents, as one more task that writes it.
   void receive(void* handle, int, std::int64_t, int, Done done, void* argument) override {
     auto* const arrived = new Arrived{static_cast<starpu_data_handle_t>(handle), done, argument};
     starpu_data_acquire_cb(arrived->handle, STARPU_W, &Arrived::finish, arrived);
@@ -48,7 +48,7 @@ int number_in(const char* variable) {
 
 }  // namespace
 
-Messages* pretended_messages() {
+Messages* null_messages() {
   static std::unique_ptr<Messages> last;
   const int rank = number_in("STARPU_MPI_FAKE_RANK"), size = number_in("STARPU_MPI_FAKE_SIZE");
   if (size < 2 || rank < 0 || rank >= size) return nullptr;

@@ -22,7 +22,7 @@ bool parses(const std::string& word, double& value) {
   return !word.empty() && end == word.c_str() + word.size();
 }
 
-/// A model's text number by number; lines that begin with # say what they are.
+/// Reads a model's text number by number; lines that begin with # are comments.
 class ModelNumbers {
  public:
   explicit ModelNumbers(const std::string& text) : in_(text) {}
@@ -41,8 +41,8 @@ class ModelNumbers {
   void numbers(unsigned long many) {
     for (double value = 0; many > 0 && !wrong(); --many) wrong_ = !parses(next(), value);
   }
-  /// A line: a footprint (hexadecimal), a size, flops (older releases: none), and five numbers that StarPU takes no NaN
-  /// for.
+  /// Reads a line: a footprint (hexadecimal), a size, flops (absent in older releases), and five numbers, for which
+  /// StarPU does not accept NaN.
   void entry() {
     constexpr std::size_t numbers = 7, flops = 2;
     while ((in_ >> std::ws).peek() == '#') skip_line();
@@ -109,7 +109,7 @@ void remove_if_unreadable(const std::string& path) {
   if (file < 0) return;
   const std::string version = std::filesystem::path(path).parent_path().filename();
   const auto unreadable = [&] { return is_unreadable(contents(file), version); };
-  struct flock whole {};  // as StarPU locks what it writes
+  struct flock whole {};  // the same lock as StarPU uses for writing
   whole.l_type = F_WRLCK;
   whole.l_whence = SEEK_SET;
   if (unreadable() && fcntl(file, F_SETLK, &whole) == 0 && unreadable()) unlink(path.c_str());

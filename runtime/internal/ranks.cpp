@@ -24,7 +24,7 @@
 namespace tesela::detail {
 namespace {
 
-/// Whether a launcher started this process beside others: Open MPI, those of PMI (MPICH, Slurm) and of PMIx.
+/// Whether a launcher started several processes: Open MPI, or launchers with PMI (MPICH, Slurm) or PMIx.
 bool launched() {
   if (const char* wanted = std::getenv("TESELA_MPI"); wanted != nullptr && *wanted != 0) return *wanted != '0';
   for (const char* size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
@@ -33,7 +33,7 @@ bool launched() {
   return std::getenv("PMIX_RANK") != nullptr && tasks != nullptr && std::atoi(tasks) > 1;
 }
 
-/// libtesela_mpi.so, which lies beside this library; null with dlerror()'s reason.
+/// Loads libtesela_mpi.so from this library's folder; returns null on failure, with the reason in dlerror().
 void* load_messages() {
   Dl_info here{};
   dladdr(reinterpret_cast<const void*>(&launched), &here);
@@ -41,13 +41,13 @@ void* load_messages() {
   return dlopen((beside / "libtesela_mpi.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
-/// Of the process: MPI starts once in it, and ends with it.
+/// The messages of this process; MPI starts once in it and ends with it.
 Messages* process_messages() {
   static const std::unique_ptr<Messages> only = [] {
     void* const library = load_messages();
     if (library == nullptr)
-      throw EnvironmentError(std::string("this process is one of several, which needs libtesela_mpi.so: ") + dlerror() +
-                             " (TESELA_MPI=0 makes each a program of its own)");
+      throw EnvironmentError(std::string("a program of several processes needs libtesela_mpi.so: ") + dlerror() +
+                             " (TESELA_MPI=0 runs each process by itself)");
     const auto start = reinterpret_cast<StartMessages>(dlsym(library, start_messages_name));
     std::string reason = "libtesela_mpi.so has no " + std::string(start_messages_name);
     Messages* const messages = start != nullptr ? start(&reason) : nullptr;
@@ -67,14 +67,13 @@ std::string host_name() {
   return name;
 }
 
-/// The k-th of `parts` shares of `count` things: none has two more than another, and where there are too few some
-/// share.
+/// Returns the k-th of `parts` nearly equal shares of `count` things; if count < parts, several parts share a thing.
 std::pair<int, int> share(int count, int k, int parts) {
   if (count < parts) return {k % std::max(count, 1), k % std::max(count, 1) + 1};
   return {count * k / parts, count * (k + 1) / parts};
 }
 
-/// A rank among those it shares something with.
+/// Position among the ranks that share a resource, and their number.
 struct Among {
   int before = 0, count = 0;
 };
@@ -90,8 +89,8 @@ Among among(const std::vector<std::string>& all, int rank, const Belongs& belong
   return result;
 }
 
-/// A launcher's own binding to one core each would leave the others idle. StarPU takes the cores that this thread may
-/// run on, whether it binds its workers to them or not.
+/// Restricts this thread to the rank's share of the cores; a launcher may have bound it to one core. StarPU uses the
+/// cores that this thread may run on, whether or not it binds its workers.
 void share_cores(Among mine, ScopedEnvironment& env) {
   for (const char* decided : {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID"})
     if (std::getenv(decided) != nullptr) return;
@@ -103,17 +102,18 @@ void share_cores(Among mine, ScopedEnvironment& env) {
     for (const int unit : cores[static_cast<std::size_t>(c)]) CPU_SET(static_cast<std::size_t>(unit), &units);
   if (CPU_COUNT(&units) == 0) return;
   if (sched_setaffinity(0, sizeof units, &units) == 0 || std::getenv("STARPU_NCPU") != nullptr) return;
-  env.set("STARPU_NCPU", std::to_string(end - first));  // a container that lets nobody bind
+  env.set("STARPU_NCPU", std::to_string(end - first));  // for containers that forbid binding
 }
 
-/// One or more GPUs for each rank, or none where there are fewer than ranks; each in one rank, unless somebody insists.
+/// Gives each rank at least one GPU, or none to some ranks if there are fewer GPUs than ranks. No two ranks share a GPU
+/// unless the user sets a number.
 void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, ScopedEnvironment& env) {
   const char* const said = std::getenv("STARPU_NCUDA");
   if (!wanted && said != nullptr) wanted = std::atoi(said);
   const int gpus = std::getenv("STARPU_WORKERS_CUDAID") != nullptr || wanted == 0 ? 0 : count_cuda_devices();
   if (gpus == 0 || mine.count == 1) return;
   auto [first, end] = share(gpus, mine.before, mine.count);
-  if (const int more = wanted.value_or(0); more > end - first) {  // shared then, by as few as can be
+  if (const int more = wanted.value_or(0); more > end - first) {  // too few: as few ranks as possible share a GPU
     if (more > gpus) return;
     first = std::min(first, gpus - more);
     end = first + more;
@@ -123,18 +123,17 @@ void share_gpus(Among mine, const std::string& host, std::optional<int> wanted, 
   env.set("STARPU_WORKERS_CUDAID", devices.str());
   if (!wanted) env.set("STARPU_NCUDA", mine.before < gpus ? std::to_string(end - first) : "0");
   if (!wanted && gpus < mine.count && mine.before == 0)
-    std::fprintf(stderr,
-                 "tesela: %d ranks on %s have %d %s: as many take one each, the others compute on cores alone\n",
-                 mine.count, host.c_str(), gpus, gpus == 1 ? "GPU" : "GPUs");
+    std::fprintf(stderr, "tesela: %d ranks on %s have %d %s: ranks without a GPU compute on cores alone\n", mine.count,
+                 host.c_str(), gpus, gpus == 1 ? "GPU" : "GPUs");
 }
 
 }  // namespace
 
-void join_ranks(RuntimeState& state) {
-  Messages* const pretended = pretended_messages();
+void connect_ranks(RuntimeState& state) {
+  Messages* const pretended = null_messages();
   if (pretended == nullptr && !launched()) return;
   Messages* const messages = pretended != nullptr ? pretended : with_local_copies(*process_messages());
-  state.pretends = pretended != nullptr;
+  state.has_null_messages = pretended != nullptr;
   if (messages->size() == 1) return;
   if (messages->size() > 64)
     throw EnvironmentError(std::to_string(messages->size()) + " ranks: at most 64 share a graph");
@@ -152,15 +151,15 @@ void share_host(const RuntimeState& state, ScopedEnvironment& env, std::optional
   const std::vector<std::string> all = state.messages->gather(host + ' ' + visible_gpus());
   const Among mine = among(all, state.rank, [&](const std::string& said) { return said.starts_with(host + ' '); });
   if (mine.count == 1) return;
-  // StarPU's files of what kernels take have no reader's lock against a writer.
+  // StarPU does not lock its performance-model files against concurrent readers and writers.
   if (mine.before > 0) setenv("STARPU_HOSTNAME", (host + "-" + std::to_string(mine.before)).c_str(), 0);
   share_cores(mine, env);
-  // Launchers may have shared the GPUs already, so that each rank sees its own.
+  // Launchers may have divided the GPUs already, so that each rank sees only its own.
   const std::string& seen = all[static_cast<std::size_t>(state.rank)];
   share_gpus(among(all, state.rank, [&](const std::string& said) { return said == seen; }), host, gpus_wanted, env);
 }
 
-void arrange_ranks(RuntimeState& state, const std::optional<std::array<int, 2>>& grid) {
+void set_rank_grid(RuntimeState& state, const std::optional<std::array<int, 2>>& grid) {
   if (grid) {
     auto [rows, columns] = *grid;
     if (rows == 0 && columns > 0) rows = state.ranks / columns;
@@ -182,7 +181,7 @@ int RuntimeState::rank_of(index_t i, index_t j) const {
   return static_cast<int>(i % grid_rows) * grid_columns + static_cast<int>(j % grid_columns);
 }
 
-void agree_on_workers(RuntimeState& state) {
+void reduce_worker_counts(RuntimeState& state) {
   state.agreed = {state.cpus, state.gpus};
   state.least_workers = std::ssize(state.workers);
   if (state.messages == nullptr) return;
@@ -193,7 +192,7 @@ void agree_on_workers(RuntimeState& state) {
        << state.workers.size() << ' ' << last_data_id;
   for (const std::string& words : state.messages->gather(mine.str())) {
     if (words == leaves) {
-      std::this_thread::sleep_for(std::chrono::seconds(5));  // it says why, and ends all
+      std::this_thread::sleep_for(std::chrono::seconds(5));  // the other rank prints the reason and ends all
       throw EnvironmentError("another rank cannot start, and the others wait for it");
     }
     std::istringstream in(words);
@@ -206,12 +205,12 @@ void agree_on_workers(RuntimeState& state) {
     state.least_workers = std::min(state.least_workers, workers);
     state.received_limit = std::min(state.received_limit, received);
     state.agreed.cpus = std::min(state.agreed.cpus, cpus);
-    // A rank without a GPU is then as a machine whose GPU is busy: sizes and work space fit those of a GPU.
+    // A rank without a GPU then uses the sizes and work space of a GPU rank.
     const bool some = state.agreed.gpus > 0 || gpus > 0;
     state.agreed.gpus = std::max(std::min(state.agreed.gpus, gpus), some ? 1 : 0);
     state.smallest_device = std::min(state.smallest_device, bytes);
   }
-  // A GPU's tiles are large, and it needs many on their way. So are those of a rank without one beside it.
+  // GPU tiles are large, and many are in transit; this includes ranks without a GPU beside ranks with one.
   if (state.received_limit == unsaid)
     state.received_limit =
         state.agreed.gpus > 0 ? static_cast<std::size_t>(state.agreed.gpus) << 31 : std::size_t{64} << 20;
@@ -256,7 +255,7 @@ std::vector<RankReport> exchange_reports(const RuntimeState& state, const RankRe
 
 int exit_code_of(ErrorKind kind) noexcept { return exit_codes.load()(kind); }
 
-void leave_ranks(const RuntimeState& state) noexcept {
+void shut_down_ranks(const RuntimeState& state) noexcept {
   if (state.messages == nullptr) return;
   try {
     constexpr double patience = 2;  // seconds
@@ -264,11 +263,11 @@ void leave_ranks(const RuntimeState& state) noexcept {
     if (!all.empty() && std::all_of(all.begin(), all.end(), [](const std::string& said) { return said == leaves; }))
       return;
   } catch (const std::exception&) {
-    // As where nobody answers.
+    // Handled like a missing reply.
   }
   const auto& [what, kind] = of_thread<LastError>();
-  std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error of its own%s%s\n", state.rank,
-               state.ranks, host_name().c_str(), what.empty() ? "" : ": ", what.c_str());
+  std::fprintf(stderr, "tesela: rank %d of %d on %s ended because of an error%s%s\n", state.rank, state.ranks,
+               host_name().c_str(), what.empty() ? "" : ": ", what.c_str());
   state.messages->abort(exit_code_of(kind));
 }
 
@@ -296,10 +295,10 @@ void tesela::sum_over_ranks(const Runtime& runtime, std::span<double> numbers) {
 
 namespace {
 
-/// Open MPI's mpirun ends all when one ends in failure.
+/// Open MPI's mpirun ends all ranks when one fails.
 bool launcher_ends_all() { return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr; }
 
-/// Waits for the other ranks, on a thread of its own.
+/// Waits for the other ranks on a separate thread.
 std::shared_future<tesela::detail::Messages*>& joining() {
   static auto& joined = *new std::shared_future<tesela::detail::Messages*>(
       std::async(std::launch::async, tesela::detail::process_messages));
@@ -312,17 +311,17 @@ void tesela::prepare_to_end_ranks() noexcept {
   try {
     if (!launcher_ends_all()) joining();
   } catch (const std::exception&) {
-    // Without a thread each rank ends by itself.
+    // Without a thread each rank ends separately.
   }
 }
 
 void tesela::end_ranks(int code) noexcept {
   std::fflush(nullptr);
   try {
-    constexpr auto patience = std::chrono::seconds(10);  // others may have ended without MPI
+    constexpr auto patience = std::chrono::seconds(10);  // other ranks may have ended before they joined MPI
     if (!launcher_ends_all() && joining().wait_for(patience) == std::future_status::ready) joining().get()->abort(code);
   } catch (const std::exception&) {
-    // No MPI: it is told, or was the very problem.
+    // MPI failed; the error is already reported.
   }
   std::_Exit(code);
 }

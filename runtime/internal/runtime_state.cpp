@@ -19,8 +19,8 @@ void RuntimeState::remove(Data& data) noexcept {
   data.next_ = data.previous_ = nullptr;
 }
 
-void RuntimeState::submit_held(std::uint64_t graph, std::uint64_t but) {
-  if (graphs_holding == 0) return;
+void RuntimeState::submit_deferred(std::uint64_t graph, std::uint64_t but) {
+  if (deferring_graph_count == 0) return;
   const std::lock_guard lock(holding_mutex);  // no graph ends meanwhile
   for (const auto& [id, submission] : holding)
     if (id != but && (graph == every_graph || graph == id)) submission();
@@ -28,8 +28,8 @@ void RuntimeState::submit_held(std::uint64_t graph, std::uint64_t but) {
 
 void RuntimeState::reserve_host(std::size_t bytes) {
   if ((host_used += bytes) <= host_limit) return;
-  // StarPU would try for ever. What has ended keeps its memory until its tasks have run.
-  submit_held(every_graph);
+  // StarPU would retry forever. Memory of destroyed tiles is free once their tasks have run.
+  submit_deferred(every_graph);
   starpu_task_wait_for_all();
   host_used -= host_leaving.exchange(0);
   if (host_used <= host_limit) return;

@@ -1,6 +1,6 @@
 #pragma once
 
-// StarPU as the runtime's own sources see it; not installed, never included from a public header.
+// StarPU for the runtime's sources; internal to the runtime, never included from a public header.
 
 #include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/data.hpp>
@@ -22,10 +22,10 @@
 
 namespace tesela::detail {
 
-/// Data::id of the last that was made. Ranks begin alike, whatever each did before: messages go by it.
+/// Data::id of the newest data. All ranks start from one value, since message tags use it.
 extern std::atomic<std::uint64_t> last_data_id;
 
-/// First in, first out, in one block of memory.
+/// A first-in, first-out queue in one block of memory.
 template <class T>
 class Queue {
  public:
@@ -50,23 +50,23 @@ struct RuntimeState {
   bool alive = true;
   bool profile = false;
   int cpus = 0, gpus = 0;
-  Messages* messages = nullptr;  // null for a process of its own
-  bool pretends = false;         // others are not there, and tasks do nothing (pretended_messages)
+  Messages* messages = nullptr;    // null for a single process
+  bool has_null_messages = false;  // other ranks are absent, and tasks do nothing (null_messages)
   int rank = 0, ranks = 1;
   int grid_rows = 1, grid_columns = 1;                          // of ranks
   std::atomic<std::uint64_t> bytes_sent{0}, bytes_received{0};  // to and from other ranks, since the last reset
-  WorkerCounts agreed{0, 0};                                    // the least of all ranks
-  index_t least_workers = 0;                                    // likewise
-  /// Of what ranks received: the tile, and how often it has changed. Its place is another tile's after its end.
+  WorkerCounts agreed{0, 0};                                    // minima over all ranks
+  index_t least_workers = 0;                                    // minimum over all ranks
+  /// Tile that a rank received, and number of its changes. After the tile's end another tile reuses the slot.
   struct Version {
     Data* data = nullptr;
     std::uint32_t number = 0;
   };
-  std::vector<Version> versions = std::vector<Version>(1);  // the first is nobody's
+  std::vector<Version> versions = std::vector<Version>(1);  // slot 0 is unused
   std::vector<std::uint32_t> free_slots;
-  std::uint32_t take_slot(Data&);
-  void give_slot_back(std::uint32_t);
-  /// What a rank has from others in memory of its own, oldest first. All ranks know it of all.
+  std::uint32_t allocate_slot(Data&);
+  void free_slot(std::uint32_t);
+  /// Copies that a rank received, oldest first. Every rank records them for all ranks.
   struct Received {
     struct Copy {
       std::uint32_t slot, version, kib;
@@ -74,50 +74,50 @@ struct RuntimeState {
     Queue<Copy> copies;
     std::size_t kib = 0;
   };
-  std::vector<Received> received;  // of each rank
+  std::vector<Received> received;  // for each rank
   std::size_t received_limit = 0;
-  /// Drops the oldest copies that the rank holds beyond the limit; there it waits for the tasks that read them, so that
-  /// neither tasks nor messages run far ahead. Ranks that wait so wait for older tasks only, and so not for each other.
+  /// Drops the rank's oldest copies beyond the limit. The rank waits for the tasks that read them, so that tasks and
+  /// messages do not run far ahead. A waiting rank depends only on older tasks, so ranks cannot deadlock.
   void limit_received(int rank);
-  /// Whose tile (i, j) of a matrix is, where nobody said: the ranks are a grid, dealt cyclically.
+  /// Returns the default rank of tile (i, j) of a matrix: tiles are dealt cyclically over the grid of ranks.
   int rank_of(index_t i, index_t j) const;
   std::string scheduler;
-  bool calibrates = false;  // STARPU_CALIBRATE asks for histories of all workers
+  bool calibrates = false;  // STARPU_CALIBRATE requests histories of all workers
   std::vector<Worker> workers;
   std::vector<unsigned> gpu_nodes;                      // StarPU memory node of each CUDA device
-  std::vector<std::vector<std::uint32_t>> gpu_workers;  // of each, the set of its workers: a bit each
-  std::size_t smallest_device = SIZE_MAX;               // bytes that StarPU may use on the GPU with the least
+  std::vector<std::vector<std::uint32_t>> gpu_workers;  // workers of each GPU, as a bit set
+  std::size_t smallest_device = SIZE_MAX;               // least number of bytes that StarPU may use on a GPU
   struct Times {
     double busy = 0, waiting = 0, sleeping = 0, total = 0;
-    double waiting_before = 0;  // as StarPU said it last: this one it does not reset when it is read
+    double waiting_before = 0;  // StarPU's last value, which reading does not reset
   };
   std::mutex statistics_mutex;
   std::vector<Times> times;    // of each worker, since the last reset
   std::vector<LinkUse> links;  // of each bus, since the last reset
   void collect_profile();
   Data* registered = nullptr;          // head of the list of live data
-  std::set<const GraphTasks*> graphs;  // the live ones
+  std::set<const GraphTasks*> graphs;  // live graphs
 
-  // Where somebody limits what StarPU allocates in host memory, with no disk to move it to:
+  // Limit on StarPU's allocations in host memory, if no disk can take the rest:
   std::size_t host_limit = SIZE_MAX;  // bytes
-  std::string host_limited_by;        // the variable that does
+  std::string host_limited_by;        // the variable that sets it
   std::atomic<std::size_t> host_used{0}, host_leaving{0};
   void reserve_host(std::size_t bytes);
 
   std::mutex holding_mutex;
-  std::map<std::uint64_t, std::function<void()>> holding;  // of the graphs that hold tasks back: submits them
-  std::atomic<int> graphs_holding{0};
+  std::map<std::uint64_t, std::function<void()>> holding;  // submits the tasks of each graph that holds some back
+  std::atomic<int> deferring_graph_count{0};
 
   std::mutex waiting_mutex;
-  std::condition_variable all_finished;  // the tasks of some graph
-  std::atomic<int> waiting{0};           // threads
-  /// Returns when all tasks that the graph submitted have run, whatever other graphs do.
+  std::condition_variable all_finished;  // the tasks of some graph have finished
+  std::atomic<int> waiting{0};           // number of waiting threads
+  /// Waits until all submitted tasks of the graph have run, whatever other graphs do.
   void wait_for(const GraphTasks& graph);
 
   struct Mapped {
     void* data;
     std::size_t bytes;
-    bool pinned;  // else a mapping that was there covers it, or did when it began
+    bool pinned;  // false if a mapping that existed when it began covers it
     bool operator==(const Mapped&) const = default;
   };
   std::vector<Mapped> mapped;  // by PinnedMemory
@@ -125,14 +125,15 @@ struct RuntimeState {
   StatusPool statuses;
 
   static constexpr std::uint64_t every_graph = UINT64_MAX;
-  /// Submits what this graph holds back (every_graph: all but one do): something outside it is about to use its tiles.
-  void submit_held(std::uint64_t graph, std::uint64_t but = 0);
+  /// Submits the tasks that this graph holds back (every_graph: all graphs except `but`), before another use of its
+  /// tiles.
+  void submit_deferred(std::uint64_t graph, std::uint64_t but = 0);
   void add(Data&);
   void remove(Data&) noexcept;
   void release_all() noexcept;
 };
 
-/// A kernel's StarPU codelet and performance model, and what its tasks did on each worker.
+/// A kernel's StarPU codelet and performance model, and the statistics of its tasks on each worker.
 class CodeletImpl {
  public:
   CodeletImpl(const CodeletSpec&, starpu_perfmodel*);
@@ -159,21 +160,22 @@ class CodeletImpl {
   bool has_list_;
 };
 
-/// The kinds of worker there are that have a variant of the kernel (STARPU_CPU, STARPU_CUDA); NoWorkerError when none.
+/// Returns the kinds of worker (STARPU_CPU, STARPU_CUDA) that exist and have a variant of the kernel; throws
+/// NoWorkerError if there are none.
 std::uint32_t workers_for(const CodeletImpl&, const RuntimeState&);
 std::string describe_workers(const RuntimeState&);
 
 starpu_data_access_mode to_starpu(Mode);
 std::vector<CodeletImpl*> all_codelets();
 
-/// What a task's performance model tells apart: the kernel's cost key and the shapes and element sizes of its tiles.
+/// Returns the key of a task in its performance model: a hash of the cost key and of its tiles' shapes and element
+/// sizes.
 std::uint32_t footprint(std::uint64_t cost_key, std::span<Data* const>);
 
-/// Brings data to its place on the host once the tasks before it have run; one more task that this graph waits for.
+/// Copies data to its place on the host after the tasks inserted so far, as one more task that this graph waits for.
 void bring_home(starpu_data_handle_t, GraphTasks&);
 
-/// StarPU's callback after a task; after a profiled one it adds its time to its codelet's uses. The argument is the
-/// task.
+/// StarPU's callbacks after a task; the argument is the task. The second adds the task's time to its codelet's uses.
 void finish_task(void* task);
 void finish_profiled_task(void* task);
 

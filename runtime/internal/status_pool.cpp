@@ -31,14 +31,14 @@ void StatusPool::give_back(std::unique_ptr<Data> status, bool at_home, bool amon
              0;
     };
     if (among_ranks)
-      take_status(*status);
+      read_and_clear_status(*status);
     else if (!is_zero())
       *HostAccess<int>(*status, Mode::out).data = 0;
     status->set_writer(nullptr);
     const std::lock_guard lock(mutex_);
     spare_.push_back(std::move(status));
   } catch (const std::exception&) {
-    // It ends here: tasks that were dropped may not have written it.
+    // It is destroyed here: dropped tasks may not have written it.
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Status tiles for Graph::status: not installed, the runtime's own.
+// Status tiles for Graph::status: internal to the runtime.
 
 #include <tesela/runtime/data.hpp>
 #include <tesela/runtime/runtime.hpp>
@@ -11,14 +11,14 @@
 
 namespace tesela::detail {
 
-/// Status tiles that no graph has now, all 0. To register one, and to bring it to a GPU and home from memory that is
-/// not page-locked, takes as long as a short kernel.
+/// Unused status tiles, all 0. Registering one, or copying it to a GPU and back through memory that is not page-locked,
+/// takes as long as a short kernel.
 class StatusPool {
  public:
   std::unique_ptr<Data> take(Runtime& runtime);
-  /// `at_home`: host memory holds what was written last, and no task is under way.
+  /// `at_home`: host memory has the newest value, and no task is in progress.
   void give_back(std::unique_ptr<Data> status, bool at_home, bool among_ranks) noexcept;
-  /// While StarPU still stands.
+  /// Must be called before StarPU ends.
   void clear();
 
  private:

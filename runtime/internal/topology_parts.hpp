@@ -7,17 +7,17 @@
 
 namespace tesela::detail {
 
-/// Adds the CUDA devices and versions; nothing in a build without CUDA.
+/// Adds the CUDA devices and versions; does nothing in a build without CUDA.
 void describe_gpus(Machine& machine);
 
-/// Which CUDA devices this process sees, in order: their UUIDs, a space before each.
+/// Returns the UUIDs of the CUDA devices that this process sees, in order, each after a space.
 std::string visible_gpus();
 
-/// Cores that this thread's binding leaves StarPU, which counts a core for as many hardware threads as one has; 0 where
-/// hwloc knows nothing.
+/// Returns the number of cores that this thread's binding leaves StarPU: the bound hardware threads divided by those of
+/// one core, as StarPU counts them; 0 if hwloc fails.
 int usable_cores();
 
-/// The hardware threads of each core that this process may use, whatever its binding is now.
+/// Returns the hardware threads of each core that this process may use, regardless of its present binding.
 std::vector<std::vector<int>> cores_of_host();
 
 }  // namespace tesela::detail

@@ -1,6 +1,6 @@
 #include <tesela/runtime/internal/starpu.hpp>
 
-// A graph's tasks count themselves out, and who waits for the last one is woken.
+// Counts a graph's unfinished tasks and wakes the threads that wait for the last one.
 
 namespace tesela::detail {
 namespace {
@@ -18,7 +18,7 @@ void record_use(const starpu_task* task) {
 }  // namespace
 
 void RuntimeState::wait_for(const GraphTasks& graph) {
-  starpu_do_schedule();  // some schedulers ask for it
+  starpu_do_schedule();  // some schedulers need it
   ++waiting;
   {
     std::unique_lock lock(waiting_mutex);

@@ -3,9 +3,6 @@
 #include <tesela/host/spectral_condition.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 using namespace tesela;
 using namespace tesela::kernels;
 

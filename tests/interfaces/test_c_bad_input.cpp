@@ -173,7 +173,7 @@ TEST_CASE("C: null, wrong and invalid handles are refused", "[c][bad]") {
   CHECK(tesela_graph_free(as<tesela_graph>(h.d)) == -1);
   CHECK(tesela_graph_wait(as<tesela_graph>(c.data())) == -1);  // the address of other memory
   CHECK(tesela_graph_wait(reinterpret_cast<tesela_graph*>(std::uintptr_t{1})) == -1);
-  CHECK(said() == "tesela_graph_wait: graph: is no handle: it was freed, or never made");
+  CHECK(said() == "tesela_graph_wait: graph: is not a handle: it was freed or never made");
   CHECK_OK(tesela_matrix_free(nullptr));
   CHECK_OK(tesela_graph_free(nullptr));
   CHECK_OK(tesela_qr_free(nullptr));

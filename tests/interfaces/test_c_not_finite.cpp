@@ -25,7 +25,7 @@ TEMPLATE_TEST_CASE("C: solvers report elements that are not finite", "[c][finite
   const auto gesv = of<T>(tesela_sgesv, tesela_dgesv);
   const auto posv = of<T>(tesela_sposv, tesela_dposv);
   const auto potrf = of<T>(tesela_spotrf, tesela_dpotrf);
-  const auto general = Padded<T>::random(n, n, 1), positive = Padded<T>::symmetric(n, 2, 20),
+  const auto general = Padded<T>::random(n, n, 1), positive = symmetric<T>(n, 2, 20),
              right = Padded<T>::random(n, r, 3);
   for (const T bad : strange<T>()) {
     for (const index_t row : {index_t{0}, index_t{50}, n - 1}) {

@@ -193,7 +193,7 @@ TEMPLATE_TEST_CASE("C: a nearly singular tridiagonal system gives an info above 
   const index_t n = 60, r = 4;
   // System 2 is the second difference minus its 21st eigenvalue.
   const double eigenvalue = 2 - 2 * std::cos(std::acos(-1.0) * 21 / 61);
-  Padded<TestType> side(n, r, 0), d(n, r, 0);
+  Padded<TestType> side(n, r, TestType(0), 0), d(n, r, TestType(0), 0);
   for (index_t j = 0; j < r; ++j)
     for (index_t i = 0; i < n; ++i)
       side(i, j) = TestType(-1), d(i, j) = static_cast<TestType>(j == 2 ? 2 - eigenvalue : 4);

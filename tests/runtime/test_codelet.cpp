@@ -1,19 +1,16 @@
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <algorithm>
 #include <array>
 #include <numeric>
 #include <set>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {
@@ -114,8 +111,7 @@ struct Costed {
 
 }  // namespace
 
-TEST_CASE("every mode reaches its kernel, and a kernel may have no tiles") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("every mode reaches its kernel, and a kernel may have no tiles") {
   std::atomic<int> ran{0};
   Graph g(runtime);
   g.insert<NoTiles>({&ran});
@@ -124,8 +120,7 @@ TEST_CASE("every mode reaches its kernel, and a kernel may have no tiles") {
   CHECK(ran == 2);
 }
 
-TEST_CASE("a kernel with twelve tiles receives them in order") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a kernel with twelve tiles receives them in order") {
   const TileMatrix<double> A(runtime, 12, 1, {1, 1});
   Graph g(runtime);
   for (index_t i = 0; i < 12; ++i) g.insert<Set<double>>({static_cast<double>(i * i)}, A(i, 0));
@@ -139,8 +134,7 @@ TEST_CASE("a kernel with twelve tiles receives them in order") {
   CHECK(value_of(A(10, 0)) == 103);
 }
 
-TEST_CASE("a list of tiles may have any length") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a list of tiles may have any length") {
   for (const index_t n : {0, 1, 7, 8, 9, 40, 300}) {
     CAPTURE(n);
     const TileMatrix<double> A(runtime, n, 1, {1, 1}), out(runtime, 1, 1, {1, 1});
@@ -162,8 +156,7 @@ TEST_CASE("a list of tiles may have any length") {
   }
 }
 
-TEST_CASE("arguments of a few kilobytes arrive complete") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("arguments of a few kilobytes arrive complete") {
   const TileMatrix<std::int64_t> A(runtime, 20, 1, {1, 1});
   Graph g(runtime);
   for (index_t i = 0; i < 20; ++i) {
@@ -175,8 +168,7 @@ TEST_CASE("arguments of a few kilobytes arrive complete") {
   for (index_t i = 0; i < 20; ++i) CHECK(value_of(A(i, 0)) == 500 * (i + 1));
 }
 
-TEST_CASE("commuting tasks all take effect between their neighbours") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("commuting tasks all take effect between their neighbours") {
   const TileMatrix<double> A(runtime, 3, 3, {3, 3});
   Graph g(runtime);
   g.insert<Set<double>>({1}, A(0, 0));
@@ -191,8 +183,7 @@ TEST_CASE("commuting tasks all take effect between their neighbours") {
   CHECK(to_vector(A) == std::vector<double>(9, 2 * expected + 50));
 }
 
-TEST_CASE("scratch belongs to one task at a time") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("scratch belongs to one task at a time") {
   constexpr int tasks = 64;
   const TileMatrix<int> wrong(runtime, tasks, 1, {1, 1});
   Graph g(runtime);
@@ -207,8 +198,7 @@ TEST_CASE("scratch belongs to one task at a time") {
   for (int t = 0; t < tasks; ++t) CHECK(value_of(wrong(t, 0)) == 0);
 }
 
-TEST_CASE("a task may have two scratch tiles of one shape") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a task may have two scratch tiles of one shape") {
   const TileMatrix<int> wrong(runtime, 1, 1, {1, 1});
   Graph g(runtime);
   CHECK(&g.scratch<int>(3, 2, 1).data() == &g.scratch<int>(3, 2, 1).data());

@@ -4,10 +4,7 @@
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/topology.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <cstdint>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

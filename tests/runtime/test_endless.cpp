@@ -1,14 +1,10 @@
+#include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <unistd.h>
 

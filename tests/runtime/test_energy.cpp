@@ -6,7 +6,6 @@
 #include <tesela/runtime/energy.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 #include <chrono>
 #include <filesystem>

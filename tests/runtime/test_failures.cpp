@@ -1,22 +1,17 @@
+#include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
-#include <vector>
 
 // Kernels that throw, failed device calls and failed allocations: what wait() throws, and which work continues.
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {

@@ -1,14 +1,11 @@
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {
@@ -38,8 +35,7 @@ struct Many {
 
 }  // namespace
 
-TEST_CASE("a status starts at 0 even if an earlier graph used its tile") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a status starts at 0 even if an earlier graph used its tile") {
   for (const bool waited : {true, false, true}) {
     {
       Graph g(runtime);
@@ -56,8 +52,7 @@ TEST_CASE("a status starts at 0 even if an earlier graph used its tile") {
   }
 }
 
-TEST_CASE("tasks take effect in the order of insertion") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("tasks take effect in the order of insertion") {
   const GraphOptions options =
       GENERATE(GraphOptions{}, GraphOptions{.record = true}, GraphOptions{.longest_path_priorities = true});
   const TileMatrix<double> A(runtime, 6, 1, {2, 1});
@@ -74,8 +69,7 @@ TEST_CASE("tasks take effect in the order of insertion") {
   CHECK(to_vector(A) == std::vector<double>(6, expected));
 }
 
-TEST_CASE("wait returns the first nonzero status in the order of the status calls, once") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("wait returns the first nonzero status in the order of the status calls, once") {
   Graph g(runtime);
   CHECK(g.wait().ok());
   const Tile<int> first = g.status(), second = g.status(), third = g.status();
@@ -94,8 +88,7 @@ TEST_CASE("wait returns the first nonzero status in the order of the status call
   CHECK(g.wait().info == -5);
 }
 
-TEST_CASE("a graph accepts tasks after wait, submit and both again") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a graph accepts tasks after wait, submit and both again") {
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
   Graph g(runtime, {.longest_path_priorities = held});
@@ -110,8 +103,7 @@ TEST_CASE("a graph accepts tasks after wait, submit and both again") {
   CHECK(value_of(A(0, 0)) == 31);
 }
 
-TEST_CASE("a graph destroyed without wait has run its tasks") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a graph destroyed without wait has run its tasks") {
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 4, 4, {2, 2});
   {
@@ -125,8 +117,7 @@ TEST_CASE("a graph destroyed without wait has run its tasks") {
   CHECK(to_vector(A) == std::vector<double>(16, 32));
 }
 
-TEST_CASE("an exception between inserts releases graph, status and scratch") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("an exception between inserts releases graph, status and scratch") {
   const bool held = GENERATE(false, true);
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
   try {
@@ -146,8 +137,7 @@ TEST_CASE("an exception between inserts releases graph, status and scratch") {
   CHECK(value_of(A(0, 0)) == 4);
 }
 
-TEST_CASE("a task may use a tile twice only for reading") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a task may use a tile twice only for reading") {
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 1, 1, {1, 1});
   Graph g(runtime);
   g.insert<Set<double>>({3}, A(0, 0));
@@ -164,8 +154,7 @@ TEST_CASE("a task may use a tile twice only for reading") {
   CHECK(value_of(B(0, 0)) == 7);
 }
 
-TEST_CASE("reading a tile without contents is refused, by insert and on the host") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("reading a tile without contents is refused, by insert and on the host") {
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 2, 2, {1, 1}, "pivot"), B(runtime, 1, 1, {1, 1});
   Graph g(runtime, {.longest_path_priorities = held});
@@ -195,8 +184,7 @@ TEST_CASE("reading a tile without contents is refused, by insert and on the host
   CHECK(value_of(A(1, 0)) == 2);
 }
 
-TEST_CASE("home_changed gives a forgotten mapped tile the contents written by the host") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("home_changed gives a forgotten mapped tile the contents written by the host") {
   double memory = 1;
   const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
   Graph g(runtime);
@@ -209,8 +197,7 @@ TEST_CASE("home_changed gives a forgotten mapped tile the contents written by th
   CHECK(value_of(A(0, 0)) == 7);
 }
 
-TEST_CASE("the host sees the writes of tasks inserted before, and later tasks see its writes") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the host sees the writes of tasks inserted before, and later tasks see its writes") {
   const bool held = GENERATE(false, true);
   const TileMatrix<int> A(runtime, 1, 1, {1, 1});
   Graph g(runtime, {.longest_path_priorities = held});
@@ -227,8 +214,7 @@ TEST_CASE("the host sees the writes of tasks inserted before, and later tasks se
   CHECK(value_of(A(0, 0)) == 201);
 }
 
-TEST_CASE("the destructor of a tile waits for its tasks") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the destructor of a tile waits for its tasks") {
   const bool held = GENERATE(false, true);
   std::vector<double> memory(9, 1);
   Graph g(runtime, {.longest_path_priorities = held});

@@ -1,17 +1,15 @@
 #include "tests/support/seconds.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <set>
-#include <string>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -68,8 +66,7 @@ double area(std::vector<std::pair<double, double>> work, int cpus, int gpus) {
 
 }  // namespace
 
-TEST_CASE("the recorded graph has exactly the implied edges") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the recorded graph has exactly the implied edges") {
   const TileMatrix<double> A(runtime, 3, 1, {1, 1});
   Graph g(runtime, {.record = true});
   const auto a = A(0, 0), b = A(1, 0), c = A(2, 0);
@@ -116,8 +113,7 @@ TEST_CASE("two tasks that share several tiles have one edge, and scratch and a n
   CHECK(dot_of(g).edges.empty());
 }
 
-TEST_CASE("reducing tasks form a group") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("reducing tasks form a group") {
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
   Graph g(runtime, {.record = true});
   g.reduction<Set<double>, Combine<double>>(A(0, 0));
@@ -128,8 +124,7 @@ TEST_CASE("reducing tasks form a group") {
   CHECK(dot_of(g).edges == Edges{{0, 1}, {0, 2}, {1, 3}, {2, 3}});
 }
 
-TEST_CASE("names and labels with special characters of Graphviz are quoted") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("names and labels with special characters of Graphviz are quoted") {
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}, "a \"b\" \\ c");
   Graph g(runtime, {.record = true});
   g.insert<Set<double>>({1}, A(0, 0));
@@ -144,8 +139,7 @@ TEST_CASE("Graphviz reads the output of write_dot") {
   CHECK(dot_of(g).nodes == 0);
 }
 
-TEST_CASE("write_dot reports errors") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("write_dot reports errors") {
   Graph g(runtime), recorded(runtime, {.record = true});
   CHECK_THROWS_AS(g.write_dot("unrecorded.dot"), ArgumentError);
   CHECK_FALSE(std::filesystem::exists("unrecorded.dot"));
@@ -154,8 +148,7 @@ TEST_CASE("write_dot reports errors") {
   CHECK_THROWS_AS(recorded.write_dot("/dev/full"), FileError);
 }
 
-TEST_CASE("flops of a chain, a fan and a diamond are correct with and without recording") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("flops of a chain, a fan and a diamond are correct with and without recording") {
   for (const bool record : {false, true}) {
     CAPTURE(record);
     const TileMatrix<double> A(runtime, 9, 1, {1, 1});

@@ -1,23 +1,17 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/seconds.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
 #include <cstdlib>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
 
-TEST_CASE("two graphs on one tile keep the order of insertion, also if tasks are held back") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("two graphs on one tile keep the order of insertion, also if tasks are held back") {
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
   Graph g(runtime, {.longest_path_priorities = held}), h(runtime, {.longest_path_priorities = held});
@@ -30,8 +24,7 @@ TEST_CASE("two graphs on one tile keep the order of insertion, also if tasks are
   CHECK(value_of(A(0, 0)) == 6);
 }
 
-TEST_CASE("held-back reads of several graphs run before later writes") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("held-back reads of several graphs run before later writes") {
   const int writer = GENERATE(0, 1, 2, 3);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 2, 1, {1, 1});
   *A(0, 0).write().data = 5;
@@ -48,8 +41,7 @@ TEST_CASE("held-back reads of several graphs run before later writes") {
   CHECK(to_vector(B) == std::vector<double>{5, 5});
 }
 
-TEST_CASE("a tile known only to a held-back hint may be destroyed before the graph") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a tile known only to a held-back hint may be destroyed before the graph") {
   const bool home = GENERATE(false, true);
   double memory = 1;
   std::atomic<int> ran{0};
@@ -68,8 +60,7 @@ TEST_CASE("a tile known only to a held-back hint may be destroyed before the gra
   CHECK(g.wait().ok());
 }
 
-TEST_CASE("a hint waits for the held-back tasks of another graph on its tile") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a hint waits for the held-back tasks of another graph on its tile") {
   const bool held = GENERATE(false, true);
   const TileMatrix<double> A(runtime, 1, 1, {1, 1}), B(runtime, 1, 1, {1, 1}), other(runtime, 1, 1, {1, 1});
   *A(0, 0).write().data = 5;

@@ -1,22 +1,18 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <random>
-#include <string>
-#include <vector>
 
 // Graphs over several ranks. Each rank runs the cases with the tag [.rank]; the other cases start them with mpirun.
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {

@@ -1,16 +1,11 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {
@@ -45,8 +40,7 @@ struct ContributeCuda {
 
 }  // namespace
 
-TEST_CASE("contributions to a reduction are added to the contents of the tile") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("contributions to a reduction are added to the contents of the tile") {
   const TileMatrix<double> A(runtime, 2, 2, {2, 2}), B(runtime, 2, 2, {2, 2});
   Graph g(runtime);
   for (const auto& tile : {A(0, 0), B(0, 0)}) g.reduction<Set<double>, Combine<double>>(tile);
@@ -93,8 +87,7 @@ TEST_CASE("contributors run where the zero kernel can initialize the reduction")
   CHECK(value_of(A(0, 0)) == 50);
 }
 
-TEST_CASE("a reduction without contributions reads as its zero") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a reduction without contributions reads as its zero") {
   const TileMatrix<double> A(runtime, 2, 2, {2, 2});
   Graph g(runtime);
   g.reduction<Set<double>, Combine<double>>(A(0, 0));

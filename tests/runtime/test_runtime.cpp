@@ -5,22 +5,18 @@
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/runtime.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sched.h>
-#include <string>
 #include <thread>
 #include <time.h>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {

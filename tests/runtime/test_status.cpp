@@ -1,4 +1,5 @@
 #include "tests/support/seconds.hpp"
+#include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -7,16 +8,9 @@
 #include <algorithm>
 
 using namespace tesela;
+using test::ReportInfo;
 
 namespace {
-
-struct Report {
-  static constexpr auto name = "test_report";
-  struct Args {
-    int info = 0;
-  };
-  static void cpu(const Args& args, Out<int> status) { *status.data = args.info; }
-};
 
 struct Accumulate {
   static constexpr auto name = "test_accumulate";
@@ -31,14 +25,14 @@ TEST_CASE("wait returns the first nonzero status in the order of creation, with 
   Graph g(runtime);
   CHECK(g.wait().ok());
   const Tile<int> untouched = g.status(1000), first = g.status(100), second = g.status(200);
-  g.insert<Report>({7}, second);
+  g.insert<ReportInfo>({7}, second);
   CHECK(g.wait().info == 207);
-  g.insert<Report>({3}, first);
+  g.insert<ReportInfo>({3}, first);
   CHECK(g.wait().info == 103);
-  g.insert<Report>({-4}, first);  // LAPACK's number of an illegal argument, which is not a position
+  g.insert<ReportInfo>({-4}, first);  // LAPACK's number of an illegal argument, which is not a position
   CHECK(g.wait().info == -4);
-  g.insert<Report>({0}, first);
-  g.insert<Report>({0}, second);
+  g.insert<ReportInfo>({0}, first);
+  g.insert<ReportInfo>({0}, second);
   CHECK(g.wait().ok());
   CHECK(*untouched.read().data == 0);
 }
@@ -49,7 +43,7 @@ TEST_CASE("the time of a wait does not grow with statuses of earlier tasks") {
   const auto run = [&](int rounds) {
     const auto start = std::chrono::steady_clock::now();
     for (int i = 0; i < rounds; ++i) {
-      g.insert<Report>({i % 7 == 0 ? i : 0}, g.status());
+      g.insert<ReportInfo>({i % 7 == 0 ? i : 0}, g.status());
       CHECK(g.wait().info == (i % 7 == 0 ? i : 0));
     }
     return test::seconds_since(start);

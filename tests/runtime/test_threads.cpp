@@ -1,8 +1,6 @@
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 
 #include <functional>
 #include <future>
@@ -30,14 +28,6 @@ struct UseScratch {
     *work.data = *a.data;
     *sum.data += *work.data;
   }
-};
-
-struct Judge {
-  static constexpr auto name = "test_judge";
-  struct Args {
-    int info = 0;
-  };
-  static void cpu(const Args& args, Out<int> status) { *status.data = args.info; }
 };
 
 /// Throws if the condition is false; Catch2's assertions may be used in one thread only.
@@ -77,8 +67,7 @@ class Watchdog {
 
 }  // namespace
 
-TEST_CASE("threads with separate graphs read the same tiles") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("threads with separate graphs read the same tiles") {
   const GraphOptions options =
       GENERATE(GraphOptions{}, GraphOptions{.record = true}, GraphOptions{.longest_path_priorities = true});
   constexpr int threads = 4, rounds = 3, tasks = 2000;
@@ -112,8 +101,7 @@ TEST_CASE("threads with separate graphs read the same tiles") {
   for (index_t i = 0; i < 3; ++i) CHECK(value_of(A(i, 0)) == static_cast<double>(i + 1));
 }
 
-TEST_CASE("several threads use kernels, statuses, scratch and reductions at their first use") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("several threads use kernels, statuses, scratch and reductions at their first use") {
   constexpr int threads = 4;
   const TileMatrix<double> A(runtime, 1, 1, {1, 1});
   *A(0, 0).write().data = 1;
@@ -131,7 +119,7 @@ TEST_CASE("several threads use kernels, statuses, scratch and reductions at thei
         g.insert<UseScratch>({}, A(0, 0), g.scratch<double>(1, 1), x(0, 0));
         g.insert<Contribute<double>>({2}, reduced(0, 0));
       }
-      g.insert<Judge>({round + 1}, status);
+      g.insert<ReportInfo>({round + 1}, status);
       require(g.wait().info == 100 * thread + round + 1, "a status");
       require(value_of(x(0, 0)) == 19, "scratch");
       require(value_of(reduced(0, 0)) == 20, "a reduction");
@@ -139,8 +127,7 @@ TEST_CASE("several threads use kernels, statuses, scratch and reductions at thei
   });
 }
 
-TEST_CASE("an algorithm runs in two threads with one matrix") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("an algorithm runs in two threads with one matrix") {
   const index_t n = 60;
   std::vector<double> a(static_cast<std::size_t>(n * n));
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i % 7);
@@ -177,7 +164,7 @@ TEST_CASE("a graph waits only for its own tasks") {
     Graph g(runtime, options);
     const Tile<int> status = g.status();
     for (int i = 0; i < 10; ++i) g.insert<Affine<int>>({1, 1}, A(1, 0));
-    g.insert<Judge>({3}, status);
+    g.insert<ReportInfo>({3}, status);
     g.bring_home(A(1, 0));
     if (!destroy) CHECK(g.wait().info == 3);
   }
@@ -189,8 +176,7 @@ TEST_CASE("a graph waits only for its own tasks") {
   CHECK(Runtime::pending_tasks() == 0);
 }
 
-TEST_CASE("a wait ends while another thread keeps inserting") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a wait ends while another thread keeps inserting") {
   const TileMatrix<int> A(runtime, 2, 1, {1, 1});
   for (index_t i = 0; i < 2; ++i) *A(i, 0).write().data = 0;
   std::atomic<bool> over{false};
@@ -246,8 +232,7 @@ TEST_CASE("a cancellation reported by one graph also drops earlier tasks of anot
   CHECK(ran == 1);
 }
 
-TEST_CASE("threads can wait, cancel and continue") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("threads can wait, cancel and continue") {
   std::atomic<int> cancellations{0};
   in_threads(4, [&](int thread) {
     const TileMatrix<int> x(runtime, 1, 1, {1, 1});

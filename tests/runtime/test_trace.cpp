@@ -1,18 +1,13 @@
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/trace.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
 TEST_CASE("--trace writes a trace for ViTE with the name and colour of each kernel") {

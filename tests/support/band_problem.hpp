@@ -1,19 +1,13 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <limits>
-#include <string>
-#include <vector>
 
 extern "C" {
 void dsbevd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,

@@ -1,20 +1,14 @@
 #pragma once
 
+#include "tests/support/padded.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <string>
 #include <tesela.h>
 #include <type_traits>
-#include <vector>
 
 namespace tesela::test {
 
@@ -27,47 +21,14 @@ auto of(S single, D other) {
     return other;
 }
 
-/// Column-major memory with padding between the columns, which must not change.
+/// Returns a random symmetric matrix with `diagonal` added to its diagonal.
 template <class T>
-struct Padded {
-  index_t m, n, ld;
-  std::vector<T> memory;
-  static constexpr T guard = T(-12345);
-
-  Padded(index_t rows, index_t columns, index_t room = 3)
-      : m(rows),
-        n(columns),
-        ld(std::max<index_t>(rows, 1) + room),
-        memory(static_cast<std::size_t>(ld * std::max<index_t>(n, 1)), guard) {}
-  static Padded random(index_t rows, index_t columns, std::uint64_t seed, index_t room = 3) {
-    Padded a(rows, columns, room);
-    const Generator<T> element{Pattern::uniform, 0, columns, seed};
-    for (index_t j = 0; j < a.n; ++j)
-      for (index_t i = 0; i < a.m; ++i) a(i, j) = element(i, j);
-    return a;
-  }
-  static Padded symmetric(index_t n, std::uint64_t seed, double diagonal = 0) {
-    Padded a = random(n, n, seed);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
-    for (index_t j = 0; j < n; ++j) a(j, j) += static_cast<T>(diagonal);
-    return a;
-  }
-  T* data() { return memory.data(); }
-  const T* data() const { return memory.data(); }
-  T& operator()(index_t i, index_t j) { return memory[static_cast<std::size_t>(i + j * ld)]; }
-  const T& operator()(index_t i, index_t j) const { return memory[static_cast<std::size_t>(i + j * ld)]; }
-  bool intact() const {
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = m; i < ld; ++i)
-        if ((*this)(i, j) != guard) return false;
-    return true;
-  }
-};
-
-template <class T>
-bool same_bits(const Padded<T>& a, const Padded<T>& b) {
-  return a.memory.size() == b.memory.size() && std::memcmp(a.data(), b.data(), a.memory.size() * sizeof(T)) == 0;
+Padded<T> symmetric(index_t n, std::uint64_t seed, double diagonal = 0) {
+  auto a = Padded<T>::random(n, n, seed);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < j; ++i) a(i, j) = a(j, i);
+  for (index_t j = 0; j < n; ++j) a(j, j) += static_cast<T>(diagonal);
+  return a;
 }
 
 /// Returns ||op(A) B - C||_F in double.
@@ -98,7 +59,7 @@ double eps() {
     CHECK(info_ == 0);                     \
   } while (false)
 
-/// While it lives, C functions compute on cores only, see CoresAlone.
+/// While it lives, C functions compute on cores only, see CoresOnly.
 class COnCores {
  public:
   COnCores() { CHECK_OK(tesela_stop()); }
@@ -107,7 +68,7 @@ class COnCores {
   COnCores& operator=(const COnCores&) = delete;
 
  private:
-  CoresAlone cores_;
+  CoresOnly cores_;
 };
 
 }  // namespace tesela::test

@@ -1,19 +1,13 @@
 #pragma once
 
+#include "tests/support/temporary_folder.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
-#include <string>
 #include <unistd.h>
-#include <vector>
 
 // A sanitizer's allocator must fail like the system's instead of ending the test.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
@@ -24,46 +18,8 @@ extern "C" const char* __tsan_default_options() { return "allocator_may_return_n
 /// Shared by the tests of files.
 namespace tesela::test {
 
-/// A new folder that is removed with its contents at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tesela-files-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  std::string path() const { return path_.string(); }
-  /// Returns the sorted names in the folder, each followed by a blank.
-  std::string listing() const {
-    std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(path_))
-      names.push_back(entry.path().filename().string());
-    std::sort(names.begin(), names.end());
-    std::string all;
-    for (const auto& name : names) all += name + ' ';
-    return all;
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
 inline void put(const std::string& path, const std::string& contents) {
   std::ofstream(path, std::ios::binary) << contents;
-}
-
-inline std::string contents_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 template <class T = double>

@@ -46,7 +46,7 @@ using namespace tesela::test;
 extern "C" int __wrap_main(int, char**) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   for (ForkRequest request; receive(fork_socket, request);) {
-    ForkAnswer answer;
+    ForkReply answer;
     answer.pid = fork();
     if (answer.pid == 0) become(request);
     close(request.out);

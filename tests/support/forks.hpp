@@ -26,7 +26,7 @@ struct ForkRequest {
 };
 
 /// Sent twice: at the start and at the end of the command.
-struct ForkAnswer {
+struct ForkReply {
   pid_t pid = -1;
   int status = 0;
   rusage usage = {};

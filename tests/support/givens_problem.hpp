@@ -1,44 +1,16 @@
 #pragma once
 
+#include "tests/support/padded.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
-#include <string>
-#include <vector>
 
 // Problems and errors for the tests of plane rotations, on the host in long double.
 
-extern "C" {
-void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-}
-
 namespace tesela::test {
-
-/// A host matrix with padding below each column that must not be touched.
-template <class T>
-struct Padded {
-  static constexpr T padding = T(-77);
-  index_t m, n, ld;
-  std::vector<T> a;
-  Padded(index_t rows, index_t cols)
-      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + 3), a(static_cast<std::size_t>(ld * cols), padding) {}
-  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
-  T operator()(index_t i, index_t j) const { return a[static_cast<std::size_t>(i + j * ld)]; }
-  TileMatrix<T> map(Runtime& runtime, TileShape tile, const char* name = "A") {
-    return TileMatrix<T>::map(runtime, a.data(), m, n, ld, tile, name);
-  }
-  bool padding_is_untouched() const {
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = m; i < ld; ++i)
-        if ((*this)(i, j) != padding) return false;
-    return true;
-  }
-};
 
 /// Returns a matrix of this kind: uniform, graded (entries from 1 down to 1e-12), low-rank, kappa (columns nearly
 /// dependent), zero, ones, band:3 …
@@ -88,25 +60,11 @@ Errors measure(const Padded<T>& a, const Padded<T>& q, const Padded<T>& r) {
   return {static_cast<double>(std::sqrt(residual) / scale), static_cast<double>(std::sqrt(gram))};
 }
 
-/// Bounds of the factorizations: 5e-15 sqrt(n) and 1e-13 sqrt(n); in single precision 5e-6 and 1e-4.
-template <class T>
-Errors bounds(index_t n) {
-  const double root = std::sqrt(static_cast<double>(std::max<index_t>(n, 1)));
-  return sizeof(T) == 8 ? Errors{5e-15 * root, 1e-13 * root} : Errors{5e-6 * root, 1e-4 * root};
-}
-
 /// Returns R of LAPACK's geqrf in the upper trapezoid.
 template <class T>
 Padded<T> lapack_r(Padded<T> a) {
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), size = 64 * (n + 1);
-  std::vector<T> tau(static_cast<std::size_t>(std::min(m, n) + 1)), work(static_cast<std::size_t>(size));
-  int info = 0;
-  if (m > 0 && n > 0) {
-    if constexpr (sizeof(T) == 8)
-      dgeqrf_(&m, &n, a.a.data(), &ld, tau.data(), work.data(), &size, &info);
-    else
-      sgeqrf_(&m, &n, a.a.data(), &ld, tau.data(), work.data(), &size, &info);
-  }
+  std::vector<T> tau(static_cast<std::size_t>(std::min(a.m, a.n)));
+  lapack::geqrf(a.m, a.n, a.data(), a.ld, tau.data());
   return a;
 }
 

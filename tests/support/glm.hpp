@@ -2,10 +2,7 @@
 
 #include "tests/support/least_squares.hpp"
 #include <tesela/algorithms/least_squares/glm.hpp>
-#include <tesela/host/blas.hpp>
-
-extern "C" void dggglm_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, double*,
-                        double*, double*, const int*, int*);
+#include <tesela/host/lapack.hpp>
 
 /// General linear models with LAPACK's and our solutions.
 namespace tesela::test {
@@ -13,14 +10,6 @@ namespace tesela::test {
 struct Model {
   Matrix a, b, y;  // y = A x + B u
 };
-
-inline Matrix product(Op op, const Matrix& a, const Matrix& x) {
-  const Shape s = apply(op, a.shape());
-  Matrix y = Matrix::zeros(s.rows, x.cols());
-  if (y.size() > 0 && s.cols > 0)
-    blas::gemm(op, Op::none, s.rows, x.cols(), s.cols, 1.0, a.data(), a.ld(), x.data(), x.ld(), 0.0, y.data(), y.ld());
-  return y;
-}
 
 inline Matrix sum(const Matrix& a, const Matrix& b, double factor = 1) {
   return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return a(i, j) + factor * b(i, j); });
@@ -38,17 +27,12 @@ struct GlmReference {
 
 /// Returns the solution of LAPACK's ggglm, for n <= m <= n + p, one column at a time.
 inline GlmReference reference_of(const Model& model) {
-  const int m = static_cast<int>(model.a.rows()), n = static_cast<int>(model.a.cols()),
-            p = static_cast<int>(model.b.cols()), ld = std::max(m, 1), lwork = 200 * (m + n + p + 1);
+  const index_t m = model.a.rows(), n = model.a.cols(), p = model.b.cols();
   GlmReference result{Matrix(n, model.y.cols()), Matrix(p, model.y.cols())};
-  std::vector<double> work(static_cast<std::size_t>(lwork)), d(static_cast<std::size_t>(ld));
   for (index_t j = 0; j < model.y.cols(); ++j) {
-    Matrix a = model.a.clone(), b = model.b.clone();
-    for (index_t i = 0; i < m; ++i) d[static_cast<std::size_t>(i)] = model.y(i, j);
-    int info = 0;
-    dggglm_(&m, &n, &p, a.data(), &ld, b.data(), &ld, d.data(), result.X.data() + j * n, result.U.data() + j * p,
-            work.data(), &lwork, &info);
-    REQUIRE(info == 0);
+    Matrix a = model.a.clone(), b = model.b.clone(), d = model.y.clone();
+    REQUIRE(lapack::ggglm(m, n, p, a.data(), a.ld(), b.data(), b.ld(), d.data() + j * d.ld(), result.X.data() + j * n,
+                          result.U.data() + j * p) == 0);
   }
   return result;
 }

@@ -25,7 +25,7 @@ class HostWarp {
   }
 
   int lane() const { return now_; }
-  int lane_anew() const { return now_; }
+  int reread_lane() const { return now_; }
   template <class T>
   T from(T x, int source) {
     exchange(&x, sizeof(T));

@@ -3,14 +3,8 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 extern "C" {
 void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
@@ -55,6 +49,40 @@ inline double distance(const Matrix& a, const Matrix& b) {
   double sum = 0;
   for (index_t k = 0; k < a.size(); ++k) sum = std::hypot(sum, a.data()[k] - b.data()[k]);
   return sum;
+}
+
+inline Matrix identity(index_t n) {
+  return made(n, n, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
+}
+
+inline Matrix transposed(const Matrix& a) {
+  return made(a.cols(), a.rows(), [&](index_t i, index_t j) { return a(j, i); });
+}
+
+inline Matrix difference(const Matrix& a, const Matrix& b) {
+  return made(a.rows(), a.cols(), [&](index_t i, index_t j) { return a(i, j) - b(i, j); });
+}
+
+/// Returns op(A) op(B).
+inline Matrix product(Op op_a, const Matrix& a, Op op_b, const Matrix& b) {
+  const Shape s = apply(op_a, a.shape()), t = apply(op_b, b.shape());
+  REQUIRE(s.cols == t.rows);
+  Matrix c = Matrix::zeros(s.rows, t.cols);
+  if (c.size() > 0 && s.cols > 0)
+    blas::gemm(op_a, op_b, s.rows, t.cols, s.cols, 1.0, a.data(), a.ld(), b.data(), b.ld(), 0.0, c.data(), c.ld());
+  return c;
+}
+inline Matrix product(Op op, const Matrix& a, const Matrix& b) { return product(op, a, Op::none, b); }
+inline Matrix product(const Matrix& a, const Matrix& b) { return product(Op::none, a, Op::none, b); }
+
+/// Returns F F^T, or F^T F, with the same bits in both triangles.
+inline Matrix gram(const Matrix& f, bool transposed = false) {
+  const index_t m = transposed ? f.cols() : f.rows(), k = transposed ? f.rows() : f.cols();
+  return made(m, m, [&](index_t i, index_t j) {
+    double sum = 0;
+    for (index_t l = 0; l < k; ++l) sum += transposed ? f(l, i) * f(l, j) : f(i, l) * f(j, l);
+    return sum;
+  });
 }
 
 struct Reference {

@@ -1,12 +1,10 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/topology.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <cstdlib>
-#include <string>
 
 namespace tesela::test {
 

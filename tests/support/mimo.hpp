@@ -4,7 +4,6 @@
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 
 #include <complex>
-#include <vector>
 
 namespace tesela::test {
 

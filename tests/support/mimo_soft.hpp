@@ -3,8 +3,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 
-#include <cmath>
-
 namespace tesela::test {
 
 template <class T>

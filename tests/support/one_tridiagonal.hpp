@@ -1,17 +1,12 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <vector>
 
 namespace tesela::test {
 

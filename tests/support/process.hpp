@@ -1,23 +1,19 @@
 #pragma once
 
 #include "tests/support/forks.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <chrono>
 #include <csignal>
 #include <fcntl.h>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <signal.h>
-#include <sstream>
 #include <stdexcept>
-#include <string>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
-#include <vector>
 
 namespace tesela::test {
 
@@ -37,33 +33,6 @@ template <class W>
 std::vector<W> operator+(std::vector<W> a, const std::vector<W>& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
-}
-
-/// A separate folder for one test case, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tesela-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-  std::size_t files() const {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::string path_;
-};
-
-inline std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 struct Outcome {
@@ -198,11 +167,11 @@ inline Outcome run_tesela(std::vector<std::string> arguments, const ProcessOptio
       if (!options.environment.contains(word.substr(0, word.find('=')))) request.environment.push_back(word);
     }
     for (const auto& [name, value] : options.environment) request.environment.push_back(name + "=" + value);
-    ForkAnswer answer;
+    ForkReply answer;
     if (!send_request(socket, request) || !read_all(socket, &answer, sizeof answer))
       throw std::runtime_error("tesela-forks has ended");
     return Process{answer.pid, [socket](int& status, rusage& usage) {
-                     ForkAnswer end;
+                     ForkReply end;
                      if (recv(socket, &end, sizeof end, MSG_PEEK | MSG_DONTWAIT) < 0) return false;
                      if (!read_all(socket, &end, sizeof end)) throw std::runtime_error("tesela-forks has ended");
                      status = end.status;

@@ -1,11 +1,9 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
-#include <vector>
 
 /// Least squares in quadruple precision as references.
 namespace tesela::test {

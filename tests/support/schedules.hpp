@@ -1,14 +1,12 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 
-#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace tesela::test {
 
@@ -49,7 +47,7 @@ inline void sort(Schedule& schedule) {
 
 /// Returns whether a schedule is legal by simulating which entries are nonzero after each stage. Shares only the
 /// definition with violation().
-inline bool carried_out(const Schedule& s) {
+inline bool simulation_succeeds(const Schedule& s) {
   std::vector<std::vector<bool>> nonzero(static_cast<std::size_t>(s.m),
                                          std::vector<bool>(static_cast<std::size_t>(s.n), true));
   const auto entry = [&](index_t i, index_t j) {

@@ -3,11 +3,8 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <random>
-#include <vector>
 
 // Models with known results, and the textbook formulas in long double: dense, stacked, by elimination.
 

@@ -2,62 +2,28 @@
 
 // Shared by the tests of tall-and-skinny QR.
 
+#include "tests/support/padded.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/qr/tall_skinny.hpp>
-#include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
-extern "C" {
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
-void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-}
+#include <tesela/host/lapack.hpp>
 
 namespace tesela::test {
 
 inline const double epsilon = std::numeric_limits<double>::epsilon();
-template <class T>
-const T nan_of = std::numeric_limits<T>::quiet_NaN();
-
-/// A matrix with NaN between its columns.
-template <class T>
-struct Dense {
-  index_t m, n, ld;
-  std::vector<T> a;
-  Dense(index_t rows, index_t cols)
-      : m(rows), n(cols), ld(std::max<index_t>(rows, 1) + 3), a(static_cast<std::size_t>(ld * cols), nan_of<T>) {}
-  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
-  T operator()(index_t i, index_t j) const { return a[static_cast<std::size_t>(i + j * ld)]; }
-};
-
-template <class T>
-Dense<T> random(index_t m, index_t n, std::uint64_t seed = 1) {
-  Dense<T> d(m, n);
-  const Generator<T> generator{Pattern::uniform, 0, n, seed};
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) d(i, j) = generator(i, j);
-  return d;
-}
-
 /// Returns the orthonormal factor of a random matrix.
-inline Dense<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
-  auto q = random<double>(m, n, seed);
-  const int im = static_cast<int>(m), in = static_cast<int>(n), ld = static_cast<int>(q.ld), lwork = 64 * in;
-  std::vector<double> tau(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgeqrf_(&im, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
-  dorgqr_(&im, &in, &in, q.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
+inline Padded<double> orthonormal(index_t m, index_t n, std::uint64_t seed) {
+  auto factors = Padded<double>::random(m, n, seed);
+  Padded<double> q(m, n, 0);
+  for (index_t j = 0; j < n; ++j) q(j, j) = 1;
+  std::vector<double> tau(static_cast<std::size_t>(n));
+  lapack::geqrf(m, n, factors.data(), factors.ld, tau.data());
+  lapack::ormqr(Op::none, m, n, n, factors.data(), factors.ld, tau.data(), q.data(), q.ld);
   return q;
 }
 
 /// Returns the powers of two that scale columns to near 1.
 template <class T>
-std::vector<int> exponents(const Dense<T>& a) {
+std::vector<int> exponents(const Padded<T>& a) {
   std::vector<int> e(static_cast<std::size_t>(a.n), 0);
   for (index_t j = 0; j < a.n; ++j) {
     T most = 0;
@@ -68,8 +34,8 @@ std::vector<int> exponents(const Dense<T>& a) {
 }
 
 template <class T>
-Dense<double> scaled(const Dense<T>& a, const std::vector<int>& e) {
-  Dense<double> s(a.m, a.n);
+Padded<double> scaled(const Padded<T>& a, const std::vector<int>& e) {
+  Padded<double> s(a.m, a.n);
   for (index_t j = 0; j < a.n; ++j)
     for (index_t i = 0; i < a.m; ++i)
       s(i, j) = std::scalbn(static_cast<double>(a(i, j)), -e[static_cast<std::size_t>(j)]);
@@ -79,7 +45,7 @@ Dense<double> scaled(const Dense<T>& a, const std::vector<int>& e) {
 /// Returns max |R^T R - A^T A|(j, k) / (||a_j|| ||a_k||) for scaled columns in units of T's epsilon; infinite for NaN
 /// and for nonzeros below R's diagonal.
 template <class T>
-double gram_error(const Dense<T>& a, const Dense<T>& r) {
+double gram_error(const Padded<T>& a, const Padded<T>& r) {
   const auto e = exponents(a);
   const auto A = scaled(a, e), R = scaled(r, e);
   double worst = 0;
@@ -105,14 +71,12 @@ double gram_error(const Dense<T>& a, const Dense<T>& r) {
 /// Returns max | |R| - |R of LAPACK's geqrf| | over the rows that A determines, relative to the norm of the column, in
 /// units of T's epsilon.
 template <class T>
-double lapack_error(const Dense<T>& a, const Dense<T>& r) {
+double lapack_error(const Padded<T>& a, const Padded<T>& r) {
   const auto e = exponents(a);
   auto A = scaled(a, e);
   const auto R = scaled(r, e);
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(A.ld), lwork = 64 * n;
-  std::vector<double> tau(static_cast<std::size_t>(std::max(n, 1))), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgeqrf_(&m, &n, A.a.data(), &ld, tau.data(), work.data(), &lwork, &info);
+  std::vector<double> tau(static_cast<std::size_t>(a.n));
+  lapack::geqrf(a.m, a.n, A.data(), A.ld, tau.data());
   double worst = 0;
   for (index_t j = 0; j < a.n; ++j) {
     double norm = 0;
@@ -127,28 +91,19 @@ double lapack_error(const Dense<T>& a, const Dense<T>& r) {
 }
 
 template <class T>
-Dense<T> r_of(Runtime& runtime, const Dense<T>& a, TileShape tile, const TallSkinnyOptions& options = {}) {
-  Dense<T> r(a.n, a.n);
+Padded<T> r_of(Runtime& runtime, const Padded<T>& a, TileShape tile, const TallSkinnyOptions& options = {}) {
+  Padded<T> r(a.n, a.n);
   {
-    const auto A = TileMatrix<T>::map(runtime, a.a.data(), a.m, a.n, a.ld, tile, "A");
-    const auto R = TileMatrix<T>::map(runtime, r.a.data(), a.n, a.n, r.ld,
-                                      {std::max<index_t>(a.n, 1), std::max<index_t>(a.n, 1)}, "R");
+    const auto A = a.map(runtime, tile, "A");
+    const auto R = r.map(runtime, {std::max<index_t>(a.n, 1), std::max<index_t>(a.n, 1)}, "R");
     Graph g(runtime);
     tall_skinny_r(g, A, R, options);
     REQUIRE(g.wait().ok());
   }
-  for (index_t j = 0; j < r.n; ++j)
-    for (index_t i = r.m; i < r.ld; ++i) REQUIRE(std::isnan(r(i, j)));
+  REQUIRE(r.intact());
   return r;
 }
 
-inline std::vector<double> singular_values(Dense<double> a) {
-  const int m = static_cast<int>(a.m), n = static_cast<int>(a.n), ld = static_cast<int>(a.ld), lwork = 64 * n, one = 1;
-  std::vector<double> s(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(lwork));
-  int info = 0;
-  dgesvd_("N", "N", &m, &n, a.a.data(), &ld, s.data(), nullptr, &one, nullptr, &one, work.data(), &lwork, &info, 1, 1);
-  REQUIRE(info == 0);
-  return s;
-}
+inline std::vector<double> singular_values(Padded<double> a) { return lapack::gesvd(a.m, a.n, a.data(), a.ld); }
 
 }  // namespace tesela::test

@@ -1,20 +1,13 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
-#include <vector>
 
-// Dense references for Toeplitz matrices. A program that includes this header must link LAPACK.
-extern "C" {
-void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
-void dsyev_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, std::size_t,
-            std::size_t);
-}
+// Dense references for Toeplitz matrices.
 
 namespace tesela::test {
 
@@ -33,22 +26,16 @@ template <class T>
 HostMatrix<double> dense_solve(const HostMatrix<T>& t, double sigma, const HostMatrix<T>& b) {
   HostMatrix<double> a = dense(t, sigma), x(b.rows(), b.cols());
   std::copy_n(b.data(), b.size(), x.data());
-  if (x.size() == 0) return x;
-  const int n = static_cast<int>(t.rows()), k = static_cast<int>(b.cols());
-  std::vector<int> pivots(static_cast<std::size_t>(n));
-  int info = 0;
-  dgesv_(&n, &k, a.data(), &n, pivots.data(), x.data(), &n, &info);
+  lapack::gesv(t.rows(), b.cols(), a.data(), a.ld(), x.data(), x.ld());
   return x;
 }
 
-/// Returns T's eigenvalues in ascending order by LAPACK's syev.
+/// Returns T's eigenvalues in ascending order by LAPACK's syevd.
 template <class T>
 std::vector<double> dense_eigenvalues(const HostMatrix<T>& t) {
   HostMatrix<double> a = dense(t);
-  const int n = static_cast<int>(t.rows()), room = 40 * n + 10;
-  std::vector<double> w(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(room));
-  int info = 0;
-  if (n > 0) dsyev_("N", "L", &n, a.data(), &n, w.data(), work.data(), &room, &info, 1, 1);
+  std::vector<double> w(static_cast<std::size_t>(t.rows()));
+  lapack::syevd(t.rows(), a.data(), a.ld(), w.data(), false);
   return w;
 }
 

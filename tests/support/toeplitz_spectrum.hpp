@@ -1,15 +1,11 @@
 #pragma once
 
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 
 // Checks of a Toeplitz spectrum.
 

@@ -180,4 +180,13 @@ T value_of(const Tile<T>& tile) {
   return *tile.read().data;
 }
 
+/// Reports a number like LAPACK.
+struct ReportInfo {
+  static constexpr auto name = "test_report";
+  struct Args {
+    int info = 0;
+  };
+  static void cpu(const Args& args, Out<int> status) { *status.data = args.info; }
+};
+
 }  // namespace tesela::test

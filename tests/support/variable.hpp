@@ -25,7 +25,7 @@ class Variable {
 
 /// While it lives, new runtimes and commands use only cores. For comparisons of bits: GPUs round differently, and the
 /// scheduler decides which tasks they run.
-class CoresAlone {
+class CoresOnly {
  private:
   Variable devices_{"STARPU_NCUDA", "0"};
 };

@@ -98,7 +98,7 @@ TEST_CASE("arrays are read by rows and written in parts") {
   }
   const std::int8_t small[] = {-127, 5, 127};
   write_array(path, {3}, small);
-  const std::string bytes = contents_of(path);
+  const std::string bytes = contents(path);
   CHECK(bytes.find("'|i1'") != std::string::npos);
   CHECK(bytes.substr(bytes.size() - 3) == std::string("\x81\x05\x7f"));
   write_array<int>(path, {0, 2}, nullptr);

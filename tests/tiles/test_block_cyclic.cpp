@@ -1,14 +1,11 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <array>
-#include <string>
-#include <vector>
 
 // ScaLAPACK's local arrays in place. Each rank runs the cases with the tag [.rank]; the other cases start them.
 

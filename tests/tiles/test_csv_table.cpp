@@ -1,12 +1,8 @@
+#include "tests/support/test.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <random>
-#include <string>
 
 using namespace tesela;
 using Catch::Matchers::ContainsSubstring;
@@ -86,7 +82,7 @@ TEST_CASE("malformed CSV files are refused") {
   refuses("a,b\n1,2\n1\n", {"a"}, "line 3: 1 fields; the header has 2");
   refuses("a,b\n1,2,3\n", {"a"}, "line 2: 3 fields");
   refuses("a,b\n1,\"2\n", {"a"}, "line");
-  refuses("a,b\n1,2\"3\n", {"a"}, "line 2: a quote stands");
+  refuses("a,b\n1,2\"3\n", {"a"}, "line 2: a quote is not allowed");
   refuses("a,b\n1,2\n", {"c"}, "no column is called c");
   refuses("a,b,a\n1,2,3\n", {"a"}, "two columns are called a");
   refuses(std::string("a\n1\0002\n", 6), {"a"}, "byte of value 0");

@@ -1,20 +1,13 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/topology.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <thread>
-#include <vector>
 
 #if TESELA_HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -23,7 +16,6 @@
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 TEST_CASE("memory of a GPU that the runtime does not use is refused") {
@@ -116,9 +108,7 @@ TEMPLATE_TEST_CASE("tasks compute in place in an array on a device", "[gpu]", fl
       REQUIRE(std::abs(static_cast<double>(c(i, j))) <= 1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-TEST_CASE("earlier work on the default stream completes before the tasks", "[gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("earlier work on the default stream completes before the tasks") {
   constexpr index_t n = 64;
   DeviceArray<double> a(n, n, 1), c(n, n, 1);
   // Behaves like a copy that takes long.
@@ -170,9 +160,7 @@ TEST_CASE("a runtime that measures transfers changes neither the current device 
   }
 }
 
-TEST_CASE("host memory is refused as memory of a GPU", "[gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("host memory is refused as memory of a GPU") {
   std::vector<double> memory(100);
   CHECK_THROWS_MATCHES(TileMatrix<double>::map_device(runtime, memory.data(), 10, 10, 10, {5, 5}), ArgumentError,
                        MessageMatches(ContainsSubstring("not memory of CUDA device")));

@@ -1,23 +1,20 @@
 #include "tests/support/files.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <limits>
 #include <memory>
-#include <string>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <utility>
-#include <vector>
 
 namespace fs = std::filesystem;
 using namespace tesela;
@@ -58,7 +55,7 @@ TEST_CASE("a pipe is read to its end at any pace of the writer", "[files]") {
   for (index_t k = 0; k < matrix.size(); ++k) matrix.data()[k] = static_cast<double>(k);
   for (const char* name : {"a.npy", "a.mtx"}) {
     write_matrix(folder / name, matrix);
-    const std::string bytes = contents_of(folder / name);
+    const std::string bytes = contents(folder / name);
     const auto feed = [&](const std::string& path) {
       const int out = open(path.c_str(), O_WRONLY);
       for (std::size_t at = 0; at < bytes.size();) {
@@ -88,12 +85,12 @@ TEST_CASE("files of a batch are renamed together or not at all", "[files]") {
     FileBatch batch;
     write_matrix(folder / "a.mtx", one);
     write_matrix(folder / "b.mtx", one);
-    CHECK(contents_of(folder / "a.mtx") == "old");
+    CHECK(contents(folder / "a.mtx") == "old");
     CHECK_FALSE(fs::exists(folder / "b.mtx"));
     CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 3);
   }
   CHECK(folder.listing() == "a.mtx ");
-  CHECK(contents_of(folder / "a.mtx") == "old");
+  CHECK(contents(folder / "a.mtx") == "old");
   {
     FileBatch batch;
     write_matrix(folder / "a.mtx", one);
@@ -110,7 +107,7 @@ TEST_CASE("files of a batch are renamed together or not at all", "[files]") {
     batch.publish();
     CHECK(folder.listing() == "a.mtx b.mtx c.mtx d.mtx ");
   }
-  CHECK(contents_of(folder / "a.mtx") == "old");
+  CHECK(contents(folder / "a.mtx") == "old");
   CHECK(read_matrix<double>(folder / "b.mtx").shape() == Shape{1, 1});
   {
     FileBatch batch;
@@ -118,7 +115,7 @@ TEST_CASE("files of a batch are renamed together or not at all", "[files]") {
     remove_unfinished_files();  // as after Ctrl-C
     CHECK(folder.listing() == "a.mtx b.mtx c.mtx d.mtx ");
   }
-  CHECK(contents_of(folder / "a.mtx") == "old");
+  CHECK(contents(folder / "a.mtx") == "old");
 }
 
 TEST_CASE("a file without read permission, and a folder and a file without write permission are refused", "[files]") {
@@ -146,8 +143,8 @@ TEST_CASE("paths that cannot be written are refused before and during the write"
            {folder / "missing/", "cannot write: names no file"},
            {folder / "file/a.mtx", "cannot write: Not a directory"},
            {folder.path(), "cannot write: is a directory"},
-           {folder / "a.csv", "cannot write: '.csv' is no format to write, .mtx and .npy are"},
-           {folder / "a.npz", "cannot write: '.npz' is no format"},
+           {folder / "a.csv", "cannot write: '.csv' is not a format to write; use .mtx or .npy"},
+           {folder / "a.npz", "cannot write: '.npz' is not a format"},
            {folder / (std::string(250, 'a') + ".mtx"), "cannot create: File name too long"},
            {folder / (std::string(300, 'a') + ".mtx"), "cannot write: File name too long"}}) {
     CAPTURE(path);
@@ -159,7 +156,7 @@ TEST_CASE("paths that cannot be written are refused before and during the write"
   put(folder / "kept.mtx", "old");
   require_writable(folder / "kept.mtx");
   require_writable(folder / "new.npy");
-  CHECK(contents_of(folder / "kept.mtx") == "old");
+  CHECK(contents(folder / "kept.mtx") == "old");
   CHECK(folder.listing() == "file kept.mtx ");
   require_writable("/dev/null");
   REQUIRE(mkfifo((folder / "fifo").c_str(), 0600) == 0);
@@ -181,7 +178,7 @@ TEST_CASE("wrong arguments of write_matrix leave the old file unchanged", "[file
   check_throws<ArgumentError>("write_matrix: data: the value at [1, 1] (from zero) is NaN", [&] { write({3, 2}, 3); });
   values[4] = -inf_value;
   check_throws<ArgumentError>("the value at [1, 1] (from zero) is infinite", [&] { write({3, 2}, 3); });
-  CHECK(contents_of(path) == "old");
+  CHECK(contents(path) == "old");
   CHECK(folder.listing() == "a.mtx ");
 }
 
@@ -204,7 +201,7 @@ TEST_CASE("a full disk is an EnvironmentError and leaves no file", "[files]") {
     CHECK(message.find((folder / name) + ": cannot write: File too large") == 0);
   }
   CHECK(folder.listing() == "a.npy ");
-  CHECK(contents_of(folder / "a.npy") == "old");
+  CHECK(contents(folder / "a.npy") == "old");
 }
 
 TEST_CASE("writing follows symbolic links, keeps permissions and writes to special files", "[files]") {
@@ -249,9 +246,9 @@ TEST_CASE("a symbolic link is followed to a file that does not exist yet", "[fil
     CHECK(folder.listing() == "a into second.npy third.npy ");
     CHECK(std::distance(fs::directory_iterator(folder / "a"), {}) == 2);
   }
-  CHECK(replaced_file(folder / "third.npy") == (folder / "into/../x.npy"));
-  CHECK(replaced_file("/dev/null") == std::nullopt);
-  CHECK(replaced_file("/dev/stdout") == std::nullopt);
+  CHECK(destination_file(folder / "third.npy") == (folder / "into/../x.npy"));
+  CHECK(destination_file("/dev/null") == std::nullopt);
+  CHECK(destination_file("/dev/stdout") == std::nullopt);
   fs::create_symlink("/dev/null", folder / "null.npy");
   write_matrix(folder / "null.npy", one);
   CHECK(fs::is_symlink(folder / "null.npy"));
@@ -279,7 +276,7 @@ TEST_CASE("an AtomicFile gets its name only when it is complete", "[files]") {
   file.write("{}");
   file.commit();
   CHECK(folder.listing() == "report.json ");
-  CHECK(contents_of(folder / "report.json") == "{}");
+  CHECK(contents(folder / "report.json") == "{}");
 
   const std::string large(3 << 20, 'x');
   AtomicFile mixed(folder / "mixed");
@@ -287,7 +284,7 @@ TEST_CASE("an AtomicFile gets its name only when it is complete", "[files]") {
   mixed.write(large);
   mixed.write("b");
   mixed.commit();
-  CHECK(contents_of(folder / "mixed") == "a" + large + "b");
+  CHECK(contents(folder / "mixed") == "a" + large + "b");
 }
 
 TEST_CASE("remove_unfinished_files removes the unfinished files of this process only", "[files]") {
@@ -308,7 +305,7 @@ TEST_CASE("remove_unfinished_files removes the unfinished files of this process 
     first.write("new");
     check_throws<FileError>("cannot rename", [&] { first.commit(); });
   }
-  CHECK(contents_of(folder / "a.mtx") == "old");
+  CHECK(contents(folder / "a.mtx") == "old");
   for (int round = 0; round < 3; ++round) {  // more than the registry holds; its slots are reused
     std::vector<std::unique_ptr<AtomicFile>> files;
     files.reserve(20);

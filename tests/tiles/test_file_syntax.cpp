@@ -1,13 +1,10 @@
 #include "tests/support/files.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/errors.hpp>
 
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

@@ -2,16 +2,9 @@
 #include "tests/support/machine.hpp"
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <random>
-#include <string>
 #include <utility>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -207,9 +200,9 @@ TEST_CASE("written files have the expected bytes", "[files]") {
   const TemporaryFolder folder;
   const std::vector<double> values = {1, -0.5, 0.1, 1e300};
   write_matrix(folder / "a.mtx", values.data(), {2, 2}, 2);
-  CHECK(contents_of(folder / "a.mtx") == "%%MatrixMarket matrix array real general\n2 2\n1\n-0.5\n0.1\n1e+300\n");
+  CHECK(contents(folder / "a.mtx") == "%%MatrixMarket matrix array real general\n2 2\n1\n-0.5\n0.1\n1e+300\n");
   write_matrix(folder / "a.npy", values.data(), {2, 2}, 2);
-  const auto bytes = contents_of(folder / "a.npy");
+  const auto bytes = contents(folder / "a.npy");
   CHECK(bytes == npy("{'descr': '<f8', 'fortran_order': True, 'shape': (2, 2), }" + std::string(59, ' ') + '\n',
                      bytes_of(values)));
   CHECK(bytes.size() == 128 + 32);

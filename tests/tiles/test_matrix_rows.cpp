@@ -2,12 +2,7 @@
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <memory>
-#include <vector>
 
 using namespace tesela;
 using Catch::Matchers::ContainsSubstring;

@@ -1,19 +1,18 @@
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/tiles/power_of_two.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
-#include <limits>
 #include <thread>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {
@@ -46,8 +45,7 @@ std::vector<double> matrix(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("the tiles of a matrix cover it") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the tiles of a matrix cover it") {
   for (const Case& c : cases()) {
     CAPTURE(c.m, c.n, c.ld);
     const TileMatrix<double> A(runtime, c.m, c.n, {tile_rows, tile_cols});
@@ -70,8 +68,7 @@ TEST_CASE("the tiles of a matrix cover it") {
   }
 }
 
-TEST_CASE("copy_from, a task on every tile, and copy_to give the expected matrix") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("copy_from, a task on every tile, and copy_to give the expected matrix") {
   for (const Case& c : cases()) {
     CAPTURE(c.m, c.n, c.ld);
     const TileMatrix<double> A(runtime, c.m, c.n, {tile_rows, tile_cols});
@@ -86,8 +83,7 @@ TEST_CASE("copy_from, a task on every tile, and copy_to give the expected matrix
   }
 }
 
-TEST_CASE("a mapped matrix is computed in place with unchanged padding") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a mapped matrix is computed in place with unchanged padding") {
   for (const Case& c : cases())
     for (const bool destroy : {false, true}) {
       CAPTURE(c.m, c.n, c.ld, destroy);
@@ -112,8 +108,7 @@ TEST_CASE("a mapped matrix is computed in place with unchanged padding") {
     }
 }
 
-TEST_CASE("a matrix over constant memory is read and never written") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a matrix over constant memory is read and never written") {
   static const double constants[6] = {1, 2, 3, 4, 5, 6};  // a write to these would crash
   const auto A = TileMatrix<double>::map(runtime, constants, 3, 2, 3, {2, 2});
   const TileMatrix<double> B(runtime, 3, 2, {2, 2});
@@ -122,8 +117,7 @@ TEST_CASE("a matrix over constant memory is read and never written") {
   CHECK(to_vector(B) == std::vector<double>(constants, constants + 6));
 }
 
-TEST_CASE("a mapped matrix stays in host memory after its contents are forgotten") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a mapped matrix stays in host memory after its contents are forgotten") {
   std::vector<double> memory(4, 1);
   {
     const auto A = TileMatrix<double>::map(runtime, memory.data(), 4, 1, 4, {2, 1});
@@ -136,8 +130,7 @@ TEST_CASE("a mapped matrix stays in host memory after its contents are forgotten
   CHECK(memory[3] == 5);
 }
 
-TEST_CASE("views of views share tiles and ragged ends") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("views of views share tiles and ragged ends") {
   const TileMatrix<double> A(runtime, 15, 10, {tile_rows, tile_cols});  // 4 x 4 tiles, the last 3 x 1
   const std::vector<double> before = matrix({15, 10, 15});
   A.copy_from(before.data(), 15);
@@ -197,8 +190,7 @@ TEST_CASE("a matrix without host memory is destroyed without waiting for its tas
   impatient.join();
 }
 
-TEST_CASE("a view keeps the tiles alive") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a view keeps the tiles alive") {
   auto A = std::make_unique<TileMatrix<double>>(runtime, 4, 4, TileShape{2, 2});
   const auto V = A->view(0, 1, 2, 1);
   A.reset();
@@ -207,8 +199,7 @@ TEST_CASE("a view keeps the tiles alive") {
   CHECK(to_vector(V) == std::vector<double>(8, 3));
 }
 
-TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
   constexpr index_t huge = std::numeric_limits<index_t>::max();
   double memory[12] = {};
   using Matrix = TileMatrix<double>;
@@ -249,10 +240,40 @@ TEST_CASE("wrong sizes, tiles, ranges and memory are refused by name") {
     CHECK_THROWS_AS(A.view(i, j, mt, nt), ArgumentError);
 }
 
-TEST_CASE("a matrix may have more rows than the largest tile") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a matrix may have more rows than the largest tile") {
   constexpr index_t m = index_t{1} << 33;
   const TileMatrix<double> A(runtime, m, 1, {index_t{1} << 31, 1});
   CHECK(A.mt() == 4);
   CHECK(A(3, 0).rows() == index_t{1} << 31);
+}
+
+TEMPLATE_TEST_CASE("the exponent of the largest magnitude scales it to [1/2, 1)", "", float, double) {
+  using T = TestType;
+  using Limits = std::numeric_limits<T>;
+  const auto exponent = [](std::array<T, 3> x) { return exponent_of_largest<T>(x); };
+  CHECK(exponent({T(0), T(0), T(0)}) == 0);
+  CHECK(exponent({T(0.75), T(-1), T(0.5)}) == 1);
+  CHECK(exponent({T(0.75), T(-0.5), Limits::quiet_NaN()}) == 0);
+  CHECK(exponent({T(8), Limits::infinity(), T(0)}) == 0);
+  CHECK(exponent({Limits::max(), T(1), T(0)}) == Limits::max_exponent);
+  CHECK(exponent({T(0), -Limits::denorm_min(), T(0)}) == Limits::min_exponent - Limits::digits + 1);
+}
+
+TEMPLATE_TEST_CASE("powers of two scale over the whole range of a type with a single rounding", "", float, double) {
+  using T = TestType;
+  using Limits = std::numeric_limits<T>;
+  const int least = Limits::min_exponent - Limits::digits;  // 2^least is the smallest positive number
+  const auto scaled = [](T x, int e) {
+    std::array<T, 1> one{x};
+    scale_by_power_of_two<T>(one, e);
+    return one[0];
+  };
+  CHECK(scaled(T(0.75), 3) == T(6));
+  CHECK(scaled(Limits::denorm_min(), -least) == T(1));
+  CHECK(scaled(Limits::denorm_min(), Limits::max_exponent - least - 1) == std::ldexp(T(1), Limits::max_exponent - 1));
+  CHECK(scaled(std::ldexp(T(1), Limits::max_exponent - 1), least - Limits::max_exponent + 1) == Limits::denorm_min());
+  CHECK(scaled(Limits::max(), 1) == Limits::infinity());
+  CHECK(scaled(T(1), least - 1) == T(0));                     // a tie rounds to even
+  CHECK(scaled(T(1.25), least - 1) == Limits::denorm_min());  // no second rounding creates a tie
+  CHECK(scaled(-T(3), least) == -3 * Limits::denorm_min());
 }

@@ -19,7 +19,7 @@
 namespace tesela {
 namespace {
 
-/// "[3, 0, 1]" of the k-th value in C order.
+/// Returns the index of the k-th value in C order, such as "[3, 0, 1]".
 std::string place(index_t k, const std::vector<index_t>& dims) {
   std::string text;
   for (std::size_t d = dims.size(); d-- > 0; k /= dims[d])
@@ -27,7 +27,7 @@ std::string place(index_t k, const std::vector<index_t>& dims) {
   return "[" + text + "] (from zero)";
 }
 
-/// Where the k-th value of C order stands in the file.
+/// Returns the position in the file of the k-th value in C order.
 index_t in_file(index_t k, const std::vector<index_t>& dims, bool fortran_order) {
   if (!fortran_order) return k;
   index_t at = 0, step = 1, total = 1;
@@ -56,7 +56,7 @@ double load_real(const char* p, std::size_t bytes, bool swapped) {
 }
 
 index_t count_of(const std::vector<index_t>& dims) {
-  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;  // beside sizes whose product overflows, maybe
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;  // the product of the other sizes may overflow
   index_t count = 1;
   for (const index_t d : dims) count *= d;
   return count;
@@ -79,7 +79,7 @@ template <class Value>
 npy::ArrayHeader header_of(std::span<const char> bytes, const std::string& path) {
   if (!npy::recognise(bytes))
     throw FileError(path,
-                    whole<Value> ? "is no NumPy (.npy) file" : "is neither a NumPy (.npy) nor a Matrix Market file");
+                    whole<Value> ? "is not a NumPy (.npy) file" : "is neither a NumPy (.npy) nor a Matrix Market file");
   return whole<Value> ? npy::parse_whole_header(bytes, path) : npy::parse_array_header(bytes, path);
 }
 
@@ -124,8 +124,8 @@ struct ArrayRows<Value>::State {
   }
   std::string path;
   MappedFile file;
-  npy::ArrayHeader header;  ///< of Matrix Market only its dims
-  std::vector<Value> text;  ///< what a Matrix Market file holds, in C order
+  npy::ArrayHeader header;  ///< for Matrix Market only dims is set
+  std::vector<Value> text;  ///< contents of a Matrix Market file, in C order
 };
 
 template <class Value>
@@ -187,7 +187,7 @@ std::string header_text(const char* kind, const std::vector<index_t>& dims) {
                        kind + "', 'fortran_order': False, 'shape': (";
   for (const index_t d : dims) header += std::to_string(d) + ", ";
   header += "), }";
-  while ((10 + header.size() + 1) % 64 != 0) header += ' ';  // the format wants the values aligned so
+  while ((10 + header.size() + 1) % 64 != 0) header += ' ';  // the format requires aligned values
   header += '\n';
   const auto size = header.size();
   return std::string("\x93NUMPY\x01", 7) + '\0' + static_cast<char>(size & 0xff) + static_cast<char>(size >> 8) +
@@ -197,7 +197,7 @@ std::string header_text(const char* kind, const std::vector<index_t>& dims) {
 }  // namespace
 
 const std::string& require_array_name(const std::string& path) {
-  if (!path.ends_with(".npy") && replaced_file(path)) throw FileError(path, "arrays are written as .npy");
+  if (!path.ends_with(".npy") && destination_file(path)) throw FileError(path, "arrays are written as .npy");
   return path;
 }
 

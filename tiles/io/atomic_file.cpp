@@ -35,7 +35,7 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
     case EDQUOT:
       throw EnvironmentError(path + ": " + problem + " (free some space or write to another disk)");
     case EFBIG:
-      throw EnvironmentError(path + ": " + problem + " (see `ulimit -f`, or the largest file this disk takes)");
+      throw EnvironmentError(path + ": " + problem + " (see `ulimit -f`, or the largest file that this disk can hold)");
     case EMFILE:
     case ENFILE:
       throw EnvironmentError(path + ": " + problem + " (see `ulimit -n`)");
@@ -48,8 +48,8 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
   }
 }
 
-// Beyond RLIMIT_FSIZE, write() raises SIGXFSZ, which would end the process and leave the temporary behind. In this
-// scope the signal stays pending and is taken away at the end, so that only EFBIG remains.
+// Writing beyond RLIMIT_FSIZE raises SIGXFSZ, which would end the process and leave the temporary behind. In this scope
+// the signal stays pending and is consumed at the end, so that write() only returns EFBIG.
 class WithoutSizeSignal {
  public:
   WithoutSizeSignal() {
@@ -58,7 +58,7 @@ class WithoutSizeSignal {
     pthread_sigmask(SIG_BLOCK, &size_signal_, &before_);
   }
   ~WithoutSizeSignal() {
-    if (sigismember(&before_, SIGXFSZ) == 1) return;  // the caller has it blocked: then it is the caller's
+    if (sigismember(&before_, SIGXFSZ) == 1) return;  // the caller has blocked it and will handle it
     const timespec now{};
     sigtimedwait(&size_signal_, nullptr, &now);
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -75,7 +75,7 @@ bool names_standard_output(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1";
 }
 
-/// A name of an open file. That may be a regular one (`> x`), but replacing it would take it from whoever opened it.
+/// Whether the path names an open file. It may be a regular file (`> x`), but a rename would detach it from its opener.
 bool names_descriptor(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.rfind("/dev/fd/", 0) == 0 ||
          path.rfind("/proc/", 0) == 0;
@@ -88,17 +88,17 @@ int open_special(const std::string& path) {
   return open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-/// Where the symbolic links at the end of the path lead, which need not exist.
+/// Returns the target of the symbolic links at the end of the path; it need not exist.
 std::string destination_of(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // as many as Linux follows
+  constexpr int most_links = 40;  // Linux's limit
   fs::path here = path;
   std::error_code none;
   for (int links = 0; !names_descriptor(here) && fs::is_symlink(here, none); ++links) {
     if (links == most_links) fail(path, "cannot write", ELOOP);
     const fs::path target = fs::read_symlink(here, none);
-    if (target.empty()) break;           // it has just been removed
-    here = here.parent_path() / target;  // an absolute target stands alone
+    if (target.empty()) break;           // just removed
+    here = here.parent_path() / target;  // an absolute target replaces the folder
   }
   return here;
 }
@@ -113,7 +113,7 @@ bool written_into(const std::string& destination, const struct stat& status) {
 
 }  // namespace
 
-void write_no_files() noexcept { writes_nothing = true; }
+void disable_file_output() noexcept { writes_nothing = true; }
 
 AtomicFile::AtomicFile(const std::string& path)
     : path_(path), destination_(writes_nothing ? "/dev/null" : destination_of(path)) {
@@ -137,13 +137,13 @@ AtomicFile::AtomicFile(const std::string& path)
     throw FileError(path, "cannot write: names no file");
   }
   open_temporary();
-  if (exists) static_cast<void>(fchmod(descriptor_, status.st_mode & 07777));  // at worst it keeps the umask's bits
+  if (exists) static_cast<void>(fchmod(descriptor_, status.st_mode & 07777));  // else the umask's permissions remain
 }
 
 void AtomicFile::open_temporary() {
   do {
-    // The clock makes the name one's own even among processes of equal number (containers over one shared folder), so
-    // that it may be remembered, and removed, before it exists: there is no moment to interrupt in between.
+    // The clock makes the name unique even among processes with equal numbers (containers with a shared folder). The
+    // name can therefore be registered before the file exists, and a signal at any moment finds it.
     char suffix[64];
     const auto now = static_cast<unsigned long long>(std::chrono::system_clock::now().time_since_epoch().count());
     std::snprintf(suffix, sizeof suffix, ".tmp.%ld.%llx", static_cast<long>(getpid()), now);
@@ -264,7 +264,7 @@ bool is_standard_output(const std::string& path) { return names_standard_output(
 
 void write_standard_output_to(int descriptor) noexcept { standard_output = descriptor; }
 
-std::optional<std::string> replaced_file(const std::string& path) {
+std::optional<std::string> destination_file(const std::string& path) {
   std::string destination = destination_of(path);
   struct stat status {};
   if (stat(path.c_str(), &status) == 0 && written_into(destination, status)) return std::nullopt;
@@ -273,7 +273,7 @@ std::optional<std::string> replaced_file(const std::string& path) {
 
 void require_creatable(const std::string& path) {
   struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {  // opening it would wait for its reader
+  if (stat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode)) {  // opening it would wait for a reader
     if (access(path.c_str(), W_OK) != 0) fail(path, "cannot write", errno);
     return;
   }

@@ -8,14 +8,14 @@
 
 namespace tesela {
 
-/// A file being written that takes its name only when it is complete: bytes go to a temporary file in the same folder,
-/// which commit() renames or passes to the thread's FileBatch, and the destructor removes. A symbolic link is followed,
-/// also to a target that does not exist yet; an existing file keeps its permissions. A special file (a pipe) is written
+/// A file that appears under its name only when it is complete. Bytes go to a temporary file in the same folder, which
+/// commit() renames or passes to the thread's FileBatch, and which the destructor removes. A symbolic link is followed,
+/// even to a target that does not exist yet; an existing file keeps its permissions. A special file (a pipe) is written
 /// directly.
 class AtomicFile {
  public:
-  /// Creates the temporary. Throws FileError when that is impossible or the existing file is write-protected,
-  /// EnvironmentError when disk or descriptors are used up.
+  /// Creates the temporary. Throws FileError if that is impossible or the existing file is write-protected, and
+  /// EnvironmentError if disk space or descriptors are exhausted.
   explicit AtomicFile(const std::string& path);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -25,11 +25,10 @@ class AtomicFile {
   void write(const void* data, std::size_t size);
   void write(std::string_view text) { write(text.data(), text.size()); }
 
-  /// What others may write into until commit(): empty where there is no temporary.
+  /// Path of the temporary, into which other processes may write until commit(); empty if there is none.
   const std::string& temporary() const { return temporary_; }
 
-  /// Writes what is buffered and puts the file in its place; the object is of no use afterwards. Throws as write()
-  /// does.
+  /// Writes the buffer and puts the file in its place; the object must not be used afterwards. Throws as write() does.
   void commit();
 
  private:
@@ -40,16 +39,16 @@ class AtomicFile {
 
   std::string path_;         // as given, for messages
   std::string destination_;  // with symbolic links followed
-  std::string temporary_;    // empty when writing straight into the destination
+  std::string temporary_;    // empty when writing directly to the destination
   int descriptor_ = -1;
   int slot_ = -1;  // in the registry of unfinished files
   std::vector<char> buffer_;
 };
 
-/// Writes into another process's temporary, at places of its own. `path` stands for it in messages.
+/// Writes parts of another process's temporary. Messages name `path` instead.
 class TemporaryPart {
  public:
-  /// Throws FileError where it cannot be opened.
+  /// Throws FileError if the temporary cannot be opened.
   TemporaryPart(const std::string& path, const std::string& temporary);
   ~TemporaryPart();
   TemporaryPart(const TemporaryPart&) = delete;
@@ -63,19 +62,18 @@ class TemporaryPart {
   int descriptor_;
 };
 
-/// From here on no AtomicFile of this process writes anything: for those of several ranks that all have the same to
-/// write.
-void write_no_files() noexcept;
+/// Disables all later AtomicFiles of this process: for all but one of several ranks with identical output.
+void disable_file_output() noexcept;
 
-/// The path at which an AtomicFile of `path` puts its file, with symbolic links at the end followed; nothing for what
-/// it writes straight into. Throws FileError where links go in a circle.
-std::optional<std::string> replaced_file(const std::string& path);
+/// Returns the path at which an AtomicFile of `path` puts its file, with final symbolic links followed; nothing if it
+/// writes directly to `path`. Throws FileError if links form a circle.
+std::optional<std::string> destination_file(const std::string& path);
 
-/// Throws the error that creating path would meet, and leaves no trace: to be called ahead of a long computation.
+/// Throws the error that creating path would cause, and leaves no trace: call it before a long computation.
 void require_creatable(const std::string& path);
 
-/// Unlinks the temporaries of every AtomicFile in progress in this process. Async-signal-safe: made for the handler of
-/// Ctrl-C, just before it ends the process. (At most 16 are known at once; further ones are left behind.)
+/// Unlinks the temporaries of every AtomicFile in progress in this process. Async-signal-safe, for the handler of
+/// Ctrl-C just before it ends the process. (At most 16 are tracked at once; further ones remain.)
 void remove_unfinished_files() noexcept;
 
 }  // namespace tesela

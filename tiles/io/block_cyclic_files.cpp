@@ -18,10 +18,10 @@
 namespace tesela {
 namespace {
 
-/// Text and entries go from rank to rank in pieces of about this size.
+/// Approximate size of the pieces in which text and entries are sent between ranks.
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
-/// Does it on each rank, and throws on all of them what the first one met that could not.
+/// Calls f on each rank, and throws on all ranks the error of the first that failed.
 template <class F>
 void together(const Runtime& runtime, const std::string& path, const F& f) {
   std::string met;
@@ -45,7 +45,7 @@ void together(const Runtime& runtime, const std::string& path, const F& f) {
   throw FileError(path, words);
 }
 
-/// f(local row, row of the whole, count) for each block of rows, or part of one, that is here.
+/// Calls f(local row, row of the whole, count) for each block of rows, or part of a block, on this rank.
 template <class F>
 void for_each_run(const CyclicPart& rows, const F& f) {
   const index_t count = rows.count();
@@ -81,7 +81,7 @@ struct Entry {
   T value;
 };
 
-/// Rank 0 parses and the others listen. The last piece begins with a dot.
+/// Rank 0 parses and sends the entries to the others. The last piece begins with a dot.
 template <class T>
 void hand_out(const Runtime& runtime, std::span<const char> bytes, const std::string& path, bool summed,
               const BlockCyclic& part, HostMatrix<T>& local) {
@@ -135,7 +135,7 @@ void require_finite(const HostMatrix<T>& local, const BlockCyclic& part) {
                                 std::to_string(part.columns.global(j)) + "] (from zero) is not finite");
 }
 
-/// Columns first … first + count - 1 of the whole matrix, on all ranks.
+/// Returns columns first … first + count - 1 of the whole matrix, on all ranks.
 template <class T>
 HostMatrix<T> gather_columns(const Runtime& runtime, const HostMatrix<T>& local, const BlockCyclic& part, index_t first,
                              index_t count) {

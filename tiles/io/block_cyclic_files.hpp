@@ -6,20 +6,24 @@
 
 #include <string>
 
-// Files of matrices that lie over several ranks: what is in them, and what is refused, is as in file_formats.hpp. All
-// ranks call these alike. What one of them meets all of them throw, with the rank's number where it is alone with it.
+// Files of matrices that are distributed over ranks, in the formats and with the errors of file_formats.hpp. All ranks
+// must make the same call. If one fails, all throw its exception, with its rank number unless all failed.
 
 namespace tesela {
 
-/// read_matrix(), of which this rank keeps its part. Of a .npy file each rank reads that alone; Matrix Market is parsed
-/// by rank 0, which hands entries out in between, and holds no more than its part either. Throws FileError where the
-/// file's shape is not the part's.
+/// Reads this rank's part of a matrix; otherwise as read_matrix().
+///
+/// Method   each rank reads only its part of a .npy file. Rank 0 parses Matrix Market and sends the entries to the
+///          others; it also stores only its part.
+/// Throws   FileError if the file's shape differs from the shape in `part`.
 template <class T>
 HostMatrix<T> read_part(const Runtime& runtime, const std::string& path, const BlockCyclic& part);
 
-/// write_matrix(): the same bytes as one process writes. All ranks write their parts into one temporary, which rank 0
-/// renames when all are done. Matrix Market, and what is not a regular file, rank 0 writes, some columns after the
-/// other. A file system that ranks do not share is told (FileError), and nothing is left behind.
+/// Writes the same bytes as write_matrix() in one process.
+///
+/// Method   all ranks write their parts into one temporary, which rank 0 renames at the end. Rank 0 writes Matrix
+///          Market and special files, some columns at a time.
+/// Throws   FileError on a file system that the ranks do not share; leaves nothing behind.
 template <class T>
 void write_parts(const Runtime& runtime, const std::string& path, const HostMatrix<T>& local, const BlockCyclic& part);
 

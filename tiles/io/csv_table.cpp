@@ -19,7 +19,7 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
-/// Whichever stands most often in the first line, outside of quotes.
+/// Returns the delimiter that is most frequent in the first line, outside quotes.
 char delimiter_of(std::span<const char> bytes) {
   constexpr std::array<char, 3> candidates{',', ';', '\t'};
   std::array<int, 3> counts{};
@@ -32,7 +32,7 @@ char delimiter_of(std::span<const char> bytes) {
   return candidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
 }
 
-/// Reads rows, one after the other, and what of them is wanted.
+/// Reads rows in order and keeps the wanted columns.
 class Reader {
  public:
   Reader(std::span<const char> bytes, const std::string& name, const std::vector<std::string>* wanted,
@@ -42,7 +42,7 @@ class Reader {
     if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
       throw EnvironmentError("libcsv cannot start");
     csv_set_delim(&parser_, static_cast<unsigned char>(delimiter_of(bytes)));
-    csv_set_space_func(&parser_, [](unsigned char c) { return c == ' ' ? 1 : 0; });  // a tab may stand between fields
+    csv_set_space_func(&parser_, [](unsigned char c) { return c == ' ' ? 1 : 0; });  // a tab may separate fields
     try {
       read(bytes);
     } catch (...) {
@@ -58,10 +58,10 @@ class Reader {
   Table table() && { return std::move(table_); }
 
  private:
-  bool done() const { return has_header_ && wanted_ == nullptr; }  // names are all that is asked for
+  bool done() const { return has_header_ && wanted_ == nullptr; }  // only the names are requested
 
   void read(std::span<const char> bytes) {
-    // Line by line, so that the line is known.
+    // Line by line, so that messages can name the line.
     while (!bytes.empty() && !done()) {
       const void* end = std::memchr(bytes.data(), '\n', bytes.size());
       const std::size_t length =
@@ -83,13 +83,13 @@ class Reader {
   [[noreturn]] void fail_to_parse() const {
     rethrow();
     if (csv_error(const_cast<csv_parser*>(&parser_)) == CSV_ENOMEM) throw OutOfMemory(name_ + ": no memory for it");
-    fail("a quote stands where none may");
+    fail("a quote is not allowed here");
   }
   void rethrow() const {
     if (!problem_.empty()) throw FileError(name_, problem_);
   }
 
-  // Nothing may be thrown through libcsv's frames.
+  // No exception may pass through libcsv's frames.
   static void on_field(void* text, std::size_t length, void* self) noexcept {
     auto& reader = *static_cast<Reader*>(self);
     if (!reader.problem_.empty() || reader.done()) return;
@@ -164,7 +164,7 @@ class Reader {
 
   double number(std::string_view text, std::size_t k) {
     if (nothing(text)) return missing;
-    // As strtod reads it, but for its names of numbers and other bases. (text ends with a zero.)
+    // As strtod, without its names of numbers and other bases. (text ends with a zero byte.)
     if (text.find_first_not_of("0123456789+-.eE") == std::string_view::npos) {
       char* end = nullptr;
       const double value = std::strtod(text.data(), &end);
@@ -181,7 +181,7 @@ class Reader {
         return missing;
       }
     }
-    problem_ = place(k) + "'" + std::string(text.substr(0, 40)) + "' is no finite number";
+    problem_ = place(k) + "'" + std::string(text.substr(0, 40)) + "' is not a finite number";
     return missing;
   }
   std::string place(std::size_t k) const {
@@ -191,11 +191,11 @@ class Reader {
   const std::string& name_;
   const std::vector<std::string>* wanted_;
   const std::vector<std::string>& labels_;
-  std::vector<bool> numbers_;  // of each wanted column: no labels
+  std::vector<bool> numbers_;  // for each wanted column: false for labels
   std::vector<std::map<std::string, double>> numbering_;
   csv_parser parser_{};
   std::vector<std::string> header_;
-  std::vector<index_t> place_;  // of each field in the table; -1: not wanted
+  std::vector<index_t> place_;  // index of each field's column in the table; -1: not wanted
   Table table_;
   bool has_header_ = false;
   std::size_t field_ = 0;

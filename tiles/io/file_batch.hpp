@@ -5,10 +5,9 @@
 
 namespace tesela {
 
-/// Files that receive their names together. While a batch lives, AtomicFile::commit() of the same thread keeps the
-/// complete temporary file in the destination's folder, and publish() renames all of them; the destructor removes
-/// unpublished files. A nested batch takes the files committed during its life. Special files, as a pipe, are written
-/// at once.
+/// Files that are published together. While a batch lives, AtomicFile::commit() on the same thread keeps the complete
+/// temporary file in the destination's folder. publish() renames all of them; the destructor removes unpublished files.
+/// A nested batch receives the files committed during its life. Special files, such as a pipe, are written at once.
 class FileBatch {
  public:
   FileBatch() noexcept;

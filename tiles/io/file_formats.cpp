@@ -19,7 +19,7 @@ namespace {
 
 template <class T>
 void require_finite(const T* data, Shape shape, index_t ld) {
-  if (shape.rows == 0) return;  // and there may be a great many empty columns
+  if (shape.rows == 0) return;  // there may be very many empty columns
   for (index_t j = 0; j < shape.cols; ++j) {
     const T* const column = data + j * ld;
     const T* const found = std::find_if(column, column + shape.rows, [](T value) { return !std::isfinite(value); });
@@ -38,7 +38,7 @@ bool is_npy_name(const std::string& path) {
     if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   if (extension == ".npy") return true;
   if (extension.empty() || extension == ".mtx" || extension == ".mm" || extension == ".txt") return false;
-  throw FileError(path, "cannot write: '" + extension + "' is no format to write, .mtx and .npy are");
+  throw FileError(path, "cannot write: '" + extension + "' is not a format to write; use .mtx or .npy");
 }
 
 std::uint64_t physical_memory() {

@@ -9,20 +9,23 @@
 #include <span>
 #include <string>
 
-// Dense matrices from and to files. The templates exist for T = float and double.
+// Reading and writing dense matrices. The templates exist for T = float and double.
 //
 // Matrix Market: array and coordinate; real, integer and pattern (whose entries are ones); general, symmetric and
-// skew-symmetric. One entry a line; blank lines and lines that start with % may stand anywhere after the header.
-// Coordinates that occur more than once are summed, as SciPy does (the format does not forbid them). Symmetric and
-// skew-symmetric files hold the lower triangle only. NumPy .npy: float32 and float64 of either byte order, C or Fortran
-// order, versions 1 to 3, of up to two dimensions: n elements are n x 1 and a scalar is 1 x 1. In both, NaN and
-// infinities are errors, in both directions: whatever was written can be read.
+// skew-symmetric. One entry per line; blank lines and lines that start with % may follow the header anywhere. Repeated
+// coordinates are summed, as in SciPy (the format does not forbid them). Symmetric and skew-symmetric files hold the
+// lower triangle only.
+//
+// NumPy .npy: float32 and float64 of either byte order, C or Fortran order, versions 1 to 3, up to two dimensions: n
+// elements are n x 1 and a scalar is 1 x 1.
+//
+// NaN and infinities are errors in both formats, for reading and writing, so every written file can be read.
 
 namespace tesela {
 
 enum class MatrixFileFormat : std::uint8_t { matrix_market_array, matrix_market_coordinate, npy };
 
-/// How a file stores a value. Matrix Market's decimal text belongs to no precision.
+/// Precision of a file's values. Matrix Market's decimal text has none.
 enum class FilePrecision : std::uint8_t { text, single_precision, double_precision };
 
 struct MatrixFileInfo {
@@ -31,20 +34,23 @@ struct MatrixFileInfo {
   FilePrecision precision = FilePrecision::text;
 };
 
-/// Returns the bytes of this machine's memory: the default limit of the dense matrix read from a file. (A coordinate
-/// file of a few bytes may rightly name a matrix of any size, so its own length bounds nothing.)
+/// Returns the bytes of this machine's memory, the default limit of a dense matrix read from a file. (A coordinate file
+/// of a few bytes may name a matrix of any size, so the file's length is not a limit.)
 std::uint64_t physical_memory();
 
-/// Returns whether an element of the file's matrix belongs to the problem: gemm with beta = 0 ignores C, and a
-/// symmetric matrix may be read from one triangle.
+/// Returns whether the problem uses an element of the file's matrix: gemm with beta = 0 ignores C, and a symmetric
+/// matrix may be read from one triangle.
 using Counted = std::function<bool(index_t i, index_t j)>;
 
 /// Reads the matrix in the file at path. The contents decide the format, not the name.
-/// Throws FileError if the file is not readable and well formed, if a value is not finite in T or, without being zero,
-/// is too small for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(); it allocates
-/// only after checking the sizes in the file. Elements that do not count may be any numbers, NaN and infinities too,
-/// and are read as 0 if they would be refused. Without `counts` all elements count. A regular file is mapped, and must
-/// not be shortened meanwhile. A pipe is read to its end.
+///
+/// counts   elements that do not count may have any value, including NaN and infinities; values that would be refused
+///          are read as 0. Without `counts` all elements count.
+/// Throws   FileError if the file is unreadable or malformed, if a value is not finite in T or is nonzero but too small
+///          for T (see keeps in kept_value.hpp), or if the matrix is larger than physical_memory(). Memory is allocated
+///          only after the sizes in the file are checked.
+///
+/// A regular file is mapped, and must not be shortened meanwhile. A pipe is read to its end.
 template <class T>
 HostMatrix<T> read_matrix(const std::string& path, const Counted& counts = {});
 
@@ -58,28 +64,30 @@ template <class T>
 HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name,
                                 std::uint64_t max_bytes = physical_memory(), const Counted& counts = {});
 
-/// Probes as probe_matrix() in memory that holds the whole file.
+/// As probe_matrix(), for memory that holds the whole file.
 MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string& name);
 
-/// Writes a shape.rows x shape.cols column-major matrix with leading dimension ld >= max(shape.rows, 1). The extension
-/// decides the format: .npy is NumPy's; .mtx, .mm, .txt and none at all are a Matrix Market array, in the shortest
-/// decimals that read back to the same bits. The file appears under its name only when complete (see AtomicFile).
-/// Throws ArgumentError on a wrong shape, ld or null data and on NaN or Inf (then nothing is written), FileError on
-/// another extension or if the file cannot be created, EnvironmentError if the disk is full.
+/// Writes a shape.rows x shape.cols column-major matrix with leading dimension ld >= max(shape.rows, 1).
+///
+/// path     the extension decides the format: .npy is NumPy; .mtx, .mm, .txt and no extension are a Matrix Market
+///          array, in the shortest decimals that read back to the same bits. The file appears when it is complete (see
+///          AtomicFile).
+/// Throws   ArgumentError on a wrong shape, ld or null data and on NaN or infinity (then nothing is written), FileError
+///          on another extension or if the file cannot be created, EnvironmentError if the disk is full.
 template <class T>
 void write_matrix(const std::string& path, const T* data, Shape shape, index_t ld);
 
-/// As above, for a whole HostMatrix.
+/// Writes a whole HostMatrix.
 template <class T>
 void write_matrix(const std::string& path, const HostMatrix<T>& matrix) {
   write_matrix(path, matrix.data(), matrix.shape(), matrix.ld());
 }
 
-/// Whether write_matrix() writes it as NumPy's. Throws FileError for an extension of neither format.
+/// Returns whether write_matrix() uses NumPy's format. Throws FileError for an extension of neither format.
 bool is_npy_name(const std::string& path);
 
-/// Throws the FileError or EnvironmentError that write_matrix(path, ...) would meet before its first byte: call it
-/// ahead of a long computation. An existing file is left as it is.
+/// Throws the FileError or EnvironmentError that write_matrix(path, ...) would throw before its first byte: call it
+/// before a long computation. An existing file is not changed.
 void require_writable(const std::string& path);
 
 }  // namespace tesela

@@ -39,17 +39,17 @@ struct Descriptor {
 
 int open_for_reading(const std::string& path) {
   if (path == "/dev/stdin" || path == "/dev/fd/0" || path == "/proc/self/fd/0")
-    return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);  // a socket cannot be opened by name, and the offset is kept
+    return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);  // keeps the offset, and a socket cannot be opened by name
   return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-/// Mapped memory, as a file's is.
+/// Mapped memory of a file or a pipe's contents.
 struct Memory {
   void* address = nullptr;
   std::size_t size = 0;
 };
 
-/// Memory that grows without copying its content.
+/// Memory that grows without copying its contents.
 class Growing {
  public:
   explicit Growing(const std::string& path) : path_(path) {}
@@ -139,7 +139,7 @@ void keep_streams() noexcept { keeps_streams = true; }
 
 MappedFile::MappedFile(const std::string& path) {
   const auto take = [this](Memory stream) { address_ = stream.address, size_ = stream.size; };
-  // Before opening: open() of a pipe without a writer waits for one.
+  // Checked first, because open() of a pipe waits for a writer.
   if (const Memory kept = kept_stream(path); kept.size > 0) {
     take(kept);
     return;
@@ -152,7 +152,7 @@ MappedFile::MappedFile(const std::string& path) {
   const bool regular = S_ISREG(status.st_mode);
   if (!regular && !S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode) && isatty(file.value) == 0)
     throw FileError(path, "cannot read: is not a regular file or a pipe");
-  // At an offset above 0, the beginning of standard input was already read.
+  // At an offset above 0, the beginning of standard input was already read, so the rest is read like a pipe.
   if (!regular || lseek(file.value, 0, SEEK_CUR) > 0) {
     take(read_stream(path, file.value));
     return;
@@ -164,7 +164,7 @@ MappedFile::MappedFile(const std::string& path) {
   void* const address = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.value, 0);
   if (address == MAP_FAILED) fail(path, errno);
   address_ = address;
-  madvise(address_, size_, MADV_SEQUENTIAL);  // advice only: failure costs speed, no more
+  madvise(address_, size_, MADV_SEQUENTIAL);  // a failure only costs speed
 }
 
 MappedFile::~MappedFile() {

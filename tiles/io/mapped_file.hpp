@@ -6,8 +6,8 @@
 
 namespace tesela {
 
-/// The bytes of a non-empty file. A regular one is mapped, so that a matrix larger than the free memory reads at the
-/// speed of the disk; it must not be shortened while it is mapped (SIGBUS). A pipe or a terminal is read to its end.
+/// The bytes of a non-empty file. A regular file is mapped, so that a matrix larger than the free memory is read at
+/// disk speed; it must not be shortened while it is mapped (SIGBUS). A pipe or a terminal is read to its end.
 class MappedFile {
  public:
   /// Throws FileError if path is missing, unreadable, empty, a folder or a device, or a pipe that several ranks read.

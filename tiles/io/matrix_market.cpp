@@ -26,7 +26,7 @@ struct Header {
   Field field = Field::real;
   Symmetry symmetry = Symmetry::general;
   Shape shape;
-  std::uint64_t entries = 0;  // that the file lists
+  std::uint64_t entries = 0;  // number of entries in the file
 };
 
 std::string lower_case(std::string_view text) {
@@ -36,7 +36,7 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-// The first line: %%MatrixMarket matrix <format> <field> <symmetry>
+// Parses the first line: %%MatrixMarket matrix <format> <field> <symmetry>
 Header parse_banner(TextCursor& text, bool complex_too) {
   if (const auto first = text.word(); first.size() != banner.size())
     text.fail("expected " + std::string(banner) + ", found " + quoted(first));
@@ -95,7 +95,7 @@ std::uint64_t entries_of_array(const Header& header) {
   return elements_of(header.shape);
 }
 
-// Everything before the entries. What comes out can be believed: the file is long enough to hold that many.
+// Parses everything before the entries, and checks that the file is long enough for them.
 Header parse_header(TextCursor& text, bool complex_too) {
   Header header = parse_banner(text, complex_too);
   if (!text.next_line()) text.fail("the file ends before the line with the sizes");
@@ -109,8 +109,7 @@ Header parse_header(TextCursor& text, bool complex_too) {
     text.fail("a symmetric matrix must be square, not " + to_string(header.shape));
   header.entries = header.coordinate ? static_cast<std::uint64_t>(listed) : entries_of_array(header);
 
-  // The shortest entries are "1", "1 1", "1 1 1" and "1 1 1 1", each on a line of its own; the last line may lack its
-  // end.
+  // The shortest entries are "1", "1 1", "1 1 1" and "1 1 1 1", each on one line; the last line may lack its line end.
   const std::uint64_t values = header.field == Field::pattern ? 0 : header.field == Field::complex ? 2 : 1;
   const std::uint64_t shortest = 2 * (values + (header.coordinate ? 2 : 0));
   if (saturating_mul(header.entries, shortest) > text.remaining())
@@ -145,7 +144,7 @@ T value_of_entry(TextCursor& text, Field field, bool counts) {
   return value;
 }
 
-/// What stands on the other side of the diagonal. On it, `i` == `j`, it must be the same.
+/// Returns the mirror image of an entry. On the diagonal (i == j) it must equal the entry.
 template <class T>
 T mirrored(TextCursor& text, Symmetry symmetry, T value, bool diagonal) {
   if (symmetry == Symmetry::skew_symmetric) {
@@ -185,7 +184,7 @@ void put(const std::function<void(index_t, index_t, T)>& sink, index_t i, index_
 
 template <class T, class Matrix>
 void read_array(TextCursor& text, const Header& header, Matrix& matrix, const Counted& counts) {
-  if (header.entries == 0) return;  // and there may be a great many empty columns
+  if (header.entries == 0) return;  // there may be very many empty columns
   const bool skew = header.symmetry == Symmetry::skew_symmetric;
   std::uint64_t done = 0;
   for (index_t j = 0; j < header.shape.cols; ++j) {
@@ -252,7 +251,7 @@ HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::ui
   TextCursor text(bytes, name);
   const Header header = parse_header(text, RealOf<T>::complex);
   require_fits(header.shape, sizeof(T), name, max_bytes);
-  // An array fills every element but the diagonal of a skew-symmetric one.
+  // An array fills every element, except that a skew-symmetric array has no diagonal.
   const bool filled = !header.coordinate && header.symmetry != Symmetry::skew_symmetric;
   auto matrix = filled ? HostMatrix<T>(header.shape.rows, header.shape.cols)
                        : HostMatrix<T>::zeros(header.shape.rows, header.shape.cols);
@@ -281,12 +280,13 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
 
 template <class T>
 void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
-  if (shape.rows == 0) return;  // and there may be a great many empty columns
-  std::array<char, 32> line;    // the longest shortest double has 24 characters
+  if (shape.rows == 0) return;  // there may be very many empty columns
+  std::array<char, 32> line;    // the longest shortest-form double has 24 characters
   for (index_t j = 0; j < shape.cols; ++j) {
     for (index_t i = 0; i < shape.rows; ++i) {
       const T value = data[i + j * ld];
-      // Below the normal numbers the fewest digits are not the value, as readers of a single number want it.
+      // Below the normal numbers, the shortest digits in single precision differ from the value by more than readers
+      // accept (see keeps in kept_value.hpp).
       const bool normal = std::abs(value) >= std::numeric_limits<T>::min();
       char* const last = line.data() + line.size() - 1;
       char* const end = (normal ? std::to_chars(line.data(), last, value)

@@ -8,27 +8,28 @@
 #include <span>
 #include <string>
 
-// The Matrix Market half of file_formats.hpp, which documents what is accepted. Errors are as stated there.
+// The Matrix Market part of file_formats.hpp, which documents formats and errors.
 
 namespace tesela::matrix_market {
 
-/// Whether the bytes begin as a Matrix Market file does.
+/// Returns whether the bytes begin like a Matrix Market file.
 bool recognise(std::span<const char> bytes);
 
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
 
-/// T is float, double, or std::complex of them, which also reads complex and hermitian files, and the others as well.
+/// T is float, double or their std::complex, which also reads complex, hermitian and real files.
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts = {});
 
-/// read(), without a matrix: sink(i, j, value) for each entry, mirrored ones too. Those that occur more than once are
-/// the sink's to sum. T is float or double.
+/// Reads as read(), without a matrix: calls sink(i, j, value) for each entry, including mirrored ones. The sink must
+/// sum repeated entries. T is float or double.
 template <class T>
 void for_each_entry(std::span<const char> bytes, const std::string& name,
                     const std::function<void(index_t, index_t, T)>& sink);
 
-/// Appends the whole file, or its beginning and some columns; all values must be finite.
+/// write() appends a whole file; write_header() and the next function its beginning and some columns. All values must
+/// be finite.
 template <class T>
 void write(AtomicFile& file, const T* data, Shape shape, index_t ld);
 void write_header(AtomicFile& file, Shape whole);

@@ -36,7 +36,7 @@ namespace {
 
 constexpr index_t rows_at_once = 512;
 
-/// Rows of a file, of which negative columns are ones.
+/// Reads rows of a file; negative columns are ones.
 template <class T>
 void read_columns(const MatrixRows<T>& file, const std::vector<index_t>& columns, index_t first, const Block<T>& out) {
   const auto part = [&](index_t j, index_t cols) { return Block<T>{&out(0, j), out.rows, cols, out.ld}; };
@@ -53,7 +53,7 @@ void read_columns(const MatrixRows<T>& file, const std::vector<index_t>& columns
   }
 }
 
-/// The same of these rows, which ascend: those that stand near each other are read at once.
+/// Reads these ascending rows; neighbouring rows are read together.
 template <class T>
 void read_some(const MatrixRows<T>& file, const std::vector<index_t>& columns, std::span<const index_t> rows,
                const Block<T>& out) {

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view magic = "\x93NUMPY";
 
 template <class Item, bool swapped>
-Item load(const char* p) {  // which need not be aligned
+Item load(const char* p) {  // p need not be aligned
   using Bits = std::conditional_t<sizeof(Item) == 4, std::uint32_t, std::uint64_t>;
   static_assert(sizeof(Bits) == sizeof(Item));
   Bits bits;
@@ -37,13 +37,12 @@ std::string describe(double value) {
          "; scale the data by a power of two, or use double precision";
 }
 
-// Rows first … of the values behind the header, in the type and order they have there; all columns where none are
-// named.
+// Converts rows from `first` on, in the file's type and order; all columns if `columns` is empty.
 template <class Item, bool swapped, class T>
 void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out,
              std::span<const index_t> columns, bool nans, const Counted& counts) {
   const auto [rows, cols] = out.shape();
-  if (rows == 0 || cols == 0) return;  // and there may be a great many empty columns
+  if (rows == 0 || cols == 0) return;  // there may be very many empty columns
   const index_t row_step = header.fortran_order ? 1 : header.shape.cols;
   const index_t col_step = header.fortran_order ? header.shape.rows : 1;
   const auto column = [=](index_t j) { return columns.empty() ? j : columns[static_cast<std::size_t>(j)]; };
@@ -51,7 +50,7 @@ void convert(const char* values, const Header& header, const std::string& name, 
     return load<Item, swapped>(values + static_cast<std::size_t>((first + i) * row_step + j * col_step) * sizeof(Item));
   };
 
-  // In blocks, so that a C-ordered matrix is transposed within the cache; a Fortran-ordered one goes column by column.
+  // In blocks, so that a C-ordered matrix is transposed within the cache; a Fortran-ordered matrix column by column.
   const index_t block_rows = header.fortran_order ? rows : 64;
   const index_t block_cols = header.fortran_order ? 1 : 64;
   for (index_t j0 = 0; j0 < cols; j0 += block_cols) {
@@ -122,7 +121,7 @@ std::string header_text(Shape shape) {
   header += 'f' + std::to_string(sizeof(T)) + "', 'fortran_order': True, 'shape': (" + std::to_string(shape.rows) +
             ", " + std::to_string(shape.cols) + "), }";
   constexpr std::size_t prefix_bytes = 10;                             // magic, version, length
-  while ((prefix_bytes + header.size() + 1) % 64 != 0) header += ' ';  // the format wants the values aligned so
+  while ((prefix_bytes + header.size() + 1) % 64 != 0) header += ' ';  // the format requires aligned values
   header += '\n';
 
   const char prefix[] = {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
@@ -132,7 +131,7 @@ std::string header_text(Shape shape) {
 template <class T>
 void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   file.write(header_text<T>(shape));
-  if (shape.rows == 0) return;  // and there may be a great many empty columns
+  if (shape.rows == 0) return;  // there may be very many empty columns
   const auto column_bytes = static_cast<std::size_t>(shape.rows) * sizeof(T);
   if (ld == shape.rows) return file.write(data, column_bytes * static_cast<std::size_t>(shape.cols));
   for (index_t j = 0; j < shape.cols; ++j) file.write(data + j * ld, column_bytes);

@@ -8,11 +8,11 @@
 #include <span>
 #include <string>
 
-// The NumPy half of file_formats.hpp, which documents what is accepted. Errors are as stated there.
+// The NumPy part of file_formats.hpp, which documents formats and errors.
 
 namespace tesela::npy {
 
-/// Whether the bytes begin as a .npy file does.
+/// Returns whether the bytes begin like a .npy file.
 bool recognise(std::span<const char> bytes);
 
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
@@ -21,14 +21,14 @@ template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts = {});
 
-/// Rows first … first + out.rows - 1 of a file whose header has been parsed: all columns, or these, in this order. They
-/// must exist. NaN is refused, or with `nans` is a value as others. `counts` is of the file's rows and columns.
+/// Reads rows first … first + out.rows - 1 of a file with this header: all columns, or the given ones, in this order.
+/// Rows and columns must exist. NaN is an error unless `nans`. `counts` refers to the file's rows and columns.
 template <class T>
 void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
                const Block<T>& out, std::span<const index_t> columns = {}, bool nans = false,
                const Counted& counts = {});
 
-/// What stands before the values, which follow in Fortran order.
+/// Returns the header for values in Fortran order.
 template <class T>
 std::string header_text(Shape shape);
 

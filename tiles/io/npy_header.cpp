@@ -14,8 +14,7 @@
 namespace tesela::npy {
 namespace {
 
-// The header is a dictionary as Python prints it: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
-// This reads as much of Python's notation as such a dictionary can hold.
+// Parser of the header, a dictionary in Python's notation: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }.
 class Literal {
  public:
   Literal(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -63,7 +62,7 @@ class Literal {
     fail("expected True or False at " + rest());
   }
 
-  // A tuple of sizes.
+  // Parses a tuple of sizes.
   std::vector<index_t> tuple() {
     std::vector<index_t> values;
     expect('(');
@@ -90,7 +89,7 @@ class Literal {
     if (error != std::errc()) fail("expected a size at " + rest());
     if (value < 0) fail("a size is negative: " + rest());
     text_.remove_prefix(static_cast<std::size_t>(stop - text_.data()));
-    accept('L');  // Python 2 wrote long integers so
+    accept('L');  // Python 2 writes long integers with an L
     return value;
   }
 
@@ -98,7 +97,7 @@ class Literal {
   const std::string& name_;
 };
 
-/// Which types a reader takes.
+/// Types that a reader accepts.
 enum class Takes : std::uint8_t { real, complex_too, whole };
 
 void take_type(Literal& literal, ArrayHeader& header, Takes takes) {
@@ -166,7 +165,7 @@ ArrayHeader parse(std::span<const char> bytes, const std::string& name, Takes ta
   if (version < 1 || version > 3 || byte(magic_bytes + 1) != 0)
     throw FileError(name, "version " + std::to_string(version) + "." + std::to_string(byte(magic_bytes + 1)) +
                               " of the .npy format is not known (1.0, 2.0 and 3.0 are)");
-  // Then the length of the dictionary, little-endian, and the dictionary.
+  // The little-endian length of the dictionary follows, then the dictionary.
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   const std::size_t begin = magic_bytes + 2 + length_bytes;
   std::size_t length = 0;

@@ -11,15 +11,15 @@ namespace tesela::npy {
 
 struct Header {
   std::size_t item_bytes = 0;  // 4 or 8
-  bool swapped = false;        // stored in the byte order that this machine does not have
+  bool swapped = false;        // stored in the other byte order
   bool fortran_order = false;
   Shape shape;
   std::size_t data_offset = 0;
 };
 
-/// The same of an array of real or complex numbers, of any number of dimensions.
+/// Header of an array of real or complex numbers with any number of dimensions.
 struct ArrayHeader {
-  std::size_t real_bytes = 0;  // 4 or 8: of a number, or of either part
+  std::size_t real_bytes = 0;  // 4 or 8: bytes of a real number or of either part
   bool complex = false;
   bool swapped = false;
   bool fortran_order = false;
@@ -28,13 +28,13 @@ struct ArrayHeader {
   std::size_t item_bytes() const { return real_bytes * (complex ? 2 : 1); }
 };
 
-/// Parse the header of a .npy file that is wholly in `bytes`: of real or complex numbers, or of whole ones of 4 or 8
-/// bytes. Exactly the bytes of dims follow it. Throw FileError.
+/// Parse the header of a .npy file that is completely in `bytes`: of real or complex numbers, or of integers of 4 or 8
+/// bytes. Exactly the bytes of dims follow the header. Throw FileError.
 ArrayHeader parse_array_header(std::span<const char> bytes, const std::string& name);
 ArrayHeader parse_whole_header(std::span<const char> bytes, const std::string& name);
 
-/// Parses the header of a .npy file that is wholly in `bytes`. What comes out can be believed: exactly the bytes of
-/// shape follow it. Throws FileError, also on what Tesela does not read (other types, more than two dimensions).
+/// Parses the header of a .npy file that is completely in `bytes`, and checks that exactly the bytes of shape follow
+/// it. Throws FileError, also for files that Tesela does not read (other types, more than two dimensions).
 Header parse_header(std::span<const char> bytes, const std::string& name);
 
 }  // namespace tesela::npy

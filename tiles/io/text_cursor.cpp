@@ -15,11 +15,12 @@ namespace {
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return '0' <= c && c <= '9'; }
 
-// Numbers may carry a plus sign, which from_chars does not take.
+// Skips a plus sign, which from_chars does not accept.
 const char* skip_plus(const char* p, const char* end) { return end - p >= 2 && *p == '+' && p[1] != '-' ? p + 1 : p; }
 
-// from_chars does not say at which end a number left the range. The place of its first nonzero digit, counted from the
-// decimal point, plus the exponent does: a power of ten more or less does not matter so far out.
+// Returns whether a number out of range is too small; from_chars does not distinguish small from large. The position of
+// the first nonzero digit relative to the decimal point, plus the exponent, decides; an error of one power of ten does
+// not matter there.
 bool is_below_one(std::string_view number) {
   const auto exponent_at = std::min(number.find_first_of("eE"), number.size());
   const auto digits = number.substr(0, exponent_at);
@@ -46,7 +47,7 @@ double as_double(std::string_view text) {
 }
 
 /// Returns whether a nonzero number is below T's normal numbers and loses digits. Decimals below double precision's
-/// normal numbers pass if at least one digit is left.
+/// normal numbers pass if they do not become 0.
 template <class T>
 bool underflows(std::string_view text, T value) {
   if (std::abs(value) >= std::numeric_limits<T>::min() || is_zero(text)) return false;

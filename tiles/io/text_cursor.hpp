@@ -9,9 +9,8 @@
 
 namespace tesela {
 
-/// Walks over lines of blank-separated words and numbers, and knows the line it is on for the sake of messages. Blanks
-/// are space, tab and carriage return, so that lines may end in CR LF. Everything that fails throws FileError with the
-/// file's name and the number of the line.
+/// Reads lines of blank-separated words and numbers, and counts lines for messages. Blanks are space, tab and carriage
+/// return, so that lines may end in CR LF. All errors are FileErrors with the file's name and the line number.
 class TextCursor {
  public:
   /// `name` must outlive the cursor.
@@ -32,8 +31,8 @@ class TextCursor {
   index_t whole_number(const char* what);
 
   /// Returns the next word as a decimal number, rounded correctly to T. Fails for NaN and for numbers that are too
-  /// large, or nonzero and too small (see keeps). With `integer`, it must have no point and no exponent, and be exact
-  /// in double precision. If not `counts`, any number is valid, and 0 if it would fail.
+  /// large, or nonzero and too small (see keeps). With `integer`, the word must have no point and no exponent, and be
+  /// exact in double precision. If not `counts`, any number is valid and becomes 0 if it would fail.
   template <class T>
   T real_number(bool integer, bool counts = true);
 
@@ -52,7 +51,7 @@ class TextCursor {
   index_t line_ = 1;
 };
 
-/// Text from a file as it can be shown in a message: in quotes, short, printable.
+/// Returns text from a file for a message: in quotes, shortened, printable.
 std::string quoted(std::string_view text);
 
 }  // namespace tesela

@@ -12,7 +12,7 @@
 namespace tesela {
 namespace {
 
-// A signal handler may run on another thread than the writer, so a slot passes between them by its state alone.
+// A signal handler may run on another thread than the writer, so the atomic state alone hands a slot over.
 enum State : int { unused, filling, ready, removing, removed };
 
 struct Slot {

@@ -4,11 +4,11 @@
 
 namespace tesela {
 
-/// Notes that `path` is a temporary of this process, for remove_unfinished_files(). Returns a slot for
-/// forget_unfinished, or -1 when all are taken or the path is too long.
+/// Registers `path` as a temporary of this process, for remove_unfinished_files(). Returns a slot for
+/// forget_unfinished, or -1 if all slots are in use or the path is too long.
 int remember_unfinished(const std::string& path) noexcept;
 
-/// Frees a slot; -1 is none. Call it once the temporary has been renamed or unlinked.
+/// Frees a slot; does nothing for -1. Call it after the temporary was renamed or unlinked.
 void forget_unfinished(int slot) noexcept;
 
 }  // namespace tesela

@@ -10,7 +10,7 @@
 
 namespace tesela::cli {
 
-/// What an option may be: names, each with what it means.
+/// Names that an option accepts, each with its meaning.
 class Choices {
  public:
   template <class E>
@@ -18,9 +18,9 @@ class Choices {
     for (const Named<E>& one : all) add(one.name, one.about);
     return *this;
   }
-  /// Nothing where the name is there already.
+  /// Does nothing if the name already exists.
   Choices& add(const std::string& name, const std::string& about);
-  /// `before` opens the text.
+  /// `before`: beginning of the help text.
   CLI::Option* add_option(CLI::App& app, const std::string& option, std::string& value,
                           const std::string& before = "") const;
   const std::vector<std::string>& names() const { return names_; }

@@ -49,18 +49,18 @@ void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
       ->capture_default_str();
   add_output(app, Output::report, "-j,--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
-  if (taken.energy)
-    app.add_flag("--energy", energy, "joules of the timed runs: the GPUs' by NVML, the processors' by RAPL");
+  if (taken.energy) app.add_flag("--energy", energy, "energy of the timed runs in J: GPUs by NVML, processors by RAPL");
   if (taken.trace)
     add_output(app, Output::trace, "--trace", trace_dir,
                "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
   if (taken.cores) {
     app.add_option("--sched", scheduler,
                    "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
-    app.add_option("--ncpu", ncpu,
-                   "CPU workers (default: STARPU_NCPU, else every core; beside GPUs all but their drivers' and one)")
+    app.add_option(
+           "--ncpu", ncpu,
+           "CPU workers (default: STARPU_NCPU, else every core; with GPUs all cores but their drivers' and one)")
         ->transform(cli::non_negative());
-    app.add_option("--grid", grid, "PxQ: how the processes of mpirun stand (default: as square as their number allows)")
+    app.add_option("--grid", grid, "PxQ: grid of the processes of mpirun (default: as square as possible)")
         ->type_name("GRID");
   }
   if (!taken.gpus) return;
@@ -134,10 +134,10 @@ nlohmann::json workers_json(const Statistics& statistics) {
 
 void write_json(const nlohmann::json& object, const std::string& path) {
   if (path.empty()) return;
-  // Names of files may be any bytes.
+  // File names may contain any bytes.
   const std::string text = object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (path == "-") {
-    std::cout << text;  // run_program() says what went wrong with it
+    std::cout << text;  // run_program() reports a failure to print
     return;
   }
   AtomicFile file(path);

@@ -11,15 +11,14 @@
 
 namespace tesela::cli {
 
-/// What the command's process answers; after a signal, interrupted() of interrupt.hpp.
+/// Exit codes of the command; after a signal, interrupted() of interrupt.hpp.
 enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environment = 3 };
 
-/// Adds a sub-command's options to `app` and returns what runs it once they are parsed; that answers an ExitCode.
+/// Adds a sub-command's options to `app` and returns the function that runs it after parsing and returns an ExitCode.
 using Setup = std::function<int()> (*)(CLI::App& app);
 
-/// A namespace-scope object of this type makes a sub-command of the program that it is linked into: `tesela NAME`,
-/// `tesela bench NAME`, `tesela toeplitz NAME` or `tesela mimo NAME`. A source file that holds one needs no other
-/// registration.
+/// A namespace-scope object of this type registers a sub-command of the program that contains it: `tesela NAME`,
+/// `tesela bench NAME`, `tesela toeplitz NAME` or `tesela mimo NAME`.
 struct Command {
   enum class Group : std::uint8_t { top, bench, toeplitz, mimo };
   Command(Group group, const char* name, const char* summary, Setup setup);
@@ -32,14 +31,14 @@ const std::vector<Command>& commands();
 
 /// The options that commands share.
 struct CommonOptions {
-  /// Which of them a command takes.
+  /// Selects the options of a command.
   struct Taken {
     bool precision = true, mixed = false;  ///< mixed: --precision mixed as well
     bool seed = true, trace = true;
     bool cores = true;  ///< --sched and --ncpu
     bool gpus = true;   ///< --ncuda and --streams
     bool energy = true;
-    int streams = 1;  ///< unless told; short urgent tasks beside long ones want more than one task at a time on a GPU
+    int streams = 1;  ///< default; short urgent tasks next to long ones need several tasks at a time on a GPU
   };
 
   std::string precision = "d";
@@ -49,24 +48,24 @@ struct CommonOptions {
   std::string json_path;
   std::string trace_dir;
   std::string scheduler;
-  std::string grid;  ///< PxQ, of ranks
+  std::string grid;  ///< PxQ ranks
   int ncpu = -1, ncuda = -1;
-  int streams = 0;  ///< 0: what StarPU's environment variable says, else default_streams
+  int streams = 0;  ///< 0: StarPU's environment variable, otherwise default_streams
   int default_streams = 1;
 
   void add_to(CLI::App& app, const Taken& taken);
   void add_to(CLI::App& app) { add_to(app, Taken{}); }
-  /// Options for the Runtime: what was given on the command line, profiling on.
+  /// Options of the Runtime from the command line, with profiling.
   RuntimeOptions runtime() const;
 };
 
-/// Host and versions, as reports and benchmark files name them.
+/// Host and versions, with the names in reports and benchmark files.
 nlohmann::json machine_json(const Runtime& runtime);
 
-/// Workers, links and kernels, as the JSON contract names them.
+/// Workers, links and kernels, with the names in the JSON.
 nlohmann::json workers_json(const Statistics& statistics);
 
-/// Writes the object to FILE, or to standard output for "-"; nothing for an empty path.
+/// Writes the object to FILE, or to standard output for "-"; does nothing for an empty path.
 void write_json(const nlohmann::json& object, const std::string& path);
 
 }  // namespace tesela::cli

@@ -17,14 +17,15 @@
 namespace tesela::cli {
 namespace {
 
-/// Every signal that ends a process by default, but for those that a fault of its own raises and the real-time ones.
+/// Signals that end a process by default, except those of faults and the real-time signals.
 constexpr std::array ending{SIGHUP,    SIGINT,  SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM,  SIGTERM,
                             SIGVTALRM, SIGPROF, SIGXCPU, SIGIO,   SIGPWR,  SIGSTKFLT};
 
 std::array<int, 2> wake_up{-1, -1};
 std::atomic<int> received{SIGINT};
 
-/// A handler, not a blocked signal that one thread waits for: libraries start threads before main, which block nothing.
+/// A handler instead of a thread that waits for a blocked signal: libraries start threads before main, which block
+/// nothing.
 void on_signal(int signal) {
   const int interrupted_errno = errno;
   const auto byte = static_cast<char>(signal);
@@ -60,7 +61,7 @@ void stop_on_interrupt() {
   for (const int signal : ending) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    // nohup ignores SIGHUP, a shell SIGINT of what it runs in the background, and a profiler has a handler of its own.
+    // nohup ignores SIGHUP, a shell ignores SIGINT for background jobs, and profilers have handlers.
     if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
   }
 }

@@ -2,12 +2,12 @@
 
 namespace tesela::cli {
 
-/// From now on Ctrl-C, SIGTERM, SIGHUP and every other signal that would end the process, except those of a fault,
-/// cancel the graph; a process that has not ended half a second later is ended, its unfinished output removed. Either
-/// way it answers 128 and the signal's number. Signals that are ignored, or have a handler, stay as they are.
+/// Makes Ctrl-C, SIGTERM, SIGHUP and every other signal that ends a process, except those of a fault, cancel the graph.
+/// A process that has not ended half a second later is terminated and its unfinished output removed. In both cases it
+/// returns 128 + the signal's number. Signals that are ignored or have a handler are not changed.
 void stop_on_interrupt();
 
-/// What a cancelled process answers: 128 and the number of the signal that cancelled it, so 130 after Ctrl-C.
+/// Returns the exit code of a cancelled process: 128 + the number of the signal that cancelled it, so 130 after Ctrl-C.
 int interrupted();
 
 }  // namespace tesela::cli

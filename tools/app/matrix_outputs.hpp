@@ -11,12 +11,12 @@
 
 namespace tesela::cli {
 
-/// Returns "not finite: NAME is infinite in row 3, column 1", or NaN; empty if all elements are finite. T: float,
-/// double.
+/// Returns "not finite: NAME is infinite in row 3, column 1", or the same with NaN; empty if all elements are finite.
+/// T: float, double.
 template <class T>
 std::string not_finite(const std::string& name, const HostMatrix<T>& matrix);
 
-/// A matrix that a command writes, if the path is not empty. It must outlive this. `name` is for messages.
+/// A matrix that a command writes unless the path is empty. It must outlive this object. Messages use `name`.
 class MatrixOutput {
  public:
   template <class T>
@@ -32,14 +32,15 @@ class MatrixOutput {
   std::function<void()> write_;
 };
 
-/// Writes all of the matrices, or none if an element is NaN or infinite. Returns the message of not_finite().
+/// Writes all of the matrices, or none if an element is NaN or infinite; returns the message of not_finite().
 [[nodiscard]] std::string write_finite(std::initializer_list<MatrixOutput> outputs);
 
-/// Writes the matrices of a good report with write_finite(), whose message fails the report. Every command writes its
-/// matrices by this: a result that overflows is a numerical failure.
+/// Writes the matrices of a good report with write_finite(), whose message fails the report. Every command uses it for
+/// its matrices: a result that overflows is a numerical failure.
 void write_matrices(Report& report, std::initializer_list<MatrixOutput> outputs);
 
-/// Writes a matrix that lies over several ranks, or fails the report if an element is not finite. All ranks call this.
+/// Writes a matrix that is distributed over ranks, or fails the report if an element is not finite. All ranks must call
+/// it.
 template <class T>
 void write_matrix_parts(Report& report, const Runtime& runtime, const char* name, const std::string& path,
                         const HostMatrix<T>& local, const BlockCyclic& part);

@@ -5,7 +5,7 @@
 
 namespace tesela::bench {
 
-/// The middle one, or the mean of the two in the middle; 0 of none.
+/// Returns the middle value, or the mean of the two middle ones; 0 for no values.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   std::sort(values.begin(), values.end());

@@ -14,11 +14,11 @@
 namespace tesela::cli {
 namespace {
 
-constexpr double largest_whole = 9007199254740992;  // that a double holds exactly, with all below it
+constexpr double largest_whole = 9007199254740992;  // all smaller integers are exact in double
 
 constexpr std::uint64_t largest_index = std::numeric_limits<std::int64_t>::max();
 
-/// Digits alone that an integer cannot hold, which CLI11 would take for the largest that it can.
+/// Returns whether the text is an integer above `most`, which CLI11 would replace by the largest possible value.
 bool beyond(const std::string& text, std::uint64_t most) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

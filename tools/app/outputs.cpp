@@ -39,14 +39,14 @@ std::map<const CLI::App*, std::vector<Read>>& inputs() {
   return all;
 }
 
-/// One that was asked for.
+/// An output of the command line.
 struct Place {
   Output kind;
   std::string name, given;
-  fs::path path;  ///< two names of one file have the same
+  fs::path path;  ///< equal for two names of one file
 };
 
-/// A folder that need not exist, without symbolic links; empty is the current one.
+/// Returns the path of a folder, which need not exist, without symbolic links; an empty path is the current folder.
 fs::path folder_at(const fs::path& folder) {
   std::error_code error;  // the current folder may have been removed
   const fs::path here = folder.is_absolute() ? folder : fs::current_path(error) / folder;
@@ -55,11 +55,11 @@ fs::path folder_at(const fs::path& folder) {
   return normal.has_filename() ? normal : normal.parent_path();
 }
 
-/// Nothing for what is written straight into, as standard output is, where the second follows the first.
+/// Returns the replaced file; nothing for a file that is written directly, such as standard output.
 std::optional<fs::path> place_of(Output kind, const std::string& given) {
   if (kind == Output::trace) return folder_at(given);
   if (kind == Output::report && given == "-") return std::nullopt;
-  const std::optional<std::string> file = replaced_file(given);
+  const std::optional<std::string> file = destination_file(given);
   if (!file) return std::nullopt;
   const fs::path path(*file);
   return folder_at(path.parent_path()) / path.filename();
@@ -93,7 +93,7 @@ bool are_hard_links(const fs::path& a, const fs::path& b) {
   return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 && same_file(first, second);
 }
 
-/// Whether the file is where the folder must be, or has the name of a file that will be in it.
+/// Returns whether the file is in the way of the folder, or has the name of a file that will be in it.
 bool hinders(const fs::path& file, const fs::path& folder) {
   for (fs::path above = folder; above != above.parent_path(); above = above.parent_path())
     if (above == file) return true;
@@ -106,7 +106,7 @@ bool clash(const Place& a, const Place& b) {
   return a.path == b.path || (a.kind != Output::trace && are_hard_links(a.path, b.path));
 }
 
-/// What the command reads: by the place of each file.
+/// Returns the command's inputs by path.
 std::map<fs::path, Place> places_read(const CLI::App& app) {
   std::map<fs::path, Place> read;
   for (const Read& declared : inputs()[&app])
@@ -116,8 +116,8 @@ std::map<fs::path, Place> places_read(const CLI::App& app) {
   return read;
 }
 
-/// Throws where `output` would be one of these.
-void require_kept(const CLI::App& app, const std::map<fs::path, Place>& read, const Place& output) {
+/// Throws if `output` would replace one of these inputs.
+void require_not_input(const CLI::App& app, const std::map<fs::path, Place>& read, const Place& output) {
   const auto refuse = [&](const Place& input) {
     throw ArgumentError(command_name(app), output.name,
                         output.given + " would replace " + input.given + ", which " + input.name + " reads");
@@ -142,7 +142,7 @@ void declare_outputs(CLI::App& app, Output kind, const std::string& name,
   registry()[&app].push_back({kind, name, std::move(paths)});
 }
 
-void keep_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths) {
+void protect_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths) {
   inputs()[&app].push_back({name, std::move(paths)});
 }
 
@@ -156,7 +156,7 @@ bool writes_to_standard_output(const CLI::App& app) {
 void require_outputs(const CLI::App& app) {
   std::vector<Place> places;
   std::string printed;                            // the option whose output goes to standard output
-  std::optional<std::map<fs::path, Place>> read;  // a list of inputs is opened for outputs alone
+  std::optional<std::map<fs::path, Place>> read;  // inputs are listed only if there are outputs
   for (const Declared& declared : registry()[&app])
     for (const std::string& path : declared.paths()) {
       if (path.empty()) continue;
@@ -173,7 +173,7 @@ void require_outputs(const CLI::App& app) {
       if (!place) continue;
       const Place here{declared.kind, declared.name, path, *place};
       if (!read) read = places_read(app);
-      require_kept(app, *read, here);
+      require_not_input(app, *read, here);
       for (const Place& other : places)
         if (clash(here, other))
           throw ArgumentError(

@@ -32,11 +32,11 @@ void print_stages(const nlohmann::json& plan) {
   fmt::print("\n");
   for (const nlohmann::json& stage : plan["stages"]) line(stage["name"], stage["host_bytes"], stage["gpu_bytes"]);
   line("most", plan["host"]["peak_bytes"], of_gpus("peak_bytes"));
-  if (!plan["gpus"].empty()) line("with what is kept", plan["host"]["peak_bytes"], of_gpus("held_bytes"));
+  if (!plan["gpus"].empty()) line("with reserves", plan["host"]["peak_bytes"], of_gpus("held_bytes"));
   line("there are", plan["host"]["room_bytes"], of_gpus("room_bytes"));
 }
 
-/// An array of objects with the same keys.
+/// Prints an array of objects with the same keys.
 void print_table(const nlohmann::json& rows) {
   for (const auto& [key, value] : rows.front().items()) fmt::print("{:>16}", key);
   fmt::print("\n");
@@ -52,9 +52,8 @@ void print_table(const nlohmann::json& rows) {
 }  // namespace
 
 void PlanOptions::add_to(CLI::App& app) {
-  app.add_flag("--plan", only, "tell what every stage takes of the memory, and the largest orders, and do nothing");
-  app.add_option("--memory", memory, "GiB that the host may take (default: its memory and swap)")
-      ->transform(cli::positive());
+  app.add_flag("--plan", only, "print the memory of every stage and the largest orders, without a run");
+  app.add_option("--memory", memory, "GiB of host memory (default: memory and swap)")->transform(cli::positive());
 }
 
 MemoryRoom PlanOptions::room(const Runtime& runtime) const {
@@ -68,7 +67,7 @@ nlohmann::json plan_json(const MemoryPlan& plan, const MemoryRoom& room) {
                          {"stages", nlohmann::json::array()},
                          {"least", plan.is_least()},
                          {"fits", misfit(plan, room).empty()},
-                         {"stays_on_gpus", fits_whole(plan, room)}};
+                         {"stays_on_gpus", fits_without_eviction(plan, room)}};
   for (int gpu = 0; gpu < plan.gpus(); ++gpu)
     json["gpus"].push_back({{"peak_bytes", plan.peak(gpu)}, {"held_bytes", plan.held(gpu)}, {"room_bytes", room.gpu}});
   for (index_t s = 0; s <= plan.last_stage(); ++s) {
@@ -97,7 +96,7 @@ int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::
     for (const auto& [key, value] : problem.items())
       fmt::print(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
     fmt::print("\n\n");
-    if (plan.is_least()) fmt::print("too large to be counted: this is the least that it takes\n");
+    if (plan.is_least()) fmt::print("too large to count: this is a lower bound\n");
     print_stages(report["plan"]);
     for (const auto& [key, rows] : more.items()) {
       fmt::print("\n{}\n", key);
@@ -112,7 +111,7 @@ int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::
 void require_fit(const std::string& command, const MemoryPlan& plan, const MemoryRoom& room) {
   if (const std::string why = misfit(plan, room); !why.empty())
     throw EnvironmentError(command + ": does not fit: " + why +
-                           " (--plan tells more, --memory says what the host has)");
+                           " (--plan shows details, --memory sets the host's memory)");
 }
 
 MemoryMeter::MemoryMeter() : host_before_(host_memory().now) {}
@@ -122,7 +121,7 @@ void MemoryMeter::measure(const MemoryPlan& plan, const Runtime& runtime, Report
       {"host", {{"planned_bytes", plan.peak(MemoryPlan::host)}, {"measured_bytes", host_memory().most - host_before_}}},
       {"gpus", nlohmann::json::array()}};
   const std::vector<double> held = runtime.device_bytes_held();
-  // One of several ranks may have other GPUs than are planned for.
+  // A rank may have fewer GPUs than the plan.
   for (std::size_t gpu = 0; gpu < std::min(held.size(), static_cast<std::size_t>(plan.gpus())); ++gpu)
     memory["gpus"].push_back({{"planned_bytes", plan.held(static_cast<int>(gpu))}, {"measured_bytes", held[gpu]}});
   report.memory(memory);

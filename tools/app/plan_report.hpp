@@ -12,29 +12,29 @@ namespace tesela::cli {
 
 /// --plan and --memory.
 struct PlanOptions {
-  bool only = false;  ///< tell the plan and do nothing
-  double memory = 0;  ///< GiB of the host; 0: what the machine has
+  bool only = false;  ///< print the plan and do nothing else
+  double memory = 0;  ///< GiB of host memory; 0: the machine's memory
 
   void add_to(CLI::App& app);
   MemoryRoom room(const Runtime& runtime) const;
 };
 
-/// A plan and what it must fit into, as the JSON's `plan` has them.
+/// Returns a plan and the available memory as the JSON's `plan`.
 nlohmann::json plan_json(const MemoryPlan& plan, const MemoryRoom& room);
 
-/// Tells a plan alone, and answers done, or environment where the problem does not fit. `more` goes into the JSON's
-/// plan.
+/// Reports a plan without a run. Returns done, or environment if the problem does not fit. `more` is added to the
+/// JSON's plan.
 int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::json problem, const MemoryPlan& plan,
                 const MemoryRoom& room, const nlohmann::json& more);
 
-/// Throws EnvironmentError where the plan does not fit.
+/// Throws EnvironmentError if the plan does not fit.
 void require_fit(const std::string& command, const MemoryPlan& plan, const MemoryRoom& room);
 
-/// Measures what a run holds beside its plan: made when the Runtime is there and nothing else.
+/// Compares the memory of a run with its plan. Must be constructed when only the Runtime exists.
 class MemoryMeter {
  public:
   MemoryMeter();
-  /// While the Runtime is still there: the most so far, into the report.
+  /// Adds the peak so far to the report; the Runtime must still exist.
   void measure(const MemoryPlan& plan, const Runtime& runtime, Report& report) const;
 
  private:

@@ -32,11 +32,11 @@ int exit_code(ErrorKind kind) {
 }
 
 int complain(std::string_view what, int code) {
-  tell(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
+  print_error(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
   return code;
 }
 
-/// What an unset shell variable gives is no value of any option; CLI11 takes it for 0 where a number stands.
+/// Rejects empty values, which come from unset shell variables; CLI11 reads an empty number as 0.
 CLI::Validator not_empty(const std::string& type) {
   const bool number = type.starts_with("INT") || type.starts_with("UINT") || type.starts_with("FLOAT");
   const std::string what = number                            ? "number"
@@ -46,7 +46,7 @@ CLI::Validator not_empty(const std::string& type) {
   return {[what](const std::string& text) { return text.empty() ? "an empty " + what : std::string(); }, ""};
 }
 
-/// Single insertions, deletions, replacements and swaps of neighbours that make one word the other.
+/// Returns the number of single insertions, deletions, replacements and swaps of neighbours between two words.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
@@ -62,11 +62,11 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// The first word that no command has, and the command that looks most like it, if any does.
-int complain_of_command(const CLI::App& group, const std::string& word) {
+/// Reports the first word that is not a command, and the most similar command if there is one.
+int report_unknown_command(const CLI::App& group, const std::string& word) {
   std::string nearest;
   std::size_t least = std::min<std::size_t>(3, word.size());
-  // Of equally near ones the likelier: letters that both begin with.
+  // Among equally similar names prefers the longest common beginning.
   const auto shared = [&](const std::string& name) {
     return std::mismatch(word.begin(), word.end(), name.begin(), name.end()).first - word.begin();
   };
@@ -75,30 +75,30 @@ int complain_of_command(const CLI::App& group, const std::string& word) {
     const std::size_t d = distance(word, name);
     if (d < least || (d == least && !nearest.empty() && shared(name) > shared(nearest))) least = d, nearest = name;
   }
-  tell(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
-                   nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
-                   group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
+  print_error(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
+                          nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
+                          group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
   return wrong_use;
 }
 
-/// What CLI11 refused, in the form of our own refusals.
-int complain_of_options(const CLI::App& app, const CLI::ParseError& error) {
+/// Reports an error of CLI11 in the form of our own messages.
+int report_option_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string path, what = error.what();
   for (auto inner = app.get_subcommands(); !inner.empty(); inner = inner.front()->get_subcommands())
     path += (path.empty() ? "" : " ") + inner.front()->get_name();
   constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
   if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)
-    what = fmt::format("{}: '{}' is no number that it takes", what.substr(conversion.size(), at - conversion.size()),
-                       what.substr(at + equals.size()));
-  tell(path.empty() ? fmt::format("tesela: {}; see tesela --help", what)
-                    : fmt::format("tesela: {0}: {1}; see tesela {0} --help", path, what));
+    what = fmt::format("{}: '{}' is not a number that it accepts",
+                       what.substr(conversion.size(), at - conversion.size()), what.substr(at + equals.size()));
+  print_error(path.empty() ? fmt::format("tesela: {}; see tesela --help", what)
+                           : fmt::format("tesela: {0}: {1}; see tesela {0} --help", path, what));
   return wrong_use;
 }
 
 int run(std::vector<std::string> words) {
-  for (const std::string& word : words)  // CLI11 takes `--flag=` for yes
+  for (const std::string& word : words)  // CLI11 reads `--flag=` as true
     if (word.starts_with("--") && word.find('=') + 1 == word.size()) {
-      tell(fmt::format("tesela: nothing follows {}; see tesela --help", word));
+      print_error(fmt::format("tesela: nothing follows {}; see tesela --help", word));
       return wrong_use;
     }
   CLI::App app("Linear algebra as task graphs of tiled codelets, over CPU cores and GPUs.");
@@ -115,17 +115,17 @@ int run(std::vector<std::string> words) {
       "  tesela gemm --a A.mtx --b B.npy --out C.mtx --trace trace/\n"
       "  tesela generate --n 100 --out - | tesela qr --a - --out-r R.npy\n"
       "  STARPU_SCHED=dmda STARPU_NCPU=1 tesela gemm --m 517 --n 389 --k 611 --tile 64x48 --json -\n"
-      "Matrices are read from Matrix Market files (entries that occur more than once are summed) or NumPy's .npy.\n"
+      "Matrices are read from Matrix Market files (repeated entries are summed) or NumPy's .npy.\n"
       "A file may be a pipe or -, standard input or output; with --out - the report goes to standard error.\n"
       "Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 130 Ctrl-C\n"
-      "(other signals: 128 and their number).");
-  // In `tesela` itself this group is empty, and only its name is told: tesela-bench has the benchmarks.
+      "(other signals: 128 + their number).");
+  // In `tesela` this group is empty and only its name is listed: tesela-bench contains the benchmarks.
   CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
   bench->require_subcommand(1);
   CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
   toeplitz->require_subcommand(1);
   toeplitz->footer("");
-  CLI::App* mimo = app.add_subcommand("mimo", "detection of what many streams send at once, y = H s + v");
+  CLI::App* mimo = app.add_subcommand("mimo", "detection of many streams that send at once, y = H s + v");
   mimo->require_subcommand(1);
   mimo->footer("");
 
@@ -136,7 +136,7 @@ int run(std::vector<std::string> words) {
                        : command.group == Command::Group::mimo     ? mimo
                                                                    : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
-    sub->footer("");  // not the parent's
+    sub->footer("");  // without the parent's footer
     auto action = command.setup(*sub);
     group_options(*sub);
     for (CLI::Option* option : sub->get_options())
@@ -144,22 +144,22 @@ int run(std::vector<std::string> words) {
     sub->callback([&code, sub, action = std::move(action)] {
       require_inputs(*sub);
       require_outputs(*sub);
-      if (writes_to_standard_output(*sub)) print_to_standard_error();
+      if (writes_to_standard_output(*sub)) redirect_reports_to_stderr();
       code = action();
     });
   }
   if (const auto problem = empty_list_element(app, words)) {
-    tell(fmt::format("tesela: {}", *problem));
+    print_error(fmt::format("tesela: {}", *problem));
     return wrong_use;
   }
   try {
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    std::reverse(words.begin(), words.end());  // CLI11 expects the reverse order
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const CLI::App& group = bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : mimo->parsed() ? *mimo : app;
     const auto unknown = app.remaining(true);
-    if (group.get_subcommands().empty() && !unknown.empty()) return complain_of_command(group, unknown.front());
-    return error.get_exit_code() == 0 ? app.exit(error) : complain_of_options(app, error);
+    if (group.get_subcommands().empty() && !unknown.empty()) return report_unknown_command(group, unknown.front());
+    return error.get_exit_code() == 0 ? app.exit(error) : report_option_error(app, error);
   }
   return code;
 }
@@ -214,20 +214,20 @@ std::vector<std::string>::iterator command_in(std::vector<std::string>& words) {
 }
 
 int run_program(std::vector<std::string> words) {
-  // StarPU's own remarks on calibration and binding are for those who ask (STARPU_SILENT=0).
+  // StarPU's remarks on calibration and binding appear only with STARPU_SILENT=0.
   setenv("STARPU_SILENT", "1", 0);
-  take_closed_standard_descriptors();
-  be_quiet_beside_rank_0();
+  open_closed_standard_streams();
+  silence_other_ranks();
   set_exit_codes(exit_code);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit then is a failed write, with a message
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then a failed write with a message
   keep_streams();
   const int code = outcome(std::move(words));
-  // Among ranks rank 0 has told it. MPI's farewell, in which all wait for each other, would give the others time to.
+  // Rank 0 has reported the error. MPI_Finalize would wait until all ranks have printed it too.
   if ((code == wrong_use || code == environment) && launched_with_others()) end_ranks(code);
-  // A numerical failure is told in the report, so a report that was lost is the worse news.
+  // The report states a numerical failure, so a lost report is the worse error.
   if (const auto problem = standard_output_problem(); problem && (code == done || code == numerical_failure)) {
-    tell(fmt::format("tesela: {}", *problem));
+    print_error(fmt::format("tesela: {}", *problem));
     return environment;
   }
   return code;

@@ -5,15 +5,15 @@
 
 namespace tesela::cli {
 
-/// The words of a command line, without the program's name; `help COMMAND…` is `COMMAND… --help`, with --all
-/// `COMMAND… --help-all`.
+/// Returns the words of a command line without the program's name; `help COMMAND…` becomes `COMMAND… --help`,
+/// and with --all `COMMAND… --help-all`.
 std::vector<std::string> words_of(int argc, char** argv);
 
-/// The first word that is no option, and so names a command or a group of commands.
+/// Returns the first word that is not an option, and so names a command or a group of commands.
 std::vector<std::string>::iterator command_in(std::vector<std::string>& words);
 
-/// Runs `tesela WORDS…`, where a command that registered itself in this program has that name. Tells what went wrong,
-/// ends well at signals, and answers what the process does.
+/// Runs `tesela WORDS…` if the program contains a command with this name. Reports errors, handles signals, and returns
+/// the exit code.
 int run_program(std::vector<std::string> words);
 
 }  // namespace tesela::cli

@@ -8,8 +8,8 @@
 
 namespace tesela::cli {
 
-/// While it lives, shows on standard error how many of `tasks` have run; nothing unless that is a terminal, and nothing
-/// for runs under half a second.
+/// Shows the number of finished tasks on standard error while it lives, if that is a terminal and the run takes longer
+/// than half a second.
 class ProgressBar {
  public:
   explicit ProgressBar(index_t tasks);

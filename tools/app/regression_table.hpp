@@ -6,8 +6,8 @@
 
 namespace tesela::cli {
 
-/// Returns a report's `regression`, which has an object for each right-hand side, as tables for a person: unknown,
-/// estimate, standard error, t or z, p and interval. Long ones are cut short.
+/// Returns a report's `regression`, with an object for each right-hand side, as tables: unknown, estimate, standard
+/// error, t or z, p and interval. Long tables are truncated.
 std::string regression_table(const nlohmann::json& regression);
 
 }  // namespace tesela::cli

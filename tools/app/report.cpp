@@ -21,9 +21,9 @@ std::string bytes(double b) {
   return fmt::format("{:.0f} B", b);
 }
 
-/// A check's value: counts are whole numbers, errors have three digits.
+/// Formats a check's value: counts as integers, errors with three digits.
 std::string short_number(double value) {
-  if (std::isnan(value)) return "nan";  // whatever its sign
+  if (std::isnan(value)) return "nan";  // of either sign
   const bool whole = value == std::trunc(value) && std::abs(value) < 1e15;
   return whole ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
@@ -47,7 +47,7 @@ std::string memory_line(const nlohmann::json& memory) {
   return line;
 }
 
-/// What a person wants to know of the problem; the JSON says all of it.
+/// Returns the main properties of the problem for the table; the JSON has all.
 std::string problem_line(const nlohmann::json& problem) {
   std::string line;
   const auto add = [&](const char* key) {
@@ -56,7 +56,7 @@ std::string problem_line(const nlohmann::json& problem) {
   };
   for (const char* key : {"m", "n", "k", "batch", "jobs", "count", "at_once", "sizes", "rhs"})
     if (problem.contains(key)) add(key);
-  for (const char* key : {"sigma", "range", "vectors", "periodic"})  // where there is such a thing
+  for (const char* key : {"sigma", "range", "vectors", "periodic"})  // if the problem has them
     if (problem.contains(key) && problem[key] != 0 && problem[key] != false) add(key);
   for (const char* key : {"input", "precision", "method"})
     if (problem.contains(key)) add(key);
@@ -120,7 +120,7 @@ void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, s
                                 {"bytes_received", use.bytes_received},
                                 {"peak_bytes", use.peak_bytes}});
   }
-  // transfer: the longest that one worker waited for data; what overlaps with work costs nothing.
+  // transfer: the longest time that one worker waited for data; transfers that overlap with work do not count.
   json_["seconds"] = {{"compute", median},
                       {"transfer", waiting},
                       {"runs", seconds.size()},
@@ -149,8 +149,8 @@ std::string is_wrong(const std::string& name, const Measured& measured) {
   if (!std::isfinite(measured.error)) return fmt::format("not finite: {}", name);
   if (!measured.useful())
     return fmt::format(
-        "inaccurate: {} {:.2g} proves nothing: the problem is so ill-conditioned that rounding may leave "
-        "{:.2g}, and a limit above {} decides nothing",
+        "inaccurate: {} {:.2g} is inconclusive: the problem is so ill-conditioned that rounding may leave "
+        "{:.2g}, and a limit above {} proves nothing",
         name, measured.error, measured.bound, useful_bound);
   return fmt::format("inaccurate: {} {:.2g}, at most {:.2g}", name, measured.error, measured.limit());
 }

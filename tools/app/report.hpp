@@ -24,43 +24,43 @@ class Stopwatch {
 
 /// Timed runs.
 struct Timed {
-  std::vector<double> seconds;  ///< of each
-  Energy energy = {};           ///< of all together, where --energy asks for it
+  std::vector<double> seconds;  ///< of each run
+  Energy energy = {};           ///< of all runs together, with --energy
 };
 
-/// The joules of a run that does so many operations, as the JSON has them: gpu_j, cpu_j and gflops_per_j, null where
-/// they are unavailable. The last counts what is there of the two.
+/// Returns the energy of a run with this number of operations as JSON: gpu_j, cpu_j and gflops_per_j, null if
+/// unavailable. gflops_per_j uses the sum of the available energies.
 nlohmann::json energy_json(const Energy& run, double flops);
 
-/// Returns the status of a measured error: empty for a good one, "inaccurate: ..." above its limit, or if the limit is
-/// above useful_bound, since a useless result would pass; "not finite: ..." for a NaN or an infinity.
+/// Returns the status of a measured error: empty if it is good; "inaccurate: ..." if it exceeds its limit or if the
+/// limit exceeds useful_bound, since a useless result would pass; "not finite: ..." for NaN or infinity.
 std::string is_wrong(const std::string& name, const Measured& measured);
 
-/// What a command found out, printed as a table for a person and as JSON for a script. Keys are the CLI contract's:
-/// command, version, problem, machine, workers, links, counts, seconds, gflops, energy, bounds, checks, limits, status.
-/// The status is "ok" until a check exceeds its limit or the command says what else failed.
+/// Results of a command, printed as a table and as JSON. The JSON's keys are command, version, problem, machine,
+/// workers, links, counts, seconds, gflops, energy, bounds, checks, limits, status. The status is "ok" until a check
+/// exceeds its limit or the command reports another failure.
 class Report {
  public:
   Report(const std::string& command, const CommonOptions& options);
 
   nlohmann::json& problem() { return json_["problem"]; }
 
-  /// Takes workers, links, bounds and rates of the last run, the median of the runs' seconds and the mean of their
-  /// joules. The rate is that of `flops` where they are given, else of what the tasks declare.
+  /// Records workers, links, bounds and rates of the last run, the median time and the mean energy of the runs. The
+  /// rate counts `flops` if given, otherwise the flops that the tasks declare.
   void measured(Runtime& runtime, const Graph& graph, const Timed& runs, std::optional<double> flops = std::nullopt);
-  /// Besides the rate of the whole: so many operations of one kind, named for a person, in the median run.
+  /// Adds the rate of one kind of operations in the median run, with a name.
   void rate(const std::string& name, double flops);
-  /// An array of objects with `file`, `n`, `status` and `seconds`.
+  /// Adds an array of objects with `file`, `n`, `status` and `seconds`.
   void jobs(const nlohmann::json& all) { json_["jobs"] = all; }
-  /// Of each right-hand side, where they fare differently: an array of objects with `status` and `distance`.
+  /// Adds an array of objects with `status` and `distance`, one per right-hand side, if they differ.
   void columns(const nlohmann::json& all) { json_["columns"] = all; }
-  /// Error rates: an array of objects with `ebn0_db`, `detector` and `ber`, where it was measured also with its counts.
+  /// Adds error rates: an array of objects with `ebn0_db`, `detector` and `ber`; measured rates also have their counts.
   void rates(const nlohmann::json& all) { json_["error_rates"] = all; }
-  /// Rows, counted from 0, that were left out: an array, as the first row has number 1.
+  /// Adds the dropped rows, given from 0, as an array that counts from 1.
   void dropped_rows(const std::vector<index_t>& rows);
-  /// Adds a sentence for the reader: a line of the table, and an element of `notes` in the JSON.
+  /// Adds a sentence: a line of the table and an element of `notes` in the JSON.
   void note(const std::string& text);
-  /// Adds a command's further results to the JSON below the key `name`.
+  /// Adds a command's other results to the JSON under the key `name`.
   void section(const std::string& name, const nlohmann::json& value) { json_[name] = value; }
   /// Adds the planned and measured bytes to the JSON.
   void memory(const nlohmann::json& planned_and_measured) { json_["memory"] = planned_and_measured; }
@@ -68,8 +68,8 @@ class Report {
   void count(const std::string& name, index_t value);
   /// Adds a number without a limit.
   void check(const std::string& name, double value);
-  /// Adds a measured error and its limit: the status is the result of is_wrong. Limits are in the JSON below `limits`,
-  /// by the check's name.
+  /// Adds a measured error and its limit, with the status of is_wrong(). The JSON has the limit in `limits` under the
+  /// check's name.
   void check(const std::string& name, const Measured& measured);
   /// Adds a count of mistakes or a number of standard deviations, and its limit.
   void check_count(const std::string& name, double number, double most);
@@ -79,8 +79,9 @@ class Report {
   void remark(const std::string& status);
   bool good() const { return good_; }
 
-  /// Once the Runtime is gone: discards the outputs of a failed run (FileBatch), writes the trace, prints the table
-  /// unless the JSON is printed, writes the JSON, and returns done or numerical_failure. Its total time begins with it.
+  /// Completes the report after the Runtime has ended: discards the outputs of a failed run (FileBatch), writes the
+  /// trace, prints the table unless the JSON is printed, writes the JSON, and returns done or numerical_failure. The
+  /// total time counts from the report's construction.
   [[nodiscard]] ExitCode finish();
 
  private:

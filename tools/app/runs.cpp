@@ -9,8 +9,7 @@
 namespace tesela::cli {
 namespace {
 
-/// prepare(run), and the time that run(run) takes but for the seconds that it answers; runs count from -1 where there
-/// is a warm-up.
+/// Calls prepare(run) and times run(run), without the seconds that run returns. Runs count from 0; a warm-up is run -1.
 template <class Prepare, class Run>
 Timed timed_runs(const CommonOptions& options, const std::vector<int>& gpus, const Prepare& prepare, const Run& run) {
   Timed runs;
@@ -52,7 +51,7 @@ void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, c
     g.emplace(runtime, GraphOptions{.record = true});
     return work.run(*g, run == options.repeat - 1);
   });
-  if (!options.trace_dir.empty()) runtime.stop_trace();  // what checks the result is no part of it
+  if (!options.trace_dir.empty()) runtime.stop_trace();  // without the checks of the result
   report.measured(runtime, *g, runs, work.flops);
 }
 
@@ -72,7 +71,7 @@ void report_library(const CommonOptions& options, Report& report, const Timed& r
   report.measured(runtime, none, runs, flops);
 }
 
-Status wait_and_show(Graph& g) {
+Status wait_with_progress(Graph& g) {
   const ProgressBar progress(g.tasks());
   return g.wait();
 }

@@ -9,29 +9,29 @@
 
 namespace tesela::cli {
 
-/// What a command does with a graph, as often as --repeat says.
+/// The timed work of a command, repeated as --repeat requires.
 struct Work {
-  /// Before each run, outside its time: puts the data back to where it begins.
+  /// Restores the data before each run, outside its time.
   std::function<void()> prepare;
-  /// Inserts and waits; `last` is the run that is reported. Answers the seconds of it that do not count, as those of
-  /// measuring what only the report needs.
+  /// Inserts tasks and waits; `last`: the run is reported. Returns the seconds to exclude from its time, such as
+  /// measurements for the report.
   std::function<double(Graph& g, bool last)> run;
-  std::optional<double> flops = std::nullopt;  ///< of a run, for the rate; nothing: what the tasks declare
+  std::optional<double> flops = std::nullopt;  ///< per run, for the rate; empty: the flops that the tasks declare
 };
 
-/// Runs the work on a new graph each time, after a warm-up where there are several runs or a trace, and gives the
-/// report the times, and workers, links and bounds of the last run. A trace begins with the first timed run.
+/// Runs the work on a new graph each time, after a warm-up if there are several runs or a trace. Reports the times, and
+/// workers, links and bounds of the last run. A trace begins with the first timed run.
 void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, const Work& work);
 
-/// The same of somebody else's library on all cores, or these GPUs, before there is a Runtime, whose workers would take
-/// them: what each call took, for report_library().
+/// Times another library on all cores or on these GPUs, before a Runtime exists, whose workers would occupy them.
+/// Returns the time of each call, for report_library().
 Timed time_library(const CommonOptions& options, const std::function<void()>& prepare,
                    const std::function<void()>& call, const std::vector<int>& gpus = {});
 
-/// Tells of a library's calls, and of the machine as a Runtime sees it.
+/// Reports a library's calls, and the machine as a Runtime describes it.
 void report_library(const CommonOptions& options, Report& report, const Timed& runs, double flops);
 
-/// Graph::wait(), with a progress bar where a person looks on.
-Status wait_and_show(Graph& g);
+/// Calls Graph::wait(), with a progress bar on a terminal.
+Status wait_with_progress(Graph& g);
 
 }  // namespace tesela::cli

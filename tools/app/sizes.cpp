@@ -43,7 +43,7 @@ GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable) {
 void require_memory(const std::string& command, const std::string& what, double bytes) {
   const double memory = usable_host_bytes();
   constexpr double gib = 1024.0 * 1024.0 * 1024.0;
-  // The memory of some virtual machines grows as it is used (64 times was seen), so only what no growth explains.
+  // The memory of some virtual machines grows with use (a factor of 64 was seen), so only larger requests are refused.
   constexpr double growth = 64;
   if (bytes > growth * memory)
     throw EnvironmentError(fmt::format("{}: {} take {:.1f} GiB, memory and swap are {:.1f} GiB", command, what,

@@ -21,14 +21,14 @@ bool output_is_a_file = false;
 
 }  // namespace
 
-void take_closed_standard_descriptors() {
+void open_closed_standard_streams() {
   int descriptor = 0;
   do descriptor = open("/dev/null", O_RDONLY);
   while (0 <= descriptor && descriptor <= STDERR_FILENO);
   if (descriptor >= 0) close(descriptor);
 }
 
-void print_to_standard_error() {
+void redirect_reports_to_stderr() {
   if (launched_rank() > 0) return;  // prints nothing
   const int copy = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (copy < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
@@ -42,7 +42,7 @@ std::optional<std::string> standard_output_problem() {
   errno = 0;
   std::cout.flush();
   bool good = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
-  // A network's file system may tell of a full disk only when a descriptor is closed.
+  // A network file system may report a full disk only when a descriptor is closed.
   if (good) {
     const int copy = dup(STDOUT_FILENO);
     good = copy < 0 || close(copy) == 0;
@@ -51,16 +51,16 @@ std::optional<std::string> standard_output_problem() {
   return "standard output: cannot write" + (errno != 0 ? ": " + std::generic_category().message(errno) : "");
 }
 
-void be_quiet_beside_rank_0() {
+void silence_other_ranks() {
   if (launched_rank() == 0) return;
   if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) {
     dup2(nowhere, STDOUT_FILENO);
     close(nowhere);
   }
-  write_no_files();
+  disable_file_output();
 }
 
-void tell(const std::string& line) noexcept {
+void print_error(const std::string& line) noexcept {
   const int rank = launched_rank();
   if (rank > 0) {
     prepare_to_end_ranks();

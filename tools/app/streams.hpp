@@ -14,11 +14,11 @@ CLI::Validator dash_is(const std::string& stream);
 /// Returns the command's words: "toeplitz eig".
 std::string command_name(const CLI::App& app);
 
-/// Throws ArgumentError if two of the command's inputs are standard input, which can be read once.
+/// Throws ArgumentError if two of the command's inputs are standard input, which can be read only once.
 void require_inputs(const CLI::App& app);
 
-/// Returns whether an output other than the report is written to standard output: then nothing else may be printed
-/// there.
+/// Returns whether an output other than the report is written to standard output, where nothing else may then be
+/// printed.
 bool writes_to_standard_output(const CLI::App& app);
 
 }  // namespace tesela::cli

@@ -12,11 +12,11 @@
 namespace tesela::cli {
 namespace {
 
-/// Microseconds, the format's unit, to the nanosecond that StarPU records.
+/// Returns microseconds, the format's unit, rounded to StarPU's nanoseconds.
 double microseconds(double seconds) { return std::round(seconds * 1e9) / 1e3; }
 
-/// The threads of one worker. Events of a thread must not overlap in part, so a task that begins before the one before
-/// it on the same worker ended, as several on a GPU may, goes to a further thread.
+/// The threads of one worker. Events of a thread must not partially overlap, so a task that begins before the previous
+/// task on the same worker ended (possible on a GPU) goes to another thread.
 class Lanes {
  public:
   Lanes(int worker, std::string name) : worker_(worker), name_(std::move(name)) { add(); }
@@ -29,7 +29,7 @@ class Lanes {
     return thread(lane);
   }
 
-  /// Names and orders the threads that there are.
+  /// Writes the names and the order of the threads.
   void describe(const std::function<void(const nlohmann::json&)>& write) const {
     for (std::size_t lane = 0; lane < ends_.size(); ++lane) {
       const std::string name = lane == 0 ? name_ : name_ + ", beside";

@@ -18,10 +18,10 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// How a kernel is drawn: its colour, and stripes where kernels before it look like it already.
+/// Appearance of a kernel: its colour, and stripes if an earlier kernel looks similar.
 struct Look {
   std::uint32_t color = 0;
-  int stripes = 0;  ///< 0: none; else which pattern
+  int stripes = 0;  ///< number of the pattern; 0: none
   std::size_t tasks = 0;
   double seconds = 0;
   std::string fill;
@@ -34,7 +34,7 @@ bool alike(std::uint32_t a, std::uint32_t b) {
   return distance < 48 * 48;
 }
 
-/// 1, 2 or 5 times a power of ten: the distance of marks so that at most `most` of them fit.
+/// Returns the distance of marks, 1, 2 or 5 times a power of ten, for at most `most` marks.
 double mark_distance(double length, int most) {
   const double least = length / most, power = std::pow(10, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -114,7 +114,7 @@ class Picture {
     return 100 * sum / ((to_ - from_) * static_cast<double>(std::max<std::size_t>(busy_.size(), 1)));
   }
 
-  /// The fills of kernels that need stripes, white over their colour.
+  /// Returns the fills of kernels with stripes, white on their colour.
   std::string patterns() const {
     constexpr std::array shapes{"M0,6 L6,0", "M0,0 L6,6", "M0,3 L6,3", "M3,0 L3,6", "M0,0 L6,6 M0,6 L6,0"};
     std::string out;
@@ -129,7 +129,7 @@ class Picture {
     return out;
   }
 
-  /// A line or more of swatches, the kernels with the most work first; sets where the rows begin.
+  /// Draws swatches in one or more lines, the kernels with the most work first; sets the start of the rows.
   std::string draw_legend() {
     std::vector<std::string> order;
     for (auto& [kernel, look] : looks_) {
@@ -175,12 +175,12 @@ class Picture {
                                        : "µs");
   }
 
-  /// One path a kernel. Bars thinner than a pixel that follow each other closely become one, so that a million tasks
-  /// are no larger a file than a picture needs; wider ones keep a white edge.
+  /// Draws one path per kernel. Adjacent bars thinner than a pixel are merged, which limits the file size for a million
+  /// tasks; wider bars keep a white edge.
   void draw_bars() {
     struct Bars {
       double begin = 0, end = -1;
-      bool thin = false;  ///< these are several
+      bool thin = false;  ///< a merged group of bars
       std::string path;
     };
     const double high = pitch_ * 0.78;

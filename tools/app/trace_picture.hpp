@@ -6,9 +6,9 @@
 
 namespace tesela::cli {
 
-/// The schedule as SVG: a row per worker, a bar per task in its kernel's declared colour, a legend with each kernel's
-/// tasks and their time. Kernels of the same or nearly the same colour are told apart by stripes. Only what runs
-/// between `from` and `to` seconds is drawn; `to` 0 means the end.
+/// Returns the schedule as SVG: a row per worker, a bar per task in its kernel's declared colour, and a legend with
+/// each kernel's tasks and their time. Stripes distinguish kernels of similar colours. Draws tasks between `from` and
+/// `to` seconds; `to` = 0 means the end.
 std::string trace_picture(const Trace& trace, double from = 0, double to = 0);
 
 }  // namespace tesela::cli

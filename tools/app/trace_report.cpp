@@ -16,10 +16,10 @@
 namespace tesela::cli {
 namespace {
 
-/// Whether StarPU's raw record lies here, not converted yet.
+/// Returns whether the folder has StarPU's raw record without its conversion.
 bool only_recorded(const std::string& directory) {
   namespace fs = std::filesystem;
-  std::error_code error;  // a directory that cannot be read is reported by who reads from it
+  std::error_code error;  // later reads report an unreadable directory
   if (fs::exists(fs::path(directory) / "paje.trace", error) || fs::exists(fs::path(directory) / "tasks.rec", error))
     return false;
   for (auto file = fs::directory_iterator(directory, error); !error && file != fs::directory_iterator();
@@ -41,9 +41,10 @@ bool draw_trace(const std::string& directory, double from, double to) {
   if (only_recorded(directory)) convert_trace(directory);
   const Trace trace = read_trace(directory);
   if (trace.incomplete > 0)
-    tell(fmt::format("tesela: {} tasks are left out: the recording began or ended while they ran", trace.incomplete));
+    print_error(
+        fmt::format("tesela: {} tasks are left out: the recording began or ended while they ran", trace.incomplete));
   if (trace.tasks.empty()) {
-    tell("tesela: the trace holds no task, so no picture of it");
+    print_error("tesela: the trace holds no task, so it has no picture");
     return false;
   }
   const double end = std::max_element(trace.tasks.begin(), trace.tasks.end(), [](const auto& a, const auto& b) {
@@ -59,11 +60,11 @@ bool draw_trace(const std::string& directory, double from, double to) {
 }
 
 void finish_trace(const std::string& directory) {
-  if (launched_rank() > 0) return;  // rank 0 does
+  if (launched_rank() > 0) return;  // rank 0 does it
   convert_trace(directory);
   const bool drawn = draw_trace(directory);
-  tell(fmt::format("trace: {0}/{1}paje.trace (`vite {0}/paje.trace`), dag.dot, tasks.rec", directory,
-                   drawn ? "trace.svg, trace.json (open it in https://ui.perfetto.dev), " : ""));
+  print_error(fmt::format("trace: {0}/{1}paje.trace (`vite {0}/paje.trace`), dag.dot, tasks.rec", directory,
+                          drawn ? "trace.svg, trace.json (open it in https://ui.perfetto.dev), " : ""));
 }
 
 }  // namespace tesela::cli

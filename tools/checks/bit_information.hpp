@@ -8,8 +8,8 @@
 
 namespace tesela::bench {
 
-/// The mutual information per bit of what was sent and of likelihoods: the mean of 1 - log2(1 + exp(-L)), L towards
-/// what was sent.
+/// Mutual information per sent bit of likelihoods: the mean of 1 - log2(1 + exp(-L)), with the sign of L such that
+/// positive values favour the sent bit.
 struct BitInformation {
   double sum = 0, bits = 0;
   double mean() const { return bits > 0 ? sum / bits : 0; }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// A product with a power of two, rounded once at most; by ldexp where that power is no normal number.
+/// Multiplies by a power of two with at most one rounding; uses ldexp if the power is not a normal number.
 class PowerOfTwo {
  public:
   explicit PowerOfTwo(int exponent)
@@ -30,7 +30,7 @@ class PowerOfTwo {
   bool normal_;
 };
 
-/// Columns [begin, begin + width) in double precision: X's own, or a copy in `room`.
+/// Returns columns [begin, begin + width) in double precision: X's memory, or a copy in `room`.
 template <class T>
 const double* in_double(const HostMatrix<T>& x, index_t begin, index_t width, HostMatrix<double>& room) {
   if constexpr (std::is_same_v<T, double>) {
@@ -43,7 +43,7 @@ const double* in_double(const HostMatrix<T>& x, index_t begin, index_t width, Ho
 
 double square(double x) { return x * x; }
 
-/// The sum of all (a(i, j) 2^-exponent)^2, from the lower triangle.
+/// Returns the sum of all (2^-exponent a(i, j))^2, from the lower triangle.
 template <class T>
 double sum_of_squares(const HostMatrix<T>& a, int exponent) {
   const PowerOfTwo scaled(-exponent);
@@ -130,7 +130,7 @@ double sampled_orthogonality(const HostMatrix<T>& x, index_t samples, std::uint6
 
 }  // namespace
 
-std::vector<index_t> some_of(index_t n, index_t count, std::uint64_t seed) {
+std::vector<index_t> sample_indices(index_t n, index_t count, std::uint64_t seed) {
   std::vector<index_t> chosen;
   const Generator<double> random{Pattern::uniform, 0, 0, seed};
   for (index_t i = 0; i < n; ++i) {
@@ -188,7 +188,7 @@ EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, co
   if (x.size() == 0) return {};
   const blas::Threads threads(blas::threads_for(a.rows()));
   const bool all = sampled >= x.cols();
-  return {residual(a, values, x, norm, some_of(x.cols(), sampled, seed)),
+  return {residual(a, values, x, norm, sample_indices(x.cols(), sampled, seed)),
           all ? orthogonality(x) : sampled_orthogonality(x, sampled, seed)};
 }
 

@@ -11,7 +11,8 @@ namespace tesela {
 
 using namespace kernels;
 
-ExplainedPart::ExplainedPart(const HostMatrix<double>& R, const std::vector<index_t>& instruments, double rcond)
+InstrumentProjection::InstrumentProjection(const HostMatrix<double>& R, const std::vector<index_t>& instruments,
+                                           double rcond)
     : factor_(R.rows(), std::ssize(instruments)),
       tau_(static_cast<std::size_t>(std::min(factor_.rows(), factor_.cols()))) {
   const index_t n = R.rows(), w = factor_.cols(), most = std::min(n, w);
@@ -28,7 +29,7 @@ ExplainedPart::ExplainedPart(const HostMatrix<double>& R, const std::vector<inde
   if (rank_ > 0) condition_ = triangle_condition(triangle_, true);
 }
 
-HostMatrix<double> ExplainedPart::of(HostMatrix<double> A) const {
+HostMatrix<double> InstrumentProjection::of(HostMatrix<double> A) const {
   HostMatrix<double> part(rank_, A.cols());
   if (part.size() == 0) return part;
   lapack::ormqr(Op::transpose, A.rows(), A.cols(), rank_, factor_.data(), A.rows(), tau_.data(), A.data(), A.ld());
@@ -36,7 +37,7 @@ HostMatrix<double> ExplainedPart::of(HostMatrix<double> A) const {
   return part;
 }
 
-HostMatrix<double> ExplainedPart::of_products(const HostMatrix<double>& products) const {
+HostMatrix<double> InstrumentProjection::of_products(const HostMatrix<double>& products) const {
   HostMatrix<double> part(rank_, products.cols());
   if (part.size() == 0) return part;
   for (index_t j = 0; j < part.cols(); ++j)
@@ -45,7 +46,7 @@ HostMatrix<double> ExplainedPart::of_products(const HostMatrix<double>& products
   return part;
 }
 
-HostMatrix<double> ExplainedPart::rest(HostMatrix<double> A) const {
+HostMatrix<double> InstrumentProjection::rest(HostMatrix<double> A) const {
   if (rank_ == 0 || A.size() == 0) return A;
   const auto apply = [&](Op op) {
     lapack::ormqr(op, A.rows(), A.cols(), rank_, factor_.data(), A.rows(), tau_.data(), A.data(), A.ld());

@@ -11,7 +11,7 @@
 namespace tesela {
 namespace {
 
-constexpr int least = std::numeric_limits<int>::min();  // the exponent of zero
+constexpr int least = std::numeric_limits<int>::min();  // exponent of zero
 
 template <class T>
 int exponent(T x) {
@@ -25,7 +25,7 @@ void none_for_zeros(std::vector<int>& exponents) {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// ||2^-row_i A 2^-column_j||_F.
+/// Returns ||2^-row_i A 2^-column_j||_F.
 template <class T>
 double scaled_norm(const HostMatrix<T>& a, const std::vector<int>& row, const std::vector<int>& column) {
   double squares = 0;
@@ -37,7 +37,7 @@ double scaled_norm(const HostMatrix<T>& a, const std::vector<int>& row, const st
   return std::sqrt(squares);
 }
 
-/// Steps of the power method: solve(x, op) makes x op(B)^-1 x.
+/// Runs steps of the power method: solve(x, op) makes x op(B)^-1 x.
 template <class Solve>
 double inverse_norm(index_t n, const Solve& solve) {
   const Generator<double> random{Pattern::uniform, 0, 1, 4712};

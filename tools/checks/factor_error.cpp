@@ -22,7 +22,7 @@ double largest(const HostMatrix<T>& a) {
   return most;
 }
 
-/// A, or a copy of it in double precision, times 2^-exponent.
+/// Returns A times 2^-exponent in double precision.
 template <class T>
 HostMatrix<double> scaled(const HostMatrix<T>& a, int exponent) {
   HostMatrix<double> copy(a.rows(), a.cols());
@@ -32,7 +32,7 @@ HostMatrix<double> scaled(const HostMatrix<T>& a, int exponent) {
 
 double norm(const HostMatrix<double>& a) { return a.size() == 0 ? 0 : blas::nrm2<double>(a.size(), a.data()); }
 
-/// ||P A - F|| / ||A||, where multiply(x) makes x F x, F being A in units of 2^exponent.
+/// Returns ||P A - F|| / ||A||, where multiply(x) makes x F x, with F in units of 2^exponent like A.
 template <class Multiply>
 double backward(const HostMatrix<double>& a, std::span<const index_t> rows, const Multiply& multiply) {
   const index_t n = a.rows();
@@ -84,7 +84,7 @@ FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors)
   const blas::Threads threads(blas::all_cores());
   const index_t n = a.rows();
   const double most = largest(a);
-  const int exponent = (most > 0 && std::isfinite(most) ? std::ilogb(most) : 0) & ~1;  // R takes half of it
+  const int exponent = (most > 0 && std::isfinite(most) ? std::ilogb(most) : 0) & ~1;  // R has half of it
   const HostMatrix<double> r = scaled(factors, exponent / 2);
   return {backward(scaled(a, exponent), {}, [&](HostMatrix<double>& x) {
     for (const Op op : {Op::none, Op::transpose})
@@ -132,7 +132,7 @@ double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const
     }
     for (index_t i = 0; i < n; ++i) {
       long double r = residual[static_cast<std::size_t>(i)], size = sizes[static_cast<std::size_t>(i)];
-      if (size < 1e-280L) {  // terms may have underflowed, which they do not in this range
+      if (size < 1e-280L) {  // below this size, terms may have underflowed
         r = b(i, k);
         size = std::abs(r);
         for (index_t j = 0; j < n; ++j) {

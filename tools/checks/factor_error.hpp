@@ -10,33 +10,33 @@
 
 namespace tesela {
 
-/// What the factors of a matrix are worth.
+/// Errors of the factors of a matrix.
 struct FactorError {
-  double backward = 0;     ///< ||P A - L U||_F / ||A||_F, or of A - R^T R, estimated with 16 random vectors
+  double backward = 0;     ///< ||P A - L U||_F / ||A||_F, or of A - R^T R; estimated with 16 random vectors
   double growth = 1;       ///< max |U| / max |A|, the growth of elements
   double multipliers = 0;  ///< max |L|, at most 1 with partial pivoting
 };
 
-/// Of L, unit lower, below U in `factors`; row i of P A is row rows[i] of A (no rows: no pivoting).
+/// Measures P A = L U with unit lower L below U in `factors`; row i of P A is row rows[i] of A (empty: no pivoting).
 template <class T>
 FactorError lu_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows);
 
-/// Of R in the upper triangle of `factors`; A is whole.
+/// Measures A = R^T R with R in the upper triangle of `factors`; A is a full matrix.
 template <class T>
 FactorError cholesky_error(const HostMatrix<T>& a, const HostMatrix<T>& factors);
 
-/// The largest of all columns: ||b - A x||_2 / (||A||_F ||x||_2 + ||b||_2), summed in double precision.
+/// Returns the largest ||b - A x||_2 / (||A||_F ||x||_2 + ||b||_2) of all columns, summed in double precision.
 template <class T>
 double solution_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x);
 
-/// The largest |b - A x|_i / (|A| |x| + |b|)_i of all rows and columns, in double precision: by so much of itself each
-/// element of A and b has to change for x to be exact (Oettli and Prager, Numer. Math. 6, 1964). 0 / 0 counts as 0.
+/// Returns the largest |b - A x|_i / (|A| |x| + |b|)_i of all rows and columns, in double precision: the relative
+/// change of the elements of A and b that makes x exact (Oettli and Prager, Numer. Math. 6, 1964). 0 / 0 counts as 0.
 template <class T>
 double componentwise_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x);
 
-/// What those may be: pivots by a tournament let elements grow like n^(2/3) on random matrices, as partial pivoting
-/// does, and blocks of L, whose multipliers may exceed 1, are inverted on GPUs, which triples errors; Cholesky's do not
-/// grow.
+/// Returns the bound of these errors. With tournament pivoting, as with partial pivoting, elements grow like n^(2/3) on
+/// random matrices; GPUs invert blocks of L, whose multipliers may exceed 1, which triples errors. Cholesky's elements
+/// do not grow.
 template <class T>
 double factor_bound(index_t n, bool pivots) {
   const auto order = static_cast<double>(n);

@@ -19,14 +19,14 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
                  infinity = std::numeric_limits<double>::infinity();
 using Matrix = HostMatrix<double>;
 
-/// A X for a whole symmetric A.
+/// Returns A X for a full symmetric A.
 Matrix times(const Matrix& a, const Matrix& x) {
   Matrix y(x.rows(), x.cols());
   if (x.size() > 0) blas::symm<double>(x.rows(), x.cols(), 1, a.data(), a.ld(), x.data(), x.ld(), 0, y.data(), y.ld());
   return y;
 }
 
-/// B^-1 X with B = R^T R.
+/// Returns B^-1 X with B = R^T R.
 Matrix divided(const Matrix& r, const Matrix& x) {
   Matrix y = x.clone();
   for (const Op op : {Op::transpose, Op::none})
@@ -36,8 +36,8 @@ Matrix divided(const Matrix& r, const Matrix& x) {
 
 double norm(const Matrix& x, index_t column) { return blas::nrm2(x.rows(), &x(0, column)); }
 
-/// The 2-norm of a symmetric operator, from below: the errors that are measured with it are not too small. It ends
-/// when a step adds less than a hundredth.
+/// Returns a lower estimate of the 2-norm of a symmetric operator, so errors relative to it are not too small. Ends
+/// when a step adds less than 1 %.
 template <class Apply>
 double power_norm(index_t n, const Apply& apply) {
   const Generator<double> random{Pattern::uniform, 0, 0, 77};
@@ -59,7 +59,7 @@ double power_norm(index_t n, const Apply& apply) {
 struct Pair {
   GeneralizedKind kind;
   Matrix a, b, r;         // B = R^T R
-  bool definite = false;  // R is there
+  bool definite = false;  // whether R exists
   double norm_a = 0, norm_b = 0;
 
   Matrix in_norm(const Matrix& x) const { return kind == GeneralizedKind::bax_lambda_x ? divided(r, x) : times(b, x); }
@@ -102,7 +102,7 @@ double orthogonality(const Pair& p, const Matrix& x, index_t sampled, std::uint6
   return std::sqrt(all ? squares : squares / static_cast<double>(sampled));
 }
 
-/// The error, and LAPACK's largest |lambda|, or 1 where all are 0.
+/// Returns the error, and LAPACK's largest |lambda|, or 1 if all are 0.
 std::pair<double, double> value_error(const Pair& p, const std::vector<double>& values, index_t first) {
   const index_t n = p.a.rows();
   Matrix a = p.a.clone(), b = p.b.clone();
@@ -123,7 +123,7 @@ GeneralizedEigError generalized_eig_error(GeneralizedKind kind, const HostMatrix
   const index_t n = a.rows();
   if (n == 0) return {.value = compare ? std::optional(0.0) : std::nullopt};
   const blas::Threads threads(blas::threads_for(n));
-  // X takes half of B's exponent.
+  // X contains half of B's exponent.
   const int a_exponent = lower_exponent(a), b_exponent = lower_exponent(b) - (lower_exponent(b) & 1),
             exponent = kind == GeneralizedKind::ax_lambda_bx ? a_exponent - b_exponent : a_exponent + b_exponent,
             half = (kind == GeneralizedKind::bax_lambda_x ? -b_exponent : b_exponent) / 2;

@@ -14,7 +14,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// A in double precision, scaled to size 1: it was 2^exponent times that.
+/// A in double precision, scaled to size 1; 2^exponent times it is the original.
 struct Scaled {
   HostMatrix<double> a;
   int exponent = 0;
@@ -40,7 +40,7 @@ void add_product(double alpha, Op op_a, const HostMatrix<double>& a, Op op_b, co
 
 double ratio(double error, double size) { return error == 0 ? 0 : error / size; }
 
-/// ||I - X^T X||_F.
+/// Returns ||I - X^T X||_F.
 double orthogonality(const HostMatrix<double>& x) {
   HostMatrix<double> gram = HostMatrix<double>::zeros(x.cols(), x.cols());
   add_product(-1, Op::transpose, x, Op::none, x, gram);
@@ -48,7 +48,7 @@ double orthogonality(const HostMatrix<double>& x) {
   return euclidean_norm(gram.size(), gram.data());
 }
 
-/// As scaled(), column by column.
+/// The result of scaled() for each column.
 struct ScaledColumns {
   HostMatrix<double> a;
   std::vector<int> exponents;
@@ -77,7 +77,7 @@ HostMatrix<double> times_two_to(const HostMatrix<T>& x, const auto& exponent) {
 
 constexpr int no_exponent = std::numeric_limits<int>::min();  // of a row of zeros
 
-/// The exponents of the rows' largest elements; none unless they differ by more than `little`.
+/// Returns the exponents of the rows' largest elements; empty unless they differ by more than `little`.
 std::vector<int> sizes_of_rows(const HostMatrix<double>& a, int little) {
   std::vector<int> sizes(static_cast<std::size_t>(a.rows()), no_exponent);
   for (index_t j = 0; j < a.cols(); ++j)
@@ -112,7 +112,7 @@ std::vector<double> row_norms(const HostMatrix<double>& a) {
   return norms;
 }
 
-void take_worst(double& most, double error) {
+void update_nan_max(double& most, double error) {
   if (!(error <= most)) most = error;
 }
 
@@ -125,7 +125,7 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   constexpr int little = std::numeric_limits<T>::digits / 4;
   ScaledColumns A = scaled_columns(a);
   Scaled B = scaled(b);
-  std::vector<int> units;  // of the largest term of an equation: terms may be beyond the largest number
+  std::vector<int> units;  // units of an equation's largest term: terms may overflow
   for (index_t k = 0; k < rhs.cols(); ++k) {
     int unit = largest_exponent(rhs.rows(), rhs.data() + k * rhs.ld());
     for (index_t j = 0; j < x.rows(); ++j)
@@ -155,11 +155,12 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   const std::vector<double> a_rows = row_norms(A.a), b_rows = row_norms(B.a);
   for (std::size_t j = 0; j < r_norms.size(); ++j) {
     if (of_a.empty())
-      take_worst(result.constraint, ratio(r_norms[j], A.norm * x_norms[j] + B.norm * u_norms[j] + c_norms[j]));
+      update_nan_max(result.constraint, ratio(r_norms[j], A.norm * x_norms[j] + B.norm * u_norms[j] + c_norms[j]));
     for (std::size_t i = 0; i < of_a.size(); ++i) {
       const auto row = static_cast<index_t>(i), column = static_cast<index_t>(j);
-      take_worst(result.constraint, ratio(std::abs(rest(row, column)),
-                                          a_rows[i] * x_norms[j] + b_rows[i] * u_norms[j] + std::abs(C(row, column))));
+      update_nan_max(result.constraint,
+                     ratio(std::abs(rest(row, column)),
+                           a_rows[i] * x_norms[j] + b_rows[i] * u_norms[j] + std::abs(C(row, column))));
     }
   }
   if (multipliers.cols() != rhs.cols()) return result;
@@ -176,10 +177,10 @@ GlmError glm_error(const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMat
   const auto weighted = column_norms(L), g_norms = column_norms(gradient);
   const double norm_a = euclidean_norm(A.a.size(), A.a.data());
   for (std::size_t j = 0; j < l_norms.size(); ++j) {
-    take_worst(result.gradient, ratio(g_norms[j], norm_a * weighted[j]));
-    take_worst(result.optimality, result.gradient);
-    take_worst(result.optimality, ratio(d_norms[j], u_norms[j]));
-    take_worst(result.optimality_scale, ratio(B.norm * l_norms[j], u_norms[j]));
+    update_nan_max(result.gradient, ratio(g_norms[j], norm_a * weighted[j]));
+    update_nan_max(result.optimality, result.gradient);
+    update_nan_max(result.optimality, ratio(d_norms[j], u_norms[j]));
+    update_nan_max(result.optimality_scale, ratio(B.norm * l_norms[j], u_norms[j]));
   }
   return result;
 }

@@ -23,7 +23,7 @@ Matrix in_double(const HostMatrix<T>& a, int exponent) {
   return result;
 }
 
-/// Divides rows of F and X by powers of two that bring F's rows to one size: pivots are compared with each other.
+/// Divides rows of F and X by powers of two that bring F's rows to one size, so that pivots are comparable.
 void scale_rows(Matrix& F, Matrix& X) {
   for (index_t i = 0; i < F.rows(); ++i) {
     double most = 0;
@@ -34,7 +34,7 @@ void scale_rows(Matrix& F, Matrix& X) {
   }
 }
 
-/// X = F^-1 X; false where F is singular. F is lost.
+/// X = F^-1 X; returns false if F is singular. Overwrites F.
 bool divide(Matrix& F, bool sigma, Matrix& X) {
   const index_t m = F.rows(), k = X.cols();
   if (X.size() == 0) return true;

@@ -18,7 +18,7 @@ using Matrix = HostMatrix<double>;
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
-/// 2^-exponent(i, j) times element (i, j), in double precision.
+/// Returns 2^-exponent(i, j) times each element (i, j), in double precision.
 template <class T>
 Matrix divided(const HostMatrix<T>& x, const auto& exponent) {
   Matrix result(x.rows(), x.cols());
@@ -41,7 +41,7 @@ void worst(double& so_far, double value, double size) {
   if (!(ratio <= so_far)) so_far = ratio;
 }
 
-/// The largest ||C x - d|| / (||C|| ||x|| + ||d||), matrices scaled as wholes.
+/// Returns the largest ||C x - d|| / (||C|| ||x|| + ||d||), with each matrix scaled by one factor.
 template <class T>
 double constraint_error(const HostMatrix<T>& c, const HostMatrix<T>& d, const HostMatrix<T>& x) {
   const int of_c = largest_exponent(c.size(), c.data());
@@ -67,7 +67,8 @@ LseError lse_error(const RowBlocks<T>& a, const HostMatrix<T>& b, const HostMatr
                    const std::vector<int>& row_exponents) {
   const blas::Threads threads(blas::all_cores());
   const index_t m = b.rows(), n = x.rows(), r = x.cols(), p = c.rows();
-  // Columns of A, and rows of C after them, have size 1; column j of x, b, d and the residual is in units of 2^unit(j).
+  // Columns of A, and then rows of C, are scaled to size 1; column j of x, b, d and the residual has units of
+  // 2^unit(j).
   std::vector<T> most(at(n), T(0));
   a([&](index_t, const Block<const T>& rows) {
     for (index_t j = 0; j < rows.cols; ++j)

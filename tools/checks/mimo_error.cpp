@@ -12,8 +12,8 @@ using Number = std::complex<double>;
 
 double magnitude(Number x) { return std::fmax(std::abs(x.real()), std::abs(x.imag())); }
 
-/// How far one signal is from what was sent. By hypot, and times a power of two where something is huge: no scale
-/// disturbs them.
+/// Distances of one signal from the sent vectors. Uses hypot, and a power of two if numbers are huge, so the result
+/// does not depend on the scale.
 template <class T>
 class Distances {
  public:
@@ -32,7 +32,7 @@ class Distances {
     if (!(std::fmax(received, element * point) < huge)) scale_ = downwards;
   }
 
-  /// ||y - H s||; of no labels ||y||.
+  /// Returns ||y - H s||; ||y|| without labels.
   double of(const int* labels) const {
     double sum = 0;
     for (index_t i = 0; i < m_; ++i) {
@@ -45,7 +45,7 @@ class Distances {
     return sum;
   }
 
-  /// Distances that differ by less are ties: what rounding adds to one of them.
+  /// Width within which distances are ties: the rounding error of a distance.
   double tie_width() const {
     double reach = of(nullptr);
     for (index_t j = 0; j < n_; ++j) {
@@ -85,17 +85,17 @@ MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& 
     if (sent.cols() > 0) best = std::min(best, distance.of(&sent(0, k)));
     const bool certified = (reference.reports[static_cast<std::size_t>(k)].flags & SearchReport::uncertified) == 0;
     if (certified && !std::equal(ours, ours + shape.streams, theirs)) ++error.mismatches;
-    const double unit = std::fmax(size, best);  // a small y beside H s: of what is left
+    const double unit = std::fmax(size, best);  // if y is small compared with H s: the remainder
     if (unit > 0 && (found.reports[static_cast<std::size_t>(k)].flags & SearchReport::tie) != 0) {
       const double width = distance.tie_width();
-      raise_gap(error.metric_gap, width / unit * ((2 * here + width) / unit));
+      update_nan_max(error.metric_gap, width / unit * ((2 * here + width) / unit));
     }
-    if (!(here <= best)) raise_gap(error.metric_gap, (here - best) / unit * ((here + best) / unit));
+    if (!(here <= best)) update_nan_max(error.metric_gap, (here - best) / unit * ((here + best) / unit));
   }
   return error;
 }
 
-void raise_gap(double& largest, double gap) {
+void update_nan_max(double& largest, double gap) {
   if (!std::isnan(largest) && !(gap <= largest)) largest = gap;
 }
 

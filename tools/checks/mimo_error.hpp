@@ -4,24 +4,24 @@
 
 namespace tesela {
 
-/// How far a detection is from another one that should be as good, and from what was sent.
+/// Differences of a detection from a reference of equal quality and from the sent vectors.
 struct MimoError {
-  index_t mismatches = 0;  ///< signals whose labels differ from the reference's, where that is certified
-  /// The largest (||y - H s||^2 - best) / max(||y||^2, best), best being the least that is known; of a signal with
-  /// ties, what rounding may hide among them too: it grows with ||H|| ||s|| / ||y||.
+  index_t mismatches = 0;  ///< signals whose labels differ from a certified reference
+  /// The largest (||y - H s||^2 - best) / max(||y||^2, best), where best is the least known value. For a signal with
+  /// ties it includes the differences that rounding may hide among them, which grow with ||H|| ||s|| / ||y||.
   double metric_gap = 0;
 };
 
-/// Distances are computed from H, in double, here. sent: labels, or empty.
+/// Computes distances from H in double precision. sent: labels, or empty.
 template <class T>
 MimoError mimo_error(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                      const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                      const Detection& found, const Detection& reference, const HostMatrix<int>& sent);
 
-/// largest = max(largest, gap); what is no number stays.
-void raise_gap(double& largest, double gap);
+/// largest = max(largest, gap); NaN is kept.
+void update_nan_max(double& largest, double gap);
 
-/// Symbols, bits and whole vectors that differ.
+/// Number of wrong symbols, bits and whole vectors.
 struct MimoMistakes {
   index_t vectors = 0, symbols = 0, bits = 0;
 };

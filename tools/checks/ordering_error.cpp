@@ -12,7 +12,7 @@ double error_of(const HostMatrix<double>& both, const HostMatrix<double>& h, con
   const index_t n = h.rows();
   double apart = 0, size = 0, skew = 0, largest = 0;
   for (index_t e = 0; e < h.size(); ++e) largest = std::fmax(largest, std::abs(h.data()[e]));
-  const int exponent = largest > 0 ? std::ilogb(largest) : 0;  // squares of any H
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;  // prevents overflow of squares
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) {
       const double given = std::ldexp(h(i, order[static_cast<std::size_t>(j)]), -exponent);
@@ -32,7 +32,7 @@ double ordering_error(const OrderedDetector& detector, const HostMatrix<double>&
   std::uint64_t all = 1;
   for (index_t k = 2; k <= h.rows(); ++k) all *= static_cast<std::uint64_t>(k);
   std::uint64_t step = std::max<std::uint64_t>(1, all / static_cast<std::uint64_t>(std::max<index_t>(most, 1)));
-  if (step > 1 && step % 2 == 0) ++step;  // no divisor of anything that repeats
+  if (step > 1 && step % 2 == 0) ++step;  // odd, to avoid common divisors with a period
   double error = 0;
   for (std::uint64_t rank = 0; rank < all; rank += step) {
     const std::vector<int> order = permutation_of_rank(h.rows(), rank);

@@ -4,12 +4,12 @@
 
 namespace tesela {
 
-/// The largest of ||H P - Q R||_F / ||H||_F and ||I - Q^T Q||_F over orders of H's columns: all of them, or at most
-/// about `most` at equal distances.
+/// Returns the largest of ||H P - Q R||_F / ||H||_F and ||I - Q^T Q||_F over all orders of H's columns, or over about
+/// `most` equally spaced ones.
 double ordering_error(const OrderedDetector& detector, const HostMatrix<double>& h, index_t most);
 
-/// The signals for which `found`, labels of `alphabet`'s real axis, differs from what sphere_search answers for the
-/// same H as a complex one, where no tie excuses it.
+/// Returns the number of signals for which `found`, labels on `alphabet`'s real axis, differs from sphere_search's
+/// result for the same H as a complex matrix without a tie.
 index_t ordering_mismatches(Graph& g, const HostMatrix<double>& h, const HostMatrix<double>& x,
                             const Constellation& alphabet, const Detection& found);
 

@@ -17,7 +17,7 @@ struct Sums {
   bool finite = true;
 };
 
-/// All ranks', the same on each: what double does not hold of squares, long double does.
+/// Sums the parts of all ranks, the same on each; long double holds squares that double does not.
 Sums agree(const Runtime& runtime, const Sums& mine) {
   Sums all;
   for (const std::string& said : gather_over_ranks(runtime, {reinterpret_cast<const char*>(&mine), sizeof mine})) {
@@ -32,7 +32,7 @@ Sums agree(const Runtime& runtime, const Sums& mine) {
   return all;
 }
 
-/// Element (i, j) of op(X), where it is.
+/// Returns element (i, j) of op(X).
 template <class T>
 double at(Op op, const HostMatrix<T>& x, index_t i, index_t j) {
   return static_cast<double>(op == Op::none ? x(i, j) : x(j, i));
@@ -67,7 +67,7 @@ ProductError product_error(const Runtime& runtime, const ProductParts<T>& p, con
   }
   const int exponent_a = largest_a > 0 ? std::ilogb(largest_a) : 0;
 
-  // Their products with what is here of op(B), summed over the ranks that have other rows of it.
+  // Their products with the local part of op(B), summed over the ranks with other rows of it.
   Sums sums;
   for (index_t j = 0; j < p.b.cols(); ++j)
     for (index_t i = 0; i < p.b.rows(); ++i) {

@@ -24,9 +24,9 @@ void for_each_column(index_t rows, index_t count, const F& f) {
   });
 }
 
-/// What scaling needs to know of a column or of a matrix.
+/// Properties of a column or a matrix that determine its scaling.
 struct Extent {
-  double largest = 0;  // of the absolute values that are numbers
+  double largest = 0;  // largest absolute value, ignoring NaN
   bool finite = true;
   int exponent() const { return largest > 0 && std::isfinite(largest) ? std::ilogb(largest) : 0; }
   void include(const Extent& other) {
@@ -35,7 +35,7 @@ struct Extent {
   }
 };
 
-/// Of the whole matrix, or of its upper trapezoid alone.
+/// Returns the extent of the whole matrix, or of its upper trapezoid.
 template <class T>
 Extent extent(const HostMatrix<T>& a, bool triangle) {
   if (a.size() == 0) return {};
@@ -55,8 +55,8 @@ Extent extent(const HostMatrix<T>& a, bool triangle) {
   return whole;
 }
 
-/// Columns first … first + count - 1 in double, scaled, without gaps, in the caller's memory; of R's `rows`, only the
-/// upper trapezoid.
+/// Copies columns first … first + count - 1 in double precision, scaled, without gaps, to the caller's memory; for R
+/// only the upper trapezoid of its `rows`.
 template <class T>
 void copy_columns(std::vector<double>& out, const HostMatrix<T>& a, index_t first, index_t count, index_t rows,
                   bool triangle, Scaling scaled) {
@@ -76,7 +76,7 @@ std::vector<double> columns(const HostMatrix<T>& a, index_t first, index_t count
   return out;
 }
 
-/// A matrix of random signs.
+/// Returns a matrix of random signs.
 std::vector<double> signs(index_t rows, index_t cols, std::uint64_t seed) {
   std::vector<double> x(static_cast<std::size_t>(rows * cols));
   for (index_t j = 0; j < cols; ++j)
@@ -84,14 +84,15 @@ std::vector<double> signs(index_t rows, index_t cols, std::uint64_t seed) {
   return x;
 }
 
-/// A X with random signs X, in double, A scaled: A's first `rows`, or the upper trapezoid in them.
+/// Returns A X with random signs X, in double precision with A scaled: A's first `rows`, or the upper trapezoid in
+/// them.
 template <class T>
 std::vector<double> times_signs(const HostMatrix<T>& a, index_t rows, bool triangle, Scaling scaled, index_t vectors,
                                 std::uint64_t seed) {
   std::vector<double> y(static_cast<std::size_t>(rows * vectors), 0.0);
   const std::vector<double> x = signs(a.cols(), vectors, seed);
   constexpr index_t width = 256;
-  std::vector<double> block;  // one for all: fresh memory costs more than the product
+  std::vector<double> block;  // one for all: allocation costs more than the product
   for (index_t first = 0; first < a.cols() && rows > 0; first += width) {
     const index_t count = std::min(width, a.cols() - first);
     copy_columns(block, a, first, count, rows, triangle, scaled);
@@ -111,7 +112,7 @@ QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const Hos
   if (m == 0) return result;
   const blas::Threads threads(blas::threads_for(std::max(m, n)));
   const std::vector<double> Q = columns(q, 0, formed, m, false, Scaling(0));
-  constexpr index_t width = 512;  // columns at once: A and R in double need not fit in memory as a whole
+  constexpr index_t width = 512;  // columns at once: A and R in double need not fit in memory
   const int exponent = extent(a, false).exponent();
   long double distance = 0, norm = 0;
   for (index_t first = 0; first < n; first += width) {
@@ -159,7 +160,7 @@ QrSample<T>::QrSample(Shape a, const HostMatrix<T>& r, index_t vectors, std::uin
   set_block(a.rows, columns(r, 0, columns_, k_, false, Scaling(scale_)), seed);
 }
 
-/// The block from its first part, k rows without gaps, and random signs.
+/// Sets the block from its first part, k rows without gaps, and random signs.
 template <class T>
 void QrSample<T>::set_block(index_t rows, const std::vector<double>& first, std::uint64_t seed) {
   block_ = HostMatrix<T>::zeros(rows, columns_ + 2 * vectors_);
@@ -187,7 +188,7 @@ QrError QrSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& product)
   const long double parts =
       whole_ ? static_cast<long double>(vectors_) : static_cast<long double>(columns_) / static_cast<long double>(n_);
   result.backward = backward_error<T>(sum_of_squares(ax), norm, scale_, std::sqrt(parts) * lost<T>(m, n_, scale_));
-  // Y^T (Q^T Q - I) Z, of which every entry is one sample.
+  // Y^T (Q^T Q - I) Z; every entry is one sample.
   const auto y = signs(k_, vectors_, seed_ + 1), z = signs(k_, vectors_, seed_ + 2);
   std::vector<double> defect(static_cast<std::size_t>(vectors_ * vectors_), 0.0);
   blas::gemm<double>(Op::transpose, Op::none, vectors_, vectors_, k_, -1.0, y.data(), k_, z.data(), k_, 0.0,

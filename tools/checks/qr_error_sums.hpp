@@ -9,11 +9,11 @@
 #include <limits>
 #include <vector>
 
-// What errors of QR factorizations are made of, whether one process or several have them.
+// Terms of the errors of QR factorizations on one or several processes.
 
 namespace tesela::qr_errors {
 
-/// Multiplies by 2^-exponent in two steps, of which neither factor overflows.
+/// Multiplies by 2^-exponent in two steps, so that neither factor overflows.
 struct Scaling {
   explicit Scaling(int exponent)
       : first(std::ldexp(1.0, -exponent / 2)), rest(std::ldexp(1.0, exponent / 2 - exponent)) {}
@@ -28,8 +28,8 @@ inline long double sum_of_squares(const double* x, std::size_t count) {
 }
 inline long double sum_of_squares(const std::vector<double>& x) { return sum_of_squares(x.data(), x.size()); }
 
-/// What the entries of an m x n matrix in T lose where they are too small for it, a few roundings each column's
-/// reflector, in units of 2^exponent.
+/// Returns the loss of entries of an m x n matrix that are too small for T, a few roundings per column's reflector, in
+/// units of 2^exponent.
 template <class T>
 long double lost(index_t m, index_t n, int exponent) {
   const long double entries = static_cast<long double>(m) * static_cast<long double>(n);
@@ -38,8 +38,8 @@ long double lost(index_t m, index_t n, int exponent) {
                     -exponent);
 }
 
-/// ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent. What is lost does not count, but a third
-/// of T's digits must be right.
+/// Returns ||A - QR|| / ||A|| from sums of squares, where A was divided by 2^exponent. The loss is not counted, but a
+/// third of T's digits must be right.
 template <class T>
 double backward_error(long double distance, long double norm, int exponent, long double loss) {
   const long double most = std::sqrt(norm) * std::cbrt(static_cast<long double>(std::numeric_limits<T>::epsilon()));
@@ -48,7 +48,7 @@ double backward_error(long double distance, long double norm, int exponent, long
   return static_cast<double>(norm > 0 ? excess / std::sqrt(norm) : std::ldexp(excess, exponent));
 }
 
-/// An element of a matrix of random signs.
+/// Returns an element of a matrix of random signs.
 inline double sign(std::uint64_t seed, index_t row, index_t column) {
   return Generator<double>{Pattern::uniform, 0, 0, seed}.bits(row, column) >> 63 != 0 ? 1.0 : -1.0;
 }

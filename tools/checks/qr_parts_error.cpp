@@ -15,20 +15,20 @@ namespace tesela {
 using namespace qr_errors;
 namespace {
 
-/// Rows of the whole that are looked at together: what is converted to double of them stays small.
+/// Returns the number of rows to process together, so that their copy in double precision stays small.
 index_t rows_at_once(index_t m, index_t n) {
   constexpr index_t elements = index_t{1} << 20;
   return std::clamp<index_t>(elements / std::max<index_t>(n, 128), 64, std::max<index_t>(m, 64));
 }
 
-/// f(first, count) for pieces of the rows.
+/// Calls f(first, count) for pieces of the rows.
 template <class F>
 void for_each_piece(index_t rows, index_t at_once, const F& f) {
   for (index_t first = 0; first < rows; first += at_once) f(first, std::min(at_once, rows - first));
 }
 
-/// Rows first … first + count - 1 of X's product with vectors, `x` for the columns that are here, go to their places in
-/// `out`, which begins with row `first`; of a trapezoid, what is below its diagonal counts as zero.
+/// Stores rows first … first + count - 1 of X's product with vectors, given in `x` for the local columns, in `out`,
+/// which begins with row `first`. For a trapezoid, elements below its diagonal count as zero.
 template <class T>
 void multiply_rows(const HostMatrix<T>& local, const BlockCyclic& part, index_t first, index_t count, bool trapezoid,
                    Scaling scaled, const std::vector<double>& x, index_t vectors, double* out, index_t ld) {
@@ -49,7 +49,7 @@ void multiply_rows(const HostMatrix<T>& local, const BlockCyclic& part, index_t 
       out[part.rows.global(begin + i) - first + v * ld] += product[static_cast<std::size_t>(i + v * rows)];
 }
 
-/// Random signs for the columns that are here.
+/// Returns random signs for the local columns.
 std::vector<double> signs(const CyclicPart& part, index_t vectors, std::uint64_t seed) {
   const index_t rows = part.count();
   std::vector<double> x(static_cast<std::size_t>(rows * vectors));
@@ -115,8 +115,8 @@ HostMatrix<T> QrPartsSample<T>::block(const BlockCyclic& part) const {
   return block;
 }
 
-/// `rows` adds, to m x 3 vectors sums that begin with the row `first`, Q [R X, Y, Z] of `count` rows; Y and Z have as
-/// many rows as Q has columns.
+/// `rows` adds Q [R X, Y, Z] of `count` rows to m x 3 vectors sums that begin with row `first`; Y and Z have as many
+/// rows as Q has columns.
 template <class T>
 template <class Rows>
 QrError QrPartsSample<T>::error(const HostMatrix<T>& a, const HostMatrix<T>& q, index_t columns,

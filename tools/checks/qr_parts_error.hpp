@@ -10,21 +10,21 @@
 
 namespace tesela {
 
-/// QrSample of what lies over several ranks, on all of them: no rank ever has more than some rows of a product with
-/// random vectors. All ranks call these alike.
+/// QrSample for matrices that are distributed over ranks: no rank holds more than some rows of a product with random
+/// vectors. All ranks must make the same calls.
 template <class T>
 class QrPartsSample {
  public:
-  /// R is the upper trapezoid of `factors`, of which this rank has `local`.
+  /// R is the upper trapezoid of `factors`; this rank's part is `local`.
   QrPartsSample(const Runtime& runtime, const BlockCyclic& factors, const HostMatrix<T>& local, index_t vectors,
                 std::uint64_t seed);
 
-  /// QrSample::block(): what a rank has of it.
+  /// Returns this rank's part of QrSample::block().
   HostMatrix<T> block(const BlockCyclic& part) const;
   index_t block_columns() const { return 3 * vectors_; }
 
-  /// The errors, from A, cut as the factors, and from Q block() or from columns of Q themselves, min(m, n) or more,
-  /// which the random vectors are multiplied with here.
+  /// Return the errors, from A, in the layout of the factors, and from Q block() or from min(m, n) or more columns of
+  /// Q, which are multiplied by the random vectors here.
   QrError error_of_product(const HostMatrix<T>& a, const HostMatrix<T>& product, const BlockCyclic& part) const;
   QrError error_of_columns(const HostMatrix<T>& a, const HostMatrix<T>& q, const BlockCyclic& part) const;
 
@@ -42,17 +42,17 @@ class QrPartsSample {
   std::vector<double> rx_;  // R X, min(m, n) rows
 };
 
-/// What column_ends() says of the whole matrix, on all ranks.
+/// Returns column_ends() of the whole matrix, on all ranks.
 template <class T>
 std::vector<index_t> column_ends(const Runtime& runtime, const HostMatrix<T>& local, const BlockCyclic& part);
 
-/// Turns rows of R, in the upper trapezoid of the factors, so that its diagonal is positive, and columns of Q with
-/// them.
+/// Flips signs of R's rows, in the upper trapezoid of the factors, so that its diagonal is positive, and of Q's columns
+/// accordingly.
 template <class T>
 void make_diagonal_positive(const Runtime& runtime, HostMatrix<T>& factors, const BlockCyclic& part, HostMatrix<T>& q,
                             const BlockCyclic& q_part);
 
-/// upper_trapezoid(): of its first `rows`, what is here; cut as the factors.
+/// Returns this rank's part of the first `rows` rows of upper_trapezoid(), in the layout of the factors.
 template <class T>
 HostMatrix<T> upper_trapezoid(const HostMatrix<T>& factors, const BlockCyclic& part, index_t rows);
 

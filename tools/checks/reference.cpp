@@ -12,7 +12,7 @@
 namespace tesela {
 namespace {
 
-/// Sums of squares are kept in long double: its exponent holds the square of any double, and of the smallest.
+/// Squares and their sums are long double, whose exponent range holds the square of any double.
 long double square(long double x) { return x * x; }
 
 template <class T>
@@ -22,7 +22,7 @@ bool all_finite(const T* x, index_t count) {
   return finite;
 }
 
-/// Brings the largest of the numbers near 1 by a power of two, and returns its exponent.
+/// Scales the largest of the numbers near 1 by a power of two, and returns its exponent.
 int scale(std::vector<double>& x) {
   const auto count = static_cast<index_t>(x.size());
   const int exponent = largest_exponent(count, x.data());
@@ -30,7 +30,7 @@ int scale(std::vector<double>& x) {
   return exponent;
 }
 
-/// Columns [first, first + count) of op(X), an r-row matrix, in double.
+/// Returns columns [first, first + count) of op(X), an r-row matrix, in double precision.
 template <class T>
 std::vector<double> columns_of(Op op, const T* x, Shape stored, index_t first, index_t count) {
   const index_t rows = apply(op, stored).rows;
@@ -60,12 +60,12 @@ ProductError product_error(const ProductProblem<T>& p, const std::vector<index_t
     }
   const int exponent_a = scale(a);
   const blas::Threads threads(blas::threads_for(std::max(p.n, p.k)));
-  constexpr index_t width = 512;  // columns at once: B in double need not fit in memory as a whole
+  constexpr index_t width = 512;  // columns at once: B in double need not fit in memory
   for (index_t first = 0; first < p.n; first += width) {
     const index_t count = std::min(width, p.n - first);
     auto b = columns_of(p.op_b, p.b, apply(p.op_b, {p.k, p.n}), first, count);
     for (const double value : b) norm_b += square(value);
-    const int exponent = exponent_a + scale(b);  // of a product of both, which alone need not fit into a double
+    const int exponent = exponent_a + scale(b);  // exponent of a product of both, which may overflow
     std::vector<double> c(static_cast<std::size_t>(r * count), 0.0);
     if (r > 0 && p.k > 0)
       blas::gemm<double>(Op::none, Op::none, r, count, p.k, 1.0, a.data(), r, b.data(), p.k, 0.0, c.data(), r);
@@ -97,7 +97,7 @@ ProductError product_error_of(const ProductSums& p) {
   result.relative = static_cast<double>(product > 0 ? distance / product : distance);
   if (!std::isfinite(scale) || std::isnan(distance))
     result.scaled = std::numeric_limits<double>::quiet_NaN();
-  else if (distance > lost)  // then scale 0 rightly gives infinity: R is 0, and C is not
+  else if (distance > lost)  // scale 0 correctly gives infinity then: R is 0, and C is not
     result.scaled = static_cast<double>((distance - lost) / scale);
   result.finite = p.finite;
   return result;

@@ -8,7 +8,7 @@
 
 namespace tesela {
 
-/// A matrix product as it was asked for, on the host in column-major memory without gaps.
+/// A matrix product on the host in column-major memory without gaps.
 template <class T>
 struct ProductProblem {
   Op op_a = Op::none, op_b = Op::none;
@@ -16,20 +16,20 @@ struct ProductProblem {
   T alpha = 1, beta = 0;
   const T* a = nullptr;
   const T* b = nullptr;
-  const T* c_before = nullptr;  ///< not read when beta is 0
+  const T* c_before = nullptr;  ///< not read if beta is 0
   const T* c = nullptr;
 };
 
-/// How far C is from R = alpha op(A) op(B) + beta C_before.
+/// Errors of C relative to R = alpha op(A) op(B) + beta C_before.
 struct ProductError {
-  /// ||C - R||_F / (||A||_F ||B||_F) on the rows compared: the measured error as reports state it. The numerator alone
-  /// when A or B vanishes; NaN when C holds one there.
+  /// ||C - R||_F / (||A||_F ||B||_F) on the compared rows: the error in reports. The numerator alone if A or B is 0;
+  /// NaN if C contains NaN there.
   double relative = 0;
-  /// ||C - R||_F / (|alpha| ||A||_F ||B||_F + |beta| ||C_before||_F) on those rows: some rounding errors for a right
-  /// result, whatever the scale of its terms, so this is what right and wrong are told apart by. What T cannot hold for
-  /// smallness is forgiven. NaN when the denominator is not finite.
+  /// ||C - R||_F / (|alpha| ||A||_F ||B||_F + |beta| ||C_before||_F) on those rows: a few rounding errors for a right
+  /// result at any scale of its terms, so the test uses it. Underflow in T is not counted. NaN if the denominator is
+  /// not finite.
   double scaled = 0;
-  /// Whether all of C is finite, the rows that were not compared included.
+  /// Whether all of C is finite, including the rows that were not compared.
   bool finite = true;
 };
 
@@ -38,16 +38,16 @@ struct ProductError {
 template <class T>
 ProductError product_error(const ProductProblem<T>& problem, const std::vector<index_t>& rows);
 
-/// Squares of Frobenius norms, of the rows compared and of B, and what they make of the error.
+/// Squares of Frobenius norms, of the compared rows and of B, which determine the error.
 struct ProductSums {
   long double error = 0, norm_a = 0, norm_b = 0, norm_c = 0, alpha = 1, beta = 0;
-  long double smallest = 0;  ///< normal number of the precision
+  long double smallest = 0;  ///< smallest normal number of the precision
   index_t rows = 0, n = 0, k = 0;
   bool finite = true;
 };
 ProductError product_error_of(const ProductSums& sums);
 
-/// The same of what lies over several ranks, on all of them: what this one has of each matrix.
+/// The same for matrices distributed over ranks: this rank's part of each matrix.
 template <class T>
 struct ProductParts {
   Op op_a = Op::none, op_b = Op::none;
@@ -58,12 +58,12 @@ struct ProductParts {
 template <class T>
 ProductError product_error(const Runtime& runtime, const ProductParts<T>& parts, const std::vector<index_t>& rows);
 
-/// The most that `scaled` can be for a product that T's arithmetic computed in whatever order, with k terms an entry:
-/// min((k + 8) eps, 0.01). Half of that is Wilkinson's bound for C, the other half is the reference's own.
+/// Returns the bound of `scaled` for a product computed in T in any order, with k terms per entry: min((k + 8) eps,
+/// 0.01). Half of it is Wilkinson's bound for C, the other half covers the reference.
 template <class T>
 double product_bound(index_t k);
 
-/// `count` different rows of 0 … m - 1, in order, the same for the same seed; all of them when count >= m.
+/// Returns `count` different rows of 0 … m - 1 in ascending order, the same for the same seed; all if count >= m.
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed);
 
 }  // namespace tesela

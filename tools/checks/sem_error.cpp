@@ -25,13 +25,13 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
 
-/// Variables in units of powers of two, and what the instruments explain of them and of residuals.
+/// Variables in units of powers of two, and the part of them and of residuals that the instruments explain.
 struct Projected {
   std::vector<int> units;
-  std::vector<double> norms;    ///< of the variables
-  HostMatrix<double> products;  ///< of variables, the instruments at least, with residuals
-  /// The variables in an orthogonal basis whose first T.rows() vectors span what the instruments do, and the residuals'
-  /// part along these. Of OLS and SUR products say it.
+  std::vector<double> norms;    ///< norms of the variables
+  HostMatrix<double> products;  ///< products of variables (at least the instruments) with residuals
+  /// Variables in an orthogonal basis whose first T.rows() vectors span the instruments, and the residuals' components
+  /// in it. For OLS and SUR `products` is used instead.
   HostMatrix<double> R, T;
   double condition = 1;
 };
@@ -43,13 +43,13 @@ std::vector<std::size_t> with_numbers(const SimultaneousEquations& answer) {
   return which;
 }
 
-constexpr index_t worth_a_thread = 64;  // columns of a triangle
+constexpr index_t elements_per_thread = 64;  // number of a triangle's columns that pays for a thread
 
-/// A triangle's columns in their units.
+/// Returns a triangle's columns in their units.
 HostMatrix<double> scaled(const HostMatrix<double>& R, const std::vector<int>& units) {
   const index_t n = R.cols();
   HostMatrix<double> s(n, n);
-  parallel_for(n, worth_a_thread, [&](index_t first, index_t end) {
+  parallel_for(n, elements_per_thread, [&](index_t first, index_t end) {
     for (index_t c = first; c < end; ++c) {
       double* const below = std::copy_n(&R(0, c), c + 1, &s(0, c));
       std::fill(below, below + n - c - 1, 0.0);
@@ -72,13 +72,13 @@ HostMatrix<double> columns_of(const HostMatrix<double>& a, std::span<const index
   return some;
 }
 
-/// A coefficient for columns in their units.
+/// Returns a coefficient for columns in their units.
 double in_units(const Projected& p, const Equation& e, std::size_t q, double coefficient) {
   return std::ldexp(
       coefficient, p.units[static_cast<std::size_t>(e.regressors[q])] - p.units[static_cast<std::size_t>(e.dependent)]);
 }
 
-/// y_i - Z_i b_i of some rows, in their units.
+/// Returns y_i - Z_i b_i for some rows, in their units.
 HostMatrix<double> residuals(const HostMatrix<double>& rows, const SimultaneousModel& model,
                              const SimultaneousEquations& answer, const std::vector<std::size_t>& which,
                              const Projected& p) {
@@ -96,10 +96,10 @@ HostMatrix<double> residuals(const HostMatrix<double>& rows, const SimultaneousM
   return E;
 }
 
-/// About 16 MB of rows, but enough for all cores that compute or read them.
+/// Returns the number of rows in about 16 MiB, but enough for all cores that compute or read them.
 index_t rows_at_once(index_t n) { return std::max<index_t>((index_t{1} << 21) / std::max<index_t>(n, 1), 8192); }
 
-/// T += A^T B, of A's first T.rows() columns: on GPUs where there are some and it is worth it, else by BLAS.
+/// T += A^T B for A's first T.rows() columns: on GPUs if there are some and it pays, otherwise by BLAS.
 void add_products(Graph& g, const HostMatrix<double>& A, const HostMatrix<double>& B, HostMatrix<double>& T) {
   const index_t m = A.rows(), count = T.rows(), N = T.cols(), tile = 2048;
   if (m == 0 || T.size() == 0) return;
@@ -118,7 +118,8 @@ void add_products(Graph& g, const HostMatrix<double>& A, const HostMatrix<double
   t.bring_home();
 }
 
-/// One pass over the data: the variables' norms, and the products of the first `count` of them with the residuals.
+/// Makes one pass over the data: the variables' norms, and the products of the first `count` of them with the
+/// residuals.
 HostMatrix<double> products(Graph& g, const RowSource<double>& data, index_t count, const SimultaneousModel& model,
                             const SimultaneousEquations& answer, const std::vector<std::size_t>& which, Projected& p) {
   const index_t n = data.n, N = static_cast<index_t>(which.size()), some = std::min(rows_at_once(n), data.m);
@@ -147,7 +148,7 @@ HostMatrix<double> products(Graph& g, const RowSource<double>& data, index_t cou
   return T;
 }
 
-/// What the model's instruments explain.
+/// Computes the part that the model's instruments explain.
 void project(const SimultaneousModel& model, const SimultaneousEquations& answer, Projected& p) {
   const index_t n = p.R.cols(), N = p.products.cols();
   std::vector<index_t> kept;
@@ -166,7 +167,7 @@ void project(const SimultaneousModel& model, const SimultaneousEquations& answer
   p.T = HostMatrix<double>(k, N);
   if (k == 0 || N == 0) return;
   HostMatrix<double>& top = k < model.instruments ? R1 : p.R;  // whose columns get norm 1, where they stand
-  parallel_for(k, worth_a_thread, [&](index_t first, index_t end) {
+  parallel_for(k, elements_per_thread, [&](index_t first, index_t end) {
     for (index_t j = first; j < end; ++j) {
       const double norm = euclidean_norm(j + 1, &top(0, j));
       for (index_t i = 0; i <= j; ++i) top(i, j) /= norm;
@@ -178,14 +179,14 @@ void project(const SimultaneousModel& model, const SimultaneousEquations& answer
   p.condition = reciprocal > 0 ? 1 / reciprocal : infinity;
 }
 
-/// |z^T t| / (||z|| size); infinity where that is no number.
+/// Returns |z^T t| / (||z|| size); infinity if that is NaN.
 double relative(double sum, double norm, double size) {
   if (sum == 0) return 0;
   const double part = std::abs(sum) / norm / size;
   return std::isnan(part) ? infinity : part;
 }
 
-/// The largest of these columns of Z, of which the first rows count, and a vector.
+/// Returns the largest of these for columns of Z, in its first rows, and a vector.
 double gradient(const HostMatrix<double>& Z, std::span<const index_t> columns, const HostMatrix<double>& t,
                 double size) {
   double most = 0;
@@ -198,24 +199,25 @@ double gradient(const HostMatrix<double>& Z, std::span<const index_t> columns, c
   return most;
 }
 
-/// Of each equation with numbers what its own instruments explain, or the model's.
-std::vector<std::shared_ptr<const ExplainedPart>> parts_of(const Projected& p, const SimultaneousModel& model,
-                                                           const std::vector<std::size_t>& which, index_t rows) {
+/// Returns, for each equation with coefficients, the explained part by its own instruments or by the model's.
+std::vector<std::shared_ptr<const InstrumentProjection>> parts_of(const Projected& p, const SimultaneousModel& model,
+                                                                  const std::vector<std::size_t>& which, index_t rows) {
   const double rcond = 10 * static_cast<double>(std::max(rows, p.R.cols())) * std::numeric_limits<double>::epsilon();
-  std::vector<std::shared_ptr<const ExplainedPart>> parts;
-  std::shared_ptr<const ExplainedPart> shared;
+  std::vector<std::shared_ptr<const InstrumentProjection>> parts;
+  std::shared_ptr<const InstrumentProjection> shared;
   for (const std::size_t i : which) {
     const std::vector<index_t>& own = model.equations[i].instruments;
-    if (own.empty() && !shared) shared = std::make_shared<ExplainedPart>(p.R, numbers_to(model.instruments), rcond);
-    parts.push_back(own.empty() ? shared : std::make_shared<ExplainedPart>(p.R, own, rcond));
+    if (own.empty() && !shared)
+      shared = std::make_shared<InstrumentProjection>(p.R, numbers_to(model.instruments), rcond);
+    parts.push_back(own.empty() ? shared : std::make_shared<InstrumentProjection>(p.R, own, rcond));
   }
   return parts;
 }
 
-/// What each equation's instruments leave of its fitted values Z_j b_j.
+/// Returns the part of the fitted values Z_j b_j that each equation's instruments do not explain.
 HostMatrix<double> unexplained(const Projected& p, const SimultaneousModel& model, const SimultaneousEquations& answer,
                                const std::vector<std::size_t>& which,
-                               const std::vector<std::shared_ptr<const ExplainedPart>>& parts) {
+                               const std::vector<std::shared_ptr<const InstrumentProjection>>& parts) {
   HostMatrix<double> F(p.R.rows(), std::ssize(which));
   for (index_t j = 0; j < F.cols(); ++j) {
     const std::size_t i = which[static_cast<std::size_t>(j)];
@@ -231,22 +233,22 @@ HostMatrix<double> unexplained(const Projected& p, const SimultaneousModel& mode
   return F;
 }
 
-/// A's columns, times row i of the weights.
+/// Returns the sum of A's columns weighted by row i of the weights.
 HostMatrix<double> weighted(const HostMatrix<double>& A, const HostMatrix<double>& weights, index_t i) {
   auto sum = HostMatrix<double>::zeros(A.rows(), 1);
   for (index_t j = 0; j < A.cols(); ++j)
-    if (weights(i, j) != 0)  // NaN is not
+    if (weights(i, j) != 0)  // NaN is kept
       for (index_t r = 0; r < A.rows(); ++r) sum(r, 0) += weights(i, j) * A(r, j);
   return sum;
 }
 
-/// S^-1 of the covariance that weighted the third stage, in the variables' units; 0 x 0 where it is singular to
-/// rounding.
+/// Returns S^-1 of the covariance that weighted the third stage, in the variables' units; 0 x 0 if it is numerically
+/// singular.
 HostMatrix<double> weights_of(const Projected& p, const SimultaneousModel& model, const SimultaneousEquations& answer,
                               const std::vector<std::size_t>& which) {
   const index_t N = std::ssize(which);
   HostMatrix<double> S(N, N), inverse = HostMatrix<double>::zeros(N, N);
-  std::vector<double> sigmas;  // the covariance itself may overflow in the data's units
+  std::vector<double> sigmas;  // the covariance may overflow in the data's units
   for (std::size_t i = 0; i < which.size(); ++i)
     sigmas.push_back(std::ldexp(answer.weighting_sigmas[i],
                                 -p.units[static_cast<std::size_t>(model.equations[which[i]].dependent)]));
@@ -279,7 +281,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
                                                [&](std::size_t i) { return !model.equations[i].instruments.empty(); });
   Projected p;
   p.units.resize(static_cast<std::size_t>(data.n));
-  parallel_for(data.n, worth_a_thread, [&](index_t first, index_t end) {
+  parallel_for(data.n, elements_per_thread, [&](index_t first, index_t end) {
     for (index_t c = first; c < end; ++c)
       p.units[static_cast<std::size_t>(c)] = largest_exponent(c + 1, &triangle.R(0, c));
   });
@@ -288,7 +290,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
   const blas::Threads threads(blas::all_cores());
   if (instrumental) p.R = scaled(triangle.R, p.units);
   if (instrumental && !own) project(model, answer, p);
-  std::vector<std::shared_ptr<const ExplainedPart>> parts;
+  std::vector<std::shared_ptr<const InstrumentProjection>> parts;
   if (own) parts = parts_of(p, model, which, data.m);
   for (const auto& part : parts) p.condition = std::max(p.condition, part->condition());
   HostMatrix<double> rest;
@@ -311,7 +313,7 @@ SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle&
     double size = 0, most = 0;
     for (index_t j = 0; j < N; ++j) size += std::abs(weights(i, j)) * sizes[static_cast<std::size_t>(j)];
     if (own) {
-      const ExplainedPart& part = *parts[static_cast<std::size_t>(i)];
+      const InstrumentProjection& part = *parts[static_cast<std::size_t>(i)];
       HostMatrix<double> t = part.of_products(weighted(p.products, weights, i));
       const HostMatrix<double> more = by_itself ? HostMatrix<double>() : part.of(weighted(rest, weights, i));
       for (index_t r = 0; r < more.rows(); ++r) t(r, 0) += more(r, 0);

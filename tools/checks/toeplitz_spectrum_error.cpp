@@ -14,12 +14,12 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-/// NaN wins.
+/// Sets most to the larger value; NaN is kept.
 void grow(double& most, double value) {
   if (!std::isnan(most) && !(value <= most)) most = value;
 }
 
-/// T times a power of two, so that no product of its numbers overflows or vanishes.
+/// T times a power of two, so that no product of its numbers overflows or underflows.
 template <class T>
 struct Scaled {
   Scaled(index_t n, const T* from) : t(from, from + n), exponent(exponent_of_largest<T>(t)) {
@@ -32,7 +32,7 @@ struct Scaled {
   int exponent;
 };
 
-/// LAPACK's eigenvalues of the scaled matrix.
+/// Returns LAPACK's eigenvalues of the scaled matrix.
 template <class T>
 std::vector<double> dense_values(index_t n, const Scaled<T>& scaled) {
   std::vector<double> a(static_cast<std::size_t>(n * n)), values(static_cast<std::size_t>(n));

@@ -1,6 +1,6 @@
 #include "tools/checks/tridiagonal_error.hpp"
 
-#include <tesela/codelets/tridiagonal/tridiagonal_walk.hpp>
+#include <tesela/codelets/tridiagonal/exponent_recurrence.hpp>
 
 #include <cmath>
 #include <limits>
@@ -10,12 +10,12 @@ namespace tesela {
 namespace {
 
 using Wide = long double;
-// So that products of any two numbers neither overflow nor lose a bit to underflow: nothing needs scaling.
+// Products of any two numbers neither overflow nor lose bits to underflow, so nothing needs scaling.
 static_assert(std::numeric_limits<Wide>::max_exponent >= 4 * std::numeric_limits<double>::max_exponent);
 
 Wide worse(Wide a, Wide b) { return b > a || std::isnan(b) ? b : a; }
 
-/// Whatever is not finite comes out as NaN or infinity: Inf / Inf is NaN.
+/// Returns NaN or infinity for numbers that are not finite: Inf / Inf is NaN.
 Wide ratio(Wide error, Wide size) { return error == 0 ? Wide(0) : error / size; }
 
 template <class T>
@@ -25,13 +25,14 @@ std::vector<index_t> column_exponents(const TridiagonalSystem<T>& system) {
   kernels::internal::Walk<T> walk;
   for (index_t i = 0; i < n; ++i)
     g[static_cast<std::size_t>(i)] = walk.step(i > 0 ? dl[i] : T(0), d[i], i < n - 1 ? du[i] : T(0));
-  if (periodic && n > 2) walk.come_round({dl[0], d[0], du[0]}, {dl[1], d[1], du[1]}, g[1], n);
+  if (periodic && n > 2) walk.close_cycle({dl[0], d[0], du[0]}, {dl[1], d[1], du[1]}, g[1], n);
   for (index_t i = 0; i < n; ++i) g[static_cast<std::size_t>(i)] = walk.closed(g[static_cast<std::size_t>(i)], i);
   for (index_t& e : g) e = walk.bounded(e);
   return g;
 }
 
-/// Of rows that are scaled such that their largest entry is in [1, 2), each unknown being 2^g of the scaled one.
+/// Returns the residual with rows scaled so that their largest entry is in [1, 2); each unknown is 2^g times the scaled
+/// one.
 template <class T>
 Wide scaled_residual(const TridiagonalSystem<T>& system, const std::vector<index_t>& g) {
   const auto& [n, dl, d, du, b, x, periodic] = system;
@@ -78,7 +79,7 @@ TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double en
     before = here;
     here = after;
   }
-  // An infinite x gives r = NaN or Inf, and by an infinite size a ratio of NaN.
+  // An infinite x makes r NaN or Inf, and the ratio NaN because its size is infinite too.
   TridiagonalError error{static_cast<double>(ratio(largest_r, norm * largest_x + largest_b)),
                          static_cast<double>(componentwise), static_cast<double>(componentwise)};
   if (error.residual_componentwise > enough && std::isfinite(error.residual_componentwise))

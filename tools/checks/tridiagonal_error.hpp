@@ -4,7 +4,7 @@
 
 namespace tesela {
 
-/// Elements of host memory at equal distances.
+/// Equally spaced elements of host memory.
 template <class T>
 struct SpacedNumbers {
   const T* data = nullptr;
@@ -20,26 +20,26 @@ struct TridiagonalSystem {
   bool periodic = false;  ///< whether dl of the first row and du of the last are read
 };
 
-/// How far x is from solving A x = b. What is not finite gives NaN or infinity in all of them.
+/// Errors of x as a solution of A x = b. All are NaN or infinite if an input is not finite.
 struct TridiagonalError {
   double residual = 0;  ///< ||A x - b||_inf / (||A||_inf ||x||_inf + ||b||_inf)
-  /// max_i |A x - b|_i / (|A| |x| + |b|)_i: sees also what rows or columns of bad scale hide from the other
+  /// max_i |A x - b|_i / (|A| |x| + |b|)_i: also reveals errors in badly scaled rows or columns
   double residual_componentwise = 0;
   /// `residual` of the system with columns and then rows scaled by powers of two (TridiagonalExponents), or
-  /// residual_componentwise, which is never less, where that is small enough.
+  /// residual_componentwise, an upper bound of it, if that is small enough.
   double residual_equilibrated = 0;
 };
 
-/// Measures in long double; 0 / 0 counts as 0. A component-wise residual of `enough` or less is small enough.
+/// Measures in long double; 0 / 0 counts as 0. A component-wise residual of at most `enough` is small enough.
 template <class T>
 TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double enough = 0);
 
-/// max_i |x - known|_i / max_i |known|_i, NaN or infinite where x is; 0 / 0 counts as 0. `known` answers what x(i) is
-/// in truth.
+/// Returns max_i |x - known|_i / max_i |known|_i, NaN or infinite if x is; 0 / 0 counts as 0. known(i) is the true
+/// x(i).
 template <class T, class Known>
 double forward_error(index_t n, SpacedNumbers<T> x, const Known& known);
 
-/// The larger one, or NaN if one of them is.
+/// Returns the larger number, or NaN if one is NaN.
 inline double worse(double a, double b) { return b > a || b != b ? b : a; }
 
 template <class T, class Known>

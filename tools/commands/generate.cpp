@@ -31,7 +31,7 @@ const Command generate_command(
       app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::non_negative());
       app.add_option("-n,--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
       auto* random = add_random(app, o->random, random_kinds());
-      add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
+      add_deprecated_alias(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
       app.add_option("-s,--seed", o->seed, "of the random numbers")->transform(non_negative())->capture_default_str();
       app.add_option("-p,--precision", o->precision, "s (single) or d (double)")
           ->check(CLI::IsMember({"s", "d"}))

@@ -22,8 +22,8 @@ int run_benchmarks(char** argv) {
   const auto here = std::filesystem::read_symlink("/proc/self/exe", unknown).parent_path();
   const std::string program = here / "tesela-bench";
   execv(program.c_str(), argv);
-  tell(fmt::format("tesela: bench: cannot run {}: {}; cmake --build build --target tesela_bench builds it", program,
-                   std::generic_category().message(errno)));
+  print_error(fmt::format("tesela: bench: cannot run {}: {}; cmake --build build --target tesela_bench builds it",
+                          program, std::generic_category().message(errno)));
   return environment;
 }
 

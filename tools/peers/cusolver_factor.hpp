@@ -7,27 +7,27 @@
 
 namespace tesela {
 
-/// cuSOLVER's factorizations (its 64-bit potrf and getrf) of one matrix, n x n, in the memory of CUDA device 0, outside
-/// any graph: a peer. All calls wait for the device and throw EnvironmentError when it fails.
+/// Peer: cuSOLVER's factorizations (64-bit potrf and getrf) of one matrix, n x n, in the memory of CUDA device 0,
+/// outside any graph. All calls wait for the device and throw EnvironmentError if it fails.
 template <class T>
 class CusolverFactor {
  public:
   enum class By : std::uint8_t { cholesky, lu, lu_without_pivots };
 
-  /// Allocates the matrix, a second one to put it back from where `kept`, and the workspace. Throws EnvironmentError
-  /// without a CUDA device, in a build without CUDA and without enough device memory.
+  /// Allocates the matrix, if `kept` a copy from which to restore it, and the workspace. Throws EnvironmentError
+  /// without a CUDA device, in a build without CUDA, and without enough device memory.
   CusolverFactor(index_t n, By by, bool kept);
   ~CusolverFactor();
   CusolverFactor(const CusolverFactor&) = delete;
   CusolverFactor& operator=(const CusolverFactor&) = delete;
 
-  void keep(const T* a) const;    ///< the matrix to put back, from host memory
-  void put_back() const;          ///< on the device
+  void keep(const T* a) const;    ///< sets the copy from host memory
+  void put_back() const;          ///< restores the matrix on the device
   void upload(const T* a) const;  ///< from host memory
   void download(T* a) const;      ///< to host memory
-  /// LAPACK's info. The Cholesky factor R stands in the upper triangle.
+  /// Returns LAPACK's info. The Cholesky factor R is in the upper triangle.
   int factor() const;
-  /// Row i of A was exchanged with row swaps()[i], counted from 1; nothing without pivots.
+  /// Row i of A was exchanged with row swaps()[i], counted from 1; empty without pivots.
   std::vector<int> swaps() const;
 
  private:

@@ -7,9 +7,9 @@
 
 namespace tesela {
 
-/// A general linear model by cuSOLVER's pieces on CUDA device 0, outside any graph: a peer. A = Q R, Q^T B = [B1; B2];
-/// then [B2^T B1^T] (`whole`, the published way but for the order of rows) or B2^T alone is factored. n <= m <= n + p,
-/// of full rank. Throws as CusolverQr.
+/// Peer: a general linear model with cuSOLVER's routines on CUDA device 0, outside any graph. A = Q R, Q^T B = [B1;
+/// B2]; then factors [B2^T B1^T] (`whole`, the published way except for the order of rows) or B2^T alone. Requires n <=
+/// m <= n + p and full rank. Throws as CusolverQr.
 template <class T>
 class CusolverGlm {
  public:
@@ -20,7 +20,7 @@ class CusolverGlm {
 
   T* data(int which) const;                     ///< A (0), B (1) and b (2) in device memory, without gaps
   void upload(int which, const T* from) const;  ///< from host memory
-  void solve(T* x, T* u) const;                 ///< X, n x r, and U, p x r, in host memory; A, B and b are lost
+  void solve(T* x, T* u) const;                 ///< X, n x r, and U, p x r, in host memory; overwrites A, B and b
 
  private:
   struct Impl;

@@ -7,9 +7,9 @@
 
 namespace tesela {
 
-/// Least squares with equality constraints by cuSOLVER's pieces on CUDA device 0, outside any graph: a peer. A = Q R
-/// and Q^T b; C^T = P [S; 0]; S^T y1 = d; and y2 by a QR factorization of the last columns of R P. p < n <= m, of full
-/// ranks. Throws as CusolverQr.
+/// Peer: least squares with equality constraints with cuSOLVER's routines on CUDA device 0, outside any graph. A = Q R
+/// and Q^T b; C^T = P [S; 0]; S^T y1 = d; and y2 by a QR factorization of the last columns of R P. Requires p < n <= m
+/// and full ranks. Throws as CusolverQr.
 template <class T>
 class CusolverLse {
  public:
@@ -20,7 +20,7 @@ class CusolverLse {
 
   T* data(int which) const;                     ///< A (0), b (1), C (2) and d (3) in device memory, without gaps
   void upload(int which, const T* from) const;  ///< from host memory
-  void solve(T* x) const;                       ///< X, n x r, in host memory; A, b, C and d are lost
+  void solve(T* x) const;                       ///< X, n x r, in host memory; overwrites A, b, C and d
 
  private:
   struct Impl;

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <vector>
 
-// What peers that call cuSOLVER outside any graph share; for builds with CUDA only.
+// Common code of peers that call cuSOLVER outside any graph; for builds with CUDA only.
 namespace tesela::cusolver {
 
 /// Throws EnvironmentError unless a CUDA or cuSOLVER call succeeded.
@@ -25,12 +25,12 @@ inline void check(int status, const char* call) {
   if (status != 0) throw EnvironmentError(std::string(call) + " failed with status " + std::to_string(status));
 }
 
-/// Device memory that lives as long as this.
+/// Device memory, freed with this object.
 struct DeviceArray {
   explicit DeviceArray(std::size_t bytes) {
     if (cudaMalloc(&data, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
-    throw bench::NoRoom("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
+    throw bench::OutOfDeviceMemory("cuSOLVER: device 0 has no " + std::to_string(bytes >> 20) + " MiB left");
   }
   ~DeviceArray() { cudaFree(data); }
   DeviceArray(const DeviceArray&) = delete;
@@ -38,7 +38,7 @@ struct DeviceArray {
   void* data = nullptr;
 };
 
-/// cuSOLVER on device 0, with the parameters of its 64-bit calls. Throws EnvironmentError where there is none.
+/// cuSOLVER on device 0, with the parameters of its 64-bit calls. Throws EnvironmentError without a device.
 struct Solver {
   Solver() {
     if (count_cuda_devices() == 0)
@@ -58,17 +58,17 @@ std::size_t bytes_of(index_t numbers) {
   return static_cast<std::size_t>(numbers) * sizeof(T);
 }
 
-/// Between host and device memory, after all work of device 0. Waits.
+/// Copies between host and device memory after all work of device 0. Waits.
 inline void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaSetDevice(0), "cudaSetDevice");
   check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
 }
 
-/// How cuSOLVER's 64-bit calls name T.
+/// cuSOLVER's 64-bit name of T.
 template <class T>
 inline constexpr cudaDataType type_of = std::is_same_v<T, float> ? CUDA_R_32F : CUDA_R_64F;
 
-/// a, n x n in device memory, <- t(|i - j|), t (n) in host memory: every column is a piece of one vector. Waits.
+/// Sets a, n x n in device memory, to t(|i - j|), t (n) in host memory: every column is a part of one vector. Waits.
 template <class T>
 void fill_toeplitz(index_t n, const T* t, T* a) {
   std::vector<T> mirrored(static_cast<std::size_t>(2 * n));  // t(n-1) … t(1) t(0) t(1) … t(n-1)

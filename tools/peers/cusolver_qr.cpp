@@ -1,24 +1,20 @@
 #include "tools/peers/cusolver_qr.hpp"
 
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/errors.hpp>
-
-#include <algorithm>
-#include <limits>
-#include <string>
 
 #if TESELA_HAVE_CUDA
 #include "tools/peers/cusolver_peer.hpp"
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/runtime/errors.hpp>
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cusolverDn.h>
-#endif
+#include <limits>
+#include <string>
 
 namespace tesela {
-
-#if TESELA_HAVE_CUDA
 
 using cusolver::bytes_of;
 using cusolver::check;
@@ -62,7 +58,7 @@ struct CusolverQr<T>::Impl {
       apply_reflectors(op, first, std::min(at_once, k - first), c + first, cols);
     }
   }
-  /// C's rows from the first reflector's on.
+  /// Applies reflectors to C's rows from `first` on.
   void apply_reflectors(Op op, index_t first, index_t reflectors, T* c, index_t cols) const {
     const cublasOperation_t trans = op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T;
     const int rows = static_cast<int>(m - first), count = static_cast<int>(cols), steps = static_cast<int>(reflectors);
@@ -91,12 +87,12 @@ struct CusolverQr<T>::Impl {
     }
   }
 
-  cusolver::Solver solver;  // first: it names a device that is missing
+  cusolver::Solver solver;  // first: it reports a missing device
   bench::Handle<cublasHandle_t, cublasDestroy> blas;
   int m, n, k, lwork = 0;
   index_t at_once;
   DeviceArray a, tau, info, work;
-  std::unique_ptr<DeviceArray> q_work;  // from the first form_q on, so that a second one's time has no allocation in it
+  std::unique_ptr<DeviceArray> q_work;  // allocated by the first form_q, so that a second one is timed without it
 };
 
 template <class T>
@@ -204,38 +200,6 @@ void CusolverQr<T>::solve(T* b, index_t cols) const {
   copy(b, x, bytes);  // waits
 }
 
-#else
-
-template <class T>
-struct CusolverQr<T>::Impl {};
-
-template <class T>
-CusolverQr<T>::CusolverQr(index_t, index_t, index_t) {
-  throw EnvironmentError("cuSOLVER: this build has no CUDA: build where nvcc is (cmake --preset cuda)");
-}
-template <class T>
-T* CusolverQr<T>::a() const {
-  return nullptr;
-}
-template <class T>
-void CusolverQr<T>::upload(const T*) const {}
-template <class T>
-void CusolverQr<T>::download(T*) const {}
-template <class T>
-void CusolverQr<T>::download(T*, index_t, index_t) const {}
-template <class T>
-void CusolverQr<T>::factor() const {}
-template <class T>
-void CusolverQr<T>::form_q() const {}
-template <class T>
-void CusolverQr<T>::multiply(Op, T*, index_t) const {}
-template <class T>
-void CusolverQr<T>::multiply_on_device(Op, T*, index_t) const {}
-template <class T>
-void CusolverQr<T>::solve(T*, index_t) const {}
-
-#endif
-
 template <class T>
 CusolverQr<T>::~CusolverQr() = default;
 
@@ -243,3 +207,4 @@ template class CusolverQr<float>;
 template class CusolverQr<double>;
 
 }  // namespace tesela
+#endif

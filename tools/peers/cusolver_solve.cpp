@@ -67,7 +67,7 @@ struct CusolverSolve<T>::Impl : cusolver::Solver {
   }
 
   index_t n, r;
-  DeviceArray a, b, pivots, infos;  // of the factorization, and of the solve
+  DeviceArray a, b, pivots, infos;  // infos of the factorization and of the solve
   std::unique_ptr<DeviceArray> work;
   std::size_t work_bytes = 0;
   std::vector<unsigned char> host_work;

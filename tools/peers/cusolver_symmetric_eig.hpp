@@ -8,18 +8,18 @@
 
 namespace tesela {
 
-/// symmetric_eig of a matrix in host memory by one call of cuSOLVER's syevd on device 0: A's lower triangle is read,
-/// and scaled by a power of two first. Parts are taken from the whole. All calls throw EnvironmentError where the
-/// device fails.
+/// Peer: symmetric_eig of a host matrix by one call of cuSOLVER's syevd on device 0. Reads A's lower triangle and
+/// scales it by a power of two. Parts are selected from the full result. All calls throw EnvironmentError if the device
+/// fails.
 template <class T>
 class CusolverSymmetricEig {
  public:
-  /// Throws EnvironmentError without a CUDA device and without enough device memory. `a` must outlive this.
+  /// Throws EnvironmentError without a CUDA device and without enough device memory. `a` must outlive this object.
   CusolverSymmetricEig(const HostMatrix<T>& a, bool vectors);
 
-  void prepare();  ///< a copy of A in host memory, before each solve()
-  void solve();    ///< the call with its transfers; nothing where A is not finite
-  /// Of the last solve(). The vectors that options ask for, a column each, are moved to `vectors`.
+  void prepare();  ///< copies A in host memory; precedes each solve()
+  void solve();    ///< calls syevd with its transfers; does nothing if A is not finite
+  /// Returns the result of the last solve(). Moves the requested eigenvectors, as columns, to `vectors`.
   SymmetricEig<T> result(const SymmetricEigOptions& options, HostMatrix<T>& vectors);
 
  private:

@@ -48,10 +48,13 @@ void select_first_device() { check_device(cudaSetDevice(0), "cudaSetDevice"); }
 DeviceMemory::DeviceMemory(std::size_t bytes) {
   select_first_device();
   if (cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)) == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // reported here, and not by the next launch
-  throw NoRoom(fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
+  static_cast<void>(cudaGetLastError());  // cleared, so that the next launch does not report it
+  throw OutOfDeviceMemory(fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
 }
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }
+void DeviceMemory::download(void* to, std::size_t bytes) const {
+  check_device(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
 
 double event_seconds(const std::function<void(CUstream_st*)>& enqueue) {
   select_first_device();

@@ -9,16 +9,16 @@ struct CUstream_st;
 
 namespace tesela::bench {
 
-/// Throws the EnvironmentError that says what is missing when this process has no CUDA device.
+/// Throws EnvironmentError, with the reason, if this process has no CUDA device.
 void require_gpu(const char* benchmark);
 
-/// Throws EnvironmentError unless the status, of CUDA or cuBLAS, is 0.
+/// Throws EnvironmentError unless the status of CUDA or cuBLAS is 0.
 void check_device(int status, const char* call);
 
-/// Makes device 0 the calling thread's: StarPU and cublasXt may leave another one selected.
+/// Selects device 0 for the calling thread: StarPU and cublasXt may leave another device selected.
 void select_first_device();
 
-/// Memory of device 0 that lives as long as this.
+/// Memory of device 0, freed with this object.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes);
@@ -29,23 +29,25 @@ class DeviceMemory {
   T* as() const {
     return static_cast<T*>(data_);
   }
+  void download(void* to, std::size_t bytes) const;
 
  private:
   void* data_ = nullptr;
 };
 
-/// The seconds between two CUDA events around what `enqueue` puts into the stream (the default one of device 0).
+/// Returns the seconds between two CUDA events around the work that `enqueue` puts into the stream (the default one of
+/// device 0).
 double event_seconds(const std::function<void(CUstream_st*)>& enqueue);
 
 /// Overwrites more memory than any L2 cache holds, so that the next kernel starts cold.
 void flush_device_cache();
 
-/// C = A B in device memory, n x n, by cuBLAS: what the DGEMM ceiling and the cublas peers call.
+/// C = A B in device memory, n x n, by cuBLAS: used for the DGEMM ceiling and the cublas peers.
 template <class T>
 int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
 
-/// The most that device 0 does, measured now: cuBLAS on square matrices, in GFLOP/s, and a copy within the device, read
-/// and written bytes counted, in GB/s.
+/// Peak rates of device 0, measured now: cuBLAS on square matrices in GFLOP/s, and a copy within the device in GB/s,
+/// with read and written bytes counted.
 template <class T>
 double gemm_ceiling();
 double copy_ceiling();

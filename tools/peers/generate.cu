@@ -27,7 +27,7 @@ __global__ void generate_bands_kernel(TridiagonalRow<T*> bands, index_t batch, b
   }
 }
 
-/// Launches and waits; whatever failed before is not this launch's failure.
+/// Launches and waits; clears earlier errors first.
 template <class Launch>
 void run_generator(Launch launch) {
   select_first_device();

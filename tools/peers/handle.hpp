@@ -4,7 +4,7 @@
 
 namespace tesela::bench {
 
-/// A library's handle, null at first, that is destroyed with this: Handle<cusparseHandle_t, cusparseDestroy>.
+/// A library's handle, initially null, destroyed with this object: Handle<cusparseHandle_t, cusparseDestroy>.
 template <class H, auto destroy>
 class Handle {
  public:
@@ -15,7 +15,7 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   operator H() const { return handle_; }
-  H* out() { return &handle_; }  ///< for the library's call that creates it
+  H* out() { return &handle_; }  ///< argument of the library's call that creates it
 
  private:
   static_assert(std::is_pointer_v<H>);

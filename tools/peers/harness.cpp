@@ -14,7 +14,7 @@ namespace {
 
 EnergyMeter* current = nullptr;
 
-/// Adds the joules that f() takes in its seconds_of.
+/// Adds the energy that f() uses within seconds_of().
 template <class F>
 void add_energy(Energy& sum, const F& f) {
   const Energy before = current != nullptr ? current->energy() : Energy{};
@@ -68,7 +68,7 @@ std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat) {
   return timings;
 }
 
-void settle() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
+void wait_for_idle_threads() { std::this_thread::sleep_for(std::chrono::milliseconds(60)); }
 
 double host_copy_ceiling() {
   const index_t bytes = index_t{256} << 20;

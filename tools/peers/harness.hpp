@@ -12,29 +12,29 @@
 
 namespace tesela::bench {
 
-/// A peer computed something else than it was asked to: its time would mean nothing.
+/// A peer computed a wrong result, so its time is meaningless.
 class WrongResult : public Error {
  public:
   using Error::Error;
 };
 
-/// Memory that a peer needs and does not get.
-class NoRoom : public EnvironmentError {
+/// A peer needs more memory than is available.
+class OutOfDeviceMemory : public EnvironmentError {
  public:
   using EnvironmentError::EnvironmentError;
 };
 
-/// One way to do the work that a benchmark compares.
+/// One method that a benchmark compares.
 struct Peer {
   std::string name;
-  std::function<double()> run;          ///< does it once and answers the seconds it took, set-up left out
-  std::function<double()> verify = {};  ///< does it once, checks the result, answers its error relative to the bound
-  /// The seconds of verify's own run, where it says them: a long one counts as the first of the timed runs.
+  std::function<double()> run;          ///< runs once and returns its seconds without set-up
+  std::function<double()> verify = {};  ///< runs once, checks the result, and returns its error relative to the bound
+  /// Seconds of verify's run, if it reports them: a long one counts as the first timed run.
   std::shared_ptr<double> verified_seconds = {};
-  std::string absent = {};  ///< why it does not run, such as "no room"
+  std::string absent = {};  ///< the reason why it does not run, such as "no room"
 };
 
-/// The peer of a run, and of what checks its result.
+/// Returns the peer for a run and a check of its result.
 template <class Run, class Check>
 Peer checked(const std::string& name, const Run& run, const Check& check) {
   const auto seconds = std::make_shared<double>(0);
@@ -46,38 +46,39 @@ Peer checked(const std::string& name, const Run& run, const Check& check) {
           seconds};
 }
 
-/// What one peer took.
+/// Measurements of one peer.
 struct Timing {
   std::string peer;
   std::vector<double> seconds;  ///< of each timed run
-  double error = 0;             ///< what Peer::verify answered: at most 1
+  double error = 0;             ///< result of Peer::verify, at most 1
   std::string remark = {};      ///< why there are no seconds, or that nothing was checked
-  Energy energy = {};           ///< of a timed run, in the mean, where an EnergyScope lives
+  Energy energy = {};           ///< mean of a timed run, if an EnergyScope exists
   double median() const;
   double min() const;
   double max() const;
 };
 
 /// Warms every peer up (verify, then run), then runs them in turn, A B C A B C …, `repeat` times each. A verified run
-/// of more than 20 seconds needs no second one to warm up, and is timed. Throws WrongResult when a peer's result is
-/// wrong and Cancelled after Ctrl-C.
+/// of more than 20 s replaces the warm-up and is timed. Throws WrongResult if a peer's result is wrong and Cancelled
+/// after Ctrl-C.
 std::vector<Timing> alternate(const std::vector<Peer>& peers, int repeat);
 
-/// While it lives, seconds_of counts these GPUs' and the processors' joules as well, for alternate(). One at a time.
+/// While it lives, seconds_of() also counts the energy of these GPUs and the processors, for alternate(). Only one may
+/// exist.
 class EnergyScope {
  public:
   explicit EnergyScope(const std::vector<int>& gpus);
   ~EnergyScope();
   EnergyScope(const EnergyScope&) = delete;
   EnergyScope& operator=(const EnergyScope&) = delete;
-  /// Null where none lives.
+  /// Null if none exists.
   static EnergyMeter* meter();
 
  private:
   EnergyMeter meter_;
 };
 
-/// The seconds that f() takes.
+/// Returns the seconds that f() takes.
 template <class F>
 double seconds_of(F&& f) {
   EnergyMeter* const meter = EnergyScope::meter();
@@ -89,11 +90,11 @@ double seconds_of(F&& f) {
   return seconds;
 }
 
-/// Waits until the threads of the run before have gone to sleep: OpenBLAS's spin for some 30 ms after a call.
-void settle();
+/// Waits until the threads of the previous run sleep: OpenBLAS's spin for about 30 ms after a call.
+void wait_for_idle_threads();
 
-/// The most that the cores do, measured now: GB/s of a copy within host memory by all of them, read and written bytes
-/// counted.
+/// Peak copy rate of the cores, measured now: GB/s of a copy within host memory by all of them, with read and written
+/// bytes counted.
 double host_copy_ceiling();
 
 }  // namespace tesela::bench

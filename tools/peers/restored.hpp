@@ -9,11 +9,12 @@
 
 namespace tesela::bench {
 
-/// A matrix that stays on the devices and is put back before each run by a copy there.
+/// A matrix that stays on the devices and is restored before each run by a copy there.
 template <class T>
 class RestoredMatrix {
  public:
-  /// The matrix as `first(graph, original)` made it the first time, each tile copied where `where(tile column)` says.
+  /// Returns the matrix that `first(graph, original)` made at the first call; `where(tile column)` places the copy of
+  /// each tile.
   template <class First, class Where>
   const TileMatrix<T>& on_devices(Runtime& runtime, Shape shape, TileShape tile, const First& first,
                                   const Where& where) {
@@ -29,18 +30,24 @@ class RestoredMatrix {
     g.wait();
     return *working_;
   }
-  /// One that a run writes as a whole.
+  /// Makes a matrix that a run writes completely.
   void empty(Runtime& runtime, Shape shape, TileShape tile) {
     if (!working_) working_.emplace(runtime, shape.rows, shape.cols, tile, "W");
   }
-  /// In the user's memory, registered anew after release(), so that no device holds any of it.
+  /// Maps the user's memory, registered again after release(), so that no device has a copy.
   const TileMatrix<T>& on_host(Runtime& runtime, T* a, Shape shape, TileShape tile) {
-    return working_.emplace(
-        TileMatrix<T>::map(runtime, a, shape.rows, shape.cols, std::max<index_t>(shape.rows, 1), tile, "A"));
+    return on_host(runtime, a, shape, tile, std::max<index_t>(shape.rows, 1));
   }
-  /// Before the user's memory is written.
+  const TileMatrix<T>& on_host(Runtime& runtime, T* a, Shape shape, TileShape tile, index_t ld) {
+    return working_.emplace(TileMatrix<T>::map(runtime, a, shape.rows, shape.cols, ld, tile, "A"));
+  }
+  /// Maps this rank's part of a matrix.
+  const TileMatrix<T>& on_ranks(Runtime& runtime, T* local, Shape whole, TileShape tile, index_t ld) {
+    return working_.emplace(TileMatrix<T>::map_block_cyclic(runtime, local, whole.rows, whole.cols, ld, tile, "A"));
+  }
+  /// Must be called before the user's memory is written.
   void release() { working_.reset(); }
-  /// What the last of these calls answered.
+  /// Result of the last of these calls.
   const TileMatrix<T>& operator*() const { return *working_; }
   const TileMatrix<T>* operator->() const { return &*working_; }
 

@@ -4,7 +4,7 @@
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <map>
@@ -14,15 +14,16 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-constexpr double largest_condition = 1e4;  // of equations whose bases come from products
+constexpr double largest_condition = 1e4;  // limit for equations whose bases are computed from products
 
-/// Some for every worker, and no more: each is a task or two of every product.
+/// Returns the number of equations per group: every worker has some groups, and no more, because each group is a task
+/// or two of every product.
 index_t equations_at_once(const Runtime& runtime, std::size_t equations) {
   const index_t workers = runtime.gpus() > 0 ? 2 * runtime.gpus() : std::max(runtime.cpus(), 1);
   return std::max<index_t>(ceil_div(static_cast<index_t>(equations), 2 * workers), 1);
 }
 
-/// In the model's coordinates, a Q_i of an equation with its own instruments.
+/// Returns Q_i, of an equation with its own instruments, in the model's coordinates.
 HostMatrix<double> in_model_basis(Graph& g, const OwnBasis& own, const TileMatrix<double>& Q) {
   const index_t m = own.copy.rows();
   auto result = HostMatrix<double>::zeros(m, Q.n());
@@ -57,7 +58,7 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
   Runtime& runtime = g.runtime();
   for (const PickedEquation& e : equations) starts_.push_back(starts_.back() + e.size());
   if (together) {
-    all_ = touched_zeros<double>(rows(), unknowns());
+    all_ = parallel_zeros<double>(rows(), unknowns());
     locked_.emplace(runtime, all_.data(), static_cast<std::size_t>(all_.size()) * sizeof(double));
   }
   const auto place = [&](std::size_t i, index_t height) {
@@ -73,8 +74,8 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
     const bool moderate = runtime.gpus() > 0 && own[i] == nullptr && conditions[i] <= largest_condition;
     (moderate ? groups : alone).push_back(i);
   }
-  find_alone(g, equations, alone);
-  if (!groups.empty()) find_together(g, model, equations, groups);
+  factor_separately(g, equations, alone);
+  if (!groups.empty()) factor_in_groups(g, model, equations, groups);
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (own[i] == nullptr) continue;
     const HostMatrix<double> turned = in_model_basis(g, *own[i], Q_[i]);
@@ -89,8 +90,8 @@ EquationBases::EquationBases(Graph& g, const Variables& model, const std::vector
   }
 }
 
-void EquationBases::find_alone(Graph& g, const std::vector<PickedEquation>& equations,
-                               const std::vector<std::size_t>& which) {
+void EquationBases::factor_separately(Graph& g, const std::vector<PickedEquation>& equations,
+                                      const std::vector<std::size_t>& which) {
   Runtime& runtime = g.runtime();
   std::map<const Variables*, TileMatrix<double>> inputs;
   std::vector<TileMatrix<int>> picks;
@@ -109,8 +110,8 @@ void EquationBases::find_alone(Graph& g, const std::vector<PickedEquation>& equa
   g.wait();
 }
 
-void EquationBases::find_together(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                  const std::vector<std::size_t>& which) {
+void EquationBases::factor_in_groups(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                     const std::vector<std::size_t>& which) {
   Runtime& runtime = g.runtime();
   const auto A = whole(runtime, model.A);
   const auto groups = equation_groups(runtime, equations, which);
@@ -151,7 +152,7 @@ HostMatrix<double> EquationBases::R(std::size_t i) const {
 HostMatrix<double> EquationBases::solve(Graph& g, const HostMatrix<double>& x) const {
   std::vector<HostMatrix<double>> parts;
   std::vector<TileMatrix<double>> tiles;
-  const auto each = [&](const auto& f) {  // part of x, its elements, where they are among all
+  const auto each = [&](const auto& f) {  // f(part of x, its elements, index among all elements)
     for (std::size_t k = 0; k < triangles_.size(); ++k)
       for (std::size_t e = 0; e < triangles_[k].which.size(); ++e) {
         const std::size_t i = triangles_[k].which[e];
@@ -166,7 +167,7 @@ HostMatrix<double> EquationBases::solve(Graph& g, const HostMatrix<double>& x) c
     g.insert<BasisSolve>(on_gpu, {}, triangles_[k].R(0, 0), tiles[k](0, 0));
   }
   g.wait();
-  tiles.clear();  // brings them home
+  tiles.clear();  // copies them to the host
   HostMatrix<double> solved(unknowns(), 1);
   each([&](const double* part, index_t r, index_t first) { std::copy_n(part, r, &solved(first, 0)); });
   return solved;
@@ -204,7 +205,7 @@ HostMatrix<double> EquationBases::take(Graph& g, const Parts& parts) const {
   return y;
 }
 
-const HostMatrix<double>& EquationBases::side_by_side() const {
+const HostMatrix<double>& EquationBases::run_concurrently() const {
   for (const TileMatrix<double>& Q : Q_) Q.bring_home();
   return all_;
 }

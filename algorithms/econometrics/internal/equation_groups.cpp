@@ -7,7 +7,7 @@ namespace tesela::detail {
 std::vector<std::vector<std::size_t>> equation_groups(const Runtime& runtime,
                                                       const std::vector<PickedEquation>& equations,
                                                       std::vector<std::size_t> which) {
-  constexpr index_t most_elements = index_t{1} << 26;  // of their columns
+  constexpr index_t most_elements = index_t{1} << 26;  // elements of the columns of a group
   std::stable_sort(which.begin(), which.end(),
                    [&](std::size_t a, std::size_t b) { return equations[a].size() > equations[b].size(); });
   const index_t share = static_cast<index_t>(which.size()) / std::max<index_t>(4 * runtime.gpus(), 1);
@@ -17,7 +17,7 @@ std::vector<std::vector<std::size_t>> equation_groups(const Runtime& runtime,
     const index_t r = largest.size(), elements = std::max<index_t>(largest.variables->rows * r, 1),
                   most = runtime.gpus() == 0 ? 1 : std::clamp<index_t>(share, 1, most_elements / elements + 1);
     if (groups.empty() || static_cast<index_t>(groups.back().size()) >= most ||
-        4 * equations[i].size() < 3 * r)  // much of it would be padding
+        4 * equations[i].size() < 3 * r)  // otherwise much of the storage would be padding
       groups.emplace_back();
     groups.back().push_back(i);
   }

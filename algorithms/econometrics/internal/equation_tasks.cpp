@@ -17,14 +17,14 @@ index_t position(const std::vector<index_t>& columns, index_t c) {
   return std::find(columns.begin(), columns.end(), c) - columns.begin();
 }
 
-/// Of the upper triangle R's columns, at size 1, the last that is as near to a combination of the others as any, within
-/// a factor of two: of some that depend on each other, the one that came last.
-index_t nearest_to_others(Graph& g, const HostMatrix<double>& R, const std::vector<double>& norms) {
+/// Returns the last column of the upper triangle R, columns scaled to size 1, whose distance from the span of the
+/// others is within a factor of two of the smallest distance. Among mutually dependent columns it is the last one.
+index_t most_dependent_column(Graph& g, const HostMatrix<double>& R, const std::vector<double>& norms) {
   const index_t n = R.cols();
   auto inverse = HostMatrix<double>::zeros(n, n);
   for (index_t p = 0; p < n; ++p) inverse(p, p) = 1;
   triangular_solve(g, Op::none, R, inverse);
-  std::vector<double> lengths(norms.size());  // of the inverse's rows: one over the distances
+  std::vector<double> lengths(norms.size());  // norms of the rows of the inverse: reciprocals of the distances
   for (index_t k = 0; k < n; ++k)
     for (index_t p = 0; p <= k; ++p) {
       const auto row = static_cast<std::size_t>(p);
@@ -35,8 +35,10 @@ index_t nearest_to_others(Graph& g, const HostMatrix<double>& R, const std::vect
   return lengths.rend() - last - 1;
 }
 
-/// The regressors that make the equation's columns dependent, in all coordinates or among what instruments explain.
-void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& facts, EquationEstimate& e) {
+/// Determines the regressors that make the equation's columns dependent, in all coordinates or after projection on the
+/// instruments.
+void find_dependent_regressors(Graph& g, const PickedEquation& equation, const EquationResults& facts,
+                               EquationEstimate& e) {
   const Variables& v = *equation.variables;
   HostMatrix<double> R = triangle_of(g, columns_of(v.A, equation.regressors));
   std::vector<double> norms;
@@ -50,7 +52,7 @@ void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& f
     e.status = EquationStatus::collinear;
     if (e.dependent_regressors.empty())
       e.dependent_regressors.push_back(
-          equation.regressors[static_cast<std::size_t>(nearest_to_others(g, whole, norms))]);
+          equation.regressors[static_cast<std::size_t>(most_dependent_column(g, whole, norms))]);
     return;
   }
   if (equation.size() > v.rows) {
@@ -69,7 +71,7 @@ void blame_rank(Graph& g, const PickedEquation& equation, const EquationFacts& f
   if (e.dependent_regressors.empty()) e.dependent_regressors.push_back(smallest);
 }
 
-bool deficient(const PickedEquation& equation, const EquationFacts& facts) {
+bool deficient(const PickedEquation& equation, const EquationResults& facts) {
   const Variables& v = *equation.variables;
   const index_t r = equation.size();
   if (r > v.rows || !(facts.facts(r, 0) * v.tolerance <= 1)) return true;
@@ -80,7 +82,7 @@ bool deficient(const PickedEquation& equation, const EquationFacts& facts) {
   return false;
 }
 
-/// y's norm about its mean, or about the origin without a constant.
+/// Returns the norm of y about its mean, or about the origin without a constant.
 double total(const PickedEquation& equation) {
   const HostMatrix<double>& A = equation.variables->A;
   const index_t m = A.rows(), y = equation.dependent;
@@ -173,7 +175,7 @@ OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation) {
     }
   }
   own.variables.dropped = dropped;
-  own.variables.tails = tails_of(own.variables);
+  own.variables.tails = orthogonal_norms(own.variables);
   return own;
 }
 
@@ -185,16 +187,16 @@ double rounding_of(const PickedEquation& equation, const double* b) {
   return 10 * std::sqrt(static_cast<double>(std::max(v.observations, v.count()))) * eps * size;
 }
 
-EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,
-                                SemDivisor divisor, bool instrumental) {
+EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, const EquationResults& facts,
+                                   SemDivisor divisor, bool instrumental) {
   const Variables& v = *equation.variables;
   const index_t r = equation.size(), D = v.observations;
   EquationEstimate e;
   e.degrees_of_freedom = D - r;
   if (D <= r) return e.status = EquationStatus::too_few_observations, e;
-  if (deficient(equation, facts)) return blame_rank(g, equation, facts, e), e;
+  if (deficient(equation, facts)) return find_dependent_regressors(g, equation, facts, e), e;
 
-  // In the equation's own order.
+  // Reorder to the equation's own order.
   std::vector<double> b, inverse, beside;
   for (const index_t p : equation.places) {
     b.push_back(facts.facts(p, 0)), inverse.push_back(facts.facts(p, 1)), beside.push_back(facts.facts(p, 3));
@@ -225,7 +227,7 @@ EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const 
   }
   e.first_stage.resize(b.size());
   if (!instrumental) return e;
-  if (!e.perfect_fit && v.rows > r && v.rows < D) {  // instruments that fit every row leave nothing to test
+  if (!e.perfect_fit && v.rows > r && v.rows < D) {  // not if the instruments fit every row
     const double part = norm(v.rows, facts.residual.data) / length;
     e.sargan = {static_cast<double>(D) * part * part, v.rows - r, 0};
   }

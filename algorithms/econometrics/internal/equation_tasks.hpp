@@ -9,69 +9,71 @@
 
 namespace tesela::detail {
 
-/// An equation whose columns are those of some Variables, and their order in a staircase.
+/// An equation with its columns among some Variables, and their order in a staircase.
 struct PickedEquation {
   const Variables* variables = nullptr;
   index_t dependent = 0;
-  std::vector<index_t> regressors;  ///< columns of `variables`, as the equation names them
-  std::vector<index_t> order;       ///< of them as a staircase, the exogenous ones first
-  /// Where each of `regressors` stands in `order`.
+  std::vector<index_t> regressors;  ///< columns of `variables`, in the equation's order
+  std::vector<index_t> order;       ///< the regressors in staircase order, exogenous ones first
+  /// Index of each of `regressors` in `order`.
   std::vector<index_t> places = {};
-  index_t exogenous = 0;  ///< so many of them are instruments
-  index_t constant = -1;  ///< which regressor is constant
-  HostMatrix<int> picks;  ///< as kernels::EquationQr has them
+  index_t exogenous = 0;  ///< number of regressors that are instruments
+  index_t constant = -1;  ///< index of the constant regressor
+  HostMatrix<int> picks;  ///< in the form that kernels::EquationQr needs
 
   index_t size() const { return static_cast<index_t>(regressors.size()); }
 };
 
-/// Variables of an equation with its own instruments, and the transformation between both bases.
+/// Variables of an equation with its own instruments, and the transformation between the two bases.
 struct OwnBasis {
   Variables variables;
-  std::vector<index_t> columns;  ///< of the model's variables
-  HostMatrix<double> copy;       ///< that the factorization stands in
+  std::vector<index_t> columns;  ///< their columns among the model's variables
+  HostMatrix<double> copy;       ///< storage of the factorization
   std::optional<QrFactorization<double>> factors;
 };
 
-/// The equation's instruments, regressors and dependent variable in a basis of their own that begins with what the
-/// instruments span. Waits for the graph.
+/// Returns the equation's instruments, regressors and dependent variable in a basis that begins with the span of the
+/// instruments. Waits for the graph.
 OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation);
 
-/// `columns` names the variables' columns by the model's, or is empty where they are the same.
+/// Returns the columns of an equation. `columns` holds the model's column of each variable; empty if they are equal.
 PickedEquation pick(const Variables& variables, const Equation& equation, const std::vector<index_t>& columns,
                     index_t constant);
 
-/// Equations that are one task: of like sizes, the largest first, small enough for all workers to have some and for a
-/// GPU's memory. On cores alone each is a task of its own.
+/// Returns the groups of equations that form one task: equations of similar sizes, the largest first, small enough that
+/// all workers have some and that a group fits into a GPU's memory. Without GPUs each equation is a task.
 std::vector<std::vector<std::size_t>> equation_groups(const Runtime& runtime,
                                                       const std::vector<PickedEquation>& equations,
                                                       std::vector<std::size_t> which);
 
-/// Their picks side by side, as EquationGram has them.
+/// Returns the picks of a group side by side, in the form that EquationGram needs.
 HostMatrix<int> group_picks(const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& group);
 
-/// What the tasks find out: see EquationQr.
-struct EquationFacts {
+/// Results of a task: see EquationQr.
+struct EquationResults {
   Block<const double> facts = {}, residual = {};
 };
-struct FoundFacts {
-  std::vector<EquationFacts> of;  ///< each equation
+struct AllEquationResults {
+  std::vector<EquationResults> of;  ///< results for each equation
   std::deque<HostMatrix<double>> memory;
 };
 
-/// Tasks for the equations that have no more regressors than their variables have rows; the others' facts are empty.
-/// Those of other variables than the model's, and those whose products are too ill conditioned, take QR. Waits.
-FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                         SemEngine engine);
+/// Runs tasks for the equations that have at most as many regressors as their variables have rows; the results of the
+/// others are empty. Equations of other variables than the model's, and equations whose products are too ill
+/// conditioned, use QR. Waits for the graph.
+AllEquationResults run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                 SemEngine engine);
 
-/// The same of these equations along the tree of reuse_tree. On cores alone. Waits.
+/// Runs tasks for these equations along the tree of reuse_tree, on cores. Waits for the graph.
 void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-               const std::vector<std::size_t>& which, FoundFacts& all);
+               const std::vector<std::size_t>& which, AllEquationResults& all);
 
-/// The estimate by the equation itself, from its facts. Waits for the graph where it asks more of a deficient rank.
-EquationEstimate judge_equation(Graph& g, const PickedEquation& equation, const EquationFacts& facts,
-                                SemDivisor divisor, bool instrumental);
+/// Returns the estimate of an equation by itself from its results. If the rank is deficient, determines the dependent
+/// regressors, for which it waits for the graph.
+EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, const EquationResults& facts,
+                                   SemDivisor divisor, bool instrumental);
 
-/// ||e|| up to this is rounding alone: coefficients b of the equation's columns.
+/// Returns the largest ||e|| that rounding alone explains; b holds the coefficients of the equation's columns.
 double rounding_of(const PickedEquation& equation, const double* b);
 
 }  // namespace tesela::detail

@@ -3,8 +3,8 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/parallel_for.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 #include <tesela/tiles/power_of_two.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,10 +16,10 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-constexpr int sums_at_once = 8;  // of a product, for a core's vectors
+constexpr int sums_at_once = 8;  // sums of a product that a core's vectors compute at once
 
-/// Rows first ... last of columns j ... become what a Householder transformation makes of them that leaves of column j
-/// its first of these rows.
+/// Applies to rows first ... last of columns j ... the Householder transformation that reduces column j to its first
+/// row.
 void eliminate(HostMatrix<double>& A, index_t j, index_t first, index_t last) {
   const index_t n = last - first + 1;
   std::vector<double> v(&A(first, j), &A(first, j) + n);
@@ -38,8 +38,8 @@ void eliminate(HostMatrix<double>& A, index_t j, index_t first, index_t last) {
   std::fill_n(&A(first, j) + 1, n - 1, 0.0);
 }
 
-/// What QR makes of A's columns in this order: first and then behind, which are 0 … count - 1 together, then the rest.
-/// The columns stand where they stood.
+/// Returns R of QR of A's columns in the order `first`, `behind` (together 0 … count - 1), and the other columns; the
+/// columns of R return to A's order.
 HostMatrix<double> triangle_in_order(Graph& g, HostMatrix<double> A, const std::vector<index_t>& first,
                                      const std::vector<index_t>& behind, index_t count) {
   const index_t m = A.rows(), n = A.cols();
@@ -80,20 +80,20 @@ HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A) {
   return R;
 }
 
-bool worth_a_gpu(index_t m, index_t n, index_t k) {
+bool large_enough_for_gpu(index_t m, index_t n, index_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) > 1e8;
 }
 
 QrOptions qr_options(index_t m, index_t n) {
   QrOptions options;
-  options.on_gpu = worth_a_gpu(m, n, std::min(m, n));
+  options.on_gpu = large_enough_for_gpu(m, n, std::min(m, n));
   return options;
 }
 
 Block<const double> block_of(const HostMatrix<double>& A) { return {A.data(), A.rows(), A.cols(), A.ld()}; }
 
 HostMatrix<double> product(Graph& g, Op op, Op op_b, const HostMatrix<double>& A, const HostMatrix<double>& B) {
-  auto C = touched_zeros<double>(tesela::apply(op, A.shape()).rows, tesela::apply(op_b, B.shape()).cols);
+  auto C = parallel_zeros<double>(tesela::apply(op, A.shape()).rows, tesela::apply(op_b, B.shape()).cols);
   multiply(g, op, op_b, block_of(A), block_of(B), C);
   return C;
 }
@@ -103,7 +103,7 @@ void multiply(Graph& g, Op op, Op op_b, const Block<const double>& A, const Bloc
   const Shape a = tesela::apply(op, A.shape()), b = tesela::apply(op_b, B.shape());
   if (C.size() == 0 || a.cols == 0) return;
   GemmTile cut = suitable_gemm_tile(g.runtime(), a.rows, b.cols, a.cols);
-  const bool same = A.data == B.data;  // one set of tiles for both
+  const bool same = A.data == B.data;  // one matrix for both
   if (same) cut.mb = cut.nb = std::min(cut.mb, cut.nb);
   const auto map = [&](const Block<const double>& m, Op o, TileShape tile, const char* name) {
     if (o == Op::transpose) tile = {tile.nb, tile.mb};
@@ -114,7 +114,7 @@ void multiply(Graph& g, Op op, Op op_b, const Block<const double>& A, const Bloc
   const auto c_tiles =
       TileMatrix<double>::map(g.runtime(), C.data(), C.rows(), C.cols(), C.ld(), {cut.mb, cut.nb}, "C");
   gemm(g, op, op_b, 1.0, a_tiles, b_tiles, 0.0, c_tiles,
-       {.priority = worth_a_gpu(a.rows, b.cols, a.cols) ? on_gpu : Priority{}});
+       {.priority = large_enough_for_gpu(a.rows, b.cols, a.cols) ? on_gpu : Priority{}});
   g.wait();
   c_tiles.bring_home();
 }
@@ -138,17 +138,17 @@ std::vector<index_t> drop_dependent(HostMatrix<double>& A, index_t count, const 
   return dropped;
 }
 
-double settled_tolerance(const ModelTriangle& triangle, const SemOptions& options) {
+double dependence_tolerance(const ModelTriangle& triangle, const SemOptions& options) {
   if (options.rcond > 0) return options.rcond;
   return 10 * static_cast<double>(std::max<index_t>({triangle.observations, triangle.R.cols(), 1})) *
          std::numeric_limits<double>::epsilon();
 }
 
-std::vector<index_t> put_aside_dependent(Graph& g, HostMatrix<double>& A, index_t count,
-                                         const std::vector<double>& norms, double tolerance,
-                                         std::vector<int>& heights) {
-  // What leaves something of itself above is no part of the columns before it. Of the others some may stay as well: a
-  // column that goes took a row with it that they need.
+std::vector<index_t> drop_dependent_by_qr(Graph& g, HostMatrix<double>& A, index_t count,
+                                          const std::vector<double>& norms, double tolerance,
+                                          std::vector<int>& heights) {
+  // A column with a large diagonal element is independent of the columns before it. Some of the other columns may be
+  // independent as well: a dropped column used a row that they need.
   std::vector<index_t> stay, doubtful;
   for (index_t j = 0; j < count; ++j)
     (std::abs(A(j, j)) > tolerance * norms[static_cast<std::size_t>(j)] ? stay : doubtful).push_back(j);
@@ -190,8 +190,8 @@ Variables model_variables(Graph& g, const ModelTriangle& triangle, index_t instr
   v.A = HostMatrix<double>(M, M);
   v.exponents.resize(static_cast<std::size_t>(M));
   v.norms.resize(static_cast<std::size_t>(M));
-  constexpr index_t worth_a_thread = 128;  // columns
-  parallel_for(M, worth_a_thread, [&](index_t first, index_t end) {
+  constexpr index_t elements_per_thread = 128;  // columns
+  parallel_for(M, elements_per_thread, [&](index_t first, index_t end) {
     for (index_t c = first; c < end; ++c) {
       double* const column = &v.A(0, c);
       std::fill(std::copy_n(&triangle.R(0, c), c + 1, column), column + M, 0.0);
@@ -207,15 +207,15 @@ Variables model_variables(Graph& g, const ModelTriangle& triangle, index_t instr
   v.instruments = v.rows = v.count();
   if (all) return v;
   v.instruments = instruments;
-  constexpr index_t few = 256;  // whose elimination a core has done before tasks had begun
+  constexpr index_t few = 256;  // below this size a core is done before tasks would start
   v.dropped = M <= few ? drop_dependent(v.A, instruments, v.norms, tolerance, v.heights)
-                       : put_aside_dependent(g, v.A, instruments, v.norms, tolerance, v.heights);
+                       : drop_dependent_by_qr(g, v.A, instruments, v.norms, tolerance, v.heights);
   v.rows = instruments - static_cast<index_t>(v.dropped.size());
-  v.tails = tails_of(v);
+  v.tails = orthogonal_norms(v);
   return v;
 }
 
-std::vector<double> tails_of(const Variables& v) {
+std::vector<double> orthogonal_norms(const Variables& v) {
   std::vector<double> tails;
   const index_t below = v.A.rows() - v.rows;
   for (index_t c = v.instruments; c < v.count(); ++c)

@@ -6,22 +6,22 @@
 
 namespace tesela::detail {
 
-/// What an equation's triangle starts from and carries along.
+/// The start of an equation's triangle, and the columns carried with it.
 struct ReuseStep {
-  index_t equation = 0, parent = -1;             ///< -1: from the data
-  std::vector<index_t> columns = {}, ends = {};  ///< its own and where they end in what it starts from; ends ascend
-  std::vector<index_t> carried = {};             ///< columns that those below it need besides
-  std::vector<index_t> right = {};  ///< the equations whose dependent variables take its rotations, its own first
+  index_t equation = 0, parent = -1;             ///< -1: starts from the data
+  std::vector<index_t> columns = {}, ends = {};  ///< its columns, and their ends in the parent's triangle; ends ascend
+  std::vector<index_t> carried = {};             ///< other columns that its descendants need
+  std::vector<index_t> right = {};  ///< equations whose dependent variables are rotated with it, its own first
   index_t rotations = 0;
   double flops = 0;
 };
 
-/// Along a tree, parents before what starts from them. `ends` are those of the model's columns, of which `rows` rows
-/// take part.
+/// Returns the steps of a tree, parents before their children. `ends` are the ends of the model's columns, which have
+/// `rows` rows.
 std::vector<ReuseStep> reuse_steps(const SimultaneousModel& model, const std::vector<index_t>& ends, index_t rows,
                                    const std::vector<index_t>& parents);
 
-/// As the public one, with these ends.
+/// Returns the tree of the public reuse_tree for these ends.
 ReuseTree reuse_tree(const SimultaneousModel& model, const std::vector<index_t>& ends, index_t rows);
 
 }  // namespace tesela::detail

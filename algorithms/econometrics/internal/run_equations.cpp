@@ -4,7 +4,7 @@
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
 #include <tesela/runtime/ranks.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,7 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-constexpr double largest_condition = 1e4;  // that products may have: the error is as (condition eps)^2 then
+constexpr double largest_condition = 1e4;  // limit for products; the error is about (condition eps)^2
 
 TileMatrix<double> whole(Runtime& runtime, const HostMatrix<double>& a, const char* name) {
   return TileMatrix<double>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, name);
@@ -24,17 +24,17 @@ TileMatrix<int> whole(Runtime& runtime, const HostMatrix<int>& a) {
   return TileMatrix<int>::map(runtime, a.data(), 2, a.cols(), 2, {2, a.cols()}, "picks");
 }
 
-/// Facts and residuals of equations in two pieces of host memory, each page-locked at once.
+/// Results and residuals of equations in two blocks of host memory, each page-locked as a whole.
 class Room {
  public:
-  Room(Runtime& runtime, FoundFacts& all, index_t regressors, index_t coordinates, index_t equations)
+  Room(Runtime& runtime, AllEquationResults& all, index_t regressors, index_t coordinates, index_t equations)
       : runtime_(runtime),
         facts_(all.memory.emplace_back(regressors + 1, 4 * equations)),
         residuals_(all.memory.emplace_back(coordinates, equations)),
         locked_facts_(runtime, facts_.data(), static_cast<std::size_t>(facts_.size()) * sizeof(double)),
         locked_residuals_(runtime, residuals_.data(), static_cast<std::size_t>(residuals_.size()) * sizeof(double)) {}
 
-  /// For the next `count` equations.
+  /// Returns tiles for the next `count` equations.
   std::pair<Tile<double>, Tile<double>> add(index_t regressors, index_t coordinates, index_t count) {
     const auto map = [&](HostMatrix<double>& all, index_t rows, index_t first, index_t columns, const char* name) {
       tiles_.push_back(
@@ -47,8 +47,8 @@ class Room {
     return both;
   }
   void bring_home() { tiles_.clear(); }
-  /// Of equation `at`, which had room for `room` regressors.
-  EquationFacts found(index_t at, index_t room, const PickedEquation& e) {
+  /// Returns the results of equation `at`, whose space has `room` regressors.
+  EquationResults found(index_t at, index_t room, const PickedEquation& e) {
     double* const own = &facts_(0, 4 * at);
     for (index_t k = 0; k < 4; ++k) own[e.size() + k * facts_.ld()] = own[room + k * facts_.ld()];
     return {{own, e.size() + 1, 4, facts_.ld()}, {&residuals_(0, at), e.variables->A.rows(), 1, residuals_.ld()}};
@@ -62,11 +62,11 @@ class Room {
   index_t equations_ = 0;
 };
 
-/// Inserts a task for each group, takes what they find where it is of use, and answers the equations where it is not.
+/// Inserts a task for each group and copies its valid results. Returns the equations whose results are not valid.
 template <class Insert, class Good>
 std::vector<std::size_t> run_groups(Graph& g, const std::vector<PickedEquation>& equations,
-                                    const std::vector<std::size_t>& which, FoundFacts& all, const Insert& insert,
-                                    const Good& good) {
+                                    const std::vector<std::size_t>& which, AllEquationResults& all,
+                                    const Insert& insert, const Good& good) {
   const auto groups = equation_groups(g.runtime(), equations, which);
   const index_t coordinates = equations[which.front()].variables->A.rows();
   Room room(g.runtime(), all, equations[groups.front().front()].size(), coordinates, std::ssize(which));
@@ -85,7 +85,7 @@ std::vector<std::size_t> run_groups(Graph& g, const std::vector<PickedEquation>&
   index_t at = 0;
   for (const auto& group : groups)
     for (const std::size_t i : group) {
-      const EquationFacts own = room.found(at++, equations[group.front()].size(), equations[i]);
+      const EquationResults own = room.found(at++, equations[group.front()].size(), equations[i]);
       if (good(own.facts(own.facts.rows - 1, 0)))
         all.of[i] = own;
       else
@@ -94,11 +94,11 @@ std::vector<std::size_t> run_groups(Graph& g, const std::vector<PickedEquation>&
   return left;
 }
 
-/// The products of all variables' first rows, in one tile.
+/// Returns the products of the first rows of all variables, in one tile.
 TileMatrix<double> products_of(Graph& g, const Variables& model, HostMatrix<double>& home) {
   Runtime& runtime = g.runtime();
   const index_t M = model.count();
-  if (runtime.gpus() > 0) {  // they need not leave it
+  if (runtime.gpus() > 0) {  // the products stay on the GPU
     const auto first =
         TileMatrix<double>::map(runtime, model.A.data(), model.rows, M, model.A.ld(), {model.rows, M}, "R1");
     TileMatrix<double> products(runtime, M, M, {M, M}, "products");
@@ -106,14 +106,14 @@ TileMatrix<double> products_of(Graph& g, const Variables& model, HostMatrix<doub
     return products;
   }
   const Block<const double> first{model.A.data(), model.rows, M, model.A.ld()};
-  home = touched_zeros<double>(M, M);
+  home = parallel_zeros<double>(M, M);
   multiply(g, Op::transpose, Op::none, first, first, home);
   return whole(runtime, home, "products");
 }
 
-/// The facts of these equations from products. Answers those that need more.
+/// Computes results from products. Returns the equations that need another method.
 std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                                   const std::vector<std::size_t>& which, FoundFacts& all) {
+                                   const std::vector<std::size_t>& which, AllEquationResults& all) {
   Runtime& runtime = g.runtime();
   HostMatrix<double> home;
   const auto A = whole(runtime, model.A, "R"), products = products_of(g, model, home);
@@ -128,7 +128,7 @@ std::vector<std::size_t> run_grams(Graph& g, const Variables& model, const std::
 }
 
 void run_rotations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                   const std::vector<std::size_t>& which, FoundFacts& all) {
+                   const std::vector<std::size_t>& which, AllEquationResults& all) {
   const auto A = whole(g.runtime(), model.A, "R");
   const auto insert = [&](const std::vector<std::size_t>& group, index_t r, const Tile<int>& picks,
                           const Tile<double>& facts, const Tile<double>& residual) {
@@ -143,9 +143,9 @@ void run_rotations(Graph& g, const Variables& model, const std::vector<PickedEqu
   run_groups(g, equations, which, all, insert, [](double) { return true; });
 }
 
-/// By Householder's, an equation a task.
-void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which,
-               FoundFacts& all) {
+/// Computes results by Householder QR, one task per equation.
+void run_separately(Graph& g, const std::vector<PickedEquation>& equations, const std::vector<std::size_t>& which,
+                    AllEquationResults& all) {
   Runtime& runtime = g.runtime();
   index_t most = 0, coordinates = 0;
   for (const std::size_t i : which) {
@@ -153,7 +153,7 @@ void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std
     coordinates = std::max(coordinates, equations[i].variables->A.rows());
   }
   Room room(runtime, all, most, coordinates, std::ssize(which));
-  // Of few tasks the scheduler would learn on cores, and have nothing from it.
+  // With few tasks, the scheduler would spend them on learning run times on cores.
   const bool few = std::ssize(which) < 4 * least_workers(runtime);
   std::map<const Variables*, TileMatrix<double>> inputs;
   std::vector<TileMatrix<int>> picks;
@@ -179,9 +179,9 @@ void run_alone(Graph& g, const std::vector<PickedEquation>& equations, const std
 
 }  // namespace
 
-FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-                         SemEngine engine) {
-  FoundFacts all;
+AllEquationResults run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
+                                 SemEngine engine) {
+  AllEquationResults all;
   all.of.resize(equations.size());
   std::vector<std::size_t> alone, together;
   index_t largest = 0;
@@ -200,7 +200,7 @@ FoundFacts run_equations(Graph& g, const Variables& model, const std::vector<Pic
     const auto left = run_grams(g, model, equations, together, all);
     alone.insert(alone.end(), left.begin(), left.end());
   }
-  if (!alone.empty()) run_alone(g, equations, alone, all);
+  if (!alone.empty()) run_separately(g, equations, alone, all);
   return all;
 }
 

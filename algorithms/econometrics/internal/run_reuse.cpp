@@ -19,15 +19,15 @@ TileMatrix<T> whole(Runtime& runtime, const HostMatrix<T>& a, const char* name) 
   return TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), {a.rows(), a.cols()}, name);
 }
 
-/// Where a step's triangle holds what others start from.
+/// Places of a step's columns in its triangle; other steps start from it.
 struct Held {
   std::optional<TileMatrix<double>> w;
-  std::map<index_t, int> columns;  // of the model's variables
-  std::map<index_t, int> right;    // of equations
-  index_t waiting = 0;             // equations that have not taken theirs yet
+  std::map<index_t, int> columns;  // place of each of the model's variables
+  std::map<index_t, int> right;    // place of each equation's dependent variable
+  index_t waiting = 0;             // number of equations that have not started from it yet
 };
 
-/// What `to` holds of the data, or of its parent's triangle.
+/// Returns the plan of a step, which fills `to` from the data or from its parent's triangle.
 HostMatrix<int> plan_of(const ReuseStep& s, const Held* parent, const SimultaneousModel& model,
                         const std::vector<index_t>& ends, index_t rows, Held& to) {
   const index_t r = std::ssize(s.columns), width = r + std::ssize(s.carried) + std::ssize(s.right);
@@ -50,7 +50,7 @@ HostMatrix<int> plan_of(const ReuseStep& s, const Held* parent, const Simultaneo
 }  // namespace
 
 void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
-               const std::vector<std::size_t>& which, FoundFacts& all) {
+               const std::vector<std::size_t>& which, AllEquationResults& all) {
   Runtime& runtime = g.runtime();
   const index_t rows = model.rows;
   SimultaneousModel shared;
@@ -89,7 +89,7 @@ void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquatio
     g.insert<EquationReuse>({own.right.at(s.equation), s.flops}, A(0, 0),
                             parent == nullptr ? A(0, 0) : (*parent->w)(0, 0), picks, plan,
                             numbers(std::move(order), "order"), (*own.w)(0, 0), facts, residual);
-    // The memory goes when the last task that reads it has run.
+    // Free the memory after the last task that reads it.
     if (parent != nullptr && --parent->waiting == 0) parent->w.reset();
     if (own.waiting == 0) own.w.reset();
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr index_t most_steps = 3000;
 constexpr double tolerance = 1e-14, good_enough = 1e-12;
 
-/// The vectors of an iteration, which stay where tasks leave them: only sums come home.
+/// The vectors of an iteration, which remain where tasks compute them; only sums return to the host.
 struct Steps {
   const EquationBases& bases;
   const TileMatrix<double>& weights;
@@ -27,23 +27,24 @@ struct Steps {
     for (const TileMatrix<double>& one : sums) all += one(0, 0).read()(0, 0);
     return all;
   }
-  /// q = A p; p^T q.
+  /// Computes q = A p; returns p^T q.
   double curvature(Graph& g) const {
     bases.insert_products(g, weights);
     for (std::size_t k = 0; k < x.size(); ++k)
       g.insert<GradientProduct>(on_gpu, {}, bases.x()[k](0, 0), bases.y()[k](0, 0), sums[k](0, 0));
     return sum();
   }
-  /// x += step p, r -= step q; r^T r.
+  /// Computes x += step p, r -= step q; returns r^T r.
   double step(Graph& g, double step) const {
     for (std::size_t k = 0; k < x.size(); ++k)
       g.insert<GradientStep>(on_gpu, {step}, bases.x()[k](0, 0), bases.y()[k](0, 0), x[k](0, 0), r[k](0, 0),
                              sums[k](0, 0));
     return sum();
   }
-  /// p = r + turn p.
+  /// Computes p = r + turn p.
   void turn(Graph& g, double turn) const {
-    for (std::size_t k = 0; k < x.size(); ++k) g.insert<GradientTurn>(on_gpu, {turn}, r[k](0, 0), bases.x()[k](0, 0));
+    for (std::size_t k = 0; k < x.size(); ++k)
+      g.insert<GradientDirection>(on_gpu, {turn}, r[k](0, 0), bases.x()[k](0, 0));
   }
 };
 
@@ -65,7 +66,7 @@ SystemGradients solve_by_gradients(Graph& g, const EquationBases& bases, const H
   const double size = norm(n, right.data());
   const Steps steps(g, bases, weights);
   bases.fill(steps.x, s.x);
-  // What is left by the recurrence differs from what is left in truth: begin again from that.
+  // The residual of the recurrence differs from the true residual: restart from the true one.
   for (int again = 0; again < 3 && norm(n, left.data()) > tolerance * size; ++again) {
     bases.fill(steps.r, left);
     bases.fill(bases.x(), left);

@@ -10,8 +10,8 @@ struct SystemGradients {
   bool converged = false;
 };
 
-/// sum_j P_ij Q_i^T Q_j x_j = b_i by conjugate gradients, in units in which P has a diagonal of ones, to a residual of
-/// 1e-14 of b's; P is symmetric and positive definite. Waits for the graph in every step.
+/// Solves sum_j P_ij Q_i^T Q_j x_j = b_i by conjugate gradients, in units that give P a unit diagonal, to a residual of
+/// 1e-14 ||b||. P is symmetric and positive definite. Waits for the graph in every step.
 SystemGradients solve_by_gradients(Graph& g, const EquationBases& bases, const HostMatrix<double>& P,
                                    const HostMatrix<double>& b);
 

@@ -8,7 +8,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/memory.hpp>
 #include <tesela/tiles/parallel_for.hpp>
-#include <tesela/tiles/touched_zeros.hpp>
+#include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,10 +18,11 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// So many elements take a core some time.
-constexpr index_t worth_a_thread = index_t{1} << 20;
+/// Number of elements that is worth a thread.
+constexpr index_t elements_per_thread = index_t{1} << 20;
 
-/// The matrix of blocks, where it is weighed more than once another for its factor, and the bases.
+/// Returns whether there is memory for the matrix of blocks, a second one for its factor (the matrix is weighted more
+/// than once), and the bases.
 bool fits(index_t n, index_t rows) {
   constexpr index_t most = 25000;
   const auto square = static_cast<double>(n) * static_cast<double>(n);
@@ -35,7 +36,7 @@ HostMatrix<double> identity(index_t n) {
   return I;
 }
 
-/// The largest sum of a column's magnitudes.
+/// Returns the largest sum of a column's absolute values.
 double column_sum(const HostMatrix<double>& A) {
   double most = 0;
   for (index_t j = 0; j < A.cols(); ++j) {
@@ -53,15 +54,16 @@ index_t all_of(const std::vector<PickedEquation>& equations) {
   return n;
 }
 
-/// U <- U^-1 of an upper triangle in square tiles, its columns from the last to the first: n^3 / 3 flops. Tiles below
-/// the diagonal are not touched.
+/// Computes U = U^-1 for an upper triangle in square tiles, from the last column to the first: n^3 / 3 flops. Tiles
+/// below the diagonal are not accessed.
 void invert_upper(Graph& g, const TileMatrix<double>& U) {
-  const Priority where = worth_a_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
+  const Priority where = large_enough_for_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
   const index_t nb = U.tile_shape().nb, last = U.nt() - 1;
   const auto column = [&](index_t width) {
     return TileMatrix<double>(g.runtime(), U.m(), width, {nb, std::max<index_t>(width, 1)}, "copy");
   };
-  // What a column was: of the last one, which may be narrow, and of the others by turns, so that they need not wait.
+  // Copies of columns: one of the last, which may be narrow, and two in alternation for the others, so that they need
+  // not wait.
   const TileMatrix<double> copies[] = {column(U.n() - std::max<index_t>(last, 0) * nb), column(nb), column(nb)};
   for (index_t j = last; j >= 0; --j) {
     const TileMatrix<double>& was = copies[j == last ? 0 : 1 + j % 2];
@@ -78,9 +80,9 @@ void invert_upper(Graph& g, const TileMatrix<double>& U) {
   g.wait();
 }
 
-/// P^-1 of P_ij = products_ij / (norms_i norms_j); 0 x 0 where P is not as well conditioned as this takes.
+/// Returns P^-1 for P_ij = products_ij / (norms_i norms_j); 0 x 0 if P is not well conditioned enough.
 HostMatrix<double> inverse_by_cholesky(Graph& g, const HostMatrix<double>& products, const std::vector<double>& norms) {
-  constexpr double largest_condition = 1e6;  // in the 1-norm: 1e-10 of the inverse at the worst
+  constexpr double largest_condition = 1e6;  // in the 1-norm: the error of the inverse is at most about 1e-10
   const index_t n = products.cols();
   HostMatrix<double> P(n, n), X = identity(n);
   for (index_t j = 0; j < n; ++j)
@@ -137,14 +139,15 @@ ThirdStage::ThirdStage(Graph& g, const Variables& model, const std::vector<Picke
       own_instruments_(std::any_of(own.begin(), own.end(), [](const OwnBasis* basis) { return basis != nullptr; })),
       bases_(g, model, equations, own, conditions, !by_gradients_) {
   if (by_gradients_) return;
-  const HostMatrix<double>& Q = bases_.side_by_side();
-  H_ = touched_zeros<double>(Q.cols(), Q.cols());
+  const HostMatrix<double>& Q = bases_.run_concurrently();
+  H_ = parallel_zeros<double>(Q.cols(), Q.cols());
   locked_.emplace(g.runtime(), H_.data(), static_cast<std::size_t>(H_.size()) * sizeof(double));
   multiply(g, Op::transpose, Op::none, block_of(Q), block_of(Q), H_);
 }
 
-HostMatrix<double> ThirdStage::of_fitted(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
-                                         const std::vector<std::vector<double>>& coefficients) const {
+HostMatrix<double> ThirdStage::fitted_residuals(Graph& g, const Variables& model,
+                                                const std::vector<const Equation*>& in_model,
+                                                const std::vector<std::vector<double>>& coefficients) const {
   HostMatrix<double> x(unknowns(), 1);
   for (std::size_t i = 0; i < in_model.size(); ++i) {
     const PickedEquation& e = equations_[i];
@@ -195,12 +198,12 @@ bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x, 
   if (last)
     factor_ = std::move(H_);
   else if (factor_.cols() < n)
-    factor_ = HostMatrix<double>(n, n);  // of which the upper triangle counts
+    factor_ = HostMatrix<double>(n, n);  // only its upper triangle is used
   const HostMatrix<double>& H = last ? factor_ : H_;
   std::vector<std::size_t> equation_of;
   for (std::size_t i = 0; i < equations_.size(); ++i)
     equation_of.insert(equation_of.end(), static_cast<std::size_t>(equations_[i].size()), i);
-  parallel_for(n, std::max<index_t>(worth_a_thread / n, 1), [&](index_t first, index_t end) {
+  parallel_for(n, std::max<index_t>(elements_per_thread / n, 1), [&](index_t first, index_t end) {
     for (index_t k = first; k < end; ++k) {
       const std::size_t i = equation_of[static_cast<std::size_t>(k)];
       const double* const from = &H(0, k);
@@ -237,7 +240,7 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
     invert_upper(g, U);
     U.bring_home();
   }
-  const HostMatrix<double>& X = factor_;  // whose upper triangle counts
+  const HostMatrix<double>& X = factor_;  // only its upper triangle is used
   std::vector<HostMatrix<double>> triangles;
   for (std::size_t i = 0; i < equations_.size(); ++i) triangles.push_back(bases_.R(i));
   all.resize(equations_.size());
@@ -262,7 +265,7 @@ std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& wei
     }
     for (double& square : squares) square = std::sqrt(square);
   };
-  const bool large = n * n > worth_a_thread;
+  const bool large = n * n > elements_per_thread;
   const auto count = std::ssize(equations_);
   parallel_for(count, large ? 1 : count, [&](index_t first, index_t end) {
     for (index_t i = first; i < end; ++i) sum_squares(static_cast<std::size_t>(i));

@@ -7,44 +7,45 @@
 
 namespace tesela::detail {
 
-/// What weighs equations, the inverse of S = D P D with unit-diagonal P.
+/// Weights of the equations: the inverse of S = D P D with unit-diagonal P.
 struct Weights {
   std::vector<double> sigmas;     ///< D
   HostMatrix<double> inverse;     ///< P^-1
-  std::vector<index_t> singular;  ///< columns that the ones before them imply: no inverse then
+  std::vector<index_t> singular;  ///< columns that earlier columns imply; there is no inverse then
 };
 
-/// Of S_ij = E_i^T E_j / (divisors_i divisors_j), E the residuals in one basis and products = E^T E. By Cholesky's
-/// factor of many equations' products where these are well conditioned, otherwise by the triangle of E. Waits for the
-/// graph.
+/// Returns the weights for S_ij = E_i^T E_j / (divisors_i divisors_j), with the residuals E in one basis and products =
+/// E^T E. Uses Cholesky of the products if there are many equations and the products are well conditioned, otherwise
+/// the triangle of E. Waits for the graph.
 Weights weigh(Graph& g, const HostMatrix<double>& E, const HostMatrix<double>& products,
               const std::vector<double>& divisors);
 
+/// Changes of the coefficients.
 struct Correction {
-  SemStatus status = SemStatus::ok;  ///< singular: no changes. Not converged: the best there are
+  SemStatus status = SemStatus::ok;  ///< singular: no changes; not converged: the best changes found
   std::vector<std::vector<double>> changes = {};
 };
 
-/// The equations of the third stage, in the coordinates of the model's variables.
+/// The system of the third stage, in the coordinates of the model's variables.
 class ThirdStage {
  public:
-  /// Finds the bases of all equations and, for Cholesky, the products of these. `own` has a null for each equation with
-  /// the model's instruments; `conditions` are theirs. Waits for the graph.
+  /// Computes the bases of all equations and, for Cholesky, their products. `own` has a null for each equation with the
+  /// model's instruments; `conditions` are the conditions of the equations. Waits for the graph.
   ThirdStage(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
              const std::vector<const OwnBasis*>& own, const std::vector<double>& conditions, SystemSolver solver);
 
-  /// What the coefficients of all equations change by, each in its staircase's order, with these residuals E and
-  /// weights. After the `last` there is no other. Waits.
+  /// Returns the changes of all coefficients, in each equation's staircase order, for residuals E and weights. After
+  /// the `last` correction there must be no other. Waits for the graph.
   Correction correction(Graph& g, const HostMatrix<double>& E, const Weights& weights, bool last);
 
-  /// The residuals that correction() takes, columns y_i - Q_i R_i b_i; those of the data, y_i - Z_i b_i, are as good
-  /// where all equations have the model's instruments. Waits.
-  HostMatrix<double> of_fitted(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
-                               const std::vector<std::vector<double>>& coefficients) const;
+  /// Returns the residuals that correction() needs: columns y_i - Q_i R_i b_i. If all equations have the model's
+  /// instruments, the residuals of the data, y_i - Z_i b_i, serve as well. Waits for the graph.
+  HostMatrix<double> fitted_residuals(Graph& g, const Variables& model, const std::vector<const Equation*>& in_model,
+                                      const std::vector<std::vector<double>>& coefficients) const;
   bool own_instruments() const { return own_instruments_; }
 
-  /// The standard errors, in each one's staircase's order, after a correction with these weights; NaN by conjugate
-  /// gradients. After the last correction, once. Waits.
+  /// Returns the standard errors, in each equation's staircase order, after a correction with these weights; NaN for
+  /// conjugate gradients. May be called once, after the last correction. Waits for the graph.
   std::vector<std::vector<double>> errors(Graph& g, const Weights& weights);
 
   index_t unknowns() const { return bases_.unknowns(); }
@@ -58,9 +59,9 @@ class ThirdStage {
   bool by_gradients_, own_instruments_;
   EquationBases bases_;
   index_t gradient_steps_ = 0;
-  /// H = Q^T Q, and Cholesky's factor of its blocks times weights, the last one in H's place.
+  /// H = Q^T Q, and the Cholesky factor of its weighted blocks; the last factor overwrites H.
   HostMatrix<double> H_, factor_;
-  std::optional<PinnedMemory> locked_;  ///< H's
+  std::optional<PinnedMemory> locked_;  ///< page lock of H
 };
 
 }  // namespace tesela::detail

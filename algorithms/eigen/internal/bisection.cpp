@@ -14,14 +14,14 @@ namespace {
 using kernels::SturmBisect;
 using kernels::SturmCount;
 
-/// An interval, and how many eigenvalues are below its ends.
+/// An interval with the number of eigenvalues below each end.
 template <class T>
 struct Interval {
   T low, high;
   index_t below_low, below_high;
 };
 
-/// Gershgorin's discs, and a little more for rounding in them and in the pivots.
+/// Returns the union of Gershgorin's discs, enlarged for rounding errors in it and in the pivots.
 template <class T>
 Interval<T> all_of(const ScaledTridiagonal<T>& t) {
   T low = std::numeric_limits<T>::max(), high = -low;
@@ -55,8 +55,8 @@ class Bisection {
   }
 
  private:
-  /// Halvings of all live intervals by one count, or 0 where each value is better halved alone: on cores once the
-  /// intervals are as many as half the values, on a GPU once it does nearly as many a value at a time.
+  /// Returns how often all live intervals are halved by one count; 0 if it is better to halve each value alone: on
+  /// cores when there are half as many intervals as values, on a GPU when nearly as many are processed at a time.
   int levels_together() const {
     constexpr std::size_t points_of_gpus = 8192;
     if (gpus_ == 0) return 2 * static_cast<index_t>(live_.size()) <= range_.size() ? 1 : 0;
@@ -64,7 +64,8 @@ class Bisection {
     return levels > 5 ? levels : 0;
   }
 
-  /// Of a task for so many values or points: a GPU has one task, a worker eight of at least four vectors of numbers.
+  /// Returns the number of values or points per task: one task per GPU, eight tasks per worker of at least four vectors
+  /// of numbers each.
   index_t batch_of(index_t count) const {
     if (batch_ > 0) return batch_;
     if (gpus_ > 0) return ceil_div(count, gpus_);
@@ -73,14 +74,14 @@ class Bisection {
   }
   Priority place(index_t task) const { return gpus_ > 0 ? on_gpu_number(static_cast<std::size_t>(task)) : on_core; }
 
-  /// Of an interval's middles, in a heap's order, those from this node down.
-  static void put_middles(T low, T high, index_t node, std::span<T> middles) {
+  /// Writes the middles of an interval, in heap order, from this node down.
+  static void write_midpoints(T low, T high, index_t node, std::span<T> middles) {
     if (node > std::ssize(middles)) return;
     const T at = middles[static_cast<std::size_t>(node - 1)] = (low + high) / 2;
-    put_middles(low, at, 2 * node, middles);
-    put_middles(at, high, 2 * node + 1, middles);
+    write_midpoints(low, at, 2 * node, middles);
+    write_midpoints(at, high, 2 * node + 1, middles);
   }
-  /// Those parts of an interval live on in which something is wanted.
+  /// Appends the parts of an interval that contain wanted values.
   void split(const Interval<T>& one, index_t node, std::span<const T> middles, const index_t* below,
              std::vector<Interval<T>>& parts) const {
     if (std::max(one.below_low, range_.begin) >= std::min(one.below_high, range_.end)) return;
@@ -96,7 +97,7 @@ class Bisection {
     std::vector<T> middles(each * live_.size());
     std::vector<index_t> below(middles.size());
     const auto of = [&](std::size_t i) { return std::span(middles).subspan(i * each, each); };
-    for (std::size_t i = 0; i < live_.size(); ++i) put_middles(live_[i].low, live_[i].high, 1, of(i));
+    for (std::size_t i = 0; i < live_.size(); ++i) write_midpoints(live_[i].low, live_[i].high, 1, of(i));
     const auto points = std::ssize(middles);
     const TileMatrix<T> middle(g_.runtime(), points, 1, {batch_of(points), 1}, "middle");
     const TileMatrix<index_t> counts(g_.runtime(), points, 1, {batch_of(points), 1}, "counts");
@@ -154,7 +155,7 @@ void bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, c
     result.values.assign(static_cast<std::size_t>(range.size()), t.d[0]);
     return;
   }
-  result.iterations = std::numeric_limits<T>::digits + 3;  // from a width of 6 at most to eps / 4 of an entry
+  result.iterations = std::numeric_limits<T>::digits + 3;  // from a width of at most 6 to eps / 4 of an entry
   result.values = Bisection<T>(runtime, t, range, options).values(static_cast<int>(result.iterations));
 }
 

@@ -12,9 +12,8 @@
 
 namespace tesela::detail {
 
-/// The inertia of a symmetric matrix of order n that shift(S, i, j, priority) writes by tiles of nb: what is in tile
-/// (i, j), i >= j, goes to S(i, j), and of one on the diagonal the lower triangle counts. With GPUs a row of tiles
-/// stays on one.
+/// Returns the inertia of a symmetric matrix of order n. shift(S, i, j, priority) writes its tile (i, j), i >= j, of
+/// size nb to S(i, j); only the lower triangle of diagonal tiles is used. With GPUs a row of tiles stays on one GPU.
 template <class T, class Shift>
 SymmetricInertia count_pivots(Graph& g, index_t n, index_t nb, const Shift& shift) {
   using namespace kernels;
@@ -54,7 +53,7 @@ SymmetricInertia count_pivots(Graph& g, index_t n, index_t nb, const Shift& shif
   return result;
 }
 
-/// certify_spectrum with the inertia that inertia_at(sigma) finds.
+/// Runs certify_spectrum with the inertia that inertia_at(sigma) returns.
 template <class T, class Inertia>
 Certificate certify(std::span<const double> values, double accuracy, index_t shifts, std::uint64_t seed,
                     const Inertia& inertia_at) {

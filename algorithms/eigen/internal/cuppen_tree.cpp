@@ -7,7 +7,7 @@
 namespace tesela::detail {
 namespace {
 
-/// Answers the new node's number.
+/// Adds the tree of n rows from `begin` on. Returns the index of its root.
 template <class T>
 std::size_t halve(CuppenForest& forest, std::vector<T>& d, const std::vector<T>& e, index_t begin, index_t n,
                   index_t leaf) {

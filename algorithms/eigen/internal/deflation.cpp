@@ -8,17 +8,17 @@
 namespace tesela::detail {
 namespace {
 
-/// Which rows of a column are not zero.
+/// The nonzero rows of a column.
 enum class Rows : std::uint8_t { upper, both, lower };
 
 template <class T>
 struct Pair {
   T value, z;
   Rows rows;
-  index_t upper, lower;  // its column in either half, or -1
+  index_t upper, lower;  // its column in each half, or -1
 };
 
-/// The eigenpairs of both halves, ascending.
+/// Returns the eigenpairs of both halves, ascending.
 template <class T>
 std::vector<Pair<T>> sorted_pairs(const MergeHalf<T>& upper, const MergeHalf<T>& lower, T e) {
   std::vector<Pair<T>> pairs;
@@ -39,11 +39,11 @@ std::vector<Pair<T>> sorted_pairs(const MergeHalf<T>& upper, const MergeHalf<T>&
 
 template <class T>
 struct Rotation {
-  std::size_t done, going_on;  // of the sorted pairs
+  std::size_t done, going_on;  // indices of sorted pairs: the deflated one, the one that remains
   T c, s;
 };
 
-/// What a half gathers: column of pair p at position[p], which is -1 where the pair has none there.
+/// Returns the columns that a half copies: column of pair p to position[p], -1 if the pair has no column there.
 template <class T>
 ColumnPlan<T> plan_of(const std::vector<Pair<T>>& pairs, const std::vector<index_t>& position, index_t columns,
                       const std::vector<Rotation<T>>& rotations, index_t Pair<T>::*half) {
@@ -73,7 +73,7 @@ Deflation<T> deflate(const MergeHalf<T>& upper, const MergeHalf<T>& lower, T e) 
   std::vector<std::size_t> kept, deflated;
   std::vector<Rotation<T>> rotations;
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-  std::size_t last = none;  // the next to be kept, unless its neighbour is too close
+  std::size_t last = none;  // the next pair to keep, unless its neighbour is too close
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (result.rho * std::abs(pairs[i].z) <= tolerance) {
       deflated.push_back(i);

@@ -6,8 +6,8 @@
 
 namespace tesela::detail {
 
-/// One half of a merge: its eigenvalues as its columns stand, their ascending order, and of its vectors the row next to
-/// the other half.
+/// One half of a merge: its eigenvalues in the order of its columns, their ascending order, and the row of its vectors
+/// next to the other half.
 template <class T>
 struct MergeHalf {
   std::vector<T> values;
@@ -15,31 +15,32 @@ struct MergeHalf {
   std::vector<T> row;
 };
 
-/// Which columns a block of rows takes from its half, and how they are rotated (kernels::MergeColumns): first those
-/// that meet the new vectors, then the deflated ones.
+/// The columns that a block of rows copies from its half, and their rotations (kernels::MergeColumns): first the
+/// columns that are multiplied by the new vectors, then the deflated ones.
 template <class T>
 struct ColumnPlan {
   std::vector<index_t> sources;
-  std::vector<index_t> pairs;  // of each rotation: the column that is done with, and the one that goes on
+  std::vector<index_t> pairs;  // of each rotation: the deflated column, and the column that remains
   std::vector<T> cosines_and_sines;
 };
 
-/// What is left of D + rho z z^T once everything that does not move is taken out.
+/// D + rho z z^T after deflation.
 template <class T>
 struct Deflation {
-  T rho = 0;                     // of z with ||z|| = 1
-  std::vector<T> poles, z;       // ascending, k of them
-  std::vector<index_t> order;    // of the poles: columns with rows of the upper half alone, of both, of the lower alone
-  index_t upper = 0, lower = 0;  // columns with rows of the upper half; of the lower
-  std::vector<T> deflated;       // the eigenvalues that stand, as their columns do
+  T rho = 0;                // for z with ||z|| = 1
+  std::vector<T> poles, z;  // ascending, k of each
+  // order of the poles: columns with rows of the upper half only, of both halves, of the lower half only
+  std::vector<index_t> order;
+  index_t upper = 0, lower = 0;  // number of columns with rows of the upper half, and of the lower half
+  std::vector<T> deflated;       // the deflated eigenvalues, in the order of their columns
   ColumnPlan<T> top, bottom;
   index_t k() const { return static_cast<index_t>(poles.size()); }
 };
 
-/// Of diag(T1, T2) + |e| v v^T with v = (0 … 0 1 sign(e) 0 … 0): D are both halves' eigenvalues, z what V^T v is. Two
-/// things are deflated (J. Cuppen, Numer. Math. 36, 1981; J. Dongarra, D. Sorensen, SIAM J. Sci. Stat. Comput. 8,
-/// 1987): a component of z so small that its pair is an eigenpair, and one of two values so close that a rotation of
-/// their vectors may make it so. Either changes the matrix by less than 8 u ||T||, u the unit roundoff.
+/// Deflates diag(T1, T2) + |e| v v^T with v = (0 … 0 1 sign(e) 0 … 0): D are the eigenvalues of both halves, z = V^T v.
+/// Two cases (J. Cuppen, Numer. Math. 36, 1981; J. Dongarra, D. Sorensen, SIAM J. Sci. Stat. Comput. 8, 1987): a
+/// component of z is so small that its pair is an eigenpair; or two values are so close that a rotation of their
+/// vectors makes one an eigenvector. Each changes the matrix by less than 8 u ||T||, u the unit roundoff.
 template <class T>
 Deflation<T> deflate(const MergeHalf<T>& upper, const MergeHalf<T>& lower, T e);
 

@@ -13,20 +13,22 @@
 namespace tesela::detail {
 namespace {
 
+using kernels::CopyRow;
 using kernels::PlaceColumns;
 using kernels::Stedc;
 using kernels::Steqr;
-using kernels::TakeRow;
 
 constexpr index_t largest_of_ql = kernels::most_gpu_steqr;
 
-/// Beside GPUs LAPACK's divide and conquer solves a leaf in one task: ours would take more time to insert its tasks.
+/// Returns the order of a leaf. With GPUs one task solves a larger leaf by LAPACK's divide and conquer, because
+/// inserting our tasks would take longer.
 index_t leaf_of(const WorkerCounts& workers, const TridiagonalEigOptions& options) {
   const index_t wanted = options.leaf > 0 ? options.leaf : workers.gpus > 0 ? 256 : largest_of_ql;
   return workers.cpus > 0 ? wanted : std::min(wanted, largest_of_ql);
 }
 
-/// On cores tasks of half a thousand rows and half as many columns; a GPU takes all rows of a half at once.
+/// Returns the shape of merges. Cores: tasks of about 500 rows and half as many columns. GPUs: all rows of a half at
+/// once.
 MergeShape suitable_shape(const WorkerCounts& workers, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
   MergeShape shape{n, 512, 256, 2 * std::max(workers.cpus, 1)};
   if (on_gpus) shape = {n, std::numeric_limits<index_t>::max(), 2048, 2 * workers.gpus, workers.gpus};
@@ -61,10 +63,10 @@ class Tree {
  private:
   struct Node {
     EigenColumns<T> columns;
-    std::optional<TileMatrix<T>> values;        // of a leaf
-    std::optional<TileMatrix<index_t>> sweeps;  // of a leaf that QL steps solve
+    std::optional<TileMatrix<T>> values;        // values of a leaf
+    std::optional<TileMatrix<index_t>> sweeps;  // sweeps of a leaf that is solved by QL steps
     std::optional<Merge<T>> merge;
-    std::optional<TileMatrix<T>> row;  // next to the other half of its parent
+    std::optional<TileMatrix<T>> row;  // row next to the other half of its parent
   };
 
   const MergeShape& shape_of(const CuppenNode& node) const {
@@ -105,8 +107,8 @@ class Tree {
     return {1, {tile}};
   }
 
-  /// Inserts the task that takes the row which its parent needs.
-  void take_row(std::size_t s, bool last) {
+  /// Inserts the task that copies the row that its parent needs.
+  void insert_row_copy(std::size_t s, bool last) {
     Node& node = nodes_[s];
     const CuppenNode& place = forest_.nodes[s];
     const std::vector<RowBlock<T>>& blocks = (node.merge ? node.merge->result() : node.columns).blocks;
@@ -115,12 +117,12 @@ class Tree {
     std::vector<Tile<T>> tiles;
     block.append_to(tiles);
     node.row = one_tile<T>(g_.runtime(), place.n, 1, "row");
-    g_.insert<TakeRow<T>>(shape.place(last ? place.begin + place.n - 1 : place.begin, highest_priority),
+    g_.insert<CopyRow<T>>(shape.place(last ? place.begin + place.n - 1 : place.begin, highest_priority),
                           {last ? block.rows - 1 : 0}, (*node.row)(0, 0), tiles);
     shape.bring_home(g_, (*node.row)(0, 0));
   }
 
-  EigenColumns<T> take_columns(std::size_t s) {
+  EigenColumns<T> move_columns(std::size_t s) {
     Node& node = nodes_[s];
     read_values(node);
     return std::move(node.merge ? node.merge->result() : node.columns);
@@ -140,13 +142,13 @@ class Tree {
   void merge_level(int level) {
     for (std::size_t s = 0; s < nodes_.size(); ++s)
       if (forest_.nodes[s].height == level) {
-        take_row(forest_.nodes[s].upper, true);
-        take_row(forest_.nodes[s].lower, false);
+        insert_row_copy(forest_.nodes[s].upper, true);
+        insert_row_copy(forest_.nodes[s].lower, false);
       }
     for (std::size_t s = 0; s < nodes_.size(); ++s) {
       const CuppenNode& place = forest_.nodes[s];
       if (place.height != level) continue;
-      EigenColumns<T> upper = take_columns(place.upper), lower = take_columns(place.lower);
+      EigenColumns<T> upper = move_columns(place.upper), lower = move_columns(place.lower);
       if (!vectors_) upper.blocks.resize(1), lower.blocks.erase(lower.blocks.begin());
       Merge<T>& merge =
           nodes_[s].merge.emplace(g_, shape_of(place), std::move(upper), (*nodes_[place.upper].row)(0, 0),
@@ -169,10 +171,10 @@ class Tree {
     count(result);
     nodes_.clear();
     found.clear();
-    settle(g_, result);
+    wait_and_check_convergence(g_, result);
   }
 
-  /// The wanted vectors of each block's last merge, and X from all of them.
+  /// Computes the wanted vectors of each block's last merge, and inserts X from all of them.
   void make_wanted(std::vector<EigenColumns<T>>& found, const std::vector<ColumnPlace>& places,
                    const TileMatrix<T>& x) {
     for (std::size_t r = 0; r < found.size(); ++r) {
@@ -202,7 +204,7 @@ class Tree {
   Graph g_;
   std::vector<T> d_, e_;
   MergeShape on_cores_, on_gpus_;
-  index_t gpus_from_;  // order of a merge
+  index_t gpus_from_;  // order of a merge from which GPUs execute it
   bool vectors_;
   CuppenForest forest_;
   std::vector<Node> nodes_;
@@ -210,10 +212,9 @@ class Tree {
 
 }  // namespace
 
-/// As if nothing deflated. The last merge counts: first its halves' vectors beside the columns that are kept of them,
-/// then these beside its own vectors and X. On a GPU the blocks of each level, of a size of their own, leave their
-/// place behind; of these a twentieth of each side is taken to have deflated, which is less than in any matrix
-/// measured.
+/// Counts as if nothing deflated. The last merge determines the memory: first its halves' vectors and the kept columns,
+/// then these, its own vectors and X. On a GPU the blocks of each level, which have distinct sizes, leave their memory
+/// behind. For these, 5% of each side are assumed to have deflated, less than in all measured matrices.
 void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   const index_t n = e.n;
   if (n == 0) return;
@@ -227,7 +228,7 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
     plan.hold_on_each(
         {.shape = of, .at_once = at_once, .first = tridiagonal, .last = tridiagonal, .ever = undeflated * ever});
   };
-  const auto secular = [&](index_t order) {  // batches of a merge's own vectors
+  const auto secular = [&](index_t order) {  // batches of a merge's secular vectors
     return Shape{order, std::min(shape.depth * shape.batch, order)};
   };
   const auto x = static_cast<double>(e.wanted) / static_cast<double>(n) * (e.gpu() ? share : 1),
@@ -241,7 +242,7 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
     here(secular(order), 0, nodes);
   }
   if (gpu) plan.hold({MemoryPlan::host, {n, leaf_of(e.workers, {})}, 1, tridiagonal, tridiagonal});
-  // Where they have the shape of A's tiles they take their place.
+  // If X's tiles have the shape of A's tiles, they reuse their memory.
   const index_t wide = std::clamp<index_t>(e.wanted, 1, e.x_columns);
   plan.hold_on_each({.shape = {n, wide},
                      .at_once = x * static_cast<double>(n) / static_cast<double>(wide),

@@ -4,10 +4,10 @@
 
 namespace tesela::detail {
 
-/// Eigenvalues `range` of T into result.values and, where there is an X, their vectors into it: Cuppen's tree, a level
-/// at a time. Leaves are solved by QL steps; merges of a level run side by side, and the host waits for what tells a
-/// merge's size alone. In the last merge of a block only vectors that are wanted are made. Values alone need no more of
-/// the vectors than their first and last row: O(n^2) operations in all, by the same merges on blocks of one row.
+/// Computes eigenvalues `range` of T in result.values and, if x is given, their vectors in x, by Cuppen's tree, level
+/// by level. Leaves are solved by QL steps. The merges of a level run concurrently; the host waits only for the numbers
+/// that determine the size of a merge. The last merge of a block computes only the selected vectors. Values alone need
+/// only the first and last row of the vectors: O(n^2) operations in total, by the same merges on blocks of one row.
 template <class T>
 void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>* x,
                         const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result);

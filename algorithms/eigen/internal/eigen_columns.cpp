@@ -12,7 +12,7 @@ namespace {
 using kernels::Laset;
 using kernels::PlaceColumns;
 
-/// Of one node and one tile column of X: which column goes where; nothing where none does.
+/// Returns the destinations of the columns of one node in one tile column of X; nothing if it has none there.
 template <class T>
 std::optional<TileMatrix<index_t>> map_of(Runtime& runtime, const EigenColumns<T>& node, std::size_t number,
                                           const ColumnPlace* places, index_t cols) {

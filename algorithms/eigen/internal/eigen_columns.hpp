@@ -6,14 +6,14 @@
 
 namespace tesela::detail {
 
-/// A tile of its own; it goes when the tasks that use it have run and nobody holds it.
+/// Returns a matrix of one tile; it is freed after the tasks that use it have run and all copies are gone.
 template <class T>
 TileMatrix<T> one_tile(Runtime& runtime, index_t rows, index_t cols, const char* name) {
   rows = std::max<index_t>(rows, 1), cols = std::max<index_t>(cols, 1);
   return {runtime, rows, cols, {rows, cols}, name};
 }
 
-/// The same with these numbers, column by column.
+/// Returns a matrix of one tile with these numbers, column by column.
 template <class T>
 TileMatrix<T> one_tile(Runtime& runtime, index_t rows, const std::vector<T>& numbers, const char* name) {
   const index_t cols = rows > 0 ? static_cast<index_t>(numbers.size()) / rows : 0;
@@ -32,9 +32,9 @@ struct RowBlock {
   }
 };
 
-/// Eigenpairs of rows begin … begin + n - 1 of T: values as their columns stand, their ascending order, and vectors in
-/// blocks of rows from top to bottom. Where only some vectors were wanted, columns are fewer than values: column(i) is
-/// that of value i, or -1.
+/// Eigenpairs of rows begin … begin + n - 1 of T: values in the order of their columns, their ascending order, and
+/// vectors in blocks of rows from top to bottom. If only some vectors were computed, there are fewer columns than
+/// values: column[i] is the column of value i, or -1.
 template <class T>
 struct EigenColumns {
   index_t begin = 0, n = 0;
@@ -43,22 +43,22 @@ struct EigenColumns {
   std::vector<RowBlock<T>> blocks;
 };
 
-/// The positions of values from the least to the largest.
+/// Returns the indices of the values in ascending order.
 template <class T>
 std::vector<index_t> ascending_order(const std::vector<T>& values);
 
-/// Columns of X (n x wanted, any tiles): column j is, in the rows of one node, its column for value place[j].value, and
-/// zero elsewhere.
+/// The origin of column j of X (n x wanted, any tiles): in the rows of `node` its column for value `value`; zero in
+/// other rows.
 struct ColumnPlace {
   std::size_t node;
   index_t value;
 };
-/// The first GPUs, as many as `gpus`, make equal parts of X; none: cores do.
+/// Inserts the copies into X. The first `gpus` GPUs process equal parts of X; 0: cores.
 template <class T>
 void place_columns(Graph& g, const std::vector<EigenColumns<T>>& nodes, const std::vector<ColumnPlace>& places,
                    const TileMatrix<T>& x, index_t gpus = 0);
 
-/// The range of all nodes' values together, in ascending order.
+/// Returns positions begin … end - 1 of all nodes' values together, in ascending order.
 template <class T>
 std::vector<ColumnPlace> ascending_places(const std::vector<EigenColumns<T>>& nodes, index_t begin, index_t end);
 

@@ -28,7 +28,7 @@ HostMatrix<T> inverse_iteration(Graph& g, const IteratedMatrix<T>& a, const std:
     insert_or_run<InverseIteration>(g, Priority{}, {a.frobenius(), t * wide}, A(0, 0), W(t, 0), X(0, t), work);
   HostMatrix<double> x(n, count);
   X.copy_to(x.data(), n);
-  // X = Q R: Q is X made orthogonal, but for signs, from the left to the right.
+  // X = Q R: Q is X orthogonalized from left to right, up to signs.
   std::vector<double> tau(static_cast<std::size_t>(count));
   lapack::geqrf(n, count, x.data(), n, tau.data());
   HostMatrix<double> q = HostMatrix<double>::zeros(n, count);

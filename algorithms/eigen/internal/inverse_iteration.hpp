@@ -7,9 +7,9 @@
 
 namespace tesela::detail {
 
-/// Unit vectors of A's eigenvalues, n x values.size(), by two steps of (A - l I) x = x each from random vectors, with
-/// partial pivoting in double precision; then made orthogonal, one after the other (LAPACK stein does so within
-/// clusters). A value is moved by a rounding error where A - l I is exactly singular. Waits.
+/// Returns unit vectors of A's eigenvalues, n x values.size(): two steps of (A - l I) x = x from random vectors, with
+/// partial pivoting in double precision, then orthogonalization from left to right (LAPACK stein orthogonalizes within
+/// clusters). If A - l I is exactly singular, the value is changed by a rounding error. Waits for the graph.
 template <class T>
 HostMatrix<T> inverse_iteration(Graph& g, const IteratedMatrix<T>& a, const std::vector<double>& values);
 

@@ -9,11 +9,11 @@
 
 namespace tesela::detail {
 
-/// A symmetric matrix on the host, times 2^-exponent: its lower triangle by diagonals. What an iteration begins with.
+/// A symmetric matrix on the host, times 2^-exponent, as the start of an iteration: its lower triangle by diagonals.
 template <class T>
 class IteratedMatrix {
  public:
-  /// Elements (i, j), 0 <= i - j <= half_width, as element(i, j) gives them.
+  /// Copies elements element(i, j) with 0 <= i - j <= half_width.
   template <class Element>
   IteratedMatrix(index_t n, index_t half_width, int exponent, const Element& element)
       : n_(n), half_(half_width), exponent_(exponent), lower_(half_width + 1, n) {
@@ -44,7 +44,7 @@ class IteratedMatrix {
       }
     return std::sqrt(sum);
   }
-  /// No eigenvalue is less (Gershgorin).
+  /// Returns a lower bound of the eigenvalues (Gershgorin).
   double lower_bound() const {
     std::vector<double> beside(static_cast<std::size_t>(n_));
     for (index_t j = 0; j < n_; ++j)
@@ -59,7 +59,7 @@ class IteratedMatrix {
     return bound;
   }
 
-  /// What makes A positive definite, with room for rounding errors.
+  /// Returns a shift that makes A positive definite, with room for rounding errors.
   double positive_shift() const {
     const double room = 16 * static_cast<double>(n_) * static_cast<double>(std::numeric_limits<T>::epsilon()) *
                         std::max(frobenius(), static_cast<double>(std::numeric_limits<T>::min()));

@@ -54,12 +54,12 @@ class TileSteps {
   bool forms_p() const { return o_.vectors && !cholesky(); }
   index_t tile() const {
     if (g_.runtime().gpus() > 0) return std::clamp<index_t>(n_ / 4, 64, 1024);
-    // A task works out every rotation that it applies: fewer and wider ones.
+    // A task computes every rotation that it applies; therefore few wide tasks are best.
     if (chains()) return std::clamp<index_t>(n_ / (2 * std::max(g_.runtime().cpus(), 1)), 64, 512);
     return std::clamp<index_t>(n_ / 8, 16, 192);
   }
   bool chains() const { return !cholesky() && o_.factor == QrFactor::givens; }
-  /// Rotations take tiles of whole columns, and of P whole rows.
+  /// Returns the tile shape: rotations need tiles of whole columns, for P of whole rows.
   TileShape columns() const { return {chains() ? n_ : nb_, nb_}; }
   TileMatrix<T> matrix(const char* name, TileShape tile) const {
     return TileMatrix<T>(g_.runtime(), n_, n_, tile, name);
@@ -88,8 +88,8 @@ class TileSteps {
     }
   }
 
-  /// D = Q R and P = P Q by chains of rotations; Q^T R^T, the transpose of R Q, is the next D. Rounding errors make it
-  /// symmetric but for themselves, and what they leave beside the diagonal shrinks every other step.
+  /// Computes D = Q R and P = P Q by chains of rotations. The next D is Q^T R^T, the transpose of R Q, which is
+  /// symmetric up to rounding errors; the off-diagonal part of these errors shrinks in every second step.
   index_t chain_step() {
     const GivensQr<T>& f =
         chains_.emplace_back(givens_qr(g_, D_, {.method = GivensMethod::chain}, nullptr, P_ ? &*P_ : nullptr));
@@ -111,7 +111,7 @@ class TileSteps {
     return 0;
   }
 
-  /// D = Q R, P = P Q, D = R Q; the lower triangle of D counts.
+  /// Computes D = Q R, P = P Q, D = R Q. Only the lower triangle of D is used.
   index_t qr_step() {
     const QrFactorization<T>& f = factors_.emplace_back(qr(g_, D_));
     if (P_) f.apply(g_, Side::right, Op::none, *P_);
@@ -125,7 +125,7 @@ class TileSteps {
     return 0;
   }
 
-  /// D = R^T R, R upper triangular, D = R R^T; the upper tiles count.
+  /// Computes D = R^T R with R upper triangular, and D = R R^T. Only the upper triangle of D is used.
   index_t cholesky_step() {
     const CholeskyFactorization<T> factor(g_, D_);
     if (const index_t minor = factor.minor(); minor > 0) return minor;
@@ -142,10 +142,10 @@ class TileSteps {
     return 0;
   }
 
-  /// Tiles of D that say all of it.
+  /// Returns whether tile (i, j) belongs to the part of D that is used.
   bool counts(index_t i, index_t j) const { return chains() || (cholesky() ? i <= j : i >= j); }
 
-  /// Beside D's diagonal.
+  /// Returns the largest off-diagonal element of D.
   double largest() {
     const Counted counted = o_.stop == StopTest::subdiagonal ? Counted::next_to_diagonal : Counted::beside_diagonal;
     for (index_t j = 0; j < D_.nt(); ++j)
@@ -185,13 +185,13 @@ class TileSteps {
   TileMatrix<T> D_, next_;
   std::optional<TileMatrix<T>> P_, r_;
   TileMatrix<double> found_;
-  std::deque<QrFactorization<T>> factors_;  // until their tasks have run
+  std::deque<QrFactorization<T>> factors_;  // kept until their tasks have run
   std::deque<GivensQr<T>> chains_;
 };
 
 }  // namespace
 
-bool goes_by_tiles(index_t n, index_t half_width, const EigIterationOptions& o) {
+bool supports_tiles(index_t n, index_t half_width, const EigIterationOptions& o) {
   if (n <= largest_small_iteration && o.factor != QrFactor::tiles) return false;
   if (o.method != EigIteration::qr) return o.method == EigIteration::cholesky_lr;
   if (o.shift != QrShift::none || o.deflate || o.positive_diagonal) return false;

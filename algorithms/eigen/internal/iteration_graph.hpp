@@ -4,10 +4,11 @@
 
 namespace tesela::detail {
 
-/// Whether iterate_by_tiles takes this job: rotations, reflectors and Cholesky's factor, without shifts and deflation.
-bool goes_by_tiles(index_t n, index_t half_width, const EigIterationOptions& options);
+/// Returns whether iterate_by_tiles supports this problem: rotations, reflectors or Cholesky, without shifts and
+/// deflation.
+bool supports_tiles(index_t n, index_t half_width, const EigIterationOptions& options);
 
-/// A graph of tiles, of which the stop test is read every few steps.
+/// Iterates by a graph of tiles; reads the stop test every few steps.
 template <class T>
 Iterated<T> iterate_by_tiles(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& options);
 

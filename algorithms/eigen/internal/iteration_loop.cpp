@@ -6,7 +6,7 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// The loop of one matrix as tasks of many steps each.
+/// The loop for one matrix, in tasks of many steps each.
 template <class T>
 class OneTask {
  public:
@@ -29,7 +29,7 @@ class OneTask {
     Iterated<T> end;
     begin(0);
     IterationProgress progress = iterate();
-    // An indefinite matrix is told by its first factorization.
+    // The first factorization detects an indefinite matrix.
     if (o_.method == EigIteration::cholesky_lr && progress.broken > 0 && progress.steps == 0) {
       end.shift = a_.positive_shift();
       begin(static_cast<T>(end.shift));
@@ -60,7 +60,7 @@ class OneTask {
       }
   }
 
-  /// As many steps as take about a tenth of a second, so that it can be interrupted.
+  /// Returns the number of steps that take about a tenth of a second, so that the loop can be interrupted.
   index_t steps_at_once() const {
     const auto n = static_cast<double>(n_), b = static_cast<double>(half_);
     const double flops = (band_ ? 40 * b * b * n : 8 * n * n * n) + (forms_p() ? 6 * b * n * n : 0);
@@ -101,7 +101,8 @@ class OneTask {
 
   void read(Iterated<T>& end) const {
     const auto d = D_(0, 0).read();
-    // The kernels keep D in rows; L of LR steps stands below the diagonal there, and what should vanish above.
+    // The kernels store D by rows: L of LR steps is below the diagonal, and the elements that should vanish are above
+    // it.
     const auto element = [&](index_t i, index_t j) { return band_ ? d(half_ + i - j, j) : d(i, j); };
     for (index_t j = 0; j < n_; ++j) {
       end.values.push_back(element(j, j) - static_cast<T>(end.shift));
@@ -127,8 +128,8 @@ class OneTask {
 
 template <class T>
 Iterated<T> run_iteration(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& options) {
-  return goes_by_tiles(a.n(), a.half_width(), options) ? iterate_by_tiles(g, a, options)
-                                                       : OneTask<T>(g, a, options).run();
+  return supports_tiles(a.n(), a.half_width(), options) ? iterate_by_tiles(g, a, options)
+                                                        : OneTask<T>(g, a, options).run();
 }
 
 template Iterated<float> run_iteration(Graph&, const IteratedMatrix<float>&, const EigIterationOptions&);

@@ -79,7 +79,7 @@ void Merge<T>::gather(EigenColumns<T>& half, bool upper) {
     Half part{};
     part.upper = upper;
     part.begin = row;
-    do {  // as many of its blocks of rows as fit one of ours
+    do {  // as many source blocks as fit into one block of the result
       part.block.rows += half.blocks[b].rows;
       half.blocks[b++].append_to(part.sources);
       ++part.blocks;
@@ -100,11 +100,11 @@ template <class T>
 void Merge<T>::make_vectors(index_t begin, index_t end) {
   const auto order = one_tile(g_.runtime(), k(), deflation_.order, "order");
   const std::vector<Tile<T>> weights = tiles_of(weights_);
-  const index_t alone_above = k() - deflation_.lower;  // poles without rows below
+  const index_t alone_above = k() - deflation_.lower;  // poles without rows in the lower half
   result_.column.assign(static_cast<std::size_t>(result_.n), -1);
   std::iota(result_.column.begin() + begin, result_.column.begin() + end, index_t{0});
   std::iota(result_.column.begin() + k(), result_.column.end(), end - begin);
-  std::vector<TileMatrix<T>> vectors;  // taken in turn: all together would be k x k numbers
+  std::vector<TileMatrix<T>> vectors;  // used in turn: all together would be k x k numbers
   std::size_t turn = 0;
   for (std::size_t b = 0; b < roots_.size(); ++b) {
     const index_t first = static_cast<index_t>(b) * shape_.batch, from = std::max(begin, first),

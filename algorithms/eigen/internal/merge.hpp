@@ -8,16 +8,16 @@
 
 namespace tesela::detail {
 
-/// How divide and conquer is cut into tasks, and where they run. The scheduler has no choice: no two merges are of one
-/// shape, so its models know none, and results would have other bits in every run.
+/// How divide and conquer is cut into tasks, and where they run. The place is fixed: every merge has another shape, so
+/// that the scheduler's models would not know it, and results would differ bit by bit between runs.
 struct MergeShape {
   index_t n = 0;      ///< order of T
-  index_t rows = 0;   ///< of vectors in one task, at most, but where a half has fewer to give
-  index_t batch = 0;  ///< roots, and columns of vectors, of one task
-  index_t depth = 0;  ///< batches of the secular equation's vectors that are kept at a time
-  index_t gpus = 0;   ///< that run them; 0: cores do
+  index_t rows = 0;   ///< largest number of rows of vectors per task
+  index_t batch = 0;  ///< roots, and columns of vectors, per task
+  index_t depth = 0;  ///< batches of secular vectors that are kept at a time
+  index_t gpus = 0;   ///< number of GPUs that run the tasks; 0: cores
 
-  /// Of a task at this row or eigenvalue of T: GPUs have equal parts of them.
+  /// Returns where the task at this row or eigenvalue of T runs: GPUs have equal parts of T.
   Priority place(index_t at, int priority = 0) const {
     Priority where = gpus > 0 ? on_gpu_number(static_cast<std::size_t>(at * gpus / n)) : on_core;
     where.value = priority;
@@ -30,38 +30,39 @@ struct MergeShape {
   }
 };
 
-/// Two neighbouring halves' eigenpairs become those of both. Three steps, so that several merges run side by side.
+/// Joins the eigenpairs of two neighbouring halves, in three steps so that several merges run concurrently.
 template <class T>
 class Merge {
  public:
-  /// Reads what the halves' tasks left of values and rows, deflates, and inserts the tasks that find the new values.
-  /// `upper_row`: the last row of the upper half's vectors, `lower_row`: the first of the lower's; e joins them.
+  /// Reads values and rows of the halves, deflates, and inserts the tasks that compute the new values. `upper_row` is
+  /// the last row of the upper half's vectors, `lower_row` the first row of the lower half's; e joins them.
   Merge(Graph& g, const MergeShape& shape, EigenColumns<T> upper, const Tile<T>& upper_row, EigenColumns<T> lower,
         const Tile<T>& lower_row, T e);
 
-  /// Inserts the tasks that make the vectors of roots begin … end - 1. Those of the deflated values stand already.
+  /// Inserts the tasks that compute the vectors of roots begin … end - 1. Vectors of deflated values exist already.
   void make_vectors(index_t begin, index_t end);
 
-  /// For halves of which only the upper one's first and the lower one's last row are there: inserts the tasks that make
-  /// these two rows of all vectors.
+  /// For halves that have only the first row of the upper and the last row of the lower half: inserts the tasks that
+  /// compute these two rows of all vectors.
   void make_rows();
 
-  /// Waits for the values: of k() roots, ascending, then the deflated ones.
+  /// Waits for the values: k() roots, ascending, then the deflated values.
   void read_values();
 
   index_t k() const { return deflation_.k(); }
   index_t deflated() const { return static_cast<index_t>(deflation_.deflated.size()); }
-  index_t iterations() const { return iterations_; }  ///< for one root at most; known once values are
+  index_t iterations() const { return iterations_; }  ///< largest number for a root; valid after read_values()
   EigenColumns<T>& result() { return result_; }
 
  private:
   struct Half {
-    RowBlock<T> block;             // of the result
-    std::vector<Tile<T>> sources;  // of several blocks of rows
-    index_t blocks = 0;            // so many
-    index_t begin = 0;             // row of T
+    RowBlock<T> block;             // rows of the result
+    std::vector<Tile<T>> sources;  // rows of the half, possibly in several blocks
+    index_t blocks = 0;            // number of blocks in `sources`
+    index_t begin = 0;             // first row in T
     bool upper = false;
-    std::optional<TileMatrix<T>> kept = {}, stand = {};  // columns that meet the new vectors; that are deflated
+    // columns that are multiplied by the new vectors; deflated columns
+    std::optional<TileMatrix<T>> kept = {}, stand = {};
   };
   void gather(EigenColumns<T>& half, bool upper);
   void finish_blocks();
@@ -75,8 +76,8 @@ class Merge {
   Deflation<T> deflation_;
   index_t iterations_ = 0;
   std::vector<Half> halves_;                    // blocks of rows, from top to bottom
-  std::optional<TileMatrix<T>> poles_;          // and z
-  std::vector<TileMatrix<T>> roots_, weights_;  // a batch each
+  std::optional<TileMatrix<T>> poles_;          // poles and z
+  std::vector<TileMatrix<T>> roots_, weights_;  // one tile per batch
 };
 
 }  // namespace tesela::detail

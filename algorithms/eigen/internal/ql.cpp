@@ -13,10 +13,10 @@ using kernels::Laset;
 using kernels::QlRotate;
 using kernels::QlSweeps;
 
-constexpr index_t suitable_rows = 64;      // of vectors in one task: n columns of them stay near a core
-constexpr index_t rotations_kept = 65536;  // from one batch of sweeps, at least
+constexpr index_t suitable_rows = 64;      // rows of vectors per task: n columns of them stay in a core's cache
+constexpr index_t rotations_kept = 65536;  // least number of rotations per batch of sweeps
 
-/// I, in blocks of rows.
+/// Returns the identity in blocks of rows.
 template <class T>
 std::vector<RowBlock<T>> unit_vectors(Graph& g, index_t n, index_t rows) {
   std::vector<RowBlock<T>> blocks;
@@ -68,7 +68,7 @@ void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const
   for (const ColumnPlace& p : places) result.values.push_back(all.values[static_cast<std::size_t>(p.value)]);
   if (x != nullptr) place_columns(g, columns, places, *x);
   all.blocks.clear();
-  settle(g, result);
+  wait_and_check_convergence(g, result);
 }
 
 #define TESELA_INSTANTIATE(T)                                                               \

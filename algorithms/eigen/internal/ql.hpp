@@ -4,9 +4,9 @@
 
 namespace tesela::detail {
 
-/// Eigenvalues `range` of T into result.values and, where there is an X, their vectors into it, by implicit QL steps.
-/// They run one after the other and leave their rotations, n^2 of them at a time; blocks of X's rows take these side by
-/// side, and the next steps run beside them.
+/// Computes eigenvalues `range` of T in result.values and, if x is given, their vectors in x, by implicit QL steps. The
+/// steps run one after another and store their rotations, n^2 at a time. Blocks of X's rows apply them concurrently
+/// with each other and with the next steps.
 template <class T>
 void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>* x,
         const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result);

@@ -14,8 +14,8 @@ ScaledTridiagonal<T>::ScaledTridiagonal(const char* routine, std::span<const T> 
     : d(diagonal.begin(), diagonal.end()), e(off_diagonal.begin(), off_diagonal.end()) {
   if (e.size() != (d.empty() ? 0 : d.size() - 1))
     throw ArgumentError(routine, "e",
-                        std::to_string(e.size()) + " off-diagonal entries beside " + std::to_string(d.size()) +
-                            " diagonal ones (n - 1 belong to n)");
+                        std::to_string(e.size()) + " off-diagonal entries for " + std::to_string(d.size()) +
+                            " diagonal entries; n diagonal entries need n - 1");
   for (const bool off : {false, true}) {
     const std::vector<T>& entries = off ? e : d;
     const auto strange = std::find_if(entries.begin(), entries.end(), [](T x) { return !std::isfinite(x); });
@@ -51,7 +51,7 @@ IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& option
 }
 
 index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options) {
-  constexpr index_t suitable = 384;  // below, a GPU's launches take longer than the cores' work
+  constexpr index_t suitable = 384;  // for smaller orders a GPU's launches take longer than the cores' work
   if (workers.gpus == 0) return std::numeric_limits<index_t>::max();
   if (workers.cpus == 0) return 0;
   return options.gpus_from > 0 ? options.gpus_from : suitable;

@@ -7,32 +7,32 @@
 
 namespace tesela::detail {
 
-/// A symmetric tridiagonal matrix times 2^-exponent: its largest entry is in [1/2, 1), or all are zero.
+/// A symmetric tridiagonal matrix times 2^-exponent: its largest entry is in [1/2, 1), or all entries are zero.
 template <class T>
 struct ScaledTridiagonal {
   std::vector<T> d, e;
   int exponent = 0;
-  TridiagonalEigStatus status;  ///< not_finite: d and e are not scaled
+  TridiagonalEigStatus status;  ///< if not_finite, d and e are not scaled
 
   ScaledTridiagonal(const char* routine, std::span<const T> diagonal, std::span<const T> off_diagonal);
   index_t n() const { return static_cast<index_t>(d.size()); }
   bool zero() const { return zero_; }
-  /// Values of the scaled matrix become the given one's.
+  /// Converts values of the scaled matrix to values of the given one.
   void scale_back(std::vector<T>& values) const;
 
  private:
   bool zero_ = true;
 };
 
-/// The range that options ask for, or all of 0 … n - 1. Throws ArgumentError for one outside.
+/// Returns the range of the options, or 0 … n - 1. Throws ArgumentError for a range outside.
 IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n);
 
-/// The order from which on GPUs solve a problem, or do a merge; larger than any where there are none.
+/// Returns the order from which GPUs solve a problem or execute a merge; without GPUs the largest number.
 index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options);
 
-/// Waits, and says in the result where QL steps did not converge.
+/// Waits for the graph, and sets the status if QL steps did not converge.
 template <class T>
-void settle(Graph& g, TridiagonalEigResult<T>& result) {
+void wait_and_check_convergence(Graph& g, TridiagonalEigResult<T>& result) {
   const Status status = g.wait();
   if (status.ok()) return;
   result.status = {TridiagonalEigStatus::Verdict::not_converged, status.info - 1, false};

@@ -9,10 +9,10 @@
 
 namespace tesela::detail {
 
-/// What the lower triangle of a symmetric matrix holds.
+/// Properties of the lower triangle of a symmetric matrix.
 struct Scan {
   double largest = 0;
-  index_t row = -1, column = -1;  // of an element that is not finite
+  index_t row = -1, column = -1;  // place of an element that is not finite
   index_t half_width = 0;
   int exponent() const { return largest > 0 ? std::ilogb(largest) : 0; }
 };

@@ -12,7 +12,7 @@ namespace tesela::detail {
 
 inline constexpr const char* overflow = "overflow: an eigenvalue is larger than the largest number";
 
-/// Refuses what names no part of a spectrum of n values. Options have `positions`, `low` and `high`.
+/// Throws ArgumentError for a selection outside a spectrum of n values. Options have `positions`, `low` and `high`.
 template <class Options>
 void require_selection(const char* routine, index_t n, const Options& o) {
   if (o.positions && (o.positions->begin < 0 || o.positions->end < o.positions->begin || o.positions->end > n))
@@ -22,7 +22,7 @@ void require_selection(const char* routine, index_t n, const Options& o) {
   if (!(o.low <= o.high)) throw ArgumentError(routine, "low, high", shortest(o.low) + ", " + shortest(o.high));
 }
 
-/// A sum of finite elements may be beyond T's numbers: the status says so.
+/// Sets the status `overflow` if a value is beyond the range of T, which is possible for finite elements.
 template <class T>
 void judge_size(SymmetricEig<T>& result) {
   using Verdict = SymmetricEigStatus::Verdict;
@@ -33,7 +33,8 @@ void judge_size(SymmetricEig<T>& result) {
   if (!over && result.status.verdict == Verdict::overflow) result.status.verdict = Verdict::ok;
 }
 
-/// A's spectrum from that of A 2^-exponent, ascending, and what was asked for of it: answers the positions.
+/// Sets spectrum, norm and the selected values from the spectrum of A 2^-exponent, ascending. Returns the selected
+/// positions.
 template <class T, class Options>
 IndexRange select(SymmetricEig<T>& result, const std::vector<T>& values, int exponent, const Options& o) {
   std::vector<double>& all = result.spectrum;

@@ -9,7 +9,7 @@
 
 namespace tesela::detail {
 
-/// Throws ArgumentError unless A and B are of one order, in square tiles that cut alike.
+/// Throws ArgumentError unless A and B have one order and square tiles of one size.
 template <class T>
 void require_square_pair(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B) {
   const auto refuse = [&](const char* argument, const std::string& why) {
@@ -21,10 +21,9 @@ void require_square_pair(const char* routine, const TileMatrix<T>& A, const Tile
       refuse(name, to_string(Shape{M->m(), M->n()}) + "; it must be square, in square tiles");
     require_blas_sizes(routine, name, *M);
   }
-  if (A.n() != B.n())
-    refuse("B", "of order " + std::to_string(B.n()) + " beside an A of order " + std::to_string(A.n()));
+  if (A.n() != B.n()) refuse("B", "has order " + std::to_string(B.n()) + "; A has order " + std::to_string(A.n()));
   if (A.nt() != B.nt() || (A.nt() > 1 && A.tile_shape().nb != B.tile_shape().nb))
-    refuse("B", "its tiles cut elsewhere than A's");
+    refuse("B", "its tiles have another size than A's");
 }
 
 }  // namespace tesela::detail

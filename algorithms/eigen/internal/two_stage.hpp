@@ -11,18 +11,18 @@
 
 namespace tesela {
 
-/// A = Q1 Q2 T Q2^T Q1^T, and T's eigenpairs back to A's. An A that is a band begins with the second stage, a
-/// tridiagonal one has none.
+/// A = Q1 Q2 T Q2^T Q1^T, and the transformation of T's eigenpairs to A's. A banded A needs only the second stage, a
+/// tridiagonal one no stage.
 template <class T>
 class TwoStage {
  public:
   struct Options {
-    index_t band = 0;   ///< wanted half-width; 0: what suits
-    index_t found = 0;  ///< A's own
+    index_t band = 0;   ///< requested half-width; 0 selects it
+    index_t found = 0;  ///< half-width of A
     index_t block = 0;
     bool vectors = true;
   };
-  /// Inserts what reduces A, whose elements are of size 1.
+  /// Inserts the reduction of A, whose elements have size 1.
   TwoStage(Graph& g, const TileMatrix<T>& A, const Options& o) : n_(A.n()), runtime_(g.runtime()), gpu_(g.gpu()) {
     const index_t wanted = o.band > 0 ? o.band : suitable_band(runtime_),
                   b = std::clamp<index_t>(std::min(wanted, std::max<index_t>(o.found, 1)), 1,
@@ -50,7 +50,7 @@ class TwoStage {
     wait();
     return tridiagonal_eigenvalues<T>(runtime_, d_, e_, {.gpu = gpu_});
   }
-  /// X = Q1 Q2 Y with T's eigenvectors Y: inserts what comes after these.
+  /// Computes T's eigenvectors Y and inserts X = Q1 Q2 Y.
   TridiagonalEigResult<T> eigenvectors(Graph& g, const TileMatrix<T>& X, IndexRange range) {
     wait();
     TridiagonalEigResult<T> found = tridiagonal_eig<T>(runtime_, d_, e_, X, {.range = range, .gpu = gpu_});

@@ -14,9 +14,9 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-constexpr int none = std::numeric_limits<int>::min();  // the exponent of a row of zeros
+constexpr int none = std::numeric_limits<int>::min();  // exponent of a zero row
 
-/// A column for each worker, of the tiles that it takes: results come home one by one.
+/// Inserts tasks that compute the row sizes; each worker has a column of results, for the tiles that it processes.
 template <class T>
 TileMatrix<double> insert_row_sizes(Graph& g, const TileMatrix<T>& A) {
   const int workers = g.runtime().gpus() > 0 ? g.runtime().gpus() : g.runtime().cpus();
@@ -31,7 +31,7 @@ TileMatrix<double> insert_row_sizes(Graph& g, const TileMatrix<T>& A) {
   return sizes;
 }
 
-/// 2^e of each row is its largest element's. False where one is not finite.
+/// Computes the exponent of each row's largest element. Returns false if an element is not finite.
 bool exponents_of(const TileMatrix<double>& sizes, std::vector<int>& exponents) {
   bool finite = true;
   exponents.assign(static_cast<std::size_t>(sizes.m()), none);
@@ -55,8 +55,8 @@ std::pair<int, int> range_of(const std::vector<int>& exponents) {
   return {most, least};
 }
 
-/// Returns the units of equations with these exponents of the largest elements in A, B and b; `sizes` are A's
-/// row_exponents_of.
+/// Returns the units of equations whose largest elements in A, B and b have these exponents; `sizes` are
+/// row_exponents_of A.
 template <class T>
 std::vector<int> units_of(const std::vector<int>& sizes, const std::vector<int>& a, const std::vector<int>& f,
                           const std::vector<int>& b) {
@@ -81,7 +81,7 @@ std::vector<int> units_of(const std::vector<int>& sizes, const std::vector<int>&
     } else if (f[i] != none && b[i] != none) {
       side = std::max(side, b[i] - units[i]);
     }
-  for (std::size_t i = 0; i < a.size(); ++i)  // 0 = b contradicts, however small b is
+  for (std::size_t i = 0; i < a.size(); ++i)  // 0 = b is a contradiction, however small b is
     if (units[i] == none) units[i] = b[i] == none || side == none ? 0 : std::min(0, b[i] - side);
   return units;
 }
@@ -116,8 +116,7 @@ std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A) {
 }
 
 template <class T>
-EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                          const TileMatrix<T>& b) {
+EquationUnits equilibrate_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b) {
   if (A.m() == 0) return {};
   const auto of_a = insert_row_sizes(g, A), of_f = insert_row_sizes(g, B), of_b = insert_row_sizes(g, b);
   EquationUnits result;
@@ -131,7 +130,7 @@ EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, cons
       if (sizes[i] != none) sizes[i] -= units[i];
     std::vector<T> factors(units.size());
     const TileMatrix<T> D(g.runtime(), A.m(), 1, {A.tile_shape().mb, 1}, "units");
-    for (const bool half : {true, false}) {  // the whole may not be a number
+    for (const bool half : {true, false}) {  // the complete factor may overflow
       for (std::size_t i = 0; i < units.size(); ++i)
         factors[i] = std::ldexp(T(1), half ? -(units[i] / 2) : units[i] / 2 - units[i]);
       D.copy_from(factors.data(), A.m());
@@ -147,7 +146,7 @@ EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, cons
 }
 
 template <class T>
-void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents) {
+void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents) {
   if (e.empty()) return;
   for (index_t j = 0; j < L.cols(); ++j) {
     int most = none;
@@ -159,12 +158,12 @@ void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vec
   }
 }
 
-#define TESELA_INSTANTIATE(T)                                                                            \
-  template std::vector<int> row_exponents_of(Graph&, const TileMatrix<T>&);                              \
-  template bool graded<T>(const std::vector<int>&);                                                      \
-  template EquationUnits bring_equations_to_one_size(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
-                                                     const TileMatrix<T>&);                              \
-  template void in_units_of_equations(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
+#define TESELA_INSTANTIATE(T)                                                                      \
+  template std::vector<int> row_exponents_of(Graph&, const TileMatrix<T>&);                        \
+  template bool graded<T>(const std::vector<int>&);                                                \
+  template EquationUnits equilibrate_equations(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, \
+                                               const TileMatrix<T>&);                              \
+  template void unscale_multipliers(const std::vector<int>&, HostMatrix<T>&, std::vector<int>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

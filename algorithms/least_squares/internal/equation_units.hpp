@@ -8,34 +8,34 @@
 
 namespace tesela::detail {
 
-/// Returns the exponents of the sizes of A's rows, INT_MIN for a row of zeros: a row's size is its largest element, A's
-/// columns divided by their norms if these are graded. Returns nothing if an element is not finite. Waits for A.
+/// Returns the exponents of the sizes of A's rows, INT_MIN for zero rows. The size of a row is its largest element,
+/// after A's columns are divided by their norms if these are graded. Returns an empty vector if an element is not
+/// finite. Waits for A.
 template <class T>
 std::vector<int> row_exponents_of(Graph& g, const TileMatrix<T>& A);
 
-/// Returns whether rows of these sizes differ so much that rounding errors of the largest hide the smallest.
+/// Returns whether rows of these sizes differ enough that rounding errors of the largest hide the smallest.
 template <class T>
 bool graded(const std::vector<int>& exponents);
 
-/// The units that equations were brought to.
+/// The scaling of the equations.
 struct EquationUnits {
-  std::vector<int> exponents;  ///< row i was divided by 2^exponents[i]; empty if no row was
-  bool graded = false;         ///< whether A's rows are now
-  /// row_exponents_of the unscaled A, less `exponents`. Exponents of the scaled A would be wrong: a column that is zero
-  /// in the heavy rows would look smaller than the others.
+  std::vector<int> exponents;  ///< row i was divided by 2^exponents[i]; empty if no row was scaled
+  bool graded = false;         ///< whether the sizes of A's rows still differ
+  /// Equals row_exponents_of the unscaled A minus `exponents`. Exponents of the scaled A would be wrong: a column that
+  /// is zero in the heavy rows would look smaller than the others.
   std::vector<int> sizes;
 };
 
 /// Divides the rows of A, B and b by powers of two that give B's rows one size, if these are graded. Solutions do not
-/// change, and each error has the size of its equation. A zero row of B makes an exact equation, which is scaled to the
+/// change, and each error is relative to its equation. A zero row of B makes an exact equation, which is scaled to the
 /// size of A's largest row. Waits for all three.
 template <class T>
-EquationUnits bring_equations_to_one_size(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                          const TileMatrix<T>& b);
+EquationUnits equilibrate_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b);
 
-/// Converts multipliers of the scaled equations to multipliers of the given ones, lambda_i 2^-e[i]; column j of L times
-/// 2^exponents[j] are the multipliers.
+/// Converts multipliers of the scaled equations to multipliers of the given ones, lambda_i 2^-e[i]. The multipliers are
+/// column j of L times 2^exponents[j].
 template <class T>
-void in_units_of_equations(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents);
+void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents);
 
 }  // namespace tesela::detail

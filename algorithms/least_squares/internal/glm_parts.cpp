@@ -16,7 +16,7 @@ template <class T>
 Glm<T> glm_not_finite(index_t r) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   Glm<T> answer;
-  answer.status = GlmStatus::not_finite;
+  answer.status = SolveStatus::not_finite;
   answer.condition = answer.condition_b = answer.backward_error.error = nan;
   answer.distances.assign(static_cast<std::size_t>(r), nan);
   answer.tolerances = answer.distances;
@@ -49,7 +49,7 @@ bool Size::graded() const {
 }
 
 template <class T>
-Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
+Size scale_into_range(Graph& g, const TileMatrix<T>& A) {
   const std::vector<T> norms = norms_of_columns(g, A);
   Size size;
   T most = 0, least = std::numeric_limits<T>::max();
@@ -58,7 +58,7 @@ Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
     if (norm > 0) least = std::min(least, norm);
   }
   if (most == 0) return size.norms.assign(norms.size(), 0), size.of_columns.assign(norms.size(), 0), size;
-  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 8) {  // squares of squares are formed
+  if (std::abs(std::ilogb(most)) > std::numeric_limits<T>::max_exponent / 8) {  // fourth powers must not overflow
     size.exponent = std::ilogb(most);
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>({-size.exponent}, tile); });
@@ -72,7 +72,7 @@ Size bring_into_range(Graph& g, const TileMatrix<T>& A) {
 }
 
 template <class T>
-std::vector<int> bring_columns_into_range(Graph& g, const TileMatrix<T>& A) {
+std::vector<int> scale_columns_into_range(Graph& g, const TileMatrix<T>& A) {
   const std::vector<T> norms = norms_of_columns(g, A);
   const auto far = [](T norm) {
     return norm > 0 && std::abs(std::ilogb(norm)) > std::numeric_limits<T>::max_exponent / 2;
@@ -94,7 +94,7 @@ std::vector<int> bring_columns_into_range(Graph& g, const TileMatrix<T>& A) {
 }
 
 template <class T>
-void turn_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn) {
+void transform_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn) {
   const HostMatrix<T> before = rows_of(c, 0, turn.rows());
   if (before.size() > 0)
     blas::gemm(op, Op::none, turn.rows(), c.cols(), turn.rows(), T(1), turn.data(), turn.ld(), before.data(),
@@ -102,10 +102,10 @@ void turn_first_rows(HostMatrix<T>& c, Op op, const HostMatrix<T>& turn) {
 }
 
 template <class T>
-void turn_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn) {
+void transform_first_rows(const TileMatrix<T>& B, const HostMatrix<T>& turn) {
   const index_t k = turn.rows();
   HostMatrix<T> rows = first_rows(B, k).rows;
-  turn_first_rows(rows, Op::none, turn);
+  transform_first_rows(rows, Op::none, turn);
   B.for_each_tile([&](Tile<T> tile, index_t row, index_t column) {
     if (row >= k) return;
     const auto block = tile.update();
@@ -145,9 +145,9 @@ HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T
 
 namespace {
 
-/// B V = [0 S].
+/// Returns S of B V = [0 S] in host memory.
 template <class T>
-HostMatrix<T> s_at_home(Graph& g, const RqFactorization<T>& of_b) {
+HostMatrix<T> s_on_host(Graph& g, const RqFactorization<T>& of_b) {
   HostMatrix<T> S(of_b.m(), std::min(of_b.m(), of_b.n()));
   const TileShape tile = of_b.transposed().factors().tile_shape();
   const auto s = TileMatrix<T>::map(g.runtime(), S.data(), S.rows(), S.cols(), S.ld(), {tile.nb, tile.mb}, "S");
@@ -161,7 +161,7 @@ HostMatrix<T> s_at_home(Graph& g, const RqFactorization<T>& of_b) {
 
 template <class T>
 HostMatrix<T> beyond(Graph& g, const RqFactorization<T>& of_b, index_t n) {
-  const HostMatrix<T> S = s_at_home(g, of_b);
+  const HostMatrix<T> S = s_on_host(g, of_b);
   HostMatrix<T> K(n, S.cols() - (S.rows() - n));
   for (index_t j = 0; j < K.cols() && n > 0; ++j) std::copy_n(&S(0, j), n, &K(0, j));
   return K;
@@ -183,7 +183,7 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
                                         double norm_b, bool multipliers) {
   const index_t m = of_b.m(), p = of_b.n(), q = C2.rows(), r = C2.cols(), k = std::min(m, p);
   if (p < q) return std::nullopt;
-  const HostMatrix<T> S = s_at_home(g, of_b);
+  const HostMatrix<T> S = s_on_host(g, of_b);
   LeastNorm<T> s;
   s.finite = all_finite(S);
   if (!s.finite) return s;
@@ -219,7 +219,7 @@ std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b
 
 namespace {
 
-/// Errors and sizes of s.X, from R's columns' norms and R X.
+/// Computes errors and sizes of s.X from the norms of R's columns and from R X.
 template <class T>
 void measure(SolvedTriangle<T>& s, const std::vector<T>& norms, HostMatrix<T> product, const HostMatrix<T>& right) {
   for (index_t k = 0; k < product.size(); ++k) product.data()[k] -= right.data()[k];
@@ -263,10 +263,10 @@ SolvedTriangle<T> solve_triangle(Graph& g, HostMatrix<T> R, HostMatrix<T> right,
 }
 
 template <class T>
-std::optional<KeptR<T>> kept_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond) {
+std::optional<TileR<T>> resident_r_if_regular(Graph& g, const QrFactorization<T>& of_a, double rcond) {
   const TileMatrix<T>& factors = of_a.factors();
   if (factors.n() == 0 || std::min(factors.m(), factors.tile_shape().mb) < factors.n()) return std::nullopt;
-  KeptR<T> kept{KeptTriangle<T>::of_qr(g, factors), {}, 0};
+  TileR<T> kept{ResidentTriangle<T>::of_qr(g, factors), {}, 0};
   kept.norms = kept.triangle.norms(g);
   for (const T norm : kept.norms)
     if (!(norm > 0 && norm < std::numeric_limits<T>::max())) return std::nullopt;
@@ -276,7 +276,7 @@ std::optional<KeptR<T>> kept_if_regular(Graph& g, const QrFactorization<T>& of_a
 }
 
 template <class T>
-SolvedTriangle<T> solve_triangle(Graph& g, const KeptR<T>& R, HostMatrix<T> right) {
+SolvedTriangle<T> solve_triangle(Graph& g, const TileR<T>& R, HostMatrix<T> right) {
   SolvedTriangle<T> s;
   s.exponents.assign(R.norms.size(), 0);
   s.X = right.clone();
@@ -305,7 +305,7 @@ HostMatrix<T> with_rows_at(HostMatrix<T> X, const std::vector<index_t>& places) 
 
 namespace {
 
-/// Returns the largest size that B2 u may have for right-hand side j: each column of a graded B counts with its norm.
+/// Returns the largest possible size of B2 u for right-hand side j; each column of a graded B counts with its norm.
 template <class T>
 double size_of_product(const LeastNorm<T>& s, const Size& b, index_t j, double u_norm) {
   if (!b.graded()) return s.norm * u_norm;
@@ -319,7 +319,7 @@ double size_of_product(const LeastNorm<T>& s, const Size& b, index_t j, double u
 
 template <class T>
 void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, const HostMatrix<T>& c,
-           const HostMatrix<T>& e, Shape a, const Size& b, const JudgedFactors& factors) {
+           const HostMatrix<T>& e, Shape a, const Size& b, const FactorProperties& factors) {
   const auto p = static_cast<index_t>(b.norms.size());
   const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
                cuts = 2 * ((s.norm > 0 ? s.cut / s.norm : 0) + factors.cut),
@@ -338,25 +338,25 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
     answer.distances.push_back(s.distances[j]);
     answer.tolerances.push_back(tolerance * size);
     answer.consistent.push_back(s.distances[j] <= tolerance * size);
-    if (!answer.consistent.back()) answer.status = GlmStatus::inconsistent;
+    if (!answer.consistent.back()) answer.status = SolveStatus::inconsistent;
     const auto over = [](double error, double size_of) { return error == 0 ? 0 : error / size_of; };
     const double error = factors.graded
                              ? std::max(over(x.errors[j], of_x + static_cast<double>(above[j])), over(left, size))
                              : over(std::hypot(x.errors[j], left), size);
     if (answer.consistent.back() && !(error <= answer.backward_error.error)) answer.backward_error.error = error;
   }
-  if (answer.status == GlmStatus::inconsistent) return;
-  if (answer.rank < std::min(a.rows, a.cols)) answer.status = GlmStatus::rank_deficient;
-  if (!answer.backward_error.good()) answer.status = GlmStatus::inaccurate;
+  if (answer.status == SolveStatus::inconsistent) return;
+  if (answer.rank < std::min(a.rows, a.cols)) answer.status = SolveStatus::rank_deficient;
+  if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                       \
   template std::vector<T> norms_of_columns(Graph&, const TileMatrix<T>&);                                           \
-  template Size bring_into_range(Graph&, const TileMatrix<T>&);                                                     \
-  template std::vector<int> bring_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
+  template Size scale_into_range(Graph&, const TileMatrix<T>&);                                                     \
+  template std::vector<int> scale_columns_into_range(Graph&, const TileMatrix<T>&);                                 \
   template Glm<T> glm_not_finite(index_t);                                                                          \
-  template void turn_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                        \
-  template void turn_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                          \
+  template void transform_first_rows(const TileMatrix<T>&, const HostMatrix<T>&);                                   \
+  template void transform_first_rows(HostMatrix<T>&, Op, const HostMatrix<T>&);                                     \
   template HostMatrix<T> rows_of(const HostMatrix<T>&, index_t, index_t);                                           \
   template HostMatrix<T> minus_product(Graph&, const HostMatrix<T>&, const TileMatrix<T>&, const LeastNorm<T>&);    \
   template std::optional<LeastNorm<T>> solve_by_rq(Graph&, const RqFactorization<T>&, const HostMatrix<T>&, double, \
@@ -364,10 +364,10 @@ void judge(Glm<T>& answer, const LeastNorm<T>& s, const SolvedTriangle<T>& x, co
   template HostMatrix<T> beyond(Graph&, const RqFactorization<T>&, index_t);                                        \
   template HostMatrix<T> spread_of(Graph&, HostMatrix<T>, HostMatrix<T>, int, const std::vector<int>&);             \
   template SolvedTriangle<T> solve_triangle(Graph&, HostMatrix<T>, HostMatrix<T>, bool, double);                    \
-  template std::optional<KeptR<T>> kept_if_regular(Graph&, const QrFactorization<T>&, double);                      \
-  template SolvedTriangle<T> solve_triangle(Graph&, const KeptR<T>&, HostMatrix<T>);                                \
+  template std::optional<TileR<T>> resident_r_if_regular(Graph&, const QrFactorization<T>&, double);                \
+  template SolvedTriangle<T> solve_triangle(Graph&, const TileR<T>&, HostMatrix<T>);                                \
   template void judge(Glm<T>&, const LeastNorm<T>&, const SolvedTriangle<T>&, const HostMatrix<T>&,                 \
-                      const HostMatrix<T>&, Shape, const Size&, const JudgedFactors&);                              \
+                      const HostMatrix<T>&, Shape, const Size&, const FactorProperties&);                           \
   template void divide_rows(HostMatrix<T>&, const std::vector<int>&);                                               \
   template HostMatrix<T> with_rows_at(HostMatrix<T>, const std::vector<index_t>&);
 TESELA_INSTANTIATE(float)

@@ -23,10 +23,10 @@ std::vector<index_t> large_first(const std::vector<int>& sizes) {
 /// B2 = Q [N; 0] with an N of full row rank, and QR of N^T with rows sorted by size and columns pivoted.
 template <class T>
 struct GradedRows {
-  int exponent = 0;   // of the largest column
-  RowBasis<T> basis;  // of B2 with columns of size 1; values below about rcond sqrt(p) count as zero
+  int exponent = 0;   // exponent of the largest column
+  RowBasis<T> basis;  // basis of the rows of B2 with columns of size 1; values below about rcond sqrt(p) count as zero
   std::vector<index_t> order, pivots;
-  HostMatrix<T> factors;  // of N^T in units of 2^exponent; row i belongs to column order[i]
+  HostMatrix<T> factors;  // factors of N^T in units of 2^exponent; row i belongs to column order[i]
   std::vector<T> tau;
 
   GradedRows(HostMatrix<T> B2, const std::vector<int>& of_columns, double rcond)
@@ -103,7 +103,8 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
 }
 
 template <class T>
-HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns, double rcond) {
+HostMatrix<T> graded_null_space_part(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns,
+                                     double rcond) {
   const index_t q = B.rows() - first, p = B.cols();
   HostMatrix<T> below(q, p), above(p, first);
   for (index_t j = 0; j < p && q > 0; ++j) std::copy_n(&B(first, j), q, &below(0, j));
@@ -118,8 +119,8 @@ HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::ve
   return result;
 }
 
-template HostMatrix<float> graded_beyond(const HostMatrix<float>&, index_t, const std::vector<int>&, double);
-template HostMatrix<double> graded_beyond(const HostMatrix<double>&, index_t, const std::vector<int>&, double);
+template HostMatrix<float> graded_null_space_part(const HostMatrix<float>&, index_t, const std::vector<int>&, double);
+template HostMatrix<double> graded_null_space_part(const HostMatrix<double>&, index_t, const std::vector<int>&, double);
 template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>, const HostMatrix<float>&, double,
                                             bool);
 template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,

@@ -6,15 +6,16 @@ namespace tesela::detail {
 
 /// Solves as RowSystem::solve for a q x p B2 whose columns differ in size: column j has size 2^of_columns[j], and its
 /// rounding errors are relative to that size. The rank is decided on columns of size 1 (singular values above rcond
-/// times the largest possible one); then B2^T is factored with rows sorted by size and columns pivoted, so that each
-/// row's errors are relative to its size (Cox and Higham 1998). On the host; B2 is finite.
+/// times the largest possible one). Then B2^T is factored with rows sorted by size and columns pivoted, so that errors
+/// are relative to each row (Cox and Higham 1998). Runs on the host; B2 is finite.
 template <class T>
 LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, const HostMatrix<T>& C2, double rcond,
                                bool multipliers);
 
 /// Returns RowSystem::beyond for a B whose columns differ in size: the rows before `first` times orthonormal columns
-/// that span the null space of the other rows. The rank is decided as in graded_least_norm. On the host.
+/// that span the null space of the other rows. The rank is decided as in graded_least_norm. Runs on the host.
 template <class T>
-HostMatrix<T> graded_beyond(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns, double rcond);
+HostMatrix<T> graded_null_space_part(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns,
+                                     double rcond);
 
 }  // namespace tesela::detail

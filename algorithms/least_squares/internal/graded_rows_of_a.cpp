@@ -28,7 +28,7 @@ std::vector<RowsOfSize<T>> classes_of(const HostMatrix<T>& A, const std::vector<
   std::vector<RowsOfSize<T>> classes;
   for (auto first = order.begin(); first != order.end();) {
     const int e = exponents[at(*first)];
-    const auto end = std::find_if(first, order.end(), [&](index_t i) {  // rows of zeros are in the last class
+    const auto end = std::find_if(first, order.end(), [&](index_t i) {  // zero rows are in the last class
       return exponents[at(i)] != std::numeric_limits<int>::min() && exponents[at(i)] <= e - class_width<T>;
     });
     HostMatrix<T> rows(end - first, A.cols());

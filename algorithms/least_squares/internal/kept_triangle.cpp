@@ -20,42 +20,42 @@ namespace {
 constexpr index_t vectors = 3;
 constexpr int power_steps = 4;
 
-Priority beside_the_triangle() { return on_column(0, highest_priority); }
+Priority on_triangle_device() { return on_column(0, highest_priority); }
 
 }  // namespace
 
 template <class T>
-KeptTriangle<T>::KeptTriangle(Graph& g, TileMatrix<T> R)
+ResidentTriangle<T>::ResidentTriangle(Graph& g, TileMatrix<T> R)
     : r_(std::move(R)),
       inverses_(g.runtime(), std::min(inverted_block, r_.n()), r_.n(), {std::min(inverted_block, r_.n()), r_.n()},
                 "V") {
-  g.insert<InvertBlocks<T>>(beside_the_triangle(), {}, r_(0, 0), inverses_(0, 0));
+  g.insert<InvertBlocks<T>>(on_triangle_device(), {}, r_(0, 0), inverses_(0, 0));
 }
 
 template <class T>
-KeptTriangle<T> KeptTriangle<T>::of_qr(Graph& g, const TileMatrix<T>& factors) {
+ResidentTriangle<T> ResidentTriangle<T>::of_qr(Graph& g, const TileMatrix<T>& factors) {
   const index_t n = factors.n();
   TileMatrix<T> R(g.runtime(), n, n, {n, n}, "R");
   std::vector<Tile<T>> row;
   for (index_t j = 0; j < factors.nt(); ++j) row.push_back(factors(0, j));
-  g.insert<GatherUpper<T>>(beside_the_triangle(), {}, R(0, 0), row);
+  g.insert<GatherUpper<T>>(on_triangle_device(), {}, R(0, 0), row);
   return {g, std::move(R)};
 }
 
 template <class T>
-KeptTriangle<T> KeptTriangle<T>::of_tiles(Graph& g, const TileMatrix<T>& R, TileMatrix<T> whole) {
+ResidentTriangle<T> ResidentTriangle<T>::of_tiles(Graph& g, const TileMatrix<T>& R, TileMatrix<T> whole) {
   rearrange(g, R, {}, whole);
   return {g, std::move(whole)};
 }
 
 template <class T>
-void KeptTriangle<T>::insert_solve(Graph& g, Op op, const Tile<T>& X) const {
-  g.insert<BlockTrsm<T>>(beside_the_triangle(), {op}, r_(0, 0), inverses_(0, 0), X,
+void ResidentTriangle<T>::insert_solve(Graph& g, Op op, const Tile<T>& X) const {
+  g.insert<BlockTrsm<T>>(on_triangle_device(), {op}, r_(0, 0), inverses_(0, 0), X,
                          g.scratch<T>(inverted_block, X.cols()));
 }
 
 template <class T>
-void KeptTriangle<T>::solve(Graph& g, Op op, HostMatrix<T>& X) const {
+void ResidentTriangle<T>::solve(Graph& g, Op op, HostMatrix<T>& X) const {
   if (X.size() == 0) return;
   const TileMatrix<T> x = one_tile(g, X, "X");
   insert_solve(g, op, x(0, 0));
@@ -63,7 +63,7 @@ void KeptTriangle<T>::solve(Graph& g, Op op, HostMatrix<T>& X) const {
 }
 
 template <class T>
-void KeptTriangle<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
+void ResidentTriangle<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
   if (X.size() == 0) return;
   const TileMatrix<T> x = one_tile(g, X, "X");
   insert_solve(g, Op::transpose, x(0, 0));
@@ -72,21 +72,21 @@ void KeptTriangle<T>::solve_normal(Graph& g, HostMatrix<T>& X) const {
 }
 
 template <class T>
-HostMatrix<T> KeptTriangle<T>::product(Graph& g, Op op, const HostMatrix<T>& X) const {
+HostMatrix<T> ResidentTriangle<T>::product(Graph& g, Op op, const HostMatrix<T>& X) const {
   return tile_product(g, op, r_, X);
 }
 
 template <class T>
-std::vector<T> KeptTriangle<T>::norms(Graph& g) const {
+std::vector<T> ResidentTriangle<T>::norms(Graph& g) const {
   const TileMatrix<T> norms(g.runtime(), r_.n(), 1, {r_.n(), 1}, "norms");
-  g.insert<ColumnNorms<T>>(beside_the_triangle(), {}, r_(0, 0), norms(0, 0));
+  g.insert<ColumnNorms<T>>(on_triangle_device(), {}, r_(0, 0), norms(0, 0));
   std::vector<T> result(static_cast<std::size_t>(r_.n()));
   norms.copy_to(result.data(), r_.n());
   return result;
 }
 
 template <class T>
-double KeptTriangle<T>::condition(Graph& g, const std::vector<T>& norms) const {
+double ResidentTriangle<T>::condition(Graph& g, const std::vector<T>& norms) const {
   const index_t n = r_.n();
   const auto in_units = [&](const HostMatrix<T>& X, bool divided) {
     HostMatrix<T> result(n, vectors);
@@ -104,14 +104,14 @@ double KeptTriangle<T>::condition(Graph& g, const std::vector<T>& norms) const {
                         rx(g.runtime(), n, vectors, {n, vectors}, "RX");
     insert_solve(g, Op::transpose, y(0, 0));
     insert_solve(g, Op::none, y(0, 0));
-    g.insert<Gemm<T, Out>>(beside_the_triangle(), {}, r_(0, 0), x(0, 0), rx(0, 0));
-    g.insert<Gemm<T, Out>>(beside_the_triangle(), {.op_a = Op::transpose}, r_(0, 0), rx(0, 0), x(0, 0));
+    g.insert<Gemm<T, Out>>(on_triangle_device(), {}, r_(0, 0), x(0, 0), rx(0, 0));
+    g.insert<Gemm<T, Out>>(on_triangle_device(), {.op_a = Op::transpose}, r_(0, 0), rx(0, 0), x(0, 0));
     y.copy_to(narrow.data(), narrow.ld());
     x.copy_to(wide.data(), wide.ld());
     narrow = in_units(narrow, false);
     wide = in_units(wide, true);
-    inverse = take_growth(narrow);
-    largest = take_growth(wide);
+    inverse = normalize_columns(narrow);
+    largest = normalize_columns(wide);
   }
   return std::sqrt(largest) * std::sqrt(inverse);
 }
@@ -130,7 +130,7 @@ HostMatrix<T> tile_product(Graph& g, Op op, const TileMatrix<T>& A, const HostMa
   HostMatrix<T> result(rows, X.cols());
   if (X.size() == 0) return result;
   const TileMatrix<T> x = one_tile(g, X, "X"), y(g.runtime(), rows, X.cols(), {rows, X.cols()}, "Y");
-  g.insert<Gemm<T, Out>>(beside_the_triangle(), {.op_a = op}, A(0, 0), x(0, 0), y(0, 0));
+  g.insert<Gemm<T, Out>>(on_triangle_device(), {.op_a = op}, A(0, 0), x(0, 0), y(0, 0));
   y.copy_to(result.data(), result.ld());
   return result;
 }
@@ -143,12 +143,12 @@ HostMatrix<T> probes(index_t n, index_t count) {
     state = state * 1664525u + 1013904223u;
     X.data()[k] = static_cast<T>(state >> 8) / static_cast<T>(1 << 24) - T(0.5);
   }
-  take_growth(X);
+  normalize_columns(X);
   return X;
 }
 
 template <class T>
-double take_growth(HostMatrix<T>& X) {
+double normalize_columns(HostMatrix<T>& X) {
   double most = 0;
   for (index_t j = 0; j < X.cols(); ++j) {
     const T norm = euclidean_norm(X.rows(), &X(0, j));
@@ -160,11 +160,11 @@ double take_growth(HostMatrix<T>& X) {
 }
 
 #define TESELA_INSTANTIATE(T)                                                                  \
-  template class KeptTriangle<T>;                                                              \
+  template class ResidentTriangle<T>;                                                          \
   template TileMatrix<T> one_tile(Graph&, const HostMatrix<T>&, const char*);                  \
   template HostMatrix<T> tile_product(Graph&, Op, const TileMatrix<T>&, const HostMatrix<T>&); \
   template HostMatrix<T> probes<T>(index_t, index_t);                                          \
-  template double take_growth(HostMatrix<T>&);
+  template double normalize_columns(HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

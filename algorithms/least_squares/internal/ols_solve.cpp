@@ -13,15 +13,15 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Measures R X - C, that is A X - B in the rows of R: the backward error, the status where it is not good, and the
-/// norms of the columns.
+/// Measures R X - C, which is A X - B in the rows of R. Sets the backward error, and the status if the error is too
+/// large. Returns the norms of the columns.
 template <class T>
 std::vector<double> judge(LeastSquares<T>& answer, const HostMatrix<T>& op_r, const HostMatrix<T>& X,
                           const HostMatrix<T>& C, Shape a) {
   NormalResidual<T> sums(X);
   sums.add(op_r.rows(), op_r.data(), op_r.ld(), C.data(), C.ld());
   answer.backward_error = ols_error<T>(sums.result(), a, answer.rank, answer.cut);
-  if (!answer.backward_error.good()) answer.status = OlsStatus::inaccurate;
+  if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
   return sums.residual_norms();
 }
 
@@ -31,7 +31,7 @@ template <class T>
 LeastSquares<T> not_finite(index_t r) {
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   LeastSquares<T> answer;
-  answer.status = OlsStatus::not_finite;
+  answer.status = SolveStatus::not_finite;
   answer.condition = answer.backward_error.error = nan;
   answer.residual_norms.assign(static_cast<std::size_t>(r), nan);
   return answer;
@@ -43,13 +43,13 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
   MinimumNorm<T> s = minimum_norm(e.R.clone(), e.C.clone(), rcond);
   if (!all_finite(s.X)) return not_finite<T>(s.X.cols());
   LeastSquares<T> answer;
-  answer.status = s.rank < full_rank ? OlsStatus::rank_deficient : OlsStatus::ok;
+  answer.status = s.rank < full_rank ? SolveStatus::rank_deficient : SolveStatus::ok;
   answer.rank = s.rank;
   const double smallest = s.singular_values[static_cast<std::size_t>(full_rank) - 1];
   answer.condition = smallest > 0 ? s.singular_values[0] / smallest : std::numeric_limits<double>::infinity();
   answer.cut = s.rank < full_rank ? s.cut : 0;
   answer.original_units = s.original_units;
-  // Measured, as an X of a badly conditioned R may leave more than the rows below its rank do.
+  // Measured, because X may leave a residual in the rows of a badly conditioned R, not only in the rows below its rank.
   const std::vector<double> left = judge(answer, e.R, s.X, e.C, a);
   for (std::size_t k = 0; k < left.size(); ++k)
     e.residual_norms[k] = std::hypot(e.residual_norms[k], static_cast<T>(left[k]));

@@ -13,25 +13,25 @@
 
 namespace tesela::detail {
 
-// From a triangle to the answer of ols. a is A's shape; rcond is settled.
+// From a triangle to the result of ols. `a` is A's shape; rcond is not 0.
 
-/// X = R^-1 C where R, n x n, is clearly regular, else as ols_any_rank.
+/// Returns X = R^-1 C if R, n x n, is clearly regular; otherwise calls ols_any_rank.
 template <class T>
 LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions& options);
 
-/// The triangle or trapezoid of [A | B] by any method, at home; A and B are lost.
+/// Reduces [A | B] to its triangle or trapezoid by any method; overwrites A and B.
 template <class T>
 ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options);
 
-/// The triangles of [diag(d) A | diag(d) B], one for each column d of D, or of [A | B] where D has no columns: A is
-/// read once.
+/// Returns the triangle of [diag(d) A | diag(d) B] for each column d of D, or of [A | B] if D has no columns. A is read
+/// once.
 template <class T>
 std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& D,
                                   index_t rows);
 
-/// Throws ArgumentError unless rcond is in [0, 1), and answers its default where it is 0.
+/// Returns rcond, or its default max(m, n) eps for 0. Throws ArgumentError if it is not in [0, 1).
 template <class T>
-double settled_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
+double default_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
   if (!(options.rcond >= 0 && options.rcond < 1))
     throw ArgumentError(routine, "rcond", shortest(options.rcond) + " is not in [0, 1)");
   return options.rcond > 0
@@ -39,40 +39,41 @@ double settled_rcond(const char* routine, const OlsOptions& options, index_t m, 
              : static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
 }
 
-/// Throws ArgumentError unless B's rows are A's, cut as those.
+/// Throws ArgumentError if the rows of B or their tiles differ from A's.
 template <class T>
 void require_conforming(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
-/// No rows or no columns, or none that count: X is zero.
+/// Returns X = 0 for a problem without rows or columns, or without rows that count.
 template <class T>
 LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n);
 
-/// By minimum_norm: R may be of any rank, and a trapezoid.
+/// Solves by minimum_norm: R may have any rank, and may be a trapezoid.
 template <class T>
 LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond);
 
-/// With GPUs, where A's R lies in one row of tiles: condition, X and residual norms without bringing R or B home; B
-/// holds Q^T B. Nothing where that does not apply or R is not clearly regular.
+/// Computes condition, X and residual norms without moving R or B from a GPU. B holds Q^T B. Returns nothing without
+/// GPUs, if A's R does not lie in one tile row, or if R is not clearly regular.
 template <class T>
-std::optional<LeastSquares<T>> ols_in_place(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond);
+std::optional<LeastSquares<T>> ols_on_device(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, double rcond);
 
-/// The answer for r right-hand sides where something was not finite.
+/// Returns the result for r right-hand sides if a number was not finite.
 template <class T>
 LeastSquares<T> not_finite(index_t r);
 
-/// Whether a triangle of this condition is of full rank beyond doubt: the estimate may be several times too small, and
-/// it is in another norm than the pivoted factorization's.
+/// Returns whether a triangle of this condition certainly has full rank. The estimate may be several times too small,
+/// and its norm differs from that of the pivoted factorization.
 inline bool clearly_regular(double condition, double rcond) { return 10 * rcond * condition < 1; }
 
-/// The same of spectral_condition's estimate, which is in the norm that counts and hardly too small.
+/// Returns the same for the estimate of spectral_condition, which uses the 2-norm and is hardly too small.
 inline bool regular_by_spectrum(double condition, double rcond) { return 2 * rcond * condition < 1; }
 
-/// The same of a triangle R in host memory, zeros below, whose 1-norm condition number with columns of unit norm this
-/// is: that may be n times the one that counts, too much in single precision.
+/// Returns the same for a triangle R in host memory, zeros below, from its 1-norm condition number with columns of unit
+/// norm. This number may exceed the 2-norm condition by a factor n, too much in single precision; then the 2-norm
+/// decides.
 template <class T>
 bool regular(const HostMatrix<T>& R, double condition, double rcond);
 
-/// X = 2^e X, column by column, where e is what the right-hand sides were scaled by and R was.
+/// Computes X(j, k) = 2^(of_c[k] - of_row(j)) X(j, k), which undoes the scaling of the right-hand sides and of R.
 template <class T>
 void unscale(HostMatrix<T>& X, const std::vector<int>& of_c, const auto& of_row) {
   for (index_t k = 0; k < X.cols(); ++k)

@@ -16,7 +16,8 @@ RowClasses<T> row_classes(const std::vector<T>& scales) {
   int most = std::numeric_limits<int>::min();
   for (const T scale : scales)
     if (scale > T(0)) most = std::max(most, std::ilogb(scale));
-  const auto class_of = [&](T scale) { return (most - std::ilogb(scale)) / width; };  // from the largest down
+  // class of the largest scales is 0
+  const auto class_of = [&](T scale) { return (most - std::ilogb(scale)) / width; };
   std::map<int, index_t> found;
   for (const T scale : scales)
     if (scale > T(0)) found.emplace(class_of(scale), 0);
@@ -42,8 +43,8 @@ RowClasses<T> weight_classes(const char* routine, const std::vector<T>& weights)
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!(weights[i] >= T(0)) || !std::isfinite(weights[i]))
       throw ArgumentError(routine, "weights",
-                          "that of row " + std::to_string(i + 1) + " is " + shortest(weights[i]) +
-                              "; weights are finite and not negative");
+                          "row " + std::to_string(i + 1) + " has weight " + shortest(weights[i]) +
+                              "; weights must be finite and not negative");
     roots[i] = std::sqrt(weights[i]);
   }
   return row_classes(roots);

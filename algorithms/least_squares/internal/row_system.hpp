@@ -18,32 +18,32 @@
 
 namespace tesela::detail {
 
-/// u of least norm with B2 u = c2, for each column c2.
+/// The u of least norm with B2 u = c2, for each column c2.
 template <class T>
 struct LeastNorm {
   HostMatrix<T> U;                ///< p x r, in units of 2^-exponent
-  HostMatrix<T> L;                ///< q x r with B2^T l = u, in units of 2^(-2 exponent); empty unless asked for
-  HostMatrix<T> BU;               ///< Q^T B U where that is known, m x r; else empty
-  HostMatrix<T> complement;       ///< of RowSystem, for its beyond(); empty if the smaller side of B2 is its rank
-  int exponent = 0;               ///< of B2
+  HostMatrix<T> L;                ///< q x r with B2^T l = u, in units of 2^(-2 exponent); empty unless requested
+  HostMatrix<T> BU;               ///< Q^T B U, m x r, if it is known; otherwise empty
+  HostMatrix<T> complement;       ///< for RowSystem::beyond(); empty if the rank of B2 is its smaller dimension
+  int exponent = 0;               ///< exponent of the size of B2
   double norm = 0;                ///< ||B2||_F in units of 2^exponent
   std::vector<double> distances;  ///< min ||B2 u - c2||
   index_t rank = 0;
   double condition = 1;
-  double cut = 0;              ///< by how much of its norm a row of B2 was changed at most
-  bool original_units = true;  ///< if not, u is of least norm in other units
-  bool finite = true;          ///< if not, nothing else is known
+  double cut = 0;              ///< largest change of a row of B2, relative to its norm
+  bool original_units = true;  ///< whether u has the least norm; if not, it has the least norm in other units
+  bool finite = true;          ///< if false, the other members are undefined
 };
 
-/// rcond times B's norm over B2's.
+/// Returns rcond ||B|| / ||B2||, at most 1 and at least rcond.
 template <class T>
 double relative_rcond(const LeastNorm<T>& s, double rcond, double norm_b) {
   const double larger = std::ldexp(norm_b, -s.exponent) / s.norm;
   return std::min(1.0, rcond * (larger > 1 ? larger : 1.0));
 }
 
-/// The q x p system of the rows of B from `first` on, factored by `factor` in other tiles: its transpose where p >= q,
-/// itself otherwise. The constructor inserts tasks, solve() waits.
+/// The q x p system of the rows of B from `first` on. `factor` factors a copy: the transpose if p >= q, otherwise the
+/// system itself. The constructor inserts tasks, solve() waits.
 template <class T, class Factor>
 class RowSystem {
   using Factors = decltype(std::declval<const Factor&>()(std::declval<const TileMatrix<T>&>()));
@@ -56,8 +56,8 @@ class RowSystem {
         work_(g.runtime(), wide_ ? p_ : q_, wide_ ? q_ : p_, tile, "B2"),
         factors_(copied(g, B, first, factor)) {}
 
-  /// C2 is q x r, of size 1. What of B2 is below rcond times B's norm, norm_b, counts as zero: it is no
-  /// more than rounding may have left.
+  /// Solves B2 u = c2 for the columns of C2, q x r, of size 1. Singular values of B2 below rcond norm_b (the norm of B)
+  /// count as zero: they may be rounding errors.
   LeastNorm<T> solve(Graph& g, HostMatrix<T> C2, double rcond, double norm_b, bool multipliers) const {
     const TileMatrix<T> nothing(g.runtime(), work_.m(), 0, work_.tile_shape());
     HostMatrix<T> R = extended_qr(g, factors_, work_.tile_shape(), nothing).R;
@@ -71,7 +71,7 @@ class RowSystem {
     rcond = relative_rcond(s, rcond, norm_b);
     bool regular = clearly_regular(s.condition, rcond);
     if (!regular && std::isfinite(s.condition)) {
-      // The 1-norm's condition number may be n times that which counts: too much in single precision.
+      // The 1-norm condition number may exceed the 2-norm's by a factor n, too much in single precision.
       const double condition = kernels::spectral_condition(R);
       regular = regular_by_spectrum(condition, rcond);
       if (regular) s.condition = condition;
@@ -85,8 +85,8 @@ class RowSystem {
     return s;
   }
 
-  /// Returns B1 Q', first x (p - rank): B1 is the first rows of the B that the constructor had, and Q' has orthonormal
-  /// columns, which span the null space of B2. `s` is the system's solution.
+  /// Returns B1 Q', first x (p - rank): B1 holds the first rows of the constructor's B, and the orthonormal columns of
+  /// Q' span the null space of B2. `s` is the solution of the system.
   HostMatrix<T> beyond(Graph& g, const TileMatrix<T>& B, index_t first, const LeastNorm<T>& s) const {
     const HostMatrix<T> above = first_rows(B, first).rows;
     const HostMatrix<T>& complement = s.complement;
@@ -109,7 +109,7 @@ class RowSystem {
     return factor(work_);
   }
 
-  /// op(Q) X, for X with as many rows as Q.
+  /// Computes op(Q) X for an X with as many rows as Q.
   void apply(Graph& g, Op op, HostMatrix<T>& X) const {
     if (X.size() == 0) return;
     const auto x = TileMatrix<T>::map(g.runtime(), X.data(), X.rows(), X.cols(), X.ld(),
@@ -125,7 +125,7 @@ class RowSystem {
     return result;
   }
 
-  /// B2^T = Q R: u = Q [R^-T c2; 0], l = R^-1 R^-T c2.
+  /// Solves with B2^T = Q R: u = Q [R^-T c2; 0], l = R^-1 R^-T c2.
   void solve_wide(Graph& g, LeastNorm<T>& s, HostMatrix<T> R, HostMatrix<T> C2, bool regular, double rcond,
                   bool multipliers) const {
     if (regular) {
@@ -145,7 +145,7 @@ class RowSystem {
     apply(g, Op::none, s.U);
   }
 
-  /// B2 = Q [R; 0], Q^T c2 = [d1; d2]: u = R^-1 d1 where R is regular, and ||d2|| is the distance.
+  /// Solves with B2 = Q [R; 0], Q^T c2 = [d1; d2]: u = R^-1 d1 if R is regular; ||d2|| is the distance.
   void solve_tall(Graph& g, LeastNorm<T>& s, HostMatrix<T> R, HostMatrix<T> C2, bool regular, double rcond,
                   bool multipliers) const {
     apply(g, Op::transpose, C2);

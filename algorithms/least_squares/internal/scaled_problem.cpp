@@ -9,7 +9,7 @@
 namespace tesela::detail {
 namespace {
 
-constexpr int none = std::numeric_limits<int>::min() / 4;  // the exponent of zeros
+constexpr int none = std::numeric_limits<int>::min() / 4;  // exponent of zero
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
 
@@ -25,7 +25,7 @@ int exponent_of_column(const HostMatrix<T>& a, index_t j) {
   return most;
 }
 
-/// The size of each row of C, its columns divided by 2^units; 0 for rows of zeros.
+/// Returns the exponent of the size of each row of C, its columns divided by 2^units; 0 for zero rows.
 template <class T>
 std::vector<int> row_sizes(const HostMatrix<T>& C, const std::vector<int>& units) {
   std::vector<int> sizes(at(C.rows()), none);
@@ -36,7 +36,7 @@ std::vector<int> row_sizes(const HostMatrix<T>& C, const std::vector<int>& units
   return sizes;
 }
 
-/// The size of a column of C, its rows divided by 2^of_rows.
+/// Returns the exponent of the size of column j of C, its rows divided by 2^of_rows.
 template <class T>
 int column_size(const HostMatrix<T>& C, index_t j, const std::vector<int>& of_rows) {
   int size = none;
@@ -93,7 +93,7 @@ ScaledProblem<T> scaled_problem(const ExtendedQr<T>& e, const HostMatrix<T>& C, 
   std::iota(s.order.begin(), s.order.end(), index_t{0});
   std::vector<int> sizes(at(n));
   for (index_t j = 0; j < n; ++j) sizes[at(j)] = column_size(C, j, s.of_rows) - units[at(j)];
-  // A QR factorization of C^T keeps the digits of small rows below large ones. Where they differ little, nothing moves.
+  // QR of C^T keeps the digits of small rows below large ones. If the sizes differ little, the order does not change.
   constexpr int little = 10;
   if (n > 0 && *std::max_element(sizes.begin(), sizes.end()) > *std::min_element(sizes.begin(), sizes.end()) + little)
     std::stable_sort(s.order.begin(), s.order.end(), [&](index_t a, index_t b) { return sizes[at(a)] > sizes[at(b)]; });

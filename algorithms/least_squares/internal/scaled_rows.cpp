@@ -32,7 +32,7 @@ LeastSquares<T> in_units_of(LeastSquares<T> answer, int exponent, index_t counte
   return answer;
 }
 
-/// The answer from the classes' triangles, one or more of them.
+/// Solves from the triangles of the classes.
 template <class T>
 LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowClasses<T>& d,
                      const OlsOptions& options) {
@@ -50,7 +50,7 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
   GradedTriangle<T> graded = join_graded_rows(std::move(classes), options.rcond);
   ExtendedQr<T> joined{std::move(graded.R), std::move(graded.C), std::vector<T>(rests.front().size(), T(0))};
   LeastSquares<T> answer = ols_from_r(g, std::move(joined), a, options);
-  if (answer.status == OlsStatus::not_finite) return answer;
+  if (answer.status == SolveStatus::not_finite) return answer;
   HostMatrix<T> X(answer.X.rows(), answer.X.cols());
   for (index_t j = 0; j < X.rows(); ++j)
     for (index_t c = 0; c < X.cols(); ++c) X(graded.pivots[static_cast<std::size_t>(j)], c) = answer.X(j, c);
@@ -67,12 +67,12 @@ LeastSquares<T> join(Graph& g, std::vector<ExtendedQr<T>> triangles, const RowCl
   return answer;
 }
 
-/// Returns the result if none of m rows counts: all unknowns are undetermined.
+/// Returns the result if none of the m rows counts: all unknowns are undetermined.
 template <class T>
-LeastSquares<T> nothing_counts(index_t m, index_t n, index_t r) {
+LeastSquares<T> all_rows_ignored(index_t m, index_t n, index_t r) {
   LeastSquares<T> answer;
   if (std::min(m, n) > 0) {
-    answer.status = OlsStatus::rank_deficient;
+    answer.status = SolveStatus::rank_deficient;
     answer.condition = std::numeric_limits<double>::infinity();
   }
   answer.X = HostMatrix<T>::zeros(n, r);
@@ -80,7 +80,7 @@ LeastSquares<T> nothing_counts(index_t m, index_t n, index_t r) {
   return answer;
 }
 
-/// The rows of one class, each times its factor.
+/// Returns the rows of class k, each times its factor.
 template <class T>
 HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<T>& d, index_t k) {
   std::vector<index_t> place(static_cast<std::size_t>(A.m()), -1);
@@ -97,7 +97,7 @@ HostMatrix<T> rows_of(const TileMatrix<T>& A, const RowClasses<T>& d, index_t k)
   return part;
 }
 
-/// Without unknowns the weighted B is the residual.
+/// Solves without unknowns: the residual is the weighted B.
 template <class T>
 LeastSquares<T> no_unknowns(const TileMatrix<T>& b, const RowClasses<T>& d) {
   LeastSquares<T> answer;
@@ -115,7 +115,7 @@ LeastSquares<T> no_unknowns(const TileMatrix<T>& b, const RowClasses<T>& d) {
   return answer;
 }
 
-/// One triangle or trapezoid for each class, from copies of its rows.
+/// Returns a triangle or trapezoid for each class, from copies of its rows.
 template <class T>
 std::vector<ExtendedQr<T>> reduce_classes(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                           const RowClasses<T>& d, OlsOptions options) {
@@ -132,9 +132,10 @@ std::vector<ExtendedQr<T>> reduce_classes(Graph& g, const TileMatrix<T>& A, cons
   return triangles;
 }
 
-/// Of all weights.
+/// Range of all weights.
 struct Range {
-  double largest = 0, smallest = std::numeric_limits<double>::infinity(), counted = 0;  ///< NaN first: one is wrong
+  /// NaN (first) if a weight is invalid
+  double largest = 0, smallest = std::numeric_limits<double>::infinity(), counted = 0;
 
   template <class T>
   bool tame() const {
@@ -162,7 +163,7 @@ template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
-  if (d.counted == 0) return nothing_counts<T>(m, n, r);
+  if (d.counted == 0) return all_rows_ignored<T>(m, n, r);
   if (n == 0) return no_unknowns(B, d);
   OlsOptions settled = options;
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
@@ -189,20 +190,20 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
 template <class T>
 LeastSquares<T> solve_scaled_rows(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const RowClasses<T>& d,
                                   const OlsOptions& options) {
-  if (d.counted == 0) return nothing_counts<T>(A.m(), A.n(), B.cols());
+  if (d.counted == 0) return all_rows_ignored<T>(A.m(), A.n(), B.cols());
   if (A.n() == 0)
     return no_unknowns(TileMatrix<T>::map(g.runtime(), B.data(), B.rows(), B.cols(), B.ld(), {4096, 256}, "B"), d);
   return join(g, reduce(g, A, B, d.factors, options.rows), d, options);
 }
 
 template <class T>
-std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
-                                                  const TileMatrix<T>& weights, const OlsOptions& options) {
+std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
+                                                      const TileMatrix<T>& weights, const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.n();
   if (m == 0 || n == 0) return std::nullopt;
   OlsOptions settled = options;
   if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
-  constexpr index_t parts = 128;  // of a tile, which a GPU looks at side by side
+  constexpr index_t parts = 128;  // parts of a tile, which a GPU examines in parallel
   const TileMatrix<T> D(g.runtime(), m, 1, weights.tile_shape(), "D");
   const TileMatrix<double> ranges(g.runtime(), 3 * D.mt(), parts, {3, parts}, "ranges");
   for (index_t i = 0; i < D.mt(); ++i) g.insert<WeightRoots<T>>({}, weights(i, 0), D(i, 0), ranges(i, 0));
@@ -213,7 +214,7 @@ std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>&
     scale_rows(g, D, B);
     return in_units_of(ols(g, A, B, settled), 0, static_cast<index_t>(range.counted));
   }
-  // The pass does not wait for the decision: A and B are only read.
+  // The pass starts before the decision: A and B are only read.
   QrUpdater<T> updater(g.runtime(), n, r);
   updater.append_scaled(g, A, B, D);
   ExtendedQr<T> e = extended_qr(g, updater);
@@ -223,12 +224,12 @@ std::optional<LeastSquares<T>> solve_tame_weights(Graph& g, const TileMatrix<T>&
   return in_units_of(ols_from_r(g, std::move(e), {counted, n}, settled), 0, counted);
 }
 
-template std::optional<LeastSquares<float>> solve_tame_weights(Graph&, const TileMatrix<float>&,
-                                                               const TileMatrix<float>&, const TileMatrix<float>&,
-                                                               const OlsOptions&);
-template std::optional<LeastSquares<double>> solve_tame_weights(Graph&, const TileMatrix<double>&,
-                                                                const TileMatrix<double>&, const TileMatrix<double>&,
-                                                                const OlsOptions&);
+template std::optional<LeastSquares<float>> solve_one_weight_class(Graph&, const TileMatrix<float>&,
+                                                                   const TileMatrix<float>&, const TileMatrix<float>&,
+                                                                   const OlsOptions&);
+template std::optional<LeastSquares<double>> solve_one_weight_class(Graph&, const TileMatrix<double>&,
+                                                                    const TileMatrix<double>&,
+                                                                    const TileMatrix<double>&, const OlsOptions&);
 template LeastSquares<float> solve_scaled_rows(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
                                                const RowClasses<float>&, const OlsOptions&);
 template LeastSquares<double> solve_scaled_rows(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,

@@ -20,21 +20,21 @@ namespace {
 constexpr index_t vectors = 3;
 constexpr int least_steps = 3, most_steps = 8;
 
-/// Measured on one GPU: what is factored here is smaller than what cholesky alone is asked for.
+/// Returns the tile shape of the factored matrix, measured on one GPU for smaller orders than cholesky's.
 TileShape factored_tile(const Runtime& runtime, index_t q) {
   if (runtime.gpus() == 0) return suitable_cholesky_tile(runtime, q);
   const index_t nb = q < 8192 ? std::clamp<index_t>(q / 12 / 32 * 32, 128, 256) : 512;
   return {nb, std::max(q, nb)};
 }
 
-/// Products of rows that are higher than those that are factored: one GPU makes all of them in a tile that R takes
-/// over.
+/// Returns the tile shape of the products: taller than the factored tiles. A single GPU computes all products in one
+/// tile, which R then reuses.
 TileShape gram_tile(const Runtime& runtime, index_t q) {
   if (runtime.gpus() == 1) return {q, q};
   return {std::min(q, std::clamp<index_t>(q / 4 / 256 * 256, 512, gram_strip)), q};
 }
 
-/// B2 B2^T, its upper triangle in tiles of the same height that are as wide, or as wide as the matrix.
+/// Inserts B2 B2^T: its upper triangle, in tiles of the same height that are square or as wide as the matrix.
 template <class T>
 void insert_gram(Graph& g, const TileMatrix<T>& B, index_t first, const TileMatrix<T>& G) {
   std::vector<Tile<T>> row;
@@ -84,7 +84,7 @@ SeminormalRows<T>::SeminormalRows(Graph& g, const TileMatrix<T>& B, index_t firs
   gram_->for_each_tile(forget);
   factor_.emplace(cholesky(g, factored_));
   const TileMatrix<T> R = gram_->mt() == 1 ? *gram_ : TileMatrix<T>(g.runtime(), q_, q_, {q_, q_}, "R");
-  triangle_.emplace(KeptTriangle<T>::of_tiles(g, factored_, R));
+  triangle_.emplace(ResidentTriangle<T>::of_tiles(g, factored_, R));
   factored_.for_each_tile(forget);
 }
 
@@ -125,7 +125,7 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
                                                      double norm_b) const {
   constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   const double largest_condition = std::min(3e3, 0.25 / std::sqrt(eps));
-  // What products of so many terms leave, well below what judge() takes.
+  // Rounding errors of sums with p terms, well below the bound of judge().
   const double rounding = std::max(4.0, std::sqrt(static_cast<double>(b_.n())) / 4) * eps;
   const index_t r = C2.cols();
   if (factor_->minor() != 0) return std::nullopt;
@@ -148,7 +148,7 @@ std::optional<LeastNorm<T>> SeminormalRows<T>::solve(Graph& g, const HostMatrix<
       for (index_t i = 0; i < q_; ++i) rest(i, j) = C2(i, j) - bu(first_ + i, j);
     narrow = part(solved, 0, r, vectors);
     wide = part(bu, first_, r, vectors);
-    s.condition = std::sqrt(take_growth(narrow)) * std::sqrt(take_growth(wide));
+    s.condition = std::sqrt(normalize_columns(narrow)) * std::sqrt(normalize_columns(wide));
     if (!(s.condition <= largest_condition)) return std::nullopt;
     if (step + 1 < least_steps) continue;
     const std::vector<T> left = column_norms(rest), of_u = column_norms(s.U);

@@ -57,7 +57,7 @@ double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X) {
   }
 }
 
-/// What pivoting leaves of S below its rank must be rounding.
+/// Throws unless the remainder of S below its rank is rounding.
 template <class T>
 void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std::vector<int>& of_rows, int exponent,
                           const HostMatrix<T>& R, const std::vector<index_t>& pivots, index_t rank, T tolerance) {
@@ -74,11 +74,11 @@ void require_semidefinite(const char* routine, const HostMatrix<T>& S, const std
   for (index_t i = 0; i < left; ++i)
     if (!(rest(i, i) >= -tolerance) && (worst < 0 || rest(i, i) < rest(worst, worst))) worst = i;
   if (worst >= 0)
-    throw indefinite(routine, after + "that of row", at(worst), -1, rest(worst, worst),
+    throw indefinite(routine, after + "the pivot of row", at(worst), -1, rest(worst, worst),
                      exponent + 2 * of_rows[static_cast<std::size_t>(at(worst))]);
   for (index_t j = 0; j < left; ++j)
     for (index_t i = 0; i < left; ++i)
-      if (!(std::abs(rest(i, j)) <= tolerance))  // beside variances of zero
+      if (!(std::abs(rest(i, j)) <= tolerance))  // also next to variances of zero
         throw indefinite(
             routine, after + "entry", at(i), at(j), rest(i, j),
             exponent + of_rows[static_cast<std::size_t>(at(i))] + of_rows[static_cast<std::size_t>(at(j))]);
@@ -109,7 +109,7 @@ double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatri
   HostMatrix<T> transposed;
   if (lower) transposed = transpose_of(F);
   const HostMatrix<T>& R = lower ? transposed : F;
-  // Rows of a lower F may be of any size: substitution has errors of each one's own.
+  // Rows of a lower triangular F may have any size: errors of the substitution are relative to each row.
   const double condition = triangle_condition(R, lower);
   if (well_conditioned<T>(F.rows(), condition)) triangular_solve(g, lower ? Op::transpose : Op::none, R, X);
   return condition;
@@ -140,7 +140,7 @@ void require_symmetric(const char* routine, const HostMatrix<T>& S) {
     }
   if (worst > T(0))
     throw CovarianceError(routine, "is not symmetric: worst at", row, column,
-                          ", by " + std::to_string(worst) + " of what its variances allow");
+                          ", by " + std::to_string(worst) + " times the bound from its variances");
 }
 
 template <class T>
@@ -155,7 +155,7 @@ template <class T>
 CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent) {
   const index_t m = S.rows();
   const T epsilon = std::numeric_limits<T>::epsilon();
-  // Decided with variances near 1: errors of one size say nothing about those of another.
+  // Decide with variances near 1, because errors of one size do not show errors of another size.
   std::vector<int> of_rows(static_cast<std::size_t>(m), 0);
   for (index_t i = 0; i < m; ++i)
     if (S(i, i) > T(0)) of_rows[static_cast<std::size_t>(i)] = std::ilogb(S(i, i)) / 2;

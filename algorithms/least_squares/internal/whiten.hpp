@@ -10,24 +10,24 @@
 
 namespace tesela::detail {
 
-// How covariances and their factors are taken apart, at home. Sizes are near 1.
+// Factors of covariances, in host memory. Sizes are near 1.
 
 enum class Structure : std::uint8_t { diagonal, upper, lower, full };
 
 template <class T>
 Structure structure_of(const HostMatrix<T>& F);
 
-/// Returns F's condition number, and if F is well conditioned, makes X = F^-1 X.
+/// Returns F's condition number; if F is well conditioned, computes X = F^-1 X.
 template <class T>
 double divide_if_well_conditioned(Graph& g, Structure structure, const HostMatrix<T>& F, HostMatrix<T>& X);
 
-/// Returns the rank of F, m x m, of this condition number: the number of singular values above m eps times the largest,
-/// its columns brought to one size. Rows have one size.
+/// Returns the rank of F, m x m: the number of singular values above m eps times the largest, its columns scaled to one
+/// size. Rows have one size. `condition` is F's.
 template <class T>
 index_t rank_of_factor(const HostMatrix<T>& F, double condition);
 
 /// Returns whether [A | b], m rows, may be divided by a factor of this condition with errors below useful_bound. With
-/// of_covariance, by a covariance's Cholesky factor: errors grow with its condition squared.
+/// `of_covariance` the factor is a covariance's Cholesky factor, whose errors grow with the square of its condition.
 template <class T>
 bool well_conditioned(index_t m, double condition, bool of_covariance = false);
 
@@ -35,27 +35,27 @@ bool well_conditioned(index_t m, double condition, bool of_covariance = false);
 template <class T>
 void require_symmetric(const char* routine, const HostMatrix<T>& S);
 
-/// Returns the error for an invalid pivot of 2^exponent S, or an invalid entry if `column` is not negative.
+/// Returns the error for an invalid pivot of 2^exponent S, or for an invalid entry if `column` is not negative.
 template <class T>
 CovarianceError indefinite(const char* routine, const std::string& what, index_t row, index_t column, T value,
                            int exponent);
 
-/// F with F F^T = S, m x rank, either explicit or, if S is clearly definite, as F = diag(2^units) R^T.
+/// F with F F^T = S, m x rank: explicit or, if S is clearly definite, F = diag(2^units) R^T.
 template <class T>
 struct CovarianceFactor {
-  HostMatrix<T> F;              ///< or R, upper triangular with anything below its diagonal
-  std::vector<int> units = {};  ///< of R's columns; empty for an explicit F
-  double condition = 1;         ///< of R
+  HostMatrix<T> F;              ///< F, or R: upper triangular with undefined elements below its diagonal
+  std::vector<int> units = {};  ///< exponents of R's columns; empty for an explicit F
+  double condition = 1;         ///< condition of R
 
   bool triangular() const { return !units.empty(); }
 };
 
-/// Factors by Cholesky, with pivoting if a minor is not clearly positive. Reads the upper triangle of 2^exponent S.
-/// Throws CovarianceError if it is indefinite.
+/// Factors 2^exponent S by Cholesky, with pivoting if a minor is not clearly positive; reads the upper triangle. Throws
+/// CovarianceError if S is indefinite.
 template <class T>
 CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<T> S, int exponent);
 
-/// Returns the explicit F.
+/// Returns F explicitly.
 template <class T>
 HostMatrix<T> written_out(CovarianceFactor<T> factor);
 

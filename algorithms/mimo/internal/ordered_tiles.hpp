@@ -3,14 +3,14 @@
 #include <tesela/algorithms/mimo/internal/search_lists.hpp>
 #include <tesela/algorithms/mimo/orderings.hpp>
 
-// What tables of orderings and their searches share. Internal to algorithms/mimo.
+// Shared by the tables of orderings and their searches. Internal to algorithms/mimo.
 
 namespace tesela::mimo {
 
-/// Throws ArgumentError, with the place.
+/// Throws ArgumentError, with the place, if an element is not finite.
 void require_finite(const char* argument, const HostMatrix<double>& a);
 
-/// Element e of the k-th of packed factorizations.
+/// Returns element e of the k-th packed factorization.
 template <class T>
 T& element(const Block<T>& packed, index_t k, index_t e) {
   constexpr index_t together = kernels::OrderedQrs::together;
@@ -22,7 +22,7 @@ Block<const T> block_of(const HostMatrix<T>& a) {
   return {a.data(), a.rows(), a.cols(), a.rows()};
 }
 
-/// One tile.
+/// Returns `a` as one tile.
 template <class T>
 TileMatrix<T> whole(Runtime& runtime, const HostMatrix<T>& a, const char* name) {
   return TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.rows(), {a.rows(), a.cols()}, name);

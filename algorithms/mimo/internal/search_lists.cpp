@@ -83,14 +83,14 @@ SearchLists lists_with_parts(const std::vector<Constellation>& alphabets) {
 
 index_t SearchLists::most_amplitudes() const {
   int most = 0;
-  const index_t parts = amplitudes > 0 ? columns.cols() / 3 : columns.cols();  // points stand before them
+  const index_t parts = amplitudes > 0 ? columns.cols() / 3 : columns.cols();  // points come before them
   for (index_t c = parts; c < columns.cols(); ++c) most = std::max(most, columns(0, c).count);
   return most;
 }
 
 void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
 
-void refuse_orders_of_signals(ColumnOrder order, const std::string& who) {
+void require_fixed_order(ColumnOrder order, const std::string& who) {
   if (order != ColumnOrder::gradient && order != ColumnOrder::su_wassell && order != ColumnOrder::best) return;
   refuse("order", std::string(name_of(column_orders(), order)) +
                       " differs from signal to signal, and is for the hard decisions of sd, sd-plain and babai; " +
@@ -140,7 +140,7 @@ void check_shapes(const MimoShape& shape, const HostMatrix<std::complex<T>>& cha
   if (y.shape() != received) refuse("y", to_string(y.shape()) + ", not " + to_string(received));
   if (static_cast<index_t>(alphabets.size()) != shape.streams)
     refuse("alphabets", std::to_string(alphabets.size()) + " for " + std::to_string(shape.streams) + " streams");
-  // H and y are scaled by powers of two, points are not, and their squares must be numbers.
+  // H and y are scaled by powers of two, but points are not, and their squares must not overflow.
   constexpr double most = sizeof(T) == 4 ? 1e15 : 1e100;
   for (std::size_t j = 0; j < alphabets.size(); ++j) {
     double largest = 0;
@@ -188,7 +188,7 @@ SearchTiles<T>::SearchTiles(Runtime& runtime, const MimoShape& of, const HostMat
                                          {of.antennas, batch}, "Y")),
       columns(runtime, 1, lists.columns.cols(), {1, lists.columns.cols()}, "columns"),
       points(runtime, 1, lists.points.cols(), {1, lists.points.cols()}, "points") {
-  // Copied: page-locking takes longer than a short search.
+  // Copied, because page-locking takes longer than a short search.
   columns.copy_from(lists.columns.data(), 1);
   points.copy_from(lists.points.data(), 1);
 }

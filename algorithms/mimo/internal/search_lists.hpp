@@ -8,63 +8,63 @@
 #include <string>
 #include <vector>
 
-// What detectors of all kinds begin with. Internal to algorithms/mimo.
+// Shared by all detectors. Internal to algorithms/mimo.
 
 namespace tesela::mimo {
 
 [[noreturn]] void refuse(const std::string& argument, const std::string& why);
 
-/// Throws for gradient, su-wassell and best, which `who`, as "lists take", cannot use.
-void refuse_orders_of_signals(ColumnOrder order, const std::string& who);
+/// Throws for gradient, su_wassell and best; `who`, such as "lists accept", begins the list of the accepted orders.
+void require_fixed_order(ColumnOrder order, const std::string& who);
 
-/// "kbest:16" in two.
+/// A text such as "kbest:16" in two parts.
 struct NumberedName {
   std::string name;
   bool colon = false;
-  std::optional<index_t> number;  ///< nothing where what follows the colon is none
+  std::optional<index_t> number;  ///< empty if there is no number after the colon
 };
 NumberedName split_number(const std::string& text);
 
-/// Of fsd, or a bound on them.
+/// Returns the number of paths of fsd, or an upper bound of it.
 double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels);
 inline constexpr double most_fsd_paths = 1 << 20;
 
-/// Throws ArgumentError for shapes that disagree.
+/// Throws ArgumentError for shapes that do not conform.
 template <class T>
 void check_shapes(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                   const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets);
 
-/// Throws ArgumentError where a number of columns first … first + count - 1 is not finite, with its place.
+/// Throws ArgumentError, with the place, if a number in columns first … first + count - 1 is not finite.
 template <class T>
 void require_finite(const char* argument, const HostMatrix<std::complex<T>>& a, index_t first, index_t count);
 
-/// Both, of all numbers.
+/// Runs check_shapes, and require_finite for all numbers.
 template <class T>
 void check_model(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                  const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets);
 
-/// All that mimo_detect refuses but numbers that are not finite.
+/// Throws ArgumentError as mimo_detect, except for numbers that are not finite.
 template <class T>
 void check_search(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                   const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                   const MimoOptions& options);
-/// Of the first sphere, 0: without end.
+/// Returns the radius of the first sphere; 0: infinite.
 double search_radius(const MimoShape& shape, const MimoOptions& options);
 
-/// Whole channels, or a whole part of one, where that is possible: about as many signals as are wanted.
+/// Returns about `wanted` signals per task: a multiple or a divisor of the coherence if possible.
 index_t fit_batch(index_t wanted, const MimoShape& shape);
 
-/// Signals of a task that only cores can run.
+/// Returns the signals per task for methods that run only on cores.
 index_t batch_on_cores(const MimoShape& shape);
 
-/// The inputs in tiles, one a task, while the host's memory lives.
+/// The inputs in tiles, one per task; the host's memory must outlive them.
 template <class T>
 struct SearchTiles {
   SearchTiles(Runtime& runtime, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
               const HostMatrix<std::complex<T>>& received, const SearchLists& lists, index_t wanted);
   MimoShape shape;
-  index_t batch, together;  ///< signals and channels of a task
-  index_t coherence;        ///< within a task
+  index_t batch, together;  ///< signals per task, and channels per task
+  index_t coherence;        ///< coherence within a task
   TileMatrix<std::complex<T>> h, y;
   TileMatrix<kernels::SearchColumn> columns;
   TileMatrix<kernels::SearchPoint> points;

@@ -8,8 +8,8 @@
 
 namespace tesela {
 
-/// Throws ArgumentError when a tile's size or the leading dimension exceeds the int that BLAS and LAPACK count in: a
-/// kernel that runs as a task could only end the process.
+/// Throws ArgumentError if the size or the leading dimension of a tile exceeds the int of BLAS and LAPACK. A kernel in
+/// a task could only end the process.
 template <class T>
 void require_blas_sizes(const char* routine, const char* name, const TileMatrix<T>& A) {
   const index_t largest = std::max({std::min(A.m(), A.tile_shape().mb), std::min(A.n(), A.tile_shape().nb), A.ld()});

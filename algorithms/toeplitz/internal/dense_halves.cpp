@@ -22,9 +22,9 @@ Halves room_for_values(Graph& g, index_t n) {
   return {room<double>(g, cauchy_rows(n, 0), 2, "values"), room<double>(g, cauchy_rows(n, 1), 2, "values")};
 }
 
-/// Numbers first ... first + count - 1 of both halves' values, ascending; none where a half did not converge.
-std::vector<FoundValue> merged(index_t n, const Halves& halves, index_t first, index_t count) {
-  std::vector<FoundValue> all;
+/// Returns values first ... first + count - 1 of both halves, ascending; none if a half did not converge.
+std::vector<ComputedEigenvalue> merged(index_t n, const Halves& halves, index_t first, index_t count) {
+  std::vector<ComputedEigenvalue> all;
   for (int part = 0; part < 2; ++part) {
     if (cauchy_rows(n, part) == 0) continue;
     const auto pairs = (*halves[static_cast<std::size_t>(part)]).read();
@@ -33,7 +33,8 @@ std::vector<FoundValue> merged(index_t n, const Halves& halves, index_t first, i
       all.push_back({pairs(j, 0), pairs(j, 1), static_cast<std::size_t>(part), 0, j});
     }
   }
-  std::stable_sort(all.begin(), all.end(), [](const FoundValue& a, const FoundValue& b) { return a.value < b.value; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ComputedEigenvalue& a, const ComputedEigenvalue& b) { return a.value < b.value; });
   const index_t from = std::min(first, n), to = std::min(n, first + count);
   return {all.begin() + from, all.begin() + to};
 }
@@ -49,13 +50,13 @@ DensePairs<T> dense_pairs(Graph& g, const SineToeplitz<T>& A, index_t first, ind
     if (const index_t m = rows[part]; m > 0)
       insert_or_run<ToeplitzHalfPairs<T>>(g, {}, {static_cast<int>(part)}, A.column(), *room<T>(g, m, m, "half"),
                                           *dense.vectors[part], *values[part]);
-  if (rows[1] == 0) (*dense.vectors[1]).write();  // has contents, which nobody looks at
+  if (rows[1] == 0) (*dense.vectors[1]).write();  // initializes a tile that is not read
   dense.values = merged(n, values, first, count);
   return dense;
 }
 
 template <class T>
-std::vector<FoundValue> dense_values(Graph& g, const SineToeplitz<T>& A, index_t first, index_t count) {
+std::vector<ComputedEigenvalue> dense_values(Graph& g, const SineToeplitz<T>& A, index_t first, index_t count) {
   const index_t n = A.n();
   const Halves values = room_for_values(g, n);
   for (int part = 0; part < 2; ++part)
@@ -67,7 +68,7 @@ std::vector<FoundValue> dense_values(Graph& g, const SineToeplitz<T>& A, index_t
 
 template DensePairs<float> dense_pairs(Graph&, const SineToeplitz<float>&, index_t, index_t);
 template DensePairs<double> dense_pairs(Graph&, const SineToeplitz<double>&, index_t, index_t);
-template std::vector<FoundValue> dense_values(Graph&, const SineToeplitz<float>&, index_t, index_t);
-template std::vector<FoundValue> dense_values(Graph&, const SineToeplitz<double>&, index_t, index_t);
+template std::vector<ComputedEigenvalue> dense_values(Graph&, const SineToeplitz<float>&, index_t, index_t);
+template std::vector<ComputedEigenvalue> dense_values(Graph&, const SineToeplitz<double>&, index_t, index_t);
 
 }  // namespace tesela::detail

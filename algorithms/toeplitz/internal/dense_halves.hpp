@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/toeplitz/internal/found_pairs.hpp>
+#include <tesela/algorithms/toeplitz/internal/computed_pairs.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
 #include <array>
@@ -8,19 +8,19 @@
 
 namespace tesela::detail {
 
-/// Eigenpairs by LAPACK, from the two halves as dense matrices.
+/// Eigenpairs by LAPACK from the two halves as dense matrices.
 template <class T>
 struct DensePairs {
-  std::vector<FoundValue> values;     ///< ascending; none where LAPACK did not converge
-  std::array<OneTile<T>, 2> vectors;  ///< of each half, a column for each FoundValue::column
+  std::vector<ComputedEigenvalue> values;  ///< ascending; empty if LAPACK did not converge
+  std::array<OneTile<T>, 2> vectors;       ///< of each half, in the columns ComputedEigenvalue::column
 };
 
-/// The pairs first ... first + count - 1, counted from the smallest eigenvalue of all; waits.
+/// Returns pairs first ... first + count - 1, counted from the smallest eigenvalue. Waits for the graph.
 template <class T>
 DensePairs<T> dense_pairs(Graph& g, const SineToeplitz<T>& A, index_t first, index_t count);
 
-/// The values alone, each with a measured bound of its error in the place of a residual; waits.
+/// Returns the values alone; their `residual` is a measured bound of the error. Waits for the graph.
 template <class T>
-std::vector<FoundValue> dense_values(Graph& g, const SineToeplitz<T>& A, index_t first, index_t count);
+std::vector<ComputedEigenvalue> dense_values(Graph& g, const SineToeplitz<T>& A, index_t first, index_t count);
 
 }  // namespace tesela::detail

@@ -10,7 +10,7 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Start vectors: column 0 the first, the others for the attempts after it; each part of unit norm.
+/// Returns the start vectors: column 0 for the first attempt, the others for later ones; each part has unit norm.
 template <class T>
 OneTile<T> start_vectors(Runtime& runtime, index_t n, const SpectrumOptions& options) {
   const index_t columns = std::min<index_t>(options.max_attempts, 15) + 1;
@@ -34,8 +34,8 @@ OneTile<T> start_vectors(Runtime& runtime, index_t n, const SpectrumOptions& opt
   return starts;
 }
 
-/// Residuals that do no harm: a Rayleigh quotient's error is their square over the gap to the next eigenvalue. With
-/// refinement the inverse may be rough. A tolerance at which pairs are worse anyway makes better inverses worthless.
+/// Returns the largest harmless residual. The error of a Rayleigh quotient is the square of the residual over the gap
+/// to the next eigenvalue. Refinement tolerates a rough inverse, and a large tolerance makes better inverses useless.
 template <class T>
 double harmless(const SineToeplitz<T>& A, const SpectrumOptions& options) {
   const double least = std::is_same_v<T, float> ? 1e-3 : refined(options) ? 1e-8 : 1e-9;
@@ -44,8 +44,8 @@ double harmless(const SineToeplitz<T>& A, const SpectrumOptions& options) {
 
 }  // namespace
 
-/// Inverses for as many groups as there are (runs, on cores) are computed ahead: to wait for some on one GPU would
-/// leave the others without work.
+/// Computes inverses in advance for all groups (on cores for all runs); if one GPU waited for its inverses, the others
+/// would have no work.
 template <class T>
 InverseQueue<T>::InverseQueue(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, std::size_t groups)
     : graph_(g),
@@ -75,7 +75,7 @@ double InverseQueue<T>::shift_of(const SpectrumInterval& i, index_t attempt) {
 
 template <class T>
 void InverseQueue<T>::prepare() {
-  while (prepared_.size() < ahead_ && !waiting_.empty()) invert(emptiest_place());
+  while (prepared_.size() < ahead_ && !waiting_.empty()) invert(place_with_fewest_batches());
 }
 
 template <class T>
@@ -84,9 +84,9 @@ std::size_t InverseQueue<T>::places() const {
   return static_cast<std::size_t>(std::max(1, runtime.gpus()) * runtime.ranks());
 }
 
-/// The place for which the fewest batches lie ready; of several the next in turn.
+/// Returns the place with the fewest ready batches; among equals the next in turn.
 template <class T>
-std::size_t InverseQueue<T>::emptiest_place() {
+std::size_t InverseQueue<T>::place_with_fewest_batches() {
   std::vector<std::size_t> ready(places());
   for (const Batch& batch : prepared_) ++ready[batch.place];
   std::size_t found = batches_++ % ready.size();
@@ -95,7 +95,7 @@ std::size_t InverseQueue<T>::emptiest_place() {
   return found;
 }
 
-/// Inverts at the shifts of the jobs that wait, as many as a group has room for.
+/// Inserts the inverses for waiting jobs, as many as a group has slots.
 template <class T>
 void InverseQueue<T>::invert(std::size_t place) {
   Runtime& runtime = graph_.runtime();
@@ -121,18 +121,18 @@ void InverseQueue<T>::invert(std::size_t place) {
     const Priority gpu = on_gpu_number(place);
     graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
                                    graph_.scratch<T>(cauchy_table(n), 1));
-    graph_.insert<CauchyQuality<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
-                                    *batch.quality, lanczos_scratch<T>(graph_, n, options_));
+    graph_.insert<CauchyInverseError<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
+                                         *batch.quality, lanczos_scratch<T>(graph_, n, options_));
   }
   inversions_ += shifts;
   prepared_.push_back(std::move(batch));
 }
 
-/// Whether the inverse at a shift is good enough: no breakdown, and what rounding left of it changes the Ritz pairs
-/// at the interval's ends by no more than is wanted. Where no shift does better, the last but one attempt is taken.
+/// Returns whether the inverse at a shift is good enough: no breakdown, and its rounding errors change Ritz pairs at
+/// the ends of the interval by no more than allowed. The second to last attempt accepts larger errors.
 template <class T>
 bool InverseQueue<T>::usable(Batch& batch, index_t i, const SearchJob& job) const {
-  if (levinson()) return true;  // the first step will show
+  if (levinson()) return true;  // the first step detects a breakdown
   if (batch.seen_report.empty()) {
     const auto report = (*batch.report).read();
     const auto quality = (*batch.quality).read();

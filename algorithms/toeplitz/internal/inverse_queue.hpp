@@ -9,28 +9,29 @@
 
 namespace tesela::detail {
 
-/// Intervals that wait for a run, and the inverses that runs begin with, computed ahead: several shifts a task.
+/// Queue of intervals that wait for a run, and of inverses at the shifts of the next runs, computed in advance, several
+/// shifts per task.
 template <class T>
 class InverseQueue {
  public:
-  /// `groups` of runs will take from it.
+  /// `groups`: number of groups of runs that the queue serves.
   InverseQueue(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, std::size_t groups);
 
-  /// An interval at its first shift.
+  /// Adds an interval at its first shift.
   void add(const SpectrumInterval& interval);
-  /// An interval at another shift, that of job.attempt.
+  /// Adds an interval at the shift of job.attempt.
   void add_again(SearchJob job);
-  /// Whether every job was handed out.
+  /// Returns whether all jobs have been handed out.
   bool empty() const { return waiting_.empty() && prepared_.empty(); }
-  /// Inserts inverses until enough lie ready.
+  /// Inserts inverses until enough are ready.
   void prepare();
 
   struct Start {
     SearchJob job;
-    bool good = false;  ///< the slot holds what a run begins with; else the inverse at this shift is no use
+    bool good = false;  ///< whether the slot holds the start of a run; otherwise the inverse at this shift is unusable
   };
-  /// Hands out a job, its inverse and start vectors in `slot`; nothing when there is none. Inverses of the place
-  /// `where` come first: those of another one may stand behind its steps.
+  /// Hands out a job and writes its inverse and start vectors to `slot`; returns nothing if there is no job. Prefers
+  /// inverses of the place `where`, because inverses of another place may wait behind the steps there.
   std::optional<Start> start(const Tile<T>& slot, Priority where);
 
   index_t inversions() const { return inversions_; }
@@ -38,18 +39,18 @@ class InverseQueue {
  private:
   /// Inverses at the shifts of several jobs, computed by one task.
   struct Batch {
-    std::size_t place;  // whose task it was
+    std::size_t place;  // place of the task
     std::vector<SearchJob> jobs;
     OneTile<T> inverse;
     OneTile<double> report, quality;
-    std::size_t next = 0;                                     // job to be handed out
-    std::vector<double> seen_report = {}, seen_quality = {};  // these tiles, once they have been read
+    std::size_t next = 0;                                     // next job to hand out
+    std::vector<double> seen_report = {}, seen_quality = {};  // contents of these tiles, once they have been read
   };
 
   double shift_of(const SpectrumInterval& i, index_t attempt);
-  /// GPUs, or ranks, that share the work.
+  /// Returns the number of GPUs, or ranks, that share the work.
   std::size_t places() const;
-  std::size_t emptiest_place();
+  std::size_t place_with_fewest_batches();
   void invert(std::size_t place);
   bool usable(Batch& batch, index_t i, const SearchJob& job) const;
   bool levinson() const { return options_.solver == ToeplitzSolver::levinson; }

@@ -9,7 +9,7 @@ using namespace kernels;
 
 constexpr std::size_t at_a_time = LanczosTest::at_a_time;
 
-/// Writes nothing: among several ranks a tile stays where it is first written.
+/// Writes nothing, but fixes the rank of a tile: a tile stays on the rank that writes it first.
 template <class T>
 struct Claim {
   static constexpr auto name = "claim";
@@ -78,8 +78,8 @@ index_t LanczosGroup<T>::step() {
   return all;
 }
 
-/// Inserts the tests of a bundle's runs that just stepped, from column `column` of the coefficients on; returns the
-/// column after theirs.
+/// Inserts the tests of a bundle's runs that have just stepped, from column `column` of the coefficients on. Returns
+/// the next column.
 template <class T>
 index_t LanczosGroup<T>::test(std::size_t b, const Tile<double>& coefficients, index_t column, index_t steps) {
   LanczosTest::Args args;
@@ -111,7 +111,7 @@ const std::array<index_t, 2>& LanczosGroup<T>::Verdicts::of(std::size_t s) {
   return (*seen_)[s];
 }
 
-/// A run ends when the round before found it complete, or when it may not step any more.
+/// Returns the end of a run that was complete in the previous round, or has no steps left.
 template <class T>
 std::optional<RunEnd> LanczosGroup<T>::end(std::size_t s) {
   Slot& slot = slots_[s];
@@ -146,8 +146,8 @@ RunPairs<T> LanczosGroup<T>::pairs(std::size_t s, const SearchJob& job) const {
   return run;
 }
 
-/// Steps before which a test would only cost time: what about 9 of 10 intervals need, and less where the space is
-/// small.
+/// Returns the number of steps before the first test: about the steps that 9 of 10 intervals need, fewer for a small
+/// space.
 template <class T>
 index_t LanczosGroup<T>::first_test(const SearchJob& job) const {
   const index_t wanted = std::max(job.interval.count[0], job.interval.count[1]);

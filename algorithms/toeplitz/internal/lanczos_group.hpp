@@ -9,11 +9,11 @@
 
 namespace tesela::detail {
 
-/// How a run ended.
+/// The end of a run.
 struct RunEnd {
   SearchJob job;
-  bool complete = false;           ///< it has found all that job.interval.count asks for
-  std::array<index_t, 2> found{};  ///< of each part; where it is not complete
+  bool complete = false;           ///< whether it found job.interval.count eigenvalues
+  std::array<index_t, 2> found{};  ///< number found of each part, if not complete
 };
 
 /// The pairs of a run: job.interval.count of each part (RitzPairs).
@@ -24,8 +24,8 @@ struct RunPairs {
   OneTile<double> pairs;
 };
 
-/// Lanczos runs that step side by side, by one task: a slot holds one, and each bundle of slots is tested by one task.
-/// The tests of a round are read when the steps of the next one have been inserted.
+/// Lanczos runs whose steps are one task: a slot holds one run. One task tests each bundle of slots. The tests of a
+/// round are read after the steps of the next round have been inserted.
 template <class T>
 class LanczosGroup {
  public:
@@ -34,36 +34,36 @@ class LanczosGroup {
   std::size_t size() const { return slots_.size(); }
   bool idle() const;
   Priority where() const { return on_gpu_number(number_); }
-  /// What InverseQueue::start fills.
+  /// Returns the tile that InverseQueue::start fills.
   Tile<T> slot(std::size_t s) const { return *slots_[s].basis; }
-  /// The run in a slot that has been filled.
+  /// Begins the run in a filled slot.
   void begin(std::size_t s, const SearchJob& job);
-  /// Inserts the next steps of all runs, and their tests; answers how many steps.
+  /// Inserts the next steps of all runs and their tests. Returns the number of steps.
   index_t step();
-  /// Whether the run in a slot has come to its end, by the tests of the round before. The slot is free then.
+  /// Returns the end of the run in a slot, if the tests of the previous round show it; the slot is free then.
   std::optional<RunEnd> end(std::size_t s);
-  /// Inserts what makes the pairs of the run that ended in a slot.
+  /// Inserts the computation of the pairs of the ended run in a slot.
   RunPairs<T> pairs(std::size_t s, const SearchJob& job) const;
 
  private:
   struct Slot {
     std::optional<SearchJob> job;
-    index_t steps = 0;  // inserted so far
-    int tests = 0;      // inserted so far for this job
+    index_t steps = 0;  // number inserted so far
+    int tests = 0;      // number inserted so far for this job
     OneTile<T> basis;
   };
-  /// What one LanczosTest answered.
+  /// The result of one LanczosTest.
   class Verdicts {
    public:
     explicit Verdicts(Runtime& runtime) : tile_(runtime, {2, kernels::LanczosTest::at_a_time}, "verdicts") {}
     Tile<index_t> tile() const { return *tile_; }
-    const std::array<index_t, 2>& of(std::size_t s);  // waits the first time
+    const std::array<index_t, 2>& of(std::size_t s);  // waits at the first call
 
    private:
     OneTile<index_t> tile_;
     std::optional<std::array<std::array<index_t, 2>, kernels::LanczosTest::at_a_time>> seen_;
   };
-  /// Tests of LanczosTest::at_a_time runs: verdicts of the round before and of this one.
+  /// Tests of LanczosTest::at_a_time runs: results of the previous round and of this one.
   struct Bundle {
     OneTile<double> histories;
     std::optional<Verdicts> older, newer;
@@ -77,7 +77,7 @@ class LanczosGroup {
   Graph& graph_;
   const SineToeplitz<T>& matrix_;
   const SpectrumOptions& options_;
-  std::size_t number_;  // and its GPU's: slots are too large to move
+  std::size_t number_;  // number of the group, and of its GPU: slots are too large to move
   std::vector<Slot> slots_;
   std::vector<Bundle> bundles_;
 };

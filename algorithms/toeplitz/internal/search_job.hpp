@@ -6,14 +6,14 @@
 
 namespace tesela::detail {
 
-/// An interval whose eigenvalues are to be found, with the shift it is tried at.
+/// An interval to be searched, with its shift.
 struct SearchJob {
   SpectrumInterval interval;
   index_t attempt = 0;
   double shift = 0;
 };
 
-/// Scratch of steps, Ritz pairs and the inverses' quality.
+/// Returns scratch for steps, Ritz pairs and the quality of inverses.
 template <class T>
 Tile<T> lanczos_scratch(Graph& g, index_t n, const SpectrumOptions& options) {
   const Shape shape = kernels::lanczos_work(n, krylov_limit(n, options), options.group);

@@ -13,19 +13,19 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Of all ranks.
+/// Return the numbers of GPUs and cores of all ranks.
 index_t all_gpus(const Runtime& runtime) { return static_cast<index_t>(runtime.gpus()) * runtime.ranks(); }
 index_t all_cpus(const Runtime& runtime) { return static_cast<index_t>(runtime.cpus()) * runtime.ranks(); }
 
-/// The residual of a Ritz value, relative to it, that suits the precision.
+/// Returns the default tolerance of a Ritz value, relative to it.
 template <class T>
 double usual_tolerance(bool vectors) {
   return std::is_same_v<T, float> ? 2e-6 : vectors ? 1e-14 : 1e-10;
 }
 
-/// Runs that one task steps on a GPU: as many as pay, whole batches of inverses, few enough for several GPUs to get
-/// equal shares of the intervals, and no more than let three groups (one that steps, one whose memory comes or goes,
-/// one that waits) lie in a GPU's memory.
+/// Returns the number of runs per task on a GPU: as many as are efficient, a multiple of the batch of inverses, few
+/// enough for equal shares of several GPUs, and so that three groups (running, in transfer, waiting) fit into a GPU's
+/// memory.
 template <class T>
 index_t group_for(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   const index_t capacity = krylov_limit(n, o), batch = cauchy_batch(n);
@@ -40,7 +40,7 @@ index_t group_for(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   return fit > batch ? fit - fit % batch : fit;
 }
 
-/// Whether nobody has chosen anything of the search by Lanczos.
+/// Returns whether all options of the search by Lanczos have their defaults.
 bool usual_search(const SpectrumOptions& o) {
   const SpectrumOptions usual;
   const auto choices = [](const SpectrumOptions& c) {
@@ -50,8 +50,8 @@ bool usual_search(const SpectrumOptions& o) {
   return choices(o) == choices(usual);
 }
 
-/// Whether LAPACK finds the whole spectrum sooner from the halves: measured on two cores (docs/toeplitz.md), which is
-/// all that it can use. Up to this order a window of Lanczos runs takes about as much memory.
+/// Returns whether LAPACK computes the whole spectrum from the halves faster: measured on two cores (docs/toeplitz.md),
+/// the most that it can use. Up to this order a window of Lanczos runs needs about as much memory.
 bool dense_is_faster(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   if (runtime.gpus() > 0 || !usual_search(o)) return false;
   if (std::isfinite(o.low) || std::isfinite(o.high) || o.smallest > 0 || o.largest > 0) return false;
@@ -65,20 +65,20 @@ void check_options(index_t n, const SpectrumOptions& o) {
   if (n < 1) refuse("t", "a matrix of order 0 has no eigenvalues");
   if (o.dk < 1 || o.per_interval < 0 || o.max_attempts < 1 || o.window < 0 || o.group < 0 || o.krylov_more < 0 ||
       !(o.krylov_factor > 0) || !(o.tolerance >= 0))
-    refuse("options", "dk, max_attempts and krylov_factor are positive, the others are not negative");
+    refuse("options", "dk, max_attempts and krylov_factor must be positive, the others must not be negative");
   if (o.smallest < 0 || o.largest < 0 || (o.smallest > 0 && o.largest > 0))
-    refuse("smallest, largest", "one of them at most, and not negative");
+    refuse("smallest, largest", "at most one may be given, and none may be negative");
   if ((o.smallest > 0 || o.largest > 0) && (std::isfinite(o.low) || std::isfinite(o.high)))
-    refuse("range", "not with smallest or largest");
+    refuse("range", "must not be given with smallest or largest");
   if (o.method == SpectrumMethod::dense && !usual_search(o))
-    refuse("method", "dense has no intervals, shifts or Lanczos steps to choose");
+    refuse("method", "dense has no options for intervals, shifts or Lanczos steps");
   if (!(o.low < o.high)) refuse("range", "[" + shortest(o.low) + ", " + shortest(o.high) + ")");
 }
 
 }  // namespace
 
 template <class T>
-SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptions o) {
+SpectrumOptions resolved_options(const Runtime& runtime, index_t n, SpectrumOptions o) {
   check_options(n, o);
   if (o.method == SpectrumMethod::automatic)
     o.method = dense_is_faster(runtime, n, o) ? SpectrumMethod::dense : SpectrumMethod::lanczos;
@@ -91,7 +91,7 @@ SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptio
   if (o.group == 0) o.group = gpu ? group_for<T>(runtime, n, o) : 1;
   o.group = std::min<index_t>(o.group, most_side_by_side);
   if (o.window == 0) o.window = gpu ? 3 * o.group * all_gpus(runtime) : 2 * std::max<index_t>(1, all_cpus(runtime)) + 2;
-  o.window = std::min(o.window, n);  // no more intervals than eigenvalues
+  o.window = std::min(o.window, n);  // not more intervals than eigenvalues
   return o;
 }
 
@@ -106,14 +106,15 @@ template <class T>
 SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options) {
   const double roundings = std::max(8.0, std::sqrt(static_cast<double>(n))) * std::numeric_limits<T>::epsilon();
   const double usual = usual_tolerance<T>(refined(options));
-  // A pair of the inverse whose residual is `tolerance` is one of C to that times ||C - sigma I||, twice ||C|| at most.
+  // A pair of the inverse with residual `tolerance` is a pair of C with residual tolerance ||C - sigma I||, at most
+  // twice ||C||.
   const double asked = options.tolerance > usual ? 4 * options.tolerance : 0;
   const double residual = std::is_same_v<T, float> ? 400 * roundings : 100 * usual;
   return {std::min(std::max(residual, asked), useful_bound), std::min(std::max(100 * roundings, asked), useful_bound)};
 }
 
-template SpectrumOptions settled_options<float>(const Runtime&, index_t, SpectrumOptions);
-template SpectrumOptions settled_options<double>(const Runtime&, index_t, SpectrumOptions);
+template SpectrumOptions resolved_options<float>(const Runtime&, index_t, SpectrumOptions);
+template SpectrumOptions resolved_options<double>(const Runtime&, index_t, SpectrumOptions);
 template SpectrumBounds spectrum_bounds<float>(index_t, const SpectrumOptions&);
 template SpectrumBounds spectrum_bounds<double>(index_t, const SpectrumOptions&);
 

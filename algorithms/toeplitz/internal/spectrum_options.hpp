@@ -4,34 +4,34 @@
 
 #include <cmath>
 
-// What the options of a spectrum come to; no part of the interface.
+// Values derived from SpectrumOptions. Not part of the interface.
 namespace tesela::detail {
 
-/// The options with every "what suits" decided for this machine, the method too. Throws ArgumentError for those that
-/// mean nothing.
+/// Returns the options with every default decided for this machine, including the method. Throws ArgumentError for
+/// contradictory options.
 template <class T>
-SpectrumOptions settled_options(const Runtime& runtime, index_t n, SpectrumOptions options);
+SpectrumOptions resolved_options(const Runtime& runtime, index_t n, SpectrumOptions options);
 
-/// Lanczos steps that a run may take at most, with `per_interval` decided.
+/// Returns the largest number of Lanczos steps of a run; `per_interval` must be decided.
 index_t krylov_limit(index_t n, const SpectrumOptions& options);
 
-/// Whether each solve is refined: vectors need it, and only the inverse is cheap enough.
+/// Returns whether each solve is refined: vectors need it, and only the stored inverse makes it cheap enough.
 inline bool refined(const SpectrumOptions& o) { return o.vectors && o.solver == ToeplitzSolver::cauchy; }
 
-/// What residuals, and errors of eigenvalues, may be, relative to the largest eigenvalue (docs/toeplitz.md).
+/// Bounds of residuals and of errors of eigenvalues, relative to the largest eigenvalue (docs/toeplitz.md).
 struct SpectrumBounds {
   double residual, error;
 };
 template <class T>
 SpectrumBounds spectrum_bounds(index_t n, const SpectrumOptions& options);
 
-/// About the largest eigenvalue of the scaled matrix.
+/// Returns an estimate of the largest eigenvalue of the scaled matrix.
 template <class T>
 double estimated_norm(const SineToeplitz<T>& A) {
   return 3 * A.rms() + std::abs(A.mean());
 }
 
-/// Up to this order LAPACK finds what the search could not do well enough.
+/// Largest order at which LAPACK repeats an insufficient search.
 constexpr index_t largest_dense = 2048;
 
 }  // namespace tesela::detail

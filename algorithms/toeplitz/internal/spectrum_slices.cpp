@@ -6,7 +6,7 @@
 namespace tesela::detail {
 namespace {
 
-/// Where to look with only so many from an end wanted: a little beyond the last of them.
+/// Returns a range that contains the wanted number of eigenvalues from one end, and a few more.
 template <class T>
 CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options, index_t* counts) {
   const index_t wanted = std::max(options.smallest, options.largest);
@@ -14,9 +14,9 @@ CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOpt
   const bool from_below = options.smallest > 0;
   const double resolution = toeplitz_resolution(A), reach = A.norm() * (1 + 1e-6) + 4 * resolution;
   double out = A.mean() + (from_below ? -reach : reach), in = A.mean() + (from_below ? reach : -reach);
-  std::optional<Inertia> end;  // at `in`
+  std::optional<Inertia> end;  // inertia at `in`
   const auto inside = [&](const Inertia& i) { return from_below ? i.total() : A.n() - i.total(); };
-  for (int rounds = 0; rounds < 60; ++rounds) {  // `out` has too few beyond it, `in` enough
+  for (int rounds = 0; rounds < 60; ++rounds) {  // too few eigenvalues up to `out`, enough up to `in`
     constexpr int points = 15;
     std::array<double, points> shifts{};
     for (int k = 0; k < points; ++k) shifts[static_cast<std::size_t>(k)] = out + (in - out) * (k + 1) / (points + 1);
@@ -37,7 +37,7 @@ CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOpt
   return from_below ? CountedRange{{}, end, false} : CountedRange{end, {}, false};
 }
 
-/// How many eigenvalues are in the range and below it.
+/// Sets the numbers of eigenvalues below the range and in it.
 template <class T>
 void count_inside(const SineToeplitz<T>& A, SpectrumSlices& s) {
   if (s.range.empty) return;

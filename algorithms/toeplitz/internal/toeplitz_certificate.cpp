@@ -10,14 +10,14 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Claims of one part whose intervals meet, and what they cover of the range.
+/// Claims of one part whose intervals meet, and their union within the range.
 struct Group {
   double low, high;
   bool to_count;
   std::vector<Claim*> members;
 };
 
-/// The groups of a part, ascending.
+/// Returns the groups of a part, ascending.
 std::vector<Group> groups_of(std::vector<Claim>& claims, std::size_t part, double margin, double first, double last) {
   std::vector<Claim*> order;
   for (Claim& c : claims)
@@ -41,7 +41,7 @@ std::vector<Group> groups_of(std::vector<Claim>& claims, std::size_t part, doubl
   return groups;
 }
 
-/// How many claims are in groups that hold another number of eigenvalues than of claims.
+/// Returns the number of claims in groups whose number of eigenvalues differs from their number of claims.
 template <class T>
 index_t miscounted(Graph& g, const SineToeplitz<T>& A, const std::vector<Group>& groups, std::size_t part,
                    index_t* counts, const CountOptions& options) {
@@ -107,14 +107,14 @@ index_t certify(Graph& g, const SineToeplitz<T>& A, const CountedRange& range, s
 
 namespace {
 
-/// A piece of the line with eigenvalues of one part.
+/// An interval with eigenvalues of one part.
 struct Piece {
   std::size_t part;
   double low, high;
   index_t below_low, below_high;
 };
 
-/// Halves pieces until they are no wider than `width`; without those that hold nothing, in order.
+/// Bisects pieces down to `width`, drops empty ones, and keeps their order.
 template <class T>
 std::vector<Piece> halved(Graph& g, const SineToeplitz<T>& A, std::vector<Piece> pieces, double width, index_t* counts,
                           const CountOptions& options) {
@@ -153,7 +153,7 @@ void pin(Graph& g, const SineToeplitz<T>& A, std::vector<Claim>& claims, double 
     else if (c.radius > widest)
       c.radius = c.error;
   }
-  if (vague.empty() || vague.size() > most_pinned(A.n())) return;
+  if (vague.empty() || vague.size() > most_refined_claims(A.n())) return;
   std::sort(vague.begin(), vague.end(), [](const Claim* a, const Claim* b) {
     return std::tuple(a->part, a->low, a->value) < std::tuple(b->part, b->low, b->value);
   });

@@ -12,7 +12,7 @@
 namespace tesela::detail {
 namespace {
 
-/// A lower bound of the largest eigenvalue that will be found: an interval holds one at least.
+/// Returns a lower bound of the largest computed eigenvalue: each interval contains at least one.
 template <class T>
 double least_norm(const SineToeplitz<T>& A, const std::vector<SpectrumInterval>& intervals) {
   double norm = A.rms();
@@ -29,10 +29,10 @@ class Search {
         matrix_(A),
         options_(options),
         bounds_(spectrum_bounds<T>(A.n(), options)),
-        pins_(!options.vectors && options.divide),
+        refines_by_counting_(!options.vectors && options.divide),
         norm_(least_norm(A, intervals)),
-        accurate_(std::is_same_v<T, double> && pins_ ? 0.8 * bounds_.residual * norm_
-                                                     : bounds_.residual / 4 * estimated_norm(A)),
+        accurate_(std::is_same_v<T, double> && refines_by_counting_ ? 0.8 * bounds_.residual * norm_
+                                                                    : bounds_.residual / 4 * estimated_norm(A)),
         groups_(groups_for(intervals.size())),
         queue_(g, A, options, groups_.size()) {
     for (const SpectrumInterval& i : intervals) queue_.add(i);
@@ -42,7 +42,7 @@ class Search {
     queue_.prepare();
     while (!queue_.empty() || in_flight_ > 0 || !finished_.empty()) {
       for (LanczosGroup<T>& group : groups_) round(group);
-      // The last that finished are left alone, as many as step at a time: the workers are busy with them.
+      // Do not wait for the last in_flight_ finished runs: the workers still process them.
       const bool end = queue_.empty() && in_flight_ == 0;
       keep_finished(end ? 0 : in_flight_);
     }
@@ -59,7 +59,7 @@ class Search {
     return groups;
   }
 
-  /// The next dk steps of a group's runs and their tests are inserted; then the tests of the dk steps before are read.
+  /// Inserts the next dk steps of a group's runs and their tests, then reads the tests of the previous dk steps.
   void round(LanczosGroup<T>& group) {
     if (group.idle()) fill(group);
     result_.steps += group.step();
@@ -71,7 +71,7 @@ class Search {
       }
   }
 
-  /// All slots of a group side by side from the start, so that all are tested in the same steps.
+  /// Starts runs in all slots of an idle group at once, so that they are tested in the same steps.
   void fill(LanczosGroup<T>& group) {
     for (std::size_t s = 0; s < group.size();) {
       const auto start = queue_.start(group.slot(s), group.where());
@@ -88,7 +88,7 @@ class Search {
   void conclude(const LanczosGroup<T>& group, std::size_t s, const RunEnd& end) {
     if (end.complete) {
       finished_.push_back(group.pairs(s, end.job));
-    } else if (end.job.attempt + 1 >= options_.max_attempts && !options_.divide) {  // what there is
+    } else if (end.job.attempt + 1 >= options_.max_attempts && !options_.divide) {  // keep the pairs that were found
       SearchJob job = end.job;
       job.interval.count = end.found;
       result_.shortages.push_back(
@@ -119,8 +119,8 @@ class Search {
       result_.clusters.back().cluster = true;
       return;
     }
-    // Moved off an eigenvalue, the middle of a narrow interval could leave it. A count that rounding gets wrong is of
-    // an eigenvalue so near to the middle that either half's run finds it (LanczosGoal::slack).
+    // In a narrow interval, moving the middle off an eigenvalue could leave the interval. If rounding makes a count
+    // wrong, the eigenvalue is so near to the middle that the run of either half finds it (LanczosGoal::slack).
     const Nudge nudge = width > 1024 * resolution ? Nudge::either_side : Nudge::none;
     const Inertia at = count_at<T>(graph_, matrix_, std::span(&middle, 1), nudge, {.solver = options_.counter}).front();
     ++result_.counts;
@@ -135,16 +135,19 @@ class Search {
     if (right.total() > 0) queue_.add(right);
   }
 
-  /// Keeps what has finished, but for the `rest` that finished last.
+  /// Keeps the finished runs, except the last `rest` of them.
   void keep_finished(std::size_t rest) {
     for (; finished_.size() > rest; finished_.pop_front()) {
       RunPairs<T>& run = finished_.front();
-      const index_t vague = vague_pairs(run);
-      // What the last attempt leaves is taken where LAPACK can do better afterwards, else the interval is divided.
+      const index_t vague = count_inaccurate_pairs(run);
+      // After the last attempt the pairs are accepted if LAPACK can repeat the search; otherwise the interval is
+      // divided.
       const bool last =
           run.job.attempt + 1 >= options_.max_attempts && (!options_.divide || matrix_.n() <= largest_dense);
       if (vague == lost ||
-          (!last && vague > (pins_ ? std::clamp<index_t>(most_left() - left_, 0, most_of_a_run) : 0))) {
+          (!last &&
+           vague >
+               (refines_by_counting_ ? std::clamp<index_t>(most_pairs_for_counting() - left_, 0, most_of_a_run) : 0))) {
         retry(run.job);
       } else {
         left_ += vague;
@@ -153,11 +156,11 @@ class Search {
     }
   }
 
-  /// How many of a run's pairs do not bound their errors well enough: residuals above `accurate_` are tried again with
-  /// another shift, for an eigenvalue very near to a shift spoils the others. But the inverses at all shifts of an
-  /// interval may lack one and the same pair, so that a few are left for counts to pin down (judge_search): those, and
-  /// some that are too near to others. `lost` where there are fewer pairs than the tests had promised. Waits for them.
-  index_t vague_pairs(const RunPairs<T>& run) const {
+  /// Returns the number of a run's pairs with too large error bounds; `lost` if there are fewer pairs than the tests
+  /// found. A residual above `accurate_` is tried again with another shift, because an eigenvalue very near to a shift
+  /// spoils the others. The inverses at all shifts of an interval may lack the same pair; therefore a few such pairs,
+  /// and a few that are too near to others, are left to refinement by counts (certify_search). Waits for the pairs.
+  index_t count_inaccurate_pairs(const RunPairs<T>& run) const {
     const auto pairs = (*run.pairs).read();
     const double enough = bounds_.error * norm_ / 2;
     index_t vague = 0;
@@ -169,7 +172,7 @@ class Search {
         double gap = std::numeric_limits<double>::infinity();
         if (j > 0) gap = pairs(row, j) - pairs(row, j - 1);
         if (j + 1 < count) gap = std::min(gap, pairs(row, j + 1) - pairs(row, j));
-        const bool near = pins_ && residual > accurate_ / 4 && residual * residual > enough * gap;
+        const bool near = refines_by_counting_ && residual > accurate_ / 4 && residual * residual > enough * gap;
         if (residual > 64 * accurate_)
           vague += most_of_a_run + 1;  // about too many eigenvalues at a time
         else if (residual > accurate_ || near)
@@ -179,10 +182,10 @@ class Search {
     return vague;
   }
 
-  /// Keeps an interval's values, and its vectors if they are wanted.
+  /// Keeps an interval's values, and on request its vectors.
   void keep(RunPairs<T>&& run) {
     const SpectrumInterval& i = run.job.interval;
-    FoundPiece<T> piece{i.low, {}, {}, std::move(run.x)};
+    IntervalPairs<T> piece{i.low, {}, {}, std::move(run.x)};
     {
       const auto pairs = (*run.pairs).read();
       for (std::size_t part = 0; part < 2; ++part)
@@ -199,14 +202,15 @@ class Search {
   Graph& graph_;
   const SineToeplitz<T>& matrix_;
   const SpectrumOptions& options_;
-  /// Pairs left for counts, of all runs: more may turn out to be vague.
-  index_t most_left() const { return static_cast<index_t>(most_pinned(matrix_.n())) * 5 / 8; }
+  /// Largest number of pairs of all runs that are left to counts; some room is left for pairs that turn out to be
+  /// inaccurate later.
+  index_t most_pairs_for_counting() const { return static_cast<index_t>(most_refined_claims(matrix_.n())) * 5 / 8; }
 
-  static constexpr index_t most_of_a_run = 3;  // of those
+  static constexpr index_t most_of_a_run = 3;  // largest number of these pairs per run
   static constexpr index_t lost = std::numeric_limits<index_t>::max();
 
   SpectrumBounds bounds_;
-  bool pins_;  // judge_search will
+  bool refines_by_counting_;  // whether certify_search refines values by counting
   double norm_, accurate_;
   index_t left_ = 0;
   std::vector<LanczosGroup<T>> groups_;

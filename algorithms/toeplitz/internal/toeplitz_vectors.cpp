@@ -12,10 +12,11 @@ namespace tesela::detail {
 using namespace kernels;
 namespace {
 
-/// Vectors of one run are orthogonal as their basis was; those of two runs overlap by about their residuals over
-/// their distance, which is taken away where it may be more than rounding. False when everything is too far apart.
+/// Orthogonalizes the vectors of a piece against the piece below. Vectors of one run are orthogonal, as its basis was.
+/// Vectors of two runs overlap by about their residuals over their distance; the overlap is subtracted if it may exceed
+/// rounding. Returns false if all values are too far apart.
 template <class T>
-bool orthogonalize(Graph& g, const FoundPiece<T>& below, const FoundPiece<T>& above) {
+bool orthogonalize(Graph& g, const IntervalPairs<T>& below, const IntervalPairs<T>& above) {
   const double reach = 1e11 * std::max({below.residual[0], below.residual[1], above.residual[0], above.residual[1]});
   typename OrthogonalizeAgainst<T>::Args args;
   bool overlaps = false;
@@ -36,10 +37,10 @@ bool orthogonalize(Graph& g, const FoundPiece<T>& below, const FoundPiece<T>& ab
   return first - last <= reach;
 }
 
-/// A piece's vectors from the sine basis to their columns of v; `columns` has those of its symmetric vectors, then
-/// those of its skew ones, -1 for what nobody wants.
+/// Transforms a piece's vectors from the sine basis to their columns of v. `columns` holds the columns of its
+/// symmetric, then of its skew vectors; -1 for vectors that are not wanted.
 template <class T>
-void expand(Graph& g, const FoundPiece<T>& piece, const std::vector<index_t>& columns, const TileMatrix<T>& v) {
+void expand(Graph& g, const IntervalPairs<T>& piece, const std::vector<index_t>& columns, const TileMatrix<T>& v) {
   index_t first = v.n(), last = -1;
   for (const index_t column : columns)
     if (column >= 0) first = std::min(first, column), last = std::max(last, column);
@@ -57,7 +58,7 @@ void expand(Graph& g, const FoundPiece<T>& piece, const std::vector<index_t>& co
 }
 
 template <class T>
-TileMatrix<T> room_for(Graph& g, index_t n, const std::vector<FoundValue>& values) {
+TileMatrix<T> room_for(Graph& g, index_t n, const std::vector<ComputedEigenvalue>& values) {
   const auto found = static_cast<index_t>(values.size());
   return {g.runtime(), n, found, {n, std::clamp<index_t>(found, 1, 128)}, "vectors"};
 }
@@ -65,13 +66,14 @@ TileMatrix<T> room_for(Graph& g, index_t n, const std::vector<FoundValue>& value
 }  // namespace
 
 template <class T>
-TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<FoundValue>& values,
-                            const std::vector<FoundPiece<T>>& pieces) {
+TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<ComputedEigenvalue>& values,
+                            const std::vector<IntervalPairs<T>>& pieces) {
   const TileMatrix<T> v = room_for<T>(g, A.n(), values);
   std::vector<std::vector<index_t>> columns;
-  for (const FoundPiece<T>& p : pieces) columns.emplace_back(static_cast<std::size_t>(2 * (*p.x).cols()), index_t{-1});
+  for (const IntervalPairs<T>& p : pieces)
+    columns.emplace_back(static_cast<std::size_t>(2 * (*p.x).cols()), index_t{-1});
   for (std::size_t k = 0; k < values.size(); ++k) {
-    const FoundValue& f = values[k];
+    const ComputedEigenvalue& f = values[k];
     const index_t before = f.part == 0 ? 0 : (*pieces[f.piece].x).cols();
     columns[f.piece][static_cast<std::size_t>(before + f.column)] = static_cast<index_t>(k);
   }
@@ -88,25 +90,25 @@ TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vecto
 }
 
 template <class T>
-TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<FoundValue>& values,
+TileMatrix<T> place_vectors(Graph& g, const SineToeplitz<T>& A, const std::vector<ComputedEigenvalue>& values,
                             const std::array<OneTile<T>, 2>& halves) {
   const TileMatrix<T> vectors = room_for<T>(g, A.n(), values);
   const auto symmetric = (*halves[0]).read(), skew = (*halves[1]).read();
   vectors.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
     const auto v = tile.write();
     for (index_t j = 0; j < v.cols; ++j) {
-      const FoundValue& f = values[static_cast<std::size_t>(first + j)];
+      const ComputedEigenvalue& f = values[static_cast<std::size_t>(first + j)];
       const auto& half = f.part == 0 ? symmetric : skew;
-      toeplitz_unfold(v.rows, static_cast<int>(f.part), &half(0, f.column), &v(0, j));
+      toeplitz_expand(v.rows, static_cast<int>(f.part), &half(0, f.column), &v(0, j));
     }
   });
   return vectors;
 }
 
-#define TESELA_PLACE_VECTORS(T)                                                                        \
-  template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<FoundValue>&, \
-                                       const std::vector<FoundPiece<T>>&);                             \
-  template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<FoundValue>&, \
+#define TESELA_PLACE_VECTORS(T)                                                                                \
+  template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<ComputedEigenvalue>&, \
+                                       const std::vector<IntervalPairs<T>>&);                                  \
+  template TileMatrix<T> place_vectors(Graph&, const SineToeplitz<T>&, const std::vector<ComputedEigenvalue>&, \
                                        const std::array<OneTile<T>, 2>&);
 TESELA_PLACE_VECTORS(float)
 TESELA_PLACE_VECTORS(double)

@@ -6,14 +6,14 @@
 
 #include <vector>
 
-// For methods that take whole columns, of matrices in any tiles.
+// For methods that need whole columns of matrices in any tiles.
 
 namespace tesela::detail {
 
-/// The tiles of column j as one; `which` of several matrices' copies.
+/// Returns column j of tiles as one tile. `which` numbers the copies of several matrices.
 template <class T>
 Tile<T> whole_column(Graph& g, const TileMatrix<T>& A, index_t j, index_t which) {
-  constexpr index_t first_scratch = 1 << 21;  // far from the numbers that kernels ask for
+  constexpr index_t first_scratch = 1 << 21;  // beyond the numbers that kernels request
   if (A.mt() == 1) return A(0, j);
   std::vector<Tile<T>> tiles;
   for (index_t i = 0; i < A.mt(); ++i) tiles.push_back(A(i, j));
@@ -22,11 +22,11 @@ Tile<T> whole_column(Graph& g, const TileMatrix<T>& A, index_t j, index_t which)
   return whole;
 }
 
-/// Back to B's tiles, where `whole` is not one of them.
+/// Inserts the copy of `whole` back to B's tiles, unless it is one of them.
 template <class T>
-void take_rows(Graph& g, const Tile<T>& whole, const TileMatrix<T>& B, index_t j) {
+void extract_rows(Graph& g, const Tile<T>& whole, const TileMatrix<T>& B, index_t j) {
   for (index_t i = 0; B.mt() > 1 && i < B.mt(); ++i)
-    g.insert<kernels::TakeRows<T>>({i * B.tile_shape().mb}, whole, B(i, j));
+    g.insert<kernels::ExtractRows<T>>({i * B.tile_shape().mb}, whole, B(i, j));
 }
 
 }  // namespace tesela::detail

@@ -4,12 +4,12 @@
 
 namespace tesela::kernels {
 
-/// What gemm_bulk() returns where it does not apply, and has enqueued nothing.
+/// Returned by gemm_bulk() if it does not apply; it has enqueued nothing then.
 inline constexpr int gemm_bulk_declines = -1;
 
-/// xGEMM in double for compute capability 9.0: the copies are the hardware's, and four warps of a block only ask for
-/// them. Declines on other devices, where an operand does not lie at 16 bytes with an even leading dimension, and where
-/// C makes fewer tiles than `least_tiles` (0: than blocks that a device holds at once).
+/// Multiplies doubles on compute capability 9.0 with copies by the hardware, which extra warps of each block request.
+/// Declines on other devices, if an operand is not aligned to 16 bytes or has an odd leading dimension, and if C has
+/// fewer tiles than `least_tiles` (0: the number of blocks that a device runs at once).
 int gemm_bulk(CUstream_st* stream, const GemmProblem<double>& problem, index_t least_tiles = 0);
 
 }  // namespace tesela::kernels

@@ -9,35 +9,35 @@
 #include <cstddef>
 #include <cstdint>
 
-// The skeleton that the tuned float and double kernels share.
+// The common skeleton of the tuned float and double kernels.
 //
-// A block of 4 warps owns a tile of C in registers, 128 x 64 if the problem is large, and two blocks share a
+// A block of 4 warps keeps a tile of C in registers, 128 x 64 if the problem is large. Two blocks share a
 // multiprocessor, so that one computes while the other waits at its barrier. Slices of op(A) and op(B) stream through a
 // ring of `stages` buffers in shared memory by cp.async. The copies of the next slice are spread, without a branch,
-// over the products of this one: the tensor cores are busy only if no warp stops to do addressing.
+// over the products of this one: the tensor cores are busy only if no warp stops to compute addresses.
 //
-// Warps multiply with the m16n8k8 shape, whose fragments are laid out alike for double and for float (tf32): lane
-// 4 g + t holds rows g, g + 8 and k slots t, t + 4 of A; k slots t, t + 4 and column g of B; rows g, g + 8 and columns
-// 2t, 2t + 1 of C. A tensor core does not care which row we call g, nor which k we call t, as long as A, B and C agree.
-// So fragments are permuted to make every shared-memory read a two-element vector: the k slots t, t + 4 are the
-// neighbours 2t, 2t + 1; and where an operand is staged with its rows (columns) contiguous, the rows g, g + 8 are the
-// neighbours 2g, 2g + 1. The store of C undoes the permutation.
+// Warps multiply with the m16n8k8 shape, whose fragments have the same layout for double and for float (tf32): lane 4 g
+// + t holds rows g, g + 8 and k slots t, t + 4 of A; k slots t, t + 4 and column g of B; rows g, g + 8 and columns 2t,
+// 2t + 1 of C. The assignment of rows to g and of k to t is free if A, B and C agree. So fragments are permuted such
+// that every read from shared memory is a two-element vector: the k slots t, t + 4 are the neighbours 2t, 2t + 1. If an
+// operand is staged with contiguous rows (columns), the rows g, g + 8 are the neighbours 2g, 2g + 1. The store of C
+// undoes the permutation.
 
 namespace tesela::kernels::tuned {
 
 constexpr int panel = 8;  // k of one tensor-core step
 
-/// How a block's tile of C divides into warps, and a warp's part into fragments.
+/// Division of a block's tile of C into warps, and of a warp's part into fragments.
 template <int BlockM, int BlockN, int WarpM, int WarpN>
 struct BlockTiles {
   static constexpr int block_m = BlockM, block_n = BlockN, warp_m = WarpM, warp_n = WarpN;
   static constexpr int frags_m = warp_m / 16, frags_n = warp_n / 8;
   static constexpr int threads = 32 * (block_m / warp_m) * (block_n / warp_n);
-  static constexpr int blocks_per_processor = 256 / threads;  // each thread may then hold 255 registers
+  static constexpr int blocks_per_processor = 256 / threads;  // each thread may then use 255 registers
   static_assert(frags_m % 2 == 0 && frags_n % 2 == 0);
 };
 
-/// LargeTiles read shared memory least for each product; SmallTiles make more blocks of a small C.
+/// LargeTiles read shared memory the least per product; SmallTiles give a small C more blocks.
 using LargeTiles = BlockTiles<128, 64, 64, 32>;
 using SmallTiles = BlockTiles<64, 64, 32, 32>;
 
@@ -46,13 +46,13 @@ struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// Copies `Bytes` to shared memory behind the thread's back; where not `exists`, writes zeros and reads nothing.
+/// Copies `Bytes` to shared memory asynchronously; if not `exists`, writes zeros and reads nothing.
 template <int Bytes>
 __device__ void copy_async(void* shared, const void* global, bool exists) {
 #if __CUDA_ARCH__ >= 800
   const auto target = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const int read = exists ? Bytes : 0;
-  if constexpr (Bytes == 16) {  // .cg, past L1, exists for 16 bytes alone
+  if constexpr (Bytes == 16) {  // .cg, which bypasses L1, exists only for 16 bytes
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(global), "r"(read) : "memory");
   } else {
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(target), "l"(global), "n"(Bytes), "r"(read)
@@ -67,7 +67,7 @@ __device__ inline void commit_copies() {
 #endif
 }
 
-/// Waits until at most `Pending` of this thread's newest groups are still in flight.
+/// Waits until at most `Pending` of this thread's newest groups are in flight.
 template <int Pending>
 __device__ void wait_copies() {
 #if __CUDA_ARCH__ >= 800
@@ -75,12 +75,12 @@ __device__ void wait_copies() {
 #endif
 }
 
-/// One operand's slice in shared memory: element (x, l), x along the rows of op(A) or the columns of op(B), l along k.
-/// It keeps the contiguous dimension of global memory contiguous, so one copy instruction moves 16 bytes.
+/// Layout of one operand's slice in shared memory: element (x, l), x along the rows of op(A) or the columns of op(B), l
+/// along k. It keeps the contiguous dimension of global memory contiguous, so one copy instruction moves 16 bytes.
 ///
-/// x contiguous: rows of `extent`, padded by 16 bytes; fragment reads then step 2t rows and g pairs, and meet each bank
-/// once. k contiguous: panels of 8 k, dense within a panel (a fragment read covers whole lines); the gap between panels
-/// spreads the panels over the banks for the copies, whose 8-lane phases touch every panel.
+/// x contiguous: rows of `extent`, padded by 16 bytes; fragment reads then step 2t rows and g pairs and touch each bank
+/// once. k contiguous: panels of 8 k, dense within a panel (a fragment read covers whole lines). Gaps between panels
+/// spread them over the banks for the copies, whose 8-lane phases touch every panel.
 template <class T, int Extent, int Depth, bool DepthContiguous>
 struct Slice {
   static constexpr int pitch = Extent + 16 / int{sizeof(T)};
@@ -91,9 +91,9 @@ struct Slice {
   }
 };
 
-/// Copies slices of one operand, `Vector` elements an instruction, each thread the same places of every slice. A slice
-/// takes begin(), then `passes` times pass(), then end(); passes are spread over the arithmetic, and nothing in them
-/// branches, so that the compiler can fill the gaps between tensor-core instructions with them.
+/// Copies slices of one operand, `Vector` elements per instruction; each thread copies the same positions of every
+/// slice. Each slice needs begin(), `passes` calls of pass(), then end(). The passes are spread over the arithmetic and
+/// do not branch, so that the compiler can place them between tensor-core instructions.
 template <class T, int Extent, int Depth, bool DepthContiguous, int Vector, int Threads>
 class SliceCopier {
   using Layout = Slice<T, Extent, Depth, DepthContiguous>;
@@ -105,12 +105,12 @@ class SliceCopier {
   static constexpr int passes = (DepthContiguous ? Extent : Depth) / step;
   static_assert(Threads % chunks == 0 && passes * step == (DepthContiguous ? Extent : Depth));
 
-  /// This block's slices start at x0 of the operand.
+  /// Starts at row or column x0 of the operand.
   __device__ SliceCopier(const T* data, index_t ld, index_t x0)
       : source_(data + (DepthContiguous ? (x0 + line()) * ld + offset() : x0 + offset() + line() * ld)) {}
 
-  /// extent_left and depth_left remain of the operand in each direction (depth_left may be negative: past the last
-  /// slice); what does not exist becomes zero. Along the contiguous dimension the operand ends on a whole Vector.
+  /// Starts a slice. extent_left and depth_left are the remaining sizes of the operand (depth_left is negative past the
+  /// last slice); elements beyond them become zero. Along the contiguous dimension the operand ends on a whole Vector.
   __device__ void begin(T* shared, index_t extent_left, index_t depth_left) {
     const bool inside = (DepthContiguous ? depth_left : extent_left) > offset();
     const index_t lines = DepthContiguous ? extent_left : depth_left;
@@ -120,7 +120,7 @@ class SliceCopier {
   }
 
   __device__ void pass(const T* data, index_t ld) {
-    // An address nothing is read from still has to be a good one: the operand's first.
+    // A copy that reads nothing still needs a valid address: the operand's first.
     copy_async<Vector * element>(target_, lines_ > 0 ? source_ : data, lines_ > 0);
     lines_ -= step;
     source_ += step * ld;
@@ -140,7 +140,8 @@ class SliceCopier {
   int lines_ = 0;
 };
 
-/// A fragment of 16 rows: f[h + 2 i] is row half h, k slot half i. `a` is the slice from the fragment's first row on.
+/// Reads a fragment of 16 rows: f[h + 2 i] is row half h, k slot half i. `a` is the slice from the fragment's first row
+/// on.
 template <class Layout, bool OpA, class T>
 __device__ void read_rows(T (&f)[4], const T* a, int l0) {
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
@@ -153,7 +154,7 @@ __device__ void read_rows(T (&f)[4], const T* a, int l0) {
   }
 }
 
-/// All column fragments of the warp: f[ni][i] is k slot half i. `b` is the slice from the warp's first column on.
+/// Reads all column fragments of the warp: f[ni][i] is k slot half i. `b` is the slice from the warp's first column on.
 template <class Layout, bool OpB, class T, std::size_t Frags>
 __device__ void read_columns(T (&f)[Frags][2], const T* b, int l0) {
   const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
@@ -172,8 +173,8 @@ __device__ void read_columns(T (&f)[Frags][2], const T* b, int l0) {
   }
 }
 
-/// Which tile of C this block owns. Consecutive blocks, which run at the same time, cover `band` tile rows at once: a
-/// near-square patch of C reads the fewest distinct slices of A and B, and those meet in L2.
+/// Position of the tile of C that this block owns. Consecutive blocks, which run at the same time, cover `band` tile
+/// rows at once: a near-square patch of C reads the fewest distinct slices of A and B, which L2 then holds.
 struct TilePosition {
   index_t i, j;
 };
@@ -187,7 +188,7 @@ __device__ inline TilePosition tile_position(index_t tiles_m, index_t tiles_n) {
   return {first + within % width, within / width};
 }
 
-/// A row times a column in plain fused multiply-adds. Out of line: nearly nobody comes here.
+/// Multiplies a row and a column with plain fused multiply-adds. Not inlined because it is rarely called.
 template <class T>
 __device__ __noinline__ T dot(const T* row, index_t row_step, const T* column, index_t column_step, index_t k) {
   T sum{0};
@@ -195,9 +196,11 @@ __device__ __noinline__ T dot(const T* row, index_t row_step, const T* column, i
   return sum;
 }
 
-/// C := alpha op(A) op(B) + beta C. OpA, OpB: transposed. Vector: elements per copy, 16 bytes' worth, or 1 where
-/// the operands do not divide into vectors. Math: the tiles of a block, depth and number of the staged slices, Columns
-/// (what a step makes of the column fragments, once) and multiply(16 rows of accumulators, row fragment, Columns).
+/// Computes C := alpha op(A) op(B) + beta C.
+///
+/// OpA, OpB: transposed. Vector: elements per copy, 16 bytes, or 1 if the operands do not divide into vectors. Math
+/// defines the tiles of a block, the depth and number of the staged slices, Columns (the prepared column fragments of a
+/// step) and multiply(16 rows of accumulators, row fragment, Columns).
 template <class Math, bool OpA, bool OpB, int Vector>
 __global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_processor)
     gemm_kernel(GemmProblem<typename Math::Value> p) {
@@ -222,7 +225,7 @@ __global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_
   const int row0 = warp % (block_m / warp_m) * warp_m, col0 = warp / (block_m / warp_m) * warp_n;
   const int slices = static_cast<int>((p.k + depth - 1) / depth);
 
-  index_t depth_left = p.k;  // of what is not yet asked for
+  index_t depth_left = p.k;  // rows of k that are not requested yet
   const auto begin_slice = [&](int stage) {
     copy_a.begin(a_ring + stage * SliceA::size, p.m - i0, depth_left);
     copy_b.begin(b_ring + stage * SliceB::size, p.n - j0, depth_left);
@@ -249,7 +252,7 @@ __global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_
     end_slice();
   }
 
-  // Row fragments are read one product ahead of their use, so that the reads run under the arithmetic.
+  // Row fragments are read one product before their use, so that the reads overlap the arithmetic.
   T rows[2][4], columns[frags_n][2];
   int stage = 0, free_stage = stages - 1;
   const auto read_a = [&](int step, int mi) {
@@ -266,7 +269,7 @@ __global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_
   read_b(0);
   read_a(0, 0);
   for (int slice = 0; slice < slices; ++slice) {
-    begin_slice(free_stage);  // into the buffer that every warp left behind at the last barrier
+    begin_slice(free_stage);  // into the buffer that every warp has finished reading since the last barrier
     free_stage = next(free_stage);
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
@@ -280,7 +283,7 @@ __global__ void __launch_bounds__(Math::Tiles::threads, Math::Tiles::blocks_per_
           read_a(step, mi + 1);
         } else {
           if (step + 1 == steps) {
-            // The next slice has landed, for every thread; and every warp has read all of this one.
+            // The next slice has arrived for every thread, and every warp has read all of this one.
             end_slice();
             wait_copies<stages - 2>();
             __syncthreads();
@@ -333,11 +336,12 @@ struct Launch {
       int{sizeof(T)} * Math::stages *
       (Slice<T, block_m, Math::depth, OpA>::size + Slice<T, block_n, Math::depth, !OpB>::size);
 
-  /// Readies the kernel on the current device, once: 1 it runs here, 0 it does not (the code that would run was
-  /// compiled for less than sm_80 and is empty, or the block does not fit in shared memory), negative an error.
+  /// Prepares the kernel on the current device, once. Returns 1 if it runs here, 0 if it does not (its code was
+  /// compiled for less than sm_80 and is empty, or the block does not fit in shared memory), and a negative value on an
+  /// error.
   static int prepare() {
     constexpr int max_devices = 64;
-    static std::array<std::atomic<signed char>, max_devices> known{};  // 0 not asked, 1 no, 2 yes
+    static std::array<std::atomic<signed char>, max_devices> known{};  // 0 unknown, 1 no, 2 yes
     int device = 0, limit = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status != cudaSuccess) return -static_cast<int>(status);
@@ -368,8 +372,8 @@ struct Launch {
   }
 };
 
-/// Whether an operand can be copied 16 bytes at a time. It has to end on whole vectors too: the hardware could cut the
-/// last one short, but memory checkers would not believe it.
+/// Returns whether an operand can be copied 16 bytes at a time. It must also end on whole vectors: the hardware could
+/// shorten the last copy, but memory checkers report it as an error.
 template <class T>
 bool copies_by_vectors(const T* data, index_t ld, index_t contiguous) {
   constexpr index_t vector = 16 / sizeof(T);
@@ -394,7 +398,7 @@ int launch_vectors(CUstream_st* stream, const GemmProblem<typename Math::Value>&
   return vectors ? launch_ops<Math, vector>(stream, p) : launch_ops<Math, 1>(stream, p);
 }
 
-/// The product with the arithmetic Math, on large tiles unless they would leave multiprocessors idle.
+/// Multiplies with the arithmetic Math, on large tiles unless they would leave multiprocessors idle.
 template <template <class> class Math, class T>
 int gemm(CUstream_st* stream, GemmProblem<T> p) {
   if (p.m == 0 || p.n == 0) return 0;

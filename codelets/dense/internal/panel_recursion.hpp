@@ -6,8 +6,8 @@
 
 namespace tesela::kernels {
 
-/// LU of the columns from `first` on, `count` of them, by halves (Toledo 1997): factor the left half, solve for U right
-/// of it, subtract their product, factor the right half. `panel` does each of these.
+/// Factors `count` columns from `first` on into L U by halves (Toledo 1997): factors the left half, solves for U to its
+/// right, subtracts their product, factors the right half. `panel` performs each of these steps.
 template <class Panel>
 void factor_by_halves(Panel& panel, index_t first, index_t count) {
   if (count <= tournament_columns) return panel.columns(first, count);

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/access.hpp>
 
-// What both ways to an equation's facts share on a core. Internal to codelets/.
+// Common parts of both methods for an equation's facts on a core. Internal to codelets/.
 
 namespace tesela::kernels::equation {
 
@@ -16,24 +16,25 @@ struct Picks {
   index_t constant() const { return data[2 * (r + 1) + 1]; }
 };
 
-/// z = the columns of Z and y, as many as it has.
+/// Sets z to the columns of Z and y, as many as it has.
 void gather(const In<double>& a, const Picks& picks, const Block<double>& z);
 
-/// The first columns, whose heights ascend, become a triangle by rotations in stages, which the others take too.
+/// Reduces the first columns, whose heights ascend, to a triangle by rotations in stages, which are also applied to the
+/// other columns.
 void rotate_staircase(const Picks& picks, const Block<double>& z);
 
-/// All facts and the residual, from R in the upper triangle of z and Q^T y in its last column.
+/// Computes all facts and the residual from R in the upper triangle of z and Q^T y in its last column.
 void finish(const In<double>& a, const Picks& picks, const Block<double>& z, const Block<double>& facts,
             double* residual);
 
-/// The norms of R^-1's rows to facts(:, 1), and the condition of R with unit columns to facts(r, 0). R is r x r, zeros
-/// below its diagonal.
+/// Writes the norms of R^-1's rows to facts(:, 1), and the condition of R with unit columns to facts(r, 0). R is r x r,
+/// zeros below its diagonal.
 void invert(const Block<double>& R, const Block<double>& facts);
 
-/// All other facts but the coefficients, which are there already. `product` is R b.
+/// Computes all other facts except the coefficients, which must be there already. `product` is R b.
 void state(const Block<double>& R, const Picks& picks, const double* product, const Block<double>& facts);
 
-/// y -= Z b over all of A's rows.
+/// Computes y -= Z b over all of A's rows.
 void subtract(const In<double>& a, const Picks& picks, const double* b, double* y);
 
 }  // namespace tesela::kernels::equation

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(each_threads) make_identity(index_t n, double*
   for (index_t i = threadIdx.x; i < n; i += each_threads) y[i] = i == blockIdx.x ? 1.0 : 0.0;
 }
 
-/// to = Y^T v.
+/// Computes to = Y^T v.
 __global__ void __launch_bounds__(each_threads)
     transposed_times_kernel(index_t n, const double* y, const double* v, double* to) {
   const index_t i = blockIdx.x;
@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(each_threads)
 
 constexpr int solved_at_once = 32;
 
-/// A block a triangle, from the last rows up: a warp solves a square, and all take it from the rows above.
+/// Solves one triangle per block, from the last rows up: a warp solves a square, and all threads subtract its product
+/// from the rows above.
 __global__ void __launch_bounds__(each_threads)
     solve_kernel(index_t n, const double* r, index_t down, index_t right, index_t next, double* x, index_t next_x) {
   __shared__ double solved[solved_at_once];
@@ -65,9 +66,9 @@ __global__ void __launch_bounds__(each_threads)
   for (index_t i = threadIdx.x; i < n; i += each_threads) facts[i + blockIdx.x * 4 * ldf] = v[i + blockIdx.x * next_v];
 }
 
-/// Of each row of L, a column of R: its norm, its sum of magnitudes in units of it, and what facts say of it.
-__global__ void row_facts(index_t n, const double* l, DevicePicks picks, double* norms, double* sums, double* facts,
-                          index_t ldf) {
+/// Computes for each row of L (a column of R) its norm, its sum of magnitudes in units of the norm, and its facts.
+__global__ void row_facts(index_t n, const double* l, DeviceSelectedColumns picks, double* norms, double* sums,
+                          double* facts, index_t ldf) {
   const index_t i = lanes * index_t{blockIdx.x} + threadIdx.x, exogenous = picks.at(blockIdx.y, n + 1)[0];
   l += blockIdx.y * n * n;
   double squares = 0, tail = 0, sum = 0;
@@ -90,7 +91,7 @@ __global__ void row_facts(index_t n, const double* l, DevicePicks picks, double*
   facts[i + 3 * ldf] = i < exogenous ? 0.0 : sqrt(tail);
 }
 
-/// Of each column of Y: its sum of magnitudes with the rows in units of R's columns.
+/// Computes for each column of Y its sum of magnitudes with the rows in units of R's columns.
 __global__ void __launch_bounds__(each_threads)
     inverse_sums(index_t n, const double* y, const double* norms, double* sums) {
   const index_t i = blockIdx.x;
@@ -102,7 +103,7 @@ __global__ void __launch_bounds__(each_threads)
   if (threadIdx.x == 0) sums[i + blockIdx.y * n] = sum;
 }
 
-/// Of each row of Y: its norm, and where there is a v, facts(j, 0) (+)= its product with that.
+/// Computes for each row of Y its norm, and if v is not null, facts(j, 0) (+)= its product with v.
 __global__ void inverse_facts(index_t n, const double* y, const double* v, bool more, double* facts, index_t ldf) {
   const index_t j = lanes * index_t{blockIdx.x} + threadIdx.x;
   y += blockIdx.y * n * n;
@@ -123,7 +124,7 @@ __global__ void inverse_facts(index_t n, const double* y, const double* v, bool 
 
 __device__ double larger(double a, double b) { return b > a || isnan(b) ? b : a; }
 
-/// A block's largest value; NaN where one is.
+/// Returns a block's largest value; NaN if one is NaN.
 __device__ double block_largest(double value) {
   __shared__ double partial[each_threads];
   partial[threadIdx.x] = value;
@@ -137,9 +138,10 @@ __device__ double block_largest(double value) {
   return result;
 }
 
-/// The last row of facts. `product` is R b and will be changed; what failed is not zero in `failed`, if there is one.
+/// Computes the last row of facts. `product` is R b and is overwritten; `failed`, if not null, is nonzero for failed
+/// equations.
 __global__ void __launch_bounds__(each_threads)
-    last_facts(index_t n, const double* l, DevicePicks picks, const double* sums, const double* inverse_sums,
+    last_facts(index_t n, const double* l, DeviceSelectedColumns picks, const double* sums, const double* inverse_sums,
                double* product, const double* failed, double* facts, index_t ldf) {
   const index_t constant = picks.at(blockIdx.y, n + 1)[1];
   l += blockIdx.y * n * n;
@@ -170,9 +172,9 @@ __global__ void __launch_bounds__(each_threads)
   facts[2 * ldf] = facts[3 * ldf] = 0;
 }
 
-/// to = y - Z b, b the first of each four columns of facts.
-__global__ void residuals_kernel(index_t rows, const double* a, index_t lda, DevicePicks picks, const double* facts,
-                                 index_t ldf, double* to, index_t ldt) {
+/// Computes to = y - Z b, where b is the first of each four columns of facts.
+__global__ void residuals_kernel(index_t rows, const double* a, index_t lda, DeviceSelectedColumns picks,
+                                 const double* facts, index_t ldf, double* to, index_t ldt) {
   const index_t i = lanes * index_t{blockIdx.x} + threadIdx.x;
   facts += blockIdx.y * 4 * ldf;
   to += blockIdx.y * ldt;
@@ -196,8 +198,8 @@ void check(const CudaContext& context) { context.check(cudaGetLastError(), "the 
 
 }  // namespace
 
-// By substitution, a panel of columns after the other: products with inverses of diagonal blocks would lose as many
-// digits more as these are ill-conditioned.
+// By substitution, one panel of columns after the other: products with inverses of diagonal blocks would lose
+// additional digits if these are ill-conditioned.
 void invert(const CudaContext& context, const Lowers& m) {
   make_identity<<<columns_of(m), each_threads, 0, context.stream()>>>(m.n, m.y);
   for (index_t c = 0; c < m.n; c += factor::width) {
@@ -240,7 +242,7 @@ void solve(const CudaContext& context, const Lowers& m, const double* v, index_t
 void state(const CudaContext& context, const Lowers& m, const int* picks, double* product, const double* failed,
            double* work, const DeviceFacts& facts) {
   double *const norms = work, *const sums = norms + m.n * m.count, *const inverses = sums + m.n * m.count;
-  const DevicePicks p{picks, m.n};
+  const DeviceSelectedColumns p{picks, m.n};
   CUstream_st* const stream = context.stream();
   row_facts<<<rows_of(m), team(), 0, stream>>>(m.n, m.l, p, norms, sums, facts.data, facts.ld);
   inverse_sums<<<columns_of(m), each_threads, 0, stream>>>(m.n, m.y, norms, inverses);
@@ -252,7 +254,7 @@ void state(const CudaContext& context, const Lowers& m, const int* picks, double
 void residuals(const CudaContext& context, const Lowers& m, const In<double>& a, const int* picks,
                const DeviceFacts& facts, const Out<double>& residual) {
   residuals_kernel<<<row_blocks(a.rows, m.count), team(), 0, context.stream()>>>(
-      a.rows, a.data, a.ld, DevicePicks{picks, m.n}, facts.data, facts.ld, residual.data, residual.ld);
+      a.rows, a.data, a.ld, DeviceSelectedColumns{picks, m.n}, facts.data, facts.ld, residual.data, residual.ld);
   check(context);
 }
 

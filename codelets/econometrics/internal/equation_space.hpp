@@ -5,7 +5,7 @@
 
 namespace tesela::kernels::equation {
 
-/// The parts of EquationQr's work space and EquationBasis's on a GPU. Internal to codelets/.
+/// Parts of the work space of EquationQr and EquationBasis on a GPU. Internal to codelets/.
 struct Space {
   index_t width;  ///< of a panel
   Shape panel;    ///< its work space

@@ -3,11 +3,11 @@
 #include <tesela/codelets/support/internal/mma_f64.cuh>
 
 // Products of small blocks by a warp: double on the tensor cores, float by multiply-adds. A warp's part of C is M x N
-// fragments of 16 x 8 elements, four a lane. Internal to codelets/eigen.
+// fragments of 16 x 8 elements, four per lane. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
-/// f(m, n, element, row, column) for each element that a lane has.
+/// Calls f(m, n, element, row, column) for each element of a lane.
 template <int M, int N, class F>
 __device__ inline void for_fragment(int lane, const F& f) {
 #pragma unroll
@@ -18,7 +18,7 @@ __device__ inline void for_fragment(int lane, const F& f) {
       for (int e = 0; e < 4; ++e) f(m, n, e, 16 * m + lane / 4 + 8 * (e / 2), 8 * n + 2 * (lane % 4) + e % 2);
 }
 
-/// C += A B, K inner indices, a multiple of 8: A's element (i, l) is a[i + l lda], B's b(l, j).
+/// Computes C += A B with K inner indices, a multiple of 8: A's element (i, l) is a[i + l lda], B's b(l, j).
 template <int M, int N, int K, class B>
 __device__ inline void block_product(double (&c)[M][N][4], int lane, const double* a, int lda, const B& b) {
   const int i = lane / 4, l = lane % 4;

@@ -6,20 +6,19 @@
 
 #include <cuda_pipeline.h>
 
-// Bundles of four blocks of 32 sweeps of a band of half-width 64: each warp carries 16 columns of C through one, on the
-// FP64 tensor cores (for float, too, where they are as fast as its multiply-adds). Internal to codelets/eigen.
+// Bundles of four blocks of 32 sweeps of a band of half-width 64. Each warp carries 16 columns of C through one bundle
+// on the FP64 tensor cores (also for float, if they are as fast as its multiply-adds). Internal to codelets/eigen.
 //
-// A warp computes W^T = C^T first^T and C^T -= W^T second^T by fragments. Of what a product leaves, a lane has columns
-// 2 l and 2 l + 1; of the next product's left operand it needs columns l and l + 4. So what stands in column 2 l + e
-// is made to be number l + 4 e of C's rows, or of W's, and no lane needs what another one has: C and W stay in
-// registers, and only the factors, the same for all warps, are read from shared memory. The rows of a hop are six
-// chunks of 32: three are in registers, the others wait in shared memory, where one goes when another comes. Warps wait
-// for factors, and for nothing else.
+// A warp computes W^T = C^T first^T and C^T -= W^T second^T by fragments. A lane holds columns 2 l and 2 l + 1 of a
+// product, but needs columns l and l + 4 of the next product's left operand. So column 2 l + e is defined to be row l +
+// 4 e of C, or of W, and lanes exchange nothing. C and W stay in registers, and only the factors, which all warps
+// share, are read from shared memory. The rows of a hop are six chunks of 32: three are in registers, and the others
+// wait in shared memory, in places that chunks leave and enter by turns. Warps wait only for factors.
 
 namespace tesela::kernels {
 
-/// Which fragments of 8 x 8 of a factor are not zero, of 12 rows r and 4 columns s of them, and where they are among
-/// those. is_v: V, whose column t begins in row t; else V T, whose columns begin in row 0.
+/// Nonzero fragments of 8 x 8 of a factor, which has 12 rows r and 4 columns s of fragments, and their positions in
+/// storage. is_v: V, whose column t begins in row t; else V T, whose columns begin in row 0.
 template <bool is_v>
 struct Fragments {
   static constexpr int count = is_v ? 36 : 42;
@@ -29,7 +28,7 @@ struct Fragments {
   TESELA_BOTH static constexpr int columns(int r) { return (is_v && r < 3 ? r + 1 : 4) - first_column(r); }
   TESELA_BOTH static constexpr bool there(int r, int s) { return r >= first_row(s) && r < first_row(s) + rows(s); }
 
-  /// Column by column, or row by row.
+  /// Returns the position in column order; by_rows() returns it in row order.
   TESELA_BOTH static constexpr int by_columns(int r, int s) {
     return (is_v ? 9 * s : 9 * s + s * (s - 1) / 2) + r - first_row(s);
   }
@@ -47,9 +46,9 @@ class BulgeColumns {
  public:
   static constexpr int half_width = 64, width = 32, length = 96, blocks = 4, columns = 16, most_warps = 8;
 
-  /// Bytes of shared memory.
+  /// Returns the bytes of shared memory.
   static int bytes(int warps) {
-    return (places * place_size + warps * coming_size) * int{sizeof(T)} + warps * waiting_size * 16 +
+    return (places * place_size + warps * incoming_size) * int{sizeof(T)} + warps * waiting_size * 16 +
            CopyRing<places>::barriers * 8;
   }
 
@@ -64,8 +63,8 @@ class BulgeColumns {
         left_((index_t{blockIdx.x} * warps_ + warp_) * columns),
         waiting_(memory + warp_ * waiting_size + lane_),
         factors_(reinterpret_cast<T*>(memory + warps_ * waiting_size)),
-        coming_(factors_ + places * place_size + warp_ * coming_size),
-        ring_(reinterpret_cast<std::uint64_t*>(factors_ + places * place_size + warps_ * coming_size), warps_) {}
+        coming_(factors_ + places * place_size + warp_ * incoming_size),
+        ring_(reinterpret_cast<std::uint64_t*>(factors_ + places * place_size + warps_ * incoming_size), warps_) {}
 
   __device__ void run() {
     __syncthreads();
@@ -76,15 +75,16 @@ class BulgeColumns {
 
  private:
   static constexpr int chunk = 32, chunk_size = chunk * columns, pairs = chunk_size / 2, in_registers = 3,
-                       waiting_size = (blocks + 2 - in_registers) * pairs, coming_size = 2 * chunk_size;
+                       waiting_size = (blocks + 2 - in_registers) * pairs, incoming_size = 2 * chunk_size;
   // Even and odd panels of a factor are in different banks.
   static constexpr int places = 3, odd_panels = 42 * 32 + (sizeof(T) == 8 ? 2 : 16), place_size = 2 * odd_panels;
-  static constexpr int ahead = 4;  // fragments of a factor that are read before their products' turn
+  static constexpr int ahead = 4;  // fragments of a factor that are read before their products start
   using First = Fragments<!transpose>;
   using Second = Fragments<transpose>;
 
-  /// What a product left, as the left operand of others, whose elements have another order in their registers. The
-  /// compiler would move them before each product, if it could see that nothing changes.
+  /// Left operand of a product, made of the result of another, whose elements have a different order in their
+  /// registers. The identity operation hides from the compiler that nothing changes; otherwise it would move the
+  /// registers before each product.
   struct Left {
     double a[4];
     __device__ __forceinline__ void operator=(const double (&c)[4]) {
@@ -113,14 +113,15 @@ class BulgeColumns {
   double2* const waiting_;
   T *const factors_, *const coming_;
   CopyRing<places> ring_;
-  int fetches_ = 0;  // the warp that is next
+  int fetches_ = 0;  // the next warp to fetch
   const T* f_ = nullptr;
-  Right begin_[ahead];                           // the factor that is read, and its first fragments
-  double x_[in_registers][4][4] = {}, w_[4][4];  // a chunk c of a hop's that waits is in place (2 hop + c) % 3
+  Right begin_[ahead];                           // the present factor's first fragments
+  double x_[in_registers][4][4] = {}, w_[4][4];  // a waiting chunk c of a hop is in place (2 hop + c) % 3
 
   __device__ int hop_of(int step) const { return transpose ? hops_ - 1 - step : step; }
 
-  /// Warps fetch factors by turns. A lane copies a panel of four rows, but for its zeros; even panels come first.
+  /// Fetches the first factor of a turn; warps fetch by turns. A lane copies a panel of four rows without its zeros;
+  /// even panels come first.
   __device__ void fetch_first(int turn) {
     const int half = lane_ / 2, r = First::first_row(half);
     fetch(turn, lane_ * 4 * length + r * 32, First::by_columns(r, half), lane_ < width / 4 ? First::rows(half) : 0,
@@ -145,14 +146,14 @@ class BulgeColumns {
     ring_.end_filling();
   }
 
-  /// The tile of a row, which is counted from the first tile's first one.
+  /// Returns the tile of a row, counted from the first tile's first row.
   __device__ int tile_of(int row) const { return min(row, end_ - 1) / static_cast<int>(strip_.height); }
-  /// The row, as if it were in that tile, in the warp's column j.
+  /// Returns the address of the row in the warp's column j, relative to that tile.
   __device__ T* in_tile(int tile, int row, int j) const {
     return strip_.c[tile] + row - tile * static_cast<int>(strip_.height) + (left_ + j) * strip_.ldc[tile];
   }
 
-  /// Of the 32 rows from `first` on, counted from the bundle's first, a lane copies one.
+  /// Requests 32 rows from `first` on, counted from the bundle's first row, one row per lane.
   __device__ void order(int i, int first) const {
     const int row = top_ + first + lane_, tile = tile_of(row);
     const T* const from = in_tile(tile, row, 0);
@@ -164,7 +165,8 @@ class BulgeColumns {
       __pipeline_memcpy_async(to + in_coming(lane_, j), from + j * ld, sizeof(T),
                               row < end_ && left_ + j < strip_.columns ? 0 : sizeof(T));
   }
-  /// Rows of a chunk in shared memory, permuted such that a fragment's are in different banks.
+  /// Returns the position in shared memory of a chunk's element, permuted such that a fragment's rows are in different
+  /// banks.
   __device__ static int in_coming(int row, int column) {
     return column * chunk + (row ^ (sizeof(T) == 8 ? column % 4 * 4 : column % 8 * 4));
   }
@@ -188,7 +190,7 @@ class BulgeColumns {
           (row + 4 * i < seam ? c : c_next)[4 * i] = static_cast<T>(x[i / 2][2 * half + i % 2]);
     }
   }
-  /// A chunk takes the place of one that waits, and becomes that one.
+  /// Exchanges a chunk with a waiting one.
   __device__ __forceinline__ void exchange(double (&x)[4][4], int place) const {
     double2* const at = waiting_ + place * pairs;
 #pragma unroll
@@ -199,7 +201,7 @@ class BulgeColumns {
       x[i / 2][i % 2 * 2 + 1] = pair.y;
     }
   }
-  /// The first chunk in registers becomes the last one (those of a turn step down), or the last one the first.
+  /// Moves the first chunk in registers to the end, or (transposed) the last one to the front.
   __device__ __forceinline__ void rotate() {
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
@@ -211,7 +213,7 @@ class BulgeColumns {
     }
   }
 
-  /// f(number, r, s) for the products with the first factor, by rows: the sums of s = 0 are complete first.
+  /// Calls f(number, r, s) for the products with the first factor, by rows: the sums of s = 0 are complete first.
   template <class F>
   __device__ __forceinline__ static void for_first(const F& f) {
     int number = 0;
@@ -221,7 +223,8 @@ class BulgeColumns {
       for (int s = 0; s < 4; ++s)
         if (First::there(r, s)) f(number++, r, s);
   }
-  /// With the second one, by columns, s = 0 first; what leaves the registers is complete before the rest.
+  /// Calls f for the products with the second factor, by columns, s = 0 first; the chunk that leaves the registers is
+  /// complete first.
   template <class F>
   __device__ __forceinline__ static void for_second(const F& f) {
     int number = 0;
@@ -233,7 +236,7 @@ class BulgeColumns {
         if (Second::there(r, s)) f(number++, r, s);
       }
   }
-  /// A factor's fragments, once it has come.
+  /// Returns a factor's fragments after it has arrived.
   __device__ __forceinline__ const T* factor() const {
     ring_.begin_reading();
     return factors_ + ring_.read() * place_size + lane_ / 4 % 2 * odd_panels + 4 * (lane_ % 4) + lane_ / 8;
@@ -253,7 +256,7 @@ class BulgeColumns {
     f_ = f;
   }
 
-  /// The last products with one factor are made while the next factor's first fragments are on their way.
+  /// Multiplies by the first factor. The last products run while the next factor's first fragments are read.
   __device__ __forceinline__ void project(int turn) {
     constexpr int end = First::count - ahead;
     const T* const f = f_;
@@ -310,7 +313,7 @@ class BulgeColumns {
     __pipeline_wait_prior(0);
     __syncwarp();
   }
-  /// The first hop's rows: three chunks are in registers, the others wait.
+  /// Loads the first hop's rows: three chunks stay in registers, the others wait.
   __device__ __forceinline__ void begin() {
     constexpr int stays = transpose ? 0 : 3, waits = 3 - stays;
     const int hop = hop_of(0);
@@ -322,7 +325,7 @@ class BulgeColumns {
       if (i < 3) {
         take(0, x_[0]);
         exchange(x_[0], (2 * hop + c) % 3);
-      } else {  // the last one that comes is the last one in registers
+      } else {  // the last chunk to arrive is the last one in registers
 #pragma unroll
         for (int j = 0; j < 16; ++j) {
           x_[0][j / 4][j % 4] = x_[1][j / 4][j % 4];
@@ -358,7 +361,7 @@ class BulgeColumns {
     }
     finish(hop_of(hops_ - 1));
   }
-  /// The chunk that came last, and those that wait.
+  /// Stores the chunk that arrived last, and the waiting chunks.
   __device__ __forceinline__ void finish(int hop) {
     store(x_[transpose ? 2 : 0], (2 * hop + (transpose ? 0 : 5)) * chunk);
 #pragma unroll 1

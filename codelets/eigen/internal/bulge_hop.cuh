@@ -2,26 +2,26 @@
 
 #include <tesela/codelets/eigen/internal/device_reflector.cuh>
 
-// The arithmetic of a hop, by a block of threads. Internal to codelets/eigen.
+// Arithmetic of a hop in a thread block. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
-/// a b, which the compiler does not contract with an addition: it might do so in one kernel and not in another.
+/// Returns a b without contraction with an addition: the compiler might contract it in one kernel and not in another.
 __device__ inline double rounded_product(double a, double b) { return __dmul_rn(a, b); }
 __device__ inline float rounded_product(float a, float b) { return __fmul_rn(a, b); }
 
-/// A block of threads holds E and D, blocks of at most R x R elements, 4 x 4 elements a thread. Rows and columns stand
-/// in places: row g of the matrix in place (g - 1) modulo b, so that E and D of the next sweep, which are one row and
-/// one column further, differ in one place only. The reflector's leading element is in place `pivot`.
+/// Blocks E and D of a hop, at most R x R elements, distributed over a thread block, 4 x 4 elements per thread. Rows
+/// and columns have places: row g of the matrix is in place (g - 1) modulo b. E and D of the next sweep, which are one
+/// row and one column further, thus differ in one place only. The reflector's leading element is in place `pivot`.
 ///
-/// Whoever loads or keeps the blocks, all sums are taken in the order of places, and so T has the same bits.
+/// All sums are computed in the order of places, so T has the same bits for every way to load and keep the blocks.
 template <class T, int R>
 struct BulgeHop {
   static constexpr int tile = 4, across = R / tile, threads = across * across, warps = threads / 32,
                        copies = across / tile;  // threads that get the sum of the same row
   using Tile = T[tile][tile];
 
-  /// A tile in shared memory, where only this thread looks.
+  /// A tile in shared memory that only this thread accesses.
   struct SharedTile {
     T* first;
     struct Row {
@@ -42,28 +42,28 @@ struct BulgeHop {
 
   Shared& s;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32, i = thread / copies,
-            q = thread % copies,  // the row whose sums this thread gets, and which of its copies
+            q = thread % copies,  // the row whose sums this thread gets, and its index among the copies
       row = tile * (thread / across), place_across = thread % across;
 
   __device__ explicit BulgeHop(Shared& shared) : s(shared) {}
 
-  /// The column of a thread's elements (…, c).
+  /// Returns the column of a thread's elements (…, c).
   __device__ int column(int c) const { return c / 2 * (R / 2) + 2 * place_across + c % 2; }
-  /// Which of its elements a thread has in column j, and in row j; -1 if none.
+  /// Returns which of a thread's elements is in column j, or in row j; -1 if none.
   __device__ int in_column(int j) const { return j % (R / 2) / 2 == place_across ? j / (R / 2) * 2 + j % 2 : -1; }
   __device__ int in_row(int j) const { return j / tile * tile == row ? j % tile : -1; }
 
-  /// Of a vector, the elements of the thread's columns, and of its rows.
-  __device__ void take_columns(T (&to)[tile], const T* x) const {
+  /// Copies the elements of a vector for the thread's columns, or for its rows.
+  __device__ void load_columns(T (&to)[tile], const T* x) const {
     take(to[0], to[1], x + 2 * place_across);
     take(to[2], to[3], x + R / 2 + 2 * place_across);
   }
-  __device__ void take_rows(T (&to)[tile], const T* x) const {
+  __device__ void load_rows(T (&to)[tile], const T* x) const {
     take(to[0], to[1], x + row);
     take(to[2], to[3], x + row + 2);
   }
 
-  /// Row i of a block times the vector of which x has the thread's columns.
+  /// Returns row i of a block times a vector; x has the vector's elements for the thread's columns.
   template <class AnyTile>
   __device__ T row_times(const AnyTile& a, const T (&x)[tile]) const {
     T sum[tile] = {};
@@ -77,10 +77,10 @@ struct BulgeHop {
     return sum[0];
   }
 
-  /// The reflector of c, of which each thread has its row's element. All threads call it and get the same; what they
-  /// wrote before is visible to all after.
+  /// Returns the reflector of c, of which each thread has its row's element. All threads call it and get the same
+  /// result; their earlier writes are visible to all afterwards.
   __device__ DeviceReflector<T> reflector(T c, int pivot) const {
-    __syncwarp();  // the row's other threads may be about to read what stood there
+    __syncwarp();  // the row's other threads may still read the old value
     if (q == 0) s.c[i] = c;
     const T squares = squares_of(i == pivot ? T(0) : c), alpha = s.c[pivot];
     if (squares_are_safe(alpha, squares)) return reflector_of(alpha, squares);
@@ -97,17 +97,18 @@ struct BulgeHop {
     return scaled;
   }
 
-  /// E = (I - tau v v^T) (E - y x^T) if `left`, where s.y is y, and D = (I - tau v v^T) D (I - tau v v^T), both halves
-  /// of D with the same bits. What was written before the call is visible to all; `mine` is v's element of row i.
+  /// Computes E = (I - tau v v^T) (E - y x^T) if `left`, where y is s.y, and D = (I - tau v v^T) D (I - tau v v^T),
+  /// both halves of D with the same bits. Earlier writes must be visible to all threads; `mine` is v's element of row
+  /// i.
   template <class AnyTile>
   __device__ void reflect(Tile& e, AnyTile& d, bool left, const T* x, const T* v, T mine, T tau) const {
     T across_v[tile], down_v[tile], other[tile];
-    take_columns(across_v, v);
-    take_rows(down_v, v);
+    load_columns(across_v, v);
+    load_rows(down_v, v);
     if (left) {
       T y[tile];
-      take_columns(other, x);
-      take_rows(y, s.y);
+      load_columns(other, x);
+      load_rows(y, s.y);
       subtract(e, y, other);
       column_sums(e, down_v);
     }
@@ -127,15 +128,15 @@ struct BulgeHop {
     }
     __syncthreads();
     T z[tile];
-    take_columns(other, s.z);
-    take_rows(z, s.z);
+    load_columns(other, s.z);
+    load_rows(z, s.z);
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
       for (int c = 0; c < tile; ++c)
         d[r][c] -= rounded_product(down_v[r], other[c]) + rounded_product(z[r], across_v[c]);
     if (!left) return;
-    take_columns(other, s.u);
+    load_columns(other, s.u);
     subtract(e, down_v, other);
   }
 
@@ -145,7 +146,7 @@ struct BulgeHop {
     x = two.x;
     y = two.y;
   }
-  /// a -= x y^T
+  /// Computes a -= x y^T.
   __device__ static void subtract(Tile& a, const T (&x)[tile], const T (&y)[tile]) {
 #pragma unroll
     for (int r = 0; r < tile; ++r)
@@ -153,7 +154,7 @@ struct BulgeHop {
       for (int c = 0; c < tile; ++c) a[r][c] -= x[r] * y[c];
   }
 
-  /// A lane keeps half of its sums, and adds to them what the lane `bit` away has of these.
+  /// Keeps half of a lane's sums, and adds the sums of the lane `bit` away.
   template <int half>
   __device__ void halve(T (&sum)[tile], int bit) const {
     const bool upper = (lane & bit) != 0;
@@ -164,7 +165,7 @@ struct BulgeHop {
     }
   }
 
-  /// s.dots: the sums of each column of e times `factors` over the rows of each warp.
+  /// Sets s.dots to the sums of each column of e times `factors` over the rows of each warp.
   __device__ void column_sums(const Tile& e, const T (&factors)[tile]) const {
     T sum[tile] = {};
 #pragma unroll
@@ -183,7 +184,7 @@ struct BulgeHop {
     s.dots[warp][column(first)] = sum[0];
   }
 
-  /// The sum over the warp's rows of what the threads of each agree on.
+  /// Returns the sum over the warp's rows of a value that the threads of each row share.
   __device__ T sum_of_rows(T value) const {
     for (int d = copies; d < 32; d *= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
     return value;

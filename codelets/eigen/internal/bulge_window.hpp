@@ -19,7 +19,7 @@ inline index_t window_rows(const BulgeBlocks& p) {
   return (p.blocks - 1) * p.width + (hops_at_once - 1) * p.chase.b + p.length();
 }
 
-/// Widest panels that are in the window at once.
+/// Returns the widest panels that are in the window at once.
 inline index_t window_panels(const BulgeBlocks& p) {
   constexpr index_t cache = 1 << 17, row_bytes = 96;
   return std::max<index_t>(cache / (window_rows(p) * row_bytes), 1);

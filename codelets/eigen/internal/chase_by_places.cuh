@@ -5,11 +5,11 @@
 
 #include <type_traits>
 
-// Bulges chased by blocks of threads that stay where they are. Internal to codelets/eigen.
+// Bulges chased by thread blocks that each stay at one hop. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
-/// A number and the turn that it is of, read and written as one.
+/// A number and its turn, read and written together.
 template <class T>
 struct Message;
 
@@ -46,7 +46,7 @@ struct Message<float> {
   __device__ float value() const { return __uint_as_float(static_cast<unsigned>(both >> 32)); }
 };
 
-/// What is sent in this turn. The answer may have been there when the message was `seen`.
+/// Waits for the number of this turn and returns it; `seen` is an earlier look at the message.
 template <class T>
 __device__ T receive(const Message<T>* m, int turn, Message<T> seen) {
   while (!seen.is_of(turn)) seen = m->look();
@@ -57,17 +57,17 @@ __device__ T receive(const Message<T>* m, int turn) {
   return receive(m, turn, m->look());
 }
 
-/// What the block of threads at position k and the one before tell each other, for two turns in a row.
+/// Messages between the thread blocks at positions k and k - 1, for two turns in a row.
 template <class T, int R>
 struct Letters {
   Message<T> reflector[2][R];  ///< to k: v, with tau in the pivot's place
-  Message<T> row[2][R];        ///< to k - 1: the pivot's row, of E but for D's one element, which are leaving k
+  Message<T> row[2][R];        ///< to k - 1: the pivot's row of E and one element of D, which leave block k
   Message<T> beta[2];          ///< to k - 1: E's element in the pivot's row and column
 };
 
-/// Block of threads k does hop k of all sweeps of a group, and keeps E in registers and D, too, or in shared
-/// memory. A sweep is a turn. The reflector comes from block k - 1; what leaves D enters E, and the one row that enters
-/// both comes from block k + 1.
+/// Chases with thread block k at hop k of all sweeps of a group; it keeps E in registers, and D in registers or in
+/// shared memory. A sweep is a turn. The reflector comes from block k - 1. Elements that leave D enter E, and the row
+/// that enters both comes from block k + 1.
 template <class T, int R, bool in_registers>
 struct ChaseByPlaces {
   using Hop = BulgeHop<T, R>;
@@ -104,7 +104,7 @@ struct ChaseByPlaces {
         reflectors_of_turn((slot(1) - slot(0)) * launch.reflectors_ld) {}
 
   __device__ index_t slot(index_t t) const { return run.plan.slot(run.group, run.window, t, k + t); }
-  /// How many of the group's sweeps have a hop `at`.
+  /// Returns how many of the group's sweeps have a hop `at`.
   __device__ int turns(index_t at) const {
     const index_t fitting = run.plan.n - 1 - first_sweep - at * b;
     return fitting < 0 ? 0 : fitting < turns_of_group ? static_cast<int>(fitting) : turns_of_group;
@@ -124,12 +124,12 @@ struct ChaseByPlaces {
       beta = turn(e, d, t, pivot, last, t > 0 && t <= below, t < below);
       last = pivot;
       pivot = pivot + 1 < b ? pivot + 1 : 0;
-      if (t + 1 < turns_of_group) hand_on(e, d, t, last, pivot, beta);
+      if (t + 1 < turns_of_group) send_pivot_row(e, d, t, last, pivot, beta);
     }
     if (mine == turns_of_group) store(e, d, last, beta);
   }
 
-  /// The rows and columns of the first sweep.
+  /// Loads the rows and columns of the first sweep.
   __device__ void load(Tile& e, Diagonal& d, int pivot) const {
     const HopPosition p(run.plan, first_sweep, k);
     if (thread < R) s.x[thread] = s.row[thread] = T(0);
@@ -147,7 +147,7 @@ struct ChaseByPlaces {
     }
   }
 
-  /// Sweep t's hop, and its beta. `fed` if a row enters from below, `followed` if there is a hop k + 1.
+  /// Performs sweep t's hop and returns its beta. `fed`: a row enters from below; `followed`: there is a hop k + 1.
   __device__ T turn(Tile& e, Diagonal& d, int t, int pivot, int last, bool fed, bool followed) const {
     Letters<T, R>&mine = letters[0], &others = letters[1];
     if (k > 0 && thread < b) {
@@ -161,7 +161,7 @@ struct ChaseByPlaces {
     const bool receives = fed && in_row >= 0 && in_row < b;
     const Message<T>* const entering = &others.row[(t + 1) % 2][receives ? in_row : 0];
     Message<T> seen{};
-    if (receives) seen = entering->look();  // it is on its way while the reflector is made
+    if (receives) seen = entering->look();  // arrives while the reflector is computed
     const T first = first_column(e, t > 0 && i == last, last);
     const DeviceReflector<T> reflector = core.reflector(first, pivot);
     const T v = i == pivot ? T(1) : i < b ? reflector(first) : T(0);
@@ -178,12 +178,12 @@ struct ChaseByPlaces {
     return reflector.beta;
   }
 
-  /// What E's first column has in row i once the reflector from above is applied. `entered`: the row is new, and a zero
-  /// but for its last element.
+  /// Returns row i of E's first column after the reflector from above is applied. `entered`: the row is new and zero
+  /// except for its last element.
   __device__ T first_column(const Tile& e, bool entered, int last) const {
     if (k == 0) return entered ? s.beta : s.pivot[i];
     T x[tile];
-    core.take_columns(x, s.x);
+    core.load_columns(x, s.x);
     T y = core.row_times(e, x);
     if (entered) y = rounded_product(s.beta, s.x[last]);
     y = rounded_product(s.tau, y);
@@ -191,12 +191,12 @@ struct ChaseByPlaces {
     return s.pivot[i] - y;
   }
 
-  /// The row from below comes into place `last`.
+  /// Stores the row from below in place `last`.
   __device__ void enter(Tile& e, Diagonal& d, int last) const {
     const int row = core.in_row(last), column = core.in_column(last);
     if (row >= 0) {
       T entering[tile];
-      core.take_columns(entering, s.row);
+      core.load_columns(entering, s.row);
 #pragma unroll
       for (int r = 0; r < tile; ++r)
 #pragma unroll
@@ -208,7 +208,7 @@ struct ChaseByPlaces {
     }
     if (column < 0) return;
     T entering[tile];
-    core.take_rows(entering, s.row);
+    core.load_rows(entering, s.row);
 #pragma unroll
     for (int r = 0; r < tile; ++r)
 #pragma unroll
@@ -216,8 +216,8 @@ struct ChaseByPlaces {
         if (c == column) d[r][c] = entering[r];
   }
 
-  /// The pivot's row goes up, its column of D becomes E's, and the next pivot's column is E's first.
-  __device__ void hand_on(Tile& e, Diagonal& d, int t, int pivot, int next, T beta) const {
+  /// Sends the pivot's row up, moves its column of D to E, and makes the next pivot's column E's first.
+  __device__ void send_pivot_row(Tile& e, Diagonal& d, int t, int pivot, int next, T beta) const {
     const int row = core.in_row(pivot), leaving = core.in_column(pivot), first = core.in_column(next);
     if (row >= 0) send_row(e, d, t, row, leaving, beta);
     if (leaving >= 0) {
@@ -253,7 +253,7 @@ struct ChaseByPlaces {
       }
   }
 
-  /// What is final of T.
+  /// Writes the final elements of T.
   __device__ void write_diagonal(int t, T beta, T diagonal) const {
     const index_t sweep = first_sweep + t;
     *band(sweep + 1, sweep) = beta;
@@ -267,7 +267,7 @@ struct ChaseByPlaces {
     if (i == pivot) to[b] = tau;
   }
 
-  /// The rows and columns of the last sweep.
+  /// Stores the rows and columns of the last sweep.
   __device__ void store(const Tile& e, const Diagonal& d, int pivot, T beta) const {
     const HopPosition p(run.plan, first_sweep + turns_of_group - 1, k);
 #pragma unroll

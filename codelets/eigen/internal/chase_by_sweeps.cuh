@@ -5,7 +5,7 @@
 
 #include <climits>
 
-// Bulges chased by blocks of threads of which each follows a sweep down the band. Internal to codelets/eigen.
+// Bulges chased by thread blocks that each follow a sweep down the band. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
@@ -18,9 +18,9 @@ __device__ inline void store_release(int* to, int value) {
   asm volatile("st.release.gpu.global.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
 
-/// A block of threads takes a sweep by a ticket when it begins, and waits, hop by hop, only for the sweep before:
-/// whoever waits does so for a block that runs, and there is no deadlock on a small GPU, or beside other work. E and D
-/// come from the band for every hop, and go back.
+/// Chases one sweep per thread block, which draws a ticket when it begins and waits, hop by hop, only for the previous
+/// sweep. A waiting block thus waits for a running block, so there is no deadlock on a small GPU or next to other work.
+/// E and D are loaded from the band for every hop and stored again.
 template <class T, int R, bool whole>
 struct ChaseBySweeps {
   using Hop = BulgeHop<T, R>;
@@ -38,7 +38,7 @@ struct ChaseBySweeps {
   const ChaseLaunch<T>& run;
   Shared& s;
   const Hop core;
-  int* const next_step;  // of each sweep of the group; behind them the next ticket
+  int* const next_step;  // of each sweep of the group; then the next ticket
   const int thread = core.thread, i = core.i, q = core.q, b;
 
   __device__ ChaseBySweeps(const ChaseLaunch<T>& launch, Shared& shared)
@@ -52,15 +52,15 @@ struct ChaseBySweeps {
   __device__ int offset(int place, int pivot) const { return place >= pivot ? place - pivot : place - pivot + b; }
   __device__ int place(int offset, int pivot) const { return offset + pivot < b ? offset + pivot : offset + pivot - b; }
 
-  /// One hop on its part of the band. x is the reflector of the hop before, its factor `tau_before`; v, and the answer,
-  /// become this one's.
+  /// Performs one hop on its part of the band. x and `tau_before` are the reflector of the previous hop; v and the
+  /// returned tau are this hop's.
   __device__ T hop(const HopPosition& p, bool first_sweep, int pivot, const T* x, T tau_before, T* v) const {
     Tile e, d;
     load(e, d, p, first_sweep, pivot);
     T first = i < b ? s.hop.c[i] : T(0);
     if (!p.first) {
       T across_x[tile];
-      core.take_columns(across_x, x);
+      core.load_columns(across_x, x);
       const T y = rounded_product(tau_before, core.row_times(e, across_x));
       if (q == 0) s.hop.y[i] = y;
       first -= y;
@@ -74,7 +74,7 @@ struct ChaseBySweeps {
     return reflector.tau;
   }
 
-  /// E, its first column in s.hop.c, and D. The band is read by columns, a column by neighbouring threads.
+  /// Loads E, its first column to s.hop.c, and D. Neighbouring threads read a column of the band.
   __device__ void load(Tile& e, Tile& d, const HopPosition& p, bool first_sweep, int pivot) const {
     const int row = thread % R, row_place = place(row, pivot);
     T from_e[each], from_d[each];
@@ -159,7 +159,7 @@ struct ChaseBySweeps {
     const index_t slot = plan.slot(run.group, run.window, t, first),
                   per_step = plan.slot(run.group, run.window, t, first + 1) - slot;
     T *x = s.vectors[0], *v = s.vectors[1], tau = 0;
-    if (first > t && thread < R) {  // the group's task before has begun this sweep
+    if (first > t && thread < R) {  // the group's previous task has started this sweep
       const T* const from = run.before + plan.slot(run.group, run.window - 1, t, first - 1) * run.before_ld;
       x[thread] = thread < b ? from[row] : T(0);
       if (thread == 0) s.tau = from[b];
@@ -173,7 +173,7 @@ struct ChaseBySweeps {
       __syncthreads();
       tau = hop(HopPosition(plan, sweep, h - t), sweep == 0, pivot, x, tau, v);
       __syncthreads();
-      if (thread == 0) store_release(next_step + t, h + 1);  // of what all threads wrote before
+      if (thread == 0) store_release(next_step + t, h + 1);  // includes all threads' earlier writes
       T* const to = run.reflectors + (slot + (h - first) * per_step) * run.reflectors_ld;
       if (thread < b) {
         to[row] = v[thread];

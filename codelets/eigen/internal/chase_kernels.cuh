@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// Launches what chases bulges on a GPU. Internal to codelets/eigen.
+// Launches of the kernels that chase bulges on a GPU. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(BulgeHop<T, R>::threads) sweeps_kernel(ChaseLa
   Chase(launch, *reinterpret_cast<typename Chase::Shared*>(memory)).chase();
 }
 
-/// With D in registers, half as many blocks of threads fit.
+/// Runs ChaseByPlaces. With D in registers, half as many thread blocks fit.
 template <class T, int R, bool in_registers>
 __global__ void __launch_bounds__(BulgeHop<T, R>::threads, (in_registers ? 2 : 4) * (R == 64 ? 1 : 4))
     places_kernel(ChaseLaunch<T> launch) {
@@ -41,7 +41,7 @@ cudaError_t chase_by_sweeps(const ChaseLaunch<T>& run, CUstream_st* stream) {
   return cudaGetLastError();
 }
 
-/// cudaErrorCooperativeLaunchTooLarge where the device does not keep all blocks of threads at once.
+/// Returns cudaErrorCooperativeLaunchTooLarge if the device cannot run all thread blocks at once.
 template <class T, int R, bool in_registers>
 cudaError_t chase_by_places(ChaseLaunch<T> run, CUstream_st* stream) {
   using Chase = ChaseByPlaces<T, R, in_registers>;
@@ -56,10 +56,10 @@ cudaError_t chase_by_places(ChaseLaunch<T> run, CUstream_st* stream) {
     return error;
   void* arguments[] = {&run};
   const dim3 grid(static_cast<unsigned>(places)), block(Chase::threads);
-  // Cooperative, because the blocks wait for one another and so must all run at once.
+  // Cooperative launch, because the blocks wait for each other and must all run at once.
   const cudaError_t error = cudaLaunchCooperativeKernel(
       reinterpret_cast<const void*>(&places_kernel<T, R, in_registers>), grid, block, arguments, bytes, stream);
-  if (error == cudaErrorCooperativeLaunchTooLarge) cudaGetLastError();  // another kernel will do: nobody is to find it
+  if (error == cudaErrorCooperativeLaunchTooLarge) cudaGetLastError();  // another kernel follows: clear the error
   return error;
 }
 

@@ -2,17 +2,17 @@
 
 #include <tesela/codelets/eigen/bulge_plan.hpp>
 
-// What the kernels that chase bulges are given. Internal to codelets/eigen.
+// Arguments of the kernels that chase bulges. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
-/// Columns of one tile of the band or two neighbouring ones; of one if `whole`.
+/// Columns of one tile of the band or of two neighbouring tiles; of one if `whole`.
 template <class T>
 struct DeviceBand {
   T *first, *second;
   index_t first_ld, second_ld, split;
 
-  /// B(row, column)
+  /// Returns the address of B(row, column).
   template <bool whole>
   __device__ T* at(index_t row, index_t column) const {
     if (whole || column < split) return first + column * first_ld + row;
@@ -29,10 +29,10 @@ struct ChaseLaunch {
   index_t before_ld;
   T* reflectors;
   index_t reflectors_ld;
-  void* messages;  ///< zeros: what blocks of threads tell each other
+  void* messages;  ///< zeros: space for messages between thread blocks
 };
 
-/// A hop's position in the band: E in rows row … and columns left …, D in rows and columns row ….
+/// Position of a hop in the band: E in rows row … and columns left …, D in rows and columns row ….
 struct HopPosition {
   index_t row, left;
   int rows;
@@ -42,7 +42,7 @@ struct HopPosition {
         left(k > 0 ? row - plan.b : sweep),
         rows(static_cast<int>(plan.length(sweep, k))),
         first(k == 0) {}
-  /// Whether E(i, j) is a zero that the band does not hold: no sweep has been at it.
+  /// Returns whether E(i, j) is a zero that the band does not hold because no sweep has written it.
   __device__ bool is_zero(int i, int j, int b, bool first_sweep) const {
     return first ? j > 0 : first_sweep ? i > j : rows == b && i == b - 1 && j < b - 1;
   }

@@ -1,5 +1,5 @@
-// Loops over a few columns at once, a vector of each at a time. Guarded by Highway's toggle, as vectors_inl.hpp.
-// Internal to codelets/eigen.
+// Loops over a few columns, one vector of each at a time. Guarded by Highway's toggle, like vectors_inl.hpp. Internal
+// to codelets/eigen.
 #include <tesela/codelets/eigen/internal/lanes_inl.hpp>
 
 #if defined(TESELA_EIGEN_COLUMNS_INL) == defined(HWY_TARGET_TOGGLE)
@@ -32,7 +32,7 @@ struct SquaresOf {
   HWY_INLINE T operator()(index_t n, const T* x) const { return dot(n, x, x); }
 };
 
-/// A copy of a few numbers, pointers or vectors, which no store can change: they stay in registers.
+/// A copy of a few numbers, pointers or vectors that no store can change, so that they stay in registers.
 template <int C, class T>
 struct Few {
   T at[C];
@@ -42,21 +42,21 @@ struct Few {
   HWY_INLINE const T& operator[](index_t c) const { return at[c]; }
 };
 template <int C, class T>
-struct FewWeights {
+struct GroupWeights {
   Vec<T> at[C];
-  HWY_INLINE explicit FewWeights(const T* from) {
+  HWY_INLINE explicit GroupWeights(const T* from) {
     for (int c = 0; c < C; ++c) at[c] = all(from[c]);
   }
   HWY_INLINE Vec<T> operator[](index_t c) const { return at[c]; }
 };
 
-/// y_i += sum_c a_c(i) x_c for begin <= i < end, and dots_c += a_c . z over these rows, x being the weights.
+/// Computes y_i += sum_c a_c(i) x_c for begin <= i < end with weights x, and dots_c += a_c . z over these rows.
 template <int C, bool with_dots, class T>
 HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, const T* weights, T* y, const T* z,
                          T* dots) {
   const Few<C, const T*> a(columns);
   const Few<C, T> x(weights);
-  const FewWeights<C, T> xs(weights);
+  const GroupWeights<C, T> xs(weights);
   constexpr index_t w = lanes<T>;
   Vec<T> sums[C];
   for (int c = 0; c < C; ++c) sums[c] = zeros<T>();
@@ -80,12 +80,12 @@ HWY_INLINE void multiply(index_t begin, index_t end, const T* const* columns, co
     }
 }
 
-/// a_c -= y p_c, and dots_c += a_c . z afterwards, over n rows.
+/// Computes a_c -= y p_c, then dots_c += a_c . z, over n rows.
 template <int C, class T>
 HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weights, const T* z, T* dots) {
   const Few<C, T*> a(columns);
   const Few<C, T> p(weights);
-  const FewWeights<C, T> ps(weights);
+  const GroupWeights<C, T> ps(weights);
   constexpr index_t w = lanes<T>;
   Vec<T> sums[C];
   for (int c = 0; c < C; ++c) sums[c] = zeros<T>();
@@ -106,13 +106,13 @@ HWY_INLINE void update(index_t n, T* const* columns, const T* y, const T* weight
     }
 }
 
-/// a_c -= x p_c, or with two a_c -= x p_c + y q_c, for begin <= i < end.
+/// Computes a_c -= x p_c, or with `two` a_c -= x p_c + y q_c, for begin <= i < end.
 template <int C, bool two, class T>
 HWY_INLINE void subtract(index_t begin, index_t end, T* const* columns, const T* x, const T* xs_weights, const T* y,
                          const T* ys_weights) {
   const Few<C, T*> a(columns);
   const Few<C, T> p(xs_weights), q(two ? ys_weights : xs_weights);
-  const FewWeights<C, T> ps(xs_weights), qs(two ? ys_weights : xs_weights);
+  const GroupWeights<C, T> ps(xs_weights), qs(two ? ys_weights : xs_weights);
   constexpr index_t w = lanes<T>;
   index_t i = begin;
   for (; i + w <= end; i += w) {

@@ -4,8 +4,8 @@
 
 namespace tesela::kernels {
 
-/// Element (i, j) of a band is what stands i rows below the diagonal in column j of A, which has `rows` rows. Internal
-/// to codelets/eigen.
+/// Copies diagonals to a band: its element (i, j) is the element i rows below the diagonal in column j of A, which has
+/// `rows` rows. Internal to codelets/eigen.
 template <class T>
 struct CopyDiagonals {
   const T* a;

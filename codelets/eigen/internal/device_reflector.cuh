@@ -2,31 +2,31 @@
 
 #include <cmath>
 
-// LAPACK larfg by a block of threads. Internal to codelets/eigen.
+// LAPACK larfg in a thread block. Internal to codelets/eigen.
 
 namespace tesela::kernels {
 
-/// H = I - tau v v^T with H x = beta e and v = 1 where e is, the scaled x elsewhere; H = I where x is beta e already,
-/// and NaN where x is not finite.
+/// Reflector H = I - tau v v^T with H x = beta e. v = 1 where e is 1, and the scaled x elsewhere. H = I if x is already
+/// beta e, and NaN if x is not finite.
 template <class T>
 struct DeviceReflector {
   T beta, tau, factor;  ///< factor 1 / (alpha - beta)
-  int exponent;         ///< x was divided by two to this power, if anything
-  /// v(i), away from e, of x(i).
+  int exponent;         ///< x was divided by 2^exponent; 0 if it was not
+  /// Returns v(i) for an x(i) other than the leading element.
   __device__ T operator()(T x) const {
     if (factor == T(0)) return T(0);
     return (exponent == 0 ? x : scalbn(x, -exponent)) * factor;
   }
 };
 
-/// `squares` are those of all elements but alpha.
+/// `squares` is the sum of squares of all elements except alpha.
 template <class T>
 __device__ inline DeviceReflector<T> reflector_of(T alpha, T squares) {
   const T beta = -copysign(sqrt(alpha * alpha + squares), alpha);
   return {beta, (beta - alpha) / beta, T(1) / (alpha - beta), 0};
 }
 
-/// Whether squares neither overflow nor are lost.
+/// Returns whether squares neither overflow nor underflow.
 template <class T>
 __device__ inline bool squares_are_safe(T alpha, T squares) {
   constexpr bool single = sizeof(T) == 4;
@@ -41,10 +41,10 @@ __device__ inline T warp_sum(T value) {
   return value;
 }
 
-/// What a warp finds in R numbers of shared memory, where squares are not safe.
+/// Maxima over R numbers in shared memory, computed by a warp if squares are not safe.
 template <class T>
 struct Magnitude {
-  T largest, largest_other;  ///< of all, and of all but the pivot
+  T largest, largest_other;  ///< of all, and of all except the pivot
   T bad;                     ///< NaN if any is not finite, else 0
 
   template <int R>

@@ -1,5 +1,5 @@
-// Vectors of at most 32 bytes, with AVX-512 too: these kernels' block sizes were measured with them. Guarded by
-// Highway's toggle, as vectors_inl.hpp. Internal to codelets/eigen.
+// Vectors of at most 32 bytes, also with AVX-512: these kernels' block sizes were measured with them. Guarded by
+// Highway's toggle, like vectors_inl.hpp. Internal to codelets/eigen.
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
 
 #if defined(TESELA_EIGEN_LANES_INL) == defined(HWY_TARGET_TOGGLE)
@@ -21,7 +21,7 @@ using Vec = hn::Vec<Tag<T>>;
 template <class T>
 inline constexpr index_t lanes = static_cast<index_t>(hn::MaxLanes(Tag<T>()));
 
-/// Numbers from and to memory of any alignment.
+/// Loads or stores numbers at any alignment.
 template <class T>
 HWY_INLINE Vec<T> load(const T* from) {
   return hn::LoadU(Tag<T>(), from);

@@ -1,4 +1,4 @@
-// QL sweeps of several small matrices at once. Guarded by Highway's toggle, as vectors_inl.hpp. Internal to
+// QL sweeps of several small matrices at once. Guarded by Highway's toggle, like vectors_inl.hpp. Internal to
 // codelets/eigen.
 #include <tesela/codelets/eigen/internal/lanes_inl.hpp>
 #include <tesela/codelets/eigen/internal/ql_steps.hpp>
@@ -19,9 +19,9 @@ namespace tesela::kernels::eigen::HWY_NAMESPACE {
 
 using ql::most_sweeps, ql::negligible, ql::rounding, ql::tiny;
 
-/// Implicit QL of several tridiagonal matrices of one order at once, a matrix a lane of a few vectors: a sweep is one
-/// chain of square roots and quotients, and the lanes' chains run side by side. Each lane has a window of rows; a sweep
-/// does not change the lane outside it. Rotations are recorded for a few sweeps at a time.
+/// Implicit QL of several tridiagonal matrices of one order at once, one matrix per lane of a few vectors. A sweep is
+/// one chain of square roots and quotients, and the lanes' chains run in parallel. Each lane has a window of rows, and
+/// a sweep does not change the lane outside it. Rotations are recorded for a few sweeps at a time.
 template <class T>
 class LaneSweeps {
  public:
@@ -44,18 +44,18 @@ class LaneSweeps {
         c_(static_cast<std::size_t>(with_rotations ? order * most_recorded : 0)),
         s_(c_.size()) {}
 
-  /// Diagonal and off-diagonal (row i joins i and i + 1) of every lane: entries of size 1, up to the order. Zeros take
-  /// no sweep.
+  /// Returns the diagonal, or the off-diagonal (row i joins i and i + 1), of every lane, up to the order; entries of
+  /// size 1. Zero matrices need no sweep.
   T& d(index_t i, int lane) { return d_[static_cast<std::size_t>(i)].at[lane]; }
   T& e(index_t i, int lane) { return e_[static_cast<std::size_t>(i)].at[lane]; }
-  /// 1 + the row where a lane did not converge, or 0.
+  /// Returns 1 + the row where a lane did not converge, or 0.
   int broken(int lane) const { return broken_[lane]; }
 
   void restart() {
     for (int k = 0; k < matrices; ++k) first_[k] = 0, tried_[k] = 0, broken_[k] = 0;
   }
 
-  /// Sweeps until all lanes are diagonal (false) or the record is full (true).
+  /// Sweeps until all lanes are diagonal (returns false) or the record is full (returns true).
   HWY_INLINE bool advance() {
     recorded_ = 0;
     while (!record_ || recorded_ < most_recorded) {
@@ -87,8 +87,8 @@ class LaneSweeps {
                                                            std::abs(d_[static_cast<std::size_t>(i + 1)].at[k]));
   }
 
-  /// Sets every lane's rows [low, high] of the next sweep, and returns the window around all of them. Row numbers are
-  /// kept as T, so that they compare in the lanes of the numbers.
+  /// Sets every lane's rows [low, high] of the next sweep, and returns the window around all of them. Row numbers have
+  /// type T, so that they compare in the lanes of the numbers.
   HWY_INLINE Window find_windows() {
     const auto n = static_cast<int>(n_);
     int least = n;
@@ -112,13 +112,13 @@ class LaneSweeps {
       }
     int most = 0;
     for (int k = 0; k < matrices; ++k) {
-      if (high_.at[k] < low_.at[k]) high_.at[k] = low_.at[k];  // the sweep skips it
+      if (high_.at[k] < low_.at[k]) high_.at[k] = low_.at[k];  // the sweep skips this lane
       if (high_.at[k] > low_.at[k]) most = std::max(most, static_cast<int>(high_.at[k]));
     }
     return {least, most};
   }
 
-  /// ql::sweep in every lane.
+  /// Performs ql::sweep in every lane.
   HWY_INLINE void sweep(Window rows) {
     Lane g, p = {}, c, s, at_low, after, at_high, off;
     for (int k = 0; k < matrices; ++k) {
@@ -129,7 +129,7 @@ class LaneSweeps {
     for (int k = 0; k < matrices; k += width) {
       const V low = load(at_low.at + k), e = load(off.at + k),
               q = hn::Div(hn::Sub(load(after.at + k), low), hn::Add(e, e)), r = hn::Sqrt(hn::MulAdd(q, q, all(T(1)))),
-              to = hn::Add(q, hn::CopySign(r, q)), shift = hn::Div(e, to);  // an infinite denominator: none
+              to = hn::Add(q, hn::CopySign(r, q)), shift = hn::Div(e, to);  // an infinite denominator: no shift
       store(g.at + k, hn::Add(hn::Sub(load(at_high.at + k), low), shift));
       store(c.at + k, all(T(1))), store(s.at + k, all(T(1)));
     }
@@ -146,7 +146,7 @@ class LaneSweeps {
     }
   }
 
-  /// The rotation of rows i and i + 1.
+  /// Computes the rotation of rows i and i + 1.
   HWY_INLINE void step(int i, Lane& g, Lane& p, Lane& c, Lane& s, Lane& last) {
     for (int k = 0; k < matrices; k += width) step(i, k, g, p, c, s, last);
     if (!record_) return;
@@ -167,7 +167,7 @@ class LaneSweeps {
             sine = hn::Div(fu, r), cosine = hn::Div(gu, r), over = hn::Sub(d1, ps),
             next = hn::MulAdd(hn::Sub(d0, over), sine, hn::Mul(hn::Add(cosine, cosine), b)),
             share = hn::Mul(sine, next);
-    store(last.at + k, hn::IfThenElse(apart, hn::Add(at, one), ends));  // T falls apart here: the sweep ends above
+    store(last.at + k, hn::IfThenElse(apart, hn::Add(at, one), ends));  // T splits here: the sweep ends above
     store(e_[row + 1].at + k, hn::IfThenElse(turn, hn::Mul(r, down), e1));
     store(d_[row + 1].at + k, hn::IfThenElse(turn, hn::Add(over, share), d1));
     store(p.at + k, hn::IfThenElse(turn, share, ps));

@@ -19,9 +19,9 @@
 TESELA_BEFORE_UNIT
 namespace tesela::kernels::eigen::TESELA_UNIT {
 
-/// LAPACK larfg for a vector in one piece: H x = beta e_1 with H = I - tau v v^T and v_0 = 1, written over x. H = I
-/// where x is zero behind its first element. Where squares would overflow or be lost, x is scaled by a power of two.
-/// NaN or infinity in x gives NaN.
+/// Computes the reflector of a contiguous vector (LAPACK larfg): H x = beta e_1 with H = I - tau v v^T and v_0 = 1, and
+/// v overwrites x. H = I if x is zero after its first element. If squares would overflow or underflow, x is scaled by a
+/// power of two. NaN or infinity in x gives NaN.
 template <class T>
 struct Reflector {
   T beta, tau;
@@ -52,7 +52,7 @@ struct Reflector {
     return {beta, (beta - alpha) / beta};
   }
 
-  /// x = x / 2^exponent, so that its largest element is about 1.
+  /// Divides x by 2^exponent, so that its largest element is about 1.
   static Outcome scale(index_t n, T* x, int& exponent) {
     T largest = 0;
     bool finite = std::isfinite(x[0]);

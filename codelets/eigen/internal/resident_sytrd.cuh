@@ -3,11 +3,12 @@
 #include <tesela/codelets/eigen/internal/device_reflector.cuh>
 #include <tesela/runtime/types.hpp>
 
-// Reduction to tridiagonal form by blocks of threads that keep the matrix among them. Internal to codelets/eigen.
+// Reduction to tridiagonal form by thread blocks that keep the matrix distributed among them. Internal to
+// codelets/eigen.
 
 namespace tesela::kernels {
 
-/// A number that is sent once, to memory whose bits were all ones.
+/// A number that is sent once, to memory whose bits are all ones initially.
 template <class T>
 struct Mail;
 
@@ -15,7 +16,7 @@ template <>
 struct Mail<double> {
   __device__ static void send(double* to, double value) {
     unsigned long long bits = __double_as_longlong(value);
-    if (bits == ~0ull) bits = 0x7ff8000000000000;  // another NaN
+    if (bits == ~0ull) bits = 0x7ff8000000000000;  // a different NaN
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(bits) : "memory");
   }
   __device__ static double look(const double* at) {
@@ -55,18 +56,20 @@ struct SytrdLaunch {
   int n;
   T* band;
   index_t band_ld;
-  int block;  ///< columns of one of these
+  int block;  ///< columns of one such tile
   Reflectors reflectors[most_blocks];
   T *rows, *products;  ///< n x n: row j of A before step j, and step j's product, with all bits set until they are sent
-  T* far;              ///< null: what threads do not keep in registers is in shared memory
-  int chunks;          ///< of rows, of a block of threads
+  T* far;              ///< null: elements outside of registers are in shared memory
+  int chunks;          ///< chunks of rows per thread block
 };
 
-/// A block of threads has chunks of eight rows, dealt out in turn, of the whole matrix; a thread every 256th column of
-/// them, C in all. What the last reflector, v, and its w = tau A v - tau^2/2 (v^T A v) v change, A - v w^T - w v^T, is
-/// done in the pass over A that multiplies it by the next reflector. This one follows from the next row, which its
-/// owner has sent in the pass before; so each step has one exchange, of the product and of that row. All blocks compute
-/// v and w, with the same bits.
+/// Reduces a matrix that is distributed over thread blocks. A block has chunks of eight rows, dealt out in turn, of the
+/// whole matrix; a thread has every 256th column of them, C in all.
+///
+/// The update A - v w^T - w v^T by the last reflector v, with w = tau A v - tau^2/2 (v^T A v) v, is done in the pass
+/// over A that multiplies it by the next reflector. That reflector follows from the next row, which its owner has sent
+/// in the previous pass. So each step has one exchange, of the product and of that row. All blocks compute v and w,
+/// with the same bits.
 template <class T, int C>
 struct ResidentSytrd {
   static constexpr int threads = 256, warps = threads / 32, high = 8, widest = threads * C,
@@ -77,7 +80,7 @@ struct ResidentSytrd {
     T dots[warps], squares[warps];
     T first_product, alpha;
   };
-  /// Bytes of shared memory.
+  /// Returns the bytes of shared memory.
   static constexpr int bytes(int chunks, bool far_is_shared) {
     const int far = far_is_shared ? (chunks - near) * high * widest : 0;
     return static_cast<int>(sizeof(Shared)) + (warps * high * chunks + far) * static_cast<int>(sizeof(T));
@@ -117,14 +120,14 @@ struct ResidentSytrd {
   __device__ void reduce() const {
     Chunk kept[near];
     load(kept);
-    Columns v = {}, w = {}, c, next;  // c: row j of A, then column j as it is now, then A v
+    Columns v = {}, w = {}, c, next;  // c: row j of A, then the updated column j, then A v
 #pragma unroll
     for (int i = 0; i < C; ++i) c[i] = element(column(i), 0);
     T w_first = 0;
     clear();
     for (int j = 0; j < n; ++j) {
       const int first = j + 1;
-      if (j > 0)  // v's first element, in row j, is a one
+      if (j > 0)  // v's first element, in row j, is one
 #pragma unroll
         for (int i = 0; i < C; ++i) c[i] -= fma(w_first, v[i], w[i]);
       if (first == n) {
@@ -171,7 +174,7 @@ struct ResidentSytrd {
     __syncthreads();
     return sum_of_warps(part, 1);
   }
-  /// Of what each warp has found.
+  /// Returns the sum over all warps' parts.
   __device__ T sum_of_warps(const T* part, int stride) const {
     T sum[warps];
 #pragma unroll
@@ -207,7 +210,7 @@ struct ResidentSytrd {
     __syncthreads();
   }
 
-  /// Of c from row `first` on.
+  /// Returns the reflector of c from row `first` on.
   __device__ DeviceReflector<T> reflector_of_column(const Columns& c, int first) const {
     T squares = 0;
 #pragma unroll
@@ -253,7 +256,8 @@ struct ResidentSytrd {
     to.tau[j * to.tau_ld] = reflector.tau;
   }
 
-  /// A -= v w^T + w v^T in rows and columns from `first` on, which sends row `first` and A's product with `next`.
+  /// Updates A -= v w^T + w v^T in rows and columns from `first` on, sends row `first`, and computes A's product with
+  /// `next`.
   __device__ void pass(Chunk (&kept)[near], int first, const Columns& v, const Columns& w, const Columns& next) const {
     for (int chunk = 0; chunk < far_chunks; ++chunk)
       if (in_use(chunk, first)) {
@@ -306,7 +310,7 @@ struct ResidentSytrd {
     for (int d = 2; d > 0; d /= 2) sum[0] += __shfl_xor_sync(0xffffffffu, sum[0], d);
     if (lane % 4 == 0) sums[warp * high * run.chunks + chunk * high + lane / 4] = sum[0];
   }
-  /// A lane keeps half of its sums, and adds to them what the lane `bit` away has of these.
+  /// Keeps half of a lane's sums, and adds the sums of the lane `bit` away.
   template <int half>
   __device__ void halve(T (&sum)[high], int bit) const {
     const bool upper = (lane & bit) != 0;
@@ -317,8 +321,8 @@ struct ResidentSytrd {
     }
   }
 
-  /// The product, if there is one, and row `first` of A. A thread waits for the last number that it needs, and looks
-  /// for all others once that one is there: most of them are, too.
+  /// Receives the product, if there is one, and row `first` of A. A thread waits for the last number that it needs and
+  /// then looks at all others, most of which have arrived as well.
   __device__ void receive(Columns& product, Columns& row, int first, bool with_product) const {
     const T* const products = run.products + static_cast<index_t>(first - 1) * n;
     const T* const rows = run.rows + static_cast<index_t>(first) * n;

@@ -5,7 +5,7 @@
 
 namespace tesela::kernels::ql {
 
-/// Columns x and y = i and i + 1 become c x - s y and s x + c y.
+/// Rotates columns x = i and y = i + 1 to c x - s y and s x + c y.
 template <class T>
 TESELA_INLINE void rotate_columns(const Block<T>& vectors, index_t i, T c, T s) {
   T* const x = &vectors(0, i);
@@ -17,7 +17,7 @@ TESELA_INLINE void rotate_columns(const Block<T>& vectors, index_t i, T c, T s) 
   }
 }
 
-/// rotate_columns() for ql::sweep(), which is compiled for no vector unit by itself: it could not inline a lambda that
+/// rotate_columns() for ql::sweep(), which is not compiled for a vector unit and thus could not inline a lambda that
 /// is.
 template <class T>
 struct ColumnRotation {

@@ -5,7 +5,7 @@
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/eigen/internal/secular_loops.cpp"
 #include <tesela/codelets/eigen/internal/lanes_inl.hpp>
-// After the vectors.
+// Must follow the vectors.
 #include <tesela/codelets/eigen/internal/secular_root_inl.hpp>
 
 HWY_BEFORE_NAMESPACE();
@@ -37,7 +37,7 @@ HWY_INLINE Sum<T> sum_terms(index_t begin, index_t end, const T* poles, const T*
   return {sum<T>(hn::Add(value0, value1)), sum<T>(hn::Add(slope0, slope1))};
 }
 
-/// The poles of a RootSearch.
+/// Poles of a RootSearch.
 template <class T>
 struct Poles {
   const RootBatch<T>& batch;
@@ -64,7 +64,7 @@ void find_roots(const RootBatch<T>& batch) {
   }
 }
 
-/// A lane has one pole.
+/// Computes one pole per lane.
 template <class T>
 void find_weights(const WeightBatch<T>& b) {
   constexpr index_t w = lanes<T>;

@@ -2,16 +2,16 @@
 
 #include <tesela/runtime/access.hpp>
 
-// The loops of the secular equation over all poles, for each vector unit. Internal to codelets/eigen.
+// Loops of the secular equation over all poles, for each vector unit. Internal to codelets/eigen.
 
 namespace tesela::kernels::secular {
 
-/// Numbers that are whole vectors of any vector unit.
+/// Numbers that are whole vectors on every vector unit.
 template <class T>
 inline constexpr index_t vector_numbers = 32 / sizeof(T);
 
-/// Roots first … first + roots.rows - 1 of RootSearch's equation with k poles: a row of `roots` becomes the root's
-/// pole, its distance from that, and the iterations it took.
+/// Computes roots first … first + roots.rows - 1 of RootSearch's equation with k poles: a row of `roots` becomes the
+/// root's pole, its distance from that pole, and the number of iterations.
 template <class T>
 struct RootBatch {
   index_t k;
@@ -23,9 +23,10 @@ struct RootBatch {
 template <class T>
 void find_roots(const RootBatch<T>& batch);
 
-/// Weights first … first + count - 1 from k poles d, the signs of z, and all k roots (their poles and distances). The
-/// square of weight i is a product of fractions between 0 and 1, (root j - d(i)) / (the pole next to the root, away
-/// from d(i), - d(i)), and of last root - d(i): it cannot overflow, and no factor is less than the product.
+/// Computes weights first … first + count - 1 from k poles d, the signs of z, and all k roots (their poles and
+/// distances). The square of weight i is a product of fractions between 0 and 1, (root j - d(i)) / (the pole next to
+/// the root, away from d(i), - d(i)), and of last root - d(i). It cannot overflow, and no factor is less than the
+/// product.
 template <class T>
 struct WeightBatch {
   index_t k;
@@ -36,7 +37,7 @@ struct WeightBatch {
 template <class T>
 void find_weights(const WeightBatch<T>& batch);
 
-/// Unit vectors of `count` roots. The poles d and the weights are in the order of the rows.
+/// Computes unit vectors of `count` roots. The poles d and the weights are in the order of the rows.
 template <class T>
 struct VectorBatch {
   index_t k;
@@ -48,8 +49,8 @@ struct VectorBatch {
 template <class T>
 void find_vectors(const VectorBatch<T>& batch);
 
-/// The products of the same vectors with two rows, `upper` and `lower`. All arrays of k numbers are padded to a
-/// multiple of vector_numbers, the weights by zeros.
+/// Computes the products of the same vectors with two rows, `upper` and `lower`. All arrays of k numbers are padded to
+/// a multiple of vector_numbers, the weights by zeros.
 template <class T>
 struct RowBatch {
   index_t k;

@@ -16,7 +16,7 @@
 TESELA_BEFORE_UNIT
 namespace tesela::kernels::secular::TESELA_UNIT {
 
-/// sum z^2 / (d - x) over some poles, and its derivative.
+/// The sum of z^2 / (d - x) over some poles, and its derivative.
 template <class T>
 struct Sum {
   T value, slope;
@@ -28,12 +28,14 @@ struct Root {
   int iterations;
 };
 
-/// One root of f(x) = 1 / rho + sum z(i)^2 / (d(i) - x), which rises between its poles. It is sought between two of
-/// them, a and b, as a distance from the nearer one; for the last root both lie below it. f's part from poles up to a
-/// and that from b on are each replaced by a constant and one pole at a or b ("the middle way"), or the nearer pole
-/// keeps its own weight and the other takes all the rest ("fixed weight", faster near that pole). `Poles` has d(i),
-/// square(i) = z(i)^2, weight(), the sum of all squares, and sum(begin, end, pole, distance), of those poles' terms. On
-/// a GPU a warp has one search: all its lanes take the same steps, and the sums are theirs together.
+/// Search for one root of f(x) = 1 / rho + sum z(i)^2 / (d(i) - x), which increases between its poles. The root is
+/// sought between two poles, a and b, as a distance from the nearer one; for the last root both are below it.
+///
+/// Two approximations are possible. "The middle way" replaces f's part from poles up to a, and its part from b on, each
+/// by a constant and one pole at a or b. "Fixed weight", faster near a pole, keeps the nearer pole's own weight and
+/// gives the rest to the other. `Poles` has d(i), square(i) = z(i)^2, weight(), the sum of all squares, and sum(begin,
+/// end, pole, distance), the sum of these poles' terms. On a GPU a warp performs one search: all its lanes take the
+/// same steps and share the sums.
 template <class T, class Poles>
 class RootSearch {
  public:
@@ -56,7 +58,7 @@ class RootSearch {
       if (std::abs(f_) > before / 10 && !last_) fixed_weight = !fixed_weight;
       before = std::abs(f_);
       const T next = iteration < impatient ? inside(x, x + step(x, fixed_weight)) : middle();
-      if (next == x || !(low_ < next && next < high_)) break;  // no number is left between the ends
+      if (next == x || !(low_ < next && next < high_)) break;  // no number is between the ends
       x = next;
     }
     return {base_, x, iteration};
@@ -72,7 +74,7 @@ class RootSearch {
     f_ = constant_ + below_.value + above_.value;
     slope_ = below_.slope + above_.slope;
   }
-  /// How uncertain f is, in eps: its terms, and x.
+  /// Returns the uncertainty of f, in eps: from its terms and from x.
   TESELA_INLINE T noise(T x) const {
     return constant_ + 8 * (std::abs(below_.value) + std::abs(above_.value)) + std::abs(x) * slope_;
   }
@@ -86,8 +88,8 @@ class RootSearch {
     return x + ((f_ < 0 ? high_ : low_) - x) / 2;
   }
 
-  /// Which half of the gap holds the root; then a first guess with the two poles' own weights, all others as they are
-  /// in the middle.
+  /// Finds the half of the gap that holds the root, then a first guess from the two poles' own weights, with all other
+  /// terms as in the middle.
   TESELA_INLINE T start() {
     base_ = poles_.d(a_);
     evaluate(gap_ / 2);
@@ -130,7 +132,7 @@ class RootSearch {
       eta = a >= 0 ? (a + root) / (2 * c) : 2 * b / (a - root);
     else
       eta = a <= 0 ? (a - root) / (2 * c) : 2 * b / (a + root);
-    return f_ * eta < 0 ? eta : -f_ / slope_;  // NaN too: Newton's step goes the right way
+    return f_ * eta < 0 ? eta : -f_ / slope_;  // also for NaN: Newton's step has the right direction
   }
 
   const index_t k_;

@@ -4,9 +4,9 @@
 
 namespace tesela::kernels::small_eig {
 
-/// Implicit QL sweeps with Wilkinson's shifts (as ql::sweep) of a team's tridiagonal matrix. The chain of rotations,
-/// square root after square root, is computed by every thread at once, each of which applies it to its own rows of the
-/// vectors: warps wait for nobody. The teams of a warp make one rotation each at a time, wherever they are.
+/// Implicit QL sweeps with Wilkinson's shifts (as ql::sweep) of a team's tridiagonal matrix. Every thread computes the
+/// whole chain of rotations and applies it to its own rows of the vectors, so that warps do not wait for each other.
+/// The teams of a warp make one rotation each at a time, whatever their positions.
 template <class Team, bool vectors>
 class Sweeps {
   using T = typename Team::Number;
@@ -16,7 +16,7 @@ class Sweeps {
   __device__ explicit Sweeps(const Team& team)
       : team_(team), lane_(team.rank % 32), mask_(mask()), d_(team.d), e_(team.e) {}
 
-  /// Until all teams of the warp are done. Answers 0, or 1 + the row where this one's matrix did not converge.
+  /// Runs until all teams of the warp are done. Returns 0, or 1 + the row where this team's matrix did not converge.
   __device__ int run() {
     constexpr unsigned all = 0xffffffffu;
     for (;;) {
@@ -46,7 +46,7 @@ class Sweeps {
     return fabs(e) <= ql::negligible<T> || fabs(e) <= ql::rounding<T> * (fabs(d) + fabs(next));
   }
 
-  /// The first row from `from` on whose off-diagonal is negligible; n - 1 without one.
+  /// Returns the first row from `from` on whose off-diagonal is negligible, or n - 1.
   __device__ int first_negligible(int from) const {
     for (; from < team_.n - 1; from += lanes) {
       const int i = from + lane_ % lanes;
@@ -56,7 +56,7 @@ class Sweeps {
     return team_.n - 1;
   }
 
-  /// The next sweep's rows low … high, and its shift; the end where all is diagonal.
+  /// Sets the next sweep's rows low … high and its shift, or ends if all is diagonal.
   __device__ void begin() {
     const int n = team_.n;
     for (; low_ < n - 1 && negligible(e_[low_], d_[low_], d_[low_ + 1]); ++low_) tried_ = 0;
@@ -83,10 +83,10 @@ class Sweeps {
     if constexpr (vectors) each_row([&](int r, const T* x) { y_[r] = x[high_ * team_.ld]; });
   }
 
-  /// The rotation of rows at and at + 1.
+  /// Rotates rows at and at + 1.
   __device__ void step() {
     const T here = next_d_, f = s_ * next_e_, b = c_ * next_e_, size = fabs(f) + fabs(g_);
-    if (size == 0) return end(at_ + 1);  // T falls apart here
+    if (size == 0) return end(at_ + 1);  // T splits here
     if (at_ > low_) next_d_ = d_[at_ - 1], next_e_ = e_[at_ - 1];
     T old[rows];
     if constexpr (vectors) each_row([&](int r, const T* x) { old[r] = x[at_ * team_.ld]; });
@@ -113,7 +113,7 @@ class Sweeps {
     if (--at_ < low_) end(low_);
   }
 
-  /// c g + s f = r, c f - s g = 0
+  /// Computes c and s: c g + s f = r, c f - s g = 0.
   __device__ T rotation(T f, T g) {
     const T square = f * f + g * g, inverse = inverse_root(square);
     s_ = f * inverse;
@@ -121,7 +121,7 @@ class Sweeps {
     return square * inverse;
   }
 
-  /// The sweep ends, its last row being `row`.
+  /// Ends the sweep; its last row is `row`.
   __device__ void end(int row) {
     if (lane_ % lanes == 0) {
       d_[row] = above_ - p_;
@@ -133,7 +133,7 @@ class Sweeps {
     at_ = low_ - 1;
   }
 
-  /// f(r, first column) for each row of the thread's.
+  /// Calls f(r, first column) for each row of the thread.
   template <class F>
   __device__ void each_row(const F& f) const {
 #pragma unroll

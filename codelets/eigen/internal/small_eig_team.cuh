@@ -7,19 +7,19 @@
 #include <limits>
 #include <type_traits>
 
-// Symmetric matrices of small order in shared memory, and their reduction to tridiagonal form. A team of threads has a
-// matrix: some lanes of a warp, or several whole warps; each thread owns some of its rows. The teams of a warp walk
-// through the same loops, so that they stay together. Internal to codelets/.
+// Symmetric matrices of small order in shared memory, and their reduction to tridiagonal form. A team of threads works
+// on one matrix: some lanes of a warp, or several whole warps; each thread owns some of its rows. The teams of a warp
+// run through the same loops, so that they stay together. Internal to codelets/.
 
 namespace tesela::kernels::small_eig {
 
-/// A number up to this is the square of nothing, beside elements of size 1.
+/// Numbers up to this size count as zero squares, relative to elements of size 1.
 template <class T>
 inline constexpr T square_of_nothing = std::numeric_limits<T>::min() / (ql::rounding<T> * ql::rounding<T>);
 
-/// 1 / sqrt(x) to a bit or two, for normal x > 0.
+/// Returns 1 / sqrt(x) to a bit or two, for normal x > 0.
 __device__ inline double inverse_root(double x) { return rsqrt(x); }
-__device__ inline float inverse_root(float x) { return 1 / sqrtf(x); }  // rsqrtf's errors would add up
+__device__ inline float inverse_root(float x) { return 1 / sqrtf(x); }  // rsqrtf's errors would accumulate
 
 struct Maximum {
   template <class T>
@@ -34,8 +34,8 @@ struct Sum {
   }
 };
 
-/// The threads of one matrix: `lanes` of a warp, or all lanes of several warps. Thread `rank` owns rows rank,
-/// rank + threads, …, `rows` of them.
+/// Threads of one matrix: `lanes` of a warp, or all lanes of several warps. Thread `rank` owns the `rows` rows rank,
+/// rank + threads, …
 template <class T, int lanes, int own_rows, int warps>
 struct Team {
   static_assert(warps == 1 || lanes == 32);
@@ -47,11 +47,11 @@ struct Team {
   T* x;          // the matrix, then Q, then the vectors; column-major
   T *u, *v, *w;  // of the reduction; free afterwards
   T* tau;
-  T* partial;  // of each warp, twice
-  T *d, *e;    // diagonal and off-diagonal, for each warp its own
+  T* partial;  // of each warp, in two halves
+  T *d, *e;    // diagonal and off-diagonal, one copy per warp
   int turn = 0;
 
-  /// Numbers of shared memory. An odd ld: neither columns nor rows share banks.
+  /// Returns the leading dimension in shared memory. It is odd: neither columns nor rows share banks.
   __host__ __device__ static int leading(int n) { return n | 1; }
   __host__ __device__ static int numbers(int n) { return n * leading(n) + 4 * n + 2 * warps * (n + 1); }
 
@@ -73,14 +73,14 @@ struct Team {
     else
       __syncthreads();
   }
-  /// op over the team, the same for all its threads. With several warps a barrier.
+  /// Reduces by op over the team, with the same result for all its threads. With several warps it contains a barrier.
   template <class Op>
   __device__ T over(T value, Op op) {
 #pragma unroll
     for (int far = lanes / 2; far > 0; far /= 2) value = op(value, __shfl_xor_sync(0xffffffffu, value, far));
     if constexpr (warps > 1) {
       T* const all = partial + turn * warps;
-      turn ^= 1;  // who is late still reads the other half
+      turn ^= 1;  // late threads still read the other half
       if (rank % 32 == 0) all[rank / 32] = value;
       __syncthreads();
       value = all[0];
@@ -94,7 +94,7 @@ struct Team {
   template <bool vectors>
   __device__ void reduce();
   __device__ void form_q();
-  /// From here on each warp has its own d and e.
+  /// Gives each warp its own d and e from here on.
   __device__ void part() {
     if constexpr (warps > 1) {
       T* const mine = d + 2 * n * (rank / 32);
@@ -106,11 +106,12 @@ struct Team {
   }
 };
 
-/// Takes a matrix from its lower triangle, scaled by 2^-exponent, so that its elements are of size 1. Where one is not
-/// finite, or there is no matrix, zeros: answers 0, or -(1 + i + j n) of the first element, by columns, that is not.
+/// Loads a matrix from its lower triangle, scaled by 2^-exponent, so that its elements are of size 1. Loads zeros if an
+/// element is not finite or if there is no matrix. Returns 0, or -(1 + i + j n) of the first element, by columns, that
+/// is not finite.
 template <class T, int lanes, int rows, int warps>
 __device__ int Team<T, lanes, rows, warps>::load(const T* a, index_t lda, bool present, int& exponent) {
-  T largest = 0, bad = 0;  // n^2 less the place of what is not finite, which float holds as well
+  T largest = 0, bad = 0;  // n^2 minus the position of an element that is not finite; exact in float
   for (int j = 0; j < n; ++j)
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
@@ -128,7 +129,7 @@ __device__ int Team<T, lanes, rows, warps>::load(const T* a, index_t lda, bool p
   sync();
   exponent = largest > 0 && bad == 0 ? ilogb(largest) : 0;
   const int half = -exponent / 2;
-  const T first = ldexp(T(1), half), second = ldexp(T(1), -exponent - half);  // together beyond T, maybe
+  const T first = ldexp(T(1), half), second = ldexp(T(1), -exponent - half);  // 2^-exponent may exceed T
   for (int j = 0; j < n; ++j)
 #pragma unroll
     for (int r = 0; r < rows; ++r)
@@ -136,8 +137,8 @@ __device__ int Team<T, lanes, rows, warps>::load(const T* a, index_t lda, bool p
   return bad == 0 ? 0 : -(1 + n * n - static_cast<int>(bad));
 }
 
-/// A = Q T Q^T by Householder reflectors. Each step takes the last one's update of the matrix and its own product with
-/// the new vector in one pass. With vectors reflector j stays in column j, below the diagonal.
+/// Reduces A = Q T Q^T by Householder reflectors. Each step applies the last step's update of the matrix and multiplies
+/// by the new vector in one pass. With vectors, reflector j stays in column j, below the diagonal.
 template <class T, int lanes, int rows, int warps>
 template <bool vectors>
 __device__ void Team<T, lanes, rows, warps>::reduce() {
@@ -158,7 +159,7 @@ __device__ void Team<T, lanes, rows, warps>::reduce() {
       if (i < j || i >= n) continue;
       own[r] = x[i + j * ld] - own_v[r] * wj - own_w[r] * vj;
       if (i == j) d[j] = own[r];
-      if (i == j + 1) u[j] = own[r];  // nobody else needs that place
+      if (i == j + 1) u[j] = own[r];  // no other thread needs that place
       if (i > j + 1) squares += own[r] * own[r];
     }
     if (j + 2 >= n) {
@@ -226,7 +227,7 @@ __device__ void Team<T, lanes, rows, warps>::reduce() {
   }
 }
 
-/// Q in place of the reflectors (LAPACK orgtr), a thread a column.
+/// Forms Q in place of the reflectors (LAPACK orgtr), one column per thread.
 template <class T, int lanes, int rows, int warps>
 __device__ void Team<T, lanes, rows, warps>::form_q() {
 #pragma unroll

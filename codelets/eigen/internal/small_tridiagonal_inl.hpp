@@ -1,4 +1,4 @@
-// Householder's reduction of a small matrix. Guarded by Highway's toggle, as vectors_inl.hpp. Internal to
+// Householder's reduction of a small matrix. Guarded by Highway's toggle, like vectors_inl.hpp. Internal to
 // codelets/eigen.
 #include <tesela/codelets/eigen/internal/columns_inl.hpp>
 #include <tesela/codelets/eigen/internal/reflector_inl.hpp>
@@ -31,16 +31,16 @@ class CacheLines {
   std::vector<Line> lines_;
 };
 
-/// A = Q T Q^T for one small symmetric matrix in cache. Both triangles are kept, so that products with A go by columns
-/// and no sum goes across lanes. A step reads each column once: it applies the last reflector's update and adds to the
-/// next reflector's product. Columns are padded by zeros to whole vectors.
+/// Reduces one small symmetric matrix in cache, A = Q T Q^T. Both triangles are kept, so that products with A use
+/// columns and no sum crosses lanes. A step reads each column once: it applies the last reflector's update and adds to
+/// the next reflector's product. Columns are padded by zeros to whole vectors.
 template <class T>
 class SmallTridiagonal {
  public:
   explicit SmallTridiagonal(index_t order)
       : n_(order),
         ld_(ceil_div(order, w) * w),
-        step_(ld_ * index_t{sizeof(T)} % 512 == 0 ? ld_ + 2 * w : ld_),  // else columns would share cache sets
+        step_(ld_ * index_t{sizeof(T)} % 512 == 0 ? ld_ + 2 * w : ld_),  // otherwise columns would share cache sets
         a_(step_ * order + w),
         numbers_(4 * ld_),
         tau_(static_cast<std::size_t>(order)) {}
@@ -49,8 +49,8 @@ class SmallTridiagonal {
   index_t step() const { return step_; }
   T* column(index_t j) { return a_.data() + j * step_; }
 
-  /// d(i) and e(i) go to d[i * stride] and e[i * stride]; Q, columns `step()` apart, to q unless that is null. The
-  /// matrix is lost.
+  /// Writes d(i) and e(i) to d[i * stride] and e[i * stride], and Q, with columns `step()` apart, to q if that is not
+  /// null. The matrix is destroyed.
   HWY_INLINE void reduce(T* d, T* e, index_t stride, T* q) {
     const index_t n = n_;
     T *v = numbers_.data(), *x = v + ld_, *u = x + ld_, *y = u + ld_;
@@ -61,7 +61,7 @@ class SmallTridiagonal {
       update<1>(j / w * w, a, v, &x[j], x, &v[j]);
       d[j * stride] = a[j];
       e[j * stride] = j + 1 < n ? a[j + 1] : T(0);
-      if (j + 2 >= n) continue;  // no reflector, but one more column has the last one's update to come
+      if (j + 2 >= n) continue;  // no reflector, but one more column needs the last reflector's update
       std::fill_n(u, j + 1, T(0));
       std::copy(a + j + 1, a + n, u + j + 1);
       const auto [beta, tau] = Reflector<T>::make(n - j - 1, u + j + 1, SquaresOf<T>());
@@ -83,11 +83,11 @@ class SmallTridiagonal {
  private:
   static constexpr index_t w = lanes<T>;
 
-  /// a_c -= x p_c + y q_c from row `begin` on; then sum += a_c u_c where there is a sum.
+  /// Computes a_c -= x p_c + y q_c from row `begin` on, then sum += a_c u_c if there is a sum.
   template <int C>
   HWY_INLINE void update(index_t begin, T* a, const T* x, const T* p, const T* y, const T* q, const T* u = nullptr,
                          T* sum = nullptr) {
-    const FewWeights<C, T> ps(p), qs(q), us(sum != nullptr ? u : p);
+    const GroupWeights<C, T> ps(p), qs(q), us(sum != nullptr ? u : p);
     for (index_t i = begin; i < ld_; i += w) {
       const Vec<T> xi = load(x + i), yi = load(y + i);
       Vec<T> si = zeros<T>();
@@ -120,7 +120,7 @@ class SmallTridiagonal {
       for (; c < n; ++c) reflect<1>(begin, q + c * step_, v, tau);
     }
   }
-  /// a_c -= tau v (v . a_c)
+  /// Computes a_c -= tau v (v . a_c).
   template <int C>
   HWY_INLINE void reflect(index_t begin, T* a, const T* v, T tau) {
     Vec<T> sums[C];
@@ -131,7 +131,7 @@ class SmallTridiagonal {
     }
     T weights[C];
     for (int c = 0; c < C; ++c) weights[c] = tau * sum<T>(sums[c]);
-    const FewWeights<C, T> p(weights);
+    const GroupWeights<C, T> p(weights);
     for (index_t i = begin; i < ld_; i += w) {
       const Vec<T> vi = load(v + i);
       for (int c = 0; c < C; ++c) store(a + c * step_ + i, hn::NegMulAdd(vi, p[c], load(a + c * step_ + i)));

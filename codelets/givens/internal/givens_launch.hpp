@@ -6,7 +6,7 @@ struct CUstream_st;
 
 namespace tesela::kernels {
 
-// Launches that the CUDA variants of plane rotations are made of, in device memory. Each answers a cudaError_t as int.
+// Launches for the CUDA variants of plane rotations, in device memory. Each returns a cudaError_t as int.
 
 /// A rotation in shared memory: read in one access, and without a constructor, which shared memory cannot run.
 template <class T>
@@ -14,14 +14,14 @@ struct alignas(2 * sizeof(T)) SharedRotation {
   T c, s;
 };
 
-/// GivensPanel and GivensChainPanel on the panel's own columns.
+/// Problem of GivensPanel and GivensChainPanel on the panel's own columns.
 template <class T>
 struct GivensPanelProblem {
   Pivot pivot = Pivot::adjacent;
   index_t row = 0, m = 0, width = 0;
   T* a = nullptr;  ///< the panel's first column
   index_t lda = 1;
-  T* l = nullptr;  ///< copies of the columns; null: none
+  T* l = nullptr;  ///< copies of the columns; null: no copies
   index_t ldl = 1;
   index_t* info = nullptr;
   bool accumulate = false;  ///< info becomes the largest reach so far, and the sum of rotations
@@ -29,7 +29,7 @@ struct GivensPanelProblem {
 template <class T>
 int givens_panel(CUstream_st* stream, const GivensPanelProblem<T>& problem);
 
-/// GivensApply.
+/// Problem of GivensApply.
 template <class T>
 struct GivensApplyProblem {
   Pivot pivot = Pivot::adjacent;
@@ -44,7 +44,7 @@ struct GivensApplyProblem {
 template <class T>
 int givens_apply(CUstream_st* stream, const GivensApplyProblem<T>& problem);
 
-/// GivensBand.
+/// Launches GivensBand.
 template <class T>
 int givens_band(CUstream_st* stream, index_t m, index_t n, index_t kl, index_t ku, T* ab, index_t ld, index_t* info);
 

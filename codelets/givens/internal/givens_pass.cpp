@@ -3,7 +3,7 @@
 #define HWY_TARGET_INCLUDE "tesela/codelets/givens/internal/givens_pass.cpp"
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
 
-// The loops that take nearly all the time of QR by rotations.
+// Inner loops of QR by rotations, which need nearly all of its time.
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::internal::HWY_NAMESPACE {
@@ -11,13 +11,13 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// C from column count * (a vector's columns) on.
+/// Processes C from column count * (a vector's columns) on.
 template <class D, class T>
 HWY_INLINE Strided<T> columns_from(const Strided<T>& c, index_t count = 1) {
   return {c.data + count * static_cast<index_t>(hn::MaxLanes(D())) * c.column_stride, c.row_stride, c.column_stride};
 }
 
-/// Loads row i of a vector's neighbouring columns, and stores it. A vector is put together from its halves.
+/// Loads row i of a vector's neighbouring columns, or stores it. A vector is assembled from its halves.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_row(const Strided<T>& c, index_t i) {
   if constexpr (hn::MaxLanes(D()) == 1) {
@@ -43,7 +43,7 @@ HWY_INLINE void store_row(hn::Vec<D> v, const Strided<T>& c, index_t i) {
 }
 
 /// Neighbouring columns' elements in one row: `count` vectors, enough for their arithmetic to overlap. Products and
-/// sums are not fused, as in rotate(): all methods find the same bits.
+/// sums are not fused, as in rotate(), so that all methods give the same bits.
 template <class D, int count>
 struct Cells {
   using T = hn::TFromD<D>;
@@ -58,7 +58,7 @@ struct Cells {
 #pragma GCC unroll 4
     for (int k = 0; k < count; ++k) store_row<D>(part[k], columns_from<D>(c, k), i);
   }
-  /// Stores the elements one behind the other until the next call, and loads them.
+  /// Stores the elements contiguously until the next call, or loads them.
   HWY_INLINE void save(T* to) const {
     for (int k = 0; k < count; ++k) hn::StoreU(part[k], D(), to + k * lanes);
   }
@@ -71,7 +71,7 @@ struct Cells {
     const auto c = hn::Set(D(), x.c), s = hn::Set(D(), x.s);
 #pragma GCC unroll 4
     for (int k = 0; k < count; ++k) {
-      // The upper row ends in the cell, the lower one goes on; backwards they come from there.
+      // The upper row stays in the cell, and the lower one continues to the next cell; the reverse if backwards.
       const auto upper = adjacent && !back ? part[k] : cell.part[k], lower = adjacent && !back ? cell.part[k] : part[k];
       const auto cu = hn::Mul(c, upper), sl = hn::Mul(s, lower), cl = hn::Mul(c, lower), su = hn::Mul(s, upper);
       const auto above = back ? hn::Sub(cu, sl) : hn::Add(cu, sl), below = back ? hn::Add(cl, su) : hn::Sub(cl, su);

@@ -2,8 +2,8 @@
 
 #include <tesela/codelets/iterations/internal/team.hpp>
 
-// A block of threads as a team (team.hpp). Its warps stay together: loops over a group's work are the same for all
-// groups of a warp, or the group is the warp. Internal to codelets/.
+// A thread block as a team (team.hpp). Its warps stay together: loops over a group's work are the same for all groups
+// of a warp, or the group is the warp. Internal to codelets/.
 
 namespace tesela::kernels::iterations {
 

@@ -1,6 +1,6 @@
-// A QR step by chains of rotations on a symmetric matrix D, dense or a band, in rows: element (i, j) at d[i stride +
-// j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation number r acts on rows k +
-// r and k + r + 1. Internal to codelets/.
+// A QR step by chains of rotations on a symmetric matrix D, dense or a band, in rows: element (i, j) is d[i stride +
+// j]. Chain k annihilates column k below the diagonal, from the bottom upwards; its rotation r acts on rows k + r and k
+// + r + 1. Internal to codelets/.
 #include <tesela/codelets/givens/rotation.hpp>
 #include <tesela/codelets/iterations/internal/team.hpp>
 #include <tesela/codelets/support/internal/shared_inl.hpp>
@@ -26,7 +26,7 @@ TESELA_STEP T larger(T a, T b) {
   return a > b ? a : b;
 }
 
-/// The leading part of D that takes steps, and its chains.
+/// The leading part of D that takes part in steps, and its chains.
 template <class T>
 struct Chains {
   T* d;
@@ -35,7 +35,7 @@ struct Chains {
 
   TESELA_STEP T& at(index_t i, index_t j) const { return d[i * stride + j]; }
   TESELA_STEP index_t bottom(index_t k) const { return smaller(n - 1, k + half); }
-  /// The first rotation of chain k: chains near the end are shorter than `half`.
+  /// Returns the first rotation of chain k; chains near the end are shorter than `half`.
   TESELA_STEP Rotation<T>* chain(index_t k) const {
     const index_t shorter = larger(index_t{0}, k - n + half);
     return rotations + k * half - shorter * (shorter + 1) / 2;
@@ -43,7 +43,7 @@ struct Chains {
   TESELA_STEP index_t count() const { return static_cast<index_t>(chain(n - 1) - rotations); }
 };
 
-/// Two rows from column j on: four columns a lane at a time, so that their loads do not wait for stores.
+/// Rotates two rows from column j on: four columns per lane at a time, so that their loads do not wait for stores.
 template <class Team, class T>
 TESELA_STEP void rotate_together(const Team& team, const Rotation<T>& x, T* upper, T* lower, index_t j, index_t end) {
   for (j += team.lane; j < end; j += 4 * team.lanes) {
@@ -64,9 +64,10 @@ TESELA_STEP void rotate_together(const Team& team, const Rotation<T>& x, T* uppe
   }
 }
 
-/// As givens() but for roundings. On a GPU what a chain waits for is one reciprocal root in place of three quotients
-/// and two roots, where squares neither overflow nor lose digits; c and s are then made to have a sum of squares of 1
-/// to twice the digits but for their own rounding, so that a million rotations do not shrink what they rotate.
+/// Computes a rotation as givens() does, except for roundings. On a GPU, if squares neither overflow nor lose digits,
+/// the critical path has one reciprocal root instead of three quotients and two roots. c and s are then corrected such
+/// that c^2 + s^2 = 1 to twice the digits, except for their own rounding, so that a million rotations do not shrink a
+/// vector.
 template <class T>
 TESELA_STEP Annihilation<T> annihilation(T a, T b) {
 #ifdef __CUDA_ARCH__
@@ -106,8 +107,8 @@ TESELA_STEP void annihilate(const Team& team, const Chains<T>& c, index_t k, ind
   c.chain(k)[i - 1 - k] = x.rotation;
 }
 
-/// D becomes R, and below the diagonal zero. A core takes chain after chain; a team the stages in which rotations of
-/// neighbouring chains follow each other two rows apart.
+/// Replaces D by R, with zeros below the diagonal. A core computes chain after chain; a team computes stages, in which
+/// rotations of neighbouring chains follow each other two rows apart.
 template <class Team, class T>
 TESELA_STEP void factor(const Team& team, const Chains<T>& c) {
   if constexpr (Team::alone) {
@@ -127,8 +128,8 @@ TESELA_STEP void factor(const Team& team, const Chains<T>& c) {
   }
 }
 
-/// R as what its columns' rotations are applied to: W = R in columns, W(i, j) at the place of D(j, i), zeros below W's
-/// diagonal. Within a band only.
+/// Copies R for the application of the rotations: W = R in columns, W(i, j) in the place of D(j, i), zeros below W's
+/// diagonal. Only within the band.
 template <class Team, class T>
 TESELA_STEP void turn(const Team& team, const Chains<T>& c) {
   for (index_t i = team.group; i < c.n; i += team.groups) {
@@ -140,14 +141,14 @@ TESELA_STEP void turn(const Team& team, const Chains<T>& c) {
   }
 }
 
-/// D from W's lower triangle.
+/// Copies D from W's lower triangle.
 template <class Team, class T>
 TESELA_STEP void mirror(const Team& team, const Chains<T>& c) {
   for (index_t i = team.group; i < c.n; i += team.groups)
     for (index_t j = larger(index_t{0}, i - c.half) + team.lane; j < i; j += team.lanes) c.at(i, j) = c.at(j, i);
 }
 
-/// Chains whose rotations one pass over a row applies: so much of it is in registers.
+/// Chains whose rotations one pass over a row applies; limited by the registers.
 inline constexpr index_t chains_together = 4;
 
 template <class T>
@@ -158,7 +159,7 @@ template <class T>
 TESELA_STEP void put(const T& v, T* to) {
   *to = v;
 }
-/// a b + c; on a GPU fused, so that the operand that comes last waits for one operation alone.
+/// Returns a b + c; fused on a GPU, so that the last operand to arrive waits for one operation only.
 template <class T>
 TESELA_STEP T multiply_add(T a, T b, T c) {
 #ifdef __CUDA_ARCH__
@@ -174,14 +175,14 @@ TESELA_STEP void meet(const Rotation<T>& x, T& value, T& carried) {
   value = multiply_add(-x.s, upper, x.c * lower);
 }
 #ifdef __CUDACC__
-/// All chains_together cells at once: cell t meets element j + t, so none waits for the one before it. Elements first …
-/// last, downwards, and loaded so far ahead that their memory may be far away.
+/// Runs all chains_together cells at once: cell t reads element j + t, so no cell waits for another. Processes elements
+/// first … last downwards; they are loaded long before their use, in case their memory is distant.
 template <class T>
 TESELA_STEP void skewed_pass(const Rotation<T>* const* x, T* carried, index_t first, index_t last, T* row,
                              index_t step) {
   constexpr auto w = static_cast<int>(chains_together);
   constexpr int ahead = 8;
-  T next[ahead], value[w];  // what enters each cell
+  T next[ahead], value[w];  // elements that enter each cell next
   const auto load = [&](index_t j) { return j >= last ? row[j * step] : T(0); };
   TESELA_UNROLL
   for (int u = 0; u < ahead; ++u) next[u] = load(first - u);
@@ -215,9 +216,9 @@ TESELA_STEP void skewed_pass(const Rotation<T>* const* x, T* carried, index_t fi
 }
 #endif
 
-/// Chains k … k + width - 1, at most chains_together of them, from the right on a row, or a strip of rows: elements
-/// stream downwards through cells, one for each chain, that hold what a chain carries upwards. row + j step is where
-/// column j stands.
+/// Applies chains k … k + width - 1, at most chains_together, from the right to a row or a strip of rows. Elements
+/// stream downwards through cells, one per chain, each of which holds the value that its chain carries upwards. Column
+/// j is at row + j step.
 template <class V, class T>
 TESELA_STEP void pass(const Chains<T>& c, index_t k, index_t width, T* row, index_t step) {
   constexpr auto w = static_cast<int>(chains_together);
@@ -260,21 +261,21 @@ TESELA_STEP void pass(const Chains<T>& c, index_t k, index_t width, T* row, inde
     if (t < width) put(carried[t], row + (k + t) * step);
 }
 
-/// All chains from `first` to `last` on one row or strip.
+/// Applies all chains from `first` to `last` to one row or strip.
 template <class V, class T>
 TESELA_STEP void pass_all(const Chains<T>& c, index_t first, index_t last, T* row, index_t step) {
   for (index_t k = first; k <= last; k += chains_together)
     pass<V>(c, k, smaller(chains_together, last - k + 1), row, step);
 }
 
-/// W's lower triangle becomes that of R Q: its row i takes chains 0 … i, the later ones change what stands right of the
-/// diagonal. A row of W is a column of D's memory.
+/// Replaces W's lower triangle by R Q's. Row i needs only chains 0 … i, because the later chains change elements
+/// right of the diagonal. A row of W is a column of D's memory.
 template <class T>
 TESELA_STEP void turn_row(const Chains<T>& c, index_t i) {
   pass_all<T>(c, larger(index_t{0}, i - c.half), smaller(i, c.n - 2), c.d + i, c.stride);
 }
 
-/// R Q into W, and P Q into P.
+/// Computes R Q in W, and P Q in P.
 template <class Team, class T>
 TESELA_STEP void multiply(const Team& team, const Chains<T>& c, T* p, index_t p_rows, index_t ldp) {
   if constexpr (Team::alone) {

@@ -1,5 +1,5 @@
-// A = Q R of a small square matrix with Q formed. The columns of A, q + j ld, become those of Q; R(i, j) is
-// r[i + j ld], zeros below its diagonal. Each returns 0, or 1 + the column whose remainder is zero or NaN (with
+// Factors a small square matrix A = Q R with Q formed. The columns of A, q + j ld, become those of Q; R(i, j) is r[i +
+// j ld], with zeros below its diagonal. Each function returns 0, or 1 + the column whose remainder is zero or NaN (with
 // Cholesky: whose pivot is not positive). Internal to codelets/.
 #include <tesela/codelets/iterations/internal/team.hpp>
 #include <tesela/codelets/support/internal/shared_inl.hpp>
@@ -16,7 +16,7 @@
 TESELA_BEFORE_UNIT
 namespace tesela::kernels::iterations::TESELA_UNIT {
 
-/// Columns in memory, and numbers that all threads see: 2 n of them.
+/// Columns in memory, and 2 n numbers that all threads see.
 template <class T>
 struct Columns {
   T* q;
@@ -33,7 +33,7 @@ TESELA_STEP void clear_r(const Team& team, const Columns<T>& a) {
   team.sync();
 }
 
-/// ||x||_2 for all lanes of a group, also of numbers whose squares are nothing.
+/// Returns ||x||_2 to all lanes of a group, also if squares underflow.
 template <class Team, class T>
 TESELA_STEP T norm_of(const Team& team, index_t n, const T* x) {
   constexpr T small = sizeof(T) == 8 ? T(1e-140) : T(1e-14);
@@ -45,7 +45,7 @@ TESELA_STEP T norm_of(const Team& team, index_t n, const T* x) {
   return std::sqrt(team.sum(sum)) / larger;
 }
 
-/// v_1 = 1, and the rest of v in its column below the diagonal; tau in shared[k].
+/// Computes the reflectors: v_1 = 1, the rest of v in its column below the diagonal, and tau in shared[k].
 template <class Team, class T>
 TESELA_STEP index_t householder(const Team& team, const Columns<T>& a) {
   clear_r(team, a);
@@ -95,7 +95,7 @@ TESELA_STEP index_t householder(const Team& team, const Columns<T>& a) {
   return 0;
 }
 
-/// Column k and what is left of it become a unit vector; all threads know the norm.
+/// Normalizes the remainder of column k; all threads know the norm.
 template <class Team, class T>
 TESELA_STEP T normalize(const Team& team, const Columns<T>& a, index_t k) {
   const T norm = norm_of(team, a.n, a.column(k));
@@ -106,7 +106,7 @@ TESELA_STEP T normalize(const Team& team, const Columns<T>& a, index_t k) {
   return norm;
 }
 
-/// Classical, `passes` times for each column.
+/// Orthogonalizes by classical Gram-Schmidt, `passes` times for each column.
 template <class Team, class T>
 TESELA_STEP index_t gram_schmidt(const Team& team, const Columns<T>& a, int passes) {
   clear_r(team, a);
@@ -133,7 +133,7 @@ TESELA_STEP index_t gram_schmidt(const Team& team, const Columns<T>& a, int pass
   return 0;
 }
 
-/// Modified: each column leaves those right of it.
+/// Orthogonalizes by modified Gram-Schmidt: each column is subtracted from those right of it.
 template <class Team, class T>
 TESELA_STEP index_t modified_gram_schmidt(const Team& team, const Columns<T>& a) {
   clear_r(team, a);
@@ -150,7 +150,7 @@ TESELA_STEP index_t modified_gram_schmidt(const Team& team, const Columns<T>& a)
   return 0;
 }
 
-/// The upper triangle of a symmetric matrix becomes R, A = R^T R; by rows, right-looking.
+/// Replaces the upper triangle of a symmetric matrix by R, A = R^T R; by rows, right-looking.
 template <class Team, class T>
 TESELA_STEP index_t cholesky_upper(const Team& team, T* a, index_t n, index_t ld) {
   for (index_t k = 0; k < n; ++k) {
@@ -167,7 +167,7 @@ TESELA_STEP index_t cholesky_upper(const Team& team, T* a, index_t n, index_t ld
   return 0;
 }
 
-/// A = (A R^-1) R with R^T R = A^T A, and the same again; the second R goes to `formed`.
+/// Factors A = (A R^-1) R with R^T R = A^T A, twice; the second R is written to `formed`.
 template <class Team, class T>
 TESELA_STEP index_t cholesky_qr2(const Team& team, const Columns<T>& a) {
   T* const second = a.r + a.n * a.ld;
@@ -195,7 +195,8 @@ TESELA_STEP index_t cholesky_qr2(const Team& team, const Columns<T>& a) {
     }
     team.sync();
   }
-  // R = second first, both upper triangular: column by column from the top, each element of rows not above itself.
+  // R = second first, both upper triangular: column by column from the top, because each element needs no rows above
+  // it.
   for (index_t j = team.group; j < a.n; j += team.groups)
     for (index_t i = 0; i <= j; ++i) {
       T sum = 0;

@@ -1,4 +1,4 @@
-// The loops of QR and LR iterations, written once for a core and a block of threads. Internal to codelets/.
+// The loops of QR and LR iterations, written once for a core and a thread block. Internal to codelets/.
 #include <tesela/codelets/iterations/internal/chains_inl.hpp>
 #include <tesela/codelets/iterations/internal/orthogonal_factor_inl.hpp>
 #include <tesela/codelets/iterations/iteration_steps.hpp>
@@ -16,12 +16,12 @@
 TESELA_BEFORE_UNIT
 namespace tesela::kernels::iterations::TESELA_UNIT {
 
-/// What all threads of a team see: numbers of the loop besides its arrays.
+/// Numbers of the loop that all threads of a team see, in addition to the arrays.
 struct Shared {
   IterationProgress progress;
 };
 
-/// Where an iteration's arrays are.
+/// Arrays of an iteration.
 template <class T>
 struct Arrays {
   T* d;  ///< D in rows, n x stride; or a band, from its element (0, 0) on
@@ -31,18 +31,18 @@ struct Arrays {
   Rotation<T>* rotations;
   T* largest;  ///< n
   T* numbers;  ///< 2 n
-  T* q;        ///< with Q formed: Q, R and another n x n, and then P Q; of LR steps U L
+  T* q;        ///< with Q formed: Q, R, another n x n matrix, then P Q; for LR steps U L
   index_t ld;  ///< of these
   Shared* shared;
 };
 
-/// NaN stays.
+/// Returns the larger number; NaN stays.
 template <class T>
 TESELA_STEP T larger_or_nan(T value, T most) {
   return most == most && !(value <= most) ? value : most;
 }
 
-/// Row by row the largest magnitude left of D's diagonal, or right of it, within a band.
+/// Computes for each row the largest magnitude left of D's diagonal, or right of it, within a band.
 template <class Team, class T>
 TESELA_STEP void scan(const Team& team, const Chains<T>& c, StopTest stop, bool above, T* largest) {
   for (index_t i = team.rank; i < c.n; i += team.size) {
@@ -59,7 +59,7 @@ TESELA_STEP void scan(const Team& team, const Chains<T>& c, StopTest stop, bool 
   team.sync();
 }
 
-/// Looks whether the iteration goes on. All threads know the answer.
+/// Decides whether the iteration continues; all threads get the result.
 template <class Team, class T>
 TESELA_STEP bool go_on(const Team& team, const Arrays<T>& x, T negligible, bool deflate) {
   IterationProgress& progress = x.shared->progress;
@@ -78,7 +78,7 @@ TESELA_STEP bool go_on(const Team& team, const Arrays<T>& x, T negligible, bool 
   return goes;
 }
 
-/// The eigenvalue of the last 2 x 2 block that is nearer to its last element.
+/// Returns the eigenvalue of the last 2 x 2 block that is nearest to its last element.
 template <class T>
 TESELA_STEP T wilkinson_shift(const Chains<T>& c) {
   if (c.n < 2) return c.at(0, 0);
@@ -91,15 +91,15 @@ TESELA_STEP T wilkinson_shift(const Chains<T>& c) {
   return d - b / (ratio + (ratio < 0 ? -root : root));
 }
 
-/// The signs of R's diagonal.
+/// Computes the signs of R's diagonal.
 template <class Team, class T>
-TESELA_STEP void take_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
+TESELA_STEP void compute_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
   for (index_t i = team.rank; i < c.n; i += team.size) x.numbers[i] = c.at(i, i) < 0 ? T(-1) : T(1);
 }
 
-/// D = S D S and P = P S with them.
+/// Computes D = S D S and P = P S with these signs.
 template <class Team, class T>
-TESELA_STEP void give_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
+TESELA_STEP void apply_signs(const Team& team, const Chains<T>& c, const Arrays<T>& x) {
   for (index_t j = team.group; j < c.n; j += team.groups) {
     const T sign = x.numbers[j];
     for (index_t i = j + team.lane; i < smaller(c.n, j + c.half + 1); i += team.lanes)
@@ -108,7 +108,7 @@ TESELA_STEP void give_signs(const Team& team, const Chains<T>& c, const Arrays<T
   }
 }
 
-/// D = R Q, P = P Q with Q formed: P Q goes through a copy.
+/// Computes D = R Q and P = P Q with Q formed; P Q goes through a copy.
 template <class Team, class T>
 TESELA_STEP index_t explicit_step(const Team& team, const Chains<T>& c, const Arrays<T>& x, StepFactor how) {
   const index_t ld = x.ld, n = c.n;
@@ -122,7 +122,7 @@ TESELA_STEP index_t explicit_step(const Team& team, const Chains<T>& c, const Ar
                              ? cholesky_qr2(team, columns)
                              : gram_schmidt(team, columns, how == StepFactor::cgs2 ? 2 : 1);
   if (broken > 0) return broken;
-  // In memory D's rows are what columns are elsewhere; the product's lower triangle is what mirror() wants there.
+  // D is stored in rows, so columns in memory are D's rows; mirror() needs the product's lower triangle there.
   T* const product = columns.r + n * ld;
   team.product(n, n, n, columns.r, ld, columns.q, ld, product, ld);
   for (index_t j = team.group; j < n; j += team.groups)
@@ -143,7 +143,7 @@ TESELA_STEP void add_to_diagonal(const Team& team, const Chains<T>& c, T shift) 
   team.sync();
 }
 
-/// D, P and progress from where they are, `order` D's whole order.
+/// Runs the steps on D, P and progress; `order` is D's whole order.
 template <class Team, class T>
 TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args, index_t half, const Arrays<T>& x) {
   IterationProgress& progress = x.shared->progress;
@@ -152,7 +152,7 @@ TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args
     const Chains<T> c{x.d, x.stride, n, smaller(half, larger(n - 1, index_t{0})), x.rotations};
     scan(team, c, args.stop, false, x.largest);
     if (!go_on(team, x, static_cast<T>(args.negligible), args.deflate) || step == args.steps) return;
-    const index_t left = progress.active;  // of a smaller part from now on
+    const index_t left = progress.active;  // the leading part may be smaller from here on
     const Chains<T> active{x.d, x.stride, left, smaller(half, left - 1), x.rotations};
     const T shift = args.wilkinson ? wilkinson_shift(active) : T(0);
     team.sync();
@@ -160,7 +160,7 @@ TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args
     if (args.factor == StepFactor::givens) {
       factor(team.narrow(), active);
       team.sync();
-      if (args.positive) take_signs(team, active, x);
+      if (args.positive) compute_signs(team, active, x);
       turn(team, active);
       team.sync();
       multiply(team, active, x.p, x.p_rows, x.ldp);
@@ -171,7 +171,7 @@ TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args
       return;
     }
     if (args.positive) {
-      give_signs(team, active, x);
+      apply_signs(team, active, x);
       team.sync();
     }
     mirror(team, active);
@@ -185,8 +185,8 @@ TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args
   }
 }
 
-/// D = L U in place, D in rows, U's diagonal 1; with `cholesky` L = R and U is not formed. Answers 0, or 1 + the row of
-/// a pivot that is zero (or not positive) or no number.
+/// Factors D = L U in place, D in rows, U's diagonal 1; with `cholesky` L = R, and U is not formed. Returns 0, or 1 +
+/// the row of a pivot that is zero (or not positive) or NaN.
 template <class Team, class T>
 TESELA_STEP index_t eliminate(const Team& team, const Chains<T>& c, bool cholesky) {
   for (index_t k = 0; k < c.n; ++k) {
@@ -211,7 +211,8 @@ TESELA_STEP index_t eliminate(const Team& team, const Chains<T>& c, bool cholesk
   return 0;
 }
 
-/// product(i, j) = sum over m >= max(i, j) of U(i, m) L(m, j), U the unit upper triangle or, with `cholesky`, L^T.
+/// Computes product(i, j) = sum over m >= max(i, j) of U(i, m) L(m, j), with the unit upper triangle U, or L^T with
+/// `cholesky`.
 template <class Team, class T>
 TESELA_STEP void multiply_back(const Team& team, const Chains<T>& c, bool cholesky, T* product, index_t ld) {
   const auto left = [&](index_t i, index_t m) { return cholesky ? c.at(m, i) : m == i ? T(1) : c.at(i, m); };

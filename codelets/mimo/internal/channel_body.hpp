@@ -2,13 +2,14 @@
 
 #include <tesela/codelets/mimo/internal/order_body.hpp>
 
-// A channel, made ready for searches. Internal to codelets/mimo.
+// Preparation of a channel for searches. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
 inline constexpr index_t most_streams = 32, most_antennas = 128;
 
-/// H as it came, and what a stream's columns multiply. In real form there are two columns a stream: real parts first.
+/// The original H, and the values of the streams' columns. In real form there are two columns per stream, real parts
+/// first.
 template <class T>
 struct ChannelView {
   static constexpr index_t most_labels = most_streams;
@@ -28,7 +29,7 @@ struct ChannelView {
   TESELA_INLINE index_t cols() const {
     return NumberOf<F>::complex ? streams : 2 * streams;
   }
-  /// Element (i, j) of H, or of [Re H, -Im H; Im H, Re H].
+  /// Returns element (i, j) of H, or of [Re H, -Im H; Im H, Re H].
   template <class F>
   TESELA_INLINE F element(index_t i, index_t j) const {
     if constexpr (NumberOf<F>::complex) {
@@ -39,7 +40,7 @@ struct ChannelView {
       return j < streams ? x.im : x.re;
     }
   }
-  /// What antenna i hears, in its rows of z.
+  /// Writes the signal of antenna i to its rows of z.
   template <class F, class P>
   TESELA_INLINE void split(Complex<T> x, index_t i, P z) const {
     if constexpr (NumberOf<F>::complex)
@@ -49,13 +50,13 @@ struct ChannelView {
   }
 };
 
-/// 2^exponent is of the size of x; 0 for 0.
+/// Returns the exponent of x; 0 for 0.
 template <class T>
 TESELA_INLINE int exponent_of(T x) {
   return x > 0 ? std::ilogb(x) : 0;
 }
 
-/// x 2^-exponent, where that power itself may be beyond T.
+/// Computes x 2^-exponent, even if that power exceeds T.
 template <class T>
 struct Scale {
   T first, second;
@@ -65,14 +66,14 @@ struct Scale {
   TESELA_INLINE Complex<T> operator()(Complex<T> x) const { return {x.re * first * second, x.im * first * second}; }
 };
 
-/// What a channel's signals share; Q R = H 2^-exponent P, packed as reflect() packs it.
+/// Data that a channel's signals share; Q R = H 2^-exponent P, packed as by reflect().
 struct ChannelFacts {
   int exponent;
   int zero;      ///< H is zero
-  double reach;  ///< the sum over columns of their norm and their largest amplitude, scaled as R
+  double reach;  ///< sum over columns of their norm times their largest amplitude, scaled as R
 };
 
-/// The numbers of a prepared channel: a, then tau.
+/// Returns the numbers of a prepared channel: a, then tau.
 TESELA_BOTH inline index_t channel_numbers(index_t m, index_t n) { return m * n + n; }
 
 struct OrderChoice {
@@ -82,7 +83,7 @@ struct OrderChoice {
   double n0;
 };
 
-/// Takes H, scaled, and makes its exponent known.
+/// Loads H, scaled, and sets its exponent.
 template <class F, class P, class T>
 TESELA_BOTH ChannelFacts load_channel(const ChannelView<T>& view, P a) {
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
@@ -99,14 +100,14 @@ TESELA_BOTH ChannelFacts load_channel(const ChannelView<T>& view, P a) {
   return facts;
 }
 
-/// N0 in the units of the scaled channel.
+/// Returns N0 in the units of the scaled channel.
 template <class T>
 TESELA_BOTH T scaled_noise(double n0, int exponent) {
   const Scale<double> scale(exponent);
   return static_cast<T>(scale(scale(n0)));
 }
 
-/// Factors what load_channel() took, its columns in this order.
+/// Factors the matrix of load_channel() with its columns in this order.
 template <class F, class P, class T>
 TESELA_BOTH void factor_channel(const ChannelView<T>& view, ChannelFacts& facts, P a, P tau, const OrderOf& order) {
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
@@ -124,7 +125,7 @@ TESELA_BOTH void factor_channel(const ChannelView<T>& view, ChannelFacts& facts,
   reflect(m, n, a, tau, order.first, order.step, false);
 }
 
-/// All of it, for an order that needs no signal.
+/// Prepares a channel completely, for an order that needs no signal.
 template <class F, class P, class T>
 TESELA_BOTH ChannelFacts prepare_channel(const ChannelView<T>& view, const OrderChoice& choice, P a, P tau, P work,
                                          const OrderOf& order) {

@@ -2,15 +2,15 @@
 
 #include <cuda_runtime.h>
 
-// The lanes of a warp, as bodies that are shared with the host's tests ask for them. Internal to codelets/mimo.
+// The lanes of a warp, with the interface of bodies that the host's tests share. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
 struct DeviceWarp {
   static constexpr unsigned all = 0xffffffffu;
   __device__ __forceinline__ int lane() const { return static_cast<int>(threadIdx.x % 32); }
-  /// The same, which no earlier use keeps alive: what is computed from it again needs no register in between.
-  __device__ __forceinline__ int lane_anew() const {
+  /// Returns the lane by a new read: values computed from it need no register between their uses.
+  __device__ __forceinline__ int reread_lane() const {
     int lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     return lane;

@@ -7,12 +7,13 @@
 
 #include <complex>
 
-// Whether the numbers of a task are finite, which it looks at where they are: on one of many cores, or on the GPU that
-// has them for its search. Internal to MIMO.
+// Whether the numbers of a task are finite, tested where they are: on one of many cores, or on the GPU that searches
+// them. Internal to MIMO.
 
 namespace tesela::kernels::mimo {
 
-/// False where a number of h or y is not: then the first report says so, and there is nothing else to do.
+/// Returns false if a number of h or y is not finite; the first report then has the flag, and nothing else is to be
+/// done.
 template <class T>
 bool finite_batch(const Block<const std::complex<T>>& h, const Block<const std::complex<T>>& y,
                   const Block<SearchReport>& reports) {
@@ -28,12 +29,12 @@ bool finite_batch(const Block<const std::complex<T>>& h, const Block<const std::
   return false;
 }
 
-/// The same on a GPU's stream, for the kernels behind it to ask refused_batch().
+/// Does the same on a GPU's stream; the later kernels call batch_not_finite().
 template <class T>
-void look_for_not_finite(CUstream_st* stream, const Block<const std::complex<T>>& h,
-                         const Block<const std::complex<T>>& y, const Block<SearchReport>& reports);
+void find_not_finite(CUstream_st* stream, const Block<const std::complex<T>>& h, const Block<const std::complex<T>>& y,
+                     const Block<SearchReport>& reports);
 
-TESELA_BOTH inline bool refused_batch(const SearchReport* reports) {
+TESELA_BOTH inline bool batch_not_finite(const SearchReport* reports) {
   return (reports->flags & SearchReport::not_finite) != 0;
 }
 

@@ -1,16 +1,16 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/row_rotations_body.hpp>
+#include <tesela/codelets/mimo/internal/mmse_estimate_body.hpp>
 
 #include <cstdint>
 
-// What linear estimates say of bits. Internal to codelets/mimo.
+// Bits from linear estimates. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// The points of all streams: column j of the view has those of stream j. Where all streams are square QAM, columns
-/// n + j and 2 n + j, for n streams, have the amplitudes of its points' real and imaginary parts, which are the same
-/// ones; the points of both stand one after the other. A label's first, third … bits are then the real part's.
+/// Points of all streams: column j of the view has the points of stream j. If all streams are square QAM, columns n + j
+/// and 2 n + j, for n streams, have the amplitudes of its points' real and imaginary parts, which are equal; the points
+/// of both are stored one after the other. A label's first, third … bits then belong to the real part.
 struct BitLists {
   int n = 0;
   const SearchColumn* columns = nullptr;
@@ -27,7 +27,7 @@ struct BitLists {
 
 inline constexpr int most_bits = 10, most_amplitudes = 32;
 
-/// Which amplitudes have a 1 at this place of the label.
+/// Returns the amplitudes that have a 1 at this place of the label.
 TESELA_BOTH inline std::uint32_t amplitudes_with(const BitLists& lists, const SearchColumn& axis, int bit) {
   std::uint32_t found = 0;
   for (int k = 0; k < axis.count; ++k)
@@ -35,21 +35,21 @@ TESELA_BOTH inline std::uint32_t amplitudes_with(const BitLists& lists, const Se
   return found;
 }
 
-/// The place next to x >= 0.
+/// Returns the place next to x >= 0.
 TESELA_INLINE int nearest_place(double x) {
-  return static_cast<int>(x + 0.5);  // NOLINT(bugprone-incorrect-roundings): never below 0, and lround takes a GPU long
+  return static_cast<int>(x + 0.5);  // NOLINT(bugprone-incorrect-roundings): never below 0, and lround is slow on a GPU
 }
 
-/// x / n0, where n0 may be too small to be anything but 0.
+/// Returns x / n0, also for an n0 so small that it might be flushed to 0.
 TESELA_INLINE double over_noise(double x, double n0) { return x == 0 ? 0 : x / n0; }
 
-/// Whether x is nearer to q than to p. Their distances would both be |x|, rounded, where x is far.
+/// Returns whether x is nearer to q than to p. For a distant x both distances would be |x|, rounded.
 template <class T>
 TESELA_INLINE bool nearer(Complex<T> x, Complex<T> p, Complex<T> q) {
   return (x.re - T(0.5) * (p.re + q.re)) * (q.re - p.re) + (x.im - T(0.5) * (p.im + q.im)) * (q.im - p.im) > 0;
 }
 
-/// L as T has it: what T cannot hold is its largest number, as sure as one can say. clip: 0 for none.
+/// Converts L to T: values beyond T's range become its largest number. clip: 0 for none.
 template <class T>
 TESELA_INLINE T cut_likelihood(double l, double clip) {
   constexpr auto largest = static_cast<double>(largest_number<T>);
@@ -57,7 +57,7 @@ TESELA_INLINE T cut_likelihood(double l, double clip) {
   return static_cast<T>(l > most ? most : l < -most ? -most : l);
 }
 
-/// The highest and the lowest place of a bit that is 1.
+/// Returns the highest, or the lowest, place of a bit that is 1.
 TESELA_INLINE int highest_of(std::uint32_t x) {
 #if defined(__CUDA_ARCH__)
   return 31 - __clz(static_cast<int>(x));
@@ -76,7 +76,7 @@ TESELA_INLINE int lowest_of(std::uint32_t x) {
 /// An estimate of one stream: x = bias s + noise of variance n0 bias spread.
 struct LinearEstimate {
   Complex<double> x;
-  double bias, inverse_bias, inverse_spread;  ///< inverse_spread: of bias and spread; both inverses 0 for no bias
+  double bias, inverse_bias, inverse_spread;  ///< inverse_spread: of bias spread; inverses of 0 are 0
   double n0, inverse_n0;
 
   TESELA_INLINE LinearEstimate(Complex<double> estimate, double of, double spread, double noise, double inverse_noise)
@@ -87,26 +87,26 @@ struct LinearEstimate {
         n0(noise),
         inverse_n0(inverse_noise) {}
 
-  /// Of the square distances to the nearest points where the bit is 1 and where it is 0, both less that of one point of
-  /// the stream: where x is far |x|^2 would hide what they differ by, where the points are far from 0 their own
-  /// squares.
+  /// Computes L from the square distances to the nearest points with bit 1 and with bit 0, both minus the distance to
+  /// one point of the stream: for a distant x, |x|^2 would hide their difference; for points far from 0, their squares
+  /// would.
   TESELA_INLINE double likelihood(double one, double zero) const {
     const double apart = (one - zero) * inverse_spread;
     return inverse_n0 < endless<double> ? apart * inverse_n0 : over_noise(apart, n0);
   }
 
-  /// give(bit, L) for all bits, place 0 being the label's last. ones(bit): amplitudes_with().
+  /// Calls give(bit, L) for all bits; place 0 is the label's last. ones(bit): amplitudes_with().
   template <class Ones, class Give>
   TESELA_INLINE void square_bits(const BitLists& lists, int j, int width, const Ones& ones, const Give& give) const {
     for (int part = 0; part < 2; ++part) {
       const SearchColumn& axis = lists.axis(j, part == 1);
       const double at = part == 0 ? x.re : x.im, last = axis.count - 1;
       const double place = (at * inverse_bias - axis.low) / axis.step;
-      const double inside = place > 0 ? (place < last ? place : last) : 0;  // of a NaN the first one
+      const double inside = place > 0 ? (place < last ? place : last) : 0;  // 0 for NaN
       const int nearest = nearest_place(inside);
       const std::uint32_t all = axis.count < 32 ? (std::uint32_t{1} << axis.count) - 1 : ~std::uint32_t{0};
       const std::uint32_t before = (std::uint32_t{1} << nearest) - 1;
-      const auto square = [&](int k) {  // less that of the nearest one
+      const auto square = [&](int k) {  // minus the value of the nearest point
         return bias * axis.step * (k - nearest) * (bias * (2 * axis.low + (k + nearest) * axis.step) - 2 * at);
       };
       constexpr double least = 0;
@@ -121,7 +121,7 @@ struct LinearEstimate {
     }
   }
 
-  /// The same of any points.
+  /// Does the same for arbitrary points.
   template <class Give>
   TESELA_INLINE void bits(const BitLists& lists, int j, int width, const Give& give) const {
     const SearchColumn& own = lists.columns[j];

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/hard_batch.hpp>
+#include <tesela/codelets/mimo/internal/detection_batch.hpp>
 
 // mf, zf and mmse of one signal by one thread, in double. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// Beyond this many times ||H||^2 noise leaves nothing of mmse but the matched filter: what that neglects is as small
-/// as what rounding leaves of mmse's bias, 1 - N0 spread.
-inline constexpr double drowning_noise = 1e8;
+/// Noise, relative to ||H||^2, beyond which mmse is replaced by the matched filter: the error is as small as the
+/// rounding error of mmse's bias, 1 - N0 spread.
+inline constexpr double noise_limit_of_mmse = 1e8;
 
-/// The label of the point p, which is its place in the list, of which |x - bias p| is least; of equal ones the lowest.
-/// It is the one next to x / bias where no other is about as near.
+/// Returns the label of the point p with the least |x - bias p|, which is its index in the list; the lowest in a tie.
+/// It is the point next to x / bias unless another is about as near.
 TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, double bias) {
   const SearchColumn& own = lists.columns[j];
   if (lists.square && bias > 0) {
@@ -37,9 +37,9 @@ TESELA_BOTH inline int sliced(const BitLists& lists, int j, Complex<double> x, d
   return best;
 }
 
-/// Signal k of a call with up to S streams.
+/// Decides signal k of a call with up to S streams.
 template <int S, class T>
-TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
+TESELA_INLINE void decide_linearly(const DetectionBatch<T>& all, index_t k) {
   const ChannelView<T> view = all.channel(k);
   const Complex<T>* const y = all.y + k * all.ld_y;
   const int n = all.lists.n;
@@ -50,7 +50,7 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
   for (index_t j = 0; mmse && j < n; ++j)
     for (index_t i = 0; i < view.antennas; ++i) size += norm(exact(view.h[i + j * view.ld]));
   int at[S];
-  if (all.kind == DetectorKind::mf || n0 > drowning_noise * size) {
+  if (all.kind == DetectorKind::mf || n0 > noise_limit_of_mmse * size) {
     TESELA_FLAT
     for (int j = 0; j < (S <= 8 ? S : n); ++j) {
       if (j >= n) continue;
@@ -63,7 +63,7 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
       at[j] = sliced(all.lists, j, sum, square);
     }
   } else {
-    RowRotations<S> estimate(n, std::sqrt(n0));
+    MmseEstimate<S> estimate(n, std::sqrt(n0));
     TESELA_ROLLED
     for (index_t i = 0; i < view.antennas; ++i) {
       Complex<double> row[S];
@@ -71,7 +71,7 @@ TESELA_INLINE void decide_linearly(const HardBatch<T>& all, index_t k) {
       for (int j = 0; j < estimate.end(); ++j) row[j] = j < n ? exact(view.h[i + j * view.ld]) : Complex<double>{0, 0};
       estimate.take(row, exact(y[i]));
     }
-    // Without noise columns are as dependent as the data's own rounding lets one see.
+    // Without noise, columns count as dependent if they are so up to the rounding of the data.
     if (!estimate.solve(n0 > 0 ? rounding_of<double> : rounding_of<T>)) return all.fail(k);
     bool lost = false;
     TESELA_FLAT

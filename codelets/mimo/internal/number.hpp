@@ -5,11 +5,11 @@
 
 #include <cmath>
 
-// Real and complex numbers, alike on cores and GPUs. Internal to codelets/mimo.
+// Real and complex numbers, for cores and GPUs. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// As std::complex in memory.
+/// A complex number, in memory like std::complex.
 template <class T>
 struct Complex {
   T re = 0, im = 0;
@@ -75,7 +75,7 @@ template <class T>
 TESELA_INLINE T imag(Complex<T> x) {
   return x.im;
 }
-/// |x|^2.
+/// Returns |x|^2.
 template <class F>
 TESELA_INLINE RealOf<F> norm(F x) {
   if constexpr (NumberOf<F>::complex)
@@ -90,7 +90,7 @@ TESELA_INLINE F number(RealOf<F> x) {
   else
     return x;
 }
-/// In another precision.
+/// Converts to another precision.
 template <class F, class X>
 TESELA_INLINE F rounded(X x) {
   if constexpr (NumberOf<F>::complex)
@@ -98,7 +98,7 @@ TESELA_INLINE F rounded(X x) {
   else
     return static_cast<F>(x);
 }
-/// Of which sums of squares keep digits that single precision would lose.
+/// Type whose sums of squares keep the digits that single precision would lose.
 template <class F>
 struct DoubleOf {
   using type = double;
@@ -107,15 +107,15 @@ template <class T>
 struct DoubleOf<Complex<T>> {
   using type = Complex<double>;
 };
-/// The larger of both parts.
+/// Returns the larger magnitude of both parts.
 template <class F>
 TESELA_INLINE RealOf<F> size_of(F x) {
   const auto re = std::fabs(real(x)), im = std::fabs(imag(x));
   return re > im ? re : im;
 }
 
-/// Every step-th number of memory that many threads share: neighbours in a thread are apart, neighbouring threads side
-/// by side.
+/// Every step-th number of memory that many threads share: a thread's numbers are apart, and the numbers of
+/// neighbouring threads are side by side.
 template <class F>
 struct Interleaved {
   F* first = nullptr;
@@ -124,7 +124,7 @@ struct Interleaved {
   TESELA_INLINE Interleaved operator+(index_t i) const { return {first + i * step, step}; }
 };
 
-/// What stands behind a pointer or an Interleaved.
+/// Type of the elements behind a pointer or an Interleaved.
 template <class P>
 struct ElementOf;
 template <class F>

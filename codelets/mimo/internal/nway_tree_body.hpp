@@ -2,13 +2,13 @@
 
 #include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
 
-// One tree of nway by one thread: all points of a stream, the other ones sliced. Square QAM. Internal to codelets/mimo.
+// One tree of nway by one thread: all points of one stream, the others sliced. Square QAM. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// The whole number next to x, 0 <= x < 64, and as an integer: without a conversion, which takes a GPU long.
+/// Returns the integer nearest to x, 0 <= x < 64, without a conversion, which is slow on a GPU.
 TESELA_INLINE float nearest_whole(float x, int& whole) {
-  constexpr float shift = 12582912;  // 1.5 2^23: the sum's last bit is worth 1
+  constexpr float shift = 12582912;  // 1.5 2^23: the sum's last bit has the value 1
   const float shifted = x + shift;
 #if defined(__CUDA_ARCH__)
   whole = __float_as_int(shifted) & 63;
@@ -28,7 +28,7 @@ TESELA_INLINE double nearest_whole(double x, int& whole) {
   return shifted - shift;
 }
 
-/// Without a branch, behind which a compiler would no longer see registers.
+/// Swaps without a branch, after which a compiler might not keep the values in registers.
 template <class X>
 TESELA_INLINE void swap_if(bool swapped, X& v, X& w) {
   const X one = swapped ? w : v, other = swapped ? v : w;
@@ -39,9 +39,10 @@ TESELA_INLINE void swap_if(bool swapped, Complex<X>& v, Complex<X>& w) {
   swap_if(swapped, v.re, w.re), swap_if(swapped, v.im, w.im);
 }
 
-/// The square of a pivot of Cholesky's factorization from what it finds, the column's own square and the largest: where
-/// rounding hides the first, what it may be. That moves no distance by more than rounding does, and what the row has of
-/// y stays. 0 of columns that data of type T cannot see beside others, and in whose units others are no numbers.
+/// Returns the square of a pivot of Cholesky's factorization, from the computed value, the column's own square and the
+/// largest one. If rounding hides the pivot, it is replaced by the largest possible value: this changes no distance by
+/// more than rounding does, and the row keeps its part of y. Returns 0 for columns that are negligible next to others
+/// in type T, in whose units other numbers would overflow.
 template <class T>
 TESELA_INLINE double pivot_square(double found, double own, double largest, int n) {
   const double least = 1e-15 * n * own;
@@ -49,24 +50,24 @@ TESELA_INLINE double pivot_square(double found, double own, double largest, int 
   return found > least ? found : least;
 }
 
-/// Places S - n … S - 1 of a tree of n streams; the last one's stream is enumerated. As in QuickSearch amplitudes are
-/// counted from 0 and rows of R divided by their pivots: place i adds weight (c - k)^2 with c = z - sum r k to the
-/// tree's start.
+/// Places S - n … S - 1 of a tree of n streams; the stream of the last place is enumerated. As in SharedMemorySearch,
+/// amplitudes are counted from 0 and rows of R divided by their pivots: place i adds weight (c - k)^2 with c = z - sum
+/// r k to the tree's start.
 template <class T, int S>
 struct NwayTree {
-  int first;         ///< place
-  double explained;  ///< the square of what R explains of y, which is the same for all trees but for rounding
-  T start;           ///< that of some tree, less this one's
+  int first;         ///< first place
+  double explained;  ///< square of the part of y that R explains; equal for all trees up to rounding
+  T start;           ///< `explained` of a reference tree, minus this tree's
   T weight[S], last[S];
   Complex<T> z[S], r[S * (S - 1) / 2 + 1];
   int cell[S];  ///< of the stream's first amplitude among all cells
 
-  /// Where loops over places begin, known beforehand as RowRotations' end is.
+  /// Returns the start of loops over places, a compile-time constant like MmseEstimate' end.
   TESELA_INLINE int begin() const { return S <= 8 ? 0 : first; }
   TESELA_INLINE static constexpr int place(int i, int j) { return i * (2 * S - i - 1) / 2 + j - i - 1; }
 
-  /// R by Cholesky's factorization in double, the residual column of least length next, but stream `enumerated` last.
-  /// Answers the exponent: distances are in units of its power of 4.
+  /// Computes R by Cholesky's factorization in double, with the shortest residual column next, but stream `enumerated`
+  /// last. Returns the exponent: distances are in units of its power of 4.
   template <class U>
   TESELA_INLINE int prepare(const ChannelView<U>& view, const Complex<U>* y, const BitLists& lists, int enumerated) {
     const int n = lists.n;
@@ -167,14 +168,14 @@ struct NwayTree {
     return exact.exponent + exponent;
   }
 
-  /// Distances of trees of one signal are compared: `most` is `explained` of one of them. Rounding makes them differ
-  /// where columns are nearly dependent.
+  /// Makes distances of trees of one signal comparable: `most` is `explained` of one of them. They differ by rounding
+  /// if columns are nearly dependent.
   TESELA_INLINE void begin_at(double most) { start = static_cast<T>(most - explained); }
 
   TESELA_INLINE int amplitudes() const { return static_cast<int>(last[S - 1]) + 1; }
 
-  /// With amplitudes a and b of the last place's parts: meet(distance, cells), cells[2 i] and cells[2 i + 1] being
-  /// those of place i's parts.
+  /// Completes the path with amplitudes a and b of the last place's parts: calls meet(distance, cells), where cells[2
+  /// i] and cells[2 i + 1] belong to place i's parts.
   template <class Meet>
   TESELA_INLINE void candidate(int a, int b, const Meet& meet) const {
     Complex<T> k[S];
@@ -197,7 +198,7 @@ struct NwayTree {
     meet(distance, cells);
   }
 
-  /// All candidates, or one in `step` from `from` on.
+  /// Visits all candidates, or every `step`-th from `from` on.
   template <class Meet>
   TESELA_INLINE void run(const Meet& meet, int from = 0, int step = 1) const {
     int a = 0;

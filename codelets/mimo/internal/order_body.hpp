@@ -3,22 +3,22 @@
 #include <tesela/codelets/mimo/internal/reflectors_body.hpp>
 #include <tesela/codelets/mimo/search_alphabet.hpp>
 
-// Orders of columns. Whatever they are, a search finds the same vector, so nothing here need be accurate; it must not
-// read or write elsewhere, whatever comes in. Internal to codelets/mimo.
+// Orders of columns. A search finds the same vector in every order, so nothing here must be accurate; but it must not
+// access other memory, whatever the input is. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// One after another, with a step between them.
+/// Indices of an order, with a step between them.
 struct OrderOf {
   int* first;
   index_t step;
   TESELA_INLINE int& operator[](index_t k) const { return first[k * step]; }
 };
 
-/// The numbers that order_columns() needs to work with.
+/// Returns the numbers of work space for order_columns().
 TESELA_BOTH inline index_t order_work(index_t m, index_t n) { return (m + n) * (n + 1) + 3 * n; }
 
-/// Sorts 0 … n - 1 by their keys, upwards or downwards; equal ones stay as they are.
+/// Sorts 0 … n - 1 by their keys, ascending or descending; the sort is stable.
 template <class P>
 TESELA_BOTH void sort_by(index_t n, P keys, const OrderOf& order, bool up) {
   for (index_t k = 0; k < n; ++k) {
@@ -33,8 +33,8 @@ TESELA_BOTH void sort_by(index_t n, P keys, const OrderOf& order, bool up) {
   }
 }
 
-/// (A^H A + alpha2 I)^-1 in c, n x n, by Gauss and Jordan's elimination in c's precision; a pivot that rounding has
-/// lost is replaced.
+/// Computes (A^H A + alpha2 I)^-1 in c, n x n, by Gauss-Jordan elimination in c's precision; a pivot lost to rounding
+/// is replaced.
 template <class P, class Q>
 TESELA_BOTH void inverse_gram(index_t m, index_t n, P a, RealOf<Element<Q>> alpha2, Q c) {
   using F = Element<Q>;
@@ -61,7 +61,7 @@ TESELA_BOTH void inverse_gram(index_t m, index_t n, P a, RealOf<Element<Q>> alph
   }
 }
 
-/// The inverse of the Gram matrix without one column, for the first `left` of the order.
+/// Removes one column from the inverse of the Gram matrix, for the first `left` columns of the order.
 template <class Q>
 TESELA_BOTH void remove_column(index_t n, index_t left, index_t gone, Q c, const OrderOf& order) {
   using F = Element<Q>;
@@ -73,8 +73,9 @@ TESELA_BOTH void remove_column(index_t n, index_t left, index_t gone, Q c, const
     }
 }
 
-/// The column that noise hurts least comes last, then the best of what is left once it is known (V-BLAST: Wolniansky
-/// et al., 1998): the smallest diagonal element of the inverse, from which a column's removal takes a rank-one term.
+/// Puts the column that noise affects least last, then the best of the remaining columns once it is known (V-BLAST:
+/// Wolniansky et al., 1998): the column with the smallest diagonal element of the inverse. Its removal subtracts a
+/// rank-one term.
 template <class P, class Q>
 TESELA_BOTH void vblast_order(index_t m, index_t n, P a, RealOf<Element<P>> alpha2, Q c, const OrderOf& order) {
   using F = Element<P>;
@@ -91,7 +92,7 @@ TESELA_BOTH void vblast_order(index_t m, index_t n, P a, RealOf<Element<P>> alph
   }
 }
 
-/// The next permutation of 0 … n - 1 in lexicographic order; false after the last one.
+/// Computes the next permutation of 0 … n - 1 in lexicographic order; returns false after the last one.
 TESELA_BOTH inline bool next_order(index_t n, const OrderOf& order) {
   index_t i = n - 1;
   while (i > 0 && order[i - 1] > order[i]) --i;
@@ -109,7 +110,7 @@ TESELA_BOTH inline bool next_order(index_t n, const OrderOf& order) {
   return true;
 }
 
-/// All orders that need only the channel a, m x n, which stays; alpha2 is N0 in its units.
+/// Computes all orders that need only the channel a, m x n, which is not changed; alpha2 is N0 in its units.
 template <class P>
 TESELA_BOTH void order_columns(ColumnOrder kind, bool up, index_t m, index_t n, P a, RealOf<Element<P>> alpha2, P work,
                                const OrderOf& order) {

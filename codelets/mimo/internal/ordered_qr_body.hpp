@@ -3,8 +3,8 @@
 #include <tesela/codelets/mimo/internal/number.hpp>
 #include <tesela/codelets/mimo/ordered_qr.hpp>
 
-// QR factorizations of one matrix in many orders of its columns. Sizes are known at compile time, so that a matrix
-// stands in registers. Internal to codelets/mimo.
+// QR factorizations of one matrix in many orders of its columns. Sizes are known at compile time, so that a matrix is
+// kept in registers. Internal to codelets/mimo.
 
 #ifdef __CUDA_ARCH__
 #define TESELA_UNROLLED _Pragma("unroll")
@@ -14,7 +14,7 @@
 
 namespace tesela::kernels::mimo {
 
-/// The k-th of packed factorizations.
+/// Returns the k-th of several packed factorizations.
 template <class T>
 TESELA_INLINE Interleaved<T> place_of(const Block<T>& packed, index_t k) {
   return {packed.data + k % OrderedQrs::together + k / OrderedQrs::together * packed.ld, OrderedQrs::together};
@@ -22,10 +22,10 @@ TESELA_INLINE Interleaved<T> place_of(const Block<T>& packed, index_t k) {
 
 TESELA_BOTH constexpr index_t factorial(index_t n) { return n < 2 ? 1 : n * factorial(n - 1); }
 
-/// The permutation of that number in lexicographic order.
+/// Returns the permutation of that number in lexicographic order.
 template <int N>
 TESELA_BOTH void unrank(index_t rank, int* order) {
-  unsigned left = (1u << N) - 1;  // what is not in it yet
+  unsigned left = (1u << N) - 1;  // unused columns
   index_t share = factorial(N - 1);
   for (int k = 0; k < N; ++k) {
     index_t skip = rank / share;
@@ -38,14 +38,14 @@ TESELA_BOTH void unrank(index_t rank, int* order) {
   }
 }
 
-/// x, K numbers, becomes beta and v: as make_reflector(), of numbers that are neither huge nor matter where tiny.
+/// Replaces x, K numbers, by beta and v, as make_reflector(), for numbers that are not huge and negligible if tiny.
 template <int K>
 TESELA_INLINE double light_reflector(double* x) {
   double below = 0;
   TESELA_UNROLLED
   for (int i = 1; i < K; ++i) below += x[i] * x[i];
   const double all = below + x[0] * x[0];
-  if (!(below > 0) || !(all > 1e-280)) {  // squares beyond lose their digits
+  if (!(below > 0) || !(all > 1e-280)) {  // squares below this lose digits
     TESELA_UNROLLED
     for (int i = 1; i < K; ++i) x[i] = 0;
     return 0;
@@ -58,7 +58,7 @@ TESELA_INLINE double light_reflector(double* x) {
   return tau;
 }
 
-/// Column J's reflector on x, its rows from J on.
+/// Applies column J's reflector to x, its rows from J on.
 template <int N>
 TESELA_INLINE void reflect_column(int j, const double* v, double tau, double* x) {
   double sum = x[j];
@@ -72,7 +72,7 @@ TESELA_INLINE void reflect_column(int j, const double* v, double tau, double* x)
     if (i > j) x[i] -= v[i] * sum;
 }
 
-/// Columns K … N - 1 of the factorization of R P; those before are there.
+/// Computes columns K … N - 1 of the factorization of R P; the earlier columns exist.
 template <int N, int K = 0>
 TESELA_INLINE void factor_from(int from, const double* r, const int* order, double* a, double* tau) {
   if constexpr (K < N) {
@@ -94,7 +94,8 @@ TESELA_INLINE void store(const double* a, const Interleaved<double>& to) {
   for (int e = 0; e < N * N; ++e) to[e] = a[e];
 }
 
-/// The next permutation in lexicographic order, and its first place that changes; -1 after the last one.
+/// Computes the next permutation in lexicographic order; returns its first place that changes, or -1 after the last
+/// one.
 template <int N>
 TESELA_BOTH int next_order(int* order) {
   int i = N - 1;
@@ -112,7 +113,7 @@ TESELA_BOTH int next_order(int* order) {
   return changed;
 }
 
-/// `count` permutations from number `first` on: each from where it differs from the one before.
+/// Factors `count` permutations from number `first` on, each from the first place that differs from the previous one.
 template <int N>
 TESELA_BOTH void factor_run(const double* r, const Block<double>& packed, index_t first, index_t place, index_t count,
                             bool share) {
@@ -131,7 +132,7 @@ TESELA_BOTH void factor_run(const double* r, const Block<double>& packed, index_
   }
 }
 
-/// Swaps columns p and p + 1 of R, and makes it triangular again; Q^T takes part.
+/// Swaps columns p and p + 1 of R, restores its triangular form, and updates Q^T.
 template <int N>
 TESELA_BOTH void swap_neighbours(int p, double* a, double* qt) {
   for (int i = 0; i < N; ++i) {
@@ -153,14 +154,14 @@ TESELA_BOTH void swap_neighbours(int p, double* a, double* qt) {
   for (int j = 0; j < N; ++j) rotate(qt + j * N);
 }
 
-/// The places that swaps of neighbours go through from one factorization by reflectors: what rounding adds to it stays
-/// below that of 120 rotations.
+/// Places whose neighbour swaps start from one factorization by reflectors: the added rounding error is less than after
+/// 120 rotations.
 template <int N>
 inline constexpr int swapped = N < 2       ? 0
                                : N - 2 < 5 ? N - 2
                                            : 5;
 
-/// The permutations of the last places, from number `first` on, in Steinhaus, Johnson and Trotter's order.
+/// Factors the permutations of the last places, from number `first` on, in Steinhaus, Johnson and Trotter's order.
 template <int N>
 TESELA_BOTH void factor_neighbours(const double* r, const Block<double>& packed, index_t first, index_t place) {
   constexpr int L = swapped<N>;

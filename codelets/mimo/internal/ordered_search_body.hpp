@@ -8,7 +8,7 @@
 
 namespace tesela::kernels::mimo {
 
-/// A real H as searches see channels.
+/// A real H with the interface of a channel for searches.
 struct RealChannel {
   static constexpr index_t most_labels = OrderedQrs::most;
 
@@ -52,7 +52,7 @@ TESELA_BOTH double leaf_of(const RealChannel& view, const Tree<double, P>& tree,
   return std::sqrt(sum);
 }
 
-/// z becomes Q^T z of a packed factorization.
+/// Replaces z by Q^T z with a packed factorization.
 template <class P>
 TESELA_BOTH void apply_packed(OrderingBuild build, index_t n, P a, double* z) {
   if (build == OrderingBuild::neighbour) {
@@ -109,7 +109,7 @@ struct OrderedSignals {
   }
 };
 
-/// The number of the order and the order, of one signal.
+/// Computes the number of the order and the order of one signal.
 TESELA_BOTH inline void gradient_order(index_t n, const double* products, int* pick) {
   double keys[OrderedQrs::most];
   for (index_t j = 0; j < n; ++j) keys[j] = std::fabs(products[j]);

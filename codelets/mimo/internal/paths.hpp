@@ -14,7 +14,7 @@
 
 namespace tesela::kernels::mimo {
 
-/// Q R = [H; alpha I] P, scaled, alpha = 0 without the lower part; and what slicing needs.
+/// Factorization Q R = [H; alpha I] P, scaled, alpha = 0 without the lower part; and data for slicing.
 template <class T>
 struct Factors {
   index_t m = 0, n = 0;
@@ -23,13 +23,13 @@ struct Factors {
   std::vector<int> order;
   std::vector<T> spread, square;  ///< of estimates: ((H^H H + alpha^2 I)^-1)(j, j), and columns' squares, by streams
   bool singular = false;
-  T largest = 0, lost = 0;  ///< of R; pivots that are no larger are
+  T largest = 0, lost = 0;  ///< of R; pivots up to `lost` count as lost
 
-  /// What mmse's estimate of stream j has of it.
+  /// Returns the factor of stream j in mmse's estimate of it.
   T bias(std::size_t j) const { return 1 - alpha2 * spread[j]; }
 
-  /// The first level whose column depends on those before it, or n.
-  index_t first_lost() const {
+  /// Returns the first level whose column depends on the earlier ones, or n.
+  index_t first_dependent() const {
     index_t k = 0;
     while (k < n && size_of(r(k, k)) > lost) ++k;
     return k;
@@ -37,24 +37,24 @@ struct Factors {
   Complex<T> r(index_t i, index_t j) const { return i < m ? a[static_cast<std::size_t>(i + j * m)] : Complex<T>{}; }
 };
 
-/// The linear estimate of a signal, by streams, and the length of what it leaves of [y; 0].
+/// The linear estimate of a signal, by streams, and the norm of its residual of [y; 0].
 template <class T>
 struct Estimate {
   std::vector<Complex<T>> x;
   T residual = 0;
 
-  /// Of an estimate with spreads, whose stream's largest point is this times its bias.
+  /// Returns hidden_by_rounding() for an estimate with spreads; `point` is the stream's largest point times its bias.
   bool lost(const Factors<T>& f, std::size_t stream, double point) const {
     double most = 0, reach = 0;
     for (std::size_t k = 0; k < x.size(); ++k) {
       most = std::max(most, f.square[k] * f.spread[k]);
       reach += f.square[k] * norm(x[k]);
     }
-    return lost_to_rounding(f.spread[stream], most, residual, std::sqrt(reach), point);
+    return hidden_by_rounding(f.spread[stream], most, residual, std::sqrt(reach), point);
   }
 };
 
-/// One more level of path `from`: point k. The nearest first; then as they come.
+/// Extension of path `from` by point k. Ordered by distance, then by position.
 template <class T>
 struct Child {
   T distance;
@@ -70,8 +70,8 @@ struct Child {
 template <class T>
 struct PathSet {
   std::vector<T> distance;
-  std::vector<int> at;           ///< places of points, levels x paths
-  std::vector<Complex<T>> left;  ///< what they leave of z, the same
+  std::vector<int> at;           ///< indices of points, levels x paths
+  std::vector<Complex<T>> left;  ///< residuals of z, levels x paths
   std::size_t count() const { return distance.size(); }
 };
 
@@ -84,12 +84,13 @@ class Paths {
   const ChannelView<T>& view() const { return view_; }
   int exponent() const { return facts_.exponent; }
   T scaled_n0(double n0) const { return scaled_noise<T>(n0, facts_.exponent); }
-  /// ||y|| and the most that H s can be, scaled.
+  /// Returns ||y|| plus the largest ||H s||, scaled.
   double reach() const { return static_cast<double>(size_) + facts_.reach; }
   const std::vector<Number>& h() const { return h_; }
   const std::vector<Number>& y() const { return y_; }
 
-  /// unit: what else distances are added to, or 0; all is so small that T has room for many of them.
+  /// unit: size of other terms that are added to distances, or 0; all is scaled down so that T has room for many of
+  /// them.
   void channel(const Number* h, double unit = 0) {
     view_.h = h;
     const index_t m = view_.antennas, n = view_.streams;
@@ -116,7 +117,7 @@ class Paths {
     return order;
   }
 
-  /// What kbest, fsd and nway go through: one tree, or of nway one for each stream, which comes last.
+  /// Returns the trees of kbest, fsd and nway: one tree, or for nway one per stream, with that stream last.
   std::vector<Factors<T>> trees(DetectorKind kind, ColumnOrder order, bool up, double n0) {
     std::vector<Factors<T>> all;
     if (kind != DetectorKind::nway) {
@@ -127,18 +128,18 @@ class Paths {
     return all;
   }
 
-  /// Stream `last` comes last, the others in the order of sqrd; but just before it what depends on columns before: its
-  /// row of R, whose pivot is lost, would else hide from others what they are sliced by.
+  /// Returns the tree with stream `last` last and the others in the order of sqrd, but with dependent columns just
+  /// before `last`: their rows of R, whose pivots are lost, would hide from other streams the values that slice them.
   Factors<T> tree_before(int last) const {
     std::vector<int> order = sorted_before(last);
     Factors<T> f = factor(order, 0, false);
-    for (index_t end = f.n - 1, k = 0; f.singular && (k = f.first_lost()) < std::min(end, view_.antennas); --end) {
+    for (index_t end = f.n - 1, k = 0; f.singular && (k = f.first_dependent()) < std::min(end, view_.antennas); --end) {
       std::rotate(order.begin() + k, order.begin() + k + 1, order.begin() + end);
       f = factor(order, 0, false);
     }
     return f;
   }
-  /// The same order as sqrd leaves it.
+  /// Returns this order without the change for dependent columns.
   std::vector<int> sorted_before(int last) const {
     const index_t m = view_.antennas, others = view_.streams - 1;
     std::vector<Number> h = h_, work(static_cast<std::size_t>(order_work(m, others)));
@@ -150,7 +151,7 @@ class Paths {
     return order;
   }
 
-  /// rounding: of the numbers that H had before; columns are dependent where it hides that they are not.
+  /// rounding: of the original numbers of H; columns are dependent if rounding hides their independence.
   Factors<T> factor(const std::vector<int>& order, T alpha2, bool with_spread,
                     double rounding = std::numeric_limits<T>::epsilon()) const {
     const index_t rows = view_.antennas, n = view_.streams, m = alpha2 > 0 ? rows + n : rows;
@@ -173,7 +174,7 @@ class Paths {
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) f.largest = std::max(f.largest, size_of(f.r(i, j)));
     f.lost = 8 * static_cast<T>(n) * static_cast<T>(rounding) * f.largest;
-    f.singular = f.singular || f.first_lost() < n;
+    f.singular = f.singular || f.first_dependent() < n;
     if (with_spread && !f.singular) spread(f);
     return f;
   }
@@ -186,7 +187,7 @@ class Paths {
     size_ = std::sqrt(size_);
   }
 
-  /// Q^H y.
+  /// Returns Q^H y.
   std::vector<Number> rotated(const Factors<T>& f) const {
     std::vector<Number> z = y_;
     z.resize(static_cast<std::size_t>(f.m));
@@ -195,7 +196,7 @@ class Paths {
     return z;
   }
 
-  /// The square of what no s can change of z = Q^H y.
+  /// Returns the square of the part of z = Q^H y that no s can change.
   static T left_over(const Factors<T>& f, const std::vector<Number>& z) {
     T sum = 0;
     for (auto i = static_cast<std::size_t>(f.n); i < z.size(); ++i) sum += norm(z[i]);
@@ -221,7 +222,7 @@ class Paths {
     const SearchPoint& p = point(stream, k);
     return {static_cast<T>(p.re), static_cast<T>(p.im)};
   }
-  /// The point a of which |left - r a| is least, of equal ones the first.
+  /// Returns the point a with the least |left - r a|, the first in a tie.
   int slice(index_t stream, Number left, Number r) const {
     int best = 0;
     for (int k = 1; k < view_.columns[stream].count; ++k)
@@ -229,9 +230,9 @@ class Paths {
     return best;
   }
 
-  /// Level by level the nearest `keep` paths, but all of them in the first `full` levels and of each path of those one
-  /// child at every level from there. whole: distances have what no s can change, which is not the same in all orders
-  /// where columns are dependent.
+  /// Extends paths level by level and keeps the nearest `keep`. In the first `full` levels it keeps all paths, and then
+  /// one child of each. whole: distances include the part that no s can change, which depends on the order if columns
+  /// are dependent.
   PathSet<T> paths(const Factors<T>& f, index_t full, std::size_t keep, long long& nodes,
                    const Penalties<T>* penalties = nullptr, bool whole = false) const {
     const auto n = static_cast<std::size_t>(f.n);
@@ -239,7 +240,7 @@ class Paths {
     if (whole) now.distance[0] = left_over(f, now.left);
     now.left.resize(n);
     std::vector<Child<T>> children;
-    std::vector<Number> gone;  // what points take out of a level
+    std::vector<Number> gone;  // contributions of points to a level
     for (std::size_t i = n; i-- > 0;) {
       const auto level = static_cast<index_t>(i);
       const index_t stream = f.order[i];
@@ -286,7 +287,7 @@ class Paths {
   }
 
  private:
-  /// From the rows of R^-1, which is found column by column.
+  /// Computes spreads from the rows of R^-1, which is computed column by column.
   void spread(Factors<T>& f) const {
     const auto n = static_cast<std::size_t>(f.n);
     f.spread.assign(n, 0), f.square.assign(n, 0);
@@ -309,21 +310,22 @@ class Paths {
   T size_ = 0;
 };
 
-/// The nearest of some vectors, compared in double; among equals the lowest labels.
+/// Chooses the nearest of some vectors in double; the lowest labels in a tie.
 template <class T>
 class PathChoice {
  public:
-  /// `tree` has received the signal.
+  /// `tree` must have received the signal.
   PathChoice(const Paths<T>& tree, const Complex<T>* signal) : tree_(tree), signal_(signal) {
     const double steps = static_cast<double>(tree.view().streams + 4);
     tie_ = 2 * steps * 2.3e-16 * tree.reach();
     slack_ = 4 * steps * static_cast<double>(std::numeric_limits<T>::epsilon()) * tree.reach();
   }
-  /// Whether rounding could hide that a path of this square distance is as near as the one of the least.
+  /// Returns whether rounding could hide that a path of this square distance is as near as the one with the least
+  /// distance.
   bool near(T least, T distance) const {
     return std::sqrt(static_cast<double>(distance)) <= std::sqrt(static_cast<double>(least)) + 2 * slack_;
   }
-  /// at: places of points, by streams.
+  /// at: indices of points, by streams.
   void take(const std::vector<int>& at) {
     const index_t n = tree_.view().streams;
     Complex<double> s[most_streams];
@@ -332,7 +334,7 @@ class PathChoice {
       const SearchPoint& p = tree_.point(j, at[static_cast<std::size_t>(j)]);
       s[j] = {p.re, p.im}, labels[j] = p.label;
     }
-    take_leaf(found_, distance_of(tree_.view(), signal_, Scale<double>(tree_.exponent()), s), tie_, n, labels, best_);
+    update_best(found_, distance_of(tree_.view(), signal_, Scale<double>(tree_.exponent()), s), tie_, n, labels, best_);
   }
   SearchReport give(long long nodes, int* labels) const {
     std::copy(best_, best_ + tree_.view().streams, labels);

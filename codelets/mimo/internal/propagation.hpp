@@ -42,8 +42,8 @@ class Propagation {
   int exponent() const { return exponent_; }
   double n0() const { return n0_; }
 
-  /// Finds the metrics of all points for y 2^-exponent(). A penalty is n0() times -ln P of a point, by places; empty:
-  /// all points are equally likely. Returns false if numbers overflow.
+  /// Computes the metrics of all points for y 2^-exponent(). A penalty is n0() times -ln P of a point, by places;
+  /// empty: all points are equally likely. Returns false if numbers overflow.
   bool detect(std::vector<Complex<double>> y, const std::vector<double>& penalties);
   /// Returns n0() times -ln P of each point up to a constant of its column, by places in the view's list.
   const std::vector<double>& metrics() const { return metrics_; }
@@ -60,7 +60,7 @@ class Propagation {
   struct Column {
     std::size_t first, count;
     F origin{};                 ///< mean of the points
-    double least_variance = 0;  ///< else all points would be certain at once
+    double least_variance = 0;  ///< otherwise all points would be certain at once
   };
 
   static std::size_t index(index_t k) { return static_cast<std::size_t>(k); }
@@ -78,9 +78,9 @@ class Propagation {
   int exponent_ = 0;
   std::vector<int> units_;  ///< of streams: the exponent of their points
   std::vector<Column> columns_;
-  std::vector<F> values_;  ///< points less their column's origin, in units
+  std::vector<F> values_;  ///< points minus their column's origin, in units
   std::vector<Complex<double>> h_;
-  std::vector<F> gram_, inverse_, first_inverse_;  ///< of inverses the lower triangle; the first is of all signals
+  std::vector<F> gram_, inverse_, first_inverse_;  ///< of inverses the lower triangle; first_inverse_: of all signals
   std::vector<F> matched_, work_, mean_;
   std::vector<double> metrics_, weights_;
   std::vector<Density> densities_, beliefs_;

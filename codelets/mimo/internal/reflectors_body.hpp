@@ -2,13 +2,13 @@
 
 #include <tesela/codelets/mimo/internal/number.hpp>
 
-// QR factorizations of small matrices by Householder reflectors, one matrix a thread. Packed as LAPACK's geqrf packs
-// them, without gaps between columns. Internal to codelets/mimo.
+// QR factorizations of small matrices by Householder reflectors, one matrix per thread, packed as by LAPACK's geqrf,
+// without gaps between columns. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// x becomes beta e1 = (I - conj(tau) v v^H) x: v stands below beta, its first element is 1 (LAPACK larfg). Nothing
-/// overflows or gets lost on the way, whatever the size of x.
+/// Replaces x by beta e1 = (I - conj(tau) v v^H) x: v is stored below beta, its first element is 1 (LAPACK larfg).
+/// Nothing overflows or is lost, for any size of x.
 template <class P>
 TESELA_BOTH Element<P> make_reflector(index_t m, P x) {
   using F = Element<P>;
@@ -32,7 +32,7 @@ TESELA_BOTH Element<P> make_reflector(index_t m, P x) {
   return (number<F>(beta) - alpha / largest) / beta;
 }
 
-/// y becomes (I - tau v v^H) y, or with conj(tau), which is its adjoint.
+/// Replaces y by (I - tau v v^H) y, or with conj(tau) by the adjoint's product.
 template <class P, class Q>
 TESELA_BOTH void apply_reflector(index_t m, P v, Element<P> tau, Q y) {
   using F = Element<P>;
@@ -43,10 +43,10 @@ TESELA_BOTH void apply_reflector(index_t m, P v, Element<P> tau, Q y) {
   for (index_t i = 1; i < m; ++i) y[i] -= F(v[i]) * sum;
 }
 
-/// Of the columns k … that are left, rows k …, the one of which least is left becomes the k-th (Wubben et al., 2001:
+/// Moves the column with the smallest residual norm (rows k …), among columns k …, to position k (Wubben et al., 2001:
 /// SQRD).
 template <class P>
-TESELA_BOTH void bring_least(index_t m, index_t n, index_t k, P a, int* order, index_t order_step) {
+TESELA_BOTH void move_least_residual(index_t m, index_t n, index_t k, P a, int* order, index_t order_step) {
   using F = Element<P>;
   index_t next = k;
   RealOf<F> least = 0;
@@ -66,21 +66,22 @@ TESELA_BOTH void bring_least(index_t m, index_t n, index_t k, P a, int* order, i
   order[next * order_step] = kept;
 }
 
-/// A P = Q R of a, m x n: R above and on the diagonal, reflectors below, min(m, n) of tau. order[k] is the column of A
-/// that is now the k-th; it is given where there is one already. `sorted`: bring_least() before each step.
+/// Factors A P = Q R in a, m x n: R above and on the diagonal, reflectors below, min(m, n) of tau. order[k] becomes the
+/// column of A that is now the k-th; on entry it may hold an order already. `sorted`: calls move_least_residual()
+/// before each step.
 template <class P>
 TESELA_BOTH __attribute__((noinline)) void reflect(index_t m, index_t n, P a, P tau, int* order, index_t order_step,
                                                    bool sorted) {
   using F = Element<P>;
   const index_t steps = m < n ? m : n;
   for (index_t k = 0; k < steps; ++k) {
-    if (sorted) bring_least(m, n, k, a, order, order_step);
+    if (sorted) move_least_residual(m, n, k, a, order, order_step);
     tau[k] = make_reflector(m - k, a + (k + k * m));
     for (index_t j = k + 1; j < n; ++j) apply_reflector(m - k, a + (k + k * m), conj(F(tau[k])), a + (k + j * m));
   }
 }
 
-/// y becomes Q^H y.
+/// Replaces y by Q^H y.
 template <class P, class Q>
 TESELA_BOTH void apply_adjoint(index_t m, index_t n, P a, P tau, Q y) {
   using F = Element<P>;

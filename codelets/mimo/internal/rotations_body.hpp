@@ -3,14 +3,14 @@
 #include <tesela/codelets/givens/rotation.hpp>
 #include <tesela/codelets/mimo/internal/reflectors_body.hpp>
 
-// QR factorizations of small matrices by plane rotations, one matrix a thread, without gaps between columns: what
-// reflectors_body.hpp does by reflectors. Internal to codelets/mimo.
+// QR factorizations of small matrices by plane rotations instead of the reflectors of reflectors_body.hpp, one matrix
+// per thread, without gaps between columns. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// upper' = c upper + s lower, lower' = c lower - conj(s) upper, c real and not negative where s is complex. One number
-/// rho stands for it, in place of what it made zero: of real numbers pack()'s; of complex ones that of (c, |s|) times
-/// the phase of s.
+/// A rotation upper' = c upper + s lower, lower' = c lower - conj(s) upper, with c real, and not negative if s is
+/// complex. One number rho represents it, in place of the annihilated one: for real numbers pack()'s rho; for complex
+/// ones the rho of (c, |s|) times the phase of s.
 template <class F>
 struct PlaneRotation {
   using T = RealOf<F>;
@@ -23,7 +23,8 @@ struct PlaneRotation {
     upper = above;
   }
 
-  /// The one that makes `lower` zero and `upper` r. Not inlined, nor is of(): a GPU's registers are for columns.
+  /// Returns the rotation that makes `lower` zero and `upper` r. Not inlined, and neither is of(): a GPU's registers
+  /// are for columns.
   struct Annihilation;
   TESELA_BOTH __attribute__((noinline)) static Annihilation annihilate(F upper, F lower) {
     if constexpr (NumberOf<F>::complex) {
@@ -32,7 +33,7 @@ struct PlaneRotation {
       const kernels::Annihilation<T> of_sizes = givens(a.size, b.size);
       const F phase = a.phase * conj(b.phase);
       const PlaneRotation turn{of_sizes.rotation.c, of_sizes.rotation.s * phase};
-      // Of sizes and phases r would drift, a rounding each time.
+      // r from sizes and phases would drift by one rounding each time.
       return {turn, turn.c * upper + turn.s * lower, of_sizes.rho * phase};
     } else {
       const kernels::Annihilation<F> x = givens(upper, lower);
@@ -43,7 +44,7 @@ struct PlaneRotation {
   TESELA_BOTH __attribute__((noinline)) static PlaneRotation of(F rho) {
     if constexpr (NumberOf<F>::complex) {
       const Polar x(rho);
-      // Nothing between lies but 1, for (0, 1), which rounding of the phase may have moved.
+      // No stored size lies between these, except 1 for (0, 1), which rounding of the phase may have changed.
       const Rotation<T> sizes = unpack(x.size > T(0.5) && x.size < T(2) ? T(1) : x.size);
       return {sizes.c, sizes.s * x.phase};
     } else {
@@ -53,7 +54,7 @@ struct PlaneRotation {
   }
 
  private:
-  /// Of any size: nothing is squared that could vanish. Zero has the phase 1.
+  /// Size and phase of a number of any size: no square can vanish. Zero has the phase 1.
   struct Polar {
     T size = 0;
     F phase{1, 0};
@@ -74,12 +75,12 @@ struct PlaneRotation<F>::Annihilation {
   F r, rho;
 };
 
-/// A P = Q R of a, m x n: R above and on the diagonal, below it the rotations that make Q^H, column by column, row k
+/// Factors A P = Q R in a, m x n: R above and on the diagonal, below it the rotations of Q^H, column by column, row k
 /// with the rows below it in turn. `order` and `sorted` as for reflect().
 template <class F>
 TESELA_BOTH __attribute__((noinline)) void rotate_columns(index_t m, index_t n, F* a, int* order, bool sorted) {
   for (index_t k = 0; k < (m < n ? m : n); ++k) {
-    if (sorted) bring_least(m, n, k, a, order, 1);
+    if (sorted) move_least_residual(m, n, k, a, order, 1);
     for (index_t i = k + 1; i < m; ++i) {
       const auto x = PlaneRotation<F>::annihilate(a[k + k * m], a[i + k * m]);
       a[k + k * m] = x.r, a[i + k * m] = x.rho;
@@ -88,7 +89,7 @@ TESELA_BOTH __attribute__((noinline)) void rotate_columns(index_t m, index_t n, 
   }
 }
 
-/// y becomes Q^H y.
+/// Replaces y by Q^H y.
 template <class F>
 TESELA_BOTH void apply_rotations(index_t m, index_t n, const F* a, F* y) {
   for (index_t k = 0; k < (m < n ? m : n); ++k)

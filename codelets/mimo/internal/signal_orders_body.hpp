@@ -14,7 +14,7 @@ TESELA_BOTH F amplitude_of(const ChannelView<T>& view, const SearchColumn& c, in
     return static_cast<F>(c.low + k * c.step);
 }
 
-/// The amplitude a of a column for which |left - r a| is least.
+/// Returns the amplitude a of a column with the least |left - r a|.
 template <class F, class T>
 TESELA_BOTH F nearest_amplitude(const ChannelView<T>& view, const SearchColumn& c, F left, F r) {
   F best = number<F>(0);
@@ -27,8 +27,8 @@ TESELA_BOTH F nearest_amplitude(const ChannelView<T>& view, const SearchColumn& 
   return best;
 }
 
-/// A guess s0: nothing, Babai's point (each column sliced in turn), or the linear estimate of least mean square error,
-/// sliced. a: H, scaled; y likewise, and lost; q: (m + n) (n + 1) numbers.
+/// Computes a guess s0: zero, Babai's point (each column sliced in turn), or the linear minimum mean square error
+/// estimate, sliced. a: H, scaled; y: scaled as a, and overwritten; q: (m + n) (n + 1) numbers.
 template <class F, class P, class T>
 TESELA_BOTH void guess(const ChannelView<T>& view, GradientAt at, index_t m, index_t n, P a, T alpha, P y, P q, P s) {
   if (at == GradientAt::zero) {
@@ -55,9 +55,9 @@ TESELA_BOTH void guess(const ChannelView<T>& view, GradientAt at, index_t m, ind
   for (index_t j = 0; j < n && !babai; ++j) s[j] = nearest_amplitude(view, view.columns[j], F(s[j]), number<F>(1));
 }
 
-/// Su and Wassell's order (2005): the column whose second nearest hyperplane is farthest from y comes last; with its
-/// nearest amplitude it is taken out of y, and the others are looked at again. y: scaled as a, H. exact: n n + n
-/// numbers, in whose precision this is done.
+/// Computes Su and Wassell's order (2005): the column whose second nearest hyperplane is farthest from y comes last;
+/// its nearest amplitude is subtracted from y, and the other columns follow in the same way. y: scaled as a, H. exact:
+/// n n + n numbers, whose precision is used.
 template <class P, class Q, class T>
 TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t n, P a, P y, Q exact,
                                   const OrderOf& order) {
@@ -98,8 +98,8 @@ TESELA_BOTH void su_wassell_order(const ChannelView<T>& view, index_t m, index_t
   }
 }
 
-/// As prepare_channel(), for an order that the signal has a part in. work: order_work() numbers. exact: as
-/// su_wassell_order() has it; may be `work` where its precision will do.
+/// Prepares as prepare_channel(), for an order that depends on the signal. work: order_work() numbers. exact: as in
+/// su_wassell_order(); may be `work` if its precision suffices.
 template <class F, class P, class Q, class T>
 TESELA_BOTH ChannelFacts prepare_for_signal(const ChannelView<T>& view, const OrderChoice& choice, const Complex<T>* y,
                                             P a, P tau, P work, Q exact, const OrderOf& order) {

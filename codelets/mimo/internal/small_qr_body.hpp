@@ -8,7 +8,7 @@
 
 namespace tesela::kernels::mimo {
 
-/// std::complex, as kernels compute with it.
+/// std::complex in the kernels' form.
 template <class F>
 struct NumberFor {
   using type = F;
@@ -18,9 +18,9 @@ struct NumberFor<std::complex<T>> {
   using type = Complex<T>;
 };
 
-/// Leading dimensions apart from m are done away with here: work holds the matrix without gaps.
+/// One matrix; `work` holds it without gaps, independent of the leading dimension.
 template <class F>
-struct OneQr {
+struct SmallQrMatrix {
   index_t m, n, right;
   ColumnOrder order;
   bool rotations;
@@ -84,15 +84,16 @@ struct OneQr {
   }
 
  private:
-  /// Neither part is NaN, which a comparison of sizes may hide.
+  /// Returns whether neither part is NaN, which a comparison of sizes may hide.
   TESELA_BOTH static bool known(F x) { return real(x) == real(x) && imag(x) == imag(x); }
 };
 
-/// The k-th of them.
+/// Returns the k-th of several matrices.
 template <class F>
-TESELA_BOTH OneQr<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>::Args& args, const Block<F>& a,
-                                                      const Block<F>& b, const Block<F>& tau, const Block<int>& order,
-                                                      const Block<int>& info, F* work, index_t k) {
+TESELA_BOTH SmallQrMatrix<typename NumberFor<F>::type> one_qr(const typename SmallQr<F>::Args& args, const Block<F>& a,
+                                                              const Block<F>& b, const Block<F>& tau,
+                                                              const Block<int>& order, const Block<int>& info, F* work,
+                                                              index_t k) {
   using N = typename NumberFor<F>::type;
   return {a.rows,
           args.cols,

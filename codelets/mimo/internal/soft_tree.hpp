@@ -10,8 +10,8 @@
 
 namespace tesela::kernels::mimo {
 
-/// A channel's tree, and searches in it. Metrics are square distances, in the channel's scaled units, and what is known
-/// beforehand of bits, in the same.
+/// A channel's tree and its searches. Metrics are square distances plus prior penalties of bits, both in the channel's
+/// scaled units.
 template <class F>
 class SoftTree {
  public:
@@ -49,7 +49,7 @@ class SoftTree {
   }
   int exponent() const { return facts_.exponent; }
 
-  /// priors: as Penalties has them.
+  /// priors: as in Penalties.
   void receive(const Complex<T>* y, const T* priors) {
     const Scale<double> exact(facts_.exponent);
     penalties_.receive(priors, exact(exact(choice_.n0)));
@@ -67,7 +67,7 @@ class SoftTree {
   }
   double nodes() const { return nodes_; }
 
-  /// One search for all bits: a path is left when it can improve nothing any more.
+  /// Searches once for all bits: a path is abandoned when it cannot improve any bit.
   BitDistances all_bits() {
     best_ = unreached;
     nearest_.assign(labels_.size(), 0);
@@ -84,7 +84,7 @@ class SoftTree {
     return found;
   }
 
-  /// A search for each value of each bit.
+  /// Searches once for each value of each bit.
   BitDistances each_bit() {
     BitDistances found(widths_);
     for (std::size_t j = 0; j < widths_.size(); ++j)
@@ -98,7 +98,7 @@ class SoftTree {
     return found;
   }
 
-  /// Of the `most` nearest leaves alone.
+  /// Uses only the `most` nearest leaves.
   BitDistances listed(std::size_t most) {
     leaves_.clear();
     collect(n_ - 1, 0, most);
@@ -134,7 +134,7 @@ class SoftTree {
   }
   int label(index_t column, int k) const { return view_.points[view_.columns[column].first + k].label; }
 
-  /// The children of level i, the least metric first.
+  /// Returns the children of level i, the least metric first.
   std::vector<Child>& open(index_t i) {
     const auto row = [&](index_t j) { return i < m_ ? a_[static_cast<std::size_t>(i + j * m_)] : number<F>(0); };
     F left = z_[static_cast<std::size_t>(i)];
@@ -149,7 +149,7 @@ class SoftTree {
     return children;
   }
 
-  /// The largest distance that a leaf below this path, decided from level i up, could still make smaller.
+  /// Returns the largest distance that a leaf below this path, decided from level i up, could still reduce.
   double most(index_t i) const {
     double limit = best_;
     for (index_t level = 0; level < n_; ++level) {
@@ -211,7 +211,7 @@ class SoftTree {
     }
   }
 
-  /// The farthest of those that are kept stands first.
+  /// Collects leaves; the farthest kept leaf comes first.
   void collect(index_t i, double before, std::size_t most) {
     if (i < 0) {
       read_labels();

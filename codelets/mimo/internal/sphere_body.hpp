@@ -2,28 +2,28 @@
 
 #include <tesela/codelets/mimo/internal/tree_body.hpp>
 
-// The nearest H s, depth first, one signal a thread. Internal to codelets/mimo.
+// The nearest H s, depth first, one signal per thread. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
 struct SearchLimits {
-  double radius = 0;        ///< of the first sphere, 0: without end
-  long long max_nodes = 0;  ///< 0: without end
-  bool plain = false;       ///< children as they stand, in a sphere that stays
-  bool listing = false;     ///< sorted children in a sphere that stays, also where it is empty
+  double radius = 0;        ///< of the first sphere, 0: no limit
+  long long max_nodes = 0;  ///< 0: no limit
+  bool plain = false;       ///< children in their stored order, in a fixed sphere
+  bool listing = false;     ///< sorted children in a fixed sphere, even if it is empty
 };
 
 struct NoListener {
   TESELA_INLINE void operator()(double, const int*) const {}
 };
 
-/// A signal as its search sees it, besides z = Q^H y 2^-exponent.
+/// A signal's data for its search, in addition to z = Q^H y 2^-exponent.
 struct Reception {
   int exponent = 0;
-  double size = 0, outside = 0;  ///< ||y||, and what of ||y||^2 no s reaches, scaled
+  double size = 0, outside = 0;  ///< ||y||, and the part of ||y||^2 that no s reaches, scaled
 };
 
-/// Scales y and writes z, m numbers of which `rotate` makes Q^H y.
+/// Scales y and writes z, m numbers, which `rotate` multiplies by Q^H.
 template <class F, class View, class P, class Y, class Rotate>
 TESELA_BOTH __attribute__((noinline)) Reception receive(const View& view, const ChannelFacts& facts, const Y* y, P z,
                                                         const Rotate& rotate) {
@@ -49,19 +49,19 @@ TESELA_BOTH __attribute__((noinline)) Reception receive(const View& view, const 
   return made;
 }
 
-/// s of least ||y - H s||, step by step; among equals the lowest labels. Schnorr and Euchner's order of children, so
-/// the first leaf is Babai's. Distances in the tree carry T's rounding, so the sphere keeps what could be as near, and
-/// a leaf's own distance is computed from H, in double.
+/// Finds s with the least ||y - H s||, step by step; the lowest labels in a tie. Children have Schnorr and Euchner's
+/// order, so the first leaf is Babai's point. Distances in the tree have T's rounding errors, so the sphere includes
+/// points that could be equally near, and a leaf's own distance is computed from H, in double.
 template <class F, class P, class View>
 struct Search {
   using T = RealOf<F>;
 
   Tree<F, P> tree;
-  double slack, tie;  ///< what rounding may add to a distance: in T on the way down, in double at a leaf
+  double slack, tie;  ///< bounds of rounding errors of a distance: in T on the way down, in double at a leaf
   double first, outside;
   bool bounded;
   T radius;            ///< of the sphere, squared
-  index_t level, top;  ///< the present one, and how many there are below what is decided beforehand
+  index_t level, top;  ///< the present level, and the number of levels below those decided already
   Found found;
   long long nodes;
   bool uncertified;
@@ -89,8 +89,8 @@ struct Search {
     top = n;
   }
 
-  /// Of all paths of the last levels, from level `until` up, the one of this number: what is below it is to be looked
-  /// at. False where it leaves the sphere.
+  /// Descends to the path of this number among all paths of the last levels, from level `until` up, whose subtree is to
+  /// be searched. Returns false if it leaves the sphere.
   TESELA_BOTH bool descend(index_t until, index_t number) {
     for (index_t i = tree.n - 1; i >= until; --i) {
       tree.open(i);
@@ -110,14 +110,14 @@ struct Search {
     return true;
   }
 
-  /// Looks at one child. False once all is known. listen(||y - H s||, labels) hears of each leaf.
+  /// Visits one child. Returns false when the search is complete. Calls listen(||y - H s||, labels) for each leaf.
   template <class Y, class Listener = NoListener>
   TESELA_BOTH bool step(const View& view, const Y* y, const Reception& reception, const SearchLimits& limits,
                         const Listener& listen = {}) {
     const bool there = tree.next(level);
     const T distance = tree.distance[level + 1] + (there ? tree.step[level] : T(0));
     if (!there || (bounded && !(distance <= radius))) {
-      if (there && tree.plain) return true;  // a later one may be nearer
+      if (there && tree.plain) return true;  // a later child may be nearer
       if (++level < top) return true;
       if (found.any || top < tree.n || limits.listing) return false;
       first *= 2;  // the sphere was empty
@@ -134,7 +134,7 @@ struct Search {
       int leaf[View::most_labels];
       const double exact = leaf_of(view, tree, y, Scale<double>(reception.exponent), leaf);
       listen(exact, leaf);
-      const bool nearer = take_leaf(found, exact, tie, view.label_count(), leaf, best);
+      const bool nearer = update_best(found, exact, tie, view.label_count(), leaf, best);
       if (nearer && (!(tree.plain || limits.listing) || !bounded)) {
         const T smaller = sphere(std::sqrt(static_cast<double>(distance)));
         radius = bounded && radius < smaller ? radius : smaller;
@@ -167,7 +167,7 @@ struct Search {
   }
 };
 
-/// All of it.
+/// Runs a complete search.
 template <class F, class P, class T>
 TESELA_BOTH __attribute__((noinline)) SearchReport search(const ChannelView<T>& view, const ChannelFacts& facts, P a,
                                                           P tau, const OrderOf& order, const Complex<T>* y, P z,
@@ -181,7 +181,7 @@ TESELA_BOTH __attribute__((noinline)) SearchReport search(const ChannelView<T>& 
   return one.end(view, reception, labels);
 }
 
-/// The same in every order of at most 8 columns: the report of the one with the fewest nodes. a and tau are lost.
+/// Searches in every order of at most 8 columns; returns the report with the fewest nodes. a and tau are overwritten.
 template <class F, class P, class T>
 TESELA_BOTH SearchReport search_every_order(const ChannelView<T>& view, P a, P tau, const OrderOf& order,
                                             const Complex<T>* y, P z, const SearchLimits& limits, int* labels) {

@@ -2,11 +2,11 @@
 
 #include <tesela/codelets/mimo/internal/channel_body.hpp>
 
-// The tree of a search, its leaves, and what it has found. Internal to codelets/mimo.
+// The tree of a search, its leaves, and its result. Internal to codelets/mimo.
 
 namespace tesela::kernels::mimo {
 
-/// A tree whose level i decides column order[i]; level n - 1 is the root's.
+/// A tree whose level i decides column order[i]; level n - 1 belongs to the root.
 template <class F, class P>
 struct Tree {
   using T = RealOf<F>;
@@ -17,17 +17,17 @@ struct Tree {
   OrderOf order;
   const SearchColumn* columns;
   const SearchPoint* points;
-  bool plain = false;  ///< children as they stand, not in order of distance
-  bool every = false;  ///< also of a column on which nothing depends
-  T unit;              ///< 2^ the channel's exponent less that of the signal's numbers, which z has as well
+  bool plain = false;  ///< children in their stored order, not by distance
+  bool every = false;  ///< also for a column on which nothing depends
+  T unit;              ///< 2^(channel's exponent - exponent of the signal's numbers); z has this factor as well
   P z;
 
-  F e[most_levels];                         ///< what is left of z[i] for level i's column
+  F e[most_levels];                         ///< residual of z[i] for level i's column
   T distance[most_levels + 1];              ///< of the path down to level i
-  T step[most_levels];                      ///< of the present child alone
+  T step[most_levels];                      ///< of the present child only
   int at[most_levels];                      ///< the present child
-  int low[most_levels], high[most_levels];  ///< in real form: the next ones on either side
-  int only[most_levels];                    ///< of a free column the one child that is tried, then `tried`
+  int low[most_levels], high[most_levels];  ///< in real form: the next children on either side
+  int only[most_levels];                    ///< for a free column the only child that is tried, then `tried`
   static constexpr int not_free = -1, tried = -2;
 
   TESELA_INLINE const SearchColumn& column(index_t i) const { return columns[order[i]]; }
@@ -42,7 +42,7 @@ struct Tree {
   }
   TESELA_INLINE T away(index_t i, int k) const { return norm(e[i] - r(i, i) * amplitude(column(i), k)); }
 
-  /// Whether nothing at all depends on this column.
+  /// Returns whether nothing depends on this column.
   TESELA_BOTH bool free(index_t i) const {
     if (!(norm(r(i, i)) == 0)) return false;
     for (index_t k = 0; k < i && k < m; ++k)
@@ -50,7 +50,7 @@ struct Tree {
     return true;
   }
 
-  /// How many children level i has, once it was opened.
+  /// Returns the number of children of level i after open().
   TESELA_INLINE int children(index_t i) const { return only[i] == not_free ? column(i).count : 1; }
 
   TESELA_BOTH int lowest_label(const SearchColumn& c) const {
@@ -60,7 +60,7 @@ struct Tree {
     return lowest;
   }
 
-  /// The children of level i, of which none has been met yet.
+  /// Opens level i, with none of its children visited.
   TESELA_BOTH void open(index_t i) {
     F left = i < m ? F(z[i]) : number<F>(0);
     for (index_t j = i + 1; j < n && i < m; ++j) left -= r(i, j) * amplitude(column(j), at[j]);
@@ -71,12 +71,12 @@ struct Tree {
     if constexpr (!NumberOf<F>::complex) {
       const double place = (static_cast<double>(left / (r(i, i) * unit)) - c.low) / c.step;
       const double last = c.count - 1;
-      low[i] = place > 0 ? static_cast<int>(place < last ? place : last) : 0;  // of a NaN the first one
+      low[i] = place > 0 ? static_cast<int>(place < last ? place : last) : 0;  // 0 for NaN
       high[i] = low[i] + 1;
     }
   }
 
-  /// The next child, in order of distance. False where there is none.
+  /// Moves to the next child, in order of distance. Returns false if there is none.
   TESELA_BOTH bool next(index_t i) {
     const SearchColumn& c = column(i);
     if (only[i] != not_free) {
@@ -103,7 +103,7 @@ struct Tree {
     }
   }
 
-  /// Points in order of (distance, place), each found by a look at all of them: no list of them is kept.
+  /// Moves to the next point in order of (distance, index), found by a comparison of all points: no list is stored.
   TESELA_BOTH bool next_point(index_t i, const SearchColumn& c) {
     int best = -1;
     T least = 0;
@@ -118,13 +118,13 @@ struct Tree {
   }
 };
 
-/// What a search has found so far.
+/// Best leaf of a search and its distance.
 struct Found {
   bool any = false, tie = false;
   double distance = 0;  ///< ||y - H s||
 };
 
-/// ||y - H s||, scaled, of labels as they stand; summed in double, always in the same order.
+/// Returns ||y - H s||, scaled, for given symbols; summed in double, always in the same order.
 template <class T>
 TESELA_BOTH double distance_of(const ChannelView<T>& view, const Complex<T>* y, const Scale<double>& scale,
                                const Complex<double>* s) {
@@ -140,7 +140,7 @@ TESELA_BOTH double distance_of(const ChannelView<T>& view, const Complex<T>* y, 
   return std::sqrt(sum);
 }
 
-/// The symbols and labels on the path of a tree's leaf, by streams.
+/// Returns the symbols and labels on the path of a tree's leaf, by streams.
 template <class F, class P>
 TESELA_BOTH void read_path(const Tree<F, P>& tree, Complex<double>* s, int* labels) {
   const index_t streams = NumberOf<F>::complex ? tree.n : tree.n / 2;
@@ -163,7 +163,7 @@ TESELA_BOTH void read_path(const Tree<F, P>& tree, Complex<double>* s, int* labe
   }
 }
 
-/// ||y - H s|| of the path down to a leaf, and its labels.
+/// Computes ||y - H s|| of the path down to a leaf, and its labels.
 template <class F, class P, class T>
 TESELA_BOTH double leaf_of(const ChannelView<T>& view, const Tree<F, P>& tree, const Complex<T>* y,
                            const Scale<double>& scale, int* labels) {
@@ -172,9 +172,10 @@ TESELA_BOTH double leaf_of(const ChannelView<T>& view, const Tree<F, P>& tree, c
   return distance_of(view, y, scale, s);
 }
 
-/// Takes a leaf into account: it is nearer, or as near with lower labels (stream 0's count first). True where nearer.
-TESELA_BOTH inline bool take_leaf(Found& found, double distance, double tie, index_t streams, const int* labels,
-                                  int* best) {
+/// Updates the result by a leaf that is nearer, or equally near with lower labels (stream 0's first). Returns true if
+/// it is nearer.
+TESELA_BOTH inline bool update_best(Found& found, double distance, double tie, index_t streams, const int* labels,
+                                    int* best) {
   const bool nearer = !found.any || distance < found.distance - tie;
   if (!nearer) {
     if (!(distance <= found.distance + tie)) return false;
@@ -190,10 +191,10 @@ TESELA_BOTH inline bool take_leaf(Found& found, double distance, double tie, ind
   return nearer;
 }
 
-/// Takes what another search of other leaves has found.
-TESELA_BOTH inline void take_found(Found& found, const Found& other, double tie, index_t streams, const int* labels,
+/// Updates the result by another search's of other leaves.
+TESELA_BOTH inline void merge_best(Found& found, const Found& other, double tie, index_t streams, const int* labels,
                                    int* best) {
-  if (other.any && take_leaf(found, other.distance, tie, streams, labels, best)) found.tie = other.tie;
+  if (other.any && update_best(found, other.distance, tie, streams, labels, best)) found.tie = other.tie;
 }
 
 }  // namespace tesela::kernels::mimo

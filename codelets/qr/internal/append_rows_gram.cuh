@@ -3,18 +3,18 @@
 #include <tesela/codelets/qr/internal/append_rows_launch.cuh>
 #include <tesela/codelets/support/internal/mma_f64.cuh>
 
-// The quick way for well-conditioned rows: A^T A on the FP64 tensor cores, which take A as it comes from memory, and
-// its Cholesky factor, where a bound on the inverse of that factor says that nothing is lost. Otherwise the reflectors
-// of append_rows_launch.cuh take A from its first row on.
+// The fast path for well-conditioned rows. It forms A^T A on the FP64 tensor cores, directly from A in memory, and its
+// Cholesky factor, and checks by a bound on the inverse of this factor that no accuracy is lost. Otherwise the
+// reflectors of append_rows_launch.cuh process A from its first row on.
 //
-// Let D be the columns' norms, G = A^T A + E with |E(i, j)| <= c eps D(i) D(j), and X = (R D^-1)^-1. Then R is that of
-// A + dA with ||dA(:, j)|| <= ||X|| ||E(:, j)|| / (2 D(j)), to first order: as good as reflectors while ||X|| is small,
-// each column relative to its own norm. c does not grow with the rows: 64 products make a sum, and these are added with
-// what each addition loses kept beside it.
+// Let D be the columns' norms, G = A^T A + E with |E(i, j)| <= c eps D(i) D(j), and X = (R D^-1)^-1. Then R is the
+// factor of A + dA with ||dA(:, j)|| <= ||X|| ||E(:, j)|| / (2 D(j)), to first order: as accurate as reflectors while
+// ||X|| is small, each column relative to its norm. c does not grow with the rows: 64 products make a sum, and these
+// sums are added with the rounding error of each addition kept.
 
 namespace tesela::kernels {
 
-/// Blocks of 8 columns, blocks of 16 rows that a lane asks for at once, and the products of 16 x 8 that cover the upper
+/// Blocks of 8 columns, blocks of 16 rows that a lane loads at once, and the products of 16 x 8 that cover the upper
 /// triangle.
 template <int N>
 struct GramShape {
@@ -22,14 +22,14 @@ struct GramShape {
   static constexpr int products = H == 1 ? 1 : H == 2 ? 2 : H == 3 ? 4 : 6;
 };
 
-/// sum += x, and what that loses is added to lost (Knuth).
-__device__ inline void add_exactly(double& sum, double& lost, double x) {
+/// Adds x to sum and the rounding error to lost (Knuth).
+__device__ inline void add_compensated(double& sum, double& lost, double x) {
   const double s = sum + x, rest = s - sum;
   lost += (sum - (s - rest)) + (x - rest);
   sum = s;
 }
 
-/// One warp's part of A^T A.
+/// Part of A^T A that one warp computes.
 template <class T, int N>
 class Gram {
   using S = GramShape<N>;
@@ -43,8 +43,8 @@ class Gram {
     for (int h = 0; h < S::H; ++h) column_[h] = p.column[8 * h + g_ < p.n ? 8 * h + g_ : 0];
   }
 
-  /// Asks for the rows from `row` on, which are there and lie at 16 bytes. Of 16 rows, a lane takes four. One set of
-  /// rows is on its way while another is worked on.
+  /// Requests the rows from `row` on, which exist and are aligned to 16 bytes. A lane loads four of 16 rows. One set of
+  /// rows is loaded while another is multiplied.
   __device__ void load(Rows& x, index_t row) const {
 #pragma unroll
     for (int s = 0; s < S::sets; ++s)
@@ -60,8 +60,8 @@ class Gram {
       }
   }
 
-  /// The same for any rows; beyond m they are zeros.
-  __device__ void load_carefully(Rows& x, index_t row, index_t m) const {
+  /// Loads rows without these conditions; rows beyond m are zeros.
+  __device__ void load_unaligned_rows(Rows& x, index_t row, index_t m) const {
 #pragma unroll
     for (int s = 0; s < S::sets; ++s)
 #pragma unroll
@@ -92,18 +92,18 @@ class Gram {
     }
   }
 
-  /// Takes what was added to the sum; it is time to when rounding has had a hundred chances or so.
+  /// Folds the products since the last call into the sum. Called after about a hundred roundings.
   __device__ void fold() {
 #pragma unroll
     for (int product = 0; product < S::products; ++product)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        add_exactly(sum_[product][e], lost_[product][e], part_[product][e]);
+        add_compensated(sum_[product][e], lost_[product][e], part_[product][e]);
         part_[product][e] = 0;
       }
   }
 
-  /// Adds the sums to a matrix in shared memory, or puts them there; what is below the diagonal there means nothing.
+  /// Adds the sums to a matrix in shared memory, or stores them (`put`). The strict lower triangle there is undefined.
   __device__ void leave(double (*to)[N], bool put) const {
     int product = 0;
 #pragma unroll
@@ -130,18 +130,18 @@ class Gram {
   double part_[S::products][4] = {}, sum_[S::products][4] = {}, lost_[S::products][4] = {};
 };
 
-/// Replaces G's upper triangle by that of its Cholesky factor R. True if R is sure to be good: the columns' norms in
-/// the range where squares are safe, and ||(R D^-1)^-1||_F <= the limit. One warp, a lane having a column.
+/// Replaces G's upper triangle by its Cholesky factor R. Returns true if R is certified: the columns' norms are in the
+/// range where squares are safe, and ||(R D^-1)^-1||_F <= the limit. Runs in one warp, one lane per column.
 template <int N>
 __device__ __noinline__ bool cholesky(double (*g)[N], int n, double limit, int lane) {
   constexpr double high = 0x1p500, low = 0x1p-500;
-  double a[N], x[N], inverse = 1;  // of the diagonal element
+  double a[N], x[N], inverse = 1;  // reciprocal of the diagonal element
   const double norm = lane < n ? g[lane][lane] : 1.0;
 #pragma unroll
   for (int i = 0; i < N; ++i) a[i] = lane < n && i <= lane ? g[i][lane] : i == lane ? 1.0 : 0.0;
 #pragma unroll
-  for (int k = 0; k < N; ++k) {                              // what this leaves below the diagonal nobody looks at
-    const double y = fast_rsqrt(__shfl_sync(~0u, a[k], k));  // NaN if G is not positive definite
+  for (int k = 0; k < N; ++k) {                                     // the values below the diagonal are not used
+    const double y = approximate_rsqrt(__shfl_sync(~0u, a[k], k));  // NaN if G is not positive definite
     if (lane == k) inverse = y;
     a[k] *= y;
 #pragma unroll
@@ -151,7 +151,7 @@ __device__ __noinline__ bool cholesky(double (*g)[N], int n, double limit, int l
   for (int i = 0; i < N; ++i) x[i] = i == lane ? 1.0 : 0.0;
   double size = 0;
 #pragma unroll
-  for (int i = N - 1; i >= 0; --i) {  // R^-1, row after row from the last one on
+  for (int i = N - 1; i >= 0; --i) {  // R^-1, row after row, from the last one
     x[i] *= __shfl_sync(~0u, inverse, i);
     size = fma(__shfl_sync(~0u, norm, i) * x[i], x[i], size);
 #pragma unroll
@@ -167,12 +167,12 @@ __device__ __noinline__ bool cholesky(double (*g)[N], int n, double limit, int l
   return __all_sync(~0u, norm > low && norm < high && size <= limit * limit);  // false for NaN
 }
 
-/// What ||X|| may be. In single precision all is computed in double, and rounding R to single is what remains.
+/// Limit of ||X||. In single precision all is computed in double, so only the rounding of R to single matters.
 template <class T>
 inline constexpr double gram_limit = std::is_same_v<T, double> ? 16 : 1 << 20;
 
-/// Rows, here and there, by which one warp decides whether it is worth going on.
-inline constexpr int gram_probe = 128;
+/// Rows, sampled over A, by which one warp decides whether to continue.
+inline constexpr int gram_sample_rows = 128;
 
 template <class T, int N>
 __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
@@ -188,11 +188,11 @@ __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
   Gram<T, N> gram(p, lane);
   typename Gram<T, N>::Rows even, odd;
   index_t row = number * S::rows;
-  if (row + S::rows == stride) {  // the last warp, which has least to do
-    const index_t apart = p.m / gram_probe * S::rows;
+  if (row + S::rows == stride) {  // the last warp, which has the least work
+    const index_t apart = p.m / gram_sample_rows * S::rows;
 #pragma unroll 1
-    for (int q = 0; q < gram_probe / S::rows; ++q) {
-      gram.load_carefully(even, q * apart, p.m);
+    for (int q = 0; q < gram_sample_rows / S::rows; ++q) {
+      gram.load_unaligned_rows(even, q * apart, p.m);
       gram.add(even);
     }
     gram.fold();
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
     if (!cholesky(g, p.n, gram_limit<T>, lane) && lane == 0) *static_cast<volatile int*>(&state.hopeless) = 1;
   }
 
-  const index_t whole = p.aligned ? p.m - S::rows : -1;  // the last row where all of a turn is there
+  const index_t whole = p.aligned ? p.m - S::rows : -1;  // the last row from which a turn has all its rows
   bool hopeless = false;
   if (row <= whole) {
     gram.load(even, row);
@@ -223,13 +223,13 @@ __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
   }
 #pragma unroll 1
   for (; row < p.m && !hopeless; row += stride) {
-    gram.load_carefully(even, row, p.m);
+    gram.load_unaligned_rows(even, row, p.m);
     hopeless = *static_cast<volatile int*>(&state.hopeless) != 0;
     gram.add(even);
     gram.fold();
   }
 
-  for (int turn = 0; turn < S::warps; ++turn) {  // one after the other, so that the sum has one order
+  for (int turn = 0; turn < S::warps; ++turn) {  // in turn, so that the order of the sum is fixed
     __syncthreads();
     if (place == turn) gram.leave(g, turn == 0);
   }
@@ -253,7 +253,7 @@ __global__ void __launch_bounds__(32 * GramShape<N>::warps, 1)
 #pragma unroll 1
   for (int c = 0; c < p.n; ++c) {
     const double value = lane <= c ? g[lane][c] : 0.0;
-    if (p.stack != nullptr) {  // above the triangle that it is to be joined with
+    if (p.stack != nullptr) {  // above the triangle that it will be joined with
       if (lane < N) p.stack[lane + c * p.ld] = value;
       if (lane < N) p.stack[N + lane + c * p.ld] = lane <= c ? static_cast<double>(p.old[lane + c * p.ld_old]) : 0.0;
     } else if (lane < p.n) {

@@ -9,13 +9,13 @@
 namespace tesela::kernels {
 namespace {
 
-/// Warps that stream A at once, at most, on any device: what the stack of their triangles is sized by.
+/// Most warps that stream A at once, on any device: determines the size of the stack of their triangles.
 constexpr index_t most_warps = 2048;
 
-/// From so many rows on A^T A is tried first.
+/// Rows from which on A^T A is tried first.
 constexpr index_t gram_rows = index_t{1} << 20;
 
-/// The shapes by number of columns. A block's registers are Rows x N doubles a lane.
+/// Shapes by number of columns. A block needs registers for Rows x N doubles per lane.
 template <class F>
 int with_shape(index_t n, F f) {
   if (n <= 8) return f(AppendShape<8, 8, 12, 1>{});
@@ -26,13 +26,13 @@ int with_shape(index_t n, F f) {
 
 index_t rounded_columns(index_t n) { return std::max<index_t>(8, ceil_div(n, 8) * 8); }
 
-/// One launch's warps and how they are spread: over all multiprocessors first.
+/// Warps of one launch and their distribution, over all multiprocessors first.
 struct Spread {
   index_t grid = 1, per_block = 1;
   index_t warps() const { return grid * per_block; }
 };
 
-/// As many warps as have `rows_each` rows to do, as far as the device holds them.
+/// Returns one warp per `rows_each` rows, limited by the warps that the device runs at once.
 template <class T, class S, bool weighted>
 int spread(index_t m, index_t rows_each, Spread& result) {
   int device = 0, processors = 0, memory = 0;
@@ -68,8 +68,8 @@ void aim(AppendProblem<T, N>& p, float* r, index_t ldr) {
   p.r_single = r, p.ldr = ldr;
 }
 
-/// Where things are in the work space: two stacks of triangles in turn, or the sums of A^T A and R above an older one;
-/// and what the kernel that makes A^T A found out.
+/// Layout of the work space: two stacks of triangles in turn, or the sums of A^T A and R above an older one; and the
+/// result of the kernel that forms A^T A.
 template <class S, class T>
 struct WorkSpace {
   static constexpr index_t square = S::N * S::N, size = (most_warps + 1) * square * 3 / 2 + square;
@@ -82,8 +82,8 @@ struct WorkSpace {
         gram(reinterpret_cast<GramState*>(first + size)) {}
 };
 
-/// Joins `rows` rows of triangles until one is left. A warp takes four triangles at least, or a whole block. With
-/// `gram`: only if what it found is `when`.
+/// Joins `rows` rows of triangles until one is left. A warp joins at least four triangles, or a whole block. With
+/// `gram`: only if its result is `when`.
 template <class S, class T>
 int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, double* from, double* to, index_t rows,
          GramState* gram, int when) {
@@ -110,10 +110,10 @@ int join(CUstream_st* stream, const AppendRowsProblem<T>& problem, double* from,
   }
 }
 
-/// Enqueues R from A^T A, where that is as good; the launches that p is for next then do nothing.
+/// Enqueues the computation of R from A^T A if that is as accurate; the next launches of p then do nothing.
 template <class S, class T>
-int try_gram(CUstream_st* stream, const AppendRowsProblem<T>& problem, const WorkSpace<S, T>& work,
-             AppendProblem<T, S::N>& p) {
+int enqueue_gram(CUstream_st* stream, const AppendRowsProblem<T>& problem, const WorkSpace<S, T>& work,
+                 AppendProblem<T, S::N>& p) {
   using G = GramShape<S::N>;
   int device = 0, processors = 0;
   if (const int status = cudaGetDevice(&device)) return status;
@@ -146,7 +146,7 @@ int run(CUstream_st* stream, const AppendRowsProblem<T>& problem) {
   p.old = problem.before;
   p.ld_old = problem.ldr;
   if (!weighted && p.n > 0 && p.m >= gram_rows)
-    if (const int status = try_gram<S, T>(stream, problem, work, p)) return status;
+    if (const int status = enqueue_gram<S, T>(stream, problem, work, p)) return status;
   Spread s;
   if (const int status = spread<T, S, weighted>(p.m, S::block, s)) return status;
   const bool last = s.warps() == 1 && p.old == nullptr;

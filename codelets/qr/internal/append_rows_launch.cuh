@@ -7,63 +7,63 @@
 #include <type_traits>
 
 // TSQR on a GPU for at most 32 columns. Each warp streams blocks of 32 Rows rows, spread over all warps of the device,
-// and folds them into a triangle of its own by Householder reflectors on [R; block]. The block stands in registers, a
-// lane holding Rows whole rows; its successor is on its way into shared memory meanwhile. Warps never wait for each
-// other: the triangles they leave are the rows of the next, much smaller launch.
+// and folds them into its own triangle by Householder reflectors on [R; block]. The block is kept in registers, Rows
+// whole rows per lane, while the next block is copied to shared memory. Warps never wait for each other: their
+// triangles are the rows of the next, much smaller launch.
 
 namespace tesela::kernels {
 
-/// Rows a lane, warps a thread block, and columns that one piece of unrolled code serves.
+/// Rows per lane, warps per thread block, and columns that one piece of unrolled code serves.
 template <int N_, int Rows_, int Warps_, int Step_>
 struct AppendShape {
   static constexpr int N = N_, Rows = Rows_, Warps = Warps_, Step = Step_;
   static constexpr int block = 32 * Rows;
 };
 
-/// What the kernel of append_rows_gram.cuh finds out, zeros at first.
+/// Result of the kernel of append_rows_gram.cuh; initially zeros.
 struct GramState {
-  unsigned finished;  // blocks
-  int hopeless;       // some rows say that it is not worth going on
-  int certified;      // its R is good
+  unsigned finished;  // finished blocks
+  int hopeless;       // sampled rows show that continuing is useless
+  int certified;      // its R is accurate
   int unused;
 };
 
 template <class T, int N>
 struct AppendProblem {
-  const T* column[N];  // of A, each with m rows
+  const T* column[N];  // columns of A, each with m rows
   index_t m;
-  int n;             // <= N: the columns that exist
-  bool aligned;      // every column begins at 16 bytes
-  const T* weights;  // of a weighted launch: what each of the m rows is multiplied by
+  int n;             // number of columns, <= N
+  bool aligned;      // every column is aligned to 16 bytes
+  const T* weights;  // of a weighted launch: the factors of the m rows
   const T* old;      // a triangle that becomes the last N rows of the stack, or null
   index_t ld_old;
   double* stack;     // the warps' triangles above each other, N rows each; null in the last launch
   index_t ld;        // of stack
-  double* r_double;  // last launch: where R goes, one of the two
+  double* r_double;  // last launch: destination of R, in double or in T
   float* r_single;
   index_t ldr;
-  double* sums;     // of a launch that makes A^T A: N x N of each block
-  GramState* gram;  // null: there was no such launch
-  int when;         // state->certified that this launch is for
+  double* sums;     // of a launch that forms A^T A: N x N sums of each block
+  GramState* gram;  // null without such a launch
+  int when;         // value of state->certified with which this launch runs
 };
 
-/// What one warp keeps in shared memory.
+/// Shared memory of one warp.
 template <class T, class S, bool weighted>
 struct AppendWarp {
-  alignas(16) T stage[S::N][S::block];  // the next block of rows
-  alignas(16) double r[S::N][S::N];     // its triangle, row by row, scaled: column c stands for 2^exponent(c) r
-  alignas(16) double factors[2][S::N];  // of a reflector for each column; two in turn
+  alignas(16) T stage[S::N][S::block];             // the next block of rows
+  alignas(16) double r[S::N][S::N];                // its triangle, row by row, scaled: column c equals 2^exponent(c) r
+  alignas(16) double factors[2][S::N];             // of a reflector for each column; two in turn
   alignas(16) T weights[weighted ? S::block : 1];  // of the next block's rows
 };
 
-// In this range of exponents squares and their sums are safe.
+// Range of exponents in which squares and their sums are safe.
 inline constexpr int append_range = 250;
 
 __device__ inline unsigned modulus_high(double x) { return static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu; }
 __device__ inline int exponent_of(unsigned high) { return static_cast<int>(high >> 20) - 1023; }
 
-/// 1 / sqrt(a) and 1 / a for normal a: 20 bits from the special function unit, then one step of third order.
-__device__ inline double fast_rsqrt(double a) {
+/// Returns 1 / sqrt(a) or 1 / a for normal a: 20 bits from the special function unit, then one step of third order.
+__device__ inline double approximate_rsqrt(double a) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
   const double e = fma(-a * y, y, 1.0);
@@ -76,7 +76,7 @@ __device__ inline double fast_reciprocal(double a) {
   return fma(y, fma(e, e, e), y);
 }
 
-/// Begins the copy of a block of rows that ends at m, or that lies at odd places; rows beyond m become zeros.
+/// Starts the copy of a block of rows that ends at m or is not aligned; rows beyond m become zeros.
 template <class T, class S, bool weighted>
 __device__ __noinline__ void fetch_carefully(const AppendProblem<T, S::N>& p, AppendWarp<T, S, weighted>& warp,
                                              index_t row, int lane) {
@@ -91,7 +91,7 @@ __device__ __noinline__ void fetch_carefully(const AppendProblem<T, S::N>& p, Ap
   }
 }
 
-/// Begins the copy of any block of rows.
+/// Starts the copy of any block of rows.
 template <class T, class S, bool weighted>
 __device__ inline void fetch(const AppendProblem<T, S::N>& p, AppendWarp<T, S, weighted>& warp, index_t row, int lane) {
   if constexpr (weighted) {
@@ -121,7 +121,7 @@ __device__ inline void fetch(const AppendProblem<T, S::N>& p, AppendWarp<T, S, w
   __pipeline_commit();
 }
 
-/// Takes the block from shared memory to registers; true when some number is out of range, or may be.
+/// Loads the block from shared memory to registers; returns true if some number may be out of range.
 template <class T, class S, bool weighted>
 __device__ inline bool take(const AppendWarp<T, S, weighted>& warp, double (&x)[S::Rows][S::N], int lane) {
   bool doubtful = false;
@@ -142,14 +142,14 @@ __device__ inline bool take(const AppendWarp<T, S, weighted>& warp, double (&x)[
     constexpr unsigned low = (1023u - append_range) << 20, high = (1023u + append_range) << 20;
     doubtful = doubtful || (most != 0 && most - low > high - low);
   }
-  return std::is_same_v<T, double> && __any_sync(~0u, doubtful);  // any float's square is a good double
+  return std::is_same_v<T, double> && __any_sync(~0u, doubtful);  // the square of any float is a normal double
 }
 
-/// Scales a staged block as the triangle is, after choosing anew the scales of the columns where the block asks for it;
-/// the same rule as on cores. Lane c holds exponent c.
+/// Scales a staged block as the triangle, after it has chosen new scales for columns that need one; the same rule as on
+/// CPU cores. Lane c holds exponent c.
 template <class T, class S, bool weighted>
 __device__ __noinline__ int fit(AppendWarp<T, S, weighted>& warp, int exponent, int lane) {
-  if constexpr (weighted) {  // the staged rows take their weights, and have none any more
+  if constexpr (weighted) {  // applies the weights to the staged rows, once
     for (int i = lane; i < S::block; i += 32) {
       const T weight = warp.weights[i];
       for (int c = 0; c < S::N; ++c) warp.stage[c][i] = weight == T(0) ? T(0) : weight * warp.stage[c][i];
@@ -181,8 +181,8 @@ __device__ __noinline__ int fit(AppendWarp<T, S, weighted>& warp, int exponent, 
   return exponent;
 }
 
-/// Sums the lanes' value(0) … value(live - 1) over the warp, in as few shuffles as there are values: at each of five
-/// steps a lane hands over the half that it will not finish. Lane l comes out with the sum of value l >> shift.
+/// Sums the lanes' value(0) … value(live - 1) over the warp, in as few shuffles as there are values: in each of five
+/// steps a lane hands over the half that it will not finish. Lane l ends with the sum of value l >> shift.
 template <int live>
 struct Butterfly {
   static constexpr int levels = live > 16 ? 5 : live > 8 ? 4 : live > 4 ? 3 : live > 2 ? 2 : live > 1 ? 1 : 0;
@@ -211,8 +211,8 @@ struct Butterfly {
   }
 };
 
-/// One reflector: H = I - v v^T / (norm (norm + |r|)), v = [r + sign(r) norm; x], norm = ||[r; x]||, for the pivot row
-/// j of R and the block's first column x, applied to the live - 1 columns right of it, which move one place to the
+/// Applies one reflector H = I - v v^T / (norm (norm + |r|)), v = [r + sign(r) norm; x], norm = ||[r; x]||, for the
+/// pivot row j of R and the block's first column x, to the live - 1 columns to its right, which move one place to the
 /// left.
 template <int live, class T, class S, bool weighted>
 __device__ inline void reflect(AppendWarp<T, S, weighted>& warp, double (&x)[S::Rows][S::N], int j, int lane) {
@@ -229,11 +229,11 @@ __device__ inline void reflect(AppendWarp<T, S, weighted>& warp, double (&x)[S::
   const double dot = Butterfly<live>::sum(partial, lane);
 
   const double s = __shfl_sync(~0u, dot, 0), pivot = __shfl_sync(~0u, above, 0);
-  // False for NaN, which goes on. Squares below 2^-900 would miss what is too small for a square of its own: columns
-  // that depend on others, as they are divided by all reflectors before, would not meet an orthogonal one.
+  // False for NaN, which propagates. Sums of squares below 2^-900 would miss elements whose squares underflow: for
+  // columns that depend on others, divided by all earlier reflectors, the reflector would not be orthogonal.
   const double a = fma(pivot, pivot, s);
   const bool nothing = s < 2.2250738585072014e-308 || a < 0x1p-900;
-  const double y = fast_rsqrt(a), rough = a * y;
+  const double y = approximate_rsqrt(a), rough = a * y;
   const double norm = fma(0.5 * y, fma(-rough, rough, a), rough);
   const double head = nothing ? 0.0 : pivot + copysign(norm, pivot);
   const double factor = nothing ? 0.0 : -fast_reciprocal(norm * (norm + fabs(pivot)));
@@ -268,7 +268,7 @@ __device__ inline void eliminate(AppendWarp<T, S, weighted>& warp, double (&x)[S
   }
 }
 
-/// Writes the warp's triangle, zeros below it, to where the problem says.
+/// Writes the warp's triangle, with zeros below, to its destination in the problem.
 template <class T, class S, bool weighted>
 __device__ inline void leave(const AppendProblem<T, S::N>& p, const AppendWarp<T, S, weighted>& warp, int exponent,
                              index_t number, index_t warps, int lane) {
@@ -293,7 +293,8 @@ __global__ void __launch_bounds__(32 * S::Warps, 1)
   extern __shared__ __align__(16) unsigned char shared[];
   if (p.gram != nullptr && p.gram->certified != p.when) return;
   const int lane = static_cast<int>(threadIdx.x) % 32, per_block = static_cast<int>(blockDim.x) / 32;
-  // From one lane, so that the compiler sees that the whole warp agrees on it, and on the turns of the loop below.
+  // From one lane, so that the compiler knows that the value, and the number of turns of the loop below, is uniform in
+  // the warp.
   const int place = __shfl_sync(~0u, static_cast<int>(threadIdx.x) / 32, 0);
   auto& warp = reinterpret_cast<AppendWarp<T, S, weighted>*>(shared)[place];
   const index_t number = static_cast<index_t>(blockIdx.x) * per_block + place,
@@ -306,7 +307,7 @@ __global__ void __launch_bounds__(32 * S::Warps, 1)
   int exponent = 0;
   bool scaled = false;
 
-  // The first turn only fetches: every piece of this code stands once, for the sake of the instruction cache.
+  // The first turn only loads. Thus each piece of this code exists once, to save space in the instruction cache.
   for (index_t row = number * S::block - stride; row < p.m; row += stride) {
     double x[S::Rows][S::N];
     if (row >= 0) {

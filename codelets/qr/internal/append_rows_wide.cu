@@ -28,7 +28,7 @@ __global__ void copy_rows(T* to, index_t ld, index_t rows, index_t columns, cons
     }
 }
 
-/// Columns whose squares would leave T's range are divided by a power of two near their largest number.
+/// Divides columns whose squares would leave T's range by a power of two near their largest number.
 template <class T>
 __global__ void scale(StackedRows<T> a) {
   __shared__ T largest[threads];
@@ -36,7 +36,7 @@ __global__ void scale(StackedRows<T> a) {
   for (index_t c = blockIdx.x; c < a.n; c += gridDim.x) {
     T* const column = a.data + c * a.ld;
     T most = 0;
-    for (index_t i = t; i < a.ld; i += threads) most = max(most, abs(column[i]));  // NaN does not count
+    for (index_t i = t; i < a.ld; i += threads) most = max(most, abs(column[i]));  // NaN is ignored
     largest[t] = most;
     __syncthreads();
     for (int step = threads / 2; step > 0; step /= 2) {

@@ -9,7 +9,7 @@ using blas::Triangle;
 
 Op flip(Op op) { return op == Op::none ? Op::transpose : Op::none; }
 
-/// A block on whose rows Q acts: one of C, or its transpose when Q multiplies from the right.
+/// Block whose rows Q changes: of C, or of its transpose if Q multiplies from the right.
 template <class T>
 struct View {
   Side side;
@@ -18,7 +18,7 @@ struct View {
   View from(index_t row) const { return {side, data + (side == Side::left ? row : row * ld), ld}; }
 };
 
-/// y = factor x + (keep ? y : 0) on k rows of n.
+/// Computes y = factor x + (keep ? y : 0) on k rows of n.
 template <class T, bool keep>
 void combine(index_t k, index_t n, T factor, View<const T> x, View<T> y) {
   if (y.side == Side::right) std::swap(k, n);
@@ -29,7 +29,7 @@ void combine(index_t k, index_t n, T factor, View<const T> x, View<T> y) {
     }
 }
 
-/// W = V^T C + beta W for a rectangle of V.
+/// Computes W = V^T C + beta W for a rectangle of V.
 template <class T>
 void gather(index_t rows, index_t width, index_t n, const T* v, index_t ldv, View<const T> c, T beta, View<T> w) {
   if (c.side == Side::left)
@@ -38,7 +38,7 @@ void gather(index_t rows, index_t width, index_t n, const T* v, index_t ldv, Vie
     blas::gemm<T>(Op::none, Op::none, n, width, rows, 1, c.data, c.ld, v, ldv, beta, w.data, w.ld);
 }
 
-/// C -= V W for a rectangle of V.
+/// Computes C -= V W for a rectangle of V.
 template <class T>
 void scatter(index_t rows, index_t width, index_t n, const T* v, index_t ldv, View<const T> w, View<T> c) {
   if (c.side == Side::left)
@@ -47,7 +47,7 @@ void scatter(index_t rows, index_t width, index_t n, const T* v, index_t ldv, Vi
     blas::gemm<T>(Op::none, Op::transpose, n, rows, width, -1, w.data, w.ld, v, ldv, 1, c.data, c.ld);
 }
 
-/// W = op(A) W with a triangle A.
+/// Computes W = op(A) W with a triangle A.
 template <class T>
 void scale(Triangle shape, Op op, index_t k, index_t n, const T* a, index_t lda, View<T> w) {
   if (w.side == Side::left)
@@ -61,7 +61,7 @@ View<const T> read(View<T> x) {
   return {x.side, x.data, x.ld};
 }
 
-/// W = V^T C, + C1 unless that is null.
+/// Computes W = V^T C, + C1 if that is not null.
 template <class T>
 void multiply(const BlockVectors<T>& v, index_t n, View<const T> c1, View<const T> c, View<T> w) {
   const index_t k = v.triangle, right_of = v.width - k;

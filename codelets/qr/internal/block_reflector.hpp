@@ -7,9 +7,9 @@
 
 namespace tesela::kernels::internal {
 
-/// The vectors V of a block reflector Q = I - [E; V] T [E; V]^T: a rectangle and a triangle in memory. With a unit
-/// lower triangle (Geqrt) it stands above the rectangle, and E is empty. With an upper one (Tpqrt, TT form) it stands
-/// below, or is absent (TS form), and E is the identity, which acts on rows C1 of another tile.
+/// Vectors V of a block reflector Q = I - [E; V] T [E; V]^T: a rectangle and a triangle in memory. A unit lower
+/// triangle (Geqrt) is above the rectangle, and E is empty. An upper triangle (Tpqrt, TT form) is below it; in TS form
+/// there is no triangle. E is then the identity, which acts on rows C1 of another tile.
 template <class T>
 struct BlockVectors {
   blas::Triangle shape;
@@ -17,34 +17,34 @@ struct BlockVectors {
   const T* data;  ///< V's first element
   index_t ld;
   index_t full;      ///< rows of the rectangle
-  index_t triangle;  ///< rows of the triangle: width, or fewer of an upper one, which is then a trapezoid
+  index_t triangle;  ///< rows of the triangle: width, or fewer for an upper trapezoid
 
   index_t full_row() const { return shape == blas::Triangle::unit_lower ? triangle : 0; }
   index_t triangle_row() const { return shape == blas::Triangle::unit_lower ? 0 : full; }
 };
 
-/// W = V^T C; C has n columns and W is width x n.
+/// Computes W = V^T C; C has n columns and W is width x n.
 template <class T>
 void multiply(const BlockVectors<T>& v, index_t n, const T* c, index_t ldc, T* w, index_t ldw);
 
-/// C = op(Q) C (left; n is C's columns) or C op(Q) (right; n is C's rows), as LAPACK larfb and tprfb; c1 is null when E
-/// is empty. `work` is width x n or n x width.
+/// Computes C = op(Q) C (left; n is C's columns) or C op(Q) (right; n is C's rows), as LAPACK larfb and tprfb; c1 is
+/// null if E is empty. `work` is width x n or n x width.
 template <class T>
 void apply(const BlockVectors<T>& v, Side side, Op op, const T* t, index_t ldt, index_t n, T* c1, index_t ldc1, T* c,
            index_t ldc, T* work, index_t ldw);
 
-/// T = 0 in its first `ib` rows and `width` columns: below the diagonals of its blocks that stays, so that GPUs
-/// multiply by whole blocks.
+/// Sets the first `ib` rows and `width` columns of T to zero. The blocks keep zeros below their diagonals, so that GPUs
+/// can multiply by whole blocks.
 template <class T>
 void clear(const Block<T>& t, index_t ib, index_t width) {
   for (index_t j = 0; j < width; ++j) std::fill_n(&t(0, j), ib, T(0));
 }
 
-/// T12 = -T1 T12 T2: completes the T of two neighbouring blocks of k1 and k2 vectors, where T12 holds V1^T V2.
+/// Computes T12 = -T1 T12 T2, which completes the T of two neighbouring blocks of k1 and k2 vectors; T12 holds V1^T V2.
 template <class T>
 void join(index_t k1, index_t k2, T* t, index_t ldt);
 
-/// Columns of the left half when a panel of more than panel_width columns is halved: whole panels.
+/// Returns the columns of the left half of a panel of more than panel_width columns: whole panels.
 constexpr index_t half(index_t width, index_t panel) { return ceil_div(width / 2, panel) * panel; }
 
 }  // namespace tesela::kernels::internal

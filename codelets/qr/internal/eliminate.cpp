@@ -12,7 +12,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::HWY_NAMESPACE {
 namespace {
 
-/// For `columns` neighbouring columns a: a += t x (unless x is null), then dots = a^T y. With y null it is a itself.
+/// Computes a += t x (unless x is null), then dots = a^T y, for `columns` neighbouring columns a. If y is null, y is
+/// the first column.
 template <class T, int columns>
 HWY_INLINE void update_and_dot(T* a, index_t rows, const T* x, const T* t, const T* y, T* dots) {
   constexpr Tag<T> tag;
@@ -32,7 +33,7 @@ HWY_INLINE void update_and_dot(T* a, index_t rows, const T* x, const T* t, const
   for (int c = 0; c < columns; ++c) dots[c] = sum<T>(total[c]);
 }
 
-/// The same for any number of columns, the first of which is the next reflector's.
+/// Computes the same for any number of columns; the first is the column of the next reflector.
 template <class T>
 HWY_INLINE void sweep(T* a, index_t rows, index_t columns, const T* x, const T* t, T* dots) {
   update_and_dot<T, 1>(a, rows, x, t, nullptr, dots);
@@ -50,7 +51,7 @@ void eliminate_columns(T* r, T* a, index_t rows, index_t n) {
     // norm; 0]. s holds x^T [x, columns to the right].
     const T pivot = r[j + j * n];
     T head = 0, factor = 0;
-    if (!(s[0] < std::numeric_limits<T>::min())) {  // NaN goes on
+    if (!(s[0] < std::numeric_limits<T>::min())) {  // NaN propagates
       const T norm = std::sqrt(pivot * pivot + s[0]);
       head = pivot + std::copysign(norm, pivot);
       factor = -1 / (norm * (norm + std::abs(pivot)));

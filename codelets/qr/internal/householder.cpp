@@ -10,15 +10,15 @@
 namespace tesela::kernels::internal {
 namespace {
 
-/// A panel in work: column j's reflector keeps row j of `head` and acts on the rows of `corner` (a copy of the
-/// triangular part, zeros where a reflector does not reach) and of `tall`.
+/// A panel during its factorization: the reflector of column j changes row j of `head` and the rows of `corner` (a copy
+/// of the triangular part, zeros where a reflector does not reach) and of `tall`.
 template <class T>
 class Panel {
  public:
   Panel(index_t width, T* r, index_t ldr, T* t, index_t ldt, PanelRows<T> tall)
       : width_(width), r_(r), ldr_(ldr), t_(t), ldt_(ldt), tall_(tall) {}
 
-  /// V's triangle is unit lower, with R above it: head and corner are one.
+  /// Factors with V's unit lower triangle below R: head and corner coincide.
   void factor_lower() {
     corner_ = {buffer_, width_, panel_width};
     for (index_t c = 0; c < width_; ++c) std::copy_n(r_ + c * ldr_, width_, buffer_ + c * panel_width);
@@ -28,7 +28,7 @@ class Panel {
       std::copy(buffer_ + c * panel_width + c + 1, buffer_ + c * panel_width + width_, r_ + c * ldr_ + c + 1);
   }
 
-  /// V's triangle is the upper trapezoid b of some rows, and R stands elsewhere.
+  /// Factors with V's triangle in the upper trapezoid b of some rows; R is stored elsewhere.
   void factor_upper(index_t rows, T* b, index_t ldb) {
     corner_ = {buffer_, rows, panel_width};
     for (index_t c = 0; c < width_; ++c) std::copy_n(b + c * ldb, std::min(c + 1, rows), buffer_ + c * panel_width);
@@ -65,7 +65,7 @@ class Panel {
     }
   }
 
-  /// Column j's part of R is final: out of the reflectors' way.
+  /// Moves column j's final part of R out of the reflectors' range.
   void start(index_t j) {
     if (!lower_) return;
     for (index_t i = 0; i <= j; ++i) r(i, j) = std::exchange(corner(i, j), T(0));
@@ -73,7 +73,7 @@ class Panel {
 
   void clear_sums() { std::fill_n(sums_, width_, T(0)); }
 
-  /// sums_ = the products of column x with every column, below the heads.
+  /// Sets sums_ to the products of column x with every column, below the heads.
   void dots(index_t x) {
     clear_sums();
     const PanelPass<T> pass{width_, x - 1, T(1), nullptr, sums_};
@@ -81,9 +81,9 @@ class Panel {
     sweep(pass, tall_);
   }
 
-  /// The dots of column j once more, by the code that apply() takes them with: another loop over the same numbers may
+  /// Computes the dot products of column j again, by the same code as apply(): another loop over the same numbers may
   /// be compiled to other roundings.
-  void dots_again(index_t j) {
+  void recompute_dots(index_t j) {
     if (j == 0) return dots(0);
     clear_sums();
     const T nothing[panel_width] = {};
@@ -91,7 +91,7 @@ class Panel {
     sweep<T>({width_, j - 1, T(1), nothing, sums_}, tall_);
   }
 
-  /// Applies reflector j and takes the dots of column j + 1.
+  /// Applies reflector j and computes the dot products of column j + 1.
   void apply(index_t j, T scale) {
     sweep<T>({width_, j, scale, weights_, nullptr}, corner_);
     if (j + 1 == width_) return sweep<T>({width_, j, scale, weights_, nullptr}, tall_);
@@ -101,7 +101,7 @@ class Panel {
     sweep<T>({width_, j, scale, weights_, sums_}, tall_);
   }
 
-  /// H = I - tau [1; v] [1; v]^T takes [alpha; x] to [beta; 0], with v = scale x.
+  /// Reflector H = I - tau [1; v] [1; v]^T that maps [alpha; x] to [beta; 0], with v = scale x.
   struct Reflector {
     T beta, tau, scale;
   };
@@ -113,17 +113,17 @@ class Panel {
 
   Reflector reflector(index_t j) {
     using Limits = std::numeric_limits<T>;
-    // Between these, what a sum of products lost to underflow is beyond its rounding.
+    // Between these, terms of a sum that underflow are below its rounding error.
     constexpr T least = Limits::min() / Limits::epsilon(), most = Limits::max() / 16;
     const T alpha = r(j, j);
     bool safe = sums_[j] >= least && alpha * alpha + sums_[j] <= most;
     for (index_t i = j + 1; i < width_; ++i) safe = safe && std::abs(sums_[i]) >= least && std::abs(sums_[i]) <= most;
-    return safe ? reflector_of(alpha, sums_[j]) : careful_reflector(j);
+    return safe ? reflector_of(alpha, sums_[j]) : scaled_reflector(j);
   }
 
-  /// The same when squares or products under- or overflow, or vanish: what is left of every column is multiplied by the
-  /// power of two that brings it near 1, which changes no bit of what follows.
-  Reflector careful_reflector(index_t j) {
+  /// Computes the reflector if squares or products overflow, underflow or vanish: the remaining rows of every column
+  /// are multiplied by a power of two that scales them to about 1, which changes no bit of the later results.
+  Reflector scaled_reflector(index_t j) {
     for (index_t i = j; i < width_; ++i) {
       int exponent = std::numeric_limits<int>::min();
       each_part(j, i, [&](index_t count, const T* x) {
@@ -139,11 +139,11 @@ class Panel {
     bool zero = true;
     for (const PanelRows<T>& part : {corner_, tall_})
       for (index_t i = 0; i < part.rows; ++i) zero = zero && part.data[i + j * part.ld] == T(0);
-    dots_again(j);
+    recompute_dots(j);
     return zero ? Reflector{r(j, j), 0, 1} : reflector_of(r(j, j), sums_[j]);
   }
 
-  /// f(count, elements) for the pieces of column i that reflector j and those after it change.
+  /// Calls f(count, elements) for the pieces of column i that reflector j and the later ones change.
   template <class F>
   void each_part(index_t j, index_t i, const F& f) {
     const index_t below = lower_ ? j + (i == j ? 1 : 0) : 0;
@@ -163,7 +163,7 @@ class Panel {
   index_t ldt_;
   PanelRows<T> tall_, corner_{};
   bool lower_ = false;
-  int exponents_[panel_width] = {};  // column i stands for 2^exponents_[i] times what its rows hold, but for those of R
+  int exponents_[panel_width] = {};  // column i equals 2^exponents_[i] times its rows, except those of R
   T buffer_[panel_width * panel_width] = {}, sums_[panel_width] = {}, weights_[panel_width] = {};
 };
 

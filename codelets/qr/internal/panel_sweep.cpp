@@ -11,7 +11,7 @@ namespace {
 
 using namespace kernels::HWY_NAMESPACE;
 
-/// Columns first … first + count - 1 of one chunk of rows: a_i -= v weight_i, sum_i += x . a_i.
+/// Processes columns first … first + count - 1 of one chunk of rows: a_i -= v weight_i, sum_i += x . a_i.
 template <class T, int count, bool update, bool dot>
 HWY_INLINE void columns(const PanelPass<T>& pass, index_t first, index_t rows, const T* v, const T* x, T* a,
                         index_t ld) {
@@ -62,7 +62,7 @@ HWY_INLINE void column_range(const PanelPass<T>& pass, index_t begin, index_t en
 
 template <class T, bool update, bool dot>
 HWY_INLINE void run(const PanelPass<T>& pass, const PanelRows<T>& panel) {
-  // A chunk of two columns stays in the first-level cache while the others stream by.
+  // A chunk of two columns stays in the first-level cache while the other columns stream through it.
   constexpr index_t chunk = 512;
   const index_t x_column = pass.v + 1;
   for (index_t at = 0; at < panel.rows; at += chunk) {

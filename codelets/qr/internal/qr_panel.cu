@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-// A panel of up to 32 columns is spread over the registers of one thread block per 512 rows (double), and stays there
-// from its first column to its last. A column costs one exchange between the blocks: every dot product of its tail with
-// every other column, V's as well as those still to come, in one sum. From these follow its norm, the update of the
-// columns to its right, and its column of T (from V^T v). What the blocks exchange carries its own epoch, so that
-// whoever polls for a number sees it as soon as it arrives, without a barrier.
+// Factors panels of up to 32 columns in registers. A panel is spread over one thread block per 512 rows (double) and
+// stays in their registers from its first column to its last. Each column needs one exchange between the blocks: the
+// dot products of its tail with every other column, finished or not, in one sum. They determine its norm, the update of
+// the columns to its right, and its column of T (from V^T v). The exchanged numbers carry their epoch, so that a
+// polling thread sees a number as soon as it arrives, without a barrier.
 
 namespace tesela::kernels {
 namespace {
@@ -19,7 +19,7 @@ constexpr int threads = 256, warps = threads / 32;
 constexpr int max_blocks = 128;
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// One double and, in both halves, the epoch that it belongs to: 8 bytes always arrive together.
+/// One double and, in both halves, its epoch: 8 bytes always arrive together.
 struct alignas(16) Packet {
   unsigned low, epoch_low, high, epoch_high;
 };
@@ -68,12 +68,13 @@ struct Max {
   }
 };
 
-/// Where the threads of a block meet, and the blocks: two turns, so that nobody overwrites what another still polls.
+/// Exchange space of the threads of a block and of the blocks: two turns, so that nobody overwrites a number that
+/// another thread still polls.
 struct Exchange {
   double partial[warps][panel_columns];
   double gathered[warps][panel_columns];
   double pivot[2][panel_columns];               // the pivot row, in two turns: no barrier ends a step
-  double2 broadcast[warps][panel_columns / 2];  // each warp's own copy, which spares a barrier
+  double2 broadcast[warps][panel_columns / 2];  // one copy per warp, which saves a barrier
 };
 
 __device__ Packet* sums_of(Packet* packets, unsigned epoch) { return packets + epoch % 2 * max_blocks * panel_columns; }
@@ -93,8 +94,8 @@ __device__ double combine_warps(const double (&of_warp)[warps][panel_columns], i
   return c[0];
 }
 
-/// Halves what a lane holds while it halves what remains to be combined, H and all smaller powers of two apart: lane l
-/// ends with index l (mod 2 H) in s[0].
+/// Combines pairs of lanes and halves the numbers per lane, for H and all smaller powers of two: lane l ends with index
+/// l (mod 2 H) in s[0].
 template <int H, class Op, class T, int W>
 __device__ void combine_lanes(T (&s)[W], int lane) {
   const bool upper = (lane & H) != 0;
@@ -107,8 +108,8 @@ __device__ void combine_lanes(T (&s)[W], int lane) {
   if constexpr (H > 1) combine_lanes<H / 2, Op>(s, lane);
 }
 
-/// Combines s[l] over all threads of all blocks; lane l of every warp answers the result for l. With a pivot_block >= 0
-/// all blocks have that one's x.pivot as well afterwards.
+/// Combines s[l] over all threads of all blocks; lane l of every warp returns the result for l. If pivot_block >= 0,
+/// all blocks also receive x.pivot of that block.
 template <int W, class Op, class T>
 __device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch, int pivot_block) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -128,7 +129,7 @@ __device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch
   Packet* const sums = sums_of(packets, epoch);
   if (warp == 0) publish(sums + block * panel_columns + lane, combine_warps<Op>(x.partial, lane), epoch);
   if (warp == 1 && block == pivot_block) publish(row_of(packets, epoch) + lane, x.pivot[epoch % 2][lane], epoch);
-  // Several polls are under way at once; the order in which they are combined never depends on who came first.
+  // Polls several numbers at once; the order in which they are combined does not depend on their arrival.
   constexpr int at_once = 8;
   mine = Op::neutral;
   for (int b0 = warp; b0 < blocks; b0 += at_once * warps) {
@@ -151,7 +152,7 @@ __device__ double reduce(T (&s)[W], Exchange& x, Packet* packets, unsigned epoch
   return combine_warps<Op>(x.gathered, lane);
 }
 
-/// T's columns from tau and V^T V, one lane a row: T(0:j, j) = -tau_j T(0:j, 0:j) (V^T v_j).
+/// Computes T's columns from tau and V^T V, one lane per row: T(0:j, j) = -tau_j T(0:j, 0:j) (V^T v_j).
 template <class T, int W>
 __device__ void write_block_factor(const Panel<T>& p, int steps, const double (&gram)[panel_columns][panel_columns + 1],
                                    const double (&tau)[panel_columns], int lane) {
@@ -166,12 +167,12 @@ __device__ void write_block_factor(const Panel<T>& p, int steps, const double (&
   }
 }
 
-/// Columns shorter than this get a finer unit: numbers below the normal ones were left out of their squares. Three
+/// Columns with a smaller norm get a finer unit, because squares of subnormal numbers are missing in the norm. Three
 /// steps of it reach the smallest number.
 template <class T>
 constexpr double vanishing = sizeof(T) == 4 ? 0x1p-40 : 0x1p-480;
 
-/// W columns, R rows a thread.
+/// Factors W columns with R rows per thread.
 template <class T, int W, int R>
 __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* packets, unsigned epoch) {
   __shared__ Exchange x;
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
   const int cols = static_cast<int>(p.cols);
   const bool stacked = p.form != PanelForm::trapezoid;
 
-  // a[r][l] is column j + l of row(r) at step j, for as long as there is one; a column that is done goes to the end.
+  // a[r][l] is column j + l of row(r) at step j, while that column exists; finished columns move to the end.
   T a[R][W];
   const int rows = static_cast<int>(p.rows), first = static_cast<int>(blockIdx.x) * (threads * R) + thread;
   const auto row = [&](int r) { return first + r * threads; };
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
     for (int l = warp; l < cols; l += warps)
       top[lane][l] = lane <= l ? static_cast<double>(p.r[lane + l * p.ldr]) : 0.0;
 
-  {  // So that no square overflows or vanishes; V and T do not notice.
+  {  // scales so that no square overflows or vanishes; V and T do not change
     T s[W];
 #pragma unroll
     for (int l = 0; l < W; ++l) {
@@ -255,12 +256,12 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       norm2 = alpha * alpha + squares;
       if (!(norm2 < vanishing<T> * vanishing<T>) || finer == 3) break;
 
-        // Little but rounding is left of a column that depends on others: once more, in a finer unit, or its reflector
-        // would not be orthogonal.
+        // Only rounding errors remain of a column that depends on others: repeat in a finer unit, because its reflector
+        // would not be orthogonal otherwise.
 #pragma unroll
-      for (int r = 0; r < R; ++r)  // above the pivot nothing counts any more, and it could overflow
+      for (int r = 0; r < R; ++r)  // values above the pivot are unused and could overflow
         a[r][0] = row(r) >= pivot ? a[r][0] * static_cast<T>(1 / vanishing<T>) : T(0);
-      if (stacked && thread == 0) top[j][j] *= 1 / vanishing<T>;  // which the same thread reads next
+      if (stacked && thread == 0) top[j][j] *= 1 / vanishing<T>;  // the same thread reads it next
       if (warp == 1 && lane == 0) unit[j] *= vanishing<T>;
     }
     double beta = alpha, tau = 0, scale = 0;
@@ -270,7 +271,7 @@ __global__ void __launch_bounds__(threads, 1) panel_kernel(Panel<T> p, Packet* p
       tau = 1 + fabs(alpha) * inverse;                    // (beta - alpha) / beta
       scale = copysign(1 / (fabs(alpha) + norm), alpha);  // 1 / (alpha - beta)
     }
-    const double w = p_l + scale * dot;  // v^T a_l, and for the columns that are done v_l^T v
+    const double w = p_l + scale * dot;  // v^T a_l, and for finished columns v_l^T v
     const double f = lane > 0 && lane < W - j ? tau * w : 0.0;
     reinterpret_cast<double*>(x.broadcast[warp])[lane] = f;
     __syncwarp();
@@ -318,12 +319,12 @@ int launch(CUstream_st* stream, const Panel<T>& panel, Packet* packets, unsigned
   void* arguments[] = {&p, &packets, &epoch};
   const auto* kernel = reinterpret_cast<const void*>(&panel_kernel<T, W, R>);
   const dim3 grid(static_cast<unsigned>(blocks)), block(threads);
-  // Cooperative, because the blocks wait for one another and so must all run at once.
+  // Cooperative launch, because the blocks wait for each other and must all run at once.
   return blocks == 1 ? cudaLaunchKernel(kernel, grid, block, arguments, 0, stream)
                      : cudaLaunchCooperativeKernel(kernel, grid, block, arguments, 0, stream);
 }
 
-/// Blocks of ours that the current device runs at once: one on each multiprocessor.
+/// Returns our blocks that the current device runs at once: one per multiprocessor.
 index_t resident_blocks() {
   int device = 0, multiprocessors = 0;
   if (cudaGetDevice(&device) != cudaSuccess ||
@@ -332,7 +333,7 @@ index_t resident_blocks() {
   return std::min(multiprocessors, max_blocks);
 }
 
-/// Rows of w columns that the registers of all blocks hold together.
+/// Returns the rows of w columns that the registers of all blocks hold together.
 template <class T>
 index_t capacity(index_t w) {
   return resident_blocks() * threads * (64 / w) * static_cast<index_t>(sizeof(double) / sizeof(T));

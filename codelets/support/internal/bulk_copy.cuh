@@ -7,20 +7,21 @@
 #include <cstdint>
 #include <type_traits>
 
-// Copies between a device's memory and a block's shared memory that nobody waits for. From sm_90 on the copying is done
-// by hardware, one thread asks for all of it; before, and for what is not aligned to 16 bytes, every thread copies some
-// elements. Internal to codelets/.
+// Asynchronous copies between a device's memory and a block's shared memory. From sm_90 on hardware copies, and one
+// thread requests everything. On older devices, and for copies that are not aligned to 16 bytes, every thread copies
+// some elements. Internal to codelets/.
 
 namespace tesela::kernels {
 
-/// An array and the size of its boxes, for a kernel. What of a box is outside the array is 0, and is not written.
+/// An array and the size of its boxes, for a kernel. Parts of a box outside the array are read as 0 and not written.
 struct BoxMap {
   CUtensorMap map;
-  int bytes;  ///< of a box; a multiple of 128, to which boxes in shared memory are aligned
+  int bytes;  ///< of a box; a multiple of 128, the alignment of boxes in shared memory
 };
 
-/// Describes the columns x rows array at `data`, whose rows are `ld` apart. False where the driver does not know boxes,
-/// or not these: addresses and the box's rows are multiples of 16 bytes. `order`: of these in a box.
+/// Describes the columns x rows array at `data`, whose rows are `ld` apart. Returns false if the driver does not
+/// support boxes or these boxes: addresses and the box's rows must be multiples of 16 bytes. `order`: of these in a
+/// box.
 template <class T>
 bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
                     int box_rows, CUtensorMapSwizzle order = CU_TENSOR_MAP_SWIZZLE_NONE) {
@@ -40,7 +41,7 @@ bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t r
   const cuuint64_t step[] = {static_cast<cuuint64_t>(ld) * sizeof(T)};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)}, each[] = {1, 1};
   boxes.bytes = box_columns * box_rows * static_cast<int>(sizeof(T));
-  // The second cache works by 32 bytes; of less, it had better fetch what the neighbours will ask for.
+  // L2 works in units of 32 bytes; for smaller boxes it should also fetch the data that the neighbours will request.
   const auto fetch =
       box_columns * sizeof(T) < 32 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B : CU_TENSOR_MAP_L2_PROMOTION_NONE;
   return encode(&boxes.map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2,
@@ -62,13 +63,13 @@ class BulkCopy {
 #endif
   }
 
-  /// What is copied at once: both addresses of a packed copy are aligned to it, and its count is a multiple of it.
+  /// Returns the unit of a copy: both addresses of a packed copy are aligned to it, and its count is a multiple of it.
   template <class T>
   __device__ static constexpr int pack() {
     return 16 / static_cast<int>(sizeof(T));
   }
 
-  /// Begins to copy `count` elements into shared memory.
+  /// Starts to copy `count` elements into shared memory.
   template <class T>
   __device__ void load(T* to, const T* from, int count) {
     const int packed = packed_part(to, from, count), t = static_cast<int>(threadIdx.x);
@@ -94,7 +95,7 @@ class BulkCopy {
 #endif
   }
 
-  /// Whether the device is one that copies boxes; otherwise the functions below do nothing.
+  /// Returns whether the device copies boxes; otherwise the functions below do nothing.
   __device__ static constexpr bool copies_boxes() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     return true;
@@ -102,7 +103,7 @@ class BulkCopy {
     return false;
 #endif
   }
-  /// Begins to copy the box whose first element is in column x of row y. The kernel's parameters hold `boxes`.
+  /// Starts to copy the box whose first element is in column x of row y. The kernel's parameters hold `boxes`.
   __device__ void load([[maybe_unused]] void* to, [[maybe_unused]] const BoxMap& boxes, [[maybe_unused]] int x,
                        [[maybe_unused]] int y) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -119,7 +120,7 @@ class BulkCopy {
 #endif
   }
 
-  /// Waits for all that was loaded since the last time.
+  /// Waits for all loads since the last call.
   __device__ void wait_loads() {
     __pipeline_commit();
     __pipeline_wait_prior(0);
@@ -136,7 +137,7 @@ class BulkCopy {
     __syncthreads();
   }
 
-  /// Between the writes to shared memory and store().
+  /// Makes writes to shared memory visible to store(); must be called between them.
   __device__ static void before_stores() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -144,7 +145,7 @@ class BulkCopy {
     __syncthreads();
   }
 
-  /// Begins to copy `count` elements from shared memory, which must stay as it is.
+  /// Starts to copy `count` elements from shared memory, which must not change.
   template <class T>
   __device__ static void store(T* to, const T* from, int count) {
     const int packed = packed_part(from, to, count);
@@ -175,7 +176,7 @@ class BulkCopy {
 #endif
   }
 
-  /// Waits until all that was stored has been read from shared memory.
+  /// Waits until all stores have been read from shared memory.
   __device__ static void wait_stores() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// A ring of places in shared memory, each of which a warp fills, by the copying hardware, and all read: a reader waits
-// for a place to be full, and the warp that fills for all readers to have left it. From sm_90 on. Internal to
+// A ring of places in shared memory. A warp fills each place, by the copying hardware, and all warps read it: a reader
+// waits for a place to be full, and the filling warp waits until all readers have left it. From sm_90 on. Internal to
 // codelets/.
 
 namespace tesela::kernels {
@@ -26,12 +26,12 @@ class CopyRing {
 #endif
   }
 
-  /// The places that are filled, and read, next.
+  /// Returns the next place to fill; read() returns the next place to read.
   __device__ int filled() const { return static_cast<int>(fills_.place); }
   __device__ int read() const { return static_cast<int>(reads_.place); }
 
-  /// The whole warp that fills the place calls these in turn, others the last one: it waits until the place is empty;
-  /// `bytes` in all will come.
+  /// Starts to fill a place, after it has become empty; `bytes` is the total that will arrive. The whole warp that
+  /// fills the place calls begin_filling(), fill() and end_filling() in turn; other warps call only end_filling().
   __device__ void begin_filling([[maybe_unused]] int bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     wait(empty_ + 8 * fills_.place, fills_.parity ^ 1);
@@ -41,7 +41,7 @@ class CopyRing {
     __syncwarp();
 #endif
   }
-  /// One lane's part: multiples of 16 bytes.
+  /// Copies one lane's part: multiples of 16 bytes.
   __device__ void fill([[maybe_unused]] void* to, [[maybe_unused]] const void* from, [[maybe_unused]] int bytes) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -52,7 +52,7 @@ class CopyRing {
   }
   __device__ void end_filling() { fills_.advance(); }
 
-  /// A whole warp that reads: waits until the place is full; and has read what it needs.
+  /// Waits until the place is full. A whole warp calls this, and end_reading() after its last read.
   __device__ void begin_reading() const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     wait(full_ + 8 * reads_.place, reads_.parity);
@@ -60,7 +60,8 @@ class CopyRing {
   }
   __device__ void end_reading() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    // Every lane for its own reads: a sanitizer does not see that one, after __syncwarp, speaks for all.
+    // Every lane arrives for its own reads: a sanitizer does not see that one lane, after __syncwarp, could arrive for
+    // all.
     asm volatile("mbarrier.arrive.shared.b64 _, [%0];" ::"r"(empty_ + 8 * reads_.place) : "memory");
 #endif
     reads_.advance();

@@ -1,6 +1,6 @@
 #pragma once
 
-// cuBLAS with one name for float and double; for CUDA variants only.
+// cuBLAS with one name for float and double. Only for CUDA variants.
 
 #include <tesela/runtime/cuda_context.hpp>
 #include <tesela/runtime/types.hpp>
@@ -11,7 +11,7 @@ namespace tesela::cublas {
 
 inline cublasOperation_t to_cublas(Op op) { return op == Op::none ? CUBLAS_OP_N : CUBLAS_OP_T; }
 
-/// C = alpha op(A) op(B) + beta C; C is m x n, k the inner size. Answers a cublasStatus_t.
+/// Computes C = alpha op(A) op(B) + beta C; C is m x n, k the inner size. Returns a cublasStatus_t.
 template <class T>
 int gemm(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda,
          const T* b, index_t ldb, T beta, T* c, index_t ldc) {
@@ -22,7 +22,7 @@ int gemm(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t 
     return cublasDgemm_v2_64(handle, a_op, b_op, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc);
 }
 
-/// The same for `count` triples of matrices, each so many elements after the one before. Answers a cublasStatus_t.
+/// Computes the same for `count` triples of matrices at constant distances in elements. Returns a cublasStatus_t.
 template <class T>
 int gemm_batch(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a,
                index_t lda, index_t next_a, const T* b, index_t ldb, index_t next_b, T beta, T* c, index_t ldc,
@@ -36,7 +36,7 @@ int gemm_batch(cublasContext* handle, Op op_a, Op op_b, index_t m, index_t n, in
                                         ldc, next_c, count);
 }
 
-/// X = op(R)^-1 X, R upper triangular, X m x n. Answers a cublasStatus_t.
+/// Solves X = op(R)^-1 X, R upper triangular, X m x n. Returns a cublasStatus_t.
 template <class T>
 int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
   const T one = 1;
@@ -48,7 +48,7 @@ int trsm(cublasContext* handle, Op op, index_t m, index_t n, const T* r, index_t
                              n, &one, r, ldr, x, ldx);
 }
 
-/// X = X R^-1, R upper triangular, n x n, X m x n. Answers a cublasStatus_t.
+/// Solves X = X R^-1, R upper triangular, n x n, X m x n. Returns a cublasStatus_t.
 template <class T>
 int trsm_right(cublasContext* handle, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
   const T one = 1;
@@ -60,7 +60,7 @@ int trsm_right(cublasContext* handle, index_t m, index_t n, const T* r, index_t 
                              &one, r, ldr, x, ldx);
 }
 
-/// y = alpha op(A) x + beta y, A m x n. Answers a cublasStatus_t.
+/// Computes y = alpha op(A) x + beta y, A m x n. Returns a cublasStatus_t.
 template <class T>
 int gemv(cublasContext* handle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, index_t incx,
          T beta, T* y, index_t incy) {
@@ -70,7 +70,7 @@ int gemv(cublasContext* handle, Op op, index_t m, index_t n, T alpha, const T* a
     return cublasDgemv_v2_64(handle, to_cublas(op), m, n, &alpha, a, lda, x, incx, &beta, y, incy);
 }
 
-/// ||x||_2 to the device's memory. Answers a cublasStatus_t.
+/// Writes ||x||_2 to the device's memory. Returns a cublasStatus_t.
 template <class T>
 int nrm2(cublasContext* handle, index_t n, const T* x, T* result) {
   if (const int status = cublasSetPointerMode_v2(handle, CUBLAS_POINTER_MODE_DEVICE); status != 0) return status;
@@ -83,7 +83,7 @@ int nrm2(cublasContext* handle, index_t n, const T* x, T* result) {
   return status != 0 ? status : back;
 }
 
-/// X = op(R) X, or from the right X op(R), R upper triangular, X m x n. Answers a cublasStatus_t.
+/// Computes X = op(R) X, or from the right X op(R), R upper triangular, X m x n. Returns a cublasStatus_t.
 template <class T>
 int trmm(cublasContext* handle, Side side, Op op, index_t m, index_t n, const T* r, index_t ldr, T* x, index_t ldx) {
   const T one = 1;
@@ -96,7 +96,7 @@ int trmm(cublasContext* handle, Side side, Op op, index_t m, index_t n, const T*
                              ldr, x, ldx, x, ldx);
 }
 
-/// X = op(L)^-1 X, L unit lower triangular, X m x n. Answers a cublasStatus_t.
+/// Solves X = op(L)^-1 X, L unit lower triangular, X m x n. Returns a cublasStatus_t.
 template <class T>
 int solve_unit_lower(cublasContext* handle, Op op, index_t m, index_t n, const T* l, index_t ldl, T* x, index_t ldx) {
   const T one = 1;
@@ -110,7 +110,7 @@ int solve_unit_lower(cublasContext* handle, Op op, index_t m, index_t n, const T
                                       m, n, &one, l, ldl, x, ldx);
 }
 
-/// X = X L^-T, L unit lower triangular, n x n, X m x n. Answers a cublasStatus_t.
+/// Solves X = X L^-T, L unit lower triangular, n x n, X m x n. Returns a cublasStatus_t.
 template <class T>
 int solve_unit_lower_right(cublasContext* handle, index_t m, index_t n, const T* l, index_t ldl, T* x, index_t ldx) {
   const T one = 1;
@@ -122,11 +122,11 @@ int solve_unit_lower_right(cublasContext* handle, index_t m, index_t n, const T*
                              &one, l, ldl, x, ldx);
 }
 
-/// B = A^T, B m x n. Answers a cublasStatus_t.
+/// Transposes: B = A^T, B m x n. Returns a cublasStatus_t.
 template <class T>
 int transpose(cublasContext* handle, index_t m, index_t n, const T* a, index_t lda, T* b, index_t ldb) {
   const T one = 1, zero = 0;
-  // With beta = 0 the second matrix is not read; in place of one, B itself is allowed.
+  // With beta = 0 the second matrix is not read, and B itself may be passed for it.
   if constexpr (std::is_same_v<T, float>)
     return cublasSgeam_64(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n, &one, a, lda, &zero, b, ldb, b, ldb);
   else

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// What many kernels on a GPU do with a matrix: something to each element, sums and norms of columns. Internal to
+// Common operations of GPU kernels on a matrix: a function of each element, sums and norms of columns. Internal to
 // codelets/.
 
 namespace tesela::kernels::internal {
@@ -20,12 +20,12 @@ __global__ void each_kernel(index_t rows, index_t columns, F f) {
       f(i, j);
 }
 
-/// The sum over a block of 256 threads, always in the same order; all threads get it.
+/// Returns the sum over a block of 256 threads, always in the same order; all threads get it.
 template <class T>
 __device__ inline T block_sum(T value) {
   __shared__ T partial[8];
   for (int d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
-  __syncthreads();  // the last use of `partial` is over
+  __syncthreads();  // the previous use of `partial` is over
   if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = value;
   __syncthreads();
   T sum = 0;
@@ -33,7 +33,7 @@ __device__ inline T block_sum(T value) {
   return sum;
 }
 
-/// One block a column; scaled by the largest magnitude, against overflow. NaN and infinities show.
+/// Computes one column per block, scaled by the largest magnitude to avoid overflow. NaN and infinities propagate.
 template <class T>
 __global__ void norm_kernel(index_t n, const T* data, index_t ld, double* to) {
   __shared__ double partial[8];
@@ -60,7 +60,7 @@ __global__ void norm_kernel(index_t n, const T* data, index_t ld, double* to) {
   if (threadIdx.x == 0) to[blockIdx.x] = largest > 0 && largest <= 1.7e308 ? largest * sqrt(squares) : largest;
 }
 
-/// f(i, j) for each element of a rows x columns matrix.
+/// Calls f(i, j) for each element of a rows x columns matrix.
 template <class F>
 void each(const CudaContext& context, index_t rows, index_t columns, const F& f) {
   if (rows <= 0 || columns <= 0) return;
@@ -69,7 +69,7 @@ void each(const CudaContext& context, index_t rows, index_t columns, const F& f)
   each_kernel<<<blocks, each_threads, 0, context.stream()>>>(rows, columns, f);
 }
 
-/// to[j] = the 2-norm of column j of `count`, n long.
+/// Computes to[j] = the 2-norm of column j of `count`, each n long.
 template <class T>
 void norms(const CudaContext& context, index_t n, index_t count, const T* data, index_t ld, double* to) {
   if (count > 0) norm_kernel<<<static_cast<unsigned>(count), each_threads, 0, context.stream()>>>(n, data, ld, to);

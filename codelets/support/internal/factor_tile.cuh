@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-// L L^T or L D L^T of one symmetric tile, of which the lower triangle is read, on a GPU and without pivoting: squares
-// of the diagonal by one block of threads each, in its registers; the rows below by a thread each; everything else as
-// products. Internal to codelets/.
+// L L^T or L D L^T of one symmetric tile on a GPU, without pivoting; only the lower triangle is read. One thread block
+// factors each diagonal square in its registers, one thread solves each row below, and products do everything else.
+// Internal to codelets/.
 
 namespace tesela::kernels::factor {
 
 constexpr int width = 64;               // of a panel
-constexpr index_t outer = 4 * width;    // what lies to the right is updated after so many columns
-constexpr index_t most_columns = 1024;  // of a product that updates, so that little above the diagonal is computed
+constexpr index_t outer = 4 * width;    // number of columns after which the part to the right is updated
+constexpr index_t most_columns = 1024;  // of a product that updates, so that little is computed above the diagonal
 
-/// Whether products with 1 / pivot are as good as quotients.
+/// Returns whether products with 1 / pivot are as accurate as quotients.
 template <class T>
 __device__ bool divides(T inverse) {
   constexpr T least = sizeof(T) == 8 ? T(2.2250738585072014e-308) : T(1.1754943508222875e-38f);
@@ -24,7 +24,7 @@ __device__ bool divides(T inverse) {
 
 constexpr int edge = 16, per_thread = width / edge;
 
-/// mass(i) takes the sum of l(i, k)^2 |d(k)| for the rows of a factored square.
+/// Adds to mass(i) the sum of l(i, k)^2 |d(k)| for the rows of a factored square.
 template <class T>
 __device__ void add_mass(int w, const T (&s)[per_thread][per_thread], double* mass) {
   __shared__ T square[width][width + 1];
@@ -41,10 +41,12 @@ __device__ void add_mass(int w, const T (&s)[per_thread][per_thread], double* ma
   mass[i] += sum;
 }
 
-/// The w x w square A, w <= width, in place. Cholesky (`root`): `said` becomes the order of the leading minor that is
-/// not positive or not finite, A's first row being row `first` of the matrix, and nothing happens where it is above
-/// zero already. Otherwise `said` is the mass of A's rows. A block of 256 threads, of which each keeps every sixteenth
-/// row and column. Of several matrices, `stride` elements apart, said[y] is the y-th's.
+/// Factors the w x w square A, w <= width, in place, by a block of 256 threads, each of which keeps every sixteenth row
+/// and column.
+///
+/// Cholesky (`root`): `said` becomes the order of the leading minor that is not positive or not finite; A's first row
+/// is row `first` of the matrix. If `said` is already positive, nothing happens. Otherwise `said` is the mass of A's
+/// rows. For several matrices, `stride` elements apart, said[y] belongs to the y-th.
 template <class T, bool root>
 __global__ void __launch_bounds__(edge* edge)
     square_kernel(int w, T* a, index_t lda, index_t first, double* said, index_t stride) {
@@ -101,8 +103,8 @@ __global__ void __launch_bounds__(edge* edge)
 
 constexpr int rows_at_once = 128;
 
-/// The m rows of A below a factored square L become A L^-T, a thread a row. L D L^T: that goes, transposed, to `above`,
-/// A takes it times D^-1, and the rows' mass grows.
+/// Replaces the m rows of A below a factored square L by A L^-T, one thread per row. For L D L^T the transposed result
+/// is written to `above`, A becomes the result times D^-1, and the rows' mass grows.
 template <class T, bool root>
 __global__ void __launch_bounds__(rows_at_once)
     rows_kernel(index_t m, int w, const T* square, T* a, index_t lda, T* above, double* mass, index_t stride) {
@@ -151,12 +153,12 @@ __global__ void __launch_bounds__(rows_at_once)
   mass[row] += sum;
 }
 
-/// A = L L^T or L D L^T for the n x n matrix A; `said` as in square_kernel, `first` of A's first row. Above the
-/// diagonal of L D L^T there is work space.
+/// Factors A = L L^T or L D L^T for the n x n matrix A; `said` is as in square_kernel, `first` belongs to A's first
+/// row. For L D L^T the part above the diagonal is work space.
 template <class T, bool root>
 void tile(const CudaContext& context, index_t n, T* a, index_t lda, index_t first, double* said) {
   const auto at = [&](index_t i, index_t j) { return a + i + j * lda; };
-  const auto update = [&](index_t row, index_t end, index_t from, index_t k) {  // columns row … end, rows from `row`
+  const auto update = [&](index_t row, index_t end, index_t from, index_t k) {  // columns row … end, rows from `row` on
     if (row >= end || row >= n) return;
     const T* const right = root ? at(row, from) : at(from, row);
     context.check(cublas::gemm<T>(context.cublas(), Op::none, root ? Op::transpose : Op::none, n - row, end - row, k,
@@ -181,8 +183,8 @@ void tile(const CudaContext& context, index_t n, T* a, index_t lda, index_t firs
   }
 }
 
-/// A = L L^T for `count` matrices of one order, `stride` elements apart; said[i], 0 before, becomes the order of matrix
-/// i's leading minor that is not positive. What stands above L's diagonal is of no use then.
+/// Factors A = L L^T for `count` matrices of one order, `stride` elements apart; said[i], initially 0, becomes the
+/// order of matrix i's leading minor that is not positive. The part above L's diagonal is invalid then.
 template <class T>
 void tiles(const CudaContext& context, index_t n, index_t count, T* a, index_t lda, index_t stride, double* said) {
   const auto at = [&](index_t i, index_t j) { return a + i + j * lda; };

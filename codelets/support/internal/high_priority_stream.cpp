@@ -18,9 +18,9 @@ struct HighPriorityStream::Lane {
   cudaEvent_t before = nullptr, after = nullptr;
 };
 
-/// The lane beside a worker's stream, made at its first use and kept until the process ends.
+/// Returns the high-priority lane of a worker's stream, created at its first use and kept until the process ends.
 HighPriorityStream::Lane* HighPriorityStream::lane(CudaContext& context, CUstream_st* stream) noexcept {
-  static auto& mutex = *new std::mutex;  // neither ends: tasks may run until the last exit handler
+  static auto& mutex = *new std::mutex;  // never destroyed: tasks may run until the last exit handler
   static auto& lanes = *new std::map<std::pair<int, CUstream_st*>, std::unique_ptr<Lane>>;
   try {
     int device = 0, least = 0, greatest = 0;

@@ -1,14 +1,14 @@
 #pragma once
 
-// For CUDA variants only.
+// Only for CUDA variants.
 
 #include <tesela/runtime/cuda_context.hpp>
 
 namespace tesela::kernels {
 
-/// While it lives, what a CUDA variant enqueues (its cuBLAS calls too) runs on a stream of highest priority between
-/// what came before on the worker's stream and what follows there: a GPU that has other streams' work waiting serves
-/// this first. For tasks on the critical path that are made of many small kernels.
+/// During its lifetime, everything that a CUDA variant enqueues (also cuBLAS calls) runs on a stream of highest
+/// priority, in order with the earlier and later work on the worker's stream. A GPU with waiting work of other streams
+/// serves this stream first. For tasks on the critical path that consist of many small kernels.
 class HighPriorityStream {
  public:
   explicit HighPriorityStream(CudaContext& context) noexcept;
@@ -21,7 +21,7 @@ class HighPriorityStream {
   static Lane* lane(CudaContext& context, CUstream_st* stream) noexcept;
   CudaContext& context_;
   CUstream_st* own_;  // the worker's stream
-  Lane* lane_;        // null when there could be none: the worker's stream serves
+  Lane* lane_;        // null if none could be created: the worker's stream is used
 };
 
 }  // namespace tesela::kernels

@@ -5,14 +5,14 @@
 
 #include <cuda_runtime_api.h>
 
-// The two triangles of a square matrix on a GPU. Internal to codelets/.
+// Copies between the two triangles of a square matrix on a GPU. Internal to codelets/.
 
 namespace tesela::kernels {
 
 constexpr int mirror_side = 32, mirror_rows = 8;
 
-/// What stands above the diagonal of the n x n matrix becomes what stands below, which is zeroed where `clear` says so.
-/// Squares of 32, one a block.
+/// Copies the part below the diagonal of the n x n matrix to the part above it; `clear` sets the part below to zero.
+/// One 32 x 32 square per block.
 template <class T, bool clear>
 __global__ void mirror_kernel(index_t n, T* a, index_t ld) {
   if (blockIdx.y < blockIdx.x) return;
@@ -29,7 +29,7 @@ __global__ void mirror_kernel(index_t n, T* a, index_t ld) {
   }
 }
 
-/// What stands below the diagonal becomes what stands above.
+/// Copies the part above the diagonal to the part below it.
 template <class T>
 __global__ void mirror_down_kernel(index_t n, T* a, index_t ld) {
   if (blockIdx.y < blockIdx.x) return;

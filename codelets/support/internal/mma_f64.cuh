@@ -1,13 +1,13 @@
 #pragma once
 
 // Products of small blocks by a warp on the FP64 tensor cores, where every product and sum is an IEEE fused
-// multiply-add. Of lane 4 g + t: c holds rows g (even places: first two) and g + 8 and columns 2 t and 2 t + 1; a rows
-// g (even places) and g + 8, b column g, each at k = t, t + 4, ... sm_80 has only the step of 8 x 8 x 4, which takes
-// the same fragments a quarter at a time; sm_90 runs that one at half the rate.
+// multiply-add. In lane 4 g + t, c holds rows g (first two elements) and g + 8, columns 2 t and 2 t + 1. a holds rows g
+// (even elements) and g + 8, and b holds column g, each at k = t, t + 4, ... sm_80 has only the step of 8 x 8 x 4,
+// which uses the same fragments a quarter at a time; sm_90 runs that step at half the rate.
 
 namespace tesela::kernels {
 
-/// c += a b, 8 rows at each of `K` steps of four k.
+/// Computes c += a b, 8 rows at each of `K` steps of four k.
 template <int K>
 __device__ inline void multiply_add_by_quarters([[maybe_unused]] double (&c)[4], [[maybe_unused]] const double* a,
                                                 [[maybe_unused]] const double* b) {
@@ -24,7 +24,7 @@ __device__ inline void multiply_add_by_quarters([[maybe_unused]] double (&c)[4],
 #endif
 }
 
-/// c += a b for 16 x 8 times 8 x 8.
+/// Computes c += a b for 16 x 8 times 8 x 8.
 __device__ inline void multiply_add(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -35,7 +35,7 @@ __device__ inline void multiply_add(double (&c)[4], const double (&a)[4], const 
 #endif
 }
 
-/// c += a b for 16 x 16 times 16 x 8.
+/// Computes c += a b for 16 x 16 times 16 x 8.
 __device__ inline void multiply_add(double (&c)[4], const double (&a)[8], const double (&b)[4]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "

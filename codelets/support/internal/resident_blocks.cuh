@@ -2,11 +2,11 @@
 
 #include <cuda_runtime_api.h>
 
-// For kernels whose blocks of threads wait for one another. Internal to codelets/.
+// For kernels whose thread blocks wait for each other. Internal to codelets/.
 
 namespace tesela::kernels {
 
-/// How many blocks of threads of a kernel the current device runs at once; 0 if it does not start them together.
+/// Returns the thread blocks of a kernel that the current device runs at once; 0 if it does not start them together.
 template <class Kernel>
 int resident_blocks(Kernel kernel, int threads, int bytes, bool together) {
   int device = 0, processors = 0, each = 0, able = 0;

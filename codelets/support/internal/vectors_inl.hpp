@@ -27,7 +27,7 @@ using Vec = hn::Vec<Tag<T>>;
 template <class T>
 inline constexpr index_t lanes = static_cast<index_t>(hn::MaxLanes(Tag<T>()));
 
-/// Numbers from and to memory of any alignment.
+/// Loads or stores numbers at any alignment.
 template <class T>
 HWY_INLINE Vec<T> load(const T* from) {
   return hn::LoadU(Tag<T>(), from);
@@ -45,7 +45,7 @@ HWY_INLINE Vec<T> zeros() {
   return hn::Zero(Tag<T>());
 }
 
-/// The first `count` numbers, with zeros behind them.
+/// Loads the first `count` numbers, followed by zeros.
 template <class T>
 HWY_INLINE Vec<T> load_first(const T* from, index_t count) {
   HWY_ALIGN T some[lanes<T>] = {};

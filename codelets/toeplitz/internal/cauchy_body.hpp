@@ -4,11 +4,11 @@
 #include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
 
-// Solves in the sine basis as steps that a core and a GPU take alike. Internal to codelets/.
+// Solves in the sine basis as steps that are common to a core and a GPU. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 
-/// Where the elimination broke down, as CauchyInverseSolve says it.
+/// Order at which the elimination broke down, as CauchyInverseSolve reports it.
 struct CauchyBroken {
   const double* report[2];
   index_t n;
@@ -75,7 +75,7 @@ struct CauchyEnd {
   }
 };
 
-/// X <- C X for k columns, as cauchy::multiply.
+/// Computes X <- C X for k columns, as cauchy::multiply.
 template <class Machine, class T>
 void cauchy_multiply(const Machine& machine, const CauchyLanes<T>& lanes, index_t k) {
   const index_t length = lanes.length;
@@ -86,8 +86,8 @@ void cauchy_multiply(const Machine& machine, const CauchyLanes<T>& lanes, index_
   machine.each(lanes.n, k, CauchyEnd<T>{lanes});
 }
 
-/// A solve whose inverse in the sine basis is middle(x, ld, p): X <- the inverse times X, k columns `ld` apart; p is
-/// room to work in, what cauchy_solve_work has behind the refinement's four blocks.
+/// Applies an inverse in the sine basis, middle(x, ld, p): X <- the inverse times X, k columns `ld` apart. p is work
+/// space: the part of cauchy_solve_work after the refinement's four blocks.
 template <class Machine, class T, class Middle>
 void sine_solve(Machine& machine, const CauchySolveArgs<T>& args, const In<T>& spectrum, const double* report_0,
                 const double* report_1, const InOut<T>& b, double* outcome, int* info, T* work, const Middle& middle) {

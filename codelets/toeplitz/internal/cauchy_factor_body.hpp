@@ -3,11 +3,11 @@
 #include <tesela/codelets/toeplitz/cauchy_factor.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_body.hpp>
 
-// Solves by a block's factors as steps that a core and a GPU take alike. Internal to codelets/.
+// Solves by a block's factors as steps that are common to a core and a GPU. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 
-/// q = P x, or the other way round.
+/// Computes q = P x, or x = P^T q.
 template <class T>
 struct PermuteRows {
   const T* order;
@@ -32,7 +32,7 @@ struct DivideRows {
   TESELA_BOTH void operator()(index_t i, index_t j) const { q[i + j * ld] /= d[i]; }
 };
 
-/// solve(op, m, n, l, ldl, x, ldx) is X <- op(L)^-1 X, L unit lower triangular.
+/// Solves with a block's factors; solve(op, m, n, l, ldl, x, ldx) is X <- op(L)^-1 X, L unit lower triangular.
 template <class Machine, class T, class Solve>
 void cauchy_factored_solve(Machine& machine, const CauchySolveArgs<T>& args, const In<T>& spectrum, const In<T>& first,
                            const In<T>& second, const double* report_0, const double* report_1, const InOut<T>& b,

@@ -2,11 +2,11 @@
 
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 
-// The GPU's side of the Cauchy-like eliminations. Internal to codelets/.
+// GPU launches of the Cauchy-like eliminations. Internal to codelets/.
 
 namespace tesela::kernels::cauchy {
 
-/// What CauchyInvert and CauchyCount are given, on the device. `inverse` may be null.
+/// Arguments of CauchyInvert and CauchyCount on the device. `inverse` may be null.
 template <class T>
 struct DeviceSweep {
   const T* c;
@@ -17,10 +17,10 @@ struct DeviceSweep {
   index_t ld_inverse;
   double* report;
   index_t ld_report;
-  T* table;  ///< cauchy_table(n) elements to work with
+  T* table;  ///< cauchy_table(n) elements of work space
 };
 
-/// Enqueues the whole on a stream; returns a cudaError_t.
+/// Enqueues the whole elimination on a stream; returns a cudaError_t.
 template <class T>
 int sweep(void* stream, const DeviceSweep<T>& in);
 

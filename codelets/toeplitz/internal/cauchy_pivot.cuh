@@ -18,8 +18,8 @@ struct alignas(32) Pivot {
 };
 
 // A key orders diagonal entries by size: the leading bits of |d|, 6 of the mantissa in double precision and 9 in
-// single; a pivot that much below the largest is as good. The other bits say in which row of the thread block, earlier
-// ones first.
+// single; a pivot that is smaller than the largest only in later bits is as good. The other bits identify the row of
+// the thread block, earlier rows first.
 constexpr unsigned key_size = 0x7fffc000, key_row = 0x3fff;
 
 __device__ inline unsigned leading_bits(double x) { return static_cast<unsigned>(__double2hiint(x)); }
@@ -29,17 +29,17 @@ __device__ inline double from_leading_bits(unsigned bits, double) {
 }
 __device__ inline double from_leading_bits(unsigned bits, float) { return static_cast<double>(__uint_as_float(bits)); }
 
-/// What a thread compares its own rows by: `slot` in the place of the row.
+/// Returns the key with which a thread compares its own rows: `slot` instead of the row.
 template <class T>
 __device__ unsigned slot_key(T d, int slot) {
   return (leading_bits(d) & key_size) | static_cast<unsigned>(31 - slot) << 5;
 }
-constexpr unsigned no_row = 31 << 5;  ///< slot 0 with nothing to offer: a block without rows left still answers
-/// What makes it the key of row `row` + 32 slot, when added.
+constexpr unsigned no_row = 31 << 5;  ///< slot 0 without an offer: a block without remaining rows still answers
+/// Returns the offset that turns it into the key of row `row` + 32 slot.
 __device__ inline unsigned row_offset(unsigned row) { return key_row - 992 - row; }
 __device__ inline unsigned row_of(unsigned key) { return key_row - (key & key_row); }
 
-/// Neither zero nor infinite nor NaN, nor so near to these that 1 / d is.
+/// Returns whether x is neither zero, infinite nor NaN, and not so near to these that 1 / x is.
 template <class T>
 __device__ bool usable(unsigned key) {
   constexpr int mantissa = sizeof(T) == 8 ? 20 : 23;
@@ -47,7 +47,7 @@ __device__ bool usable(unsigned key) {
   return (key >> mantissa) - 2 <= most - 2;
 }
 
-/// 1 / sqrt(x) for usable x: the hardware's estimate, improved once to third order.
+/// Returns 1 / sqrt(x) for usable x: the hardware's estimate, improved once to third order.
 __device__ inline double inverse_root(double x) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
@@ -63,13 +63,13 @@ __device__ inline std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// What the warps of a thread block, and the thread blocks of a cluster, tell each other; in shared memory.
+/// Messages between the warps of a thread block, and between the thread blocks of a cluster; in shared memory.
 template <class T>
 struct Exchange {
   Pivot<T> own, all[2][16];  // all: of odd and of even steps
   std::uint64_t arrived[2];
   unsigned best[3];            // of this step, the next and the last
-  int negative;                // of the pivots so far, thread 0's notes
+  int negative;                // of the pivots up to here, written by thread 0
   unsigned smallest, largest;  // their leading bits
   T scale;                     // 1 / sqrt|own.d|
 
@@ -89,12 +89,12 @@ struct Exchange {
 #endif
     __syncthreads();
   }
-  /// No block leaves while another may still write to it.
+  /// Waits until no other block of the cluster can write to this block.
   __device__ void finish(int cluster) {
     if (cluster > 1) synchronize();
   }
 
-  /// By one thread, which waits for nothing.
+  /// Records a pivot, in one thread, without waiting.
   __device__ void note(T pivot) {
     const unsigned bits = leading_bits(pivot), size = bits & 0x7fffffff;
     asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(shared_address(&negative)), "r"(bits >> 31) : "memory");
@@ -102,20 +102,20 @@ struct Exchange {
     asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(shared_address(&largest)), "r"(size) : "memory");
   }
 
-  /// The largest of all threads' keys.
+  /// Returns the largest of all threads' keys.
   __device__ unsigned best_of_block(unsigned key, int step) {
     const int now = step % 3;
     key = __reduce_max_sync(~0u, key);
     if (threadIdx.x % 32 == 0)
       asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(shared_address(&best[now])), "r"(key) : "memory");
-    // Its last readers have passed the barrier of the step before this.
+    // Its last readers have passed the barrier of the previous step.
     if (threadIdx.x == 0) best[now == 2 ? 0 : now + 1] = 0;
     __syncthreads();
     return best[now];
   }
 
-  /// Sends `own` to all blocks of the cluster, by a whole warp. Who writes for step k + 2 has seen what all blocks sent
-  /// in step k + 1, which they did after reading that of step k.
+  /// Sends `own` to all blocks of the cluster, by a whole warp. A block that writes for step k + 2 has received all
+  /// blocks' messages of step k + 1, which they sent after reading the messages of step k.
   __device__ void send(int step, int rank, int cluster, int lane) {
 #if __CUDA_ARCH__ >= 900
     const std::uint32_t signal = shared_address(&arrived[step & 1]);
@@ -141,7 +141,7 @@ struct Exchange {
 #endif
   }
 
-  /// The best of what all blocks have sent.
+  /// Returns the best pivot that the blocks have sent.
   __device__ const Pivot<T>& receive(int step, int cluster, int lane) {
 #if __CUDA_ARCH__ >= 900
     const std::uint32_t signal = shared_address(&arrived[step & 1]), parity = static_cast<unsigned>(step) >> 1 & 1;

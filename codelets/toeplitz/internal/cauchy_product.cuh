@@ -1,11 +1,12 @@
 #pragma once
 
+#include <tesela/codelets/support/cufft.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 
 #include <algorithm>
 #include <bit>
 
-// Products with several Cauchy-like matrices side by side on a GPU, as the .cu files that need them build them in.
+// Products with several Cauchy-like matrices at once on a GPU, included by the .cu files that need them.
 namespace tesela::kernels {
 namespace {
 
@@ -14,22 +15,22 @@ constexpr int chunk = 1024;  // rows of a part that one block works on
 constexpr int per_thread = chunk / threads;
 constexpr int most = most_side_by_side;
 
-/// Some vectors of order n that go through a product together, and where their matrices are. A lane is one part of one
-/// of them: lane 2 v + part.
+/// Vectors of order n that are multiplied together, and their matrices. A lane is one part of one vector: lane 2 v +
+/// part.
 template <class T>
 struct Vectors {
   index_t n, length, ld_tables;
   const T* tables;
-  T *z, *y;  // transforms, `length` complex numbers a lane; results, n numbers a vector
+  T *z, *y;  // transforms, `length` complex numbers per lane; results, n numbers per vector
   const T* c[most];
   const T* x[most];
   index_t ldc[most];
 };
 
-/// x, from which residuals are taken, and the shifts.
+/// x, for the residuals, and the shifts.
 template <class T>
 struct Refinement {
-  T *y, *r;  // n numbers a vector
+  T *y, *r;  // n numbers per vector
   const T* x[most];
   double sigma[most];
 };
@@ -39,7 +40,7 @@ template <class T>
 struct Share {
   const T *g, *h, *d, *x, *inverse_sine, *cotangent, *z;
   T* y;
-  index_t rows;  // of the part, from this share's first on; the share has min(rows, chunk)
+  index_t rows;  // of the part, from this share's first row on; the share has min(rows, chunk)
   index_t first, offset;
 
   __device__ Share(const Vectors<T>& v, int lane, index_t from) {
@@ -93,7 +94,7 @@ __global__ void product_end(Vectors<T> v) {
   for (int a = static_cast<int>(threadIdx.x); a < s.count(); a += threads) s.y[a] = s.product(a);
 }
 
-/// r = x - (C - sigma I) y, the product with C being that of `v`, whose vectors are y's.
+/// Computes r = x - (C - sigma I) y, with the product C y from `v`, whose vectors are y's.
 template <class T>
 __global__ void product_residual(Vectors<T> v, Refinement<T> refinement) {
   const int lane = static_cast<int>(blockIdx.y), vector = lane / 2;
@@ -104,11 +105,11 @@ __global__ void product_residual(Vectors<T> v, Refinement<T> refinement) {
     refinement.r[at + a] = refinement.x[vector][s.first + a] - (s.product(a) - sigma * refinement.y[at + a]);
 }
 
-/// What the transforms of the product need around them.
+/// Computes a product: the transforms and the steps around them.
 template <class T>
 void transform(CudaContext& context, const Vectors<T>& v, int vectors, int room) {
   const auto blocks = static_cast<unsigned>((v.length + threads - 1) / threads);
-  // Few different counts, because each has a plan: what is transformed beside the vectors in use is ignored.
+  // Few different counts, because each has a plan; extra transforms next to the vectors in use are ignored.
   const auto lanes = 2 * std::min(room, static_cast<int>(std::bit_ceil(static_cast<unsigned>(vectors))));
   auto* const z = reinterpret_cast<std::complex<T>*>(v.z);
   fft::transform<T>(context, fft::Direction::forward, v.length, lanes, z, v.length);
@@ -125,7 +126,7 @@ dim3 by_share(const Vectors<T>& v, int vectors) {
   return {static_cast<unsigned>((cauchy_rows(v.n, 0) + chunk - 1) / chunk), static_cast<unsigned>(2 * vectors)};
 }
 
-/// y = B x for the vectors of `v`, then r = x - (C - sigma I) y.
+/// Computes y = B x for the vectors of `v`, then r = x - (C - sigma I) y.
 template <class T>
 void residual(CudaContext& context, const Vectors<T>& v, Refinement<T>& refinement, const In<T>& c, int vectors,
               int room) {
@@ -153,7 +154,7 @@ __device__ T over_warp(T value) {
 }
 
 template <class T>
-__device__ T over_block(T value) {
+__device__ T sum_over_block(T value) {
   __shared__ T of_warp[warps];
   value = over_warp(value);
   __syncthreads();

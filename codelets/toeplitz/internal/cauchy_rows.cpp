@@ -11,8 +11,8 @@ namespace {
 
 using namespace kernels::HWY_NAMESPACE;
 
-/// Vectors of rows that share a pivot's numbers: enough for the latency of one to hide behind the others.
-constexpr int side_by_side = 4;
+/// Vectors of rows that share a pivot's numbers: enough to hide the latency of one behind the others.
+constexpr int run_concurrently = 4;
 
 template <class T>
 HWY_INLINE void find_largest_of(const Block<T>& b, index_t k) {
@@ -36,9 +36,9 @@ void find_largest(const Block<T>& b) {
 template <bool keep, class T>
 HWY_INLINE void sweep_chunk(const Block<T>& b, index_t k, const Pivot<T>* pivots, int count, T* kept) {
   constexpr index_t step = lanes<T>;
-  for (index_t i = k * chunk; i < (k + 1) * chunk; i += side_by_side * step) {
-    Vec<T> g[side_by_side], h[side_by_side], d[side_by_side];
-    for (int u = 0; u < side_by_side; ++u) {
+  for (index_t i = k * chunk; i < (k + 1) * chunk; i += run_concurrently * step) {
+    Vec<T> g[run_concurrently], h[run_concurrently], d[run_concurrently];
+    for (int u = 0; u < run_concurrently; ++u) {
       g[u] = load(b.g + i + u * step);
       h[u] = load(b.h + i + u * step);
       d[u] = load(b.d + i + u * step);
@@ -46,7 +46,7 @@ HWY_INLINE void sweep_chunk(const Block<T>& b, index_t k, const Pivot<T>* pivots
     for (int q = 0; q < count; ++q) {
       const Pivot<T>& p = pivots[q];
       const Vec<T> gp = all(p.g), hp = all(p.h), inverse = all(p.inverse);
-      for (int u = 0; u < side_by_side; ++u) {
+      for (int u = 0; u < run_concurrently; ++u) {
         const Vec<T> w = hn::Mul(load(p.sums + i + u * step), load(p.differences + i + u * step));
         const Vec<T> c = hn::Mul(hn::MulSub(g[u], hp, hn::Mul(h[u], gp)), w), l = hn::Mul(c, inverse);
         g[u] = hn::NegMulAdd(l, gp, g[u]);
@@ -55,7 +55,7 @@ HWY_INLINE void sweep_chunk(const Block<T>& b, index_t k, const Pivot<T>* pivots
         if constexpr (keep) store(kept + q * b.chunks * chunk + i + u * step, l);
       }
     }
-    for (int u = 0; u < side_by_side; ++u) {
+    for (int u = 0; u < run_concurrently; ++u) {
       store(b.g + i + u * step, g[u]);
       store(b.h + i + u * step, h[u]);
       store(b.d + i + u * step, d[u]);

@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/types.hpp>
 
-// The rows of one block of a Cauchy-like matrix C while it is eliminated. Internal to codelets/toeplitz.
+// Rows of one block of a Cauchy-like matrix C during its elimination. Internal to codelets/toeplitz.
 
 namespace tesela::kernels::cauchy {
 
@@ -21,8 +21,8 @@ struct Pivot {
 template <class T>
 struct Block {
   index_t rows, chunks;
-  T *g, *h, *d, *left;  // left: 1 for rows that have not been pivots, 0 for the others and the padding
-  T* largest;           // |d| among these rows of each chunk
+  T *g, *h, *d, *left;  // left: 1 for rows that have not been pivots, 0 for other rows and the padding
+  T* largest;           // largest |d| among these rows of each chunk
   index_t* best;        // the row of that entry
 };
 
@@ -31,8 +31,8 @@ template <class T>
 void find_largest(const Block<T>& b);
 
 /// Subtracts, for each pivot in turn, l = c / d_p times the pivot's row from all rows, and finds `largest` and `best`.
-/// The pivot's row stays, since w(0) = 0 makes its c zero. `kept`, if not null, receives l: a column of the block's
-/// chunks for each pivot.
+/// The pivot's row stays, since w(0) = 0 makes its c zero. `kept`, if not null, receives l: one column of the block's
+/// chunks per pivot.
 template <class T>
 void sweep_rows(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept);
 

@@ -5,7 +5,7 @@
 
 namespace tesela::kernels::cauchy {
 
-/// Where a block's factors go: see CauchyFactor.
+/// Destination of a block's factors: see CauchyFactor.
 template <class T>
 struct CauchyFactors {
   T* l;
@@ -13,7 +13,7 @@ struct CauchyFactors {
   T *pivots, *order;
 };
 
-/// CauchyFactor on a core; `report` is CauchyReport::rows numbers. Internal to codelets/.
+/// Runs CauchyFactor on a core; `report` is CauchyReport::rows numbers. Internal to codelets/.
 template <class T>
 void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report);
 

@@ -4,11 +4,11 @@
 #include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
-// Gohberg and Semencul's formula as steps that a core and a GPU take alike. Internal to codelets/.
+// The formula of Gohberg and Semencul as steps that are common to a core and a GPU. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 
-/// x and w, padded.
+/// Copies x and w with padding.
 template <class T>
 struct GeneratorColumns {
   const T* x;
@@ -20,7 +20,7 @@ struct GeneratorColumns {
   }
 };
 
-/// p(2j) = scale conj(x) b(j) and p(2j + 1) = scale conj(w) b(j), all of them transforms.
+/// Computes p(2j) = scale conj(x) b(j) and p(2j + 1) = scale conj(w) b(j), all of them transforms.
 template <class T>
 struct TimesConjugates {
   const T* generator;
@@ -39,7 +39,7 @@ struct TimesConjugates {
   }
 };
 
-/// Zeros from row `first` on.
+/// Sets rows from `first` on to zero.
 template <class T>
 struct Zero {
   T* p;
@@ -47,7 +47,7 @@ struct Zero {
   TESELA_BOTH void operator()(index_t i, index_t j) const { p[first + i + j * ld] = T(0); }
 };
 
-/// a(j) = scale / x(0) (x p(2j) - w p(2j + 1)).
+/// Computes a(j) = scale / x(0) (x p(2j) - w p(2j + 1)).
 template <class T>
 struct Difference {
   const T* generator;
@@ -77,7 +77,7 @@ void generator(Machine& machine, const T* x, index_t n, T* to, index_t rows) {
   machine.real_to_complex(rows - 2, 2, to, rows);
 }
 
-/// Columns of `a` = the formula's inverse times k columns of B; `a` is rows x k, p rows x 2 k, with room.
+/// Computes columns of `a` = the formula's inverse times k columns of B; `a` is rows x k, p is rows x 2 k work space.
 template <class Machine, class T>
 void apply_inverse(Machine& machine, const T* generator, const T* first, index_t rows, const T* b, index_t ld_b,
                    index_t n, index_t k, T* a, T* p) {
@@ -93,7 +93,7 @@ void apply_inverse(Machine& machine, const T* generator, const T* first, index_t
   machine.complex_to_real(length, k, a, rows);
 }
 
-/// GohbergSemenculSolve.
+/// Runs GohbergSemenculSolve.
 template <class Machine, class T>
 void gohberg_semencul_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T>& spectrum, const T* first,
                             const In<T>& generator, const double* report, const InOut<T>& b, double* outcome, int* info,

@@ -3,9 +3,10 @@
 #include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_gradients.hpp>
 
-// Conjugate gradients as steps that a core and a GPU take alike. Beside what toeplitz_body.hpp asks for, a Machine has
+// Conjugate gradients as steps that are common to a core and a GPU. In addition to the operations of toeplitz_body.hpp,
+// a Machine has
 //   dot(n, x, y, to, partial)   *to = the sum of x y in double; `partial` has room for dot_parts numbers
-//   knows(flag)                 whether it knows at once that *flag is not 0: a GPU would have to wait, and goes on
+//   knows(flag)                 whether *flag is known to be nonzero: a GPU would have to wait, and continues
 //                               without effect
 // Internal to codelets/.
 
@@ -22,9 +23,9 @@ struct Chan {
     to[k] = k == 0 ? t[0] : (1 - part) * t[k] + part * t[n - k];
   }
 };
-/// Whether all eigenvalues are above 0: one writer of many says the same.
+/// Sets `broken` unless all eigenvalues are positive; concurrent writers write the same value.
 template <class T>
-struct RefuseNotPositive {
+struct MarkNotPositive {
   const T* eigenvalues;
   index_t n;
   double* broken;
@@ -33,21 +34,21 @@ struct RefuseNotPositive {
   }
 };
 
-/// What a column's steps carry along, on the machine that takes them.
+/// State of a column's steps, on the machine that runs them.
 struct GradientState {
-  double broken;  ///< the order, once T turned out not to be positive definite
+  double broken;  ///< the order, if T is found not to be positive definite
   double stopped, energy, before, now, square, left, enough;
   double alpha, beta;
 };
 constexpr index_t state_rows = sizeof(GradientState) / sizeof(double);
 
-/// Before the first column.
-struct BeginAll {
+/// Clears the state before the first column.
+struct ClearState {
   const double* broken;
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const { s->broken = *broken; }
 };
-/// ||b||^2 is in square.
+/// Starts a column; `square` holds ||b||^2.
 struct Begin {
   double inner;
   GradientState* s;
@@ -58,20 +59,20 @@ struct Begin {
     s->stopped = s->broken != 0 || !(s->left > s->enough) ? 1 : 0;
   }
 };
-/// r^T C^-1 r is in now.
+/// Computes beta; `now` holds r^T C^-1 r.
 struct Turn {
   bool first;
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const { s->beta = first ? 0 : s->now / s->before; }
 };
-/// d^T T d is in energy.
+/// Computes alpha; `energy` holds d^T T d.
 struct Advance {
   double n;
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const {
     if (s->stopped != 0) return;
     if (!(s->energy > 0)) {
-      if (s->energy <= 0) s->broken = n;  // else it is b's fault
+      if (s->energy <= 0) s->broken = n;  // otherwise b is not finite
       s->stopped = 1;
       return;
     }
@@ -79,7 +80,7 @@ struct Advance {
     s->before = s->now;
   }
 };
-/// ||r||^2 is in square.
+/// Tests for the end; `square` holds ||r||^2.
 struct Stop {
   GradientState* s;
   TESELA_BOTH void operator()(index_t, index_t) const {
@@ -89,7 +90,7 @@ struct Stop {
   }
 };
 
-/// r *= 1 / (n C's eigenvalues), transformed.
+/// Multiplies the transform of r by 1 / (n C's eigenvalues).
 template <class T>
 struct DivideSpectrum {
   const T* eigenvalues;
@@ -113,7 +114,7 @@ struct NewDirection {
   }
 };
 template <class T>
-struct MoveAlong {
+struct UpdateIterate {
   const GradientState* s;
   const T *direction, *image;
   T *x, *residual;
@@ -125,7 +126,7 @@ struct MoveAlong {
   }
 };
 template <class T>
-struct NothingKnown {
+struct NoEarlyStop {
   const GradientState* s;
   T* x;
   TESELA_BOTH void operator()(index_t i, index_t) const {
@@ -145,10 +146,11 @@ void chan(Machine& machine, const In<T>& t, T* eigenvalues, index_t half, double
   machine.real_to_complex(n, 1, work, toeplitz_rows(n));
   machine.each(half, 1, RealParts<T>{work, eigenvalues});
   machine.each(1, 1, Pad<double>{broken, 0, 1, broken, 1});
-  machine.each(half, 1, RefuseNotPositive<T>{eigenvalues, n, broken});
+  machine.each(half, 1, MarkNotPositive<T>{eigenvalues, n, broken});
 }
 
-/// x = T^-1 b, about, of one column, in memory of four columns; 0 once s says that T is not positive definite.
+/// Computes x = T^-1 b, approximately, of one column, in memory of four columns; 0 if s reports that T is not positive
+/// definite.
 template <class Machine, class T>
 void gradients(Machine& machine, const ToeplitzGradientsArgs<T>& args, const In<T>& spectrum, const In<T>& eigenvalues,
                index_t n, const T* b, T* x, T* work, GradientState* s, double* partial) {
@@ -171,14 +173,14 @@ void gradients(Machine& machine, const ToeplitzGradientsArgs<T>& args, const In<
              transformed);
     machine.dot(n, direction, image, &s->energy, partial);
     machine.each(1, 1, Advance{static_cast<double>(n), s});
-    machine.each(n, 1, MoveAlong<T>{s, direction, image, x, residual});
+    machine.each(n, 1, UpdateIterate<T>{s, direction, image, x, residual});
     machine.dot(n, residual, residual, &s->square, partial);
     machine.each(1, 1, Stop{s});
   }
-  machine.each(n, 1, NothingKnown<T>{s, x});
+  machine.each(n, 1, NoEarlyStop<T>{s, x});
 }
 
-/// own: four columns for gradients, of which refinement takes as many as b has.
+/// Solves by gradients in refinement. own: four columns for gradients; the refinement uses as many as b has.
 template <class Machine, class T>
 void gradients_solve(Machine& machine, const ToeplitzGradientsArgs<T>& args, const In<T>& spectrum,
                      const In<T>& eigenvalues, const In<double>& broken, const InOut<T>& b, double* outcome, int* info,
@@ -186,7 +188,7 @@ void gradients_solve(Machine& machine, const ToeplitzGradientsArgs<T>& args, con
   const index_t n = b.rows, k = b.cols, rows = 2 * spectrum.rows;
   T* const own = work + 4 * rows * k;
   auto* const state = reinterpret_cast<GradientState*>(numbers);
-  machine.each(1, 1, BeginAll{broken.data, state});
+  machine.each(1, 1, ClearState{broken.data, state});
   refined_solve(machine, args, spectrum, BrokenAt{state}, b, outcome, info, work, own, [&](const T* from, T* to) {
     for (index_t j = 0; j < k; ++j)
       gradients(machine, args, spectrum, eigenvalues, n, from + j * rows, to + j * rows, own, state,

@@ -7,8 +7,8 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::HWY_NAMESPACE {
 namespace {
 
-/// Returns a vector of the numbers at `from` in reverse. Loads swap the halves of 32 bytes: a permutation across them
-/// takes several cycles.
+/// Returns a vector of the numbers at `from` in reverse. Loads swap the halves of 32 bytes, because a permutation
+/// across them needs several cycles.
 template <class T>
 HWY_INLINE Vec<T> load_reversed(const T* from) {
 #if HWY_MAX_BYTES == 32
@@ -23,7 +23,7 @@ HWY_INLINE Vec<T> load_reversed(const T* from) {
 #endif
 }
 
-// y is updated by its own reverse: a pass goes inwards from both ends and keeps a vector of each end in registers.
+// y is updated by its own reverse: a pass runs inwards from both ends and keeps a vector of each end in registers.
 template <bool has_x, bool has_y, class T>
 void update(LevinsonPass<T>& pass) {
   constexpr index_t w = lanes<T>;

@@ -6,16 +6,16 @@
 #include <cmath>
 #include <limits>
 
-// Iterative refinement with Toeplitz products as steps that a core and a GPU take alike. Internal to codelets/.
+// Iterative refinement with Toeplitz products as steps that are common to a core and a GPU. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 
-/// What a solve keeps of a column besides its residual, in the columns of the outcome.
+/// Norms that a solve keeps of a column, in the columns of the outcome.
 enum Outcome : std::uint8_t { residual_of, norm_b, norm_r, norm_new };
 
-/// Takes the new x and residual where that is smaller than the old.
+/// Copies the new x and residual if the new residual is smaller.
 template <class T>
-struct TakeBetter {
+struct KeepBetter {
   const double* outcome;
   index_t k;
   const T *new_x, *new_r;
@@ -29,7 +29,7 @@ struct TakeBetter {
     r[i + j * rows] = new_r[i + j * rows];
   }
 };
-struct TakeBetterNorm {
+struct KeepBetterNorm {
   double* outcome;
   index_t k;
   TESELA_BOTH void operator()(index_t j, index_t) const {
@@ -37,8 +37,8 @@ struct TakeBetterNorm {
   }
 };
 
-/// Where a solution's numbers go when it leaves size 1: column j is multiplied by 2^(right[j rows] - matrix), and its
-/// largest magnitude has the exponent own[j rows] before.
+/// Range of a solution's numbers when it is scaled back from size 1: column j is multiplied by 2^(right[j rows] -
+/// matrix), and its largest magnitude has the exponent own[j rows] before.
 template <class T>
 struct Range {
   const T *own, *right;
@@ -46,7 +46,7 @@ struct Range {
   int matrix;
   int least = std::numeric_limits<T>::min_exponent, most = std::numeric_limits<T>::max_exponent;
   int digits = std::numeric_limits<T>::digits;
-  /// The relative error that comes of it: of denormal numbers, all of 1 where nothing is left; infinite above the
+  /// Returns the resulting relative error: above 0 for denormal numbers, 1 if nothing is left, infinite above the
   /// range.
   TESELA_BOTH double loss(index_t j) const {
     const int e = static_cast<int>(own[j * rows]) + static_cast<int>(right[j * rows]) - matrix;
@@ -55,7 +55,7 @@ struct Range {
   }
 };
 
-/// Residuals from norms of x in norm_new's place, and the status, by one thread.
+/// Computes residuals from the norms of x, stored as norm_new, and the status, in one thread.
 template <class T, class Broken>
 struct Judge {
   double* outcome;
@@ -95,21 +95,21 @@ struct AddColumns {
   TESELA_BOTH void operator()(index_t i, index_t j) const { to[i + j * rows] = x[i + j * ld_x] + d[i + j * rows]; }
 };
 
-/// B = T^-1 B, see RefinedSolveArgs. broken() is the order at which `apply` broke down, or 0, and
-/// apply(from, to) sets `to` to the approximate inverse times `from`; their columns are 2 spectrum.rows apart, as are
-/// those of the four blocks of k columns in `work`. p is one more such block, which `apply` may use.
+/// Solves B = T^-1 B, see RefinedSolveArgs. broken() is the order at which `apply` broke down, or 0, and apply(from,
+/// to) sets `to` to the approximate inverse times `from`. Their columns are 2 spectrum.rows apart, and so are the
+/// columns of the four blocks of k columns in `work`. p is another such block, which `apply` may use.
 template <class Machine, class T, class Broken, class Apply>
 void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T>& spectrum, const Broken& broken,
                    const InOut<T>& b, double* outcome, int* info, T* work, T* p, const Apply& apply) {
   const index_t n = b.rows, k = b.cols, rows = 2 * spectrum.rows, part = rows * k;
   T *const right = work, *const r = right + part, *const new_x = r + part, *const d = new_x + part;
-  // d becomes new_r once x + d is there.
+  // d becomes new_r after x + d is computed.
   const auto residual = [&](const T* x, index_t ld_x, T* to) {
     machine.each(rows, k, Pad<T>{right, n, rows, to, rows});
     multiply(machine, spectrum.data, spectrum.rows, T(1), T(0), T(-1), x, ld_x, T(1), to, rows, n, k, p);
   };
   machine.each(rows, k, Pad<T>{b.data, n, b.ld, right, rows});
-  T* const exponents = right + rows - 1;  // behind each column's n numbers
+  T* const exponents = right + rows - 1;  // after each column's n numbers
   machine.to_unit(n, k, right, rows, exponents, rows);
   machine.norms(n, k, right, rows, outcome + norm_b * k);
   apply(right, d);
@@ -121,9 +121,9 @@ void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T
     machine.each(n, k, AddColumns<T>{b.data, d, b.ld, rows, new_x});
     residual(new_x, rows, d);
     machine.norms(n, k, d, rows, outcome + norm_new * k);
-    const bool enough = machine.none_better(k, outcome + norm_new * k, outcome + norm_r * k);
-    machine.each(n, k, TakeBetter<T>{outcome, k, new_x, d, rows, b.data, b.ld, r});
-    machine.each(k, 1, TakeBetterNorm{outcome, k});
+    const bool enough = machine.known_not_better(k, outcome + norm_new * k, outcome + norm_r * k);
+    machine.each(n, k, KeepBetter<T>{outcome, k, new_x, d, rows, b.data, b.ld, r});
+    machine.each(k, 1, KeepBetterNorm{outcome, k});
     if (enough) break;
   }
   machine.each(n, k, ZeroWhereBroken<T, Broken>{broken, b.data, b.ld});

@@ -7,14 +7,14 @@
 #include <cmath>
 #include <span>
 
-// Sine transforms as steps that a core and a GPU take alike (Machine: see toeplitz_body.hpp). Internal to codelets/.
+// Sine transforms as steps that are common to a core and a GPU (Machine: see toeplitz_body.hpp). Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 
-/// Where number i of the n sines (from 0) stands in the sine basis.
+/// Returns the position in the sine basis of number i of the n sines (from 0).
 TESELA_BOTH constexpr index_t sine_place(index_t n, index_t i) { return i / 2 + (i % 2) * cauchy_rows(n, 0); }
 
-/// (0, x, 0, ...), n + 2 zeros behind n numbers.
+/// Computes (0, x, 0, ...), with n + 2 zeros after n numbers.
 template <class T>
 struct SineIn {
   const T* x;
@@ -41,7 +41,7 @@ struct SineOut {
   }
 };
 
-/// Y = S X, to the sine basis or back; Y may be X.
+/// Computes Y = S X, to the sine basis or back; Y may be X.
 template <class Machine, class T>
 void sine_transform(const Machine& machine, bool back, index_t n, index_t k, const T* x, index_t ld_x, T* y,
                     index_t ld_y, T* work) {
@@ -51,7 +51,7 @@ void sine_transform(const Machine& machine, bool back, index_t n, index_t k, con
   machine.each(n, k, SineOut<T>{work, scale, n, !back, y, ld_y});
 }
 
-/// As SineIn from the order of the sine basis; a half of a column that nobody wants counts as zeros.
+/// Works as SineIn, from the order of the sine basis; a half of a column that is not wanted counts as zeros.
 template <class T>
 struct PairIn {
   const T* x;
@@ -65,7 +65,7 @@ struct PairIn {
   }
 };
 
-/// The symmetric and the skew part of each transform to those of their columns that are in [first, first + columns).
+/// Copies the symmetric and the skew part of each transform to their columns, if these are in [first, first + columns).
 template <class T>
 struct PairOut {
   const T* from;
@@ -85,7 +85,7 @@ struct PairOut {
   }
 };
 
-/// FromSineBasis; `room` columns of work.
+/// Runs FromSineBasis with `room` columns of work.
 template <class Machine, class T>
 void pairs_from_sine_basis(const Machine& machine, In<T> x, In<index_t> places, index_t first,
                            std::span<const InOut<T>> v, T* work, index_t room) {

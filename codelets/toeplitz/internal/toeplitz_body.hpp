@@ -7,13 +7,13 @@
 
 #include <cmath>
 
-// Products with Toeplitz matrices as steps that a core and a GPU take alike. A Machine has
+// Products with Toeplitz matrices as steps that are common to a core and a GPU. A Machine has
 //   each(rows, columns, f)                f(i, j) for all i < rows and j < columns, in any order
 //   real_to_complex(n, count, data, ld)   in place; ld counts real numbers
 //   complex_to_real(n, count, data, ld)
 //   transform(direction, n, count, data, ld)   in place; n and ld count complex numbers
 //   norms(n, count, data, ld, to)         to[j] = the Euclidean norm of column j
-//   none_better(count, a, b)              whether it knows at once that no a[j] < b[j] / 2
+//   known_not_better(count, a, b)              whether it is known that no a[j] < b[j] / 2
 //   to_unit(n, count, data, ld, e, ld_e)  column j times 2^-e(j), which brings its largest magnitude to [1/2, 1)
 //                                         (tiles/power_of_two.hpp); e(j) becomes a T, at e[j ld_e]
 //   times_powers(n, count, data, ld, e, ld_e, more)   column j times 2^(e(j) + more)
@@ -31,7 +31,7 @@ struct Pad {
   TESELA_BOTH void operator()(index_t i, index_t j) const { to[i + j * rows] = i < n ? from[i + j * ld_from] : T(0); }
 };
 
-/// The first column of the circulant matrix of order `length` around T.
+/// Computes the first column of the circulant matrix of order `length` around T.
 template <class T>
 struct Circulant {
   const T* t;
@@ -42,7 +42,7 @@ struct Circulant {
   }
 };
 
-/// The real parts: a symmetric circulant matrix has no others but for roundings.
+/// Copies the real parts: the imaginary parts of a symmetric circulant matrix are only rounding errors.
 template <class T>
 struct RealParts {
   const T* from;
@@ -50,7 +50,7 @@ struct RealParts {
   TESELA_BOTH void operator()(index_t i, index_t) const { to[i] = from[2 * i]; }
 };
 
-/// x(k) *= scale (weight spectrum(k) - sigma), in each column of `half` complex numbers.
+/// Computes x(k) *= scale (weight spectrum(k) - sigma) in each column of `half` complex numbers.
 template <class T>
 struct MultiplySpectrum {
   const T* spectrum;
@@ -65,7 +65,7 @@ struct MultiplySpectrum {
   }
 };
 
-/// y = alpha product + beta y.
+/// Computes y = alpha product + beta y.
 template <class T>
 struct Accumulate {
   const T* product;
@@ -87,7 +87,7 @@ void spectrum(Machine& machine, const T* t, index_t n, T* to, index_t half, T* w
   machine.each(half, 1, RealParts<T>{work, to});
 }
 
-/// Y = alpha (weight T - sigma I) X + beta Y for k columns.
+/// Computes Y = alpha (weight T - sigma I) X + beta Y for k columns.
 template <class Machine, class T>
 void multiply(Machine& machine, const T* spectrum, index_t half, T weight, T sigma, T alpha, const T* x, index_t ld_x,
               T beta, T* y, index_t ld_y, index_t n, index_t k, T* work) {

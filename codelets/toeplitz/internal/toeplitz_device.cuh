@@ -3,14 +3,14 @@
 #include <tesela/codelets/support/cufft.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
 
-// A GPU as toeplitz_body.hpp wants it. Internal to codelets/.
+// The GPU as a Machine of toeplitz_body.hpp. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 
 using internal::block_sum;
 using internal::each_threads;
 
-/// One block a column: Device::to_unit.
+/// Runs Device::to_unit with one block per column.
 template <class T>
 __global__ void to_unit_kernel(index_t n, T* data, index_t ld, T* exponents, index_t ld_exponents) {
   __shared__ T partial[8];
@@ -36,7 +36,7 @@ __global__ void to_unit_kernel(index_t n, T* data, index_t ld, T* exponents, ind
 
 constexpr index_t dot_parts = 512;
 
-/// A part of x^T y for each block; always in the same order.
+/// Computes a part of x^T y per block, always in the same order.
 template <class T>
 __global__ void dot_kernel(index_t n, const T* x, const T* y, double* partial) {
   double sum = 0;
@@ -116,8 +116,8 @@ struct Device {
     add_parts_kernel<double><<<1, each_threads, 0, context.stream()>>>(blocks, partial, to);
   }
   bool knows(const double*) const { return false; }
-  /// That would mean to wait.
-  bool none_better(index_t, const double*, const double*) const { return false; }
+  /// Returns false, because the answer would need a wait.
+  bool known_not_better(index_t, const double*, const double*) const { return false; }
 };
 
 }  // namespace tesela::kernels::toeplitz

@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-// The core as toeplitz_body.hpp wants it. Internal to codelets/.
+// The core as a Machine of toeplitz_body.hpp. Internal to codelets/.
 
 namespace tesela::kernels::toeplitz {
 
@@ -53,7 +53,7 @@ struct Host {
       scale_by_power_of_two(std::span<T>(data + j * ld, static_cast<std::size_t>(n)),
                             static_cast<int>(exponents[j * ld_exponents]) + more);
   }
-  bool none_better(index_t count, const double* a, const double* b) const {
+  bool known_not_better(index_t count, const double* a, const double* b) const {
     for (index_t j = 0; j < count; ++j)
       if (a[j] < b[j] / 2) return false;
     return true;

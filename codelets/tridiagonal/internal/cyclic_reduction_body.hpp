@@ -11,7 +11,7 @@
 
 namespace tesela::kernels::cr {
 
-// What both variants compute for one row, and where rows are.
+// Arithmetic of one row for both variants, and the positions of rows.
 
 template <class T>
 struct Equation {
@@ -26,7 +26,7 @@ struct Rows {
   T* b;
   index_t start, step, b_start, b_step, ldb;
   index_t count, columns;
-  bool first, last;  ///< nothing couples row 0 to the rows above, or the last one to those below
+  bool first, last;  ///< row 0 is not coupled to rows above, or the last row not to rows below
 
   TESELA_BOTH index_t at(index_t i) const { return start + i * step; }
   TESELA_BOTH T& rhs(index_t i, index_t j) const { return b[b_start + i * b_step + j * ldb]; }
@@ -62,7 +62,7 @@ struct Levels {
   }
 };
 
-/// The factors of a row's neighbours, and the row without them. Where there is no row below, `below` is all zeros.
+/// Factors of a row's neighbours, and the row without them. If there is no row below, `below` is all zeros.
 template <class T>
 struct Combination {
   T above_factor, below_factor;
@@ -78,15 +78,15 @@ struct Combination {
 
 template <class T>
 TESELA_BOTH bool finite(T x) {
-  return x * T(0) == T(0);  // not where x is infinite or NaN
+  return x * T(0) == T(0);  // false if x is infinite or NaN
 }
 template <class T>
 TESELA_BOTH bool usable(T pivot) {
   return pivot != T(0) && finite(pivot);
 }
 
-/// Eliminates row 2 k from row 2 k + 1, if there is one, which becomes row k of the next level. False where row 2 k has
-/// no diagonal to do it with.
+/// Eliminates row 2 k from row 2 k + 1, if that exists, which becomes row k of the next level. Returns false if row 2 k
+/// has no usable diagonal.
 template <class T>
 TESELA_BOTH bool reduce_row(const Rows<const T>& from, const Rows<T>& to, index_t k) {
   const Equation<T> above = from.equation(2 * k);
@@ -104,8 +104,8 @@ TESELA_BOTH bool reduce_row(const Rows<const T>& from, const Rows<T>& to, index_
   return usable(above.d);
 }
 
-/// What went wrong at row i of a level: of several the least counts, which is of the lowest level and there of the
-/// first row. no_failure is 0x7f in all bytes.
+/// Failure at row i of a level. The least of several failures counts: on the lowest level, the first row. no_failure is
+/// 0x7f in all bytes.
 constexpr index_t no_failure = 0x7f7f7f7f7f7f7f7f;
 TESELA_BOTH inline index_t failure_at(int level, index_t i) {
   return (static_cast<index_t>(level) << 48) | ((i + 1) << level);
@@ -114,7 +114,7 @@ TESELA_BOTH inline int failure_status(index_t failure, index_t stride) {
   return failure == no_failure ? 0 : row_status((failure & ((index_t{1} << 48) - 1)) * stride);
 }
 
-/// The unknown of row i, between those above and below it.
+/// Returns the unknown of row i from the unknowns above and below it.
 template <class T>
 TESELA_BOTH T unknown(const Equation<T>& e, T rhs, bool has_above, T above, bool has_below, T below) {
   if (has_above) rhs -= e.dl * above;
@@ -122,17 +122,17 @@ TESELA_BOTH T unknown(const Equation<T>& e, T rhs, bool has_above, T above, bool
   return rhs / e.d;
 }
 
-/// Element (i, j), also on a device.
+/// Returns element (i, j), also on a device.
 template <class T>
 TESELA_BOTH T& at(const Block<T>& a, index_t i, index_t j) {
   return a.data[i + j * a.ld];
 }
 
-/// What a tile's edge gives to the coarse system; its last row still needs the first rows of the next tile.
+/// A tile's part of the coarse system, from its edge; its last row still needs the first rows of the next tile.
 template <class T>
 struct Join {
   Block<const T> edge, next;
-  int levels, next_levels;  ///< on which the next tile has a row; 0 behind the last tile
+  int levels, next_levels;  ///< number of levels on which the next tile has a row; 0 after the last tile
   index_t coarse_first;
   T *dl, *d, *du;
   Block<T> b;

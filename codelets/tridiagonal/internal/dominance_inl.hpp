@@ -1,5 +1,5 @@
-// Tests whether rows of tridiagonal matrices may be eliminated without choosing pivots. Included once for each
-// vector unit. Internal to codelets/tridiagonal.
+// Tests whether rows of tridiagonal matrices may be eliminated without choosing pivots. Included once for each vector
+// unit. Internal to codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/segment_vectors_inl.hpp>
 
 #include <cmath>
@@ -16,8 +16,8 @@ namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
 /// Tests an equation and the rows after it, at most a cache line. If |p| >= the sum of the equation's other
 /// coefficients and |d| >= |dl| + |du| in each row, every pivot dominates its equation, and scaled partial pivoting
-/// exchanges nothing. Rounding can make an equation miss that by the slack, and each row multiply the miss by |d| /
-/// (|d| - |dl|): rows with |dl| close to |d| fail the test.
+/// exchanges nothing. Rounding may violate this for an equation by the slack, and each row multiplies the violation by
+/// |d| / (|d| - |dl|), so rows with |dl| close to |d| fail the test.
 template <class T>
 class Dominance {
   using N = Vec<T>;
@@ -30,17 +30,18 @@ class Dominance {
   HWY_INLINE void add_equation(const N& p, const N& others) {
     const N size = magnitude(p);
     holds_ = hn::And(holds_, others * all(1 - std::ldexp(T(1), is_double ? -40 : -20)) <= size);
-    note_size(size);
+    record_size(size);
   }
   HWY_INLINE void add_row(const N& dl, const N& d, const N& du, const N& b) {
     const N size = magnitude(d), below = magnitude(dl), right = magnitude(b);
     holds_ =
         hn::And(holds_, hn::And(below + magnitude(du) <= size, below <= size * all(is_double ? T(0.875) : T(0.5))));
-    note_size(size);
-    note_size(choose(right == zero_, most_, right));
+    record_size(size);
+    record_size(choose(right == zero_, most_, right));
   }
 
-  /// Returns whether all rows of all lanes dominate, and no number is so large or small that a row must be scaled.
+  /// Returns whether all rows of all lanes dominate, and no number is large or small enough to require scaling of a
+  /// row.
   HWY_INLINE bool holds() const {
     constexpr int exponent = is_double ? 200 : 24;
     return hn::AllTrue(Tag<T>(), holds_) && hn::AllTrue(Tag<T>(), most_ <= all(std::ldexp(T(1), exponent))) &&
@@ -49,7 +50,7 @@ class Dominance {
 
  private:
   static constexpr bool is_double = sizeof(T) == 8;
-  HWY_INLINE void note_size(const N& size) {
+  HWY_INLINE void record_size(const N& size) {
     most_ = hn::Max(most_, size);
     least_ = hn::Min(least_, size);
   }

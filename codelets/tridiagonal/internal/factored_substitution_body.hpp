@@ -1,14 +1,14 @@
 // Both substitutions of TridiagonalFactoredSolve. Included in a namespace that has in_all<N>: once for numbers, and for
-// vectors once for each vector unit. So it has no guard.
+// vectors once per vector unit. So it has no guard.
 
-/// The forward substitution of one system, or of several in a vector N, some rows at a time.
+/// Forward substitution of one system, or of several in a vector N, some rows at a time.
 template <class T, class N>
 struct Down {
   FactorRow<T> row{};  ///< the last row
-  N current{};         ///< its right-hand side after the elimination of the rows before it
+  N current{};         ///< its right-hand side after the elimination of the earlier rows
 
-  /// at(i) is the right-hand side of row first + i, and becomes U's right-hand side in row first + i - 1; undefined for
-  /// row -1.
+  /// Processes rows from `first` on. at(i) is the right-hand side of row first + i, and becomes U's right-hand side in
+  /// row first + i - 1; undefined for row -1.
   template <class At>
   TESELA_INLINE void operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
     for (index_t i = 0; i < count; ++i) {
@@ -28,7 +28,8 @@ template <class T, class N>
 struct Up {
   N next{}, after{};  ///< x(i+1), x(i+2)
 
-  /// at(i) is U's right-hand side in row first + i, and becomes x(first + i). Returns 0 for systems with finite x.
+  /// Processes rows from `first` on. at(i) is U's right-hand side in row first + i, and becomes x(first + i). Returns 0
+  /// for systems with finite x.
   template <class At>
   TESELA_INLINE N operator()(const Factors<const T>& factors, index_t first, index_t count, const At& at) {
     N strange = in_all<N>(T(0));

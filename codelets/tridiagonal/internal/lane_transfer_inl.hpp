@@ -1,4 +1,5 @@
-// Rows of a tridiagonal tile to and from vectors. Included once for each vector unit. Internal to codelets/tridiagonal.
+// Copies rows of a tridiagonal tile to and from vectors. Included once for each vector unit. Internal to
+// codelets/tridiagonal.
 #include <tesela/codelets/support/inline.hpp>
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_rows.hpp>
@@ -28,7 +29,7 @@ TESELA_INLINE T lane(const N& v, int k) {
   return reinterpret_cast<const T*>(&v)[k];
 }
 
-/// A square of side^2 numbers, a row in a vector of 32 bytes at most.
+/// A square of side^2 numbers, each row in a vector of at most 32 bytes.
 template <class T>
 struct Square {
   using RowTag = hn::CappedTag<T, 32 / sizeof(T)>;
@@ -44,7 +45,8 @@ struct Square {
   }
 
  private:
-  /// Swaps the off-diagonal h x h blocks of each 2 h x 2 h square on the diagonal; then in squares half as large.
+  /// Swaps the off-diagonal h x h blocks of each 2 h x 2 h square on the diagonal, then continues in squares half as
+  /// large.
   template <int h>
   TESELA_INLINE static void exchange(Row* rows) {
     if constexpr (h > 0) {
@@ -73,11 +75,11 @@ struct Square {
   }
 };
 
-/// Loads rows of a tile into vectors, a lane for each run or system, and stores them.
+/// Loads rows of a tile into vectors, one lane per run or system, and stores them.
 template <class T, class N, int Groups>
 struct Transfer {
   static constexpr int width = static_cast<int>(sizeof(N) / sizeof(T)), lanes = Groups * width;
-  static constexpr index_t few = 64 / index_t{sizeof(T)};  // a line of the cache
+  static constexpr index_t few = 64 / index_t{sizeof(T)};  // a cache line
   using Vectors = N[Groups];                               // one row of all lanes
 
   /// Loads rows `first` … of each lane. Elements of dl and du outside of the matrix become zero.

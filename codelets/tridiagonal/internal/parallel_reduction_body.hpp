@@ -4,8 +4,8 @@
 #include <tesela/codelets/tridiagonal/parallel_reduction.hpp>
 #include <tesela/runtime/host_device.hpp>
 
-// What both variants of ReduceSystems do with one system. A Team is its threads: rank(), size(), and sync(), which all
-// of them call. Internal to codelets/.
+// Reduction of one system by both variants of ReduceSystems. A Team is the system's threads: rank(), size(), and
+// sync(), which all of them call. Internal to codelets/.
 
 namespace tesela::kernels::parallel {
 
@@ -23,7 +23,7 @@ template <class T>
 TESELA_BOTH bool usable(T d) {
   return d != 0 && finite(d);
 }
-/// The larger, and a NaN if there is one.
+/// Returns the larger number, or NaN if one is NaN.
 template <class T>
 TESELA_BOTH T larger(T a, T b) {
   return a >= b || a != a ? a : b;
@@ -40,7 +40,7 @@ struct Rows {
   E *dl, *d, *du, *b;
   index_t start, step, count;
   TESELA_BOTH index_t at(index_t k) const { return start + k * step; }
-  /// What nothing couples to is not read.
+  /// Returns row k; elements that couple to nothing are not read.
   TESELA_BOTH auto operator()(index_t k) const {
     const index_t i = at(k);
     using T = std::remove_const_t<E>;
@@ -48,7 +48,7 @@ struct Rows {
   }
 };
 
-/// Failures are kept by when they happen, then by row; `phases` of them at most.
+/// Limit of the phases of failures, which are ordered by phase, then by row.
 constexpr index_t phases = 160;
 
 template <class T, class Team, class Note>
@@ -57,25 +57,25 @@ class System {
   TESELA_BOTH System(Team team, const Rows<const T>& rows, T* work, Note note)
       : team_(team), rows_(rows), work_(work), note_(note) {}
 
-  /// Where x is, in the work space.
+  /// Solves the system and returns the position of x in the work space.
   TESELA_BOTH const T* solve(ParallelReduction how, index_t cut) {
     const bool doubling = how == ParallelReduction::rd || how == ParallelReduction::cr_rd;
     if (how == ParallelReduction::pcr || how == ParallelReduction::rd || n() <= cut)
-      return doubling ? double_up(rows_, work_) : reduce_all(rows_, work_);
+      return doubling ? recursive_doubling(rows_, work_) : reduce_all(rows_, work_);
     const Rows<T> own = copy(rows_, work_);
     int levels = 0;
     for (; n() >> levels > cut; ++levels) reduce(level(own, levels));
     const Rows<T> rest = level(own, levels);
     const Rows<const T> left{rest.dl, rest.d, rest.du, rest.b, rest.start, rest.step, rest.count};
     if (rest.count > 0) {
-      const T* const x = doubling ? double_up(left, work_ + 4 * n()) : reduce_all(left, work_ + 4 * n());
+      const T* const x = doubling ? recursive_doubling(left, work_ + 4 * n()) : reduce_all(left, work_ + 4 * n());
       each(rest.count, [=](index_t k) { rest.b[rest.at(k)] = x[k]; });
     }
     while (levels > 0) substitute(level(own, --levels));
     return own.b;
   }
 
-  /// Notes what is not finite and, if a bound is given, a residual above it. Then b = x.
+  /// Records values that are not finite and, if a bound is given, a residual above it. Then sets b = x.
   TESELA_BOTH void finish(const T* x, T bound, T* b) {
     each(n(), [&](index_t i) {
       if (!finite(x[i])) note_(phase_, i);
@@ -107,13 +107,13 @@ class System {
     to.dl[i] = e.dl, to.d[i] = e.d, to.du[i] = e.du, to.b[i] = e.b;
   }
 
-  /// Rows step - 1, 2 step - 1, … of all.
+  /// Returns rows step - 1, 2 step - 1, … of all.
   TESELA_BOTH static Rows<T> level(const Rows<T>& own, int levels) {
     const index_t step = index_t{1} << levels;
     return {own.dl, own.d, own.du, own.b, step - 1, step, own.count >> levels};
   }
 
-  /// Row k without its neighbours `apart` rows away.
+  /// Returns row k after the elimination of its neighbours `apart` rows away.
   template <class From>
   TESELA_BOTH Equation<T> without_neighbours(const From& rows, index_t k, index_t apart) {
     Equation<T> own = rows(k);
@@ -130,12 +130,12 @@ class System {
     return own;
   }
 
-  /// Every odd row takes its two neighbours out.
+  /// Eliminates the two neighbours from every odd row.
   TESELA_BOTH void reduce(const Rows<T>& rows) {
     each(rows.count / 2, [&](index_t k) { store(rows, 2 * k + 1, without_neighbours(rows, 2 * k + 1, 1)); });
     ++phase_;
   }
-  /// The even rows, once the odd ones' b is x.
+  /// Substitutes in the even rows, after the odd rows' b has become x.
   TESELA_BOTH void substitute(const Rows<T>& rows) {
     each((rows.count + 1) / 2, [&](index_t k) {
       const index_t j = 2 * k;
@@ -169,8 +169,8 @@ class System {
     ++phase_;
     return from.b;
   }
-  /// Row k without those `apart` rows away, whose own neighbours are 2 apart away. Bad diagonals are their own rows'
-  /// to note.
+  /// Returns row k after the elimination of the rows `apart` away, whose own neighbours are 2 apart away. Bad diagonals
+  /// are recorded by their own rows.
   TESELA_BOTH static Equation<T> away(const Rows<T>& rows, Equation<T> own, index_t k, index_t apart) {
     T dl = 0, du = 0;
     if (k >= apart) {
@@ -186,8 +186,8 @@ class System {
     return {dl, own.d, du, own.b};
   }
 
-  /// (x(k+1), x(k), 1) = C(k) … C(0) (x(0), 0, 1), with x(m) = 0 behind the last row.
-  TESELA_BOTH const T* double_up(const Rows<const T>& rows, T* work) {
+  /// Solves by recursive doubling: (x(k+1), x(k), 1) = C(k) … C(0) (x(0), 0, 1), with x(m) = 0 after the last row.
+  TESELA_BOTH const T* recursive_doubling(const Rows<const T>& rows, T* work) {
     const index_t m = rows.count;
     T *from = work, *to = work + 6 * m;
     each(m, [&](index_t k) {
@@ -226,9 +226,9 @@ class System {
     return to;
   }
 
-  /// ||A x - b|| / (||A|| ||x|| + ||b||), maximum norms.
+  /// Checks ||A x - b|| / (||A|| ||x|| + ||b||) in maximum norms.
   TESELA_BOTH void check(const T* x, T bound) {
-    T* const v = x == work_ + 6 * n() ? work_ : x == work_ ? work_ + n() : work_ + 4 * n();  // where x is not
+    T* const v = x == work_ + 6 * n() ? work_ : x == work_ ? work_ + n() : work_ + 4 * n();  // not where x is
     each(n(), [&](index_t i) {
       const Equation<T> e = rows_(i);
       const T before = i > 0 ? x[i - 1] : T(0), behind = i + 1 < n() ? x[i + 1] : T(0);
@@ -255,7 +255,7 @@ class System {
   index_t phase_ = 0;
 };
 
-/// Failures of several systems in one number.
+/// Returns the failures of several systems as one number.
 TESELA_BOTH inline index_t failure_at(index_t system, index_t phase, index_t row, index_t n) {
   return (system * phases + phase) * n + row;
 }
@@ -263,13 +263,13 @@ TESELA_BOTH inline int failure_status(index_t failure, index_t n) {
   return failure == no_failure ? 0 : row_status(failure % n + 1 + n * (failure / (n * phases)));
 }
 
-/// Column s of a tile.
+/// Returns column s of a tile.
 template <class Block>
 TESELA_BOTH auto* column(const Block& block, index_t s) {
   return block.data + (block.cols == 1 ? 0 : s * block.ld);
 }
 
-/// Solves system s of a tile. Row i of phase p that fails is told to note(p, i).
+/// Solves system s of a tile. Calls note(p, i) if row i fails in phase p.
 template <class T, class Team, class Note>
 TESELA_BOTH void solve_system(const typename ReduceSystems<T>::Args& args, const Block<const T>& dl,
                               const Block<const T>& d, const Block<const T>& du, const Block<T>& b, index_t s, T* work,

@@ -3,7 +3,7 @@
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 #include <tesela/runtime/host_device.hpp>
 
-// A tile by equation and system, whichever way the systems lie in it. Internal to codelets/.
+// Access to a tile by equation and system, for both layouts. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
@@ -25,15 +25,16 @@ inline index_t count_systems(SystemsIn systems, Shape tile) {
   return systems == SystemsIn::columns ? tile.cols : tile.rows;
 }
 
-/// Where a single system's tile holds for all systems.
+/// Views a single system's tile that is common to all systems.
 template <class T>
-SystemView<T> shared_view(SystemsIn systems, const Block<T>& tile) {
+SystemView<T> channel_view(SystemsIn systems, const Block<T>& tile) {
   SystemView<T> view = system_view(systems, tile);
   if ((systems == SystemsIn::columns ? tile.cols : tile.rows) == 1) view.system = 0;
   return view;
 }
 
-/// f(e, s) for each of these rows of each system, in the order of memory; for each system, rows come in their order.
+/// Calls f(e, s) for each of these rows of each system, in the order of memory; within a system, rows come in their
+/// order.
 template <class F>
 void for_each_row(SystemsIn in, index_t first, index_t end, index_t systems, const F& f) {
   if (in == SystemsIn::columns)
@@ -43,7 +44,7 @@ void for_each_row(SystemsIn in, index_t first, index_t end, index_t systems, con
     for (index_t e = first; e < end; ++e)
       for (index_t s = 0; s < systems; ++s) f(e, s);
 }
-/// Of a whole tile.
+/// Calls f for a whole tile.
 template <class F>
 void for_each_row(SystemsIn in, Shape tile, const F& f) {
   for_each_row(in, 0, equations(in, tile), count_systems(in, tile), f);

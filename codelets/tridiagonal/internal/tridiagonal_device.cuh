@@ -2,24 +2,24 @@
 
 #include <tesela/codelets/tridiagonal/tridiagonal_segment.hpp>
 
-// tridiagonal_segment.hpp's elimination for one thread of a GPU: the same arithmetic, with branches, and with exponents
-// in place of quotients where pivots are compared. Internal to codelets/.
+// The elimination of tridiagonal_segment.hpp for one thread of a GPU: the same arithmetic with branches, and with
+// exponents instead of quotients in the comparison of pivots. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
-/// Grows with |x| as its logarithm does: the exponent and the first digits. (Doubling drops the sign, and runs on
-/// units that comparing leaves idle; that is what these kernels have most of.)
+/// Returns a weight that grows with log |x|: the exponent and the first digits. (Doubling drops the sign and runs on
+/// units that comparisons, the bulk of these kernels, leave idle.)
 __device__ inline unsigned weight(double x) { return static_cast<unsigned>(__double2hiint(x)) * 2u; }
 __device__ inline unsigned weight(float x) { return static_cast<unsigned>(__float_as_int(x)) * 2u; }
 
-/// weight(2^exponent).
+/// Returns weight(2^exponent).
 template <class T>
 __device__ constexpr unsigned weight_of_power(int exponent) {
   return sizeof(T) == 8 ? static_cast<unsigned>(exponent + 1023) << 21 : static_cast<unsigned>(exponent + 127) << 24;
 }
-/// What neither infinities nor NaN weigh less than.
+/// Least weight of infinities and NaN.
 template <class T>
-inline constexpr unsigned strange_weight = sizeof(T) == 8 ? 0xffe00000u : 0xff000000u;
+inline constexpr unsigned not_finite_weight = sizeof(T) == 8 ? 0xffe00000u : 0xff000000u;
 
 template <class T>
 __device__ inline unsigned weight(T a, T b, T c) {
@@ -30,19 +30,19 @@ __device__ inline unsigned weight(const EndEquation<T>& row) {
   return max(weight(row.e, row.f, row.p), weight(row.q));
 }
 
-/// 1 / p to the last bit or two, and 0 for what is too small to divide by.
-__device__ inline double quick_inverse(double p) {
+/// Returns 1 / p to the last bit or two, and 0 if p is too small to divide by.
+__device__ inline double approximate_inverse(double p) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(p));
   const double error = fma(-p, r, 1.0);  // below 2^-20
   r = fma(r, fma(error, error, error), r);
   return weight(p) < weight_of_power<double>(-1000) ? 0.0 : r;
 }
-__device__ inline float quick_inverse(float p) {
+__device__ inline float approximate_inverse(float p) {
   return weight(p) < weight_of_power<float>(-120) ? 0.0f : __frcp_rn(p);
 }
 
-/// As normalize(), where the row's size asks for it. Returns the weight of its largest coefficient.
+/// Scales as normalize() if the row's size requires it. Returns the weight of its largest coefficient.
 template <class T>
 __device__ inline unsigned fit(T& dl, T& d, T& du, T& b) {
   const unsigned size = weight(dl, d, du);
@@ -60,32 +60,32 @@ __device__ inline void exchange(T& a, T& b) {
   b = old;
 }
 
-/// In a branch that most warps skip: without it the compiler would compute both ways and choose.
-__device__ inline void keep_branch() { asm volatile(""); }
+/// Forces a branch that most warps skip: without it the compiler would compute both ways and select.
+__device__ inline void force_branch() { asm volatile(""); }
 
-/// Whether any of the threads at hand asks for it: a branch that a warp takes or skips as one.
-__device__ inline bool any_asks(bool asks) { return __any_sync(__activemask(), asks) != 0; }
+/// Returns whether any active thread of the warp asks for it, so that a warp takes or skips the branch as one.
+__device__ inline bool any_lane(bool asks) { return __any_sync(__activemask(), asks) != 0; }
 
-/// -a b, without an instruction for the sign.
+/// Returns -a b, without an instruction for the sign.
 template <class T>
 __device__ inline T minus_product(T a, T b) {
   return fma(-a, b, T(0));
 }
 
-/// The row that eliminated x(k), solved for it: x(k) = r - q x(k+1) - (next ? t x(k+2) : e A + f B).
+/// Row that eliminated x(k), solved for it: x(k) = r - q x(k+1) - (next ? t x(k+2) : e A + f B).
 template <class T>
 struct Solved {
   T e, f_or_t, q, r;
   bool next, zero;
 };
 
-/// append() of a row that fit() has seen; `size` is what that returned. A pivot is the better the less it is short of
-/// its row's size.
+/// Appends a row, like append(), after fit(), which has returned `size`. The best pivot has the least distance from its
+/// row's size.
 template <class T>
 __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsigned size) {
   const unsigned lower = weight(s.lower) - weight(s.lower.p), upper = weight(s.upper) - weight(s.upper.p);
   if (size - weight(dl) < min(lower, upper)) {
-    const T inv = quick_inverse(dl), q = d * inv, t = du * inv, r = b * inv;
+    const T inv = approximate_inverse(dl), q = d * inv, t = du * inv, r = b * inv;
     s.upper = {s.upper.e, s.upper.f, fma(-s.upper.p, q, s.upper.q), minus_product(s.upper.p, t),
                fma(-s.upper.p, r, s.upper.r)};
     s.lower = {s.lower.e, s.lower.f, fma(-s.lower.p, q, s.lower.q), minus_product(s.lower.p, t),
@@ -93,23 +93,24 @@ __device__ inline Solved<T> append_row(Segment<T>& s, T dl, T d, T du, T b, unsi
     return {T(0), t, q, r, true, inv == T(0)};
   }
   const auto eliminate = [&](const EndEquation<T> pivot, const EndEquation<T> other) -> Solved<T> {
-    const T inv = quick_inverse(pivot.p), e = pivot.e * inv, f = pivot.f * inv, q = pivot.q * inv, r = pivot.r * inv;
+    const T inv = approximate_inverse(pivot.p), e = pivot.e * inv, f = pivot.f * inv, q = pivot.q * inv,
+            r = pivot.r * inv;
     s.upper = {fma(-other.p, e, other.e), fma(-other.p, f, other.f), fma(-other.p, q, other.q), T(0),
                fma(-other.p, r, other.r)};
     s.lower = {minus_product(dl, e), minus_product(dl, f), fma(-dl, q, d), du, fma(-dl, r, b)};
     return {e, f, q, r, false, inv == T(0)};
   };
-  // Each way in a branch of its own, so that nothing is exchanged.
+  // One branch for each case, so that no registers are exchanged.
   if (upper < lower) {
-    keep_branch();
+    force_branch();
     const Solved<T> x = eliminate(s.upper, s.lower);
-    keep_branch();
+    force_branch();
     return x;
   }
   return eliminate(s.lower, s.upper);
 }
 
-/// The segment of two rows.
+/// Returns the segment of two rows.
 template <class T>
 __device__ inline Segment<T> two_rows(T dl0, T d0, T du0, T b0, T dl1, T d1, T du1, T b1) {
   return {{dl0, d0, du0, T(0), b0}, {T(0), dl1, d1, du1, b1}};
@@ -117,26 +118,26 @@ __device__ inline Segment<T> two_rows(T dl0, T d0, T du0, T b0, T dl1, T d1, T d
 
 namespace joining {
 
-/// How much less than its row's largest number a row has in Column.
+/// Returns how far a row's number in Column is below its largest number.
 template <int Column, class T>
 __device__ inline unsigned lack(const JoinRow<T>& row) {
   return max(weight(row.c[0], row.c[1], row.c[2]), weight(row.c[3], row.c[4], row.c[5])) - weight(row.c[Column]);
 }
 
-/// As eliminate().
+/// Eliminates as eliminate().
 template <int Last, int Column, class T>
 __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
   unsigned least = lack<Column>(rows[Last]);
 #pragma unroll
   for (int i = 0; i < Last; ++i) {
     const unsigned other = lack<Column>(rows[i]);
-    if (any_asks(other < least)) {
-      keep_branch();
+    if (any_lane(other < least)) {
+      force_branch();
       if (other < least) exchange(rows[i], rows[Last]);
       least = min(least, other);
     }
   }
-  const T inv = quick_inverse(rows[Last].c[Column]);
+  const T inv = approximate_inverse(rows[Last].c[Column]);
 #pragma unroll
   for (int i = 0; i < Last; ++i) {
     const T factor = rows[i].c[Column] * inv;
@@ -151,9 +152,9 @@ __device__ inline T eliminate_quickly(JoinRow<T>* rows) {
 
 }  // namespace joining
 
-/// As join().
+/// Joins as join().
 template <class T>
-__device__ inline Segment<T> join_quickly(const Segment<T>& first, const Segment<T>& second, Joint<T>& joint) {
+__device__ inline Segment<T> join_device(const Segment<T>& first, const Segment<T>& second, Joint<T>& joint) {
   const T zero(0);
   joining::JoinRow<T> rows[4] = {
       {{first.upper.e, first.upper.f, first.upper.p, first.upper.q, zero, zero}, first.upper.r},

@@ -5,12 +5,12 @@
 
 #include <cmath>
 
-// The elimination and the substitution of TridiagonalFactor and TridiagonalFactoredSolve, row by row, on a core as on a
-// GPU. Internal to codelets/.
+// Elimination and substitution of TridiagonalFactor and TridiagonalFactoredSolve, row by row, for cores and GPUs.
+// Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
-/// Row i of the factors: next to its place in `l`, the others follow a leading dimension apart.
+/// Row i of the factors: `l` points to its multiplier; the other factors follow at distances of a leading dimension.
 template <class T>
 struct FactorRow {
   T l, inverse, du, du2, scale;
@@ -35,13 +35,14 @@ struct Factors {
   }
 };
 
-/// Row i is dl[i stride], d[i stride], du[i stride]. Returns the first row, counted from 1, without a pivot, or 0.
+/// Factors; row i is dl[i stride], d[i stride], du[i stride]. Returns the first row, counted from 1, without a pivot,
+/// or 0.
 template <class T>
 TESELA_BOTH inline index_t factor(const T* dl, index_t dl_stride, const T* d, index_t d_stride, const T* du,
                                   index_t du_stride, const Factors<T>& factors) {
   const index_t n = factors.n;
   index_t broken = 0;
-  // The row at work, p x(i) + q x(i+1) = …, and the one after it.
+  // The current row, p x(i) + q x(i+1) = …, and the next one.
   T p = 0, q = 0, scale = 0;
   for (index_t i = -1; i < n; ++i) {
     T below = 0, mid = 0, above = 0, next_scale = 1;

@@ -4,7 +4,7 @@
 
 namespace tesela::kernels::internal {
 
-// What TridiagonalFill and TridiagonalProduct do for element (i, j) of their tiles, on a core as on a GPU.
+// Element (i, j) of the tiles of TridiagonalFill and TridiagonalProduct, for cores and GPUs.
 
 template <class T>
 struct FillElement {
@@ -25,7 +25,7 @@ struct ProductElement {
   Block<const T> dl, d, du, before, x, after;
   Block<T> b;
 
-  /// Unknown `e` of system s.
+  /// Returns unknown `e` of system s.
   TESELA_BOTH T at(const Block<const T>& block, index_t e, index_t s) const {
     return args.in_rows ? block.data[s + e * block.ld] : block.data[e + s * block.ld];
   }

@@ -1,5 +1,5 @@
-// The elimination of several runs of rows at once, a lane of a vector for each. A run goes forward in blocks that fit
-// the cache, the segment before each block is kept, and the way back recomputes the pivot rows of a block from it.
+// Elimination of several runs of rows at once, one vector lane per run. The forward pass works in blocks that fit into
+// the cache and keeps the segment before each block; the backward pass recomputes the pivot rows of a block from it.
 // Included once for each vector unit. Internal to codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/dominance_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/lane_transfer_inl.hpp>
@@ -20,7 +20,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 
 /// Elimination of a system or a run of rows in each lane. N is a number or a vector of numbers. Groups of N are
-/// eliminated side by side, to overlap their divisions. Most is the number of pivot rows that a lane can keep.
+/// eliminated together, to overlap their divisions. Most is the number of pivot rows that a lane can keep.
 template <class T, class N, int Groups, index_t Most = block_rows>
 class Lanes {
  public:
@@ -31,8 +31,8 @@ class Lanes {
   /// Segments that forward() keeps for backward().
   static index_t kept(index_t rows) { return std::max<index_t>(blocks(rows) - 1, 0) * lanes; }
 
-  /// Reduces the rows of each lane l to segments[l]. `kept` receives the segment of the rows before each block but the
-  /// first.
+  /// Reduces the rows of each lane l to segments[l]. `kept` receives the segment of the rows before each block except
+  /// the first.
   HWY_NOINLINE void forward(const Rows<T>& rows, Segment<T>* kept, Segment<T>* segments) {
     Segment<N> state[Groups];
     for (auto& s : state) s = no_rows<N>();

@@ -1,10 +1,10 @@
-#include <tesela/codelets/tridiagonal/internal/tridiagonal_once.cuh>
+#include <tesela/codelets/tridiagonal/internal/tridiagonal_one_pass.cuh>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_segments.cuh>
 
-// A block of threads takes some consecutive rows of one system, or whole systems: loads them into shared memory, has
-// each thread reduce its own few rows to a segment, and joins the segments by a binary tree. What is left of each block
-// is a segment again; these are joined, up to 256 and more at a time, until one is left of each system. The way back
-// repeats a block's elimination from its rows, keeping the pivot rows in the place of the rows, and fills in.
+// A thread block processes consecutive rows of one system, or whole systems. It loads them into shared memory, each
+// thread reduces a few rows to a segment, and a binary tree joins the segments. The segments of the blocks are joined
+// again, at least 256 at a time, until each system has one. The way back repeats a block's elimination from its rows,
+// with the pivot rows stored in place of the rows, and substitutes.
 
 namespace tesela::kernels::tridiagonal {
 namespace {
@@ -18,7 +18,7 @@ __global__ void join_kernel(DeviceTiles<T> tiles, int count, index_t systems, Jo
   Segment<T>& sofar = *reinterpret_cast<Segment<T>*>(own);  // nothing is joined to tile 0
   Segment<T> whole = first == 0 ? tiles.segments[0][s * tiles.next[0]] : sofar;
   for (int i = first == 0 ? 1 : 0; i < count; ++i)
-    whole = join_quickly(whole, tiles.segments[i][s * tiles.next[i]], own[first + i]);
+    whole = join_device(whole, tiles.segments[i][s * tiles.next[i]], own[first + i]);
   sofar = whole;
 }
 
@@ -40,8 +40,8 @@ __global__ void fill_kernel(const Joint<T>* joints, index_t ld, index_t tiles, i
   if (!regular) report(info, 1 + n * s);
 }
 
-/// The levels above the rows, in a tile's work: what is left of the rows, of 512 of these, and so on, until one block
-/// can join all. The first element of each system is free for others.
+/// The levels above the rows, in a tile's work: the segments of the rows' blocks, then the segments of 512 of these,
+/// and so on, until one block can join all. The first element of each system is free for other uses.
 template <class T>
 struct Levels {
   Level<T> level[8];
@@ -96,7 +96,7 @@ int reduce_when(cudaStream_t stream, const DeviceRows<T>& in, Segment<T>* work, 
   return reduce_levels(stream, in, levels, ends, when);
 }
 
-/// From what the levels below left: what is between all of it.
+/// Substitutes from the segments of the lower levels: computes the unknowns between them.
 template <class T>
 int solve_levels(cudaStream_t s, const DeviceRows<T>& in, const Levels<T>& levels, bool periodic, Level<T> ends,
                  DeviceEnds<T> outer, int* info, When<T> when) {
@@ -106,15 +106,15 @@ int solve_levels(cudaStream_t s, const DeviceRows<T>& in, const Levels<T>& level
   return status == cudaSuccess ? substitute_levels(s, in, levels, top - 1, outer, info, when) : status;
 }
 
-/// Where a level without another above it leaves the unknowns around a system.
+/// Returns where the top level stores the unknowns around a system.
 template <class T>
 DeviceEnds<T> outer_ends(const Segment<T>* work, index_t ld) {
   return {reinterpret_cast<const T*>(work), ld * static_cast<index_t>(sizeof(Segment<T>) / sizeof(T))};
 }
 
 template <class T>
-int solve_twice(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& partition, bool periodic, Segment<T>* work,
-                index_t ld, int* info, When<T> when) {
+int solve_in_two_passes(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& partition, bool periodic,
+                        Segment<T>* work, index_t ld, int* info, When<T> when) {
   const Levels<T> levels(partition.parts, work, ld);
   const DeviceEnds<T> outer = outer_ends(work, ld);
   int status = reduce_when<T>(s, in, work, ld, {}, when);
@@ -123,19 +123,19 @@ int solve_twice(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& par
   return launch_rows<T, Pass::substitute>(s, in, partition, levels.level[0], outer, false, info, when);
 }
 
-/// Whether systems are long enough for windows, and lie as these want it.
+/// Returns whether systems are long enough for windows and have the required layout.
 template <class T>
 bool fits_windows(const DeviceRows<T>& in, const RowPartition& partition) {
   return partition.columns && ceil_div(in.rows, index_t{own_rows_of_window}) * in.systems < INT32_MAX;
 }
 
-/// Reads the rows a second time only where they depend on what is far.
+/// Solves in one pass, and reads the rows a second time only if they depend on distant rows.
 template <class T>
 int solve_in_windows(cudaStream_t s, const DeviceRows<T>& in, const RowPartition& partition, Segment<T>* work,
                      index_t ld, int* info) {
   const auto of_system = static_cast<unsigned>(ceil_div(in.rows, index_t{own_rows_of_window})),
              count = of_system * static_cast<unsigned>(in.systems);
-  // The first element's second half, which ends leave free, counts.
+  // The second half of the first element, which ends do not use, holds the counts.
   auto* const counts = reinterpret_cast<WindowCounts*>(&work->lower);
   auto* const outer = reinterpret_cast<T*>(work + 1);
   auto* const states = reinterpret_cast<Window*>(outer + 2 * index_t{count});
@@ -143,17 +143,17 @@ int solve_in_windows(cudaStream_t s, const DeviceRows<T>& in, const RowPartition
   const When<T> when{nullptr, &counts->left};
   constexpr std::size_t shared = 4 * sizeof(T) * rows_of_window;
   index_t at_once = 0;
-  int status = count_at_once(at_once, once_kernel<T>, threads_of_window, shared);
+  int status = count_at_once(at_once, one_pass_kernel<T>, threads_of_window, shared);
   if (status == cudaSuccess)
     status = cudaMemsetAsync(
         work, 0, static_cast<std::size_t>(reinterpret_cast<char*>(states + count) - reinterpret_cast<char*>(work)), s);
   if (status == cudaSuccess)
     status =
-        launch(once_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, shared, s, false, in, windows);
+        launch(one_pass_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, shared, s, false, in, windows);
   if (status == cudaSuccess)
     status = launch(restore_kernel<T>, std::min(index_t{count}, at_once), threads_of_window, 0, s, true, in, windows);
   if (status != cudaSuccess) return status;
-  return solve_twice(s, in, partition, false, work, ld, info, when);
+  return solve_in_two_passes(s, in, partition, false, work, ld, info, when);
 }
 
 }  // namespace
@@ -161,7 +161,7 @@ int solve_in_windows(cudaStream_t s, const DeviceRows<T>& in, const RowPartition
 template <class T>
 int reduce(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t ld, Segment<T>* ends, index_t next) {
   auto* const s = static_cast<cudaStream_t>(stream);
-  const int status = cudaMemsetAsync(work, 1, sizeof(T), s);  // not zero: a GPU wrote this
+  const int status = cudaMemsetAsync(work, 1, sizeof(T), s);  // not zero: marks the tile as reduced by a GPU
   if (status != cudaSuccess) return status;
   return reduce_when<T>(s, in, work, ld, {ends, next}, {});
 }
@@ -172,7 +172,7 @@ int substitute(void* stream, const DeviceRows<T>& in, Segment<T>* work, index_t 
   const RowPartition partition = partition_rows(in);
   const Levels<T> levels(partition.parts, work, ld);
   if (partition.chunks > 1) {
-    // A core may have reduced the tile; what it kept is of no use here.
+    // A core may have reduced the tile; its kept segments are not usable here.
     int status = reduce_when<T>(s, in, work, ld, {}, {reinterpret_cast<const T*>(work)});
     if (status == cudaSuccess) status = substitute_levels<T>(s, in, levels, levels.size - 1, ends, info, {});
     if (status != cudaSuccess) return status;
@@ -185,11 +185,11 @@ int solve(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work
   auto* const s = static_cast<cudaStream_t>(stream);
   const RowPartition partition = partition_rows(in);
   if (partition.chunks == 1) return launch_rows<T, Pass::solve>(s, in, partition, {}, {}, periodic, info, {});
-  return solve_twice<T>(s, in, partition, periodic, work, ld, info, {});
+  return solve_in_two_passes<T>(s, in, partition, periodic, work, ld, info, {});
 }
 
 template <class T>
-int solve_once(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
+int solve_in_one_pass(void* stream, const DeviceRows<T>& in, bool periodic, Segment<T>* work, index_t ld, int* info) {
   const RowPartition partition = partition_rows(in);
   if (periodic || partition.chunks == 1 || !fits_windows(in, partition))
     return solve(stream, in, periodic, work, ld, info);
@@ -215,7 +215,7 @@ int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, 
 
 #define TESELA_INSTANTIATE(T)                                                                       \
   template int solve(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);                \
-  template int solve_once(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);           \
+  template int solve_in_one_pass(void*, const DeviceRows<T>&, bool, Segment<T>*, index_t, int*);    \
   template int reduce(void*, const DeviceRows<T>&, Segment<T>*, index_t, Segment<T>*, index_t);     \
   template int substitute(void*, const DeviceRows<T>&, Segment<T>*, index_t, DeviceEnds<T>, int*);  \
   template int join_tiles(void*, const DeviceTiles<T>&, int, index_t, Joint<T>*, index_t, index_t); \

@@ -2,16 +2,16 @@
 
 #include <tesela/codelets/tridiagonal/tridiagonal.hpp>
 
-// The GPU's side of the tridiagonal kernels. Internal to codelets/.
+// GPU launches of the tridiagonal kernels. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
-/// How the systems of a tile lie in memory: row i of system s is at i row + s system.
+/// Layout of the systems of a tile in memory: row i of system s is at i row + s system.
 struct Strides {
   index_t row, system;
 };
 
-/// A tile on the device, and where its bands (dl, d, du) and right-hand sides lie.
+/// A tile on the device, and the positions of its bands (dl, d, du) and right-hand sides.
 template <class T>
 struct DeviceRows {
   const T *dl, *d, *du;
@@ -22,33 +22,34 @@ struct DeviceRows {
   index_t n;  ///< as in SystemsTile
 };
 
-/// Where ends come from and where they go: values(0 … 3, s) at values + s next are the unknowns around a system's ends.
+/// Source and destination of ends: values(0 … 3, s) at values + s next are the unknowns around a system's ends.
 template <class T>
 struct DeviceEnds {
   const T* values;
   index_t next;
 };
 
-/// Enqueue on a stream. `work` is work_segments(rows) x systems, leading dimension ld; each returns a cudaError_t.
+/// Solves on a stream. `work` is work_segments(rows) x systems, leading dimension ld. This and the next functions
+/// enqueue kernels and return a cudaError_t.
 template <class T>
 int solve(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
-/// The same, with one pass over the rows where they allow it.
+/// Solves with one pass over the rows if they allow it.
 template <class T>
-int solve_once(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
+int solve_in_one_pass(void* stream, const DeviceRows<T>& rows, bool periodic, Segment<T>* work, index_t ld, int* info);
 template <class T>
 int reduce(void* stream, const DeviceRows<T>& rows, Segment<T>* work, index_t ld, Segment<T>* ends, index_t next);
 template <class T>
 int substitute(void* stream, const DeviceRows<T>& rows, Segment<T>* work, index_t ld, DeviceEnds<T> ends, int* info);
 
-/// How solve_once() went where it tried: in the second half of work's first element.
+/// Statistics of a try of solve_in_one_pass(), in the second half of work's first element.
 struct WindowCounts {
-  unsigned begun;    ///< windows of rows
-  unsigned sampled;  ///< samples, and 2^16 for each of them that depends on what is far
-  unsigned left;     ///< windows that were begun and could not be written: then there were two passes
-  unsigned written;  ///< the others
+  unsigned begun;    ///< windows that were started
+  unsigned sampled;  ///< samples, and 2^16 for each sample that depends on distant rows
+  unsigned left;     ///< windows that were started and could not be written: the system needs two passes
+  unsigned written;  ///< windows that were written
 };
 
-/// As many tiles of a system as a kernel takes at once: tile i's segment of system s is segments[i][s next[i]].
+/// Most tiles of a system in one kernel launch: tile i's segment of system s is segments[i][s next[i]].
 inline constexpr int most_tiles = 200;
 template <class T>
 struct DeviceTiles {
@@ -56,11 +57,11 @@ struct DeviceTiles {
   index_t next[most_tiles];
 };
 
-/// Joins tiles first … first + count - 1 to those before; the joint of tile i and system s is joints[i + s ld].
+/// Joins tiles first … first + count - 1 to the earlier ones; the joint of tile i and system s is joints[i + s ld].
 template <class T>
 int join_tiles(void* stream, const DeviceTiles<T>& tiles, int count, index_t systems, Joint<T>* joints, index_t ld,
                index_t first);
-/// Then the unknowns between all of them: as TridiagonalJoin, system s at values + s next.
+/// Computes the unknowns between all of them, as TridiagonalJoin, system s at values + s next.
 template <class T>
 int fill_tiles(void* stream, const Joint<T>* joints, index_t ld, index_t tiles, index_t systems, bool periodic,
                T* values, index_t next, int* info, index_t n);

@@ -1,4 +1,4 @@
-// One long system on a core, in one pass over memory if its rows allow it. Two neighbouring stretches of rows
+// Solves one long system on a core, in one pass over memory if its rows allow it. Two neighbouring stretches of rows
 // determine the two unknowns between them, up to multiples of the unknowns at their far ends. In most matrices these
 // multiples decay. Once they are below the smallest normal number, the two unknowns are known before all others, and
 // the stretch before them is solved while its pivot rows are still in the cache. Included once for each vector unit.
@@ -24,7 +24,8 @@ namespace tesela::kernels::tridiagonal::HWY_NAMESPACE {
 template <class T>
 class Stretch {
  public:
-  /// Pivot rows of two stretches fit in a core's second cache. A lane of 64-byte vectors has an odd number of lines.
+  /// Pivot rows of two stretches fit into a core's second-level cache. A lane of 64-byte vectors has an odd number of
+  /// lines.
   static constexpr index_t rows = sizeof(T) == 8 ? 16 * 248 : 32 * 240;
   using Pivots = Lanes<T, Vec<T>, 2, rows / Vectors<T>::lanes>;
   static constexpr index_t lanes = Pivots::lanes, each = rows / lanes;
@@ -73,7 +74,7 @@ bool certain(const Joint<T>& j) {
 template <class T>
 struct Filled {
   index_t begin = 0, end = 0;    ///< of whole stretches; 0, 0 for none
-  T at_begin[2]{}, at_end[2]{};  ///< the unknowns before and after these places
+  T at_begin[2]{}, at_end[2]{};  ///< the unknowns before and after these positions
 
   Segment<T> packed() const {
     return {{static_cast<T>(end / Stretch<T>::rows), at_begin[0], at_begin[1], T(0), T(0)},
@@ -94,7 +95,7 @@ Rows<T> cut(const Rows<T>& system, index_t begin, index_t end) {
   return rows;
 }
 
-/// Solves stretches as long as the unknowns between them are certain. `sofar` becomes the segment of the rows before
+/// Solves stretches while the unknowns between them are certain. `sofar` becomes the segment of the rows before
 /// Filled::end, unless that is 0.
 template <class T>
 Filled<T> fill_stretches(const Rows<T>& system, Segment<T>& sofar, Breakdown& broken) {
@@ -126,10 +127,10 @@ Filled<T> fill_stretches(const Rows<T>& system, Segment<T>& sofar, Breakdown& br
   return filled;
 }
 
-/// Returns the segment of a long system's rows, and may solve some of them. `kept` is for substitute_rest: 1 +
-/// kept_segments.
+/// Returns the segment of a long system's rows, and may solve some of them. `kept` has 1 + kept_segments elements, for
+/// substitute_rest.
 template <class T>
-Segment<T> reduce_and_fill(const Rows<T>& system, Segment<T>* kept, Breakdown& broken) {
+Segment<T> reduce_and_solve(const Rows<T>& system, Segment<T>* kept, Breakdown& broken) {
   Segment<T> sofar{};
   Filled<T> filled;
   if (system.b.row == 1 && system.rows >= 8 * Stretch<T>::rows) filled = fill_stretches(system, sofar, broken);
@@ -139,7 +140,7 @@ Segment<T> reduce_and_fill(const Rows<T>& system, Segment<T>* kept, Breakdown& b
   return filled.end > 0 ? join(sofar, rest, joint) : rest;
 }
 
-/// Solves the rows that reduce_and_fill did not solve. Returns the first row that broke down, counted from 1, or 0.
+/// Solves the rows that reduce_and_solve did not solve. Returns the first row that broke down, counted from 1, or 0.
 template <class T>
 Breakdown substitute_rest(const Rows<T>& system, const Segment<T>* kept, const Ends<T>& whole) {
   const auto filled = Filled<T>::unpacked(kept[0]);

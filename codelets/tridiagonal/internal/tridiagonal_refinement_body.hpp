@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-// What the kernels of the refinement do for row e of system s, on a core as on a GPU. Internal to codelets/.
+// Work of the refinement kernels on row e of system s, for cores and GPUs. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
@@ -16,9 +16,9 @@ TESELA_BOTH inline T power_for_row(T dl, T d, T du) {
   return size == T(0) ? T(1) : over_power(size);
 }
 
-/// A system's misfit, or some rows', grows by another's. A residual that is no number stays.
+/// Merges another misfit into that of a system or of some rows. A NaN residual stays.
 template <class T>
-TESELA_BOTH inline void worsen(Misfit<T>& a, const Misfit<T>& b) {
+TESELA_BOTH inline void worsen(SystemResidual<T>& a, const SystemResidual<T>& b) {
   if (!(b.residual <= a.residual) && a.residual == a.residual) a.residual = b.residual, a.row = b.row;
   if (!(b.componentwise <= a.componentwise) && a.componentwise == a.componentwise) a.componentwise = b.componentwise;
   a.matrix = larger(a.matrix, b.matrix);
@@ -46,19 +46,19 @@ struct ConvertRow {
 template <class T>
 struct ResidualRow {
   SystemView<const T> dl, d, du, before, x, after, b;
-  SystemView<T> r;  ///< or nowhere
+  SystemView<T> r;  ///< null: not stored
   index_t last, last_before, first;
   bool has_before, has_after;
   std::uint64_t probe;
   static constexpr T least = 16 * std::numeric_limits<T>::min();
 
-  /// Uniform in [1/2, 3/2), of either sign.
+  /// Returns a number uniform in [1/2, 3/2), of either sign.
   TESELA_BOTH T random_factor(index_t row, index_t s) const {
     const T u = Generator<T>{.seed = probe}.uniform(row, s);
     return u < T(0) ? u - T(0.5) : u + T(0.5);
   }
 
-  TESELA_BOTH Misfit<T> operator()(index_t e, index_t s) const {
+  TESELA_BOTH SystemResidual<T> operator()(index_t e, index_t s) const {
     T below = 0, above = 0, left = 0, right = 0;
     if (e > 0)
       below = dl(e, s), left = x(e - 1, s);
@@ -74,7 +74,7 @@ struct ResidualRow {
     const T terms = std::fabs(p) + std::fabs(q) + std::fabs(t) + std::fabs(rhs);
     const T misses = probe != 0 ? terms * random_factor(first + e, s) : rhs - p - q - t;
     if (r.data != nullptr) r(e, s) = misses;
-    Misfit<T> misfit;
+    SystemResidual<T> misfit;
     misfit.residual = std::fabs(misses);
     misfit.matrix = std::fabs(below * power) + std::fabs(mid * power) + std::fabs(above * power);
     misfit.margin = 2 * std::fabs(mid * power) - misfit.matrix;
@@ -96,7 +96,7 @@ struct ResidualRow {
 /// Returns the factor that scales a system's residual to size 1 for the next correction; 0 if it needs none, or if its
 /// error is not finite.
 template <class T>
-TESELA_BOTH inline T correction_for(const Misfit<T>& whole, T tolerance, T componentwise) {
+TESELA_BOTH inline T correction_for(const SystemResidual<T>& whole, T tolerance, T componentwise) {
   const T error = whole.backward_error();
   const bool finite = error * T(0) == T(0);
   if ((error <= tolerance && whole.componentwise <= componentwise) || !finite) return T(0);
@@ -104,7 +104,7 @@ TESELA_BOTH inline T correction_for(const Misfit<T>& whole, T tolerance, T compo
 }
 
 template <class T>
-TESELA_BOTH inline Verdict<T> verdict_on(const Misfit<T>& whole, index_t n, index_t s) {
+TESELA_BOTH inline Verdict<T> verdict_on(const SystemResidual<T>& whole, index_t n, index_t s) {
   const T error = whole.backward_error();
   const bool open = whole.correction != T(0);
   return {error, n * s + whole.row + 1, open ? 1 : 0, open ? error : T(0), whole.componentwise};
@@ -113,7 +113,7 @@ TESELA_BOTH inline Verdict<T> verdict_on(const Misfit<T>& whole, index_t n, inde
 template <class T, class L>
 struct DemoteElement {
   SystemView<const T> r;
-  const Misfit<T>* whole;
+  const SystemResidual<T>* whole;
   index_t next;
   SystemView<L> y;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
@@ -125,7 +125,7 @@ struct DemoteElement {
 template <class T, class L>
 struct CorrectElement {
   SystemView<const L> y;
-  const Misfit<T>* whole;
+  const SystemResidual<T>* whole;
   index_t next;
   SystemView<T> x;
   TESELA_BOTH void operator()(index_t e, index_t s) const {
@@ -152,9 +152,9 @@ ResidualRow<T> residual_row(const typename TridiagonalResidual<T>::Args& args, c
                             const Block<const T>& x, const Block<const T>& after, const Block<const T>& b,
                             std::span<const Out<T>> r) {
   const auto in = args.systems;
-  return {shared_view(in, dl),
-          shared_view(in, d),
-          shared_view(in, du),
+  return {channel_view(in, dl),
+          channel_view(in, d),
+          channel_view(in, du),
           system_view(in, before),
           system_view(in, x),
           system_view(in, after),

@@ -7,37 +7,36 @@
 
 namespace tesela::kernels::tridiagonal {
 
-// Measured on an H200, with systems of 2^25 equations and batches of 512 (docs/tridiagonal.md). Odd, so that threads
-// which read their rows from shared memory meet different banks.
+// Rows per thread, measured on an H200 with systems of 2^25 equations and batches of 512 (docs/tridiagonal.md). Odd, so
+// that threads that read their rows from shared memory use different banks.
 constexpr int each_row = 17, threads_of_rows = 64, joins_of_many = 3;
-/// What a block takes one after the other where most often there is nothing to do: then the kernel is over soon.
-constexpr index_t rows_of_few = 4;
+/// Rows that a block processes in sequence if most blocks have nothing to do: the kernel then ends quickly.
+constexpr index_t blocks_of_rows_per_block = 4;
 
 enum class Pass : std::uint8_t { reduce, substitute, solve };
 
-/// How rows are divided: 2^levels threads for each system, `chunk` rows of it, in blocks that hold 2^groups systems.
-/// Of the binary tree over a system's threads a block joins `joins` levels, and leaves the rest to the next kernel.
+/// Division of the rows: 2^levels threads per system, `chunk` rows of it, in blocks that hold 2^groups systems. A block
+/// joins `joins` levels of the binary tree over a system's threads and leaves the others to the next kernel.
 struct RowPartition {
   int threads, levels, joins, groups;
-  index_t chunk, chunks, parts;  ///< `parts` are left of a system in all
-  bool columns;                  ///< every array's rows follow one another in memory
-  bool packed;                   ///< memory is aligned and its strides are, too
+  index_t chunk, chunks, parts;  ///< `parts` segments remain of a system in total
+  bool columns;                  ///< every array's rows are contiguous in memory
+  bool packed;                   ///< memory and its strides are aligned
   bool reversed;                 ///< last rows first: they may still be in the cache
 };
 
-/// Where a block's rows are in its shared memory. Systems in columns (Width 1) come one behind the other; of Width that
-/// lie beside each other, a row of each does, as in memory.
+/// Positions of a block's rows in its shared memory. Systems in columns (Width 1) follow each other. With Width > 1,
+/// the rows of Width adjacent systems are interleaved as in memory.
 template <class T, int Each, int Width>
 struct SharedRows {
   static constexpr int pack = 16 / static_cast<int>(sizeof(T));
   static constexpr int line = Each * Width;  // of one thread of each system
-  /// 2^across neighbouring lanes take the same rows of so many systems beside each other: then lanes meet different
-  /// banks.
+  /// 2^across neighbouring lanes process the same rows of adjacent systems, so that lanes use different banks.
   static constexpr int across = Width == 1 ? 0 : Width == 2 ? 1 : 2;
   /// Rows that are copied as one box; at most 256.
   static constexpr int threads_of_box = 8, rows_of_box = threads_of_box * Each;
 
-  /// Thread k's system, and which of the system's 2^levels threads it is.
+  /// Returns thread k's system; the next function returns its index among the system's 2^levels threads.
   __device__ static int system_of(int k, int levels) {
     return k >> (across + levels) << across | (k & ((1 << across) - 1));
   }
@@ -52,7 +51,7 @@ struct SharedRows {
   __device__ static int of_row(int i, int system) { return i * Width + system; }
 };
 
-/// Brings rows beside each other, Piece systems at once, from `from[k]` to shared memory `all` numbers apart.
+/// Copies rows of adjacent systems, Piece systems at once, from `from[k]` to shared memory `all` numbers apart.
 template <class P, int Piece, int Width, class T>
 __device__ void fetch_beside(T* to, int all, const T* const (&from)[4], const Strides (&at)[4], int rows, int group) {
   constexpr int pieces = Width / Piece;
@@ -94,8 +93,8 @@ struct Own {
   T *dl, *d, *du, *b;
   int count;
 
-  /// Reduces them. With Keep, pivot row i is left in the place of row i, and bit i of `nexts` says of which kind it is;
-  /// `zero` is the last row whose pivot was zero.
+  /// Reduces the rows. With Keep, pivot row i overwrites row i, and bit i of `nexts` is its kind; `zero` is the last
+  /// row with a zero pivot.
   template <bool Keep>
   __device__ Segment<T> reduce(unsigned& nexts, int& zero) const {
     nexts = 0;
@@ -107,7 +106,7 @@ struct Own {
     T l = dl[Width], c = d[Width], u = du[Width], r = b[Width];
     fit(l, c, u, r);
     Segment<T> s = two_rows(l0, c0, u0, r0, l, c, u, r);
-    // The next row is on its way while one is eliminated.
+    // The next row is loaded while the present one is eliminated.
     const auto next = [&](int i) {
       l = dl[i * Width], c = d[i * Width], u = du[i * Width], r = b[i * Width];
       return fit(l, c, u, r);
@@ -128,7 +127,7 @@ struct Own {
     return s;
   }
 
-  /// Fills in x from its ends and the pivot rows that reduce kept. False when an unknown is not finite.
+  /// Computes x from its ends and the pivot rows that reduce kept. Returns false if an unknown is not finite.
   __device__ bool fill(const Ends<T>& ends, unsigned nexts) const {
     if (count == 0) return true;
     T x = ends.e, after = ends.f;
@@ -146,11 +145,11 @@ struct Own {
     }
     if (count > 1) b[Width] = x;
     b[0] = ends.b;
-    return largest < strange_weight<T>;
+    return largest < not_finite_weight<T>;
   }
 };
 
-/// The arrays of systems beside each other, where boxes of them may be copied.
+/// Arrays of adjacent systems, if boxes of them may be copied.
 template <int Width>
 struct BoxMapsOf {
   BoxMap of[4];  // dl, d, du, b
@@ -163,7 +162,7 @@ template <class T, int Each, int Width, Pass Kind>
 __device__ void rows_block(unsigned block, BulkCopy& copy, const DeviceRows<T>& in, const RowPartition& partition,
                            Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
                            const BoxMapsOf<Width>& boxes) {
-  extern __shared__ __align__(128) unsigned char of_block[];  // as boxes ask for
+  extern __shared__ __align__(128) unsigned char of_block[];  // required by boxes
   const auto chunks = static_cast<unsigned>(partition.chunks), chunk = block % chunks;
   const index_t first_row = chunk * partition.chunk, system = index_t{block / chunks} << partition.groups;
   const int group = static_cast<int>(min(index_t{1} << partition.groups, in.systems - system));
@@ -211,7 +210,7 @@ __device__ void rows_block(unsigned block, BulkCopy& copy, const DeviceRows<T>& 
   const bool of_part = active && part < partition.parts, leader = of_part && (t & ((1 << partition.joins) - 1)) == 0;
   Ends<T> ends{};
   if constexpr (Kind == Pass::substitute) {
-    wait_for_previous();  // the rows themselves were there before it
+    wait_for_previous();  // the rows themselves existed before it
     if (of_part) ends = ends_of(level, part, partition.parts, system + mine, outer);
   }
   copy.wait_loads();
@@ -220,7 +219,7 @@ __device__ void rows_block(unsigned block, BulkCopy& copy, const DeviceRows<T>& 
   const index_t row = first_row + begin;
   if (count > 0 && row == 0 && !in.before) own.dl[0] = T(0);
   if (count > 0 && row + count == in.rows && !in.behind) own.du[(count - 1) * Width] = T(0);
-  // Rows count from 1, and the pivot row in row i's place is of the unknown before it.
+  // Rows count from 1, and the pivot row in row i's place belongs to the unknown before it.
   const auto broke = [&](int i) { report(info, row + i + in.n * (system + mine)); };
   unsigned nexts;
   int zero;
@@ -264,7 +263,7 @@ template <class T, int Each, int Width, Pass Kind>
 __global__ void __launch_bounds__(256)
     rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level, DeviceEnds<T> outer, bool periodic, int* info,
                 When<T> when, const __grid_constant__ BoxMapsOf<Width> boxes) {
-  let_next_start();
+  allow_next_kernel();
   if (when.nothing()) return;
   __shared__ std::uint64_t barrier;
   BulkCopy copy(&barrier);
@@ -272,11 +271,12 @@ __global__ void __launch_bounds__(256)
                                    level, outer, periodic, info, boxes);
 }
 
-/// The same in few blocks, for where there is most often nothing to do.
+/// Does the same in few blocks, for cases with mostly nothing to do.
 template <class T, int Each, Pass Kind>
-__global__ void __launch_bounds__(256) few_rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level,
-                                                       DeviceEnds<T> outer, int* info, When<T> when, unsigned blocks) {
-  let_next_start();
+__global__ void __launch_bounds__(256)
+    sparse_rows_kernel(DeviceRows<T> in, RowPartition partition, Level<T> level, DeviceEnds<T> outer, int* info,
+                       When<T> when, unsigned blocks) {
+  allow_next_kernel();
   wait_for_previous();
   if (when.nothing()) return;
   __shared__ std::uint64_t barrier;
@@ -284,12 +284,13 @@ __global__ void __launch_bounds__(256) few_rows_kernel(DeviceRows<T> in, RowPart
   for (unsigned block = blockIdx.x; block < blocks; block += gridDim.x) {
     rows_block<T, Each, 1, Kind>(partition.reversed ? blocks - 1 - block : block, copy, in, partition, level, outer,
                                  false, info, {});
-    BulkCopy::before_stores();  // and before the next rows come
+    BulkCopy::before_stores();  // and before the next rows arrive
   }
 }
 
-/// Systems that lie beside each other are taken together, or most of what comes from memory would be others': as many
-/// as fill the 32 bytes that come at once, or half of them, so that a multiprocessor holds three blocks.
+/// Adjacent systems that a block processes together, because most of the transferred memory would belong to other
+/// systems otherwise: enough to fill the 32 bytes of one transfer, or half of them, so that a multiprocessor holds
+/// three blocks.
 template <class T>
 inline constexpr int beside = 32 / static_cast<int>(sizeof(T));
 
@@ -301,8 +302,8 @@ RowPartition partition_rows(const DeviceRows<T>& in) {
   const int groups = !columns     ? log_of(levels < most ? beside<T> : beside<T> / 2)
                      : chunks > 1 ? 0
                                   : std::min(most - levels, log_of(in.systems));
-  // The last levels of a block's tree keep few of its threads busy; where there are blocks enough, their segments make
-  // a better kernel of their own.
+  // The last levels of a block's tree keep few of its threads busy; with enough blocks, a separate kernel joins their
+  // segments faster.
   const int joins = chunks > most_segments ? std::min(levels, joins_of_many) : levels;
   const index_t parts = ceil_div(in.rows, index_t{each_row} << joins);
   const auto packs = [](index_t numbers) { return numbers * index_t{sizeof(T)} % 16 == 0; };
@@ -340,8 +341,9 @@ int launch_rows_of(cudaStream_t stream, const DeviceRows<T>& in, RowPartition pa
   if constexpr (Width == 1 && Kind != Pass::solve)
     if (when.left != nullptr) {
       const index_t blocks = partition.chunks * in.systems;
-      return launch(few_rows_kernel<T, each_row, Kind>, ceil_div(blocks, rows_of_few), partition.threads, shared,
-                    stream, true, in, partition, level, outer, info, when, static_cast<unsigned>(blocks));
+      return launch(sparse_rows_kernel<T, each_row, Kind>, ceil_div(blocks, blocks_of_rows_per_block),
+                    partition.threads, shared, stream, true, in, partition, level, outer, info, when,
+                    static_cast<unsigned>(blocks));
     }
   return launch(rows_kernel<T, each_row, Width, Kind>,
                 partition.chunks * ceil_div(in.systems, index_t{1} << partition.groups), partition.threads, shared,

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <type_traits>
 
-// The rows of a tridiagonal tile as the kernels of cores see them. Internal to codelets/tridiagonal.
+// Rows of a tridiagonal tile for the kernels of cores. Internal to codelets/tridiagonal.
 
 namespace tesela::kernels::tridiagonal {
 
@@ -26,7 +26,7 @@ struct Rows {
   Strided<T> b;
   index_t rows;
   bool systems;         ///< each lane is a system
-  bool before, behind;  ///< as in SystemsTile: of every lane if lanes are systems, else of the first and the last
+  bool before, behind;  ///< as in SystemsTile, of every lane if `systems`, else of the first and the last lane
 };
 
 /// Row where a run broke down, counted from 1; 0: nowhere.
@@ -51,10 +51,10 @@ inline Breakdown earlier(Breakdown a, Breakdown b) { return a > 0 && (b == 0 || 
 /// run of the remaining rows.
 inline constexpr index_t most_runs = 2 * 64 / 4 + 1;
 
-/// Segments of a system that a core keeps: one for each run, and one before each block.
+/// Returns the segments of a system that a core keeps: one per run, and one before each block.
 inline index_t kept_segments(index_t equations) { return ceil_div(equations, block_rows) + most_runs; }
 
-/// Returns whether an equation of the segment has no unknowns, since its rows are linearly dependent.
+/// Returns whether an equation of the segment has no unknowns because its rows are linearly dependent.
 template <class T>
 bool degenerate(const Segment<T>& segment) {
   return size_of(segment.upper) == T(0) || size_of(segment.lower) == T(0);
@@ -125,7 +125,7 @@ inline void add(index_t row, const SystemsTile& place, index_t system, InOut<int
   if (row > 0 && info(0, 0) == 0) info(0, 0) = row_status(row + place.n * system);
 }
 
-/// Returns whether solve_ends found a pivot for the last unknown; an infinite one would leave it zero.
+/// Returns whether solve_ends found a pivot for the last unknown; an infinite pivot would make it zero.
 template <class T>
 bool regular_pivot(T pivot) {
   return pivot != T(0) && std::isfinite(pivot);

@@ -3,25 +3,26 @@
 #include <tesela/codelets/support/internal/bulk_copy.cuh>
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_tree.cuh>
 
-// The kernel that joins what the rows left. Internal to codelets/.
+// The kernel that joins the segments of the rows. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
-/// A thread takes three, odd so that threads meet different banks; two joints then fit in the place of three segments.
+/// Segments per thread: three, odd so that threads use different banks; two joints then fit in the space of three
+/// segments.
 constexpr int each_segment = 3, threads_of_segments = 128, most_threads_of_segments = 512;
-/// As many segments of a system as a block joins, and as one block joins at most.
+/// Segments of a system that a block joins, and the most that one block joins.
 constexpr index_t segments_of_block = each_segment * threads_of_segments,
                   most_segments = each_segment * most_threads_of_segments;
 
 enum class Top : std::uint8_t { reduce, substitute, solve };
 
-/// One level of segments: a block joins up to 2^joins threads' of those `below` into one of `level`, or fills in what
-/// is between them.
+/// Processes one level of segments: a block joins the segments of up to 2^joins threads, from `below`, into one of
+/// `level`, or computes the unknowns between them.
 template <class T, Top Kind>
 __global__ void __launch_bounds__(most_threads_of_segments)
     segments_kernel(Level<T> below, index_t count, int joins, index_t chunks, Level<T> level, DeviceEnds<T> outer,
                     bool periodic, int* info, index_t n, When<T> when) {
-  let_next_start();
+  allow_next_kernel();
   wait_for_previous();
   if (when.nothing()) return;
   extern __shared__ __align__(16) unsigned char memory[];
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(most_threads_of_segments)
   Segment<T> sum = own > 0 ? mine[0] : no_rows<T>();
   for (int i = 1; i < own; ++i) {
     Joint<T> joint;
-    sum = join_quickly(sum, mine[i], joint);
+    sum = join_device(sum, mine[i], joint);
     if constexpr (Kind != Top::reduce) joints[i - 1] = joint;
   }
   Tree<T, 0> tree(joins, of_warps);
@@ -54,7 +55,7 @@ __global__ void __launch_bounds__(most_threads_of_segments)
   } else {
     if constexpr (Kind == Top::solve) {
       if (solve_ends(sum, periodic, ends) == T(0) && t == 0) report(info, 1 + n * system);
-      // Whoever has no level above leaves the outer ends here, behind its own.
+      // Without a level above, the block stores the outer ends here, after its own.
       if (t == 0) *reinterpret_cast<Ends<T>*>(level.data + system * level.ld) = ends;
     }
     ends = tree.fill(ends);

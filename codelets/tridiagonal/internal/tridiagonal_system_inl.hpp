@@ -1,5 +1,5 @@
-// One system on a core, in runs of rows that are eliminated side by side. Included once for each vector unit. Internal
-// to codelets/tridiagonal.
+// One system on a core, in runs of rows that are eliminated together. Included once for each vector unit. Internal to
+// codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/tridiagonal_lanes_inl.hpp>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class OneSystem {
   OneSystem(const Rows<T>& all, index_t s) : all_(part(all, s, 0, all.rows)) {
     constexpr index_t line = 64 / index_t{sizeof(T)};
     index_t lines = all.rows / (lanes * line);
-    if (lines > 16 && lines % 2 == 0) --lines;  // lanes 2^k lines apart would meet in few sets of the cache
+    if (lines > 16 && lines % 2 == 0) --lines;  // lanes 2^k lines apart would share few sets of the cache
     each_ = lines * line;
   }
 

@@ -6,20 +6,20 @@
 
 #include <algorithm>
 
-// What the kernels that join segments share. Internal to codelets/.
+// Common parts of the kernels that join segments. Internal to codelets/.
 
 namespace tesela::kernels::tridiagonal {
 
-/// The least k such that 2^k >= x.
+/// Returns the least k such that 2^k >= x.
 inline int log_of(index_t x) {
   int k = 0;
   while (index_t{1} << k < x) ++k;
   return k;
 }
 
-/// A kernel that follows another of ours may start while that one ends, where the device can (sm_90): it says here that
-/// the next may start, and waits before it reads what the one before has written.
-__device__ inline void let_next_start() {
+/// Allows the next kernel to start while this one ends, if the device supports it (sm_90). wait_for_previous() waits
+/// before the previous kernel's results are read.
+__device__ inline void allow_next_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
@@ -30,7 +30,7 @@ __device__ inline void wait_for_previous() {
 #endif
 }
 
-/// Launches a kernel that does so, with `shared` bytes of dynamic shared memory. `follows`: after another of ours.
+/// Launches such a kernel with `shared` bytes of dynamic shared memory. `follows`: after another of these kernels.
 template <class... Parameters, class... Args>
 int launch(void (*kernel)(Parameters...), index_t blocks, int threads, std::size_t shared, cudaStream_t stream,
            bool follows, Args... args) {
@@ -52,7 +52,7 @@ int launch(void (*kernel)(Parameters...), index_t blocks, int threads, std::size
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(args)...);
 }
 
-/// As many blocks of a kernel as a device has room for at once.
+/// Returns the blocks of a kernel that a device runs at once.
 template <class... Parameters>
 int count_at_once(index_t& blocks, void (*kernel)(Parameters...), int threads, std::size_t shared) {
   int device = 0, processors = 0, each = 0;
@@ -64,7 +64,7 @@ int count_at_once(index_t& blocks, void (*kernel)(Parameters...), int threads, s
   return status;
 }
 
-/// A kernel has nothing to do where `unless` is not zero, or `left` is.
+/// Condition of a kernel: it has nothing to do if `unless` is not zero or `left` is zero.
 template <class T>
 struct When {
   const T* unless = nullptr;
@@ -72,14 +72,15 @@ struct When {
   __device__ bool nothing() const { return (unless != nullptr && *unless != T(0)) || (left != nullptr && *left == 0); }
 };
 
-/// What the levels above leave of, or know about, each chunk of each system: element c of system s at data + c + s ld.
+/// Segments or ends of each chunk of each system, shared between levels: element c of system s at data + c + s ld.
 template <class T>
 struct Level {
   Segment<T>* data;
   index_t ld;
 };
 
-/// The unknowns at both sides of chunk c: where a level has been solved, each element begins with those before it.
+/// Returns the unknowns at both sides of chunk c: after a level has been solved, each element begins with the unknowns
+/// before it.
 template <class T>
 __device__ Ends<T> ends_of(const Level<T>& level, index_t c, index_t count, index_t s, const DeviceEnds<T>& outer) {
   const auto before = [&](index_t i) { return reinterpret_cast<const T*>(level.data + i + s * level.ld); };
@@ -104,7 +105,7 @@ __device__ EndEquation<T> choose_equation(bool which, const EndEquation<T>& b, c
 }
 
 /// Joins the segments of 2^levels lanes of a warp, 2^Across apart, by a binary tree in registers. Every lane gets the
-/// whole; number k of them keeps the joint that is between numbers k - 1 and k.
+/// result; lane k of them keeps the joint between lanes k - 1 and k.
 template <int Across, class T>
 __device__ Segment<T> join_lanes(Segment<T> mine, int levels, Joint<T>& joint) {
   const int k = (static_cast<int>(threadIdx.x) & 31) >> Across;
@@ -115,15 +116,15 @@ __device__ Segment<T> join_lanes(Segment<T> mine, int levels, Joint<T>& joint) {
                            choose_equation(right, other.lower, mine.lower)},
         second{choose_equation(right, mine.upper, other.upper), choose_equation(right, mine.lower, other.lower)};
     Joint<T> made;
-    mine = join_quickly(first, second, made);
+    mine = join_device(first, second, made);
     if ((k & (2 * step - 1)) == step) joint = made;
   }
   return mine;
 }
 
-/// The way back: from the unknowns around all lanes' segments to those around each lane's own.
+/// Computes, on the way back, the unknowns around each lane's segment from those around all lanes' segments.
 template <int Across, class T>
-__device__ Ends<T> fill_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
+__device__ Ends<T> substitute_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
   const int lane = static_cast<int>(threadIdx.x) & 31;
   for (int step = 1 << levels >> 1; step > 0; step /= 2) {
     T c, d;
@@ -139,13 +140,13 @@ __device__ Ends<T> fill_lanes(Ends<T> ends, int levels, const Joint<T>& joint) {
   return ends;
 }
 
-/// The tree over 2^levels threads, of a warp or of several: then every warp does the part above the warps. The threads
-/// are 2^Across apart, and so many trees side by side.
+/// The tree over 2^levels threads of one or several warps; every warp computes the part above the warps. The threads
+/// are 2^Across apart, and there are 2^Across trees.
 template <class T, int Across>
 class Tree {
  public:
-  /// `shared` has room for 2^Across segments of each warp, and nobody else uses it. All threads of the block call this
-  /// together.
+  /// `shared` has room for 2^Across segments of each warp and is used by nothing else. All threads of the block call
+  /// this together.
   __device__ Tree(int levels, Segment<T>* shared)
       : in_warp_(min(levels, 5 - Across)),
         above_(levels - in_warp_),
@@ -164,14 +165,15 @@ class Tree {
 
   __device__ Ends<T> fill(Ends<T> ends) const {
     if (above_ > 0) {
-      const Ends<T> of_warps = fill_lanes<Across>(ends, above_, of_warp_);
+      const Ends<T> of_warps = substitute_lanes<Across>(ends, above_, of_warp_);
       const auto get = [&](T x) { return __shfl_sync(~0u, x, (warp_ << Across) + tree()); };
       ends = {get(of_warps.a), get(of_warps.b), get(of_warps.e), get(of_warps.f)};
     }
-    return fill_lanes<Across>(ends, in_warp_, in_lane_);
+    return substitute_lanes<Across>(ends, in_warp_, in_lane_);
   }
 
-  /// Calls report(k) where the unknowns before the rows of the thread that is k before this one could not be had.
+  /// Computes the unknowns; calls report(k) if the unknowns before the rows of the thread k positions earlier could not
+  /// be computed.
   template <class Report>
   __device__ void breakdowns(Report report) const {
     const auto broken = [](const Joint<T>& joint) { return joint.inverse_c == T(0) || joint.inverse_d == T(0); };
@@ -180,7 +182,7 @@ class Tree {
   }
 
  private:
-  /// This thread's tree, and which of the tree's threads in its warp it is.
+  /// Returns this thread's tree; number() returns its index in the warp among the tree's threads.
   __device__ static int tree() { return static_cast<int>(threadIdx.x) & ((1 << Across) - 1); }
   __device__ static int number() { return (static_cast<int>(threadIdx.x) & 31) >> Across; }
 

@@ -1,5 +1,5 @@
-// Several whole systems at once, a lane for each, by Gaussian elimination with scaled partial pivoting (LAPACK gtsv,
-// but the pivot is the largest relative to its row). Included once for each vector unit. Internal to
+// Several whole systems at once, one per lane, by Gaussian elimination with scaled partial pivoting (LAPACK gtsv,
+// except that the pivot is the largest relative to its row). Included once for each vector unit. Internal to
 // codelets/tridiagonal.
 #include <tesela/codelets/tridiagonal/internal/dominance_inl.hpp>
 #include <tesela/codelets/tridiagonal/internal/lane_transfer_inl.hpp>
@@ -27,7 +27,7 @@ class WholeSystems {
 
  public:
   static constexpr int lanes = Moves::lanes;
-  /// Most rows of a system: U fits in a core's second cache.
+  /// Most rows of a system: U fits into a core's second-level cache.
   static constexpr index_t most_rows = (index_t{1} << 19) / (4 * groups * index_t{sizeof(N)});
 
   explicit WholeSystems(index_t rows)
@@ -43,7 +43,7 @@ class WholeSystems {
   static constexpr index_t few = Moves::few;
   static constexpr int width = Moves::width;
 
-  /// x(i) / inverse + q x(i+1) + t x(i+2) = r.
+  /// Row x(i) / inverse + q x(i+1) + t x(i+2) = r.
   struct UpperRow {
     N inverse[groups], q[groups], t[groups], r[groups];
   };

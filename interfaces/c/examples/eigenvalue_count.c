@@ -1,4 +1,4 @@
-/* How many eigenvalues of a symmetric matrix are below a number, without computing them, and then those themselves. */
+/* Counts the eigenvalues of a symmetric matrix below a number without computing them, and then computes them. */
 #include <tesela.h>
 
 #include <stdio.h>
@@ -11,12 +11,12 @@ int main(void) {
   int64_t j, below = 0, found = 0;
   tesela_options options = {.size = sizeof options};
   if (a == NULL) return 1;
-  for (j = 0; j < n; ++j) { /* 2 on the diagonal and -1 beside it; the lower triangle is enough */
+  for (j = 0; j < n; ++j) { /* 2 on the diagonal, -1 next to it; the lower triangle suffices */
     a[j + j * n] = 2;
     if (j > 0) a[j + (j - 1) * n] = -1;
   }
 
-  options.cpus = 2; /* before the first call; without tesela_start it takes all cores */
+  options.cpus = 2; /* set before the first call; without tesela_start it uses all cores */
   if (tesela_start(&options) != 0 ||
       tesela_dsymmetric_inertia('L', n, a, n, sigma, &below, &uncertainty) != 0 ||
       tesela_dsyevr('N', 'V', 'L', n, a, n, -1, sigma, 0, 0, &found, w, NULL, 0) != 0) {

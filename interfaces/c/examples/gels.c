@@ -1,13 +1,13 @@
-/* Least squares in three forms, as examples/least_squares.cpp has them: more equations than unknowns, a column too many,
-   and fewer equations than unknowns. */
+/* Least squares in three forms, like examples/least_squares.cpp: more equations than unknowns, a redundant column, and
+   fewer equations than unknowns. */
 #include <tesela.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* min ||A x - b|| for the polynomial of n coefficients through m points of the cosine, x in b; `twice` repeats its last
-   column. */
+/* Fits a polynomial with n coefficients to m points of the cosine, min ||A x - b||, x in b; `twice` repeats the last
+   column of A. */
 static int64_t fit(int64_t m, int64_t n, int twice, double* b, tesela_gels_result* result) {
   double* a = malloc((size_t)(m * n) * sizeof *a);
   int64_t i, j, info;
@@ -42,7 +42,7 @@ int main(void) {
   if (fit(3, 6, 0, wide_x, &wide) != 0) return 1; /* x is the solution of least norm */
   printf("%-15s rank %d, residual norm %.1e\n", wide.status == TESELA_OK ? "ok" : "?", (int)wide.rank, norm);
 
-  /* The two equal columns share the coefficient that one of them has alone. */
+  /* Two equal columns share the coefficient of a single one. */
   shared = fabs(deficient_x[5] - full_x[5] / 2) < 1e-10 && fabs(deficient_x[6] - full_x[5] / 2) < 1e-10;
   right = full.rank == 6 && deficient.rank == 6 && shared && wide.rank == 3;
   return right ? 0 : 1;

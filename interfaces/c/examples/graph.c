@@ -1,5 +1,5 @@
-/* An asynchronous graph: B = 2 A, B = Q R and C = Q^T A, inserted one after the other while their tasks run. C is R / 2
-   then, with zeros below its diagonal. */
+/* An asynchronous graph: B = 2 A, B = Q R and C = Q^T A, inserted in turn while their tasks run. Then C = R / 2, with
+   zeros below the diagonal. */
 #include <tesela.h>
 
 #include <math.h>

@@ -1,4 +1,4 @@
-! Least squares of a polynomial through points of the cosine, and one whose matrix has a column twice.
+! Fits a polynomial to points of the cosine by least squares, with a matrix that has one column twice.
 program gels
   use tesela
   implicit none

@@ -1,22 +1,22 @@
-"""Arrays on a GPU: what the module asks of the libraries that they belong to."""
+"""Arrays on a GPU: access through the libraries that own them."""
 
 import contextlib
 import importlib
 
-CUDA, CUDA_MANAGED = 2, 13  # of DLPack's device types
-LIBRARIES = {"numpy": 0, "torch": 1, "jax": 2, "cupy": 3}  # as interfaces/python/arrays.hpp has them
+CUDA, CUDA_MANAGED = 2, 13  # DLPack device types
+LIBRARIES = {"numpy": 0, "torch": 1, "jax": 2, "cupy": 3}  # as in interfaces/python/arrays.hpp
 
 
 def read(array, name):
-    """The library, the CUDA device, the array and a DLPack capsule of it; None where it is on no GPU.
+    """Returns the library, the CUDA device, the array and its DLPack capsule; None if it is not on a GPU.
 
-    What is under way on the library's current stream is waited for by CUDA's default stream, as the module waits for that.
+    CUDA's default stream, for which the module waits, waits for the work on the library's current stream.
     """
     library = type(array).__module__.partition(".")[0].replace("jaxlib", "jax")
     if library == "torch":
         if array.requires_grad:
             raise TypeError(f"{name} requires grad: give {name}.detach()")
-        if array.is_neg():  # its numbers are not what its memory holds
+        if array.is_neg():  # its memory holds the negated numbers
             raise TypeError(f"{name} is a negated view: give {name}.resolve_neg()")
     if not hasattr(array, "__dlpack_device__"):
         if not hasattr(array, "__cuda_array_interface__"):
@@ -32,11 +32,11 @@ def read(array, name):
 
 
 def as_cupy(array, name):
-    """The same memory, for libraries whose own arrays cannot be made here."""
+    """Returns a CuPy array with the same memory, for other libraries."""
     try:
         import cupy
     except ImportError:
-        raise TypeError(f"{name} is on a GPU, and no array of CuPy, PyTorch or JAX: it needs CuPy") from None
+        raise TypeError(f"{name} is on a GPU and not of CuPy, PyTorch or JAX: install CuPy to use it") from None
     if not hasattr(array, "__cuda_array_interface__"):
         return cupy.from_dlpack(array)
     read_only = array.__cuda_array_interface__["data"][1]
@@ -44,7 +44,7 @@ def as_cupy(array, name):
 
 
 def current(library, device):
-    """Makes a device the library's current one: its streams are told apart by that."""
+    """Makes a device the library's current one, which its streams belong to."""
     if library == "torch":
         return importlib.import_module("torch").cuda.device(device)
     if library == "cupy":
@@ -53,21 +53,21 @@ def current(library, device):
 
 
 def converted(array, dtype):
-    """A copy with other numbers."""
+    """Returns a copy of this type."""
     if hasattr(array, "astype"):
         return array.astype(dtype)
     return array.to(getattr(importlib.import_module("torch"), dtype))
 
 
 def without_gaps(array):
-    """A copy that lies by rows."""
+    """Returns a copy in C order."""
     if hasattr(array, "contiguous"):
         return array.contiguous()
     return importlib.import_module("cupy").ascontiguousarray(array)
 
 
 def adopt(memory, library):
-    """The library's array of what gives DLPack capsules."""
+    """Returns the library's array for an object that provides DLPack capsules."""
     names = {"torch": "torch", "jax": "jax.dlpack", "cupy": "cupy"}
     module = next(names[name] for name, number in LIBRARIES.items() if number == library)
     return importlib.import_module(module).from_dlpack(memory)

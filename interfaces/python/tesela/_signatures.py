@@ -1,4 +1,4 @@
-"""Python functions around the compiled ones: inspect.signature and call tips know these."""
+"""Python functions around the compiled ones, so that inspect.signature and call tips show their parameters."""
 
 import __future__
 
@@ -8,7 +8,7 @@ import re
 
 
 def python_function(function, module, qualname):
-    """A function of the same parameters, defaults and documentation, which calls the compiled one."""
+    """Returns a function with the same parameters, defaults and documentation, which calls the compiled one."""
     signature, doc, defaults = function.__nb_signature__[0]
     head = re.sub(r"\\(\d+)", r"_default_\1", signature)
     parameters = ast.parse(head + ": ...").body[0].args
@@ -23,12 +23,12 @@ def python_function(function, module, qualname):
 
 
 def is_compiled(function):
-    """Whether it is one function of the compiled module, or one method of a class."""
+    """Returns whether it is a compiled function or method without overloads."""
     return type(function).__name__ in ("nb_func", "nb_method") and len(function.__nb_signature__) == 1
 
 
 def add_to(namespace, module):
-    """Replaces the compiled functions in a module's names, and gives classes the signatures of their __init__."""
+    """Replaces the compiled functions in a module's namespace, and gives classes the signatures of their __init__."""
     for name, value in list(namespace.items()):
         if is_compiled(value):
             namespace[name] = python_function(value, module, name)

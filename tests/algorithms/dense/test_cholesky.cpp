@@ -1,17 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 
@@ -110,7 +102,7 @@ void check_minors(Runtime& runtime) {
 }
 
 template <class T>
-void check_strange_b(Runtime& runtime) {
+void check_not_finite_b(Runtime& runtime) {
   constexpr index_t n = 100;
   const HostMatrix<T> a = matrix<T>(n);
   for (const TileShape tile : {TileShape{33, 33}, TileShape{33, n}})
@@ -127,11 +119,15 @@ void check_strange_b(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the error bounds", "", float, double) {
-  Runtime runtime({.cpus = 2, .gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the error bounds", "", float, double) {
   check_all<TestType>(runtime, {0, 1, 2, 33, 64, 130, 301});
   check_minors<TestType>(runtime);
-  check_strange_b<TestType>(runtime);
+  check_not_finite_b<TestType>(runtime);
+  if (runtime.gpus() == 0) return;
+  check<TestType>(runtime, 1500, {512, 1500});
+  check<TestType>(runtime, 2100, {700, 2100});
+  // With a last block much wider than high, wrong bounds would read far beyond the matrix.
+  check<TestType>(runtime, 1250, {480, 1250});
 }
 
 TEST_CASE("Cholesky refuses matrices that it cannot factor") {
@@ -142,21 +138,7 @@ TEST_CASE("Cholesky refuses matrices that it cannot factor") {
   CHECK_THROWS_AS(cholesky(g, TileMatrix<double>(runtime, 9, 9, {4, 2})), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime, {1, 2, 33, 130, 301});
-  check_minors<TestType>(runtime);
-  check_strange_b<TestType>(runtime);
-  check<TestType>(runtime, 1500, {512, 1500});
-  check<TestType>(runtime, 2100, {700, 2100});
-  // With a last block much wider than high, wrong bounds would read far beyond the matrix.
-  check<TestType>(runtime, 1250, {480, 1250});
-}
-
-TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[sanitize]", float, double) {
   check<TestType>(runtime, 130, {70, 130});
   check<TestType>(runtime, 130, {70, 70});
 }

@@ -1,15 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/dense/direct_solve.hpp>
+#include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 
@@ -86,7 +80,7 @@ HostMatrix<T> row_sums(const HostMatrix<T>& a) {
 }
 
 template <class T>
-void check_judgements(Runtime& runtime) {
+void check_verdicts(Runtime& runtime) {
   const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   const auto none = [](index_t) { return 0; };
   for (const index_t n : {0, 1, 2, 31, 33, 150})
@@ -115,22 +109,20 @@ void check_judgements(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling of rows and columns", "[direct]", float,
-                   double) {
-  Runtime runtime({.gpus = 0});
-  check_judgements<TestType>(runtime);
+CORES_TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling of rows and columns", "[direct]",
+                         float, double) {
+  check_verdicts<TestType>(runtime);
 }
 
 TEMPLATE_TEST_CASE("a well-conditioned system has status ok at any scaling on a GPU", "[direct][gpu]", float, double) {
   test::require_gpu();
   Runtime runtime;
-  check_judgements<TestType>(runtime);
+  check_verdicts<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the type's range", "[direct]", float,
-                   double) {
+CORES_TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the type's range", "[direct]", float,
+                         double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   constexpr int most = std::numeric_limits<T>::max_exponent;
   const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   for (const index_t n : {1, 3, 40})
@@ -176,8 +168,7 @@ TEMPLATE_TEST_CASE("rows, columns and right-hand sides may have any size in the 
   CHECK(over.x(0, 0) == 1);
 }
 
-TEST_CASE("the condition of Hilbert matrices is estimated within a factor of 20 n", "[direct]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the condition of Hilbert matrices is estimated within a factor of 20 n", "[direct]") {
   // 2-norm conditions by mpmath. Scaling by powers of two, the other norm and the estimate account for the factors
   // below.
   const std::vector<double> known{0, 1, 19.28, 524.1, 15513.7, 476607.3, 1.4951e7, 4.7537e8, 1.5258e10, 4.9315e11};
@@ -192,8 +183,7 @@ TEST_CASE("the condition of Hilbert matrices is estimated within a factor of 20 
     }
 }
 
-TEST_CASE("a solution without a correct digit is never ok", "[direct]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a solution without a correct digit is never ok", "[direct]") {
   for (const index_t n : {14, 16, 20})
     CHECK(solve(runtime, hilbert<double>(n), row_sums(hilbert<double>(n)), false, 4).how.status ==
           DirectStatus::singular);
@@ -209,8 +199,7 @@ TEST_CASE("a solution without a correct digit is never ok", "[direct]") {
   }
 }
 
-TEST_CASE("a system without a solution is reported with its place", "[direct]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a system without a solution is reported with its place", "[direct]") {
   HostMatrix<double> a = uniform<double>(6, 7, true);
   const HostMatrix<double> b = row_sums(a);
   HostMatrix<double> strange = b.clone();
@@ -223,4 +212,31 @@ TEST_CASE("a system without a solution is reported with its place", "[direct]") 
   for (index_t i = 0; i < 6; ++i) a(i, 2) = 0;
   const DirectSolve zero = solve(runtime, a, b, false, 4).how;
   CHECK((zero.status == DirectStatus::zero_pivot && zero.place == 3 && !zero.has_solution()));
+}
+
+TEMPLATE_TEST_CASE("a triangular solve recovers integers and does not read below the diagonal", "", float, double) {
+  using T = TestType;
+  const index_t n = GENERATE(0, 1, 2, 33), r = GENERATE(0, 1, 64, 65, 130);
+  const Op op = GENERATE(Op::none, Op::transpose);
+  CAPTURE(n, r, int(op));
+  // R is 2 I plus a few ones and X holds small integers, so every product and quotient is exact.
+  HostMatrix<T> R(n, n), X(n, r), known(n, r);
+  const auto element = [&](index_t i, index_t j) { return i == j ? T(2) : (i + j) % 3 == 0 ? T(1) : T(0); };
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) R(i, j) = i <= j ? element(i, j) : std::numeric_limits<T>::quiet_NaN();
+  for (index_t k = 0; k < r; ++k) {
+    for (index_t i = 0; i < n; ++i) known(i, k) = static_cast<T>((i * 7 + k * 3) % 11 - 5);
+    for (index_t i = 0; i < n; ++i) {
+      X(i, k) = 0;
+      for (index_t j = 0; j < n; ++j) {
+        const bool upper = op == Op::none ? i <= j : j <= i;
+        if (upper) X(i, k) += (op == Op::none ? element(i, j) : element(j, i)) * known(j, k);
+      }
+    }
+  }
+  Runtime runtime;
+  Graph g(runtime);
+  triangular_solve(g, op, R, X);
+  for (index_t k = 0; k < r; ++k)
+    for (index_t i = 0; i < n; ++i) REQUIRE(X(i, k) == known(i, k));
 }

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/factor_stages.hpp>
 #include <tesela/algorithms/support/wavefront.hpp>
@@ -6,13 +6,6 @@
 #include <tesela/codelets/dense/factor_stages_body.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 
@@ -58,16 +51,6 @@ void check(Runtime& runtime, index_t n, bool symmetric, index_t at_once, int pow
   CHECK(solution_error(a, b, x) <= bound);
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
-  for (const bool symmetric : {false, true}) {
-    for (const index_t n : {0, 1, 2, 3, 33, 100})
-      for (const index_t at_once : {1, 7, 1000}) check<T>(runtime, n, symmetric, at_once);
-    for (const index_t zero : {1, 2, 17, 40}) check<T>(runtime, 40, symmetric, 16, 0, zero);
-    for (const int power : {-60, 60}) check<T>(runtime, 40, symmetric, 16, power);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("the kernels eliminate the entries of the proved wavefronts, stage by stage") {
@@ -92,19 +75,16 @@ TEST_CASE("the kernels eliminate the entries of the proved wavefronts, stage by 
     }
 }
 
-TEMPLATE_TEST_CASE("factorizations by stages are backward stable and stop at the zero pivot", "", float, double) {
-  Runtime runtime({.cpus = 2, .gpus = 0});
-  check_all<TestType>(runtime);
+WORKERS_TEMPLATE_TEST_CASE("factorizations by stages are backward stable and stop at the zero pivot", "", float,
+                           double) {
+  for (const bool symmetric : {false, true}) {
+    for (const index_t n : {0, 1, 2, 3, 33, 100})
+      for (const index_t at_once : {1, 7, 1000}) check<TestType>(runtime, n, symmetric, at_once);
+    for (const index_t zero : {1, 2, 17, 40}) check<TestType>(runtime, 40, symmetric, 16, 0, zero);
+    for (const int power : {-60, 60}) check<TestType>(runtime, 40, symmetric, 16, power);
+  }
 }
 
-TEMPLATE_TEST_CASE("factorizations by stages are backward stable on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("factorizations by stages are backward stable under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("factorizations by stages are backward stable under a sanitizer", "[sanitize]", float, double) {
   for (const bool symmetric : {false, true}) check<TestType>(runtime, 33, symmetric, 16);
 }

@@ -1,44 +1,19 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/padded.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/reference.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
+using test::Padded;
 
 namespace {
-
-template <class T>
-struct Dense {
-  index_t m, n, ld;
-  std::vector<T> a;
-  Dense(index_t rows, index_t cols, index_t lead, T padding)
-      : m(rows), n(cols), ld(lead), a(static_cast<std::size_t>(lead * cols), padding) {}
-  T& operator()(index_t i, index_t j) { return a[static_cast<std::size_t>(i + j * ld)]; }
-};
-
-template <class T>
-Dense<T> random(index_t m, index_t n, std::uint64_t seed, T padding) {
-  Dense<T> d(m, n, std::max<index_t>(m, 1) + 3, padding);
-  const Generator<T> generator{Pattern::uniform, 0, n, seed};
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) d(i, j) = generator(i, j);
-  return d;
-}
 
 /// Returns the largest |C - reference| over the rounding bound (k + 2) eps |alpha| |A| |B| + 2 eps |beta C|,
 /// elementwise.
 template <class T>
-double worst_ratio(Dense<T>& a, Dense<T>& b, Dense<T>& before, Dense<T>& c, Op op_a, Op op_b, T alpha, T beta,
+double worst_ratio(Padded<T>& a, Padded<T>& b, Padded<T>& before, Padded<T>& c, Op op_a, Op op_b, T alpha, T beta,
                    index_t k) {
   double worst = 0;
   for (index_t j = 0; j < c.n; ++j)
@@ -69,8 +44,8 @@ double check_gemm(Runtime& runtime, Shape mn, index_t k, TileShape tile, index_t
                   GemmOptions options = {}) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const Shape sa = apply(op_a, {mn.rows, k}), sb = apply(op_b, {k, mn.cols});
-  auto a = random<T>(sa.rows, sa.cols, 1, nan), b = random<T>(sb.rows, sb.cols, 2, nan);
-  auto c = random<T>(mn.rows, mn.cols, 3, T(-77));
+  auto a = Padded<T>::random(sa.rows, sa.cols, 1), b = Padded<T>::random(sb.rows, sb.cols, 2);
+  auto c = Padded<T>::random(mn.rows, mn.cols, 3);
   if (beta == T(0))
     for (index_t j = 0; j < c.n; ++j)
       for (index_t i = 0; i < c.m; ++i) c(i, j) = nan;
@@ -78,15 +53,14 @@ double check_gemm(Runtime& runtime, Shape mn, index_t k, TileShape tile, index_t
   auto before = c;
   {
     const Shape ta = apply(op_a, {tile.mb, kb}), tb = apply(op_b, {kb, tile.nb});
-    const auto A = TileMatrix<T>::map(runtime, a.a.data(), sa.rows, sa.cols, a.ld, {ta.rows, ta.cols}, "A");
-    const auto B = TileMatrix<T>::map(runtime, b.a.data(), sb.rows, sb.cols, b.ld, {tb.rows, tb.cols}, "B");
-    const auto C = TileMatrix<T>::map(runtime, c.a.data(), mn.rows, mn.cols, c.ld, tile, "C");
+    const auto A = a.map(runtime, {ta.rows, ta.cols}, "A");
+    const auto B = b.map(runtime, {tb.rows, tb.cols}, "B");
+    const auto C = c.map(runtime, tile, "C");
     Graph g(runtime);
     gemm(g, op_a, op_b, alpha, A, B, beta, C, options);
     REQUIRE(g.wait().ok());
   }
-  for (index_t j = 0; j < c.n; ++j)
-    for (index_t i = c.m; i < c.ld; ++i) REQUIRE(c(i, j) == T(-77));
+  REQUIRE(c.intact());
   return worst_ratio(a, b, before, c, op_a, op_b, alpha, beta, k);
 }
 
@@ -95,8 +69,7 @@ const index_t sizes[][3] = {{1, 1, 1},    {0, 5, 3},    {5, 0, 3},   {5, 4, 0}, 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", float, double) {
   for (const auto& [m, n, k] : sizes)
     for (const Op op_a : {Op::none, Op::transpose})
       for (const Op op_b : {Op::none, Op::transpose})
@@ -107,9 +80,7 @@ TEMPLATE_TEST_CASE("gemm agrees with a long double product on CPU cores", "", fl
         }
 }
 
-TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "", float, double) {
   const GemmKernel kernel =
       GENERATE(GemmKernel::cublas, GemmKernel::naive, GemmKernel::shared, GemmKernel::coarse, GemmKernel::tuned);
   const int block = GENERATE(16, 32);
@@ -124,9 +95,7 @@ TEMPLATE_TEST_CASE("every CUDA gemm agrees with a long double product", "[gpu]",
         }
 }
 
-TEST_CASE("the tuned gemm agrees on large tiles, with and without the hardware's bulk copies", "[gpu][sanitize]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("the tuned gemm agrees on large tiles, with and without the hardware's bulk copies", "[sanitize]") {
   for (const index_t k : {2, 16, 70})
     for (const Op op_a : {Op::none, Op::transpose})
       for (const Op op_b : {Op::none, Op::transpose})
@@ -138,8 +107,7 @@ TEST_CASE("the tuned gemm agrees on large tiles, with and without the hardware's
         }
 }
 
-TEST_CASE("gemm refuses shapes and tilings that do not match") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("gemm refuses shapes and tilings that do not match") {
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 10, 20, {4, 4}), B(runtime, 20, 7, {4, 4}), C(runtime, 10, 7, {4, 4});
   const TileMatrix<double> other(runtime, 10, 7, {5, 4});
@@ -150,8 +118,7 @@ TEST_CASE("gemm refuses shapes and tilings that do not match") {
   CHECK_THROWS_AS(C(3, 0), ArgumentError);
 }
 
-TEST_CASE("gemm refuses operands that its kernels do not support, and inserts no task") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("gemm refuses operands that its kernels do not support, and inserts no task") {
   Graph g(runtime);
   std::vector<double> memory(144, 1.0);
   const auto map = [&](index_t at, index_t m, index_t n, index_t ld) {
@@ -186,13 +153,12 @@ TEST_CASE("gemm refuses operands that its kernels do not support, and inserts no
   CHECK(g.tasks() == 0);
 }
 
-TEST_CASE("gemm of views multiplies sub-matrices") {
-  Runtime runtime({.gpus = 0});
-  auto a = random<double>(12, 12, 5, 0.0);
-  Dense<double> c(12, 12, 12, 0.0);
+CORES_TEST_CASE("gemm of views multiplies sub-matrices") {
+  auto a = Padded<double>::random(12, 12, 5);
+  Padded<double> c(12, 12, 0.0, 0);
   {
-    const auto A = TileMatrix<double>::map(runtime, a.a.data(), 12, 12, a.ld, {4, 4});
-    const auto C = TileMatrix<double>::map(runtime, c.a.data(), 12, 12, c.ld, {4, 4});
+    const auto A = a.map(runtime, {4, 4});
+    const auto C = c.map(runtime, {4, 4});
     Graph g(runtime);
     gemm(g, Op::none, Op::none, 1.0, A.view(1, 0, 2, 3), A.view(0, 2, 3, 1), 1.0, C.view(1, 2, 2, 1));
     CHECK(g.wait().ok());

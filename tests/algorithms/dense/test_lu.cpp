@@ -1,17 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 
@@ -176,11 +168,14 @@ void check_subnormal(Runtime& runtime, bool solves) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and finds solutions", "", float, double) {
-  Runtime runtime({.cpus = 2, .gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and finds solutions", "", float, double) {
   check_all<TestType>(runtime, {0, 1, 2, 17, 33, 64, 130, 301});
   check_zeros<TestType>(runtime);
   check_strange<TestType>(runtime);
+  if (runtime.gpus() == 0) return;
+  check<TestType>(runtime, 1500, 512, Pivoting::tournament);
+  check<TestType>(runtime, 2100, 1024, Pivoting::tournament);
+  check<TestType>(runtime, 1500, 700, Pivoting::none);
 }
 
 TEST_CASE("LU by tiles with a tournament of several rounds is nearly as accurate as partial pivoting") {
@@ -199,15 +194,8 @@ TEST_CASE("LU without pivoting reports the growth of the elements") {
   CHECK(error.backward > factor_bound<double>(60, true));
 }
 
-TEMPLATE_TEST_CASE("LU divides by pivots with an overflowing reciprocal", "", float, double) {
-  Runtime runtime({.cpus = 2, .gpus = 0});
-  check_subnormal<TestType>(runtime, true);
-}
-
-TEMPLATE_TEST_CASE("LU on a GPU divides by pivots with an overflowing reciprocal", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_subnormal<TestType>(runtime, false);
+WORKERS_TEMPLATE_TEST_CASE("LU divides by pivots with an overflowing reciprocal", "", float, double) {
+  check_subnormal<TestType>(runtime, runtime.gpus() == 0);
 }
 
 TEST_CASE("LU refuses matrices that it cannot factor") {
@@ -217,20 +205,7 @@ TEST_CASE("LU refuses matrices that it cannot factor") {
   CHECK_THROWS_AS(lu(g, TileMatrix<double>(runtime, 8, 8, {4, 4})), ArgumentError);
 }
 
-TEMPLATE_TEST_CASE("LU by tiles finds solutions on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime, {1, 2, 33, 130, 301});
-  check_zeros<TestType>(runtime);
-  check_strange<TestType>(runtime);
-  check<TestType>(runtime, 1500, 512, Pivoting::tournament);
-  check<TestType>(runtime, 2100, 1024, Pivoting::tournament);
-  check<TestType>(runtime, 1500, 700, Pivoting::none);
-}
-
-TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[sanitize]", float, double) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 130, 70, pivoting);
   check<TestType>(runtime, 600, 64, Pivoting::tournament);
 }

@@ -7,12 +7,6 @@
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 
 using namespace tesela;
 using namespace tesela::kernels;

@@ -1,7 +1,5 @@
 #include "tests/support/simultaneous_equations.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
 #include <functional>
 
 using namespace tesela;

@@ -1,12 +1,8 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/runtime/errors.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
-#include <limits>
 #include <random>
 
 using namespace tesela;
@@ -82,21 +78,21 @@ TEST_CASE("an invalid model is refused with line and column") {
            {"y ~ x - z", "column 9: only 1, the intercept"},
            {"y ~ log(x)", "column 5: no function is called log"},
            {"y ~ I(log(x))", "column 7: no function is called log here"},
-           {"y ~ x + x", "column 9: x stands there twice"},
-           {"y ~ lag(x) + lag(x, 1)", "lag(x) stands there twice"},
-           {"y ~ lag(x, 0)", "a lag is a whole number"},
-           {"y ~ lag(x, -1)", "a lag is a whole number"},
+           {"y ~ x + x", "column 9: x appears twice"},
+           {"y ~ lag(x) + lag(x, 1)", "lag(x) appears twice"},
+           {"y ~ lag(x, 0)", "a lag must be a whole number"},
+           {"y ~ lag(x, -1)", "a lag must be a whole number"},
            {"y ~ lag(x", "')' after a lag"},
            {"y ~ I(x", "')' at the end of I"},
            {"y ~ I((x)", "')'"},
            {"y ~ I(x ^ 2)", "')' at the end of I"},
            {"y ~ I(1e999)", "beyond double"},
-           {"y ~ `x", "backquote that does not end"},
+           {"y ~ `x", "backquote is not closed"},
            {"y ~ ``", "name is missing"},
            {"y ~ 0", "no regressors"},
            {"y ~ y", "column 5: y is the dependent variable"},
            {"a: y ~ x\na: z ~ x", "second equation is called a"},
-           {": y ~ x", "a label stands before"},
+           {": y ~ x", "a label must precede"},
            {"y ~ x | 0", "no instruments"},
            {"y ~ x\ninstruments: ~ z\ninstruments: ~ z", "line 3, column 13: a second line"},
            {"y ~ 2", "column 5: expected a name, found '2'"},
@@ -105,7 +101,7 @@ TEST_CASE("an invalid model is refused with line and column") {
     refused([&, t = text] { parse(t); }, why);
   }
   refused([] { parse("y ~ I(" + std::string(1000, '(') + "x" + std::string(1000, ')') + ")"); },
-          "too many parentheses");
+          "too many nested parentheses");
 }
 
 TEST_CASE("formulas become columns, instruments first and equal formulas once") {

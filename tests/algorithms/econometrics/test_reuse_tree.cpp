@@ -1,10 +1,7 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/codelets/econometrics/equation_givens.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <limits>
 #include <random>
 
 using namespace tesela;

@@ -1,8 +1,6 @@
 #include "tests/support/simultaneous_equations.hpp"
 #include <tesela/algorithms/econometrics/robust_errors.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 

@@ -2,10 +2,6 @@
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 

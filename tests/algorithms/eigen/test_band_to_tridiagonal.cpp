@@ -2,15 +2,11 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
 #include <thread>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

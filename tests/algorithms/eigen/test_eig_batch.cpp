@@ -1,18 +1,10 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using Catch::Matchers::ContainsSubstring;
@@ -222,34 +214,25 @@ void check_not_finite(Runtime& gpu, index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("eig_batch on a GPU finds all pairs for every order, kind and size", "[gpu]", float, double) {
-  test::require_gpu();
-  test::shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("eig_batch on a GPU finds all pairs for every order, kind and size", "", float, double) {
   std::vector<index_t> orders{64, 65, 100, 127, 128};
   for (index_t n = 1; n <= 33; ++n) orders.push_back(n);
-  check_on<TestType>(gpu, orders, 27);
-  for (const index_t n : {6, 16, 32, 33, 70}) check_not_finite<TestType>(gpu, n);
+  check_on<TestType>(runtime, orders, 27);
+  for (const index_t n : {6, 16, 32, 33, 70}) check_not_finite<TestType>(runtime, n);
 }
 
-TEMPLATE_TEST_CASE("eig_batch on a GPU accepts more than 65536 matrices", "[gpu]", float, double) {
-  test::require_gpu();
-  test::shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("eig_batch on a GPU accepts more than 65536 matrices", "", float, double) {
   constexpr index_t count = 70000;
   const HostMatrix<TestType> a = batch_of<TestType>(3, count, {"uniform", "graded"}, {TestType(1)});
   for (const index_t at_once : {0, 70000}) {
-    const Solved<TestType> s = solve(a, count, true, at_once, gpu);
+    const Solved<TestType> s = solve(a, count, true, at_once, runtime);
     REQUIRE(s.result.ok());
     for (index_t k = 0; k < count; k += 97) check(a, s, k);
     check(a, s, count - 1);
   }
 }
 
-TEMPLATE_TEST_CASE("eig_batch finds all pairs under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  test::shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
-  check_on<TestType>(gpu, {1, 2, 7, 11, 19, 35, 67}, 3);
-  check_not_finite<TestType>(gpu, 12);
+GPU_TEMPLATE_TEST_CASE("eig_batch finds all pairs under a sanitizer", "[sanitize]", float, double) {
+  check_on<TestType>(runtime, {1, 2, 7, 11, 19, 35, 67}, 3);
+  check_not_finite<TestType>(runtime, 12);
 }

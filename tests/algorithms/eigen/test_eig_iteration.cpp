@@ -1,15 +1,8 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/filled.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 using tesela::test::runtime;
@@ -220,24 +213,21 @@ TEST_CASE("eig_iteration refuses invalid options") {
   refused(A, {.method = EigIteration::cholesky_lr, .deflate = true});
 }
 
-TEMPLATE_TEST_CASE("eig_iteration finds the spectrum of small matrices on a GPU", "[gpu]", float, double) {
+GPU_TEMPLATE_TEST_CASE("eig_iteration finds the spectrum of small matrices on a GPU", "", float, double) {
   using T = TestType;
-  test::require_gpu();
-  test::shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
   const double bound = sizeof(T) == 8 ? 1e-10 : 2e-3;
   for (const index_t n : {1, 3, 50, 128}) {
     const HostMatrix<T> a = lower<T>("geometric:100", n);
     for (const EigIteration method : {EigIteration::qr, EigIteration::lr, EigIteration::cholesky_lr})
-      check(a, iterate(a, {.method = method}, 64, gpu), bound);
+      check(a, iterate(a, {.method = method}, 64, runtime), bound);
     const HostMatrix<T> band = lower<T>("band:2", n);
-    check(band, iterate(band, {.shift = QrShift::wilkinson, .deflate = true}, 64, gpu), bound);
+    check(band, iterate(band, {.shift = QrShift::wilkinson, .deflate = true}, 64, runtime), bound);
   }
   const HostMatrix<T> a = lower<T>(sizeof(T) == 8 ? "geometric:1e12" : "geometric:1e4", 300);
-  check(a, iterate(a, {}, 300, gpu), bound);
+  check(a, iterate(a, {}, 300, runtime), bound);
   for (const EigIteration method : {EigIteration::qr, EigIteration::cholesky_lr})
     check(a,
           iterate(a, {.method = method, .factor = method == EigIteration::qr ? QrFactor::tiles : QrFactor::givens}, 300,
-                  gpu),
+                  runtime),
           bound);
 }

@@ -3,13 +3,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <cmath>
 #include <cstdio>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using tesela::test::runtime;

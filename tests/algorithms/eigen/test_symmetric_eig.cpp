@@ -1,15 +1,10 @@
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/test.hpp"
 #include "tools/checks/eig_error.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
+#include <tesela/host/lapack.hpp>
+#include <tesela/runtime/errors.hpp>
 
 using namespace tesela;
 using tesela::test::runtime;
@@ -188,4 +183,149 @@ TEST_CASE("symmetric_eig reports the place of an element that is not finite and 
   CHECK_THROWS_AS(solve(a, {.low = 1, .high = 0}), ArgumentError);
   CHECK_THROWS_AS(solve(a, {.low = std::nan("")}), ArgumentError);
   CHECK_THROWS_AS(solve(a, {.band = -1}), ArgumentError);
+}
+
+TEMPLATE_TEST_CASE("symmetric test matrices have the stated eigenvalues", "", float, double) {
+  using T = TestType;
+  for (const char* kind :
+       {"rank:0", "rank:7", "rank:1000", "diagonal", "identity", "zero", "arithmetic", "geometric:1e6", "geometric:1",
+        "clustered:1", "clustered:5", "second-difference", "laplacian", "exchange"})
+    for (const index_t n : {0, 1, 2, 3, 12, 35, 64}) {
+      CAPTURE(kind, n);
+      const SymmetricChoice choice = parse_symmetric_kind(kind);
+      const SymmetricMatrix matrix(choice.kind, n, choice.parameter, 3);
+      REQUIRE(matrix.eigenvalues());
+      std::vector<T> a(static_cast<std::size_t>(n * n)), w(static_cast<std::size_t>(n));
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < n; ++i) {
+          a[static_cast<std::size_t>(i + j * n)] = matrix.element<T>(i, j);
+          REQUIRE(matrix.element<T>(i, j) == matrix.element<T>(j, i));
+        }
+      if (n == 0) continue;
+      REQUIRE(lapack::syevd(n, a.data(), n, w.data(), false) == 0);
+      const double bound = 30 * static_cast<double>(std::numeric_limits<T>::epsilon()) * 8;
+      for (std::size_t i = 0; i < w.size(); ++i) CHECK(std::abs(w[i] - (*matrix.eigenvalues())[i]) <= bound);
+    }
+}
+
+TEST_CASE("names of symmetric kinds are parsed, and unknown names refused") {
+  CHECK(parse_symmetric_kind("band:3").parameter == 3);
+  CHECK(parse_symmetric_kind("spectrum:a:b.npy").file == "a:b.npy");
+  for (const char* wrong : {"", "unifrom", "band", "band:-1", "band:x", "band:1.5", "uniform:2", "geometric:0.5",
+                            "clustered:0", "rank:nan", "rank:1e400", "geometric:inf"})
+    CHECK_THROWS_AS(parse_symmetric_kind(wrong), ArgumentError);
+  CHECK_THROWS_AS(SymmetricMatrix(SymmetricKind::spectrum, 3, 0, 1, {1, 2}), ArgumentError);
+  CHECK_THROWS_AS(SymmetricMatrix(SymmetricKind::uniform, -1), ArgumentError);
+  const SymmetricMatrix given(SymmetricKind::spectrum, 3, 0, 1, {5, -2, 1});
+  CHECK(given.eigenvalues() == std::vector<double>{-2, 1, 5});
+}
+
+// Cancels during each stage: no hang, no result, and the runtime remains usable.
+
+#include "tests/support/process.hpp"
+#include "tools/checks/eig_error.hpp"
+#include <tesela/algorithms/eigen/eig_batch.hpp>
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/tiles/filled.hpp>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+using namespace tesela;
+
+namespace {
+
+HostMatrix<double> matrix(index_t n) {
+  const SymmetricMatrix one(SymmetricKind::uniform, n, 0, 5);
+  return filled<double>({n, n}, [&](index_t i, index_t j) { return one.element<double>(i, j); });
+}
+
+std::vector<double> solve(Runtime& runtime, index_t n, bool vectors) {
+  HostMatrix<double> a = matrix(n);
+  const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, {n, suitable_eig_tile(runtime, n)}, "A");
+  Graph g(runtime);
+  const auto eig = symmetric_eig(g, A, {.method = EigMethod::two_stage, .vectors = vectors});
+  g.wait();
+  return eig.values;
+}
+
+/// Counts eigenvalues at many shifts.
+void certify(Runtime& runtime, index_t n) {
+  HostMatrix<double> a = matrix(n);
+  const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, {100, 100}, "A");
+  Graph g(runtime);
+  certify_spectrum<double>(g, A, std::vector<double>(static_cast<std::size_t>(n)), 1e-10, 50, 1);
+}
+
+void solve_batch(Runtime& runtime) {
+  const index_t n = 24, count = 20000;
+  HostMatrix<double> a = HostMatrix<double>::zeros(n, n * count), w(n, count);
+  for (index_t k = 0; k < count; ++k)
+    for (index_t i = 0; i < n; ++i)
+      for (index_t j = 0; j < n; ++j) a(i, k * n + j) = 1.0 / static_cast<double>(1 + i + j);
+  const auto A = TileMatrix<double>::map(runtime, a.data(), n, n * count, n, {n, n * 100}, "A"),
+             W = TileMatrix<double>::map(runtime, w.data(), n, count, n, {n, 100}, "W");
+  Graph g(runtime);
+  eig_batch(g, A, W, {true});
+}
+
+/// Cancels after a kernel of this name has run, or in the destructor.
+class CancelAt {
+ public:
+  CancelAt(Runtime& runtime, std::string kernel)
+      : watcher_([&runtime, name = std::move(kernel), this](const std::stop_token& stop) {
+          while (!stop.stop_requested() && !seen(runtime, name))
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+          if (stop.stop_requested()) return;
+          Runtime::cancel();
+          cancelled_ = true;
+        }) {}
+  bool cancelled() const { return cancelled_; }
+
+ private:
+  static bool seen(Runtime& runtime, const std::string& name) {
+    for (const WorkerUse& worker : runtime.statistics().workers)
+      for (const KernelUse& kernel : worker.kernels)
+        if (kernel.kernel == name) return true;
+    return false;
+  }
+  std::atomic<bool> cancelled_ = false;
+  std::jthread watcher_;
+};
+
+}  // namespace
+
+TEST_CASE("a cancellation in any stage ends eigenproblems at once and the next one is correct") {
+  struct Stage {
+    const char* kernel;
+    std::function<void(Runtime&)> run;
+  };
+  const auto pairs = [](Runtime& runtime) { solve(runtime, 700, true); };
+  const auto values = [](Runtime& runtime) { solve(runtime, 700, false); };
+  const auto [kernel, run] = GENERATE_COPY(
+      Stage{"sy2sb_symm", pairs}, Stage{"chase_bulges", pairs}, Stage{"steqr", pairs}, Stage{"secular_roots", pairs},
+      Stage{"merge_product", pairs}, Stage{"apply_bulge_blocks", pairs}, Stage{"larfb", pairs},
+      Stage{"secular_rows", values}, Stage{"ldlt", [](Runtime& runtime) { certify(runtime, 700); }},
+      Stage{"small_eig", [](Runtime& runtime) { solve_batch(runtime); }});
+  CAPTURE(kernel);
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  runtime.reset_statistics();
+  {
+    CancelAt at(runtime, kernel);
+    const auto start = std::chrono::steady_clock::now();
+    CHECK_THROWS_AS(run(runtime), Cancelled);
+    CHECK(at.cancelled());
+    CHECK(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < 20 * test::patience);
+  }
+  CHECK_FALSE(Runtime::cancelled());
+  const index_t n = 150;
+  const std::vector<double> found = solve(runtime, n, true), known = reference_eigenvalues(matrix(n));
+  CHECK(eigenvalue_error(found, known, 0, 10) < 1e-13);
 }

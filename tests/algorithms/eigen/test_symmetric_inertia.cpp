@@ -5,12 +5,6 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela;
 using tesela::test::runtime;
 

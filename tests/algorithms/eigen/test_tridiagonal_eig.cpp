@@ -5,13 +5,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <cstdio>
-#include <limits>
-#include <string>
 
 using namespace tesela;
 using test::SymmetricTridiagonal;

@@ -3,12 +3,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <cstdio>
-#include <limits>
 
 using namespace tesela;
 using test::SymmetricTridiagonal;

@@ -1,16 +1,12 @@
 #include "tests/support/givens_problem.hpp"
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
+#include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -35,7 +31,7 @@ double largest_difference(const Padded<T>& a, const Padded<T>& b) {
 }
 
 template <class T>
-Padded<T> identity(index_t m, index_t n) {
+Padded<T> padded_identity(index_t m, index_t n) {
   Padded<T> q(m, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i) q(i, j) = i == j ? T(1) : T(0);
@@ -47,7 +43,7 @@ Padded<T> identity(index_t m, index_t n) {
 template <class T>
 Outcome factor(Runtime& runtime, const Padded<T>& a, index_t nb, const GivensOptions& options) {
   const index_t m = a.m, n = a.n, k = std::min(m, n), mb = std::max<index_t>(m, 1);
-  Padded<T> f = a, q(m, k), r(k, n), carried = identity<T>(m, m), b = make_matrix<T>("uniform", m, 3), later = b;
+  Padded<T> f = a, q(m, k), r(k, n), carried = padded_identity<T>(m, m), b = make_matrix<T>("uniform", m, 3), later = b;
   Outcome outcome;
   {
     const auto A = f.map(runtime, {mb, nb}), Q = q.map(runtime, {mb, nb}, "Q"),
@@ -68,7 +64,7 @@ Outcome factor(Runtime& runtime, const Padded<T>& a, index_t nb, const GivensOpt
   outcome.carried_q = measure(a, economy, r).backward;
   outcome.qtb = largest_difference(b, later);
   outcome.r_to_lapack = r_difference(r, lapack_r(a));
-  for (const Padded<T>* x : {&f, &q, &r, &carried, &b, &later}) outcome.padding &= x->padding_is_untouched();
+  for (const Padded<T>* x : {&f, &q, &r, &carried, &b, &later}) outcome.padding &= x->intact();
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j + 1; i < k; ++i) outcome.padding &= r(i, j) == T(0);
   return outcome;
@@ -80,7 +76,7 @@ void check(Runtime& runtime, const std::string& kind, index_t m, index_t n, inde
   CAPTURE(kind, m, n, nb, options.window, options.block, options.order, static_cast<int>(options.method));
   const Padded<T> a = make_matrix<T>(kind, m, n);
   const Outcome x = factor(runtime, a, nb, options);
-  const Errors bound = bounds<T>(n);
+  const QrBounds bound = qr_bounds<T>(m, n);
   CHECK(x.errors.backward <= bound.backward);
   CHECK(x.errors.orthogonality <= bound.orthogonality);
   CHECK(x.carried_q <= bound.backward);
@@ -120,15 +116,6 @@ void check_kinds(Runtime& runtime) {
         check<T>(runtime, kind, m, n, 16, {method, "diagonal", 8}, false);
 }
 
-template <class T>
-void check_orders(Runtime& runtime) {
-  for (std::string order : schedule_orders()) {
-    if (order == "domain") order = "domain:3";
-    for (const auto& [m, n] : {std::pair<index_t, index_t>{37, 21}, {21, 21}, {12, 30}})
-      for (const index_t window : {4, 32}) check<T>(runtime, "uniform", m, n, 9, {GivensMethod::stages, order, window});
-  }
-}
-
 /// Returns the number of rotations for a square band of half-width b: b for each column, fewer in the corner.
 index_t band_rotations(index_t n, index_t b) {
   index_t sum = 0;
@@ -136,21 +123,67 @@ index_t band_rotations(index_t n, index_t b) {
   return sum;
 }
 
+/// A NaN in A must appear in R, and an infinity must not give a finite number there.
 template <class T>
-void check_bands_in_full_storage(Runtime& runtime) {
+void check_nan(Runtime& runtime) {
+  for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
+    for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {29, 0}, {12, 19}, {29, 19}, {3, 11}}) {
+      CAPTURE(static_cast<int>(method), row, column);
+      Padded<T> a = make_matrix<T>("uniform", 30, 20);
+      a(row, column) = std::numeric_limits<T>::quiet_NaN();
+      {
+        const auto A = a.map(runtime, {30, 8});
+        Graph g(runtime);
+        givens_qr(g, A, {method, "diagonal", 8});
+        CHECK(g.wait().ok());
+      }
+      bool seen = false;
+      for (index_t j = 0; j < 20; ++j)
+        for (index_t i = 0; i <= j; ++i) seen |= std::isnan(a(i, j));
+      CHECK(seen);
+    }
+}
+
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable for every shape, method and window", "", float, double) {
+  check_methods<TestType>(runtime);
+}
+
+WORKERS_TEMPLATE_TEST_CASE(
+    "QR by rotations is backward stable for graded, deficient, ill-conditioned, zero and band matrices", "", float,
+    double) {
+  check_kinds<TestType>(runtime);
+}
+
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of every order", "", float, double) {
+  for (std::string order : schedule_orders()) {
+    if (order == "domain") order = "domain:3";
+    for (const auto& [m, n] : {std::pair<index_t, index_t>{37, 21}, {21, 21}, {12, 30}})
+      for (const index_t window : {4, 32})
+        check<TestType>(runtime, "uniform", m, n, 9, {GivensMethod::stages, order, window});
+  }
+}
+
+WORKERS_TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", float, double) {
+  using T = TestType;
   for (const index_t n : {1, 2, 3, 10, 75})
     for (const index_t b : {1, 2, 3, 7}) {
       CAPTURE(n, b);
       const Padded<T> a = make_matrix<T>("band:" + std::to_string(b), n, n);
       const Outcome x = factor(runtime, a, 20, {GivensMethod::chain, "diagonal", 16});
       CHECK(x.rotations == band_rotations(n, b));
-      CHECK(x.errors.backward <= bounds<T>(n).backward);
-      CHECK(x.carried_q <= bounds<T>(n).backward);
+      CHECK(x.errors.backward <= qr_bounds<T>(n, n).backward);
+      CHECK(x.carried_q <= qr_bounds<T>(n, n).backward);
     }
+  CHECK(band_rotations(75, 1) == 74);
+  CHECK(band_rotations(75, 2) == 2 * 75 - 3);
+  CHECK(band_rotations(75, 3) == 3 * 75 - 6);
+  CHECK(band_rotations(75, 74) == 75 * 74 / 2);
 }
 
-template <class T>
-void check_bands(Runtime& runtime) {
+WORKERS_TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", float, double) {
+  using T = TestType;
   for (const auto& [m, n] :
        {std::pair<index_t, index_t>{1, 1}, {2, 2}, {1, 3}, {3, 1}, {40, 40}, {75, 75}, {43, 40}, {40, 55}, {60, 20}})
     for (const auto& [kl, ku] : {std::pair<index_t, index_t>{1, 1}, {2, 2}, {3, 3}, {0, 2}, {4, 0}, {2, 5}, {90, 90}}) {
@@ -168,7 +201,7 @@ void check_bands(Runtime& runtime) {
         for (index_t i = 0; i < m; ++i)
           if (i - j > kl || j - i > ku) a(i, j) = 0;
       const index_t k = std::min(m, n);
-      Padded<T> q(m, k), carried = identity<T>(m, m), b = make_matrix<T>("uniform", m, 3);
+      Padded<T> q(m, k), carried = padded_identity<T>(m, m), b = make_matrix<T>("uniform", m, 3);
       index_t rotations = 0;
       {
         const auto AB = band.map(runtime, {band.m, n}), Q = q.map(runtime, {m, 16}), C = carried.map(runtime, {16, m});
@@ -184,17 +217,18 @@ void check_bands(Runtime& runtime) {
         for (index_t i = 0; i <= std::min(j, k - 1); ++i) r(i, j) = j - i <= kl + ku ? band(kl + ku + i - j, j) : T(0);
       for (index_t j = 0; j < k; ++j)
         for (index_t i = 0; i < m; ++i) economy(i, j) = carried(i, j);
-      CHECK(measure(a, q, r).backward <= bounds<T>(n).backward);
-      CHECK(measure(a, q, r).orthogonality <= bounds<T>(n).orthogonality);
-      CHECK(measure(a, economy, r).backward <= bounds<T>(n).backward);
+      CHECK(measure(a, q, r).backward <= qr_bounds<T>(m, n).backward);
+      CHECK(measure(a, q, r).orthogonality <= qr_bounds<T>(m, n).orthogonality);
+      CHECK(measure(a, economy, r).backward <= qr_bounds<T>(m, n).backward);
       if (m == n && kl <= 4) CHECK(rotations == band_rotations(n, kl));
-      CHECK(band.padding_is_untouched());
+      CHECK(band.intact());
     }
 }
 
-/// Applies Q and Q^T from both sides: each undoes the other, and the two sides are transposes of each other.
-template <class T>
-void check_application(Runtime& runtime) {
+// Applies Q and Q^T from both sides: each undoes the other, and the two sides are transposes of each other.
+WORKERS_TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  using T = TestType;
   for (const GivensOptions& o :
        {GivensOptions{GivensMethod::stages, "diagonal", 8}, GivensOptions{GivensMethod::chain, "diagonal", 8},
         GivensOptions{GivensMethod::stages, "binary", 8}}) {
@@ -230,90 +264,9 @@ void check_application(Runtime& runtime) {
   }
 }
 
-/// A NaN in A must appear in R, and an infinity must not give a finite number there.
-template <class T>
-void check_nan(Runtime& runtime) {
-  for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
-    for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {29, 0}, {12, 19}, {29, 19}, {3, 11}}) {
-      CAPTURE(static_cast<int>(method), row, column);
-      Padded<T> a = make_matrix<T>("uniform", 30, 20);
-      a(row, column) = std::numeric_limits<T>::quiet_NaN();
-      {
-        const auto A = a.map(runtime, {30, 8});
-        Graph g(runtime);
-        givens_qr(g, A, {method, "diagonal", 8});
-        CHECK(g.wait().ok());
-      }
-      bool seen = false;
-      for (index_t j = 0; j < 20; ++j)
-        for (index_t i = 0; i <= j; ++i) seen |= std::isnan(a(i, j));
-      CHECK(seen);
-    }
-}
+WORKERS_TEMPLATE_TEST_CASE("a NaN in A appears in R", "", float, double) { check_nan<TestType>(runtime); }
 
-template <class T>
-void check_all(Runtime& runtime) {
-  check_methods<T>(runtime);
-  check_kinds<T>(runtime);
-  check_orders<T>(runtime);
-  check_bands_in_full_storage<T>(runtime);
-  check_bands<T>(runtime);
-  check_application<T>(runtime);
-  check_nan<T>(runtime);
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("QR by rotations is backward stable for every shape, method and window", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_methods<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("QR by rotations is backward stable for graded, deficient, ill-conditioned, zero and band matrices",
-                   "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_kinds<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("QR by rotations is backward stable in the stages of every order", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_orders<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("rotation chains skip the zeros below a band", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_bands_in_full_storage<TestType>(runtime);
-  CHECK(band_rotations(75, 1) == 74);
-  CHECK(band_rotations(75, 2) == 2 * 75 - 3);
-  CHECK(band_rotations(75, 3) == 3 * 75 - 6);
-  CHECK(band_rotations(75, 74) == 75 * 74 / 2);
-}
-
-TEMPLATE_TEST_CASE("QR by rotations factors bands in band storage", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_bands<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("Q in packed rotations multiplies from both sides", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_application<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("a NaN in A appears in R", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_nan<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("QR by rotations is backward stable on a GPU alone", "[gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_all<TestType>(runtime);
-}
-
-TEST_CASE("every rotation kernel runs under a sanitizer", "[gpu][sanitize]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("every rotation kernel runs under a sanitizer", "[sanitize]") {
   for (const GivensOptions& o : std::vector<GivensOptions>{{GivensMethod::sequential, "diagonal", 8},
                                                            {GivensMethod::stages, "diagonal", 32},
                                                            {GivensMethod::stages, "greedy", 16, 64},
@@ -330,9 +283,8 @@ TEMPLATE_TEST_CASE("QR by rotations is backward stable on cores and GPUs togethe
   check_kinds<TestType>(runtime);
 }
 
-TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit") {
+CORES_TEST_CASE("all orders of adjacent pivots, and the other two methods, give the same R bit for bit") {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   const Padded<double> a = make_matrix<double>("uniform", 50, 33);
   const auto factors = [&](const GivensOptions& o, index_t nb) {
     Padded<double> f = a;
@@ -341,7 +293,7 @@ TEST_CASE("all orders of adjacent pivots, and the other two methods, give the sa
     givens_qr(g, A, o);
     CHECK(g.wait().ok());
     A.bring_home();
-    return f.a;
+    return f;
   };
   const auto reference = factors({GivensMethod::sequential}, 33);
   for (const char* order : {"sameh-kuck", "modified-sameh-kuck", "pgs1", "column"})
@@ -351,14 +303,12 @@ TEST_CASE("all orders of adjacent pivots, and the other two methods, give the sa
   CHECK(factors({GivensMethod::stages, "diagonal", 8}, 12) == factors({GivensMethod::stages, "diagonal", 32}, 33));
 }
 
-TEST_CASE("a tall matrix of many chunks is factored") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a tall matrix of many chunks is factored") {
   for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
     check<double>(runtime, "uniform", 700, 40, 24, {method, "diagonal", 32});
 }
 
-TEST_CASE("QR by rotations refuses invalid arguments and inserts no task") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("QR by rotations refuses invalid arguments and inserts no task") {
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 20, 10, {20, 4}), cut(runtime, 20, 10, {10, 4}), B(runtime, 19, 2, {20, 2}),
       Q(runtime, 20, 20, {20, 10}), AB(runtime, 4, 20, {4, 20});

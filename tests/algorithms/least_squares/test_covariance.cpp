@@ -2,8 +2,6 @@
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/least_squares/covariance.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 

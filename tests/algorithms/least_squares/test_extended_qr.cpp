@@ -1,13 +1,6 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 // [A | B] = Q [R C; 0 S] implies R^T R = A^T A, R^T C = A^T B and C^T C + S^T S = B^T B for any Q.
 

@@ -5,8 +5,6 @@
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 
@@ -59,10 +57,10 @@ TEST_CASE("general linear models are solved in single precision") {
     const Single a = rounded(model.a), b = rounded(model.b), y = rounded(model.y);
     const auto s = solve(a, b, y, {.method = method});
     if (m - n > p) {  // rounding y makes it inconsistent by less than the tolerance
-      CHECK((s.status == GlmStatus::ok || s.distances[0] <= 1e-4));
+      CHECK((s.status == SolveStatus::ok || s.distances[0] <= 1e-4));
       continue;
     }
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     require_rounding(a, b, y, s);
     if (n <= m && p >= m) CHECK(relative_distance(s.X, reference_of(model).X) <= 1e-4);
   }
@@ -75,11 +73,11 @@ TEST_CASE("single precision: ranks, inconsistent models, powers of two and stand
   const Model model = consistent(random(m, n, 1), random(m, 80, 2), 2);
   const Single b = rounded(model.b), y = rounded(model.y);
   const auto deficient = solve(rounded(of_rank(m, n, 5, 1)), b, y, {.method = method});
-  CHECK(deficient.status == GlmStatus::rank_deficient);
+  CHECK(deficient.status == SolveStatus::rank_deficient);
   CHECK(deficient.rank == 5);
   CHECK(deficient.spread.size() == 0);
   const auto none = solve(rounded(model.a), rounded(random(m, 9, 2)), y, {.method = method});
-  CHECK(none.status == GlmStatus::inconsistent);
+  CHECK(none.status == SolveStatus::inconsistent);
   CHECK(none.distances[0] > 0.1);
 
   const auto plain = solve(rounded(model.a), b, y, {.method = method});
@@ -107,7 +105,7 @@ TEST_CASE("constrained problems are solved in single precision") {
     Graph g(runtime());
     const auto s = lse(g, A, B, c, d);
     CAPTURE(p);
-    CHECK(s.status == LseStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     CHECK(s.constraint_rank == p);
     const LseError error =
         lse_error(a0, b0, c, d, s.X, s.multipliers, s.multiplier_exponents, s.multiplier_row_exponents);
@@ -122,7 +120,7 @@ TEST_CASE("models in single precision are solved on a GPU", "[gpu][sanitize]") {
   const Single a = rounded(model.a), b = rounded(model.b), y = rounded(model.y);
   for (const GlmMethod method : {GlmMethod::tiles, GlmMethod::gqr}) {
     const auto s = solve(a, b, y, {.method = method}, {60, 32});
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     require_rounding(a, b, y, s);
     CHECK(relative_distance(s.X, reference_of(model).X) <= 1e-4);
   }

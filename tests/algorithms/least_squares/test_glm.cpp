@@ -3,8 +3,6 @@
 #include "tests/support/quadruple.hpp"
 #include <tesela/host/minimum_norm.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 
@@ -28,7 +26,7 @@ TEST_CASE("general linear models of any shape agree with ggglm") {
         CAPTURE(name_of(glm_methods(), method), m, n, p);
         const Model model = consistent(random(m, n, 1), random(m, p, 2), 3);
         const auto s = solve(runtime(), model, {.method = method});
-        CHECK(s.status == GlmStatus::ok);
+        CHECK(s.status == SolveStatus::ok);
         CHECK(s.rank == std::min(m, n));
         require_solution(model, s);
         if (n > m || m > n + p) continue;
@@ -42,7 +40,7 @@ TEST_CASE("with a B of full row rank, any right-hand side is consistent") {
   for (const GlmMethod method : methods) {
     const Model model{random(90, 20, 1), random(90, 150, 2), random(90, 2, 3)};
     const auto s = solve(runtime(), model, {.method = method});
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     require_solution(model, s);
     const auto reference = reference_of(model);
     CHECK(distance(s.X, reference.X) <= 1e-10 * norm(reference.X));
@@ -68,7 +66,7 @@ TEST_CASE("with a B of deficient row rank, inconsistency and its distance are re
     CAPTURE(name_of(glm_methods(), method), p);
     const Model good = consistent(random(m, n, 1), of_rank(m, p, std::min<index_t>(p, 30), 2), 2);
     const auto s = solve(runtime(), good, {.method = method});
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     CHECK(s.rank_b == std::min<index_t>(p, 30));
     require_solution(good, s, 1e-12);
 
@@ -76,7 +74,7 @@ TEST_CASE("with a B of deficient row rank, inconsistency and its distance are re
     const Matrix other = random(m, 1, 5);
     for (index_t i = 0; i < m; ++i) bad.y(i, 1) += 1e-3 * other(i, 0);
     const auto f = solve(runtime(), bad, {.method = method});
-    CHECK(f.status == GlmStatus::inconsistent);
+    CHECK(f.status == SolveStatus::inconsistent);
     CHECK(f.X.size() == 0);
     CHECK(f.U.size() == 0);
     CHECK(f.consistent == std::vector<bool>{true, false});
@@ -96,7 +94,7 @@ TEST_CASE("with an A of deficient rank, x has least norm and u fits the remainin
     CAPTURE(name_of(glm_methods(), method), m, n, p);
     const Model model = consistent(of_rank(m, n, 8, 1), random(m, p, 2), 2);
     const auto s = solve(runtime(), model, {.method = method});
-    CHECK(s.status == GlmStatus::rank_deficient);
+    CHECK(s.status == SolveStatus::rank_deficient);
     CHECK(s.rank == 8);
     require_solution(model, s, 1e-12);
     // x is orthogonal to the null space of A: x = A^+ (b - B u).
@@ -142,7 +140,7 @@ TEST_CASE("elements that are not finite are a status, and shapes that do not mat
     Model model = consistent(random(40, 10, 1), random(40, 50, 2), 2);
     (which == 0 ? model.a : which == 1 ? model.b : model.y)(3, 1) = which == 1 ? infinity : not_a_number;
     const auto s = solve(runtime(), model);
-    CHECK(s.status == GlmStatus::not_finite);
+    CHECK(s.status == SolveStatus::not_finite);
     CHECK(s.X.size() == 0);
   }
   Graph g(runtime());
@@ -165,7 +163,7 @@ TEST_CASE("standard deviations may be 24 orders of magnitude apart") {
     for (const GlmMethod method : {GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
       CAPTURE(last, method);
       const auto s = solve(runtime(), {a.clone(), b.clone(), y.clone()}, {.method = method});
-      CHECK(s.status == GlmStatus::ok);
+      CHECK(s.status == SolveStatus::ok);
       CHECK(s.rank_b == m - n);
       REQUIRE(s.X.rows() == n);
       CHECK(distance(s.X, reference) <= 1e-12 * norm(reference));
@@ -177,9 +175,9 @@ TEST_CASE("a large column of B that u does not use hides no inconsistency") {
   HostMatrix<double> a = HostMatrix<double>::zeros(4, 1), b = HostMatrix<double>::zeros(4, 2),
                      y = HostMatrix<double>::zeros(4, 1);
   a(0, 0) = 1, b(1, 0) = std::exp2(48), b(2, 1) = 1, y(0, 0) = y(2, 0) = 1, y(3, 0) = 1e-3;
-  CHECK(solve(runtime(), {a.clone(), b.clone(), y.clone()}).status == GlmStatus::inconsistent);
+  CHECK(solve(runtime(), {a.clone(), b.clone(), y.clone()}).status == SolveStatus::inconsistent);
   y(3, 0) = 0;
-  CHECK(solve(runtime(), {a.clone(), b.clone(), y.clone()}).status == GlmStatus::ok);
+  CHECK(solve(runtime(), {a.clone(), b.clone(), y.clone()}).status == SolveStatus::ok);
 }
 
 TEST_CASE("columns of A and b may be of any size") {
@@ -193,7 +191,7 @@ TEST_CASE("columns of A and b may be of any size") {
     }
     const auto s = solve(runtime(), {std::move(a), model.b.clone(), std::move(y)});
     CAPTURE(e);
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     CHECK(s.rank == 6);
     REQUIRE(s.X.shape() == plain.X.shape());
     for (index_t j = 0; j < 6; ++j)
@@ -219,7 +217,7 @@ void check_sizes_of_equations(GlmMethod method) {
     const Model model{rows_times(plain.a, exponent), rows_times(plain.b, exponent), rows_times(plain.y, exponent)};
     const auto s = solve(runtime(), model, options);
     CAPTURE(name_of(glm_methods(), method), exponent(4), exponent(5));
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     CHECK(s.rank_b == 40);
     CHECK(distance(s.X, expected.X) <= 1e-12 * norm(expected.X));
     CHECK(distance(s.U, expected.U) <= 1e-12 * norm(expected.U));
@@ -263,7 +261,7 @@ TEST_CASE("automatic uses products for a well-conditioned B and QR otherwise") {
                                    2);
     const auto s = solve(runtime(), model);
     CHECK(s.used == expected);
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     require_solution(model, s);
     const auto by_qr = solve(runtime(), model, {.method = GlmMethod::tiles});
     CHECK(by_qr.used == GlmMethod::tiles);
@@ -284,7 +282,7 @@ TEST_CASE("products run in several strips on a GPU, and QR replaces them for an 
     });
     const Model model = consistent(random(m, n, 1), ratio < 1 ? product(Op::none, turn, rows) : rows.clone(), 2);
     const auto s = solve(runtime(), model, {}, {m, 128});
-    CHECK(s.status == GlmStatus::ok);
+    CHECK(s.status == SolveStatus::ok);
     CHECK(s.used == expected);
     require_solution(model, s);
   }
@@ -296,7 +294,7 @@ TEST_CASE("general linear models are solved on a GPU", "[gpu][sanitize]") {
     const Model model = consistent(random(m, n, 1), random(m, p, 2), 2);
     for (const GlmMethod method : methods) {
       const auto s = solve(runtime(), model, {.method = method}, {m, 32});
-      CHECK(s.status == GlmStatus::ok);
+      CHECK(s.status == SolveStatus::ok);
       require_solution(model, s);
     }
   }

@@ -4,9 +4,6 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 
 #include <array>
-#include <cmath>
-#include <string>
-#include <vector>
 
 // Equations with correlated errors whose standard deviations differ by up to 24 orders of magnitude.
 
@@ -35,14 +32,6 @@ Matrix with_rows(const Matrix& a, const std::vector<double>& exponents) {
 Matrix regular(index_t m, index_t p, std::uint64_t seed) {
   const Matrix noise = random(m, p, seed);
   return made(m, p, [&](index_t i, index_t j) { return noise(i, j) + (i == j ? 2 : 0); });
-}
-
-Matrix gram(const Matrix& f) {
-  return made(f.rows(), f.rows(), [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t l = 0; l < f.cols(); ++l) sum += f(std::min(i, j), l) * f(std::max(i, j), l);
-    return sum;
-  });
 }
 
 /// Returns the largest relative error of an unknown.
@@ -76,7 +65,7 @@ TEST_CASE("x keeps its digits by every method for correlated equations of any pr
           for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
             CAPTURE(m, n, p, s, order, of_a, name_of(glm_methods(), method));
             const auto found = solve(runtime(), model, {.method = method}, {9, 4});
-            CHECK(found.status == GlmStatus::ok);
+            CHECK(found.status == SolveStatus::ok);
             CHECK(found.rank == n);
             CHECK(found.rank_b == m - n);
             REQUIRE(found.X.shape() == reference.shape());
@@ -110,8 +99,8 @@ TEST_CASE("x and its standard errors keep their digits for variances of any size
                                        }),
                                   o);
           });
-          CHECK(by_factor.status == OlsStatus::ok);
-          CHECK(by_sigma.status == OlsStatus::ok);
+          CHECK(by_factor.status == SolveStatus::ok);
+          CHECK(by_sigma.status == SolveStatus::ok);
           CHECK(worst_of(by_factor.X, reference) <= 1e-11);
           CHECK(worst_of(by_sigma.X, reference) <= 1e-9);  // the covariance is rounded
           // b + F e_k for all k changes x by the columns of a factor of its covariance.
@@ -145,7 +134,7 @@ TEST_CASE("an unknown that the most precise equation lacks keeps its digits") {
   for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
     CAPTURE(name_of(glm_methods(), method));
     const auto found = solve(runtime(), model, {.method = method}, {9, 4});
-    CHECK(found.status == GlmStatus::ok);
+    CHECK(found.status == SolveStatus::ok);
     CHECK(worst_of(found.X, reference) <= 1e-13);
   }
   const auto by_factor = on_copies(model, {}, [&](Graph& g, const auto& A, const auto& Y, const auto& o) {
@@ -160,7 +149,7 @@ TEST_CASE("multipliers of graded equations refer to the unscaled equations") {
   const Matrix root = regular(m, m, 2);
   const Model model{random(m, n, 1), with_rows(root, d), random(m, 1, 3)};
   const auto s = solve(runtime(), model);
-  REQUIRE(s.status == GlmStatus::ok);
+  REQUIRE(s.status == SolveStatus::ok);
   // F^T lambda = u holds for the lambda of the unscaled equations.
   const Matrix weighted = made(m, 1, [&](index_t i, index_t) {
     return std::ldexp(s.multipliers(i, 0), s.multiplier_exponents[0]) * std::pow(10.0, d[static_cast<std::size_t>(i)]);
@@ -183,7 +172,7 @@ TEST_CASE(
   for (const GlmMethod method : {GlmMethod::seminormal, GlmMethod::tiles, GlmMethod::gqr, GlmMethod::givens}) {
     CAPTURE(name_of(glm_methods(), method));
     const auto found = solve(runtime(), model, {.method = method}, {9, 4});
-    CHECK(found.status == GlmStatus::ok);
+    CHECK(found.status == SolveStatus::ok);
     CHECK(found.rank == n);
     CHECK(worst_of(found.X, reference) <= 1e-5);  // rounding errors in b of the heavy rows
     // Without errors, six equations of rank 2 are inconsistent.
@@ -191,7 +180,7 @@ TEST_CASE(
     for (index_t i = 0; i < 6; ++i)
       for (index_t j = 0; j < m; ++j) exact.b(i, j) = 0;
     exact.y(2, 0) += 1e-3;
-    CHECK(solve(runtime(), exact, {.method = method}, {9, 4}).status == GlmStatus::inconsistent);
+    CHECK(solve(runtime(), exact, {.method = method}, {9, 4}).status == SolveStatus::inconsistent);
   }
 }
 
@@ -210,7 +199,7 @@ TEST_CASE("graded equations are solved in single precision") {
              Y = TileMatrix<float>::map(runtime(), of_y.data(), m, 1, m, {5, 2}, "Y");
   Graph g(runtime());
   const auto found = gls_factor(g, A, Y, std::move(f));
-  CHECK(found.status == OlsStatus::ok);
+  CHECK(found.status == SolveStatus::ok);
   REQUIRE(found.X.shape() == Shape{n, 1});
   for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(found.X(j, 0)) / reference(j, 0) - 1) <= 1e-4);
 }

@@ -1,3 +1,4 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/host/lapack.hpp>
@@ -5,15 +6,8 @@
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
-#include <string>
 
 // The numerical rank is the number of singular values above rcond times the largest, with A's columns scaled to unit
 // norm. The tests compare it with LAPACK's singular values.

@@ -1,10 +1,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/error_rates.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 

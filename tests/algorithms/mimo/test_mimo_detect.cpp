@@ -1,13 +1,7 @@
 #include "tests/support/files.hpp"
-#include "tests/support/machine.hpp"
 #include "tests/support/mimo.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
-
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -330,16 +324,13 @@ TEMPLATE_TEST_CASE("sd on a GPU finds the symbols of brute force on cores", "[gp
   }
 }
 
-TEMPLATE_TEST_CASE("sd on a GPU names an element that is not finite in every order and form", "[gpu]", float, double) {
-  require_gpu();
-  shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("sd on a GPU names an element that is not finite in every order and form", "", float, double) {
   for (const char* const names : {"16qam", "8psk"})
     for (MimoOptions options : every_order()) {
       auto p = problem<TestType>({2, 3, 100, 1}, names, "rayleigh", 8);
       options.n0 = p.n0, options.batch = 25;
       p.y(1, 60) = {0, static_cast<TestType>(std::nan(""))};
-      Graph g(gpu);
+      Graph g(runtime);
       check_throws<ArgumentError>("y: the value at [1, 60]",
                                   [&] { mimo_detect(g, p.shape, p.h, p.y, p.alphabets, options); });
     }

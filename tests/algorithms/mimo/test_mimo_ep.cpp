@@ -2,12 +2,7 @@
 #include "tests/support/mimo_soft.hpp"
 #include "tools/checks/bit_information.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;

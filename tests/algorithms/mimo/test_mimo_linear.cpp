@@ -1,11 +1,5 @@
 #include "tests/support/mimo.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <string>
-#include <vector>
-
 // Checks mf, zf, mmse and their cancelling forms, which give no result if rounding would decide it.
 
 using namespace tesela;

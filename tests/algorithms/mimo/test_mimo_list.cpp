@@ -2,11 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/mimo_list.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 using Number = std::complex<double>;
@@ -134,5 +129,5 @@ TEST_CASE("integers: dependent columns, few antennas and overflow fail for singl
   const auto q = problem<double>({2, 2, 2, 1}, "qpsk", "rayleigh", 5);
   check_throws<ArgumentError>("most", [&] { (void)list(q, {.radius = 1, .most = 0}); });
   check_throws<ArgumentError>("radius", [&] { (void)list(q, {.radius = -1}); });
-  check_throws<ArgumentError>("lists take natural", [&] { (void)list(q, {.order = ColumnOrder::gradient}); });
+  check_throws<ArgumentError>("lists accept natural", [&] { (void)list(q, {.order = ColumnOrder::gradient}); });
 }

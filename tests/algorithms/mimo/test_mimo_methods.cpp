@@ -2,12 +2,7 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/mimo.hpp"
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
 #include <memory>
-#include <string>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

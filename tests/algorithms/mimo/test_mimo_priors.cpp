@@ -2,10 +2,6 @@
 #include "tests/support/mimo_soft.hpp"
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 
@@ -193,7 +189,7 @@ TEST_CASE("invalid priors and lists are refused by name") {
   const auto refused = [&](const std::string& why, const SoftOptions& options) {
     check_throws<ArgumentError>(why, [&] { soft(p, options, priors); });
   };
-  refused("mmse takes none", {.kind = SoftKind::mmse});
+  refused("mmse accepts none", {.kind = SoftKind::mmse});
   for (const SoftKind kind : {SoftKind::list, SoftKind::kbest, SoftKind::fsd}) {
     refused("need one", {.kind = kind, .keep = 1});
     refused("1 or more", {.kind = kind, .clip = 8});

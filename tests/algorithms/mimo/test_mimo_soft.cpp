@@ -1,12 +1,6 @@
 #include "tests/support/files.hpp"
-#include "tests/support/machine.hpp"
 #include "tests/support/mimo_soft.hpp"
-
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include "tests/support/shared_runtime.hpp"
 
 using namespace tesela;
 using namespace tesela::test;
@@ -277,12 +271,9 @@ TEMPLATE_TEST_CASE("mmse and nway on a GPU agree with cores", "[gpu][sanitize]",
   }
 }
 
-TEST_CASE("a kind of likelihood without a GPU kernel is refused by name if there is no core", "[gpu]") {
-  require_gpu();
-  shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("a kind of likelihood without a GPU kernel is refused by name if there is no core") {
   const auto p = problem<float>({2, 2, 20, 1}, "qpsk", "rayleigh", 9);
-  Graph g(gpu);
+  Graph g(runtime);
   CHECK(mimo_soft(g, p.shape, p.h, p.y, p.alphabets, {.kind = SoftKind::mmse, .n0 = p.n0}).failed() == 0);
   check_throws<NoWorkerError>(
       "mimo_soft_detector", [&] { mimo_soft(g, p.shape, p.h, p.y, p.alphabets, {.kind = SoftKind::sts, .n0 = p.n0}); });

@@ -2,10 +2,6 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/mimo_tree.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 

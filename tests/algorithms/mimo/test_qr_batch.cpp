@@ -5,9 +5,6 @@
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/codelets/givens/rotation.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
 #include <numeric>
 
 using namespace tesela;

@@ -1,16 +1,9 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tools/checks/qr_error.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <string>
 
 using namespace tesela;
 using tesela::test::runtime;
@@ -161,16 +154,13 @@ TEST_CASE("orthogonalize refuses invalid shapes") {
   refused({4, 3}, {4, 2}, Orthogonalization::cholesky_qr2);
 }
 
-TEMPLATE_TEST_CASE("orthogonalize works on a GPU", "[gpu][sanitize]", float, double) {
+GPU_TEMPLATE_TEST_CASE("orthogonalize works on a GPU", "[sanitize]", float, double) {
   using T = TestType;
-  test::require_gpu();
-  test::shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
   for (const Shape shape : {Shape{5, 1}, {40, 12}, {100, 33}}) {
     const HostMatrix<T> a = generate<T>(shape, RandomMatrix{}, 3);
     for (const Named<Orthogonalization>& method : orthogonalizations()) {
       CAPTURE(method.name, shape.rows);
-      Result<T> x = run(a, method.value, {}, gpu);
+      Result<T> x = run(a, method.value, {}, runtime);
       REQUIRE(x.broken == 0);
       const QrBounds bounds = qr_bounds<T>(shape.rows, shape.cols);
       CHECK(x.error.backward <= 3 * bounds.backward);
@@ -179,14 +169,11 @@ TEMPLATE_TEST_CASE("orthogonalize works on a GPU", "[gpu][sanitize]", float, dou
   }
   HostMatrix<T> a = generate<T>({20, 6}, RandomMatrix{}, 2);
   for (index_t i = 0; i < 20; ++i) a(i, 3) = 0;
-  CHECK(run(a, Orthogonalization::cgs2, {}, gpu).broken == 4);
+  CHECK(run(a, Orthogonalization::cgs2, {}, runtime).broken == 4);
 }
 
-TEMPLATE_TEST_CASE("orthogonalize on a GPU runs cgs2 in strips", "[gpu]", float, double) {
+GPU_TEMPLATE_TEST_CASE("orthogonalize on a GPU runs cgs2 in strips", "", float, double) {
   using T = TestType;
-  test::require_gpu();
-  test::shared_runtime.reset();
-  Runtime gpu({.cpus = 0, .gpus = 1});
   for (const Shape shape : {Shape{300, 150}, {5000, 513}, {70000, 40}})
     for (const double kappa : {1.0, 1e3, sizeof(T) == 8 ? 1e13 : 1e4})
       for (const index_t wide : {index_t{0}, index_t{100}}) {
@@ -196,7 +183,8 @@ TEMPLATE_TEST_CASE("orthogonalize on a GPU runs cgs2 in strips", "[gpu]", float,
         // The squares of these elements underflow.
         for (index_t i = 0; i < shape.rows; ++i) a(i, 17) *= sizeof(T) == 8 ? T(1e-250) : T(1e-28);
         CAPTURE(shape.rows, kappa, wide);
-        const Result<T> x = run(a, Orthogonalization::cgs2, wide > 0 ? TileShape{shape.rows, wide} : TileShape{}, gpu);
+        const Result<T> x =
+            run(a, Orthogonalization::cgs2, wide > 0 ? TileShape{shape.rows, wide} : TileShape{}, runtime);
         REQUIRE(x.broken == 0);
         const QrBounds bounds = qr_bounds<T>(shape.rows, shape.cols);
         CHECK(x.error.backward <= 3 * bounds.backward);
@@ -204,7 +192,7 @@ TEMPLATE_TEST_CASE("orthogonalize on a GPU runs cgs2 in strips", "[gpu]", float,
       }
   HostMatrix<T> a = generate<T>({400, 150}, RandomMatrix{}, 2);
   for (index_t i = 0; i < 400; ++i) a(i, 140) = 0;
-  CHECK(run(a, Orthogonalization::cgs2, {}, gpu).broken == 141);
+  CHECK(run(a, Orthogonalization::cgs2, {}, runtime).broken == 141);
   a(7, 33) = std::numeric_limits<T>::quiet_NaN();
-  CHECK(run(a, Orthogonalization::cgs2, {}, gpu).broken > 0);
+  CHECK(run(a, Orthogonalization::cgs2, {}, runtime).broken > 0);
 }

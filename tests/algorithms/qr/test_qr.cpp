@@ -1,17 +1,12 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/algorithms/qr/keep_r.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
+#include <random>
 
 using namespace tesela;
 
@@ -206,14 +201,11 @@ void check_every_tree_once(Runtime& runtime, auto zero) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, double) {
   check_every_tree(runtime, TestType(0), {0, 3});
 }
 
-TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", float, double) {
   check_every_tree_once(runtime, TestType(0));
 }
 
@@ -223,9 +215,7 @@ TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", 
   check_every_tree_once(runtime, TestType(0));
 }
 
-TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, double) {
   check_qr<TestType>(runtime, {700, 300}, {700, 100}, {});
   check_qr<TestType>(runtime, {700, 300}, {256, 128}, {"domain:2", 0, false, true});
   check_qr<TestType>(runtime, {700, 300}, {128, 128}, {"greedy", 48, true, true});
@@ -233,17 +223,14 @@ TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "[gpu]", float, 
   check_qr<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("every tile QR kernel runs under a sanitizer", "[sanitize]", float, double) {
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"diagonal", 3, false, true});
   check_qr<TestType>(runtime, {40, 23}, {16, 8}, {"greedy", 0, true, false});
   check_qr_briefly<TestType>(runtime, {1100, 40}, {1100, 40}, {});  // panels of several thread blocks
   check_qr_briefly<TestType>(runtime, {1900, 40}, {800, 20}, {"binary", 0, false, true});
 }
 
-TEST_CASE("qr refuses shapes that do not match and inserts no task") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("qr refuses shapes that do not match and inserts no task") {
   const TileMatrix<double> A(runtime, 20, 10, {8, 4});
   std::vector<double> memory(20);
   const auto wide = TileMatrix<double>::map(runtime, memory.data(), 20, 1, index_t{1} << 31, {8, 4});
@@ -270,4 +257,40 @@ TEST_CASE("qr refuses shapes that do not match and inserts no task") {
   CHECK_THROWS_AS(f.extract_r(g, TileMatrix<double>(runtime, 10, 10, {8, 5})), ArgumentError);
   CHECK(g.tasks() == inserted);
   CHECK(g.wait().ok());
+}
+
+namespace {
+
+/// Checks that R in the memory of A equals extract_r and has zeros below, and that the padding is unchanged.
+template <class T>
+void check(Runtime& runtime, Shape size, TileShape tile) {
+  const auto [m, n] = size;
+  const index_t ld = m + 3, k = std::min(m, n);
+  CAPTURE(m, n, tile.mb, tile.nb);
+  std::mt19937 random(5);
+  std::uniform_real_distribution<T> uniform(-1, 1);
+  std::vector<T> a(static_cast<std::size_t>(ld * std::max<index_t>(n, 1)), T(-77));
+  for (index_t j = 0; j < n; ++j) std::generate_n(a.data() + j * ld, m, [&] { return uniform(random); });
+  HostMatrix<T> r(k, n);
+  {
+    const auto A = TileMatrix<T>::map(runtime, a.data(), m, n, ld, tile);
+    const TileMatrix<T> R(runtime, k, n, tile);
+    Graph g(runtime);
+    const auto factorization = qr(g, A);
+    factorization.extract_r(g, R);
+    keep_r(g, factorization);
+    REQUIRE(g.wait().ok());
+    R.copy_to(r.data(), r.ld());
+  }
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < ld; ++i)
+      REQUIRE(a[static_cast<std::size_t>(i + j * ld)] == (i >= m ? T(-77) : i < k ? r(i, j) : T(0)));
+}
+
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("keep_r leaves R in the memory of A", "[sanitize]", float, double) {
+  for (const Shape size : {Shape{0, 0}, {0, 3}, {3, 0}, {1, 1}, {1, 7}, {7, 1}, {20, 20}, {33, 20}, {20, 33}, {40, 7}})
+    for (const TileShape tile : {TileShape{8, 8}, {7, 5}, {5, 7}, {40, 4}, {4, 40}, {64, 64}, {1, 1}})
+      check<TestType>(runtime, size, tile);
 }

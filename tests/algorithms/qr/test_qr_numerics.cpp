@@ -1,4 +1,3 @@
-#include "tests/support/lapack_qr.hpp"
 #include "tests/support/qr_tiles.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -19,7 +18,7 @@ struct Quality {
 /// Compares Q (m x m) and R (m x n, with zeros below its triangle) with A in long double, where 1e±300 does not
 /// overflow.
 template <class T>
-Quality quality(Matrix<T>& a, Matrix<T>& q, Matrix<T>& r) {
+Quality quality(Padded<T>& a, Padded<T>& q, Padded<T>& r) {
   using Real = long double;
   const auto worse = [](double worst, Real x) {
     return x <= std::numeric_limits<double>::max() ? std::max(worst, static_cast<double>(x))
@@ -49,16 +48,16 @@ Quality quality(Matrix<T>& a, Matrix<T>& q, Matrix<T>& r) {
 }
 
 template <class T>
-Matrix<T> identity(index_t n) {
-  Matrix<T> q(n, n, 0);
+Padded<T> identity(index_t n) {
+  Padded<T> q(n, n, 0);
   for (index_t i = 0; i < n; ++i) q(i, i) = 1;
   return q;
 }
 
 /// Factors A by our geqrt and forms Q by LAPACK from V and T.
 template <class T>
-Quality geqrt_quality(Matrix<T> a, index_t ib) {
-  Matrix<T> f = a, t(ib, a.n), work = work_for<T>(a.n, a.n), q = identity<T>(a.m), r(a.m, a.n, 0);
+Quality geqrt_quality(Padded<T> a, index_t ib) {
+  Padded<T> f = a, t(ib, a.n), work = work_for<T>(a.n, a.n), q = identity<T>(a.m), r(a.m, a.n, 0);
   Geqrt<T>::cpu({0, 0, a.n, ib, a.m}, f.template as<InOut>(), t.template as<Out>(), work.template as<Scratch>());
   gemqrt(Side::left, Op::none, a.m, a.m, std::min(a.m, a.n), ib, f.at(0, 0), f.ld, t.at(0, 0), t.ld, q.at(0, 0), q.ld);
   for (index_t j = 0; j < a.n; ++j)
@@ -69,16 +68,16 @@ Quality geqrt_quality(Matrix<T> a, index_t ib) {
 /// Factors [R; B] by our tpqrt: R is the upper triangle of A's first n rows, and B the remaining rows or their upper
 /// triangle.
 template <class T>
-Quality tpqrt_quality(Matrix<T> a, index_t ib, bool triangle) {
+Quality tpqrt_quality(Padded<T> a, index_t ib, bool triangle) {
   const index_t n = a.n, h = triangle ? std::min(a.m - n, n) : a.m - n;
-  Matrix<T> r(n, n), b(h, n), t(ib, n), work = work_for<T>(n, n), stacked(n + h, n, 0), R(n + h, n, 0);
+  Padded<T> r(n, n), b(h, n), t(ib, n), work = work_for<T>(n, n), stacked(n + h, n, 0), R(n + h, n, 0);
   for (index_t j = 0; j < n; ++j) {
     for (index_t i = 0; i <= j; ++i) r(i, j) = stacked(i, j) = a(i, j);
     for (index_t i = 0; i < (triangle ? std::min(j + 1, h) : h); ++i) b(i, j) = stacked(n + i, j) = a(n + i, j);
   }
   Tpqrt<T>::cpu({0, 0, n, ib, triangle}, r.template as<InOut>(), b.template as<InOut>(), t.template as<Out>(),
                 work.template as<Scratch>());
-  Matrix<T> q = identity<T>(n + h);
+  Padded<T> q = identity<T>(n + h);
   tpmqrt(Side::left, Op::none, h, n + h, n, triangle ? h : 0, ib, b.at(0, 0), b.ld, t.at(0, 0), t.ld, q.at(0, 0), q.ld,
          q.at(n, 0), q.ld);
   for (index_t j = 0; j < n; ++j)
@@ -88,14 +87,14 @@ Quality tpqrt_quality(Matrix<T> a, index_t ib, bool triangle) {
 
 /// Returns the hard cases, each m x n.
 template <class T>
-std::vector<std::pair<const char*, Matrix<T>>> hard_matrices(index_t m, index_t n) {
+std::vector<std::pair<const char*, Padded<T>>> hard_matrices(index_t m, index_t n) {
   // Exponent of ten that leaves room for rounding errors within the type's range.
   const double reach = std::is_same_v<T, double> ? 290 : 30;
   std::mt19937_64 engine(11);
   std::uniform_real_distribution<double> uniform(-1, 1);
-  std::vector<std::pair<const char*, Matrix<T>>> all;
+  std::vector<std::pair<const char*, Padded<T>>> all;
   const auto add = [&](const char* name, const auto& element) {
-    Matrix<T> a(m, n);
+    Padded<T> a(m, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i < m; ++i) a(i, j) = static_cast<T>(element(static_cast<double>(i), static_cast<double>(j)));
     all.emplace_back(name, std::move(a));
@@ -156,15 +155,15 @@ TEMPLATE_TEST_CASE("a NaN or an infinity appears in R", "", float, double) {
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
     for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {39, 0}, {20, 11}, {3, 29}}) {
       CAPTURE(bad, row, column);
-      Matrix<T> a = random<T>(
+      Padded<T> a = random<T>(
                     m, n, [](index_t, index_t) { return true; }, 12),
                 t(8, n), work = work_for<T>(n, n);
       a(row, column) = bad;
-      Matrix<T> r = a, b = a, t2 = t;
+      Padded<T> r = a, b = a, t2 = t;
       Geqrt<T>::cpu({0, 0, n, 8, m}, a.template as<InOut>(), t.template as<Out>(), work.template as<Scratch>());
       Tpqrt<T>::cpu({0, 0, n, 8, false}, r.template as<InOut>(), b.template as<InOut>(), t2.template as<Out>(),
                     work.template as<Scratch>());
-      for (Matrix<T>* f : {&a, &r})
+      for (Padded<T>* f : {&a, &r})
         for (index_t j = 0; j < n; ++j) {
           bool finite = true;
           for (index_t i = 0; i <= j; ++i) finite = finite && std::isfinite((*f)(i, j));

@@ -1,13 +1,6 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tall_skinny.hpp"
 #include "tests/support/toy_kernels.hpp"
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -16,7 +9,7 @@ namespace {
 
 template <class T>
 void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t block) {
-  const auto ab = random<T>(m, n + nrhs, 9);
+  const auto ab = Padded<T>::random(m, n + nrhs, 9);
   QrUpdater<T> updater(runtime, n, nrhs);
   REQUIRE(updater.solve().status.info == 1);
   std::vector<TileMatrix<T>> kept;
@@ -39,7 +32,7 @@ void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t
   REQUIRE(g.wait().ok());
   CAPTURE(m, n, nrhs, block);
   CHECK(updater.rows() == m);
-  Dense<T> r(n + nrhs, n + nrhs);
+  Padded<T> r(n + nrhs, n + nrhs);
   updater.triangle().copy_to(r.a.data(), r.ld);
   CHECK(gram_error(ab, r) <= 60);
   if (m > 2 * (n + nrhs)) CHECK(lapack_error(ab, r) <= 300);
@@ -76,8 +69,10 @@ void check_updater(Runtime& runtime, index_t m, index_t n, index_t nrhs, index_t
   }
 }
 
-template <class T>
-void check_updates(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double) {
+  using T = TestType;
   check_updater<T>(runtime, 60, 5, 2, 1);
   check_updater<T>(runtime, 60, 5, 0, 7);
   check_updater<T>(runtime, 3, 5, 1, 1);
@@ -88,24 +83,11 @@ void check_updates(Runtime& runtime) {
   check_updater<T>(runtime, 1000, 1, 1, 400);
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_updates<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("rows appended in steps give the solution of all rows at once on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_updates<TestType>(runtime);
-}
-
 TEST_CASE("rows lost by a cancellation are reported by later calls") {
   Runtime runtime({.cpus = 1, .gpus = 0});
-  const auto a = random<double>(50, 4), b = random<double>(50, 1, 2);
-  const auto A = TileMatrix<double>::map(runtime, a.a.data(), 50, 4, a.ld, {50, 4});
-  const auto B = TileMatrix<double>::map(runtime, b.a.data(), 50, 1, b.ld, {50, 1});
+  const auto a = Padded<double>::random(50, 4), b = Padded<double>::random(50, 1, 2);
+  const auto A = a.map(runtime, {50, 4});
+  const auto B = b.map(runtime, {50, 1});
   QrUpdater<double> updater(runtime, 4, 1);
   Graph g(runtime);
   updater.append(g, A, B);
@@ -125,14 +107,14 @@ TEST_CASE("rows lost by a cancellation are reported by later calls") {
 
 TEST_CASE("a rank-deficient system is a status") {
   Runtime runtime({.gpus = 0});
-  auto a = random<double>(50, 4);
-  const auto b = random<double>(50, 1, 2);
+  auto a = Padded<double>::random(50, 4);
+  const auto b = Padded<double>::random(50, 1, 2);
   for (index_t i = 0; i < 50; ++i) a(i, 2) = 0;
   for (const double value : {0.0, nan_of<double>}) {
     for (index_t i = 0; i < 50; ++i) a(i, 2) = value;
     QrUpdater<double> updater(runtime, 4, 1);
-    const auto A = TileMatrix<double>::map(runtime, a.a.data(), 50, 4, a.ld, {50, 4});
-    const auto B = TileMatrix<double>::map(runtime, b.a.data(), 50, 1, b.ld, {50, 1});
+    const auto A = a.map(runtime, {50, 4});
+    const auto B = b.map(runtime, {50, 1});
     Graph g(runtime);
     updater.append(g, A, B);
     CHECK(updater.solve().status.info == 3);

@@ -3,8 +3,6 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
 using namespace tesela;
 using namespace tesela::test;
 
@@ -14,21 +12,6 @@ void dgelqf_(const int*, const int*, double*, const int*, double*, double*, cons
 }
 
 namespace {
-
-Matrix product(Op op_a, const Matrix& a, Op op_b, const Matrix& b) {
-  const auto at = [](Op op, const Matrix& x, index_t i, index_t j) { return op == Op::none ? x(i, j) : x(j, i); };
-  const index_t k = apply(op_a, a.shape()).cols;
-  REQUIRE(apply(op_b, b.shape()).rows == k);
-  return made(apply(op_a, a.shape()).rows, apply(op_b, b.shape()).cols, [&](index_t i, index_t j) {
-    double sum = 0;
-    for (index_t l = 0; l < k; ++l) sum += at(op_a, a, i, l) * at(op_b, b, l, j);
-    return sum;
-  });
-}
-
-Matrix identity(index_t n) {
-  return made(n, n, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
-}
 
 Matrix contents(const TileMatrix<double>& A) {
   Matrix a(A.m(), A.n());
@@ -59,7 +42,7 @@ Matrix lapack_triangle(const Matrix& a, bool of_rq) {
 }
 
 /// Returns the distance of x and y up to the sign of each column.
-double distance_but_for_signs(const Matrix& x, const Matrix& y) {
+double distance_up_to_signs(const Matrix& x, const Matrix& y) {
   double worst = 0;
   for (index_t j = 0; j < x.cols(); ++j) {
     double dot = 0;
@@ -98,7 +81,7 @@ void check(Runtime& runtime, bool of_rq, Shape shape, TileShape tile, const RqOp
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < m; ++i)
       if (of_rq ? i - (m - k) > j : i < j) REQUIRE(r(i, j) == 0);
-  CHECK(distance_but_for_signs(r, lapack_triangle(a, of_rq)) <= 1000 * tolerance * norm(a));
+  CHECK(distance_up_to_signs(r, lapack_triangle(a, of_rq)) <= 1000 * tolerance * norm(a));
   CHECK(distance(product(Op::none, full, Op::none, c), qc) <= tolerance * norm(c));
   CHECK(distance(product(Op::none, d, Op::none, full), dq) <= tolerance * norm(d));
   CHECK(distance(product(Op::transpose, full, Op::none, c), contents(C)) <= tolerance * norm(c));

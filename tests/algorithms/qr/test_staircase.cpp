@@ -6,12 +6,7 @@
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <random>
 
 using namespace tesela;

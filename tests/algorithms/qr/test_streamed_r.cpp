@@ -1,23 +1,17 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tall_skinny.hpp"
 #include <tesela/algorithms/qr/streamed_r.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
 #include <fstream>
 #include <stdexcept>
-#include <string>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
 template <class T>
-RowSource<T> source(const Dense<T>& a) {
+RowSource<T> source(const Padded<T>& a) {
   return {a.m, a.n, [&a](index_t first, const Block<T>& out) {
             for (index_t j = 0; j < out.cols; ++j)
               for (index_t i = 0; i < out.rows; ++i) out(i, j) = a(first + i, j);
@@ -25,10 +19,10 @@ RowSource<T> source(const Dense<T>& a) {
 }
 
 template <class T>
-Dense<T> streamed(Runtime& runtime, const Dense<T>& a, index_t rows) {
+Padded<T> streamed(Runtime& runtime, const Padded<T>& a, index_t rows) {
   Graph g(runtime);
   const HostMatrix<T> R = streamed_r(g, source(a), {.rows = rows});
-  Dense<T> r(a.n, a.n);
+  Padded<T> r(a.n, a.n);
   for (index_t j = 0; j < a.n; ++j)
     for (index_t i = 0; i < a.n; ++i) r(i, j) = R(i, j);
   return r;
@@ -40,7 +34,7 @@ void check_shapes(Runtime& runtime) {
     for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300})
       for (const index_t rows : {0, 1, 37}) {
         if (rows == 1 && n > 5) continue;
-        const auto a = random<T>(m, n);
+        const auto a = Padded<T>::random(m, n);
         const auto r = streamed(runtime, a, rows);
         CAPTURE(m, n, rows);
         CHECK(gram_error(a, r) <= 60);
@@ -63,23 +57,20 @@ double own_memory() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("R of streamed rows agrees for all sizes", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("R of streamed rows agrees for all sizes", "", float, double) {
   check_shapes<TestType>(runtime);
 }
 
-TEST_CASE("streamed R works for columns of any scale, zeros, and several tiles of columns") {
-  Runtime runtime({.gpus = 0});
-  auto a = random<double>(500, 200);
+CORES_TEST_CASE("streamed R works for columns of any scale, zeros, and several tiles of columns") {
+  auto a = Padded<double>::random(500, 200);
   for (index_t i = 0; i < a.m; ++i) a(i, 3) *= 1e300, a(i, 80) *= 1e-300, a(i, 150) = 0;
   const auto r = streamed(runtime, a, 90);
   CHECK(gram_error(a, r) <= 60);
   for (index_t i = 0; i < a.n; ++i) CHECK(r(i, 150) == 0);
 }
 
-TEST_CASE("an exception of the reader is rethrown, and the runtime remains usable") {
-  Runtime runtime({.gpus = 0});
-  const auto a = random<double>(400, 210);
+CORES_TEST_CASE("an exception of the reader is rethrown, and the runtime remains usable") {
+  const auto a = Padded<double>::random(400, 210);
   RowSource<double> bad = source(a);
   bad.read = [read = bad.read](index_t first, const Block<double>& out) {
     if (first >= 200) throw std::runtime_error("row 200");
@@ -93,8 +84,7 @@ TEST_CASE("an exception of the reader is rethrown, and the runtime remains usabl
   CHECK(gram_error(a, streamed(runtime, a, 50)) <= 60);
 }
 
-TEST_CASE("streamed R keeps only a few blocks in memory") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("streamed R keeps only a few blocks in memory") {
   const Generator<double> element{Pattern::uniform, 0, 0, 7};
   for (const index_t n : {40, 220}) {
     const index_t m = (index_t{1} << 23) / n;  // 64 MiB
@@ -114,20 +104,16 @@ TEST_CASE("streamed R keeps only a few blocks in memory") {
   }
 }
 
-TEST_CASE("R of streamed rows agrees on a GPU", "[gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("R of streamed rows agrees on a GPU") {
   for (const index_t n : {20, 300})
     for (const index_t rows : {0, 170}) {
-      const auto a = random<double>(1000, n);
+      const auto a = Padded<double>::random(1000, n);
       CAPTURE(n, rows);
       CHECK(gram_error(a, streamed(runtime, a, rows)) <= 60);
     }
 }
 
-TEST_CASE("R of a few streamed rows agrees on a GPU", "[gpu][sanitize]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  const auto a = random<double>(60, 50);
+GPU_TEST_CASE("R of a few streamed rows agrees on a GPU", "[sanitize]") {
+  const auto a = Padded<double>::random(60, 50);
   CHECK(gram_error(a, streamed(runtime, a, 25)) <= 60);
 }

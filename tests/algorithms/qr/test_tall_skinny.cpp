@@ -1,45 +1,19 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tall_skinny.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <unistd.h>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
-
-template <class T>
-void check_shapes(Runtime& runtime) {
-  for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
-    for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
-      const auto a = random<T>(m, n);
-      for (const TileShape tile : {TileShape{97, n}, {4096, n}, {500, 7}}) {
-        const auto r = r_of(runtime, a, tile);
-        CAPTURE(m, n, tile.mb, tile.nb);
-        CHECK(gram_error(a, r) <= 40);
-        if (m > 2 * n) CHECK(lapack_error(a, r) <= 200);
-        if (m == 0)
-          for (index_t j = 0; j < n; ++j)
-            for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
-      }
-    }
-}
 
 /// Checks the singular values of R for U diag(s) V^T with values from 1 down to 1 / kappa: correct to rounding relative
 /// to the largest. A method that uses A^T A misses all values below 1e-8.
@@ -47,7 +21,7 @@ void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
   const auto u = orthonormal(m, n, 5), v = orthonormal(n, n, 6);
   std::vector<double> s;
   for (index_t k = 0; k < n; ++k) s.push_back(std::pow(kappa, -static_cast<double>(k) / static_cast<double>(n - 1)));
-  Dense<double> a(m, n);
+  Padded<double> a(m, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i) {
       long double sum = 0;
@@ -64,80 +38,13 @@ void check_condition(Runtime& runtime, double kappa, index_t m, index_t n) {
   CHECK(gram_error(a, r) <= 40);
 }
 
-template <class T>
-void check_scales(Runtime& runtime) {
-  const double large = std::is_same_v<T, double> ? 1e300 : 1e37, small = std::is_same_v<T, double> ? 1e-300 : 1e-37;
-  for (const index_t n : {3, 16, 20, 40, 200}) {
-    auto a = random<T>(900, n);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < a.m; ++i)
-        a(i, j) = static_cast<T>(a(i, j) * (j % 3 == 0 ? large : j % 3 == 1 ? small : 1.0));
-    auto r = r_of(runtime, a, {200, n});
-    CAPTURE(n);
-    CHECK(gram_error(a, r) <= 40);
-    CHECK(lapack_error(a, r) <= 200);
-    // Small rows, large rows and small rows again, so that the scale changes on the way.
-    a = random<T>(900, n, 3);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
-    r = r_of(runtime, a, {450, n});
-    CHECK(gram_error(a, r) <= 40);
-    CHECK(lapack_error(a, r) <= 200);
-  }
-}
-
-/// For equal columns the first reflector leaves rounding errors, and the next reflector acts on them.
-template <class T>
-void check_dependent(Runtime& runtime) {
-  for (const index_t n : {8, 16, 24, 32, 40, 90})
-    for (const index_t others : {0, 1, 3}) {
-      auto a = random<T>(900, n);
-      for (index_t j = 1; j < n - others; ++j)
-        for (index_t i = 0; i < a.m; ++i) a(i, j) = a(i, 0);
-      const auto r = r_of(runtime, a, {300, n});
-      CAPTURE(n, others);
-      CHECK(gram_error(a, r) <= 40);
-    }
-}
-
-template <class T>
-void check_special(Runtime& runtime) {
-  for (const index_t n : {2, 16, 33, 200}) {
-    CAPTURE(n);
-    Dense<T> zero(700, n);
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < zero.m; ++i) zero(i, j) = 0;
-    auto r = r_of(runtime, zero, {300, n});
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
-
-    auto a = random<T>(700, n);
-    for (index_t i = 0; i < a.m; ++i) a(i, n / 2) = 0;  // a zero column among others
-    r = r_of(runtime, a, {300, n});
-    CHECK(gram_error(a, r) <= 40);
-    CHECK(r(n / 2, n / 2) == T(0));
-
-    for (const T bad : {nan_of<T>, std::numeric_limits<T>::infinity()})
-      for (const index_t row : {0, 299, 300, 699}) {
-        a = random<T>(700, n);
-        a(row, n / 2) = bad;
-        r = r_of(runtime, a, {300, n});
-        CAPTURE(bad, row);
-        CHECK_FALSE(std::isfinite(r(n / 2, n / 2)));
-        CHECK_FALSE(std::isfinite(r(0, n / 2)));
-        for (index_t j = 0; j < n / 2; ++j)
-          for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
-      }
-  }
-}
-
 /// Kinds of columns on both sides of the limit where GPUs use A^T A: below it, it is as accurate; above it, it would
 /// lose everything below the square root of rounding.
 enum class Columns { apart, close, closer, alike, alike_later, huge, zero };
 
 template <class T>
-Dense<T> columns(Columns kind, index_t m, index_t n) {
-  auto a = random<T>(m, n, 7);
+Padded<T> columns(Columns kind, index_t m, index_t n) {
+  auto a = Padded<T>::random(m, n, 7);
   for (index_t j = 1; j < n; ++j)
     for (index_t i = 0; i < m; ++i) {
       const T first = a(i, 0), own = a(i, j);
@@ -169,8 +76,8 @@ Dense<T> columns(Columns kind, index_t m, index_t n) {
 
 /// Returns the columns divided by their norms in `norms`.
 template <class T>
-Dense<double> unit_columns(const Dense<T>& r, const Dense<T>& norms) {
-  Dense<double> unit(r.m, r.n);
+Padded<double> unit_columns(const Padded<T>& r, const Padded<T>& norms) {
+  Padded<double> unit(r.m, r.n);
   for (index_t j = 0; j < r.n; ++j) {
     double norm = 0;
     for (index_t i = 0; i < r.m; ++i) norm = std::hypot(norm, static_cast<double>(norms(i, j)));
@@ -181,8 +88,8 @@ Dense<double> unit_columns(const Dense<T>& r, const Dense<T>& norms) {
 
 /// Checks R for enough rows that a GPU tries A^T A first.
 template <class T>
-std::vector<Dense<T>> many_rows_r(Runtime& runtime, bool one_tile) {
-  std::vector<Dense<T>> all;
+std::vector<Padded<T>> many_rows_r(Runtime& runtime, bool one_tile) {
+  std::vector<Padded<T>> all;
   for (const auto& [kind, n] : {std::pair{Columns::apart, index_t{12}},
                                 {Columns::close, 12},
                                 {Columns::closer, 12},
@@ -198,18 +105,117 @@ std::vector<Dense<T>> many_rows_r(Runtime& runtime, bool one_tile) {
   return all;
 }
 
-/// Checks that NaN in R's strict lower triangle has no effect.
-template <class T>
-void check_lower_unread(Runtime& runtime) {
+struct TemporaryFile {
+  std::string path;
+  explicit TemporaryFile(const std::string& name)
+      : path((std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string()) {}
+  ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
+  for (const index_t n : {1, 5, 16, 17, 31, 32, 33, 100, 193})
+    for (const index_t m : std::vector<index_t>{0, 1, n - 1, n, n + 1, 300, 1601}) {
+      const auto a = Padded<TestType>::random(m, n);
+      for (const TileShape tile : {TileShape{97, n}, {4096, n}, {500, 7}}) {
+        const auto r = r_of(runtime, a, tile);
+        CAPTURE(m, n, tile.mb, tile.nb);
+        CHECK(gram_error(a, r) <= 40);
+        if (m > 2 * n) CHECK(lapack_error(a, r) <= 200);
+        if (m == 0)
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == TestType(0));
+      }
+    }
+}
+
+WORKERS_TEST_CASE("R keeps singular values down to rounding") {
+  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
+    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
+}
+
+WORKERS_TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  using T = TestType;
+  const double large = std::is_same_v<T, double> ? 1e300 : 1e37, small = std::is_same_v<T, double> ? 1e-300 : 1e-37;
+  for (const index_t n : {3, 16, 20, 40, 200}) {
+    auto a = Padded<T>::random(900, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < a.m; ++i)
+        a(i, j) = static_cast<T>(a(i, j) * (j % 3 == 0 ? large : j % 3 == 1 ? small : 1.0));
+    auto r = r_of(runtime, a, {200, n});
+    CAPTURE(n);
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(lapack_error(a, r) <= 200);
+    // Small rows, large rows and small rows again, so that the scale changes on the way.
+    a = Padded<T>::random(900, n, 3);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < a.m; ++i) a(i, j) = static_cast<T>(a(i, j) * (i < 300 ? small : i < 600 ? large : 1.0));
+    r = r_of(runtime, a, {450, n});
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(lapack_error(a, r) <= 200);
+  }
+}
+
+// For equal columns the first reflector leaves rounding errors, and the next reflector acts on them.
+WORKERS_TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  for (const index_t n : {8, 16, 24, 32, 40, 90})
+    for (const index_t others : {0, 1, 3}) {
+      auto a = Padded<TestType>::random(900, n);
+      for (index_t j = 1; j < n - others; ++j)
+        for (index_t i = 0; i < a.m; ++i) a(i, j) = a(i, 0);
+      const auto r = r_of(runtime, a, {300, n});
+      CAPTURE(n, others);
+      CHECK(gram_error(a, r) <= 40);
+    }
+}
+
+WORKERS_TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  using T = TestType;
+  for (const index_t n : {2, 16, 33, 200}) {
+    CAPTURE(n);
+    Padded<T> zero(700, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < zero.m; ++i) zero(i, j) = 0;
+    auto r = r_of(runtime, zero, {300, n});
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) REQUIRE(r(i, j) == T(0));
+
+    auto a = Padded<T>::random(700, n);
+    for (index_t i = 0; i < a.m; ++i) a(i, n / 2) = 0;  // a zero column among others
+    r = r_of(runtime, a, {300, n});
+    CHECK(gram_error(a, r) <= 40);
+    CHECK(r(n / 2, n / 2) == T(0));
+
+    for (const T bad : {nan_of<T>, std::numeric_limits<T>::infinity()})
+      for (const index_t row : {0, 299, 300, 699}) {
+        a = Padded<T>::random(700, n);
+        a(row, n / 2) = bad;
+        r = r_of(runtime, a, {300, n});
+        CAPTURE(bad, row);
+        CHECK_FALSE(std::isfinite(r(n / 2, n / 2)));
+        CHECK_FALSE(std::isfinite(r(0, n / 2)));
+        for (index_t j = 0; j < n / 2; ++j)
+          for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
+      }
+  }
+}
+
+// Checks that NaN in R's strict lower triangle has no effect.
+WORKERS_TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "[sanitize]", float, double) {
+  using T = TestType;
   for (const index_t n : {3, 16, 33, 200}) {
-    auto all = random<T>(n + 50, n, 4);  // the rows of R and 50 more
+    auto all = Padded<T>::random(n + 50, n, 4);  // the rows of R and 50 more
     for (index_t j = 0; j < n; ++j)
       for (index_t i = j + 1; i < n; ++i) all(i, j) = 0;
-    Dense<T> r(n, n);
+    Padded<T> r(n, n);
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) r(i, j) = all(i, j);
     {
-      const auto R = TileMatrix<T>::map(runtime, r.a.data(), n, n, r.ld, {n, n}, "R");
+      const auto R = r.map(runtime, {n, n}, "R");
       const auto A = TileMatrix<T>::map(runtime, all.a.data() + n, 50, n, all.ld, {50, n}, "A");
       Graph g(runtime);
       const Shape work = append_rows_work<T>(n);
@@ -221,92 +227,9 @@ void check_lower_unread(Runtime& runtime) {
   }
 }
 
-struct TemporaryFile {
-  std::string path;
-  explicit TemporaryFile(const std::string& name)
-      : path((std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string()) {}
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_shapes<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("R of any shape agrees with LAPACK's geqrf on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_shapes<TestType>(runtime);
-}
-
-TEST_CASE("R keeps singular values down to rounding") {
-  Runtime runtime({.gpus = 0});
-  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
-    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
-}
-
-TEST_CASE("R keeps singular values down to rounding on a GPU", "[gpu]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  for (const double kappa : {1e3, 1e8, 1e12, 1e15})
-    for (const index_t n : {8, 16, 30, 90, 200}) check_condition(runtime, kappa, 1500, n);
-}
-
-TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_scales<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("numbers near both ends of the range neither overflow nor underflow on a GPU", "[gpu]", float,
-                   double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_scales<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("R of equal columns is backward stable", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_dependent<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("R of equal columns is backward stable on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_dependent<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R", "", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_special<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("zeros stay zeros, NaN and infinities appear in R on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_special<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("elements below the diagonal of R are not read", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_lower_unread<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("elements below the diagonal of R are not read on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_lower_unread<TestType>(runtime);
-}
-
-TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU", "[gpu]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU") {
   for (const index_t n : {7, 16, 24, 32}) {
-    const auto a = random<double>(400'001, n);
+    const auto a = Padded<double>::random(400'001, n);
     CAPTURE(n);
     for (const index_t mb : {400'001, 131'071}) {
       const auto r = r_of(runtime, a, {mb, n});
@@ -318,7 +241,7 @@ TEST_CASE("many rows with long columns at unaligned addresses give R on a GPU", 
 
 TEMPLATE_TEST_CASE("A^T A is used on a GPU only if it is as accurate", "[gpu]", float, double) {
   test::require_gpu();
-  std::vector<Dense<TestType>> expected, found;
+  std::vector<Padded<TestType>> expected, found;
   {
     Runtime cores({.gpus = 0});
     expected = many_rows_r<TestType>(cores, false);
@@ -354,9 +277,7 @@ TEST_CASE("a NaN in the last of many rows appears in R on a GPU", "[gpu]") {
     for (index_t i = 0; i <= j; ++i) CHECK(std::isfinite(r(i, j)));
 }
 
-TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[sanitize]", float, double) {
   const index_t m = (index_t{1} << 20) + 2, n = 10;
   for (const Columns kind : {Columns::apart, Columns::alike}) {
     const auto a = columns<TestType>(kind, 2 * m, n);
@@ -365,9 +286,8 @@ TEMPLATE_TEST_CASE("many rows are appended on a GPU", "[gpu][sanitize]", float, 
   }
 }
 
-TEST_CASE("any number of chains gives R") {
-  Runtime runtime({.gpus = 0});
-  const auto a = random<double>(1000, 9);
+CORES_TEST_CASE("any number of chains gives R") {
+  const auto a = Padded<double>::random(1000, 9);
   for (const index_t chains : {1, 2, 3, 5, 8, 100}) {
     CAPTURE(chains);
     const auto r = r_of(runtime, a, {90, 9}, {.chains = chains});
@@ -376,8 +296,7 @@ TEST_CASE("any number of chains gives R") {
   }
 }
 
-TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
   Graph g(runtime);
   const TileMatrix<double> A(runtime, 10, 4, {5, 4}), narrow(runtime, 10, 3, {5, 3}), R(runtime, 4, 4, {2, 4}),
       B(runtime, 10, 1, {4, 1}), square(runtime, 4, 4, {4, 4});
@@ -394,17 +313,16 @@ TEST_CASE("wrong arguments of tall-and-skinny QR are refused") {
   CHECK(g.tasks() == 0);
 }
 
-TEMPLATE_TEST_CASE("a file is factored by rows", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("a file is factored by rows", "", float, double) {
   const TemporaryFile file("tall.npy");
-  const auto a = random<TestType>(1003, 6);
+  const auto a = Padded<TestType>::random(1003, 6);
   write_matrix(file.path, a.a.data(), {a.m, a.n}, a.ld);
   const MatrixRows<TestType> rows(file.path);
   for (const index_t count : {0, 1, 10, 100, 1003, 5000}) {
     CAPTURE(count);
-    Dense<TestType> r(6, 6);
+    Padded<TestType> r(6, 6);
     {
-      const auto R = TileMatrix<TestType>::map(runtime, r.a.data(), 6, 6, r.ld, {6, 6}, "R");
+      const auto R = r.map(runtime, {6, 6}, "R");
       Graph g(runtime);
       tall_skinny_r(g, rows, R, count);
       REQUIRE(g.wait().ok());

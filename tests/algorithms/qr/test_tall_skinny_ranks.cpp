@@ -1,14 +1,10 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/filled.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <string>
 
 // Tall and skinny matrices over several ranks; each rank runs the case with the tag [.rank].
 

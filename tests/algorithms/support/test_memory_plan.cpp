@@ -1,3 +1,4 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/givens/givens_plan.hpp>
@@ -6,14 +7,9 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <cctype>
-#include <limits>
 #include <sstream>
-#include <string>
-#include <vector>
 
 using namespace tesela;
 using Catch::Approx;
@@ -45,8 +41,8 @@ TEST_CASE("a plan adds the memory held in one stage and reuses GPU memory for eq
   CHECK(plan.stage("third") == 2);
   CHECK_THROWS_AS(plan.stage("fourth"), ArgumentError);
   CHECK(misfit(plan, {800, 200}).empty());
-  CHECK(!fits_whole(plan, {800, 200}));
-  CHECK(fits_whole(plan, {800, 320}));
+  CHECK(!fits_without_eviction(plan, {800, 200}));
+  CHECK(fits_without_eviction(plan, {800, 320}));
   CHECK_THAT(misfit(plan, {799, 1e6}), ContainsSubstring("host"));
   CHECK_THAT(misfit(plan, {1e6, 199}), ContainsSubstring("STARPU_LIMIT_CUDA_MEM"));
 }
@@ -163,12 +159,12 @@ TEST_CASE("plans of huge problems are estimated") {
 
 TEST_CASE("as many jobs run at once as there are cores or streams, if memory allows") {
   const MemoryPlan small = plan_symmetric_eig(cores, 100, 8, {.method = EigMethod::one_task});
-  CHECK(suitable_jobs_at_once(cores, 1, small, {1e12, 0}) == 2);
-  CHECK(suitable_jobs_at_once(cores, 1, small, {1.5 * small.peak(host), 0}) == 1);
+  CHECK(suitable_concurrent_jobs(cores, 1, small, {1e12, 0}) == 2);
+  CHECK(suitable_concurrent_jobs(cores, 1, small, {1.5 * small.peak(host), 0}) == 1);
   const MemoryPlan on_gpu = plan_symmetric_eig(two_gpus, 1000, 8, {.method = EigMethod::one_task});
-  CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 1e12}) == 8);
-  CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 2.5 * on_gpu.gpu_peak()}) == 5);
-  CHECK(suitable_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 1}) == 2);
+  CHECK(suitable_concurrent_jobs(two_gpus, 4, on_gpu, {1e12, 1e12}) == 8);
+  CHECK(suitable_concurrent_jobs(two_gpus, 4, on_gpu, {1e12, 2.5 * on_gpu.gpu_peak()}) == 5);
+  CHECK(suitable_concurrent_jobs(two_gpus, 4, on_gpu, {1e12, 1}) == 2);
   CHECK(suitable_job_options(cores, 100, {}).method == EigMethod::one_task);
   CHECK(suitable_job_options(two_gpus, 100, {}).method == EigMethod::one_task);
   CHECK(suitable_job_options(two_gpus, 1000, {}).method == EigMethod::two_stage);

@@ -1,19 +1,27 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/support/report_not_finite.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 
 namespace {
 
 template <class T>
-void every_place(Runtime& runtime) {
+void first_of_several(Runtime& runtime) {
+  const index_t m = 900, n = 700;
+  std::vector<T> a(static_cast<std::size_t>(m * n), T(1));
+  for (const index_t j : {690, 450, 333, 332, 600})
+    a[static_cast<std::size_t>(m - 1 - j + j * m)] = std::numeric_limits<T>::quiet_NaN();
+  const auto A = TileMatrix<T>::map(runtime, a.data(), m, n, m, {400, 512});
+  Graph g(runtime);
+  report_not_finite(g, A);
+  CHECK(g.wait().info == 333);
+}
+
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("the first column with an element that is not finite is reported", "[sanitize]", float,
+                           double) {
+  using T = TestType;
   using Limits = std::numeric_limits<T>;
   for (const Shape shape : {Shape{1, 1}, {7, 5}, {5, 7}, {12, 3}})
     for (const TileShape tile : {TileShape{20, 20}, {3, 2}, {2, 3}, {20, 2}})
@@ -38,32 +46,5 @@ void every_place(Runtime& runtime) {
   Graph g(runtime);
   report_not_finite(g, none);
   CHECK(g.wait().ok());
-}
-
-template <class T>
-void first_of_several(Runtime& runtime) {
-  const index_t m = 900, n = 700;
-  std::vector<T> a(static_cast<std::size_t>(m * n), T(1));
-  for (const index_t j : {690, 450, 333, 332, 600})
-    a[static_cast<std::size_t>(m - 1 - j + j * m)] = std::numeric_limits<T>::quiet_NaN();
-  const auto A = TileMatrix<T>::map(runtime, a.data(), m, n, m, {400, 512});
-  Graph g(runtime);
-  report_not_finite(g, A);
-  CHECK(g.wait().info == 333);
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("the first column with an element that is not finite is reported", "", float, double) {
-  Runtime runtime({.cpus = 2, .gpus = 0});
-  every_place<TestType>(runtime);
-  first_of_several<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("the first column with an element that is not finite is reported on a GPU", "[gpu][sanitize]", float,
-                   double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  every_place<TestType>(runtime);
   first_of_several<TestType>(runtime);
 }

@@ -10,16 +10,8 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
-#include <string>
-#include <vector>
 
 // A power of two in the input scales the output exactly and changes no bit otherwise.
 
@@ -344,8 +336,8 @@ TEMPLATE_TEST_CASE("subnormal data are solved with the digits they have", "", fl
       };
       const auto near_one = solve(-p), tiny = solve(0);
       CAPTURE(m, n, int(method), tiny.condition, tiny.rank);
-      REQUIRE(near_one.status == OlsStatus::ok);
-      REQUIRE(tiny.status == OlsStatus::ok);
+      REQUIRE(near_one.status == SolveStatus::ok);
+      REQUIRE(tiny.status == SolveStatus::ok);
       double distance = 0, size = 0;
       for (index_t j = 0; j < n; ++j) {
         distance = std::hypot(distance, static_cast<double>(tiny.X(j, 0) - near_one.X(j, 0)));

@@ -9,7 +9,6 @@
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("the checker finds the error in the printed PGS-2") {
   Schedule s{"pgs2", 6, 5, {0, 1, 2, 3, 4}, {}};
@@ -21,7 +20,7 @@ TEST_CASE("the checker finds the error in the printed PGS-2") {
     }
   sort(s);
   CHECK(violation(s) == "(4,3) at stage 10 needs (3,2), left of its pivot, which becomes zero only at stage 11");
-  CHECK(!carried_out(s));
+  CHECK(!simulation_succeeds(s));
   for (Elimination& e : s.eliminations)  // and no other error
     if (e.column == 2 && e.row == 3) e.stage = 12;
   sort(s);
@@ -64,7 +63,7 @@ TEST_CASE("each kind of error is found and named") {
          s.eliminations[k].pivot = s.eliminations[k].column - 1;
          return s.eliminations[k].column > 0;
        }},
-      {"stands in the list after",
+      {"is listed after",
        [](Schedule& s, std::size_t k) {
          if (k == 0) return false;
          std::swap(s.eliminations[k - 1], s.eliminations[k]);
@@ -113,13 +112,13 @@ TEST_CASE("each kind of error is found and named") {
         for (std::size_t k = 0; k < legal.eliminations.size(); ++k) {
           Schedule s = legal;
           if (!kinds[kind].second(s, k)) continue;
-          if (kinds[kind].first != std::string("stands in the list after")) sort(s);
+          if (kinds[kind].first != std::string("is listed after")) sort(s);
           ++done;
           CAPTURE(kind, order, m, n, k);
           REQUIRE(violation(s).has_value());
           REQUIRE_THAT(*violation(s), ContainsSubstring(kinds[kind].first));
-          if (kind + 2 < kinds.size() && kinds[kind].first != std::string("stands in the list after"))
-            REQUIRE(!carried_out(s));
+          if (kind + 2 < kinds.size() && kinds[kind].first != std::string("is listed after"))
+            REQUIRE(!simulation_succeeds(s));
         }
       }
     CAPTURE(kind, kinds[kind].first);
@@ -149,7 +148,7 @@ TEST_CASE("the checker agrees with a simulated elimination on thousands of rando
       }
     }
     sort(s);
-    const bool sound = carried_out(s);
+    const bool sound = simulation_succeeds(s);
     CAPTURE(s.order, m, n, heads, table(s), violation(s).value_or("legal"));
     REQUIRE(sound == !violation(s));
     ++(sound ? legal : illegal);
@@ -170,7 +169,7 @@ TEST_CASE("PGS-2 by its rule has the printed rows 5 and 6 and is legal") {
       const Schedule each = make_schedule("pgs2", m, n);
       CAPTURE(m, n);
       CHECK(!violation(each));
-      CHECK(carried_out(each));
+      CHECK(simulation_succeeds(each));
     }
 }
 

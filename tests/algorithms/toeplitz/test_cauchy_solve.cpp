@@ -1,14 +1,10 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 #include <tesela/codelets/toeplitz/sine_transform.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <numbers>
 
 using namespace tesela;
@@ -136,26 +132,22 @@ void check_transform(Runtime& runtime, index_t n, index_t k) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("sine transforms agree with sums", "[toeplitz]", float, double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("sine transforms agree with sums", "", float, double) {
   for (const index_t n : {1, 2, 3, 64, 501})
     for (const index_t k : {1, 3}) check_transform<TestType>(runtime, n, k);
 }
 
-TEMPLATE_TEST_CASE("the pivoted Cauchy-like inverse solves to rounding or reports the failure", "[toeplitz]", float,
-                   double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("the pivoted Cauchy-like inverse solves to rounding or reports the failure", "", float,
+                           double) {
   check_all<TestType, CauchyInverse>(runtime);
 }
 
-TEMPLATE_TEST_CASE("the Cauchy-like factorization solves to rounding or reports the failure", "[toeplitz]", float,
-                   double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("the Cauchy-like factorization solves to rounding or reports the failure", "", float,
+                           double) {
   check_all<TestType, CauchyFactorization>(runtime);
 }
 
-TEST_CASE("Cauchy-like factors multiply to the block for any pivots", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("Cauchy-like factors multiply to the block for any pivots", "[toeplitz]") {
   const index_t n = 61;
   const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, n);
   Graph g(runtime);
@@ -192,8 +184,7 @@ TEST_CASE("Cauchy-like factors multiply to the block for any pivots", "[toeplitz
   }
 }
 
-TEST_CASE("Cauchy-like solvers refuse invalid shapes", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("Cauchy-like solvers refuse invalid shapes", "[toeplitz]") {
   Graph g(runtime);
   const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 6));
   const CauchyInverse<double> inverse(g, A, 0);
@@ -204,17 +195,7 @@ TEST_CASE("Cauchy-like solvers refuse invalid shapes", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like solvers work on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  for (const index_t n : {1, 2, 3, 64, 501}) check_transform<TestType>(runtime, n, 3);
-  check_all<TestType, CauchyInverse>(runtime);
-  check_all<TestType, CauchyFactorization>(runtime);
-}
-
-TEMPLATE_TEST_CASE("Cauchy-like solvers work under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Cauchy-like solvers work under a sanitizer", "[toeplitz][sanitize]", float, double) {
   check_transform<TestType>(runtime, 21, 2);
   check_shifts<TestType, CauchyFactorization>(runtime, 21);
   check_shifts<TestType, CauchyInverse>(runtime, 21);

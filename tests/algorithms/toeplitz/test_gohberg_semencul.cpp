@@ -1,8 +1,5 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -56,9 +53,8 @@ void check_all(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse solves to rounding or reports the failure", "[toeplitz]", float,
-                   double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse solves to rounding or reports the failure", "", float,
+                           double) {
   check_solutions<TestType>(runtime, 0);
   check_all<TestType>(runtime);
 }
@@ -87,15 +83,7 @@ TEST_CASE("the Gohberg-Semencul inverse refuses invalid shapes", "[toeplitz]") {
   CHECK(inverse.report()(0, 0).read()(levinson_breakdown, 0) == 0);
 }
 
-TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse works on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse works under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("the Gohberg-Semencul inverse works under a sanitizer", "[toeplitz][sanitize]", float, double) {
   check_solutions<TestType>(runtime, 21);
   check_failures<TestType>(runtime, 5);
 }

@@ -1,10 +1,7 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -177,8 +174,12 @@ void check_blocks(Runtime& runtime, index_t n, int blocks) {
   CHECK(residual(t, 0, x, b, 0, k) <= 10 * eps<T>);
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("Levinson's recursion agrees with a dense solver and counts the eigenvalues below the shift",
+                           "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  using T = TestType;
   for (const index_t n : {1, 2, 3, 15, 16, 17, 64, 501}) {
     check_definite<T>(runtime, n, 1, 1, 1);
     check_definite<T>(runtime, n, 3, 2, 3);
@@ -186,15 +187,12 @@ void check_all(Runtime& runtime) {
     check_breakdown<T>(runtime, n);
   }
   check_definite<T>(runtime, 1000, 2, 1, 1);
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("Levinson's recursion agrees with a dense solver and counts the eigenvalues below the shift",
-                   "[toeplitz]", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
-  check_all<TestType>(runtime);
+  if (runtime.gpus() == 0) return;
+  check_definite<TestType>(runtime, 1025, 1, 1, 1);
+  check_definite<TestType>(runtime, 2049, 1, 1, 1);
+  check_definite<TestType>(runtime, 4099, 1, 1, 1);
+  for (const int blocks : {1, 2, 4, 8, 16})
+    for (const index_t n : {1, 5, 700, 2500}) check_blocks<TestType>(runtime, n, blocks);
 }
 
 TEST_CASE("Levinson's recursion accepts empty problems and refuses invalid shapes", "[toeplitz]") {
@@ -214,20 +212,7 @@ TEST_CASE("Levinson's recursion accepts empty problems and refuses invalid shape
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("Levinson's recursion works on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
-  check_definite<TestType>(runtime, 1025, 1, 1, 1);
-  check_definite<TestType>(runtime, 2049, 1, 1, 1);
-  check_definite<TestType>(runtime, 4099, 1, 1, 1);
-  for (const int blocks : {1, 2, 4, 8, 16})
-    for (const index_t n : {1, 5, 700, 2500}) check_blocks<TestType>(runtime, n, blocks);
-}
-
-TEST_CASE("Levinson's recursion on a GPU solves large kms systems for ones", "[toeplitz][gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("Levinson's recursion on a GPU solves large kms systems for ones", "[toeplitz]") {
   // kms has a closed form: T x = e for x = (1, 1 - r, ..., 1 - r, 1) / (1 + r).
   for (const index_t n : {20000, 70000, 140000}) {
     const double r = 0.5;
@@ -244,9 +229,7 @@ TEST_CASE("Levinson's recursion on a GPU solves large kms systems for ones", "[t
   }
 }
 
-TEMPLATE_TEST_CASE("Levinson's recursion works under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Levinson's recursion works under a sanitizer", "[toeplitz][sanitize]", float, double) {
   check_definite<TestType>(runtime, 40, 2, 2, 3);
   check_blocks<TestType>(runtime, 600, 0);
   check_blocks<TestType>(runtime, 600, 2);

@@ -1,13 +1,10 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -110,9 +107,9 @@ double distance(const Outcome<T>& a, const Outcome<T>& b, index_t count) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion equal those by an inverse", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion equal those by an inverse", "[toeplitz]", float,
+                         double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const double eps = std::numeric_limits<T>::epsilon();
   for (const index_t n : {20, 33, 64, 301}) {
     const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, n);  // eigenvalues 1/3 ... 3
@@ -128,9 +125,8 @@ TEMPLATE_TEST_CASE("Lanczos steps by Levinson's recursion equal those by an inve
   }
 }
 
-TEMPLATE_TEST_CASE("every coefficient of a recursion that breaks down reports it", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("every coefficient of a recursion that breaks down reports it", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, 20);
   const auto s = run<T>(runtime, t, {1, 4}, true);  // 1 = t_0
   for (index_t k = 0; k < 4 * steps; ++k)

@@ -1,21 +1,13 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_spectrum.hpp"
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;
 
 // Options of the spectrum search, including the published choices.
 
-TEST_CASE("every choice of the search gives the same spectrum") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("every choice of the search gives the same spectrum") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 150);
   const auto with = [](auto change) {
     SpectrumOptions o;
@@ -71,8 +63,7 @@ TEMPLATE_TEST_CASE("spectra of degenerate and graded matrices are correct at any
           }
 }
 
-TEST_CASE("the published choices find nearly all eigenvalues in double precision, by either solver") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the published choices find nearly all eigenvalues in double precision, by either solver") {
   CHECK(SpectrumOptions::published().tolerance == 0.1);
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 600);
   const std::vector<double> right = dense_values(t);
@@ -94,8 +85,7 @@ TEST_CASE("the published choices find nearly all eigenvalues in double precision
   }
 }
 
-TEST_CASE("Levinson's recursion inside Lanczos finds the same spectrum") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("Levinson's recursion inside Lanczos finds the same spectrum") {
   for (const ToeplitzGenerator& kind :
        {ToeplitzGenerator{ToeplitzKind::random, 0, 1}, ToeplitzGenerator{ToeplitzKind::spd, 0, 2},
         ToeplitzGenerator{ToeplitzKind::kms, 0.5, 1}})
@@ -110,8 +100,7 @@ TEST_CASE("Levinson's recursion inside Lanczos finds the same spectrum") {
     }
 }
 
-TEST_CASE("an interval whose recursion breaks down is searched again at another shift") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("an interval whose recursion breaks down is searched again at another shift") {
   // One interval around t_0 = 0 contains all eigenvalues; at its middle the first leading minor is zero.
   HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 2}, 12);
   t(0, 0) = 0;
@@ -136,8 +125,7 @@ TEST_CASE("an interval whose recursion breaks down is searched again at another 
   }
 }
 
-TEST_CASE("a tolerance bounds the errors of the accepted values") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a tolerance bounds the errors of the accepted values") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 120);
   const std::vector<double> right = dense_values(t);
   const double norm = std::max(-right.front(), right.back());
@@ -174,8 +162,7 @@ TEST_CASE("Levinson's recursion inside Lanczos finds the spectrum on a GPU", "[g
   }
 }
 
-TEST_CASE("the published choices miss eigenvalues and report which") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the published choices miss eigenvalues and report which") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
   SpectrumOptions options = SpectrumOptions::published();
   options.tolerance = 1e-10;
@@ -195,8 +182,7 @@ TEST_CASE("the published choices miss eigenvalues and report which") {
   }
 }
 
-TEST_CASE("missing eigenvalues among the smallest or largest are reported") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("missing eigenvalues among the smallest or largest are reported") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
   const std::vector<double> right = dense_values(t);
   for (const bool vectors : {false, true})

@@ -1,10 +1,7 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -36,32 +33,14 @@ void check_definite(Runtime& runtime, std::initializer_list<index_t> sizes) {
       }
 }
 
-void check_refused(Runtime& runtime) {
-  for (const index_t n : {1, 2, 40}) {
-    const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
-    const auto b = random_columns<double>(n, 3, 5);
-    const auto broken = solve_by_gradients(runtime, second, 4.0, b);  // negative definite
-    CHECK(broken.status.info == n);
-    for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
-    check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
-  }
-  // T - sigma I is indefinite although its circulant matrix is definite; a search direction shows it.
-  const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
-  const auto b = random_columns<double>(400, 1, 5);
-  CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
-  CHECK(solve_by_gradients(runtime, t, 4e-5, b, {8, 0}).status.ok());
-}
-
 }  // namespace
 
-TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "[toeplitz]", float, double) {
-  Runtime runtime({.gpus = 0});
+WORKERS_TEMPLATE_TEST_CASE("gradients solve definite Toeplitz systems to rounding", "", float, double) {
   check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});  // 1009 is prime
 }
 
-TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const index_t n = 100;
   const auto t = toeplitz_column<T>({ToeplitzKind::kms, 0.5}, n);
   const auto b = random_columns<T>(n, 2, 5);
@@ -79,27 +58,27 @@ TEMPLATE_TEST_CASE("gradients scale exactly with powers of two in T and B", "[to
     }
 }
 
-TEST_CASE("gradients report matrices that are not definite and columns that are not finite", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
-  check_refused(runtime);
+WORKERS_TEST_CASE("gradients report matrices that are not definite and columns that are not finite") {
+  for (const index_t n : {1, 2, 40}) {
+    const auto second = toeplitz_column<double>({ToeplitzKind::second_difference}, n);
+    const auto b = random_columns<double>(n, 3, 5);
+    const auto broken = solve_by_gradients(runtime, second, 4.0, b);  // negative definite
+    CHECK(broken.status.info == n);
+    for (index_t e = 0; e < b.size(); ++e) CHECK(broken.x.data()[e] == 0);
+    check_refinement_fails<double, ToeplitzGradients>(runtime, second, -1);
+  }
+  // T - sigma I is indefinite although its circulant matrix is definite; a search direction shows it.
+  const auto t = toeplitz_column<double>({ToeplitzKind::second_difference}, 400);
+  const auto b = random_columns<double>(400, 1, 5);
+  CHECK(solve_by_gradients(runtime, t, 4e-3, b).status.info == 400);
+  CHECK(solve_by_gradients(runtime, t, 4e-5, b, {8, 0}).status.ok());
 }
 
-TEMPLATE_TEST_CASE("gradients work on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_definite<TestType>(runtime, {0, 1, 2, 3, 64, 501, 1009});
-  check_refused(runtime);
-}
-
-TEMPLATE_TEST_CASE("gradients work under a sanitizer", "[toeplitz][gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("gradients work under a sanitizer", "[toeplitz][sanitize]", float, double) {
   check_definite<TestType>(runtime, {1, 65});
 }
 
-TEST_CASE("gradients solve a long system on a GPU", "[toeplitz][gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("gradients solve a long system on a GPU", "[toeplitz]") {
   const index_t n = index_t{1} << 18;
   const auto t = toeplitz_column<double>({ToeplitzKind::spd}, n);
   const auto b = random_columns<double>(n, 1, 5);
@@ -113,8 +92,7 @@ TEST_CASE("gradients solve a long system on a GPU", "[toeplitz][gpu]") {
   CHECK(kernels::toeplitz_residual(n, t.data(), 0.0, 1, x.data(), b.data()) <= 32 * eps<double>);
 }
 
-TEST_CASE("gradients estimate the condition", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("gradients estimate the condition", "[toeplitz]") {
   Graph g(runtime);
   const auto t = toeplitz_column<double>({ToeplitzKind::kms, 0.9}, 200);
   const ToeplitzGradients<double> inverse(g, Toeplitz<double>(g, t), 0.0);
@@ -125,10 +103,9 @@ TEST_CASE("gradients estimate the condition", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("gradients report the condition for sigma near the smallest eigenvalue, or are not ok", "[toeplitz]",
-                   float, double) {
+CORES_TEMPLATE_TEST_CASE("gradients report the condition for sigma near the smallest eigenvalue, or are not ok",
+                         "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 40, 300}) {
     const auto t = toeplitz_column<T>({ToeplitzKind::second_difference}, n);
     const auto b = random_columns<T>(n, 1, 5);

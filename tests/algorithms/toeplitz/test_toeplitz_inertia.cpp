@@ -1,11 +1,7 @@
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 using namespace tesela;
@@ -17,8 +13,7 @@ std::span<const double> column(const HostMatrix<double>& t) { return {t.data(), 
 
 }  // namespace
 
-TEST_CASE("both counters agree for the symmetric and the skew part") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("both counters agree for the symmetric and the skew part") {
   for (const index_t n : {1, 2, 3, 4, 5, 64, 101}) {
     const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 9}, n);
     Graph g(runtime);
@@ -35,8 +30,7 @@ TEST_CASE("both counters agree for the symmetric and the skew part") {
   }
 }
 
-TEST_CASE("counts agree with a dense eigensolver") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("counts agree with a dense eigensolver") {
   for (const index_t n : {64, 501}) {
     const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 9}, n);
     const std::vector<double> right = dense_eigenvalues(t);
@@ -55,8 +49,7 @@ TEST_CASE("counts agree with a dense eigensolver") {
   }
 }
 
-TEST_CASE("an eigenvalue equal to a shift is not counted below it, also at t_0") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("an eigenvalue equal to a shift is not counted below it, also at t_0") {
   Graph g(runtime);
   const index_t n = 101;
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::second_difference, 0, 1}, n);
@@ -78,8 +71,7 @@ TEST_CASE("an eigenvalue equal to a shift is not counted below it, also at t_0")
   CHECK_THROWS_AS(toeplitz_count<double>(g, A, nan), ArgumentError);
 }
 
-TEST_CASE("slices respect the limit and contain every eigenvalue") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("slices respect the limit and contain every eigenvalue") {
   Graph g(runtime);
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 4}, 333);
   const std::vector<double> right = dense_eigenvalues(t);

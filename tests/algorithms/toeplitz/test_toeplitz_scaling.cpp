@@ -1,13 +1,10 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 // Powers of two in t, sigma and b scale X by a power of two and change no digit.
 
@@ -129,16 +126,6 @@ void check_inverse(Runtime& runtime, index_t n) {
   });
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
-  for (const index_t n : {1, 2, 7, 150}) {
-    check_recursions<T>(runtime, n);
-    check_inverse<T, GohbergSemencul>(runtime, n);
-    check_inverse<T, CauchyInverse>(runtime, n);
-    check_inverse<T, CauchyFactorization>(runtime, n);
-  }
-}
-
 /// Returns Y = T X + Y / 2 in one tile.
 template <class T>
 HostMatrix<T> product(Runtime& runtime, const HostMatrix<T>& t, T sigma, T alpha, const HostMatrix<T>& x,
@@ -156,20 +143,18 @@ HostMatrix<T> product(Runtime& runtime, const HostMatrix<T>& t, T sigma, T alpha
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly", "[toeplitz]", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("powers of two scale every Toeplitz solver exactly", "", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
+  for (const index_t n : {1, 2, 7, 150}) {
+    check_recursions<T>(runtime, n);
+    check_inverse<T, GohbergSemencul>(runtime, n);
+    check_inverse<T, CauchyInverse>(runtime, n);
+    check_inverse<T, CauchyFactorization>(runtime, n);
+  }
+}
+
+CORES_TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]", float, double) {
+  using T = TestType;
   const index_t n = 150;
   const auto t = toeplitz_column<T>({ToeplitzKind::random, 0, 5}, n);
   const auto x = random_columns<T>(n, 2, 5), y = random_columns<T>(n, 2, 6);
@@ -186,9 +171,8 @@ TEMPLATE_TEST_CASE("powers of two scale Toeplitz products exactly", "[toeplitz]"
     CHECK(std::abs(std::ldexp(shifted.data()[e], -most) - (x.data()[e] + y.data()[e] / 2)) <= T(8 * eps<T>));
 }
 
-TEMPLATE_TEST_CASE("eliminations accept shifts of any size relative to T", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("eliminations accept shifts of any size relative to T", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const index_t n = 40;
   const int most = sizeof(T) == 8 ? 900 : 100;
   const auto t = toeplitz_column<T>({ToeplitzKind::random, 0, 5}, n);

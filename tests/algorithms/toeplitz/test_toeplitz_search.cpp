@@ -1,15 +1,12 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/internal/dense_halves.hpp>
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
 #include <tesela/algorithms/toeplitz/internal/spectrum_slices.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_accuracy.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_search.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_vectors.hpp>
-#include <tesela/algorithms/toeplitz/internal/toeplitz_verdict.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 // The parts of toeplitz_spectrum, tested on second differences: 2 - 2 cos(k pi / (n + 1)), k = 1 ... n.
@@ -32,14 +29,14 @@ struct Problem {
   Problem() {
     options.per_interval = 10;
     options.vectors = true;
-    options = detail::settled_options<double>(runtime, n, options);
+    options = detail::resolved_options<double>(runtime, n, options);
   }
   double scaled(double value) const { return std::ldexp(value, -A.exponent()); }
 };
 
-std::vector<double> sorted_values(const std::vector<detail::FoundValue>& found) {
+std::vector<double> sorted_values(const std::vector<detail::ComputedEigenvalue>& found) {
   std::vector<double> values;
-  for (const detail::FoundValue& f : found) values.push_back(f.value);
+  for (const detail::ComputedEigenvalue& f : found) values.push_back(f.value);
   std::sort(values.begin(), values.end());
   return values;
 }
@@ -83,8 +80,8 @@ TEST_CASE("the verdict counts missing and inaccurate values") {
   Problem p;
   const detail::SpectrumSlices all = detail::slice_wanted(p.g, p.A, p.options);
   const auto found = detail::search_intervals(p.g, p.A, p.options, all.intervals);
-  const auto judged = [&](const std::vector<detail::FoundValue>& values) {
-    return detail::judge_search(p.g, p.A, p.options, all.range, values, {}).verdict;
+  const auto judged = [&](const std::vector<detail::ComputedEigenvalue>& values) {
+    return detail::certify_search(p.g, p.A, p.options, all.range, values, {}).verdict;
   };
   CHECK(judged(found.values).good());
   auto missing = found.values;
@@ -101,8 +98,8 @@ TEST_CASE("dense pairs belong to their positions in the spectrum") {
   REQUIRE(dense.values.size() == 5);
   for (std::size_t i = 0; i < 5; ++i)
     CHECK(std::abs(dense.values[i].value - p.scaled(eigenvalue(8 + static_cast<index_t>(i)))) < 1e-14);
-  CHECK(detail::judge_orthogonal(p.A, p.options, dense.values).good());
-  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, dense.values).verdict.uncertain > 0);  // only 5 of 90
+  CHECK(detail::accuracy_of_orthogonal(p.A, p.options, dense.values).good());
+  CHECK(detail::certify_dense(p.g, p.A, p.options, {}, dense.values).verdict.uncertain > 0);  // only 5 of 90
   const TileMatrix<double> v = detail::place_vectors(p.g, p.A, dense.values, dense.vectors);
   CHECK((v.m() == n && v.n() == 5));
   const auto first = v(0, 0).read();
@@ -117,16 +114,16 @@ TEST_CASE("dense values without vectors have small measured errors that bound th
   const auto values = detail::dense_values(p.g, p.A, 0, n);
   REQUIRE(values.size() == n);
   for (index_t i = 0; i < n; ++i) {
-    const detail::FoundValue& v = values[static_cast<std::size_t>(i)];
+    const detail::ComputedEigenvalue& v = values[static_cast<std::size_t>(i)];
     CHECK(std::abs(v.value - p.scaled(eigenvalue(i + 1))) <= v.residual);
     CHECK(v.residual < 1e-13);
     CHECK(v.residual > 0);
   }
-  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, values).verdict.good());
+  CHECK(detail::certify_dense(p.g, p.A, p.options, {}, values).verdict.good());
   auto missing = values, twice = values;
   missing.pop_back();
-  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, missing).verdict.uncertain == 1);
+  CHECK(detail::certify_dense(p.g, p.A, p.options, {}, missing).verdict.uncertain == 1);
   twice[4] = twice[6];
   REQUIRE(twice[4].part == values[4].part);
-  CHECK(detail::judge_halves(p.g, p.A, p.options, {}, twice).verdict.uncertain == 2);
+  CHECK(detail::certify_dense(p.g, p.A, p.options, {}, twice).verdict.uncertain == 2);
 }

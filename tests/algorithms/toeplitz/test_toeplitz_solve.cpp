@@ -1,13 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/power_of_two.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <random>
 
@@ -17,7 +13,6 @@ extern "C" void dgetrf_(const int*, const int*, double*, const int*, int*, int*)
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -147,9 +142,8 @@ TEST_CASE("the 1-norm of a symmetric matrix is estimated from its products") {
   CHECK(norm1_estimate(2, [](std::vector<double>& x) { x[0] = NAN; }) == INFINITY);
 }
 
-TEMPLATE_TEST_CASE("toeplitz_solve is at least as accurate as its best method", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("toeplitz_solve is at least as accurate as its best method", "[toeplitz]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 3, 4, 5, 8, 17, 64, 129})
     for (int kind = 0; kind < 10; ++kind) {
       const auto t = strange_column<T>(n, kind, static_cast<unsigned>(100 * n + kind));
@@ -202,8 +196,7 @@ TEST_CASE("toeplitz_solve solves matrices with blocks without any pivot", "[toep
   }
 }
 
-TEST_CASE("toeplitz_solve reports singular at the eigenvalues of a matrix as rounded by LAPACK", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("toeplitz_solve reports singular at the eigenvalues of a matrix as rounded by LAPACK", "[toeplitz]") {
   for (const index_t n : {2, 20, 64, 150})
     for (unsigned seed = 1; seed <= 3; ++seed) {
       const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, seed}, n);
@@ -236,8 +229,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve refuses singular matrices for any B", "[toepl
   }
 }
 
-TEST_CASE("toeplitz_solve estimates the condition near eigenvalues of both symmetries", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("toeplitz_solve estimates the condition near eigenvalues of both symmetries", "[toeplitz]") {
   for (index_t n = 3; n < 25; ++n) {
     const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, static_cast<unsigned>(n)}, n);
     const auto values = dense_eigenvalues(t);
@@ -297,8 +289,7 @@ TEMPLATE_TEST_CASE("toeplitz_solve reports elements that are not finite and solu
   }
 }
 
-TEST_CASE("toeplitz_solve refuses invalid shapes", "[toeplitz]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("toeplitz_solve refuses invalid shapes", "[toeplitz]") {
   Graph g(runtime);
   const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::kms, 0.5}, 6));
   const TileMatrix<double> two(runtime, 6, 4, {6, 2}), brief(runtime, 5, 4, {5, 4});
@@ -309,10 +300,8 @@ TEST_CASE("toeplitz_solve refuses invalid shapes", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("toeplitz_solve works on a GPU", "[toeplitz][gpu]", float, double) {
+GPU_TEMPLATE_TEST_CASE("toeplitz_solve works on a GPU", "[toeplitz]", float, double) {
   using T = TestType;
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
   for (const index_t n : {1, 5, 64, 501})
     for (const int kind : {0, 2, 4, 6, 9}) {
       const auto t = strange_column<T>(n, kind, 7);

@@ -1,13 +1,8 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_spectrum.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 using namespace tesela;
@@ -34,8 +29,7 @@ void check_all(Runtime& runtime, const std::vector<index_t>& sizes) {
 
 }  // namespace
 
-TEST_CASE("spectra of every kind of matrix are correct with and without vectors") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("spectra of every kind of matrix are correct with and without vectors") {
   check_all(runtime, {1, 2, 3, 4, 64, 301});
 }
 
@@ -61,8 +55,7 @@ TEST_CASE("a spectrum is correct on a GPU under a sanitizer", "[gpu][sanitize]")
   check_vectors(t, check_spectrum(runtime, t, options, 1e-13), 1e-12, 1e-10);
 }
 
-TEST_CASE("single precision finds every eigenvalue that it can separate", "[single]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("single precision finds every eigenvalue that it can separate", "[single]") {
   SpectrumOptions options;
   for (const SpectrumMethod method : methods)
     for (const index_t n : {1, 3, 64, 500}) {
@@ -94,8 +87,7 @@ TEST_CASE("dense halves are used if they are faster and no search option is set"
   }
 }
 
-TEST_CASE("dense halves find a part of the spectrum") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("dense halves find a part of the spectrum") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, 101);
   const std::vector<double> right = dense_values(t);
   SpectrumOptions options;
@@ -120,8 +112,7 @@ TEST_CASE("dense halves find a part of the spectrum") {
   }
 }
 
-TEST_CASE("a search finds a part of the spectrum") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a search finds a part of the spectrum") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, 400);
   const std::vector<double> right = dense_values(t);
   SpectrumOptions options;
@@ -152,8 +143,7 @@ TEST_CASE("a search finds a part of the spectrum") {
   }
 }
 
-TEST_CASE("a multiple eigenvalue is one cluster") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a multiple eigenvalue is one cluster") {
   HostMatrix<double> t = HostMatrix<double>::zeros(40, 1);
   t(0, 0) = 3;  // 3 I
   Graph g(runtime);
@@ -165,8 +155,7 @@ TEST_CASE("a multiple eigenvalue is one cluster") {
   for (const double value : s.values) CHECK(std::abs(value - 3) < 1e-12);
 }
 
-TEST_CASE("vectors of a multiple eigenvalue are orthonormal, by dense halves and by the search") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("vectors of a multiple eigenvalue are orthonormal, by dense halves and by the search") {
   HostMatrix<double> t = HostMatrix<double>::zeros(40, 1);
   t(0, 0) = 3;
   for (const index_t per_interval : {4, 40}) {
@@ -179,8 +168,7 @@ TEST_CASE("vectors of a multiple eigenvalue are orthonormal, by dense halves and
   }
 }
 
-TEST_CASE("vectors are orthogonal across the ends of intervals and divisions") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("vectors are orthogonal across the ends of intervals and divisions") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::kms, 0.9, 1}, 301);
   for (const index_t per_interval : {1, 3, 24}) {
     const bool divided = per_interval == 24;
@@ -196,8 +184,7 @@ TEST_CASE("vectors are orthogonal across the ends of intervals and divisions") {
   }
 }
 
-TEST_CASE("a pair that an interval's inverse cannot resolve is left to counts without a retry") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a pair that an interval's inverse cannot resolve is left to counts without a retry") {
   // Nearly of rank 2; the other eigenvalues are very close to each other.
   HostMatrix<double> t = HostMatrix<double>::zeros(250, 1);
   for (index_t k = 0; k < t.rows(); ++k) {
@@ -212,8 +199,7 @@ TEST_CASE("a pair that an interval's inverse cannot resolve is left to counts wi
   CHECK(s.divisions == 0);
 }
 
-TEST_CASE("spectra of empty matrices, NaN and invalid options are refused") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("spectra of empty matrices, NaN and invalid options are refused") {
   Graph g(runtime);
   const HostMatrix<double> none(0, 1);
   CHECK_THROWS_AS(toeplitz_spectrum<double>(g, column(none)), ArgumentError);

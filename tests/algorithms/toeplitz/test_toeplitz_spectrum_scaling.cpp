@@ -1,14 +1,8 @@
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 // Spectra at every scale and at the ends of ranges, and the verdict on them.
 
@@ -69,9 +63,8 @@ HostMatrix<double> ones(index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a power of two scales counts, slices and spectra exactly", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("a power of two scales counts, slices and spectra exactly", "", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const int far = sizeof(T) == 4 ? 100 : 900;
   const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::random, 0, 5}, 53);
   SpectrumOptions options;
@@ -133,8 +126,7 @@ TEMPLATE_TEST_CASE("a power of two scales counts, slices and spectra exactly", "
   }
 }
 
-TEST_CASE("any factor of t keeps the accuracy") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("any factor of t keeps the accuracy") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 40);
   for (const double by : {1e10, 1e15, 1e-10, 1e20, 1e-300, 1e306})
     for (const SpectrumMethod method : {SpectrumMethod::lanczos, SpectrumMethod::dense})
@@ -157,8 +149,7 @@ TEST_CASE("any factor of t keeps the accuracy") {
       }
 }
 
-TEST_CASE("a spectrum with eigenvalues beyond the largest number is not good") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a spectrum with eigenvalues beyond the largest number is not good") {
   const Spectrum<double> s = spectrum(runtime, of<double>(std::vector<double>(10, 1e308)));  // 1e309 and zeros
   REQUIRE(s.values.size() == 10);
   CHECK_FALSE(s.good());
@@ -166,8 +157,7 @@ TEST_CASE("a spectrum with eigenvalues beyond the largest number is not good") {
   CHECK(spectrum(runtime, of<double>(std::vector<double>(10, 1e307))).good());  // 1e308
 }
 
-TEST_CASE("zero matrices and tiny numbers have correct spectra") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("zero matrices and tiny numbers have correct spectra") {
   for (const index_t n : {1, 2, 3, 10, 64, 65, 257})
     for (const bool vectors : {false, true}) {
       INFO("zeros, n " << n);
@@ -198,8 +188,7 @@ TEST_CASE("zero matrices and tiny numbers have correct spectra") {
   CHECK(toeplitz_slice<double>(g, zero, 3, -1, 0).empty());
 }
 
-TEST_CASE("a slice contains its eigenvalues if all are equal, subnormal, or near the largest number") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a slice contains its eigenvalues if all are equal, subnormal, or near the largest number") {
   constexpr double tiny = std::numeric_limits<double>::denorm_min(), most = std::numeric_limits<double>::max();
   const auto check = [&](const HostMatrix<double>& t, std::vector<double> values, index_t per_interval) {
     Graph g(runtime);
@@ -234,8 +223,7 @@ TEST_CASE("a slice contains its eigenvalues if all are equal, subnormal, or near
   CHECK(beyond.back().high == infinity);
 }
 
-TEST_CASE("a range includes its lower end and excludes its upper end for multiple eigenvalues") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a range includes its lower end and excludes its upper end for multiple eigenvalues") {
   const auto found = [&](const HostMatrix<double>& t, double low, double high, bool vectors = false) {
     SpectrumOptions options;
     options.low = low, options.high = high, options.vectors = vectors;
@@ -272,8 +260,7 @@ TEST_CASE("a range includes its lower end and excludes its upper end for multipl
   CHECK(found(middle, 2, 2 + 1e-9) == 1);
 }
 
-TEST_CASE("a count at the only nonzero eigenvalue of a rank-one matrix excludes it") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a count at the only nonzero eigenvalue of a rank-one matrix excludes it") {
   Graph g(runtime);
   for (const index_t n : {5, 64, 97, 200})
     for (const double sign : {1.0, -1.0})
@@ -290,8 +277,7 @@ TEST_CASE("a count at the only nonzero eigenvalue of a rank-one matrix excludes 
       }
 }
 
-TEST_CASE("the smallest and largest of multiple eigenvalues are found") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("the smallest and largest of multiple eigenvalues are found") {
   for (const index_t k : {1, 2, 5, 39, 40})
     for (const bool smallest : {true, false})
       for (const bool vectors : {false, true})
@@ -308,8 +294,7 @@ TEST_CASE("the smallest and largest of multiple eigenvalues are found") {
         }
 }
 
-TEST_CASE("a missing, duplicated or extra claim is found") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a missing, duplicated or extra claim is found") {
   Graph g(runtime);
   const index_t n = 60;
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, n);
@@ -342,8 +327,7 @@ TEST_CASE("a missing, duplicated or extra claim is found") {
   CHECK(uncertain(claims) > 0);
 }
 
-TEST_CASE("inaccurate claims are refined by counts") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("inaccurate claims are refined by counts") {
   Graph g(runtime);
   const index_t n = 60;
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 3}, n);
@@ -375,8 +359,7 @@ TEST_CASE("inaccurate claims are refined by counts") {
   CHECK(toeplitz_values_error(n, t.data(), values, 0, false, -infinity, infinity, s.resolution).error < 1e-14);
 }
 
-TEST_CASE("runs reported as complete need no relaunch") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("runs reported as complete need no relaunch") {
   for (const index_t n : {301, 400}) {
     const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, n);
     SpectrumOptions options;
@@ -391,8 +374,7 @@ TEST_CASE("runs reported as complete need no relaunch") {
   }
 }
 
-TEST_CASE("a narrow range contains its own eigenvalues and none of its neighbours") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a narrow range contains its own eigenvalues and none of its neighbours") {
   for (const double decay : {1e-8, 1e-10})
     for (const index_t n : {5, 8, 15, 31}) {
       HostMatrix<double> t(n, 1);
@@ -416,8 +398,7 @@ TEST_CASE("a narrow range contains its own eigenvalues and none of its neighbour
     }
 }
 
-TEST_CASE("a range whose end moved past eigenvalues is not a good spectrum") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a range whose end moved past eigenvalues is not a good spectrum") {
   Graph g(runtime);
   constexpr index_t n = 600;
   // Tridiagonal; at 1e12 the whole spectrum is 735 resolutions wide, at 1e4 far more.
@@ -436,8 +417,7 @@ TEST_CASE("a range whose end moved past eigenvalues is not a good spectrum") {
   }
 }
 
-TEST_CASE("a wrong count by Levinson's recursion certifies no eigenvalue") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a wrong count by Levinson's recursion certifies no eigenvalue") {
   constexpr index_t n = 100;
   HostMatrix<double> t(n, 1);
   for (index_t k = 0; k < n; ++k) t(k, 0) = 1 / (1 + static_cast<double>(k));

@@ -1,11 +1,6 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/one_tridiagonal.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <limits>
 
 using namespace tesela;
 
@@ -48,8 +43,14 @@ void check_solutions(Runtime& runtime, std::initializer_list<index_t> sizes, ind
   }
 }
 
-template <class T>
-void check_breakdowns(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("cyclic reduction agrees with LAPACK for any tiles", "", float, double) {
+  check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255, 256, 257, 511, 512, 513, 1000, 65537});
+}
+
+WORKERS_TEMPLATE_TEST_CASE("cyclic reduction names the row whose diagonal is zero", "", float, double) {
+  using T = TestType;
   const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
   constexpr index_t n = 300;
   for (const CyclicReduction variant : variants) {
@@ -96,25 +97,6 @@ void check_breakdowns(Runtime& runtime) {
   }
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("cyclic reduction agrees with LAPACK for any tiles", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255, 256, 257, 1000, 65537});
-}
-
-TEMPLATE_TEST_CASE("cyclic reduction names the row whose diagonal is zero", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_breakdowns<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("cyclic reduction works on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 255, 256, 257, 511, 512, 513, 1000, 65537});
-  check_breakdowns<TestType>(runtime);
-}
-
 TEMPLATE_TEST_CASE("cyclic reduction works on a GPU and a core", "[gpu]", float, double) {
   test::require_gpu();
   Runtime runtime({.cpus = 1, .gpus = 1, .profile = true});
@@ -132,9 +114,7 @@ TEMPLATE_TEST_CASE("cyclic reduction works on a GPU and a core", "[gpu]", float,
     }
 }
 
-TEMPLATE_TEST_CASE("every kernel of cyclic reduction runs under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEMPLATE_TEST_CASE("every kernel of cyclic reduction runs under a sanitizer", "[sanitize]", float, double) {
   check_solutions<TestType>(runtime, {1, 2, 600, 1030}, 10);
 }
 
@@ -150,9 +130,7 @@ TEST_CASE("cyclic reduction refuses invalid shapes and inserts no task") {
   CHECK(g.tasks() == 0);
 }
 
-TEST_CASE("hybrid cyclic reduction needs a core", "[gpu]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
+GPU_TEST_CASE("hybrid cyclic reduction needs a core") {
   const test::OneTridiagonal<double> problem(10, 1, 1);
   const Tridiagonal<double> A = problem.map(runtime, 4);
   const TileMatrix<double> B(runtime, 10, 1, {4, 1});

@@ -1,11 +1,7 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/one_tridiagonal.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <limits>
 #include <random>
 
 using namespace tesela;
@@ -86,41 +82,45 @@ struct Batch {
   }
 };
 
-template <class T>
-void check_batches(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("parallel cyclic reduction agrees with LAPACK for any tiles", "[sanitize]", float, double) {
+  check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 8, 31, 255, 256, 257, 1000});
+}
+
+WORKERS_TEMPLATE_TEST_CASE("parallel reductions solve systems side by side", "[sanitize]", float, double) {
   for (const index_t n : {1, 2, 3, 17, 512})
     for (const index_t k : {1, 5, 40})
       for (const index_t nb : {k, ceil_div(k, 3)})
         for (const ParallelReduction variant : {ParallelReduction::pcr, ParallelReduction::cr_pcr}) {
-          const Batch<T> batch(n, k, 2.25);
-          std::vector<T> x;
+          const Batch<TestType> batch(n, k, 2.25);
+          std::vector<TestType> x;
           CAPTURE(n, k, nb, static_cast<int>(variant));
           CHECK(batch.solve(runtime, x, nb, {variant, 16}).ok());
-          for (index_t s = 0; s < k; ++s) CHECK(batch.residual(x, s) <= 8 * epsilon<T>);
+          for (index_t s = 0; s < k; ++s) CHECK(batch.residual(x, s) <= 8 * epsilon<TestType>);
         }
 }
 
-/// Requires a correct solution or a failed status for any diagonal and n, and that both occur.
-template <class T>
-void check_doubling(Runtime& runtime) {
+// Requires a correct solution or a failed status for any diagonal and n, and that both occur.
+WORKERS_TEMPLATE_TEST_CASE("recursive doubling is correct or reports that it is not", "[sanitize]", float, double) {
   int right = 0, refused = 0;
   for (const ParallelReduction variant : {ParallelReduction::rd, ParallelReduction::cr_rd})
     for (const double diagonal : {0.0, 0.5, 1.0, 2.25, 100.0})
       for (const index_t n : {1, 2, 3, 4, 8, 30, 100, 512, 2000})
         for (unsigned seed = 1; seed < 6; ++seed) {
-          const Batch<T> batch(n, 1, diagonal, seed);
-          std::vector<T> x;
+          const Batch<TestType> batch(n, 1, diagonal, seed);
+          std::vector<TestType> x;
           CAPTURE(static_cast<int>(variant), diagonal, n, seed);
           const bool ok = batch.solve(runtime, x, 1, {variant, 128}).ok();
           ok ? ++right : ++refused;
-          if (ok) CHECK(batch.residual(x, 0) <= 70 * epsilon<T>);
+          if (ok) CHECK(batch.residual(x, 0) <= 70 * epsilon<TestType>);
         }
   CHECK(right > 60);
   CHECK(refused > 60);
 }
 
-template <class T>
-void check_breakdowns(Runtime& runtime) {
+WORKERS_TEMPLATE_TEST_CASE("parallel reductions report the place of a breakdown", "[sanitize]", float, double) {
+  using T = TestType;
   const T nan = std::numeric_limits<T>::quiet_NaN(), infinity = std::numeric_limits<T>::infinity();
   constexpr index_t n = 12;
   for (const ParallelReduction variant : variants)
@@ -172,28 +172,6 @@ void check_breakdowns(Runtime& runtime) {
   }
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("parallel cyclic reduction agrees with LAPACK for any tiles", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_solutions<TestType>(runtime, {0, 1, 2, 3, 4, 5, 8, 31, 255, 256, 257, 1000});
-}
-
-TEMPLATE_TEST_CASE("parallel reductions solve systems side by side", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_batches<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("recursive doubling is correct or reports that it is not", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_doubling<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("parallel reductions report the place of a breakdown", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_breakdowns<TestType>(runtime);
-}
-
 TEST_CASE("parallel_reduction refuses invalid shapes") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const TileMatrix<double> a(runtime, 5, 1, {5, 1}), wide(runtime, 5, 3, {5, 3}), cut(runtime, 5, 3, {5, 1}),
@@ -204,13 +182,4 @@ TEST_CASE("parallel_reduction refuses invalid shapes") {
   CHECK_THROWS_AS(parallel_reduction(g, {cut, cut, cut}, b), ArgumentError);
   CHECK_THROWS_AS(parallel_reduction(g, {b, b, b}, b), ArgumentError);
   CHECK_THROWS_AS(parallel_reduction(g, {a, a, a}, b, {ParallelReduction::pcr, 0}), ArgumentError);
-}
-
-TEMPLATE_TEST_CASE("parallel reductions work on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_solutions<TestType>(runtime, {1, 2, 3, 5, 31, 257, 1000});
-  check_batches<TestType>(runtime);
-  check_doubling<TestType>(runtime);
-  check_breakdowns<TestType>(runtime);
 }

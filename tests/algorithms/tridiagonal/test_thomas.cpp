@@ -1,10 +1,6 @@
 #include "tests/support/one_tridiagonal.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <limits>
 
 using namespace tesela;
 

@@ -1,14 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 
@@ -201,32 +196,28 @@ void check_breakdown(Runtime& runtime, index_t n, index_t mb) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("tridiagonal_solve solves the systems that LAPACK solves", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("tridiagonal_solve solves the systems that LAPACK solves", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   check_one_system<TestType>(runtime, {1, 2, 3, 15, 16, 17, 100, 255, 256, 257, 1000, 2404, 4321, 9516}, 300);
   check_one_system<TestType>(runtime, {1, 2, 3, 17, 100, 257, 1000}, 20, {Kind::extreme_rows, Kind::pairs});
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve solves many systems at once", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("tridiagonal_solve solves many systems at once", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   check_batches<TestType>(runtime, {1, 2, 5, 64, 130}, {1, 3, 16, 17, 40});
   check_batches<TestType>(runtime, {3, 64, 130, 300}, {3, 40}, Kind::uniform);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve reports the place of a singular system", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("tridiagonal_solve reports the place of a singular system", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 9, 100, 1000}) {
     check_breakdown<TestType>(runtime, n, n);
     check_breakdown<TestType>(runtime, n, ceil_div(n, 3));
   }
 }
 
-TEMPLATE_TEST_CASE("a zero row or column is named at any place", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("a zero row or column is named at any place", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   for (const index_t k : {1, 40}) {
     const index_t n = k == 1 ? 2404 : 300;
     const Systems<TestType> regular(n, k, Kind::dominant);
@@ -250,10 +241,9 @@ TEMPLATE_TEST_CASE("a zero row or column is named at any place", "[tridiagonal]"
   }
 }
 
-TEMPLATE_TEST_CASE("rows that are dominant only up to rounding are solved with pivoting", "[tridiagonal]", float,
-                   double) {
+CORES_TEMPLATE_TEST_CASE("rows that are dominant only up to rounding are solved with pivoting", "[tridiagonal]", float,
+                         double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   // The second of four rows has the pivot 1 - 1 = 0 and an element du that 1 + du does not show.
   const TestType tiny = std::numeric_limits<TestType>::epsilon() / 16;
   const TestType rows[4][3] = {{0, 1, 1}, {1, 1, tiny}, {TestType(0.5), 2, 1}, {TestType(0.5), 2, TestType(0.5)}};
@@ -281,15 +271,11 @@ TEMPLATE_TEST_CASE("tridiagonal_solve works on a GPU", "[tridiagonal][gpu]", flo
   }
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve solves long systems on a GPU", "[tridiagonal][gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("tridiagonal_solve solves long systems on a GPU", "[tridiagonal]", float, double) {
   check_one_system<TestType>(runtime, {1000000, 5000001}, 1);
 }
 
-TEMPLATE_TEST_CASE("tridiagonal_solve works under a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("tridiagonal_solve works under a sanitizer", "[tridiagonal][sanitize]", float, double) {
   for (const Kind kind : {Kind::dominant, Kind::uniform})
     for (const index_t n : {5, 500, 6000})
       for (const index_t k : {5, 12}) {  // rows of 12 numbers are aligned

@@ -1,16 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 
@@ -134,14 +127,14 @@ void check_kinds(Runtime& runtime, std::initializer_list<index_t> sizes, unsigne
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a checked solve is within its bounds for every kind of system", "[tridiagonal]", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("a checked solve is within its bounds for every kind of system", "[tridiagonal]", float,
+                         double) {
   check_kinds<TestType>(runtime, {1, 2, 3, 17, 60}, 3);
   check_kinds<TestType>(runtime, {1000}, 1);
 }
 
-TEMPLATE_TEST_CASE("columns with very different units are equilibrated by default", "[tridiagonal]", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("columns with very different units are equilibrated by default", "[tridiagonal]", float,
+                         double) {
   Problem<TestType> p(500, 4, Kind::dominant);
   for (std::size_t i = 0; i < 500; ++i)  // in system 2
     for (auto* v : {&p.dl, &p.d, &p.du}) {
@@ -169,8 +162,7 @@ TEMPLATE_TEST_CASE("columns with very different units are equilibrated by defaul
     CHECK(p.error(s).residual_componentwise <= 1000 * std::numeric_limits<TestType>::epsilon());
 }
 
-TEST_CASE("equilibrated periodic systems without a diagonal keep their accuracy", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("equilibrated periodic systems without a diagonal keep their accuracy", "[tridiagonal]") {
   for (const Kind kind : {Kind::zero_diagonal, Kind::zero_uniform})
     for (const index_t n : {30, 31, 1000})
       for (unsigned seed = 1; seed <= 10; ++seed) {
@@ -182,9 +174,8 @@ TEST_CASE("equilibrated periodic systems without a diagonal keep their accuracy"
       }
 }
 
-TEMPLATE_TEST_CASE("solutions with exact zeros or underflow are good", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("solutions with exact zeros or underflow are good", "[tridiagonal]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {30, 3000}) {
     Problem<T> p(n, 1, Kind::dominant);
     std::fill(p.b.begin(), p.b.end(), T(0));
@@ -204,9 +195,8 @@ TEMPLATE_TEST_CASE("solutions with exact zeros or underflow are good", "[tridiag
   CHECK(solved > 50);
 }
 
-TEMPLATE_TEST_CASE("solutions that leave the range of the type are never good", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("solutions that leave the range of the type are never good", "[tridiagonal]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   const int far = sizeof(T) == 8 ? 900 : 100;
   for (const int sign : {-1, 1})
     for (const index_t n : {1, 2, 50}) {
@@ -224,10 +214,9 @@ TEMPLATE_TEST_CASE("solutions that leave the range of the type are never good", 
     }
 }
 
-TEMPLATE_TEST_CASE("an input that is not finite is distinguished from a singular matrix, with its place",
-                   "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("an input that is not finite is distinguished from a singular matrix, with its place",
+                         "[tridiagonal]", float, double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), infinity<T>, -infinity<T>})
     for (const bool equilibrate : {false, true})
       for (const index_t n : {1, 2, 40})
@@ -250,10 +239,9 @@ TEMPLATE_TEST_CASE("an input that is not finite is distinguished from a singular
   CHECK((result.status.info > 120 && result.status.info <= 160));
 }
 
-TEMPLATE_TEST_CASE("a singular matrix is reported for any b, with and without refinement", "[tridiagonal]", float,
-                   double) {
+CORES_TEMPLATE_TEST_CASE("a singular matrix is reported for any b, with and without refinement", "[tridiagonal]", float,
+                         double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 3})
     for (const T b : {T(0), T(1)}) {
       Problem<T> p(n, 1, Kind::dominant);
@@ -273,8 +261,7 @@ TEMPLATE_TEST_CASE("a singular matrix is reported for any b, with and without re
     }
 }
 
-TEST_CASE("an empty problem is checked without a task, and invalid shapes are refused", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("an empty problem is checked without a task, and invalid shapes are refused", "[tridiagonal]") {
   const auto matrix = [&](index_t m, index_t n, index_t mb) {
     return TileMatrix<double>(runtime, m, n, {mb, std::max<index_t>(n, 1)});
   };
@@ -348,9 +335,8 @@ double exact_condition(const Problem<T>& p, index_t s) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the condition of the worst system is estimated for rows and columns of any size", "[tridiagonal]",
-                   float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("the condition of the worst system is estimated for rows and columns of any size",
+                         "[tridiagonal]", float, double) {
   for (const bool periodic : {false, true})
     for (const Kind kind : {Kind::uniform, Kind::dominant, Kind::zero_diagonal, Kind::rows, Kind::columns})
       for (const index_t n : {1, 3, 20, 90})
@@ -369,10 +355,9 @@ TEMPLATE_TEST_CASE("the condition of the worst system is estimated for rows and 
         }
 }
 
-TEMPLATE_TEST_CASE("a system that is singular up to rounding has no trustworthy solution", "[tridiagonal]", float,
-                   double) {
+CORES_TEMPLATE_TEST_CASE("a system that is singular up to rounding has no trustworthy solution", "[tridiagonal]", float,
+                         double) {
   using T = TestType;
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {2, 5, 50, 3000}) {
     Problem<T> p(n, 4, Kind::dominant);
     for (index_t i = 0; i < n; ++i) {  // system 2: the second difference minus its middle eigenvalue

@@ -1,16 +1,10 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 
@@ -212,15 +206,13 @@ void check_breakdown(Runtime& runtime, index_t n) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a kept factorization solves the systems that LAPACK solves", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("a kept factorization solves the systems that LAPACK solves", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   check_all<TestType>(runtime, {0, 1, 2, 3, 5, 63, 64, 65, 129, 1000}, {0, 1, 2, 7, 8, 16, 17, 40});
 }
 
-TEMPLATE_TEST_CASE("a kept factorization reports failures", "[tridiagonal]", float, double) {
+CORES_TEMPLATE_TEST_CASE("a kept factorization reports failures", "[tridiagonal]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {1, 2, 9, 64, 200}) check_breakdown<TestType>(runtime, n);
 }
 
@@ -238,8 +230,7 @@ TEST_CASE("a factorization scales its rows before it selects pivots", "[tridiago
   CHECK(std::abs(x(1, 0) - 1) <= 4 * eps<double>);
 }
 
-TEST_CASE("a factorization refuses invalid shapes", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a factorization refuses invalid shapes", "[tridiagonal]") {
   const Problem<double> problem(6, 2, Kind::dominant);
   Sides<double> sides(problem, SystemsIn::columns);
   const Tridiagonal<double> A = problem.map(runtime, false);
@@ -264,9 +255,7 @@ TEMPLATE_TEST_CASE("a kept factorization works on a GPU", "[tridiagonal][gpu]", 
   }
 }
 
-TEMPLATE_TEST_CASE("a kept factorization works under a sanitizer", "[tridiagonal][gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("a kept factorization works under a sanitizer", "[tridiagonal][sanitize]", float, double) {
   check_all<TestType>(runtime, {1, 40}, {1, 70});
   check_breakdown<TestType>(runtime, 40);
 }

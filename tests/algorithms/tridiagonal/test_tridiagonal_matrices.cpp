@@ -1,15 +1,10 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -48,10 +43,84 @@ std::pair<double, double> norms(Runtime& runtime, const TridiagonalOptions& opti
   return {1 / s.back(), s.front()};
 }
 
-/// Compares B = A X with sums in long double for every tiling, with one matrix for each system and one for all. Unused
-/// elements are NaN.
-template <class T>
-void check_product(Runtime& runtime) {
+}  // namespace
+
+CORES_TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same for every tiling and layout", "", float, double) {
+  const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};
+  for (const TridiagonalKind kind : every_kind) {
+    CAPTURE(static_cast<int>(kind));
+    const auto whole = filled<TestType>(runtime, columns, 23, 5, {23, 5}, kind);
+    CHECK(same(filled<TestType>(runtime, columns, 23, 5, {4, 2}, kind), whole));
+    CHECK(same(filled<TestType>(runtime, columns, 23, 5, {64, 1}, kind), whole));
+    const auto across = filled<TestType>(runtime, rows, 23, 5, {2, 4}, kind);
+    for (index_t s = 0; s < 5; ++s)
+      for (index_t i = 0; i < 23; ++i)
+        REQUIRE((across.dl(s, i) == whole.dl(i, s) && across.d(s, i) == whole.d(i, s) &&
+                 across.du(s, i) == whole.du(i, s)));
+    if (kind != TridiagonalKind::toeplitz) {
+      CHECK_FALSE(same(filled<TestType>(runtime, columns, 23, 5, {4, 2}, kind, 10), whole));
+      CHECK(whole.dl(2, 0) != whole.dl(2, 1));  // the matrices of a batch differ, and so do rows and diagonals
+      CHECK(whole.dl(2, 0) != whole.dl(3, 0));
+      CHECK(whole.dl(2, 0) != whole.du(2, 0));
+    }
+  }
+  CHECK(filled<TestType>(runtime, columns, 0, 3, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
+  CHECK(filled<TestType>(runtime, columns, 3, 0, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
+}
+
+CORES_TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the documented entries", "", float, double) {
+  using T = TestType;
+  const T delta = TridiagonalGenerator<T>::delta;
+  for (const index_t n : {1, 2, 3, 100, 101})
+    for (const bool periodic : {false, true}) {
+      CAPTURE(n, periodic);
+      const TridiagonalOptions options{.periodic = periodic};
+      const auto uniform = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::uniform);
+      const auto dominant = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::dominant);
+      const auto zero = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::zero_diagonal);
+      const auto near = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::near_singular);
+      for (index_t s = 0; s < 2; ++s)
+        for (index_t i = 0; i < n; ++i) {
+          for (const auto* band : {&uniform.dl, &uniform.d, &uniform.du, &dominant.dl, &dominant.du})
+            REQUIRE(((*band)(i, s) >= -1 && (*band)(i, s) < 1));
+          REQUIRE(std::abs(dominant.d(i, s)) == std::abs(dominant.dl(i, s)) + std::abs(dominant.du(i, s)) + 1);
+          REQUIRE((zero.d(i, s) != 0) == (n % 2 == 1 && i == 0));
+          for (const auto* band : {&zero.dl, &zero.du}) REQUIRE(std::abs((*band)(i, s)) >= T(0.5));
+          T sum = 0;  // exact
+          for (const auto& [j, value] : row_of(near, options, n, i, s)) sum += value;
+          REQUIRE(sum == delta);
+        }
+      if (n == 100) {
+        const auto positive = [](const HostMatrix<T>& a) {
+          return std::count_if(a.data(), a.data() + a.size(), [](T x) { return x > 0; });
+        };
+        for (const auto* band : {&uniform.dl, &uniform.d, &uniform.du, &dominant.d, &zero.dl, &zero.du})
+          CHECK((positive(*band) > 60 && positive(*band) < 140));  // 200 signs; the limits are five standard deviations
+      }
+    }
+}
+
+CORES_TEST_CASE("generated tridiagonal matrices have the documented condition numbers") {
+  for (const bool periodic : {false, true})
+    for (const index_t n : {1, 2, 3, 4, 99, 100})
+      for (const std::uint64_t seed : {1, 2, 3, 4}) {
+        CAPTURE(n, periodic, seed);
+        const TridiagonalOptions options{.periodic = periodic};
+        const auto of = [&](TridiagonalKind kind) { return norms(runtime, options, n, kind, seed); };
+        const auto dominant = of(TridiagonalKind::dominant), toeplitz = of(TridiagonalKind::toeplitz);
+        CHECK(dominant.first <= std::sqrt(static_cast<double>(n)));
+        CHECK(toeplitz.first * toeplitz.second < 9.0001);
+        const auto zero = of(TridiagonalKind::zero_diagonal);
+        CHECK(zero.first <= 4 * static_cast<double>(n));
+        CHECK(zero.second <= 7);
+        CHECK(of(TridiagonalKind::near_singular).first >= 0.9 / TridiagonalGenerator<double>::delta);
+      }
+}
+
+// Compares B = A X with sums in long double for every tiling, with one matrix for each system and one for all. Unused
+// elements are NaN.
+WORKERS_TEMPLATE_TEST_CASE("a tridiagonal product equals the sum of its terms", "[sanitize]", float, double) {
+  using T = TestType;
   const T nan = std::numeric_limits<T>::quiet_NaN();
   for (const SystemsIn systems : {SystemsIn::columns, SystemsIn::rows})
     for (const bool periodic : {false, true})
@@ -93,94 +162,6 @@ void check_product(Runtime& runtime) {
           }
 }
 
-}  // namespace
-
-TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same for every tiling and layout", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};
-  for (const TridiagonalKind kind : every_kind) {
-    CAPTURE(static_cast<int>(kind));
-    const auto whole = filled<TestType>(runtime, columns, 23, 5, {23, 5}, kind);
-    CHECK(same(filled<TestType>(runtime, columns, 23, 5, {4, 2}, kind), whole));
-    CHECK(same(filled<TestType>(runtime, columns, 23, 5, {64, 1}, kind), whole));
-    const auto across = filled<TestType>(runtime, rows, 23, 5, {2, 4}, kind);
-    for (index_t s = 0; s < 5; ++s)
-      for (index_t i = 0; i < 23; ++i)
-        REQUIRE((across.dl(s, i) == whole.dl(i, s) && across.d(s, i) == whole.d(i, s) &&
-                 across.du(s, i) == whole.du(i, s)));
-    if (kind != TridiagonalKind::toeplitz) {
-      CHECK_FALSE(same(filled<TestType>(runtime, columns, 23, 5, {4, 2}, kind, 10), whole));
-      CHECK(whole.dl(2, 0) != whole.dl(2, 1));  // the matrices of a batch differ, and so do rows and diagonals
-      CHECK(whole.dl(2, 0) != whole.dl(3, 0));
-      CHECK(whole.dl(2, 0) != whole.du(2, 0));
-    }
-  }
-  CHECK(filled<TestType>(runtime, columns, 0, 3, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
-  CHECK(filled<TestType>(runtime, columns, 3, 0, {4, 4}, TridiagonalKind::uniform).d.size() == 0);
-}
-
-TEMPLATE_TEST_CASE("each kind of tridiagonal matrix has the documented entries", "", float, double) {
-  using T = TestType;
-  Runtime runtime({.gpus = 0});
-  const T delta = TridiagonalGenerator<T>::delta;
-  for (const index_t n : {1, 2, 3, 100, 101})
-    for (const bool periodic : {false, true}) {
-      CAPTURE(n, periodic);
-      const TridiagonalOptions options{.periodic = periodic};
-      const auto uniform = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::uniform);
-      const auto dominant = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::dominant);
-      const auto zero = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::zero_diagonal);
-      const auto near = filled<T>(runtime, options, n, 2, {16, 1}, TridiagonalKind::near_singular);
-      for (index_t s = 0; s < 2; ++s)
-        for (index_t i = 0; i < n; ++i) {
-          for (const auto* band : {&uniform.dl, &uniform.d, &uniform.du, &dominant.dl, &dominant.du})
-            REQUIRE(((*band)(i, s) >= -1 && (*band)(i, s) < 1));
-          REQUIRE(std::abs(dominant.d(i, s)) == std::abs(dominant.dl(i, s)) + std::abs(dominant.du(i, s)) + 1);
-          REQUIRE((zero.d(i, s) != 0) == (n % 2 == 1 && i == 0));
-          for (const auto* band : {&zero.dl, &zero.du}) REQUIRE(std::abs((*band)(i, s)) >= T(0.5));
-          T sum = 0;  // exact
-          for (const auto& [j, value] : row_of(near, options, n, i, s)) sum += value;
-          REQUIRE(sum == delta);
-        }
-      if (n == 100) {
-        const auto positive = [](const HostMatrix<T>& a) {
-          return std::count_if(a.data(), a.data() + a.size(), [](T x) { return x > 0; });
-        };
-        for (const auto* band : {&uniform.dl, &uniform.d, &uniform.du, &dominant.d, &zero.dl, &zero.du})
-          CHECK((positive(*band) > 60 && positive(*band) < 140));  // 200 signs; the limits are five standard deviations
-      }
-    }
-}
-
-TEST_CASE("generated tridiagonal matrices have the documented condition numbers") {
-  Runtime runtime({.gpus = 0});
-  for (const bool periodic : {false, true})
-    for (const index_t n : {1, 2, 3, 4, 99, 100})
-      for (const std::uint64_t seed : {1, 2, 3, 4}) {
-        CAPTURE(n, periodic, seed);
-        const TridiagonalOptions options{.periodic = periodic};
-        const auto of = [&](TridiagonalKind kind) { return norms(runtime, options, n, kind, seed); };
-        const auto dominant = of(TridiagonalKind::dominant), toeplitz = of(TridiagonalKind::toeplitz);
-        CHECK(dominant.first <= std::sqrt(static_cast<double>(n)));
-        CHECK(toeplitz.first * toeplitz.second < 9.0001);
-        const auto zero = of(TridiagonalKind::zero_diagonal);
-        CHECK(zero.first <= 4 * static_cast<double>(n));
-        CHECK(zero.second <= 7);
-        CHECK(of(TridiagonalKind::near_singular).first >= 0.9 / TridiagonalGenerator<double>::delta);
-      }
-}
-
-TEMPLATE_TEST_CASE("a tridiagonal product equals the sum of its terms", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_product<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("a tridiagonal product works on a GPU", "[gpu][sanitize]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_product<TestType>(runtime);
-}
-
 TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same on a GPU", "[gpu][sanitize]", float, double) {
   require_gpu();
   const auto all_on = [](RuntimeOptions where) {
@@ -195,8 +176,7 @@ TEMPLATE_TEST_CASE("a generated tridiagonal matrix is the same on a GPU", "[gpu]
   for (std::size_t i = 0; i < cores.size(); ++i) CHECK(same(cores[i], gpu[i]));
 }
 
-TEST_CASE("invalid shapes of tridiagonal matrices are refused and no task is inserted") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("invalid shapes of tridiagonal matrices are refused and no task is inserted") {
   Graph g(runtime);
   const auto matrix = [&](index_t m, index_t n, TileShape tile) { return TileMatrix<double>(runtime, m, n, tile); };
   const TridiagonalOptions columns, rows{.systems = SystemsIn::rows};
@@ -214,4 +194,83 @@ TEST_CASE("invalid shapes of tridiagonal matrices are refused and no task is ins
   const auto single = diagonals<double>(runtime, columns, 20, 1, {8, 1});
   CHECK_THROWS_AS(tridiagonal_multiply(g, single, X, B, rows), ArgumentError);
   CHECK(g.tasks() == 0);
+}
+
+namespace {
+
+constexpr index_t n = 200;
+
+/// The matrix (-1, 2.5, -1) and B for a known X.
+struct Problem {
+  std::vector<double> dl = std::vector<double>(n, -1), d = std::vector<double>(n, 2.5), du = dl, b, x;
+  Problem() {
+    for (index_t i = 0; i < n; ++i) x.push_back(1 + 0.01 * static_cast<double>(i % 7));
+    for (std::size_t i = 0; i < n; ++i) b.push_back(2.5 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < n ? x[i + 1] : 0));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every tridiagonal method has a name and solves") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  CHECK(tridiagonal_methods().front().name == std::string("auto"));
+  for (const auto& entry : tridiagonal_methods()) {
+    CAPTURE(entry.name);
+    CHECK(find_named(tridiagonal_methods(), entry.name) == entry.value);
+    CHECK(name_of(tridiagonal_methods(), entry.value) == std::string(entry.name));
+    Problem p;
+    const auto map = [&](std::vector<double>& v) {
+      return TileMatrix<double>::map(runtime, v.data(), n, 1, n, {64, 1});
+    };
+    const TileMatrix<double> B = map(p.b);
+    {
+      Graph g(runtime);
+      tridiagonal_solve_by(g, {map(p.dl), map(p.d), map(p.du)}, B, {entry.value, {}, 16});
+      const bool ok = g.wait().ok();
+      // For 200 such rows the products of recursive doubling grow too much to keep any digits.
+      const bool doubling = entry.value == TridiagonalMethod::rd || entry.value == TridiagonalMethod::cr_rd;
+      CHECK(ok != doubling);
+    }
+    if (entry.value == TridiagonalMethod::rd || entry.value == TridiagonalMethod::cr_rd) continue;
+    B.bring_home();
+    double error = 0;
+    for (std::size_t i = 0; i < n; ++i) error = std::max(error, std::abs(p.b[i] - p.x[i]));
+    CHECK(error < 1e-14);
+  }
+  CHECK(!find_named(tridiagonal_methods(), "automatic"));
+}
+
+TEST_CASE("systems that only the automatic method solves are refused by the other methods") {
+  Runtime runtime({.cpus = 1, .gpus = 0});
+  const TileMatrix<double> a(runtime, 1, n, {1, n}), b(runtime, 1, n, {1, n});
+  for (const auto& entry : tridiagonal_methods().subspan(1))
+    for (const TridiagonalOptions& systems :
+         {TridiagonalOptions{SystemsIn::rows}, {SystemsIn::columns, true}, {SystemsIn::columns, false, true}}) {
+      CAPTURE(entry.name);
+      Graph g(runtime);
+      CHECK_THROWS_AS(tridiagonal_solve_by(g, {a, a, a}, b, {entry.value, systems}), ArgumentError);
+    }
+}
+
+TEST_CASE("tridiagonal tiles suit the number of cores") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  const auto tile = [&](TridiagonalMethod method, index_t rows, index_t systems) {
+    const TridiagonalTile t = suitable_tridiagonal_tile(runtime, method, rows, systems);
+    return std::pair{t.along, t.across};
+  };
+  CHECK(tile(TridiagonalMethod::automatic, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 18, 1});
+  CHECK(tile(TridiagonalMethod::automatic, (1 << 20) - 1, 1) == std::pair<index_t, index_t>{1 << 16, 1});
+  CHECK(tile(TridiagonalMethod::cyclic_reduction, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 16, 1});
+  CHECK(tile(TridiagonalMethod::thomas, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 20, 1});
+  CHECK(tile(TridiagonalMethod::automatic, 512, 1000) == std::pair<index_t, index_t>{512, 128});
+  CHECK(tile(TridiagonalMethod::automatic, 512, 16) == std::pair<index_t, index_t>{512, 4});
+  CHECK(tile(TridiagonalMethod::automatic, 0, 0) == std::pair<index_t, index_t>{1, 1});
+  CHECK(tridiagonal_levels({TridiagonalMethod::automatic}, 1000, 100) == 2);
+  CHECK(tridiagonal_levels({TridiagonalMethod::lapack}, 1000, 100) == 0);
+  CHECK(tridiagonal_levels({TridiagonalMethod::cyclic_reduction}, 1024, 1024) == 11);
+  CHECK(tridiagonal_levels({TridiagonalMethod::cr_hybrid, {}, 256}, 1024, 1024) == 2);
+  CHECK(tile(TridiagonalMethod::pcr, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 20, 1});
+  CHECK(tridiagonal_levels({TridiagonalMethod::pcr}, 1000, 1000) == 10);
+  CHECK(tridiagonal_levels({TridiagonalMethod::rd}, 1, 1) == 0);
+  CHECK(tridiagonal_levels({TridiagonalMethod::cr_pcr, {}, 256}, 1024, 1024) == 10);
 }

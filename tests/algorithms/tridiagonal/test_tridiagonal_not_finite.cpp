@@ -1,12 +1,8 @@
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <array>
-#include <limits>
 #include <set>
-#include <vector>
 
 using namespace tesela;
 

@@ -1,18 +1,12 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <functional>
 #include <random>
-#include <string>
-#include <vector>
 
 using namespace tesela;
 
@@ -212,9 +206,7 @@ TEMPLATE_TEST_CASE("powers of two in A and B scale X exactly", "[tridiagonal]", 
       check_powers<TestType>(runtime, n, k, mb, kind);
 }
 
-TEMPLATE_TEST_CASE("powers of two in A and B scale X exactly on a GPU", "[tridiagonal][gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});  // with cores, bits would depend on the worker that runs a task
+GPU_TEMPLATE_TEST_CASE("powers of two in A and B scale X exactly on a GPU", "[tridiagonal]", float, double) {
   for (const Kind kind : {Kind::dominant, Kind::uniform, Kind::zero_diagonal, Kind::scaled_columns})
     for (const auto& [n, k, mb] :
          {std::tuple<index_t, index_t, index_t>{2, 1, 2}, {7, 40, 7}, {1100, 1, 1100}, {1100, 1, 300}})

@@ -1,12 +1,8 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/tridiagonal.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/host/lapack.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
 #include <random>
 #include <utility>
 
@@ -214,20 +210,17 @@ void check_breakdown(Runtime& runtime, bool mixed, index_t n, index_t mb) {
 
 }  // namespace
 
-TEST_CASE("mixed precision reaches the accuracy of double precision", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("mixed precision reaches the accuracy of double precision", "[tridiagonal]") {
   check_all<double>(runtime, true, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
   check_all<double>(runtime, true, {9001}, {1});
   check_all<double>(runtime, true, {4}, {0, 70});
 }
 
-TEMPLATE_TEST_CASE("refinement in one precision converges", "[tridiagonal]", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("refinement in one precision converges", "[tridiagonal]", float, double) {
   check_all<TestType>(runtime, false, {0, 1, 2, 3, 17, 256, 1001}, {1, 5});
 }
 
-TEST_CASE("mixed precision solves systems beyond the range of single precision", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("mixed precision solves systems beyond the range of single precision", "[tridiagonal]") {
   for (const double size : {1e-290, 1e-200, 1e-60, 1e60, 1e200, 1e290}) {
     Systems<double> systems(300, 2, {}, Kind::dominant);
     for (index_t s = 0; s < 2; ++s)
@@ -240,8 +233,7 @@ TEST_CASE("mixed precision solves systems beyond the range of single precision",
   }
 }
 
-TEST_CASE("zero right-hand sides need no correction", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("zero right-hand sides need no correction", "[tridiagonal]") {
   Systems<double> systems(100, 2, {}, Kind::dominant);
   for (index_t i = 0; i < 100; ++i) systems.b(i, 0) = systems.b(i, 1) = 0;
   const RefinedSolve result = systems.solve(runtime, {40, 1}, {.mixed = true});
@@ -250,8 +242,7 @@ TEST_CASE("zero right-hand sides need no correction", "[tridiagonal]") {
   for (index_t i = 0; i < 100; ++i) CHECK(systems.x(i, 1) == 0);
 }
 
-TEST_CASE("a limit on corrections that is too low is reported as not converged", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a limit on corrections that is too low is reported as not converged", "[tridiagonal]") {
   Systems<double> systems(1000, 3, {}, Kind::dominant);
   const RefinedSolve result = systems.solve(runtime, {400, 2}, {.mixed = true, .iterations = 0});
   CHECK_FALSE(result.converged);
@@ -262,8 +253,7 @@ TEST_CASE("a limit on corrections that is too low is reported as not converged",
   CHECK(systems.error() < 1e-5);
 }
 
-TEMPLATE_TEST_CASE("corrections at rounding level do no harm and end", "[tridiagonal]", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("corrections at rounding level do no harm and end", "[tridiagonal]", float, double) {
   Systems<TestType> systems(1001, 3, {SystemsIn::rows, true}, Kind::dominant);
   const RefinedSolve result = systems.solve(runtime, {2, 400}, {.tolerance = eps<TestType> / 1000});
   CHECK_FALSE(result.converged);
@@ -273,16 +263,14 @@ TEMPLATE_TEST_CASE("corrections at rounding level do no harm and end", "[tridiag
   CHECK(systems.error() <= bound<TestType>);
 }
 
-TEST_CASE("ill-conditioned systems do not converge from single precision", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("ill-conditioned systems do not converge from single precision", "[tridiagonal]") {
   for (const index_t n : {300, 1000, 5000}) {
     check_ill_conditioned(runtime, n, n);
     check_ill_conditioned(runtime, n, ceil_div(n, 3));
   }
 }
 
-TEST_CASE("refinement names the system that is singular or not finite", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("refinement names the system that is singular or not finite", "[tridiagonal]") {
   for (const index_t n : {1, 2, 9, 300}) {
     for (const bool mixed : {false, true}) {
       check_breakdown<double>(runtime, mixed, n, n);
@@ -292,8 +280,7 @@ TEST_CASE("refinement names the system that is singular or not finite", "[tridia
   }
 }
 
-TEST_CASE("refinement refuses invalid shapes and leaves B unchanged", "[tridiagonal]") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("refinement refuses invalid shapes and leaves B unchanged", "[tridiagonal]") {
   Systems<double> systems(10, 2, {}, Kind::dominant);
   const auto map = [&](HostMatrix<double>& m, TileShape tile) {
     return TileMatrix<double>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), tile);
@@ -329,9 +316,7 @@ TEST_CASE("refinement works on a GPU", "[tridiagonal][gpu]") {
   }
 }
 
-TEST_CASE("refinement works under a sanitizer", "[tridiagonal][gpu][sanitize]") {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEST_CASE("refinement works under a sanitizer", "[tridiagonal][sanitize]") {
   check_all<double>(runtime, true, {3, 500}, {5});
   check_breakdown<double>(runtime, true, 50, 20);
 }

@@ -1,16 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_scale.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -141,13 +134,12 @@ void check_scaled(Runtime& runtime, std::initializer_list<index_t> sizes) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("equilibrated systems with scaled rows and columns are accurate in every row", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("equilibrated systems with scaled rows and columns are accurate in every row", "", float,
+                         double) {
   check_scaled<TestType>(runtime, {1, 2, 3, 16, 17, 100, 257, 1000, 4321});
 }
 
-TEMPLATE_TEST_CASE("without equilibration, scaled columns lead to bad pivots", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("without equilibration, scaled columns lead to bad pivots", "", float, double) {
   const Problem<TestType> p = problem<TestType>(1000, 1, {.columns = true});
   for (const index_t mb : {1000, 300}) {
     CHECK(error(runtime, p, {.mb = mb, .equilibrate = false}) > 10 * bound<TestType>);
@@ -155,8 +147,7 @@ TEMPLATE_TEST_CASE("without equilibration, scaled columns lead to bad pivots", "
   }
 }
 
-TEMPLATE_TEST_CASE("batches are equilibrated in both layouts and with one matrix for all", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("batches are equilibrated in both layouts and with one matrix for all", "", float, double) {
   for (const index_t n : {1, 2, 5, 130})
     for (const index_t k : {1, 3, 17, 40})
       for (const bool in_rows : {false, true})
@@ -169,8 +160,7 @@ TEMPLATE_TEST_CASE("batches are equilibrated in both layouts and with one matrix
           }
 }
 
-TEMPLATE_TEST_CASE("periodic systems are equilibrated with their corners", "", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("periodic systems are equilibrated with their corners", "", float, double) {
   for (const index_t n : {1, 2, 3, 17, 100})
     for (const index_t mb : {n, ceil_div(n, 4)})
       for (const Scaled how : {Scaled{false, true, true}, Scaled{true, true, true}, Scaled{true, true}}) {
@@ -180,8 +170,7 @@ TEMPLATE_TEST_CASE("periodic systems are equilibrated with their corners", "", f
       }
 }
 
-TEST_CASE("systems with a zero diagonal are equilibrated by their off-diagonals") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("systems with a zero diagonal are equilibrated by their off-diagonals") {
   for (const index_t n : {2, 3, 30, 101})
     for (const index_t mb : {n, index_t{7}}) {
       INFO("n " << n << " mb " << mb);
@@ -189,8 +178,7 @@ TEST_CASE("systems with a zero diagonal are equilibrated by their off-diagonals"
     }
 }
 
-TEST_CASE("exponents that grow along long systems keep the accuracy") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("exponents that grow along long systems keep the accuracy") {
   CHECK(error(runtime, problem<double>(1000000, 1, {true, true}), {.mb = 70000}) <= 1e-11);
   for (const unsigned seed : {3, 5})
     CHECK(error(runtime, problem<float>(30000, 1, {}, false, seed), {.mb = 30000}) <= 1e-4);
@@ -202,8 +190,7 @@ TEST_CASE("exponents that grow along long systems keep the accuracy") {
   }
 }
 
-TEST_CASE("exponents undo the scaling of columns, and rows end in [1, 2)") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("exponents undo the scaling of columns, and rows end in [1, 2)") {
   const index_t n = 60;
   const int powers[] = {0, 300, -300, 17, -451, 2};
   std::vector<double> dl, d, du;
@@ -242,8 +229,7 @@ TEST_CASE("exponents undo the scaling of columns, and rows end in [1, 2)") {
   CHECK(*std::max_element(exponents.begin(), exponents.end()) == 376);  // centred: 451 and -300 differ by 751
 }
 
-TEST_CASE("a singular or non-finite equilibrated system is reported, and the others are solved") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("a singular or non-finite equilibrated system is reported, and the others are solved") {
   for (const bool nan : {false, true}) {
     Problem<double> p = problem<double>(50, 3, {true, true});
     for (auto* v : {&p.dl, &p.d, &p.du}) v->at(50 + 20) = nan ? std::nan("") : 0;
@@ -268,8 +254,7 @@ TEST_CASE("a singular or non-finite equilibrated system is reported, and the oth
   }
 }
 
-TEST_CASE("an unknown that overflows only after its column is rescaled is reported") {
-  Runtime runtime({.gpus = 0});
+CORES_TEST_CASE("an unknown that overflows only after its column is rescaled is reported") {
   std::vector<double> dl(9, 0.0), d(9, 1.0), du(9, 0.0), b(9, 1.0);
   d[6] = 1e-200, b[6] = 1e200, dl[7] = d[6];
   for (const index_t mb : {9, 4}) {

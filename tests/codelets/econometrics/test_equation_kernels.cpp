@@ -1,5 +1,5 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/econometrics/basis_solve.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
@@ -10,10 +10,6 @@
 #include <tesela/codelets/econometrics/gradient_step.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
 #include <random>
 
 using namespace tesela;
@@ -345,7 +341,7 @@ void check_gradients(Runtime* runtime, index_t n) {
   run_kernel<GradientStep>(runtime, {step}, In<double>{block<const double>(p)}, In<double>{block<const double>(q)},
                            InOut<double>{block<double>(x)}, InOut<double>{block<double>(r)},
                            Out<double>{block<double>(sum)});
-  run_kernel<GradientTurn>(runtime, {turn}, In<double>{block<const double>(r)}, InOut<double>{block<double>(p)});
+  run_kernel<GradientDirection>(runtime, {turn}, In<double>{block<const double>(r)}, InOut<double>{block<double>(p)});
   for (index_t k = 0; k < n; ++k) {
     const double left = r0(k, 0) - step * q(k, 0);
     square += left * left;
@@ -382,7 +378,9 @@ void check_all(Runtime* runtime, bool small) {
 
 }  // namespace
 
-TEST_CASE("results of an equation by products agree with QR, and bases are orthonormal") { check_all(nullptr, false); }
+KERNEL_TEST_CASE("results of an equation by products agree with QR, and bases are orthonormal") {
+  check_all(runtime, false);
+}
 
 TEST_CASE("rotations follow the schedule") {
   const Model m(30, 40, 1);
@@ -397,14 +395,4 @@ TEST_CASE("rotations follow the schedule") {
   CHECK(staircase_rotations(published, 5, 1) == 9);
 }
 
-TEST_CASE("results of equations agree on a GPU", "[gpu]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_all(&runtime, false);
-}
-
-TEST_CASE("results of small equations agree on a GPU", "[gpu][sanitize]") {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_all(&runtime, true);
-}
+GPU_TEST_CASE("results of small equations agree on a GPU", "[sanitize]") { check_all(&runtime, true); }

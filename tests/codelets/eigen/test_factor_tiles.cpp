@@ -1,20 +1,14 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/padded.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/potrf.hpp>
 #include <tesela/codelets/eigen/ldlt.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 using namespace tesela;
 using namespace tesela::kernels;
+using test::Padded;
 using test::run_kernel;
 
 namespace {
@@ -24,29 +18,6 @@ template <class T>
 constexpr auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
 template <class T>
 constexpr T nan = std::numeric_limits<T>::quiet_NaN();
-
-/// Column-major, m x n with a leading dimension of m + 3; the padding must not change.
-template <class T>
-struct Padded {
-  index_t m, n, ld;
-  std::vector<T> data;
-  Padded(index_t rows, index_t cols, T value = 0) : m(rows), n(cols), ld(rows + 3), data(at(ld * cols), value) {
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = m; i < ld; ++i) (*this)(i, j) = T(77);
-  }
-  T& operator()(index_t i, index_t j) { return data[at(i + j * ld)]; }
-  T operator()(index_t i, index_t j) const { return data[at(i + j * ld)]; }
-  template <template <class> class Access>
-  Access<T> as() {
-    return {{data.data(), m, n, ld}};
-  }
-  bool padding_is_whole() const {
-    for (index_t j = 0; j < n; ++j)
-      for (index_t i = m; i < ld; ++i)
-        if ((*this)(i, j) != T(77)) return false;
-    return true;
-  }
-};
 
 /// Returns a random symmetric matrix with `shift` added to the diagonal, times 2^power.
 template <class T>
@@ -73,7 +44,7 @@ void check_potrf(Runtime* runtime, index_t n) {
   REQUIRE(lapack::potrf<double>(n, known.data(), n) == 0);
   for (index_t j = 0; j < n; ++j)  // must not be read
     for (index_t i = j + 1; i < n; ++i) a(i, j) = nan<T>;
-  Padded<double> minor(1, 1);
+  Padded<double> minor(1, 1, 0);
   run_kernel<Potrf<T>>(runtime, {5}, a.template as<InOut>(), minor.as<InOut>());
   CHECK(minor(0, 0) == 0);
   double apart = 0;
@@ -87,7 +58,7 @@ void check_potrf(Runtime* runtime, index_t n) {
   CHECK(zeros);
   // The condition is below 4.
   CHECK(apart <= 4 * static_cast<double>(n) * eps<T> * std::sqrt(largest));
-  CHECK(a.padding_is_whole());
+  CHECK(a.intact());
 }
 
 template <class T>
@@ -95,7 +66,7 @@ void check_minor(Runtime* runtime, index_t n, index_t order, T bad) {
   CAPTURE(n, order, bad);
   Padded<T> a = symmetric<T>(n, 2 * std::sqrt(static_cast<double>(n)) + 2);
   a(order - 1, order - 1) = bad;
-  Padded<double> minor(1, 1);
+  Padded<double> minor(1, 1, 0);
   run_kernel<Potrf<T>>(runtime, {1000}, a.template as<InOut>(), minor.as<InOut>());
   CHECK(minor(0, 0) == static_cast<double>(1000 + order));
   // The first failure stays reported.
@@ -112,7 +83,7 @@ void check_ldlt(Runtime* runtime, index_t n, double shift, int power) {
   Padded<T> a = original;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < j; ++i) a(i, j) = nan<T>;
-  Padded<double> mass(n, 1, 0), negative(1, 1, nan<double>);
+  Padded<double> mass(n, 1, 0), negative(1, 1);
   run_kernel<Ldlt<T>>(runtime, {}, a.template as<InOut>(), mass.as<InOut>(), negative.as<Out>());
   double below = 0, largest = 0, worst = 0;
   std::vector<double> scaled(at(n * n)), masses(at(n));  // L D
@@ -139,15 +110,15 @@ void check_ldlt(Runtime* runtime, index_t n, double shift, int power) {
       worst = !(std::abs(sum) <= worst) ? std::abs(sum) : worst;
     }
   CHECK(worst <= static_cast<double>(n) * eps<T> * largest);
-  CHECK(a.padding_is_whole());
+  CHECK(a.intact());
 }
 
 /// Checks the panel below L D L^T: W L^T = A, A = W D^-1, and the masses of its rows.
 template <class T>
 void check_panel(Runtime* runtime, index_t m, index_t n) {
   CAPTURE(m, n);
-  Padded<T> diagonal = symmetric<T>(n, 3 * std::sqrt(static_cast<double>(n)) + 2), w(m, n, nan<T>);
-  Padded<double> mass(n, 1, 0), negative(1, 1), rows(m, 1, 0.25);
+  Padded<T> diagonal = symmetric<T>(n, 3 * std::sqrt(static_cast<double>(n)) + 2), w(m, n);
+  Padded<double> mass(n, 1, 0), negative(1, 1, 0), rows(m, 1, 0.25);
   Ldlt<T>::cpu({}, diagonal.template as<InOut>(), mass.as<InOut>(), negative.as<Out>());
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < j; ++i) diagonal(i, j) = nan<T>;
@@ -156,7 +127,7 @@ void check_panel(Runtime* runtime, index_t m, index_t n) {
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i) a(i, j) = random(i, j);
   const Padded<T> original = a;
-  const In<T> factor{{diagonal.data.data(), n, n, diagonal.ld}};
+  const In<T> factor{{diagonal.data(), n, n, diagonal.ld}};
   run_kernel<LdltPanel<T>>(runtime, {}, factor, a.template as<InOut>(), w.template as<Out>(), rows.as<InOut>());
   double worst = 0;
   for (index_t i = 0; i < m; ++i) {
@@ -173,21 +144,21 @@ void check_panel(Runtime* runtime, index_t m, index_t n) {
     CHECK(std::abs(rows(i, 0) - sum) <= 1e2 * eps<T> * sum);
   }
   CHECK(worst <= 4 * static_cast<double>(n) * eps<T>);
-  CHECK(a.padding_is_whole());
+  CHECK(a.intact());
 }
 
 template <class T>
 void check_pair(Runtime* runtime, index_t n) {
   CAPTURE(n);
-  Padded<T> a = symmetric<T>(n, 3), b = symmetric<T>(n, 0.1), s(n, n, nan<T>);
+  Padded<T> a = symmetric<T>(n, 3), b = symmetric<T>(n, 0.1), s(n, n);
   const T sigma = T(0.7);
-  run_kernel<ShiftedPair<T>>(runtime, {sigma}, In<T>{{a.data.data(), n, n, a.ld}}, In<T>{{b.data.data(), n, n, b.ld}},
+  run_kernel<ShiftedPair<T>>(runtime, {sigma}, In<T>{{a.data(), n, n, a.ld}}, In<T>{{b.data(), n, n, b.ld}},
                              s.template as<Out>());
   bool same = true;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) same = same && s(i, j) == std::fma(-sigma, b(i, j), a(i, j));
   CHECK(same);
-  CHECK(s.padding_is_whole());
+  CHECK(s.intact());
 }
 
 template <class T>
@@ -205,7 +176,7 @@ void check_all(Runtime* runtime, std::vector<index_t> sizes) {
 
 /// Returns the largest mass, or NaN, of a matrix of order 3 with this first column.
 double largest_mass(Runtime* runtime, double pivot, double beside) {
-  Padded<double> a(3, 3), mass(3, 1), negative(1, 1);
+  Padded<double> a(3, 3, 0), mass(3, 1, 0), negative(1, 1, 0);
   a(0, 0) = pivot, a(1, 0) = beside, a(1, 1) = a(2, 2) = 1;
   run_kernel<Ldlt<double>>(runtime, {}, a.as<InOut>(), mass.as<InOut>(), negative.as<Out>());
   double largest = 0;
@@ -223,20 +194,13 @@ void check_pivots(Runtime* runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor on a core", "", float, double) {
-  check_pivots(nullptr);
-  check_all<TestType>(nullptr, {1, 2, 31, 33, 64, 100, 300});
+KERNEL_TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor", "", float, double) {
+  check_pivots(runtime);
+  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 257, 300});
+  if (runtime != nullptr) check_all<TestType>(runtime, {513, 1300});
 }
 
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime, {1, 2, 31, 33, 64, 65, 100, 257, 513, 1300});
-}
-
-TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Potrf, Ldlt and LdltPanel factor under a sanitizer", "[sanitize]", float, double) {
   check_pivots(&runtime);
   check_potrf<TestType>(&runtime, 100);
   check_minor<TestType>(&runtime, 100, 70, TestType(-1));

@@ -1,16 +1,9 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/eigen/merge.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numeric>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -129,7 +122,7 @@ void check_rows_and_places(Runtime* runtime, index_t m, index_t cols, index_t wi
   INFO(m << " x " << cols << " in tiles of " << width);
   for (const index_t row : {index_t{0}, m / 2, m - 1}) {
     std::vector<T> taken = unknown<T>(cols, 1);
-    run_kernel<TakeRow<T>>(runtime, {row}, Out<T>{{taken.data(), cols, 1, cols}}, sources.list());
+    run_kernel<CopyRow<T>>(runtime, {row}, Out<T>{{taken.data(), cols, 1, cols}}, sources.list());
     bool right = true;
     for (index_t j = 0; j < cols; ++j) right = right && taken[static_cast<std::size_t>(j)] == sources(row, j);
     CHECK(right);
@@ -188,8 +181,9 @@ void check_all(Runtime* runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("columns of a merge are selected, rotated, multiplied and placed", "", float, double) {
-  check_all<TestType>(nullptr);
+KERNEL_TEMPLATE_TEST_CASE("columns of a merge are selected, rotated, multiplied and placed", "", float, double) {
+  check_all<TestType>(runtime);
+  if (runtime != nullptr) check_columns<TestType>(runtime, {2000, 2100}, 900, 512, 500, 400, 300);
 }
 
 TEMPLATE_TEST_CASE("columns of a merge are processed by tasks on cores", "", float, double) {
@@ -197,16 +191,7 @@ TEMPLATE_TEST_CASE("columns of a merge are processed by tasks on cores", "", flo
   check_all<TestType>(&runtime);
 }
 
-TEMPLATE_TEST_CASE("columns of a merge are processed on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(&runtime);
-  check_columns<TestType>(&runtime, {2000, 2100}, 900, 512, 500, 400, 300);
-}
-
-TEMPLATE_TEST_CASE("columns of a merge are processed under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("columns of a merge are processed under a sanitizer", "[sanitize]", float, double) {
   check_columns<TestType>(&runtime, {40, 30}, 30, 7, 20, 10, 12);
   check_rows_and_places<TestType>(&runtime, 30, 12, 5);
   check_product<TestType>(&runtime, 5, 0, 4, 1);

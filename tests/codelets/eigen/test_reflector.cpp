@@ -1,10 +1,7 @@
+#include "tests/support/test.hpp"
 #include <tesela/codelets/eigen/internal/reflector_inl.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <numeric>
-#include <vector>
 
 using tesela::index_t;
 using tesela::kernels::eigen::Reflector;

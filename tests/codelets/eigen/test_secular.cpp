@@ -1,16 +1,9 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/eigen/secular.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -201,23 +194,16 @@ void check_kinds(Runtime* runtime, std::initializer_list<index_t> sizes, index_t
 
 }  // namespace
 
-TEMPLATE_TEST_CASE(
+KERNEL_TEMPLATE_TEST_CASE(
     "roots of the secular equation lie between their poles, and the vectors are orthonormal and give the matrix", "",
     float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  check_kinds<TestType>(nullptr, {1, 2, 3, 4, 5, 8, 9, 33, 150});
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  check_kinds<TestType>(runtime, {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 65, 150});
+  if (runtime == nullptr) return;
+  check_kinds<TestType>(runtime, {130}, 1);  // more tiles than one launch processes
+  check_kinds<TestType>(runtime, {400}, 300);
 }
 
-TEMPLATE_TEST_CASE("the secular equation is solved on a GPU", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_kinds<TestType>(&runtime, {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 65, 150});
-  check_kinds<TestType>(&runtime, {130}, 1);  // more tiles than one launch processes
-  check_kinds<TestType>(&runtime, {400}, 300);
-}
-
-TEMPLATE_TEST_CASE("the secular equation is solved under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("the secular equation is solved under a sanitizer", "[sanitize]", float, double) {
   check_kinds<TestType>(&runtime, {1, 34}, 20);
 }

@@ -1,15 +1,7 @@
 #include "tests/support/lapack_tridiagonal_eig.hpp"
-#include "tests/support/machine.hpp"
 #include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/eigen/sturm.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -70,9 +62,7 @@ void check_bisection(Runtime& runtime, const char* kind, index_t n, index_t coun
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("Sturm counts and bisection on a GPU equal those on a core to the bit", "[gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Sturm counts and bisection on a GPU equal those on a core to the bit", "", float, double) {
   for (const char* kind :
        {"uniform", "glued", "wilkinson", "identity", "zero", "one-zero", "graded", "second-difference"})
     for (const index_t n : {1, 2, 3, 40, 129, 1023, 1024, 1025, 2500}) check_counts<TestType>(runtime, kind, n);
@@ -82,9 +72,7 @@ TEMPLATE_TEST_CASE("Sturm counts and bisection on a GPU equal those on a core to
   }
 }
 
-TEMPLATE_TEST_CASE("Sturm counts and bisection work under a sanitizer", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Sturm counts and bisection work under a sanitizer", "[sanitize]", float, double) {
   check_counts<TestType>(runtime, "uniform", 30);
   check_bisection<TestType>(runtime, "glued", 30, 30);
   check_bisection<TestType>(runtime, "uniform", 5, 16385);

@@ -1,15 +1,9 @@
+#include "tests/support/test.hpp"
 #include <tesela/codelets/givens/rotation.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <random>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::kernels;

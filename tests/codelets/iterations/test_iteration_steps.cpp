@@ -7,10 +7,7 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-
 #include <barrier>
-#include <cmath>
 #include <thread>
 
 using namespace tesela;
@@ -77,7 +74,7 @@ double distance(const HostMatrix<T>& a, const HostMatrix<T>& b) {
 
 /// If a shift makes D almost singular, rounding decides the signs of some columns of Q, so magnitudes are compared.
 template <class T>
-double distance_but_for_signs(const HostMatrix<T>& a, const HostMatrix<T>& b) {
+double distance_up_to_signs(const HostMatrix<T>& a, const HostMatrix<T>& b) {
   const auto sizes = [](const HostMatrix<T>& of) {
     return filled<T>({of.rows(), of.cols()}, [&](index_t i, index_t j) { return std::abs(of(i, j)); });
   };
@@ -292,7 +289,7 @@ TEST_CASE("Threads that synchronize compute the same as one core") {
             d.data(), n,        p.data(),     n,     n,      reinterpret_cast<Rotation<double>*>(work.data()),
             free,     free + n, free + 3 * n, n | 1, &shared};
         by_threads<double>(count, [&](const Threads<double>& team) { iterations::qr_loop(team, args, n - 1, x); });
-        const auto off = shifted ? distance_but_for_signs<double> : distance<double>;
+        const auto off = shifted ? distance_up_to_signs<double> : distance<double>;
         CHECK(off(d, alone.d) <= 1e-13);
         CHECK(off(p, alone.p) <= 1e-13);
         CHECK(shared.progress.active == alone.progress.active);
@@ -338,7 +335,7 @@ void compare_with_gpu(const std::vector<index_t>& orders, index_t steps) {
         const double bound = 300 * eps * static_cast<double>(n) * static_cast<double>(steps);
         CHECK(core.progress.steps == device.progress.steps);
         CHECK(core.progress.active == device.progress.active);
-        const auto off = shifted ? distance_but_for_signs<T> : distance<T>;
+        const auto off = shifted ? distance_up_to_signs<T> : distance<T>;
         CHECK(off(core.d, device.d) <= bound);
         CHECK(off(core.p, device.p) <= bound);
       }

@@ -1,15 +1,9 @@
-#include "tests/support/lapack_qr.hpp"
-#include "tests/support/machine.hpp"
 #include "tests/support/qr_tiles.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -53,9 +47,9 @@ TEMPLATE_TEST_CASE("geqrt agrees with LAPACK and leaves other elements unchanged
     CAPTURE(c.m, c.n, c.row, c.col, c.width, c.ib);
     const index_t m = c.m - c.row, k = std::min(m, c.width), rest = c.n - c.col - c.width;
     const Where active = active_geqrt(c);
-    const Matrix<T> before = random<T>(c.m, c.n, active, 1);
-    Matrix<T> a = before, expected = before, t(c.ib, c.width), expected_t(c.ib, c.width), old = before;
-    Matrix<T> work = work_for<T>(c.width, c.n), poison = t;
+    const Padded<T> before = random<T>(c.m, c.n, active, 1);
+    Padded<T> a = before, expected = before, t(c.ib, c.width), expected_t(c.ib, c.width), old = before;
+    Padded<T> work = work_for<T>(c.width, c.n), poison = t;
     Geqrt<T>::cpu(geqrt_args<T>(c), a.template as<InOut>(), t.template as<Out>(), work.template as<Scratch>());
     geqrt(m, c.width, c.ib, expected.at(c.row, c.col), expected.ld, expected_t.at(0, 0), expected_t.ld);
     gemqrt(Side::left, Op::transpose, m, rest, k, c.ib, expected.at(c.row, c.col), expected.ld, expected_t.at(0, 0),
@@ -75,7 +69,7 @@ TEMPLATE_TEST_CASE("unmqr agrees with LAPACK from both sides", "", float, double
         for (const index_t across : {0, 1, 21}) {
           CAPTURE(c.m, c.n, c.row, c.col, c.width, c.ib, side, op, across);
           const index_t m = c.m - c.row, k = std::min(m, c.width);
-          Matrix<T> v = random<T>(c.m, c.n, active_geqrt(c), 2), t(c.ib, c.width);
+          Padded<T> v = random<T>(c.m, c.n, active_geqrt(c), 2), t(c.ib, c.width);
           geqrt(m, c.width, c.ib, v.at(c.row, c.col), v.ld, t.at(0, 0), t.ld);
           // Only V and the triangles of T may be read.
           for (index_t j = 0; j < c.n; ++j)
@@ -86,8 +80,8 @@ TEMPLATE_TEST_CASE("unmqr agrees with LAPACK from both sides", "", float, double
               if (!block_triangles(k, c.ib)(i, j)) t(i, j) = std::numeric_limits<T>::quiet_NaN();
           const bool left = side == Side::left;
           const Where active = [&](index_t i, index_t j) { return (left ? i : j) >= c.row; };
-          Matrix<T> C = random<T>(left ? c.m : across, left ? across : c.m, active, 3), expected = C, old = C;
-          Matrix<T> work = work_for<T>(c.width, across);
+          Padded<T> C = random<T>(left ? c.m : across, left ? across : c.m, active, 3), expected = C, old = C;
+          Padded<T> work = work_for<T>(c.width, across);
           Unmqr<T>::cpu({side, op, c.row, c.col, c.width, c.ib, m}, v.template as<In>(), t.template as<In>(),
                         C.template as<InOut>(), work.template as<Scratch>());
           gemqrt(side, op, left ? m : across, left ? across : m, k, c.ib, v.at(c.row, c.col), v.ld, t.at(0, 0), t.ld,
@@ -130,9 +124,9 @@ TEMPLATE_TEST_CASE("tpqrt agrees with LAPACK and leaves other elements unchanged
       CAPTURE(c.a.rows, c.a.cols, c.b.rows, c.row, c.col, c.width, c.ib, triangle);
       const index_t height = triangle ? std::min(c.b.rows, c.width) : c.b.rows, rest = c.b.cols - c.col - c.width;
       const Where in_a = active_r(c), in_b = active_b(c, triangle);
-      Matrix<T> a = random<T>(c.a.rows, c.a.cols, in_a, 4), b = random<T>(c.b.rows, c.b.cols, in_b, 5);
-      Matrix<T> t(c.ib, c.width), expected_t(c.ib, c.width), work = work_for<T>(c.width, c.b.cols);
-      Matrix<T> old_a = a, old_b = b, poison = t, expected_a = a, expected_b = b;
+      Padded<T> a = random<T>(c.a.rows, c.a.cols, in_a, 4), b = random<T>(c.b.rows, c.b.cols, in_b, 5);
+      Padded<T> t(c.ib, c.width), expected_t(c.ib, c.width), work = work_for<T>(c.width, c.b.cols);
+      Padded<T> old_a = a, old_b = b, poison = t, expected_a = a, expected_b = b;
       Tpqrt<T>::cpu({c.row, c.col, c.width, c.ib, triangle}, a.template as<InOut>(), b.template as<InOut>(),
                     t.template as<Out>(), work.template as<Scratch>());
       tpqrt(height, c.width, triangle ? height : 0, c.ib, expected_a.at(c.row, c.col), expected_a.ld,
@@ -162,8 +156,8 @@ TEMPLATE_TEST_CASE("tpmqrt agrees with LAPACK from both sides", "", float, doubl
             CAPTURE(c.a.rows, c.a.cols, c.b.rows, c.row, c.col, c.width, c.ib, triangle, side, op, across);
             const index_t height = triangle ? std::min(c.b.rows, c.width) : c.b.rows, l = triangle ? height : 0;
             const bool left = side == Side::left;
-            Matrix<T> r = random<T>(c.a.rows, c.a.cols, active_r(c), 6);
-            Matrix<T> v = random<T>(c.b.rows, c.b.cols, active_b(c, triangle), 7), t(c.ib, c.width);
+            Padded<T> r = random<T>(c.a.rows, c.a.cols, active_r(c), 6);
+            Padded<T> v = random<T>(c.b.rows, c.b.cols, active_b(c, triangle), 7), t(c.ib, c.width);
             tpqrt(height, c.width, l, c.ib, r.at(c.row, c.col), r.ld, v.at(0, c.col), v.ld, t.at(0, 0), t.ld);
             for (index_t j = 0; j < c.b.cols; ++j)
               for (index_t i = 0; i < c.b.rows; ++i)
@@ -179,8 +173,8 @@ TEMPLATE_TEST_CASE("tpmqrt agrees with LAPACK from both sides", "", float, doubl
             const auto tile = [&](index_t rows, const Where& active, unsigned seed) {
               return random<T>(left ? rows : across, left ? across : rows, active, seed);
             };
-            Matrix<T> c1 = tile(c.a.rows, in_1, 8), c2 = tile(c.b.rows, in_2, 9), work = work_for<T>(c.width, across);
-            Matrix<T> old1 = c1, old2 = c2, expected1 = c1, expected2 = c2;
+            Padded<T> c1 = tile(c.a.rows, in_1, 8), c2 = tile(c.b.rows, in_2, 9), work = work_for<T>(c.width, across);
+            Padded<T> old1 = c1, old2 = c2, expected1 = c1, expected2 = c2;
             Tpmqrt<T>::cpu({side, op, c.row, c.col, c.width, c.ib, triangle}, v.template as<In>(), t.template as<In>(),
                            c1.template as<InOut>(), c2.template as<InOut>(), work.template as<Scratch>());
             tpmqrt(side, op, left ? height : across, left ? across : height, c.width, l, c.ib, v.at(0, c.col), v.ld,
@@ -196,8 +190,8 @@ TEMPLATE_TEST_CASE("tpmqrt agrees with LAPACK from both sides", "", float, doubl
 namespace {
 
 template <class T>
-TileMatrix<T> map(Runtime& runtime, Matrix<T>& a) {
-  return TileMatrix<T>::map(runtime, a.a.data(), a.m, a.n, a.ld, {a.m, a.n});
+TileMatrix<T> map(Runtime& runtime, Padded<T>& a) {
+  return a.map(runtime, {a.m, a.n});
 }
 
 /// Runs each kernel in a graph of this runtime and directly on the CPU, and returns the largest difference. Requires
@@ -205,7 +199,7 @@ TileMatrix<T> map(Runtime& runtime, Matrix<T>& a) {
 template <class T>
 double graph_and_direct(Runtime& runtime) {
   double worst = 0;
-  const auto compare = [&](Matrix<T>& x, Matrix<T>& y, const Where& where) {
+  const auto compare = [&](Padded<T>& x, Padded<T>& y, const Where& where) {
     const double d = distance(x, y, where);
     CHECK(d <= tolerance);
     worst = std::max(worst, d);
@@ -215,8 +209,8 @@ double graph_and_direct(Runtime& runtime) {
     CAPTURE(c.m, c.n, c.row, c.col, c.width, c.ib);
     const index_t k = std::min(c.m - c.row, c.width);
     const Shape space = qr_work(c.width, std::max(c.n, across), c.m, runtime.gpus() > 0);
-    Matrix<T> a = random<T>(c.m, c.n, active_geqrt(c), 1), t(c.ib, c.width), old = a, direct = a, direct_t = t;
-    Matrix<T> work(space.rows, space.cols);
+    Padded<T> a = random<T>(c.m, c.n, active_geqrt(c), 1), t(c.ib, c.width), old = a, direct = a, direct_t = t;
+    Padded<T> work(space.rows, space.cols);
     Geqrt<T>::cpu(geqrt_args<T>(c), direct.template as<InOut>(), direct_t.template as<Out>(),
                   work.template as<Scratch>());
     {
@@ -233,7 +227,7 @@ double graph_and_direct(Runtime& runtime) {
         CAPTURE(side, op);
         const bool left = side == Side::left;
         const Where active = [&](index_t i, index_t j) { return (left ? i : j) >= c.row; };
-        Matrix<T> C = random<T>(left ? c.m : across, left ? across : c.m, active, 3), old_C = C, direct_C = C;
+        Padded<T> C = random<T>(left ? c.m : across, left ? across : c.m, active, 3), old_C = C, direct_C = C;
         const typename Unmqr<T>::Args args{side, op, c.row, c.col, c.width, c.ib, c.m - c.row};
         Unmqr<T>::cpu(args, direct.template as<In>(), direct_t.template as<In>(), direct_C.template as<InOut>(),
                       work.template as<Scratch>());
@@ -254,9 +248,9 @@ double graph_and_direct(Runtime& runtime) {
       const index_t height = triangle ? std::min(c.b.rows, c.width) : c.b.rows;
       const Shape space = qr_work(c.width, std::max(c.b.cols, across), c.b.rows, runtime.gpus() > 0);
       const Where in_a = active_r(c), in_b = active_b(c, triangle);
-      Matrix<T> a = random<T>(c.a.rows, c.a.cols, in_a, 4), b = random<T>(c.b.rows, c.b.cols, in_b, 5);
-      Matrix<T> t(c.ib, c.width), work(space.rows, space.cols);
-      Matrix<T> old_a = a, old_b = b, direct_a = a, direct_b = b, direct_t = t;
+      Padded<T> a = random<T>(c.a.rows, c.a.cols, in_a, 4), b = random<T>(c.b.rows, c.b.cols, in_b, 5);
+      Padded<T> t(c.ib, c.width), work(space.rows, space.cols);
+      Padded<T> old_a = a, old_b = b, direct_a = a, direct_b = b, direct_t = t;
       const typename Tpqrt<T>::Args args{c.row, c.col, c.width, c.ib, triangle};
       Tpqrt<T>::cpu(args, direct_a.template as<InOut>(), direct_b.template as<InOut>(), direct_t.template as<Out>(),
                     work.template as<Scratch>());
@@ -283,8 +277,8 @@ double graph_and_direct(Runtime& runtime) {
           const auto tile = [&](index_t rows, const Where& active, unsigned seed) {
             return random<T>(left ? rows : across, left ? across : rows, active, seed);
           };
-          Matrix<T> c1 = tile(c.a.rows, in_1, 8), c2 = tile(c.b.rows, in_2, 9);
-          Matrix<T> old1 = c1, old2 = c2, direct1 = c1, direct2 = c2;
+          Padded<T> c1 = tile(c.a.rows, in_1, 8), c2 = tile(c.b.rows, in_2, 9);
+          Padded<T> old1 = c1, old2 = c2, direct1 = c1, direct2 = c2;
           const typename Tpmqrt<T>::Args update{side, op, c.row, c.col, c.width, c.ib, triangle};
           Tpmqrt<T>::cpu(update, direct_b.template as<In>(), direct_t.template as<In>(), direct1.template as<InOut>(),
                          direct2.template as<InOut>(), work.template as<Scratch>());
@@ -307,13 +301,6 @@ double graph_and_direct(Runtime& runtime) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  CHECK(graph_and_direct<TestType>(runtime) == 0);
-}
-
-TEMPLATE_TEST_CASE("the CUDA QR kernels agree with the CPU kernels", "[gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0});
-  CHECK(graph_and_direct<TestType>(runtime) <= tolerance);
+WORKERS_TEMPLATE_TEST_CASE("the QR kernels give the same results in a graph and by direct calls", "", float, double) {
+  CHECK(graph_and_direct<TestType>(runtime) <= (runtime.gpus() == 0 ? 0 : tolerance));
 }

@@ -1,4 +1,4 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/support/cufft.hpp>
 #include <tesela/runtime/config.hpp>
@@ -6,16 +6,9 @@
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
 #include <random>
 #include <thread>
-#include <vector>
 
 using namespace tesela;
 
@@ -156,14 +149,12 @@ TEST_CASE("good sizes are the smallest even sizes without prime factors above 7"
   CHECK(fft::good_size(2 * 131072 - 1) == 262144);
 }
 
-TEMPLATE_TEST_CASE("transforms agree with the sums that define them", "[fft]", float, double) {
-  Runtime runtime({.gpus = 0});
+CORES_TEMPLATE_TEST_CASE("transforms agree with the sums that define them", "[fft]", float, double) {
   check_all<TestType>(runtime);
 }
 
-TEMPLATE_TEST_CASE("transforms are correct on each vector unit", "[fft]", float, double) {
+CORES_TEMPLATE_TEST_CASE("transforms are correct on each vector unit", "[fft]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.gpus = 0});
   for (const index_t n : {2, 97, 1000}) check<TestType>(runtime, n, 2);
 }
 
@@ -197,8 +188,6 @@ TEMPLATE_TEST_CASE("transforms are correct on a GPU", "[fft][gpu]", float, doubl
   for (index_t n = 20; n < 50; ++n) check<TestType>(runtime, n, 2);  // more plans than the cache keeps
 }
 
-TEMPLATE_TEST_CASE("transforms are correct under a sanitizer", "[fft][gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("transforms are correct under a sanitizer", "[fft][sanitize]", float, double) {
   for (const index_t n : {2, 30}) check<TestType>(runtime, n, 2);
 }

@@ -1,11 +1,8 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/support/vectors.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -100,31 +97,17 @@ void check_reorthogonalize(Runtime& runtime, index_t n, index_t m, index_t k) {
   if (m < n) CHECK(size > 0.01);
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
-  for (const index_t n : {1, 2, 3, 64, 501, 1000, 4099})
-    for (const index_t k : {1, 3}) check<T>(runtime, n, k);
-  for (const index_t m : {1, 255, 256, 257, 300, 400})
-    for (const index_t k : {1, 2}) check_reorthogonalize<T>(runtime, 401, m, k);
-}
-
 }  // namespace
 
-TEMPLATE_TEST_CASE("vector operations give the documented results", "[vectors]", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_all<TestType>(runtime);
+WORKERS_TEMPLATE_TEST_CASE("vector operations give the documented results", "", float, double) {
+  for (const index_t n : {1, 2, 3, 64, 501, 1000, 4099})
+    for (const index_t k : {1, 3}) check<TestType>(runtime, n, k);
+  for (const index_t m : {1, 255, 256, 257, 300, 400})
+    for (const index_t k : {1, 2}) check_reorthogonalize<TestType>(runtime, 401, m, k);
 }
 
-TEMPLATE_TEST_CASE("vector operations give the documented results on a GPU", "[vectors][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("vector operations give the documented results under a sanitizer", "[vectors][gpu][sanitize]", float,
-                   double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("vector operations give the documented results under a sanitizer", "[vectors][sanitize]", float,
+                       double) {
   check<TestType>(runtime, 37, 2);
   check_reorthogonalize<TestType>(runtime, 20, 5, 1);
 }

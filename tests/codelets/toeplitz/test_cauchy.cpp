@@ -1,23 +1,14 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
 #include <random>
-#include <vector>
-
-extern "C" void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*,
-                        const int*, int*, std::size_t, std::size_t);
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -104,14 +95,7 @@ Eigen eigen(const Matrix& c, int part) {
   Eigen e{Numbers(at(rows)), Matrix(rows, rows)};
   for (index_t b = 0; b < rows; ++b)
     for (index_t a = 0; a < rows; ++a) e.vectors(a, b) = c(2 * a + part, 2 * b + part);
-  const int n = static_cast<int>(rows), ints = 5 * n + 3, doubles = 1 + 6 * n + 2 * n * n;
-  Numbers work(at(doubles));
-  std::vector<int> iwork(at(ints));
-  int info = 0;
-  if (n > 0)
-    dsyevd_("V", "U", &n, e.vectors.data(), &n, e.values.data(), work.data(), &doubles, iwork.data(), &ints, &info, 1,
-            1);
-  REQUIRE(info == 0);
+  REQUIRE(lapack::syevd(rows, e.vectors.data(), e.vectors.ld(), e.values.data()) == 0);
   return e;
 }
 
@@ -331,32 +315,18 @@ void check_breakdown(Runtime& runtime, index_t n) {
   }
 }
 
-template <class T>
-void check_small(Runtime& runtime) {
-  for (const index_t n : {1, 2, 3, 4, 5, 64, 65, 501}) check_against_lapack<T>(runtime, n);
-  for (const index_t n : {1, 2, 5, 64, 501}) check_breakdown<T>(runtime, n);
-}
-
 }  // namespace
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted on cores", "[cauchy]", float, double) {
-  TESELA_ON_EACH_VECTOR_TARGET();
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  check_small<TestType>(runtime);
+WORKERS_TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted", "", float, double) {
+  TESELA_ON_EACH_VECTOR_TARGET(runtime);
+  for (const index_t n : {1, 2, 3, 4, 5, 64, 65, 501}) check_against_lapack<TestType>(runtime, n);
+  for (const index_t n : {1, 2, 5, 64, 501}) check_breakdown<TestType>(runtime, n);
   check_residual<TestType>(runtime, 2000, {0.125}, false);
   check_residual<TestType>(runtime, 4095, {18.01}, false);
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted on a GPU", "[cauchy][gpu]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_small<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("Cauchy-like blocks of every distribution over threads are inverted on a GPU", "[cauchy][gpu]",
-                   float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Cauchy-like blocks of every distribution over threads are inverted on a GPU", "[cauchy]", float,
+                       double) {
   const Numbers one{0.125};
   Numbers many(300), enough(70);
   for (std::size_t i = 0; i < many.size(); ++i) many[i] = -30 + 0.2 * static_cast<double>(i) + 0.01;
@@ -373,10 +343,8 @@ TEMPLATE_TEST_CASE("Cauchy-like blocks of every distribution over threads are in
   for (const index_t n : {32768, 32769}) check_residual<TestType>(runtime, n, {-1e5, 0.125, 1e5}, false);
 }
 
-TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted under a sanitizer", "[cauchy][gpu][sanitize]", float,
-                   double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("Cauchy-like blocks are inverted and counted under a sanitizer", "[cauchy][sanitize]", float,
+                       double) {
   check_against_lapack<TestType>(runtime, 5);
   check_breakdown<TestType>(runtime, 5);
   check_residual<TestType>(runtime, 130, {0.125, -2}, false);

@@ -230,7 +230,7 @@ TEST_CASE("the quality of an inverse is small at a good shift and names a bad in
     Numbers work = poisoned<double>(lanczos_work(n, 2, 1).rows);
     const auto quality = [&](const Numbers& with) {
       Numbers q = poisoned<double>(4);
-      CauchyQuality<double>::cpu(
+      CauchyInverseError<double>::cpu(
           {}, in(c, 3), in(table, 6), in(sigma), in(with, 6), in(starts), out(q, 2),
           Scratch<double>{work.data(), static_cast<index_t>(work.size()), 1, static_cast<index_t>(work.size())});
       return q;

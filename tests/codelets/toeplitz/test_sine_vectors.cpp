@@ -1,10 +1,7 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/toeplitz/sine_vectors.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 #include <numbers>
 
@@ -115,21 +112,10 @@ void check_orthogonality(Runtime& runtime, index_t n) {
   }
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
-  for (const index_t n : {1, 2, 3, 64, 65, 301}) check_expansion<T>(runtime, n, runtime.gpus() > 0 ? 4 : 1);
-  for (const index_t n : {20, 301}) check_orthogonality<T>(runtime, n);
-}
-
 }  // namespace
 
-TEMPLATE_TEST_CASE("eigenvectors are computed from the sine basis, orthogonal to their neighbours", "", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("eigenvectors are computed from the sine basis on a GPU", "[gpu][sanitize]", float, double) {
-  test::require_gpu();
-  Runtime runtime({.cpus = 0});
-  check_all<TestType>(runtime);
+WORKERS_TEMPLATE_TEST_CASE("eigenvectors are computed from the sine basis, orthogonal to their neighbours",
+                           "[sanitize]", float, double) {
+  for (const index_t n : {1, 2, 3, 64, 65, 301}) check_expansion<TestType>(runtime, n, runtime.gpus() > 0 ? 4 : 1);
+  for (const index_t n : {20, 301}) check_orthogonality<TestType>(runtime, n);
 }

@@ -1,9 +1,6 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -52,20 +49,15 @@ void check(Runtime& runtime, index_t n, index_t k, index_t nb, T alpha, T sigma,
   CHECK(worst <= bound);
 }
 
-template <class T>
-void check_all(Runtime& runtime) {
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("products with Toeplitz matrices agree with dense ones", "", float, double) {
+  using T = TestType;
   for (const index_t n : {0, 1, 2, 3, 64, 501, 1000}) {
     check<T>(runtime, n, 1, 1, T(1), T(0), T(0));
     check<T>(runtime, n, 5, 2, T(-2), T(0.75), T(3));
     check<T>(runtime, n, 3, 3, T(1), T(-10), T(0));
   }
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("products with Toeplitz matrices agree with dense ones", "[toeplitz]", float, double) {
-  Runtime runtime({.gpus = 0});
-  check_all<TestType>(runtime);
 }
 
 TEST_CASE("products refuse invalid shapes", "[toeplitz]") {
@@ -82,15 +74,7 @@ TEST_CASE("products refuse invalid shapes", "[toeplitz]") {
   CHECK(g.wait().ok());
 }
 
-TEMPLATE_TEST_CASE("products with Toeplitz matrices agree on a GPU", "[toeplitz][gpu]", float, double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
-  check_all<TestType>(runtime);
-}
-
-TEMPLATE_TEST_CASE("products with Toeplitz matrices agree under a sanitizer", "[toeplitz][gpu][sanitize]", float,
-                   double) {
-  require_gpu();
-  Runtime runtime({.cpus = 0, .gpus = 1});
+GPU_TEMPLATE_TEST_CASE("products with Toeplitz matrices agree under a sanitizer", "[toeplitz][sanitize]", float,
+                       double) {
   check<TestType>(runtime, 21, 3, 2, TestType(-2), TestType(0.75), TestType(3));
 }

@@ -1,13 +1,8 @@
 #include "tests/support/long_tridiagonal.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/vector_targets.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
-
-#include <catch2/catch_template_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using test::LongTridiagonal;
@@ -38,7 +33,7 @@ std::vector<T> solve(Runtime& runtime, const LongTridiagonal<T>& s, index_t mb, 
 /// Returns the number of rows that the reduction alone fills in.
 template <class T>
 index_t filled_in(const LongTridiagonal<T>& s) {
-  using Kernel = kernels::TridiagonalReduceAndFill<T>;
+  using Kernel = kernels::TridiagonalReduceAndSolve<T>;
   using Segment = kernels::tridiagonal::Segment<T>;
   LongTridiagonal<T> copy = s;
   const index_t n = s.n(), segments = kernels::tridiagonal::work_segments(n);

@@ -87,7 +87,7 @@ def test_none_is_a_type_error(call):
         np.zeros((2, 2), dtype=[("x", "f8"), ("y", "u1")]),  # strides that are not multiples of the element size
     ],
 )
-def test_what_can_be_used_is(call, same):
+def test_unusual_arrays_are_accepted(call, same):
     if getattr(same, "dtype", None) is not None and same.dtype.names:
         same["x"] = [[4, 2], [2, 5]]
         same = same["x"]
@@ -157,14 +157,14 @@ def test_arrays_that_share_memory_are_not_overwritten_under_each_other():
         lambda a: tesela.glm(a, np.eye(3), np.ones(3)),
     ],
 )
-def test_nan_is_never_an_answer(call):
+def test_nan_is_never_a_result(call):
     a = np.eye(3)
     a[1, 1] = np.nan
     with pytest.raises((np.linalg.LinAlgError, ValueError)):
         call(a)
 
 
-def test_what_must_not_be_written_to_is_not():
+def test_arguments_are_not_overwritten():
     both = {"overwrite_a": True, "overwrite_b": True}
     a, b = np.asfortranarray(random(1, 40, 40) + 20 * np.eye(40)), np.ones(40)
     expected = np.linalg.solve(a, b)
@@ -178,7 +178,7 @@ def test_what_must_not_be_written_to_is_not():
     assert np.array_equal(a, kept) and (b == 1).all()
 
 
-def test_an_array_that_another_thread_lets_go_stays_until_the_call_is_over():
+def test_an_array_released_by_another_thread_lives_until_the_call_ends():
     holder = [random(1, 1500, 300)]
     expected = np.linalg.lstsq(holder[0], np.ones(1500), rcond=None)[0]
     found = []
@@ -275,7 +275,7 @@ def test_flags(yes, no):
 
 
 @pytest.mark.parametrize("wrong", [2, -1, 1.0, "yes", None, np.array([True, False]), [1]])
-def test_what_is_no_flag(wrong):
+def test_invalid_flags_are_refused(wrong):
     with pytest.raises(TypeError):
         tesela.cholesky(np.eye(2), lower=wrong)
 
@@ -285,7 +285,7 @@ MESSAGES = {
     "w[1] is -1; weights must be finite and not negative": lambda: tesela.wls(np.ones((3, 1)), np.ones(3), np.array([1.0, -1, 1])),
     "covariance is indefinite: pivot 1 is -2": lambda: tesela.gls(np.ones((2, 1)), np.ones(2), np.diag([1.0, -2])),
     "covariance is not symmetric: worst at (0, 1)": lambda: tesela.gls(np.ones((2, 1)), np.ones(2), np.array([[1.0, 0.5], [0, 1]])),
-    "covariance is indefinite: after 1 pivots that of row 1": lambda: tesela.gls(
+    "covariance is indefinite: after 1 pivots the pivot of row 1": lambda: tesela.gls(
         np.ones((2, 1)), np.ones(2), np.array([[1.0, 2], [2, 1]])
     ),
     "u[0, 0]": lambda: tesela.solve(np.zeros((2, 2)), np.ones(2)),

@@ -10,7 +10,7 @@ sizes = st.integers(0, 40)
 
 
 @given(sizes, sizes, sizes, st.sampled_from(["mm", "mv", "vm", "vv"]), dtypes, dtypes, layouts, layouts, seeds)
-def test_matmul_is_numpys(m, k, n, kinds, dtype_a, dtype_b, layout_a, layout_b, seed):
+def test_matmul_agrees_with_numpy(m, k, n, kinds, dtype_a, dtype_b, layout_a, layout_b, seed):
     a = random(seed, *((m, k) if kinds[0] == "m" else (k,)), dtype=dtype_a)
     b = random(seed + 1, *((k, n) if kinds[1] == "m" else (k,)), dtype=dtype_b)
     c = tesela.matmul(laid_out(a, layout_a), laid_out(b, layout_b))
@@ -23,7 +23,7 @@ def test_matmul_is_numpys(m, k, n, kinds, dtype_a, dtype_b, layout_a, layout_b, 
 
 
 @given(st.integers(0, 40), st.sampled_from([None, 1, 3]), dtypes, layouts, layouts, st.booleans(), seeds)
-def test_solve_is_scipys(n, nrhs, dtype, layout_a, layout_b, positive, seed):
+def test_solve_agrees_with_scipy(n, nrhs, dtype, layout_a, layout_b, positive, seed):
     a = random(seed, n, n, dtype=dtype)
     if positive:
         a = (a @ a.T + n * np.eye(n)).astype(dtype)
@@ -44,7 +44,7 @@ def test_solve_into_b():
     assert x is b and np.allclose(b, expected)
 
 
-def test_what_is_singular_is_an_error():
+def test_singular_matrices_are_errors():
     with pytest.raises(np.linalg.LinAlgError) as caught:
         tesela.solve(np.ones((2, 2)), np.ones(2))
     assert caught.value.status == "singular"
@@ -57,7 +57,7 @@ def test_what_is_singular_is_an_error():
 
 
 @given(st.integers(0, 60), st.booleans(), dtypes, layouts, st.booleans(), seeds)
-def test_cholesky_is_scipys(n, lower, dtype, layout, overwrite, seed):
+def test_cholesky_agrees_with_scipy(n, lower, dtype, layout, overwrite, seed):
     f = random(seed, n, n)
     a = (f @ f.T + n * np.eye(n)).astype(dtype)
     r = tesela.cholesky(laid_out(one_triangle(a, lower), layout), lower, overwrite_a=overwrite)
@@ -71,7 +71,7 @@ def test_cholesky_is_scipys(n, lower, dtype, layout, overwrite, seed):
 
 
 @given(sizes, sizes, st.sampled_from(["full", "economic", "r"]), dtypes, layouts, seeds)
-def test_qr_is_scipys(m, n, mode, dtype, layout, seed):
+def test_qr_agrees_with_scipy(m, n, mode, dtype, layout, seed):
     a = random(seed, m, n, dtype=dtype)
     given_a = laid_out(a, layout)
     result = tesela.qr(given_a, mode=mode)
@@ -94,7 +94,7 @@ def test_qr_is_scipys(m, n, mode, dtype, layout, seed):
         assert difference <= bound * (s[0] / s[-1]) * norm(a)
 
 
-def test_r_takes_the_place_of_what_may_be_lost():
+def test_r_overwrites_a_on_request():
     a = np.asfortranarray(random(4, 500, 300))
     expected = tesela.qr(a, mode="r").r
     big = np.full((600, 300), np.nan, order="F")
@@ -106,7 +106,7 @@ def test_r_takes_the_place_of_what_may_be_lost():
     assert np.isnan(big[500:]).all()
 
 
-def test_copies_are_told():
+def test_copies_are_reported():
     a, b = random(5, 60, 40), random(6, 60)
     f = np.asfortranarray(a)
     for given_a, may_be_lost, expected in ((f, True, ()), (f, False, ("a",)), (a, True, ("a",)), (a.astype(int), True, ("a",))):
@@ -117,7 +117,7 @@ def test_copies_are_told():
 
 
 @pytest.mark.parametrize("call", ["qr(a, mode='r', overwrite_a=True).r is a", "lstsq(a, b, overwrite_a=True).rank == 1500"])
-def test_no_array_of_its_size_beside_one_that_may_be_lost(call):
+def test_overwriting_needs_no_second_array(call):
     check(
         f"""
         import numpy as np, resource, tesela

@@ -8,7 +8,7 @@ import tesela
 
 
 @given(st.integers(0, 40), st.booleans(), dtypes, layouts, st.booleans(), seeds)
-def test_eigh_is_scipys(n, lower, dtype, layout, overwrite, seed):
+def test_eigh_agrees_with_scipy(n, lower, dtype, layout, overwrite, seed):
     a = symmetric(seed, n, dtype)
     w, v = tesela.eigh(laid_out(one_triangle(a, lower), layout), lower=lower, overwrite_a=overwrite)
     bound = 20 * (n + 1) * eps(dtype)
@@ -21,7 +21,7 @@ def test_eigh_is_scipys(n, lower, dtype, layout, overwrite, seed):
 
 
 @given(st.integers(1, 40), dtypes, st.data(), seeds)
-def test_parts_of_a_spectrum_are_scipys(n, dtype, data, seed):
+def test_parts_of_a_spectrum_agree_with_scipy(n, dtype, data, seed):
     a = symmetric(seed, n, dtype)
     expected = scipy.linalg.eigh(a.astype(float), eigvals_only=True)
     bound = 20 * (n + 1) * eps(dtype) * norm(a)
@@ -45,7 +45,7 @@ def test_a_range_of_values_holds_its_upper_end():
 
 
 @given(st.integers(1, 30), st.sampled_from([1, 2, 3]), st.booleans(), dtypes, layouts, seeds)
-def test_eigh_of_two_matrices_is_scipys(n, type, lower, dtype, layout, seed):
+def test_eigh_of_a_pair_agrees_with_scipy(n, type, lower, dtype, layout, seed):
     a, f = symmetric(seed, n, dtype), random(seed + 1, n, n)
     b = (f @ f.T + n * np.eye(n)).astype(dtype)
     w, v = tesela.eigh(
@@ -57,7 +57,7 @@ def test_eigh_of_two_matrices_is_scipys(n, type, lower, dtype, layout, seed):
 
 
 @given(st.integers(1, 60), dtypes, layouts, st.data(), seeds)
-def test_eigh_tridiagonal_is_scipys(n, dtype, layout, data, seed):
+def test_eigh_tridiagonal_agrees_with_scipy(n, dtype, layout, data, seed):
     d, e = random(seed, n, dtype=dtype), random(seed + 1, n - 1, dtype=dtype)
     expected = scipy.linalg.eigh_tridiagonal(d.astype(float), e.astype(float), eigvals_only=True)
     t = np.diag(d).astype(float) + np.diag(e, 1) + np.diag(e, -1)
@@ -84,7 +84,7 @@ def test_symmetric_inertia_counts(n, lower, dtype, layout, seed):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("lower", [True, False])
-def test_symmetric_inertia_of_what_is_not_finite(bad, lower):
+def test_symmetric_inertia_refuses_nan(bad, lower):
     for i, j in ((0, 0), (299, 0), (150, 150), (299, 299), (280, 270)):
         a = symmetric(1, 300) + 60 * np.eye(300)
         a[j, i] = bad  # above the diagonal
@@ -96,7 +96,7 @@ def test_symmetric_inertia_of_what_is_not_finite(bad, lower):
             assert tesela.symmetric_inertia(a, lower=lower)[0] == 0
 
 
-def test_what_is_not_finite_is_an_error_with_its_status():
+def test_nan_is_an_error_with_its_status():
     a = np.eye(3)
     a[2, 1] = np.nan
     with pytest.raises(np.linalg.LinAlgError, match="finite") as caught:
@@ -147,7 +147,7 @@ def test_positions_are_integers():
         tesela.eigh_tridiagonal(np.array([1.0, 2, 3]), np.zeros(2), True, "i", (0.5, 1))
 
 
-def test_ranges_without_an_end_have_what_overflows():
+def test_unbounded_ranges_contain_overflowing_eigenvalues():
     most = np.finfo(float).max
     a = np.full((2, 2), -most)  # eigenvalues -2 most and 0
     for high in (np.inf, 0.0, -most):

@@ -12,7 +12,7 @@ import tesela
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("layout", ["F", "C", "padded", "reversed", "every second", "read-only"])
 @pytest.mark.parametrize("suffix", [".npy", ".mtx"])
-def test_what_is_written_is_read(tmp_path, dtype, layout, suffix):
+def test_written_matrices_read_back(tmp_path, dtype, layout, suffix):
     a = random(1, 7, 5, dtype=dtype)
     path = tmp_path / ("a" + suffix)
     tesela.write_matrix(path, laid_out(a, layout))
@@ -86,7 +86,7 @@ def test_no_memory_is_a_memory_error():
         (IsADirectoryError, lambda folder: tesela.write_matrix(folder / "a.npy", np.eye(2))),
     ],
 )
-def test_what_the_system_refuses_has_errno_and_the_name(tmp_path, error, call):
+def test_system_errors_have_errno_and_the_name(tmp_path, error, call):
     (tmp_path / "file").write_text("")
     (tmp_path / "a.npy").mkdir()
     with pytest.raises(error) as caught:

@@ -80,7 +80,7 @@ def test_the_interface_of_cuda_arrays(cupy):
         assert bool((a == kept).all()) == read_only
 
 
-def test_the_producers_stream_is_waited_for(torch, cupy):
+def test_calls_wait_for_the_stream_of_the_input(torch, cupy):
     n = 2048
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
@@ -102,7 +102,7 @@ def test_the_producers_stream_is_waited_for(torch, cupy):
         assert bool((product == 3).all())
 
 
-def test_loops_of_ones_own(torch):
+def test_user_written_loops(torch):
     n, nb = 600, 128
     f = random(25, n, n)
     a = f @ f.T + n * np.eye(n)
@@ -123,7 +123,7 @@ def test_loops_of_ones_own(torch):
         tesela.TileMatrix(t.contiguous(), nb)
 
 
-def test_many_calls_leave_memory_as_it_was(cupy):
+def test_many_calls_do_not_leak(cupy):
     a, b = cupy.asarray(random(26, 64, 64) + 30 * np.eye(64)), cupy.ones(64)
     for _ in range(20):
         tesela.solve(a, b)
@@ -133,7 +133,7 @@ def test_many_calls_leave_memory_as_it_was(cupy):
     assert before - cupy.cuda.runtime.memGetInfo()[0] < 2**23
 
 
-def test_no_array_of_its_size_beside_one_that_may_be_lost(cupy):
+def test_overwriting_needs_no_second_array(cupy):
     n = 8192
     a = cupy.random.rand(n, n).T
     tesela.qr(cupy.asfortranarray(a[:512, :512]), mode="r", overwrite_a=True)

@@ -62,7 +62,7 @@ def test_tile_cholesky(n, nb, dtype, seed):
     assert norm(r.T.astype(float) @ r - a) <= 10 * (n + 1) * eps(dtype) * norm(a)
 
 
-def test_a_minor_that_is_not_positive_is_told():
+def test_a_minor_that_is_not_positive_is_reported():
     a = np.asfortranarray(np.eye(50))
     a[33, 33] = -1
     with pytest.raises(np.linalg.LinAlgError, match="order 34") as caught:
@@ -126,7 +126,7 @@ def test_an_array_with_tiles_cannot_be_resized():
     del matrix
 
 
-def test_a_graph_may_be_waited_for_twice_and_go_on():
+def test_a_graph_accepts_tasks_after_two_waits():
     a = np.asfortranarray(16.0 * np.eye(4))
     matrix = tesela.TileMatrix(a, 4)
     g = tesela.Graph()
@@ -205,7 +205,7 @@ def test_the_same_tile_twice():
         g.gemm(A[0, 0], A[0, 0], A[0, 0])
 
 
-def test_what_is_raised_in_the_block_is_what_is_raised():
+def test_an_exception_in_the_block_propagates():
     with pytest.raises(ZeroDivisionError), tesela.Graph() as g:
         g.potrf(tesela.TileMatrix(np.asfortranarray(-np.eye(2)), 2)[0, 0])
         1 / 0

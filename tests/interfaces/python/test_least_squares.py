@@ -12,7 +12,7 @@ sizes = st.integers(0, 40)
 
 
 @given(sizes, sizes, st.sampled_from([None, 1, 3]), dtypes, layouts, layouts, seeds)
-def test_lstsq_is_scipys(m, n, nrhs, dtype, layout_a, layout_b, seed):
+def test_lstsq_agrees_with_scipy(m, n, nrhs, dtype, layout_a, layout_b, seed):
     a0 = random(seed, m, n, dtype=dtype)
     b0 = random(seed + 1, *((m,) if nrhs is None else (m, nrhs)), dtype=dtype)
     a, b = laid_out(a0, layout_a), laid_out(b0, layout_b)
@@ -55,7 +55,7 @@ def test_lstsq_of_many_tiles(m, n):
     assert norm(r.x - scipy.linalg.lstsq(a, b)[0]) <= 1e-11 * norm(r.x)
 
 
-def test_arrays_that_may_be_lost_are_used_in_place():
+def test_overwritable_arrays_are_used_in_place():
     a, b = np.asfortranarray(random(1, 300, 100)), random(2, 300)
     kept = a.copy()
     x = tesela.lstsq(a, b).x
@@ -87,7 +87,7 @@ def test_gls_is_lstsq_of_whitened_rows(m, n, dtype, layout, seed):
     assert norm(r.x - expected) <= 1000 * m * eps(dtype) * (s[0] / s[-1]) ** 2 * (norm(expected) + norm(b))
 
 
-def test_what_is_not_finite_is_an_error_with_its_status():
+def test_nan_is_an_error_with_its_status():
     for bad in (np.nan, np.inf):
         with pytest.raises(np.linalg.LinAlgError) as caught:
             tesela.lstsq(np.array([[1.0], [bad]]), np.ones(2))
@@ -105,7 +105,7 @@ def test_sizes_that_do_not_match_are_errors(wrong):
 
 
 @given(st.integers(0, 12), st.integers(1, 8), st.integers(0, 4), dtypes, layouts, seeds)
-def test_lse_is_lapacks_gglse(more, n, p, dtype, layout, seed):
+def test_lse_agrees_with_gglse(more, n, p, dtype, layout, seed):
     p = min(p, n)
     a, c = random(seed, n + more, n, dtype=dtype), random(seed + 1, p, n, dtype=dtype)
     b, d = random(seed + 2, n + more, dtype=dtype), random(seed + 3, p, dtype=dtype)
@@ -120,7 +120,7 @@ def test_lse_is_lapacks_gglse(more, n, p, dtype, layout, seed):
     assert norm(ca @ r.x - d) <= 200 * eps(dtype) * (norm(ca) * norm(r.x) + norm(d))
 
 
-def test_results_say_in_which_units_x_has_least_norm():
+def test_results_report_the_units_in_which_x_has_least_norm():
     for columns, original in ((np.array([[1.0, 0.5]]), True), (np.array([[1.0, 2.0**-30]]), False)):
         of_lse = tesela.lse(np.zeros((0, 2)), np.zeros(0), columns, np.ones(1))
         of_glm = tesela.glm(columns, np.ones((1, 1)), np.ones(1))

@@ -105,7 +105,7 @@ def test_constellations(name):
     assert found.shape == (bits, 1)
 
 
-def test_what_cannot_be_answered():
+def test_signals_without_a_result():
     h, y = np.ones((2, 2)), np.ones((2, 3))
     with pytest.raises(np.linalg.LinAlgError, match="dependent") as caught:
         tesela.mimo_detect(h, y, "qpsk", method="zf")

@@ -53,7 +53,7 @@ def test_options_are_set_before_the_first_call():
     )
 
 
-def test_what_cannot_start_says_why():
+def test_a_failed_start_reports_the_reason():
     check(
         """
         import tesela
@@ -69,7 +69,7 @@ def test_what_cannot_start_says_why():
     )
 
 
-def test_threads_call_at_once_and_python_goes_on():
+def test_threads_call_at_once_without_blocking_python():
     check(
         """
         import numpy as np, tesela, threading
@@ -159,7 +159,7 @@ print(np.allclose(tesela.matmul(np.eye(300), np.eye(300)), np.eye(300)))
     assert float(seconds) < 2 and right == "True"  # tens of milliseconds, more on a loaded machine
 
 
-def test_ctrl_c_ends_the_wait_for_a_graph_which_goes_on():
+def test_ctrl_c_ends_a_wait_and_the_graph_remains_usable():
     status, out, errors = run(
         LARGE
         + """
@@ -210,7 +210,7 @@ print(A.to_numpy()[3, 3])
     assert float(seconds) < 2 and float(root) == 2
 
 
-def test_ctrl_c_of_ones_own_handler_cancels_nothing():
+def test_a_user_handler_of_ctrl_c_cancels_nothing():
     check(
         LARGE
         + """
@@ -226,7 +226,7 @@ print(r.shape, seen)
     )
 
 
-def test_a_child_of_fork_is_told():
+def test_a_call_after_fork_is_an_error():
     check(
         """
         import os, sys, tesela, warnings
@@ -289,7 +289,7 @@ def test_ends(end):
     assert status == (0 if "exit" in end else -15), errors
 
 
-def test_a_home_that_cannot_be_written_is_none():
+def test_a_home_that_cannot_be_written_is_replaced():
     environment = {k: v for k, v in os.environ.items() if k != "STARPU_HOME"}
     done = subprocess.run(
         [sys.executable, "-c", "import tesela; print(tesela.solve([[2.0]], [2.0]))"],
@@ -301,7 +301,7 @@ def test_a_home_that_cannot_be_written_is_none():
     assert (done.returncode, done.stdout) == (0, "[1.]\n"), done.stderr
 
 
-def test_a_second_copy_is_told_that_the_first_has_the_workers(tmp_path):
+def test_a_second_copy_reports_that_the_first_has_the_workers(tmp_path):
     check(
         f"""
         import importlib.util, shutil, tesela._tesela as first
@@ -318,7 +318,7 @@ def test_a_second_copy_is_told_that_the_first_has_the_workers(tmp_path):
 
 
 @pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps freed memory for a while")
-def test_calls_leave_memory_where_it_was():
+def test_calls_do_not_leak():
     check(
         """
         import numpy as np, tesela, os

@@ -51,7 +51,7 @@ def test_results_are_pickled_and_copied(name):
         assert same(result, again) and repr(again) == repr(result) or type(again).__repr__ is object.__repr__
 
 
-def test_what_is_no_state_is_refused():
+def test_invalid_states_are_refused():
     result = results["lstsq"]()
     with pytest.raises((KeyError, TypeError)):
         type(result).__new__(type(result)).__setstate__({"x": 1})
@@ -61,7 +61,7 @@ def test_what_is_no_state_is_refused():
 
 
 @pytest.mark.parametrize("name", results)
-def test_results_print_what_they_hold(name):
+def test_results_print_their_contents(name):
     result = results[name]()
     text = repr(result)
     assert text.startswith(type(result).__name__ + "(") and " object at 0x" not in text
@@ -69,7 +69,7 @@ def test_results_print_what_they_hold(name):
     assert shown and all(repr(getattr(result, member)) in text for member in shown)
 
 
-def test_matrices_and_graphs_print_what_they_hold():
+def test_matrices_and_graphs_print_their_contents():
     matrix = tesela.TileMatrix(np.zeros((5, 4), order="F"), 2)
     assert repr(matrix) == "TileMatrix(shape=(5, 4), tiles=(3, 2), dtype=dtype('float64'))"
     assert repr(matrix[0, 0]) == "Tile(shape=(2, 2))"

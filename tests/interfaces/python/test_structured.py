@@ -42,7 +42,7 @@ def test_solve_tridiagonal(n, k, periodic, many, short, dtype, layout, seed):
         assert norm(a @ x[:, j] - b[:, j]) <= 100 * eps(dtype) * np.linalg.cond(a) * (norm(a) * norm(x[:, j]) + 1)
 
 
-def test_solve_tridiagonal_is_solve_banded_and_in_place():
+def test_solve_tridiagonal_agrees_with_solve_banded_in_place():
     n = 200_000
     bands = random(1, 3, n)
     bands[1] += 4
@@ -52,7 +52,7 @@ def test_solve_tridiagonal_is_solve_banded_and_in_place():
     assert x is b and norm(x - expected) <= 1e-12 * norm(expected)
 
 
-def test_solve_tridiagonal_says_what_is_singular():
+def test_solve_tridiagonal_names_the_singular_system():
     d = np.ones((3, 2))
     d[1, 1] = 0
     zero = np.zeros((3, 2))
@@ -61,7 +61,7 @@ def test_solve_tridiagonal_says_what_is_singular():
 
 
 @given(st.integers(1, 60), st.sampled_from([None, 1, 3]), dtypes, layouts, seeds)
-def test_solve_toeplitz_is_scipys(n, nrhs, dtype, layout, seed):
+def test_solve_toeplitz_agrees_with_scipy(n, nrhs, dtype, layout, seed):
     c = random(seed, n, dtype=dtype)
     c[0] += 2 * np.sign(c[0]) * np.sqrt(n)
     b = random(seed + 1, *((n,) if nrhs is None else (n, nrhs)), dtype=dtype)

@@ -51,7 +51,7 @@ SINGULAR = {
 
 @pytest.mark.parametrize("name", SINGULAR)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_what_is_singular_to_working_precision_is_an_error(name, dtype):
+def test_matrices_singular_to_working_precision_are_errors(name, dtype):
     a = SINGULAR[name]
     if dtype == np.float32:
         a = (a / np.abs(a).max(axis=1, keepdims=True)).astype(dtype)
@@ -90,7 +90,7 @@ def test_the_error_has_the_solution_and_the_warning_the_callers_line():
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("assume_a", ["gen", "pos"])
-def test_units_of_rows_and_columns_do_not_count(dtype, assume_a):
+def test_the_scaling_of_rows_and_columns_does_not_matter(dtype, assume_a):
     n, decades = 50, 120 if dtype == np.float64 else 12
     f = random(1, n, n)
     a = f @ f.T + n * np.eye(n)

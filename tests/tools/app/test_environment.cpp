@@ -1,20 +1,17 @@
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include "tests/support/variable.hpp"
 #include <tesela/host/vector_target.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {

@@ -1,9 +1,6 @@
 #include "tests/support/command.hpp"
 #include "tests/support/least_squares.hpp"
 
-#include <cmath>
-#include <limits>
-
 // Single values in input files: numbers that the precision cannot represent, NaN in elements that are not part of the
 // problem, and triangles that differ in the last bit.
 

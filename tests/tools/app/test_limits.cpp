@@ -1,15 +1,11 @@
 // Process limits under which StarPU or a kernel would crash give exit code 3 and one line that names the limit.
 
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <algorithm>
 #include <unistd.h>
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,18 +1,13 @@
 // A report that cannot be written gives exit code 3 and one line on standard error.
 
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/trace.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <algorithm>
 #include <tuple>
 
 using namespace tesela::test;
 namespace fs = std::filesystem;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -21,7 +16,7 @@ Outcome redirected(const std::string& redirection, const Words& arguments) {
   return run(Words{"/bin/sh", "-c", "\"$0\" \"$@\" " + redirection, tesela::test::tesela()} + arguments);
 }
 
-void check_told(const Outcome& outcome, int code = 3) {
+void check_reported(const Outcome& outcome, int code = 3) {
   CAPTURE(outcome.err);
   CHECK(outcome.code == code);
   CHECK_THAT(outcome.err, ContainsSubstring("standard output: cannot write"));
@@ -52,14 +47,14 @@ TEST_CASE("a full standard output is reported by every command that prints") {
       Words{"--help"}, Words{"qr", "--help"}, Words{"--version"},
       Words{"bench", "overhead", "--tasks", "10", "--repeat", "1", "--out", "/tmp", "--name", "tesela-full-output"});
   CAPTURE(arguments);
-  check_told(redirected(">/dev/full", arguments));
+  check_reported(redirected(">/dev/full", arguments));
   for (const char* left : {"/tmp/tesela-full-output.csv", "/tmp/tesela-full-output.svg"}) std::filesystem::remove(left);
 }
 
 TEST_CASE("a numerical failure that cannot be printed gives exit code 3, and wrong use keeps exit code 2") {
   const TemporaryFolder folder;
   REQUIRE(run_tesela(singular(folder)).code == 1);
-  check_told(redirected(">/dev/full", singular(folder)));
+  check_reported(redirected(">/dev/full", singular(folder)));
   CHECK(redirected(">/dev/full", {"gemm", "--n", "-3"}).code == 2);
   CHECK(redirected(">/dev/full", {"gemm", "--a", folder / "missing"}).code == 2);
 }
@@ -71,7 +66,7 @@ TEST_CASE("a pipe without a reader is reported") {
       run(Words{"/bin/sh", "-c",
                 "{ sleep 0.2; \"$0\" \"$@\"; echo $? >" + (folder / "code") + "; } | :", tesela::test::tesela()} +
           arguments);
-  check_told(outcome, 0);
+  check_reported(outcome, 0);
   CHECK(contents(folder / "code") == "3\n");
 }
 
@@ -80,14 +75,14 @@ TEST_CASE("closed descriptors are not reused for files") {
   const Words generate{"generate", "--n", "3", "--pattern", "index", "--out", folder / "a.mtx"};
   const std::string wanted = "%%MatrixMarket matrix array real general\n3 3\n0\n3\n6\n1\n4\n7\n2\n5\n8\n";
   for (const std::string closed : {">&-", "<&- >&-"}) {
-    check_told(redirected(closed, generate));
+    check_reported(redirected(closed, generate));
     CHECK(contents(folder / "a.mtx") == wanted);
   }
   CHECK(redirected("<&- 2>&-", generate).code == 0);
   CHECK(contents(folder / "a.mtx") == wanted);
   CHECK(redirected("<&- >&- 2>&-", generate).code == 3);
   CHECK(contents(folder / "a.mtx") == wanted);
-  check_told(redirected(">&-", {"--version"}));
+  check_reported(redirected(">&-", {"--version"}));
   CHECK(folder.files() == 1);
 }
 

@@ -1,19 +1,16 @@
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/trace.hpp>
 
-#include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::MessageMatches;
 
 namespace {

@@ -1,11 +1,7 @@
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include "tools/bench/harness/row_chart.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,7 +9,6 @@ using namespace tesela;
 using namespace tesela::test;
 using bench::Chart;
 using bench::Row;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -59,6 +54,8 @@ TEST_CASE("a plot redrawn from the CSV has the title, axes, scale and key of the
   REQUIRE(run_tesela(Words{"bench"} + benchmark + options).code == 0);
   const std::string drawn = contents(folder / (name + ".svg"));
   std::filesystem::remove(folder / (name + ".svg"));
+  const std::string csv = contents(folder / (name + ".csv"));
+  std::ofstream(folder / (name + ".csv")) << "# tesela bench " << name << '\n' << csv;
   const Outcome again = run_tesela({"bench", "plot", folder / (name + ".csv")});
   CAPTURE(again.err);
   REQUIRE(again.code == 0);
@@ -139,6 +136,10 @@ TEST_CASE("a CSV of no benchmark is refused with its place") {
   CHECK(plot("benchmark,case,peer,rate,median_s,min_s,max_s,n\n").code == 2);
   const Outcome cut = plot("benchmark,case,peer,rate,median_s,min_s,max_s,n\ngemm,n = 1,tesela,5\n");
   CHECK((cut.code == 2 && cut.err.find("line 2") != std::string::npos));
+  CHECK(plot("# tesela bench gemm\n").code == 2);
+  const Outcome below =
+      plot("# tesela bench gemm\nbenchmark,case,peer,rate,median_s,min_s,max_s,n\ngemm,n = 1,tesela,5\n");
+  CHECK((below.code == 2 && below.err.find("line 3") != std::string::npos));
   const Outcome bad = plot("benchmark,case,peer,rate,median_s,min_s,max_s,n\ngemm,n = 1,tesela,fast,1,1,1,1\n");
   CHECK((bad.code == 2 && bad.err.find("rate") != std::string::npos));
 }

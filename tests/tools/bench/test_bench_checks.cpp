@@ -1,15 +1,10 @@
+#include "tests/support/test.hpp"
 #include "tools/problems/dense/gemm_data.hpp"
-#include "tools/problems/least_squares/ols_data.hpp"
-#include "tools/problems/qr/qr_data.hpp"
+#include "tools/problems/least_squares/ols.hpp"
+#include "tools/problems/qr/qr.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
-
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
-#include <cmath>
 
 using namespace tesela;
 
@@ -91,28 +86,34 @@ TEST_CASE("a gemm peer that leaves C unchanged or has a wrong term or tile is fo
 
 TEST_CASE("a qr peer with wrong factors is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
-  const bench::QrData<double> data(runtime, {.m = 60, .n = 40, .tile = {16, 16}, .seed = 3});
-  HostMatrix<double> factors = data.original().clone();
+  cli::QrProblem<double> problem{{}, "16", {60, 40}, 3, &runtime};
+  problem.generate_uniform(false);
+  HostMatrix<double> factors = problem.a.clone();
   std::vector<double> tau(40);
   lapack::geqrf(60, 40, factors.data(), 60, tau.data());
-  const auto multiply = [&](HostMatrix<double>& c) {
-    lapack::ormqr(Op::none, 60, c.cols(), 40, factors.data(), 60, tau.data(), c.data(), 60);
+  const auto multiply = [&](HostMatrix<double>& c, index_t columns) {
+    lapack::ormqr(Op::none, 60, columns, 40, factors.data(), 60, tau.data(), c.data(), 60);
   };
-  CHECK(data.check("right", factors, multiply) <= 1);
-  CHECK_THROWS_AS(data.check("idle", data.original(), [](HostMatrix<double>&) {}), bench::WrongResult);
+  const auto check = [&](HostMatrix<double>& r, const auto& multiply_q) {
+    return check_peer<double>("peer", problem, {.r = &r, .multiply_q = multiply_q});
+  };
+  CHECK(check(factors, multiply) <= 1);
+  CHECK_THROWS_AS(check(problem.a, [](HostMatrix<double>&, index_t) {}), bench::WrongResult);
   HostMatrix<double> r = factors.clone();
   r(39, 39) += 1e-10;
-  CHECK_THROWS_AS(data.check("corner", r, multiply), bench::WrongResult);
+  CHECK_THROWS_AS(check(r, multiply), bench::WrongResult);
   tau[39] *= 1 + 1e-9;
-  CHECK_THROWS_AS(data.check("reflector", factors, multiply), bench::WrongResult);
+  CHECK_THROWS_AS(check(factors, multiply), bench::WrongResult);
 }
 
 TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t m = GENERATE(90, 64, 40), n = 64;
-  const bench::QrData<double> data(runtime, {.m = m, .n = n, .tile = {16, 16}, .seed = 3, .checked_whole = 100});
-  REQUIRE(data.what().sampled());
-  HostMatrix<double> factors = data.original().clone();
+  cli::QrProblem<double> problem{{}, "16", {m, n}, 3, &runtime};
+  problem.checked_whole = 100;
+  problem.generate_uniform(false);
+  REQUIRE(problem.sampled());
+  HostMatrix<double> factors = problem.a.clone();
   std::vector<double> tau(static_cast<std::size_t>(std::min(m, n)));
   lapack::geqrf(m, n, factors.data(), m, tau.data());
   std::vector<index_t> read;
@@ -124,40 +125,47 @@ TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are f
       }
     };
   };
-  const auto multiply = [&](HostMatrix<double>& c) {
-    lapack::ormqr(Op::none, m, c.cols(), std::min(m, n), factors.data(), m, tau.data(), c.data(), m);
+  const auto multiply = [&](HostMatrix<double>& c, index_t columns) {
+    lapack::ormqr(Op::none, m, columns, std::min(m, n), factors.data(), m, tau.data(), c.data(), m);
   };
-  const double error = data.check("right", {columns_of(factors), multiply});
+  const auto check = [&](const HostMatrix<double>& r, const auto& multiply_q) {
+    return check_peer<double>("peer", problem, {.read = columns_of(r), .multiply_q = multiply_q});
+  };
+  const double error = check(factors, multiply);
   CHECK((error > 0 && error <= 1));
   REQUIRE(read.size() == 16);
   CHECK(std::is_sorted(read.begin(), read.end()));
   CHECK(read.back() == n - 1);
-  CHECK_THROWS_AS(data.check("idle", {columns_of(data.original()), [](HostMatrix<double>&) {}}), bench::WrongResult);
+  CHECK_THROWS_AS(check(problem.a, [](HostMatrix<double>&, index_t) {}), bench::WrongResult);
   for (const index_t column : std::vector(read.begin(), read.begin() + 16)) {
     HostMatrix<double> r = factors.clone();
     r(std::min(column, m - 1), column) += 1e-8;
-    CHECK_THROWS_AS(data.check("one column", {columns_of(r), multiply}), bench::WrongResult);
+    CHECK_THROWS_AS(check(r, multiply), bench::WrongResult);
   }
   HostMatrix<double> below = factors.clone();
   for (index_t j = 0; j < n; ++j)
     for (index_t i = j + 1; i < m; ++i) below(i, j) = std::nan("");
-  CHECK(data.check("NaN below R", {columns_of(below), multiply}) <= 1);
+  CHECK(check(below, multiply) <= 1);
   tau[tau.size() - 2] *= 1 + 1e-9;
-  CHECK_THROWS_AS(data.check("reflector", {columns_of(factors), multiply}), bench::WrongResult);
+  CHECK_THROWS_AS(check(factors, multiply), bench::WrongResult);
 }
 
 TEST_CASE("an ols peer with a wrong solution is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
-  bench::OlsCase what;
-  what.m = 60, what.n = 20, what.rhs = 2, what.tile = {16, 16};
-  const bench::OlsData<double> data(runtime, what);
-  data.restore();
-  lapack::gels(60, 20, 2, data.a(), 60, data.b(), 60);
-  CHECK(data.check("right", data.b(), 60) <= 1);
-  data.b()[19] += 1e-10;
-  CHECK_THROWS_AS(data.check("element", data.b(), 60), bench::WrongResult);
-  data.restore();
-  CHECK_THROWS_AS(data.check("idle", data.b(), 60), bench::WrongResult);
+  cli::OlsProblem<double> problem{{}, 0, "16", {60, 20}, 2, 1, &runtime};
+  problem.generate_uniform(false);
+  const auto solver = find_method(cli::ols_table<double>(), "lapack").solver(problem);
+  solver.prepare();
+  solver.run(nullptr);
+  LeastSquares<double> answer = solver.result();
+  CHECK(check_peer("right", problem, answer) <= 1);
+  answer.X(19, 0) += 1e-10;
+  CHECK_THROWS_AS(check_peer("element", problem, answer), bench::WrongResult);
+  std::copy_n(problem.b.data(), 20, answer.X.data());
+  CHECK_THROWS_AS(check_peer("idle", problem, answer), bench::WrongResult);
+  answer = solver.result();
+  answer.status = SolveStatus::rank_deficient;
+  CHECK_THROWS_AS(check_peer("rank", problem, answer), bench::WrongResult);
 }
 
 TEST_CASE("a tall and skinny R without a row or with a wrong digit is found, for any signs") {

@@ -5,17 +5,10 @@
 #include "tools/problems/eigen/generalized_eig_data.hpp"
 #include <tesela/host/lapack.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cmath>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

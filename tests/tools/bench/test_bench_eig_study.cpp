@@ -1,14 +1,9 @@
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <algorithm>
 #include <fstream>
-#include <vector>
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("bench eig-study reports iterations, errors and published figures with two stages") {
   const TemporaryFolder folder;

@@ -1,16 +1,9 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,23 +1,16 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
 #include "tools/problems/tridiagonal/tridiag_data.hpp"
+#include <tesela/host/lapack.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
-#include <limits>
 #include <sstream>
 
 using namespace tesela;
 using namespace tesela::kernels;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
-
-extern "C" void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
 
 namespace {
 
@@ -34,10 +27,7 @@ std::vector<double> solve(const bench::TridiagData<double>& data, SystemsIn syst
       du.push_back(row.du);
       b.push_back(systems == SystemsIn::columns ? data.b()(i, s) : data.b()(s, i));
     }
-    const int rows = static_cast<int>(n), one = 1;
-    int info = 0;
-    dgtsv_(&rows, &one, dl.data() + 1, d.data(), du.data(), b.data(), &rows, &info);
-    REQUIRE(info == 0);
+    REQUIRE(lapack::gtsv(n, 1, dl.data() + 1, d.data(), du.data(), b.data(), n) == 0);
     for (index_t i = 0; i < n; ++i)
       x[static_cast<std::size_t>(systems == SystemsIn::columns ? i + s * n : s + i * batch)] =
           b[static_cast<std::size_t>(i)];

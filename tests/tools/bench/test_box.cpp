@@ -1,14 +1,9 @@
-#include "tests/support/machine.hpp"
+#include "tests/support/shared_runtime.hpp"
 #include "tools/bench/adi/box.hpp"
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
 #include <array>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -51,9 +46,10 @@ struct Size {
 constexpr std::array sizes{Size{1, 1, 1, 1, 1}, Size{1, 2, 3, 1, 1}, Size{5, 4, 3, 3, 4},
                            Size{5, 4, 3, 1, 3}, Size{3, 7, 5, 2, 2}, Size{150, 3, 4, 3, 2}};
 
-template <class T>
-void check(const RuntimeOptions& options) {
-  Runtime runtime(options);
+}  // namespace
+
+WORKERS_TEMPLATE_TEST_CASE("a box's Laplace operator, its lines and their sum are exact", "[sanitize]", float, double) {
+  using T = TestType;
   for (const auto& [nx, ny, nz, deep, across] : sizes) {
     CAPTURE(nx, ny, nz, deep, across);
     const Numbers<T> u(nx, ny, nz, 0), v(nx, ny, nz, 5);
@@ -89,16 +85,4 @@ void check(const RuntimeOptions& options) {
           REQUIRE(sum[i] == u(x, y, z) + v(x, y, z));
         }
   }
-}
-
-}  // namespace
-
-TEMPLATE_TEST_CASE("a box's Laplace operator, its lines and their sum are exact", "", float, double) {
-  check<TestType>({.gpus = 0});
-}
-
-TEMPLATE_TEST_CASE("a box's Laplace operator, its lines and their sum are exact on a GPU", "[gpu][sanitize]", float,
-                   double) {
-  require_gpu();
-  check<TestType>({.cpus = 0});
 }

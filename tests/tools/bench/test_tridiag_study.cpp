@@ -1,14 +1,9 @@
 #include "tests/support/process.hpp"
+#include "tests/support/test.hpp"
 #include "tools/problems/tridiagonal/tridiag_study_data.hpp"
 #include <tesela/host/lapack.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
 #include <fstream>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using namespace tesela::test;

@@ -8,16 +8,8 @@
 #include <tesela/codelets/dense/product_form.hpp>
 #include <tesela/tiles/generator.hpp>
 
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
-#include <string>
-#include <vector>
 
 // Bounds above which results are called inaccurate: correct methods stay far below them for any input, and a wrong
 // entry exceeds them.

@@ -1,13 +1,9 @@
+#include "tests/support/test.hpp"
 #include "tools/checks/qr_error.hpp"
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
 
 using namespace tesela;
 using Catch::Approx;

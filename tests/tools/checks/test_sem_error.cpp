@@ -3,10 +3,6 @@
 #include "tools/checks/sem_error.hpp"
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <limits>
-
 using namespace tesela;
 using namespace tesela::test;
 

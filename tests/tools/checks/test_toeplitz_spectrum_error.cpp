@@ -1,10 +1,5 @@
+#include "tests/support/test.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
-
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 

@@ -1,12 +1,7 @@
+#include "tests/support/test.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_template_test_macros.hpp>
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-#include <limits>
-#include <vector>
 
 using namespace tesela;
 using Catch::Approx;

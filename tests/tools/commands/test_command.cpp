@@ -2,13 +2,9 @@
 #include "tests/support/process.hpp"
 #include <tesela/runtime/trace.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,16 +1,13 @@
 #include "tests/support/process.hpp"
 #include "tests/support/schedules.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("schedule prints table, stages, rotations, verdict and critical paths") {
   const Outcome run = run_tesela({"schedule", "--order", "diagonal", "--m", "8", "--n", "4"});

@@ -69,7 +69,7 @@ std::unique_ptr<AdiProgram<T>> make_program(const AdiData<T>& data, const std::s
 template <class T>
 double advance(AdiProgram<T>& program, index_t steps) {
   const auto paused = program.uses_workers() ? nullptr : std::make_unique<PausedWorkers>();
-  settle();
+  wait_for_idle_threads();
   return seconds_of([&] { program.advance(steps); }) / static_cast<double>(steps);
 }
 
@@ -110,7 +110,7 @@ void run(AdiOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("adi", o, &runtime);
-  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
+  const double ceiling = measure_copy_ceiling(report, runtime, o.on_device());
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
   report.note(
       fmt::format("times are of one step; rates: {} bytes an unknown (two products and two solves, each reads "

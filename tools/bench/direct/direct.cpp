@@ -61,10 +61,10 @@ void run(DirectBenchOptions o) {
   for (const index_t n : o.n)
     if (n < 1) throw ArgumentError(fmt::format("bench {}", o.command()), "--n", std::to_string(n) + " is less than 1");
   cli::parse_tile(o.tile, {});
-  o.settle(o.command());
+  o.resolve(o.command());
   Runtime runtime(o.runtime());
   Report report(o.command(), o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n) {
     if (o.symmetric) run_case<T>(o, runtime, report, ceiling, DirectKind::cholesky, n);
     for (const std::string& pivot : o.pivots)

@@ -62,7 +62,7 @@ Peer tesela_direct(const DirectData<T>& data) {
   const auto tiles = std::make_shared<Tiles<T>>();
   const auto run = [&data, tiles] {
     tiles->restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       tiles->factor(g, data);
@@ -88,7 +88,7 @@ Peer lapack_direct(const DirectData<T>& data) {
     const blas::Threads threads(blas::all_cores());
     data.restore();
     swaps->assign(data.what().kind == DirectKind::cholesky ? 0 : static_cast<std::size_t>(n), 0);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (data.what().kind == DirectKind::cholesky)
         lapack::potrf(n, data.a(), std::max<index_t>(n, 1));
@@ -112,7 +112,7 @@ Peer cusolver_direct(const DirectData<T>& data) {
     const PausedWorkers paused;
     const bool on_device = data.what().on_device;
     on_device ? solver->put_back() : data.restore();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!on_device) solver->upload(data.a());
       solver->factor();

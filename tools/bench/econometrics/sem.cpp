@@ -2,9 +2,9 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/econometrics/cusolver_sem.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/problems/econometrics/sem_data.hpp"
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ Peer tesela_sem(Runtime& runtime, const std::string& name, const SemOptions& opt
   const auto run = [&runtime, &data, options, answer] {
     HostMatrix<double> copy = data.model().data.clone();
     const index_t D = copy.rows(), n = copy.cols();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(runtime);
       const auto tiles =
@@ -73,7 +73,7 @@ Peer lapack_sem(const SemData& data) {
   const auto run = [&data, answer] {
     const blas::Threads threads(blas::all_cores());
     const PausedWorkers paused;
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] { *answer = data.by_lapack(); });
   };
   return checked("lapack", run, [&data, answer] { return data.check("lapack", *answer); });
@@ -84,7 +84,7 @@ Peer cusolver_sem(const SemData& data) {
   const auto answer = std::make_shared<std::vector<std::vector<double>>>();
   const auto run = [solver, answer] {
     const PausedWorkers paused;
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] { *answer = solver->solve(); });
   };
   return checked("cusolver", run, [&data, answer] { return data.check("cusolver", *answer); });

@@ -84,7 +84,7 @@ Peer graph_band(const EigData<T>& data, const std::string& name) {
     const index_t wanted = w.band > 0 ? w.band : suitable_band(runtime),
                   b = std::clamp<index_t>(wanted, 1, std::max<index_t>(w.n - 1, 1));
     mine->band.emplace(runtime, w.n, b, suitable_band_window(runtime, w.n, b));
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(runtime);
       mine->q.emplace(reduce_to_band(g, A, *mine->band, {.block = w.block}));

@@ -38,7 +38,7 @@ void settle_options(EigOptions& o) {
     refuse("--jobs", "band is of one matrix alone");
   if (!o.random_b.empty() && o.fraction < 1) refuse("--fraction", "a pair is solved for all of its spectrum");
   o.devices_alone = false;  // some kernels run on cores alone
-  o.settle("eig");
+  o.resolve("eig");
 }
 
 /// A row of the table: its name, its flops, and its peers.
@@ -54,7 +54,7 @@ template <class Make>
 Peer if_room(const std::string& name, const Make& make) {
   try {
     return make();
-  } catch (const NoRoom&) {
+  } catch (const OutOfDeviceMemory&) {
     return Peer{.name = name, .run = {}, .absent = "no room"};
   }
 }
@@ -160,7 +160,7 @@ void run(EigOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("eig", o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   Problems<T> problems(runtime, o);
   for (const index_t n : o.n)
     for (const std::string& job : o.jobs) {

@@ -25,7 +25,7 @@ void settle_options(EigBatchOptions& o) {
     if (n > largest_batch_order)
       throw ArgumentError("bench eig-batch", "--n",
                           fmt::format("{}; a batch takes orders up to {}", n, largest_batch_order));
-  o.settle("eig-batch");
+  o.resolve("eig-batch");
 }
 
 template <class T>
@@ -39,7 +39,7 @@ void run(EigBatchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("eig-batch", o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n)
     for (const std::string& job : o.jobs) {
       const EigBatchCase what{

@@ -46,7 +46,7 @@ Peer graph_eig_batch(const EigBatchData<T>& data) {
   const auto tiles = std::make_shared<Tiles<T>>();
   const auto run = [&data, tiles] {
     tiles->restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       tiles->ok = eig_batch(g, *tiles->A, *tiles->W, {data.what().vectors}).ok();
@@ -73,7 +73,7 @@ Peer lapack_eig_batch(const EigBatchData<T>& data) {
     const PausedWorkers paused;
     const blas::Threads alone(1);
     data.restore();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       parallel_for(c.count, 16, [&](index_t first, index_t end) {
         for (index_t k = first; k < end; ++k)
@@ -98,7 +98,7 @@ Peer cusolver_eig_batch(const EigBatchData<T>& data) {
       solver->upload(data.original().data());
     else
       data.restore();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!c.on_device) solver->upload(data.a());
       solver->solve();

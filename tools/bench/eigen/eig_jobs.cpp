@@ -7,7 +7,7 @@
 #include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
-#include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/memory.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -50,9 +50,9 @@ class Problems {
   /// Answers the seconds of all.
   double run(int at_once, const SymmetricEigOptions& options) {
     for (std::size_t k = 0; k < sizes_.size(); ++k) std::memcpy(a_[k]->data(), original_[k].data(), bytes());
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
-      side_by_side(sizes_, at_once, [&](std::size_t k, int thread) {
+      run_concurrently(sizes_, at_once, [&](std::size_t k, int thread) {
         const bool whole = options.method == EigMethod::one_task;
         const auto A = TileMatrix<T>::map(runtime_, static_cast<T*>(a_[k]->data()), n_, n_, n_,
                                           {n_, whole ? n_ : suitable_eig_tile(runtime_, n_)}, "A");
@@ -110,7 +110,7 @@ void run(const EigJobsOptions& o) {
   options.thread_per_stream = streams > 1;
   Runtime runtime(options);
   Report report("eig-jobs", o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n) {
     const SymmetricEigOptions alone{.method = *find_named(eig_methods(), o.method), .vectors = o.vectors},
         among_others = suitable_job_options(runtime, n, alone);
@@ -119,7 +119,7 @@ void run(const EigJobsOptions& o) {
     const int at_once =
         o.at_once > 0
             ? static_cast<int>(o.at_once)
-            : suitable_jobs_at_once(runtime, streams, plan_symmetric_eig(runtime, n, sizeof(T), among_others), room);
+            : suitable_concurrent_jobs(runtime, streams, plan_symmetric_eig(runtime, n, sizeof(T), among_others), room);
     Problems<T> problems(runtime, o, n);
     const auto peer = [&](const char* name, int together, const SymmetricEigOptions& how) {
       return checked(

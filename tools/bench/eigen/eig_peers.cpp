@@ -40,7 +40,7 @@ Peer graph_eig(const EigData<T>& data, const std::string& name, EigMethod method
     const EigCase& w = data.what();
     mine->eig.reset();  // before A takes room
     const TileMatrix<T>& A = mine->tiles.restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       SymmetricEigOptions options{.method = method, .vectors = w.vectors, .band = w.band, .block = w.block};
@@ -64,7 +64,7 @@ Peer lapack_eig(const EigData<T>& data) {
     const PausedWorkers paused;
     const index_t n = data.what().n;
     data.restore();
-    settle();
+    wait_for_idle_threads();
     const blas::Threads threads(blas::all_cores());
     return seconds_of([&] { lapack::syevd<T>(n, data.a(), n, values->data(), data.what().vectors); });
   };
@@ -86,7 +86,7 @@ Peer cusolver_eig(const EigData<T>& data, const std::string& name, bool part) {
     if (data.generator()) generate(solver->a(), w.n, w.n, *data.generator());
 #endif
     if (w.on_device && !data.generator()) solver->upload(data.original().data());
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!w.on_device) solver->upload(data.a());
       solver->solve(values->data());

@@ -123,7 +123,7 @@ template <class T>
 void run(const EigStagesOptions& o) {
   Runtime runtime(o.runtime());
   Report report("eig-stages", o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n)
     for (const std::string& job : o.jobs) {
       const bool vectors = job == "vectors";

@@ -119,7 +119,7 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
           // A long run needs none before it to warm up.
           constexpr double long_run = 0.5;
           for (bool warm = false; std::ssize(timing.seconds) < o.common.repeat; warm = true) {
-            settle();
+            wait_for_idle_threads();
             outcome = study.run(peer);
             if (warm || outcome.seconds > long_run) timing.seconds.push_back(outcome.seconds);
           }

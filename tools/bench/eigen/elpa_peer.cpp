@@ -18,7 +18,7 @@ struct Answer {
 
 Answer run_elpa(const std::string& program, index_t n, bool vectors, std::uint64_t seed, bool check) {
   const PausedWorkers paused;
-  settle();
+  wait_for_idle_threads();
   const std::string command = fmt::format("OPENBLAS_NUM_THREADS=1 mpirun {}-n {} '{}' {} {} {} {} 2>&1",
                                           geteuid() == 0 ? "--allow-run-as-root " : "", blas::all_cores(), program, n,
                                           vectors ? "vectors" : "values", seed, check ? 1 : 0);

@@ -54,7 +54,7 @@ Peer graph_generalized_eig(const GeneralizedEigData<T>& data, const std::string&
   const auto run = [&data, mine, method] {
     const GeneralizedEigCase& w = data.what();
     mine->restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       const SymmetricEigOptions eig{.method = method, .vectors = w.vectors, .band = w.band, .block = w.block};
@@ -82,7 +82,7 @@ Peer lapack_generalized_eig(const GeneralizedEigData<T>& data) {
     const PausedWorkers paused;
     const index_t n = data.what().n;
     data.restore();
-    settle();
+    wait_for_idle_threads();
     const blas::Threads threads(blas::all_cores());
     return seconds_of([&] { lapack::sygvd<T>(1, n, data.a(), n, data.b(), n, values->data(), data.what().vectors); });
   };
@@ -103,7 +103,7 @@ Peer cusolver_generalized_eig(const GeneralizedEigData<T>& data) {
       solver->upload(data.original_a().data(), data.original_b().data());
     else
       data.restore();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!w.on_device) solver->upload(data.a(), data.b());
       solver->solve(values->data());

@@ -118,7 +118,7 @@ template <class T>
 Peer graph_peer(const GemmData<T>& data, const char* name,
                 void (*multiply)(const GemmData<T>&, const typename GemmData<T>::Tiles&)) {
   const auto run = [&data, multiply] {
-    settle();
+    wait_for_idle_threads();
     const auto tiles = data.tiles();
     return seconds_of([&] {
       multiply(data, tiles);

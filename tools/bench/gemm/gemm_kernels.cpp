@@ -162,7 +162,7 @@ const cli::Command gemm_kernels_command(
                         ->delimiter(',')
                         ->check(CLI::IsMember({16, 32}))
                         ->capture_default_str();
-      cli::add_earlier_name(app, "--tile", o->tiles, block)->delimiter(',')->check(CLI::IsMember({16, 32}));
+      cli::add_deprecated_alias(app, "--tile", o->tiles, block)->delimiter(',')->check(CLI::IsMember({16, 32}));
       app.add_option("--coarsen", o->coarsen,
                      "elements of C a thread of coarse; left out where their squares exceed 48 KiB of shared memory")
           ->delimiter(',')

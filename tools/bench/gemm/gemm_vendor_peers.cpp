@@ -26,7 +26,7 @@ Peer openblas_gemm(const GemmData<T>& data) {
     const auto& [m, n, k, tile, seed, on_device, kernel] = data.what();
     const PausedWorkers paused;
     const blas::Threads all(openblas_get_num_procs());
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&, m_ = m, n_ = n, k_ = k] {
       blas::gemm<T>(Op::none, Op::none, m_, n_, k_, T(1), data.a(), m_, data.b(), k_, T(0), data.c(), m_);
     });
@@ -76,7 +76,7 @@ Peer cublas_gemm(const GemmData<T>& data) {
     const GemmCase& what = data.what();
     const PausedWorkers paused;
     select_first_device();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       using Operands = CublasOperands<T>;
       if (!what.on_device) {
@@ -143,7 +143,7 @@ Peer cublasxt_gemm(const GemmData<T>& data) {
   const auto handle = std::make_shared<XtHandle>(data.runtime().gpus());
   const auto timed = [&data, handle] {
     const PausedWorkers paused;
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] { handle->multiply(data); });
   };
   const auto verify = [&data, handle, timed] {

@@ -157,8 +157,8 @@ const cli::Command givens_command(
           ->check(CLI::Range(index_t{1}, max_givens_window))
           ->capture_default_str();
       auto* tile = cli::add_tile(app, o->tile, "MB or MBxNB", "rows of Q's tiles and columns of A's");
-      cli::add_earlier_name(app, "--nb", o->nb, tile)->transform(cli::positive());
-      cli::add_earlier_name(app, "--mb", o->mb, tile)->transform(cli::positive());
+      cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
+      cli::add_deprecated_alias(app, "--mb", o->mb, tile)->transform(cli::positive());
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
           ->check(CLI::IsMember({"tesela", "givens", "lapack", "cusolver"}));

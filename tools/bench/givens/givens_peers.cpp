@@ -144,7 +144,7 @@ Peer sequential_givens(const GivensData<T>& data) {
     a.data = data.r();
     a.rows = a.ld = w.m;
     a.cols = w.n;
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] { GivensSweep<T>::cpu({w.n}, info, scratch, {&a, 1}); });
   };
   return verified(data, "givens, one core", run);
@@ -160,7 +160,7 @@ Peer lapack_givens(const GivensData<T>& data) {
     const auto m = static_cast<int>(w.m), n = static_cast<int>(w.n), size = 64 * std::max(m, n);
     std::vector<T> tau(static_cast<std::size_t>(std::min(m, n))), work(static_cast<std::size_t>(size));
     int info = 0;
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       const auto form = [&](auto geqrf, auto orgqr) {
         geqrf(&m, &n, data.r(), &m, tau.data(), work.data(), &size, &info);
@@ -213,7 +213,7 @@ Peer cusolver_givens(const GivensData<T>& data) {
     size = std::max(size, other);
     const DeviceMemory work(static_cast<std::size_t>(size) * sizeof(T));
     check_device(cudaMemcpy(a.template as<T>(), data.a(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-    settle();
+    wait_for_idle_threads();
     const double seconds = seconds_of([&] {
       check_device(Solver::geqrf(handle, m, n, a.template as<T>(), m, tau.template as<T>(), work.template as<T>(), size,
                                  info.template as<int>()),

@@ -26,13 +26,13 @@ std::string quoted(std::string text) {
   return fmt::format("\"{}\"", text);
 }
 
-/// Characters, not bytes.
+/// Returns the number of characters, not bytes.
 std::size_t length(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-/// A category's label, in two lines where it has a comma or is long and has a hyphen, so that neighbours do not run
-/// into each other.
+/// Splits a category's label into two lines if it has a comma, or is long and has a hyphen, so that neighbours do not
+/// overlap.
 std::string in_two_lines(const std::string& category) {
   constexpr std::size_t short_enough = 12;
   const std::size_t comma = category.find(", "), hyphen = category.find('-');
@@ -44,7 +44,7 @@ std::string in_two_lines(const std::string& category) {
 
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : std::string("NaN"); }
 
-/// 1, 2 or 5 times a power of ten below the smallest value, where a logarithmic axis begins.
+/// Returns the start of a logarithmic axis: 1, 2 or 5 times a power of ten below the smallest value.
 double floor_of(const Chart& chart) {
   double least = HUGE_VAL;
   for (const Chart::Series& s : chart.series)
@@ -57,14 +57,14 @@ double floor_of(const Chart& chart) {
   return power;
 }
 
-/// Returns the width of the chart itself, without the y axis and the key.
+/// Returns the width of the plot itself, without the y axis and the key.
 double plot_width(const Chart& chart) {
   std::size_t longest = 5;
   for (const Chart::Series& s : chart.series) longest = std::max(longest, length(s.name));
   return width - margin - 60 - letter * static_cast<double>(longest);
 }
 
-/// The categories under their groups of bars: side by side if they fit, else slanted.
+/// Prints the categories under their groups of bars: horizontally if they fit, otherwise slanted.
 std::string bar_labels(const Chart& chart, std::vector<std::string>& labels) {
   const double room = plot_width(chart) / static_cast<double>(chart.categories.size() + 1);
   std::size_t longest = 0;
@@ -105,7 +105,7 @@ std::string bars(const Chart& chart) {
   return script + "\n";
 }
 
-/// A scale along which equal distances are equal factors, where the numbers spread far.
+/// Returns whether the numbers spread so far that the axis should be logarithmic.
 bool spread(const std::vector<double>& x) { return x.front() > 0 && x.back() / x.front() >= 8; }
 
 std::string lines(const Chart& chart) {

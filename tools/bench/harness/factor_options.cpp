@@ -14,19 +14,19 @@ bool FactorOptions::has(const std::string& peer) const {
 
 void FactorOptions::add_peers(CLI::App& app, const std::vector<std::string>& names) {
   own_ = names.front();
-  app.add_option("--peers", peers, "who competes; the first is whom the others are compared with")
+  app.add_option("--peers,--methods", peers, "methods to run; the others are compared with the first")
       ->delimiter(',')
       ->check(CLI::IsMember(names));
-  app.add_option("--data", data, "host: transfers are timed; device: all stays on the GPUs")
+  app.add_option("--data", data, "host: transfers are timed; device: the data stay on the GPUs")
       ->check(CLI::IsMember({"host", "device"}))
       ->capture_default_str();
 }
 
-void FactorOptions::settle(const std::string& benchmark) {
+void FactorOptions::resolve(const std::string& benchmark) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && common.ncuda != 0;
   if (peers.empty()) peers = {own_, gpu || on_device() ? "cusolver" : "lapack"};
   if (on_device() && has("lapack"))
-    throw ArgumentError("bench " + benchmark, "--peers", "lapack takes host matrices: use --data host");
+    throw ArgumentError("bench " + benchmark, "--peers", "lapack needs host matrices: use --data host");
   const bool cusolver =
       std::any_of(peers.begin(), peers.end(), [](const auto& p) { return p.starts_with("cusolver"); });
   if (on_device() || cusolver) require_gpu(benchmark.c_str());

@@ -11,15 +11,15 @@ namespace tesela::bench {
 struct FactorOptions : Options {
   std::string data = "host";
   std::vector<std::string> peers;
-  /// Data on the devices is left to them: a core would only fetch it.
+  /// Whether only devices work on data that is on devices; a core would have to fetch it.
   bool devices_alone = true;
 
   bool on_device() const { return data == "device"; }
   bool has(const std::string& peer) const;
-  /// Adds --peers and --data. The first name is the graph; all names of cuSOLVER have one prefix.
+  /// Adds --peers and --data. The first name is the graph's peer; cuSOLVER's peers share a prefix.
   void add_peers(CLI::App& app, const std::vector<std::string>& names = {"tesela", "lapack", "cusolver"});
-  /// Chooses the peers, and refuses what this machine does not have before anything is allocated.
-  void settle(const std::string& benchmark);
+  /// Chooses the peers, and throws for peers that this machine does not have before anything is allocated.
+  void resolve(const std::string& benchmark);
 
  private:
   std::string own_;

@@ -12,7 +12,7 @@
 namespace tesela::bench {
 namespace {
 
-/// GFLOP/s of OpenBLAS's product of square matrices on all cores.
+/// Returns GFLOP/s of OpenBLAS's product of square matrices on all cores.
 template <class T>
 double host_gemm_ceiling() {
   constexpr index_t n = 2048;
@@ -33,7 +33,7 @@ double host_gemm_ceiling() {
 
 }  // namespace
 
-double noted_copy_ceiling(Report& report, [[maybe_unused]] const Runtime& runtime, [[maybe_unused]] bool on_device) {
+double measure_copy_ceiling(Report& report, [[maybe_unused]] const Runtime& runtime, [[maybe_unused]] bool on_device) {
   const PausedWorkers paused;
 #if TESELA_HAVE_CUDA
   if (on_device) {
@@ -49,7 +49,7 @@ double noted_copy_ceiling(Report& report, [[maybe_unused]] const Runtime& runtim
 }
 
 template <class T>
-double noted_gemm_ceiling(Report& report, [[maybe_unused]] const Runtime& runtime) {
+double measure_gemm_ceiling(Report& report, [[maybe_unused]] const Runtime& runtime) {
   const PausedWorkers paused;
 #if TESELA_HAVE_CUDA
   if (runtime.gpus() > 0) {
@@ -64,7 +64,7 @@ double noted_gemm_ceiling(Report& report, [[maybe_unused]] const Runtime& runtim
   return cores;
 }
 
-template double noted_gemm_ceiling<float>(Report&, const Runtime&);
-template double noted_gemm_ceiling<double>(Report&, const Runtime&);
+template double measure_gemm_ceiling<float>(Report&, const Runtime&);
+template double measure_gemm_ceiling<double>(Report&, const Runtime&);
 
 }  // namespace tesela::bench

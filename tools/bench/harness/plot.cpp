@@ -12,7 +12,7 @@
 namespace tesela::bench {
 namespace {
 
-/// The fields of one line of a CSV, quotes undone.
+/// Returns the fields of one line of a CSV without quotes.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -39,11 +39,13 @@ std::string picture_of(const std::string& path) {
 void plot(const std::string& path) {
   std::ifstream file(path);
   std::string line;
-  if (!std::getline(file, line)) throw FileError(path, "cannot be read, or is empty");
+  index_t comments = 0;  // lines in front that name the command
+  while (std::getline(file, line) && line.starts_with('#')) ++comments;
+  if (!file) throw FileError(path, "cannot be read, or is empty");
   const std::vector<std::string> names = fields_of(line);
   std::vector<Row> rows;
   std::string benchmark, gpu, machine;
-  for (index_t number_of_line = 2; std::getline(file, line); ++number_of_line) {
+  for (index_t number_of_line = comments + 2; std::getline(file, line); ++number_of_line) {
     const std::vector<std::string> values = fields_of(line);
     if (values.size() != names.size())
       throw FileError(path, "line " + std::to_string(number_of_line) + " is cut short");
@@ -53,11 +55,11 @@ void plot(const std::string& path) {
       try {
         return std::stod(field[name]);
       } catch (const std::exception&) {
-        throw FileError(path, std::string("column ") + name + " holds '" + field[name] + "', no number");
+        throw FileError(path, std::string("column ") + name + " holds '" + field[name] + "', not a number");
       }
     };
     if (const auto median = field.find("median_s"); median != field.end() && median->second.empty())
-      continue;  // of a peer that did not run
+      continue;  // a peer that did not run
     Row row;
     const auto count = [&](const char* name) { return field[name].empty() ? 0 : static_cast<index_t>(number(name)); };
     row.what = {field["case"], count("m"),    count("n"),         count("k"),
@@ -65,7 +67,7 @@ void plot(const std::string& path) {
     row.timing.peer = field["peer"];
     row.gpus = static_cast<int>(count("gpus"));
     row.rate = number("rate");
-    // A rate goes with the inverse of the time, but time itself (µs a task) goes with it.
+    // A rate is inverse to the time, except if it is a time itself (µs a task).
     const bool time =
         field["rate_unit"].find("s") != std::string::npos && field["rate_unit"].find("/s") == std::string::npos;
     const double slow = number("max_s") / number("median_s"), fast = number("min_s") / number("median_s");

@@ -8,7 +8,7 @@
 
 namespace tesela::bench {
 
-/// The study's seconds on a GeForce 930MX, for matrices of `int`; 0 where it gives none.
+/// Seconds in the study on a GeForce 930MX, for matrices of `int`; 0 if not given.
 inline double published_gemm_seconds(std::string_view kernel_and_tile, index_t n) {
   struct Published {
     std::string_view peer;
@@ -35,7 +35,7 @@ inline double published_sum_seconds(std::string_view pattern, index_t n) {
   return 0;
 }
 
-/// QR by plane rotations in diagonal stages, on a Quadro FX 5800 in single precision; 0 where it is not given.
+/// Seconds of QR by plane rotations in diagonal stages, on a Quadro FX 5800 in single precision; 0 if not given.
 inline double published_stages_seconds(std::string_view precision, index_t m, index_t n) {
   constexpr std::array<index_t, 7> sizes{64, 256, 512, 1024, 2048, 4096, 8192};
   constexpr std::array<double, 7> seconds{0.543, 0.840, 1.48, 2.75, 5.95, 16.0, 44.5};
@@ -44,8 +44,8 @@ inline double published_stages_seconds(std::string_view precision, index_t m, in
   return 0;
 }
 
-/// R and Q by chains of rotations, on a Tesla K20X, transfers included, and by MKL's geqrf and orgqr on 12 threads; all
-/// in single precision. `matrix` is as in "tridiagonal 5000".
+/// Seconds of R and Q by chains of rotations on a Tesla K20X, including transfers, and by MKL's geqrf and orgqr on 12
+/// threads; all in single precision. `matrix` is as in "tridiagonal 5000".
 inline double published_chain_seconds(std::string_view precision, std::string_view matrix, std::string_view peer) {
   if (precision != "s" || peer.find(',') != std::string_view::npos) return 0;
   const std::string_view device = peer.starts_with("chain")    ? "K20X"
@@ -57,16 +57,16 @@ inline double published_chain_seconds(std::string_view precision, std::string_vi
   return published_rotation_figure("givens-qr", matrix.substr(0, blank), n, precision, device, "seconds");
 }
 
-/// Returns the published seconds for all eigenvalues of a random symmetric Toeplitz matrix of order n with at most
-/// `per_interval` per interval, in single precision, on a GPU. The study has 80 times (8 orders, 5 interval sizes, a
-/// GPU and its host); two are known to us, the others are 0.
+/// Seconds for all eigenvalues of a random symmetric Toeplitz matrix of order n with at most `per_interval` per
+/// interval, in single precision, on a GPU. We know only these two of the study's 80 times (8 orders, 5 interval sizes,
+/// a GPU and its host); 0 for all others.
 inline double published_toeplitz_seconds(std::string_view precision, bool gpu, index_t n, index_t per_interval) {
   if (precision != "s" || !gpu || n != 2000) return 0;
   return per_interval == 2 ? 1409 : per_interval == 100 ? 50.6 : 0;
 }
 
-/// Cyclic reduction on a GeForce 9800 GTX+, single precision, transfers included: how many times as fast as Thomas's
-/// method on its host. 0 where it is not given.
+/// Speedup of cyclic reduction on a GeForce 9800 GTX+, single precision, including transfers, over Thomas's method on
+/// its host; 0 if not given.
 inline double published_tridiagonal_speedup(std::string_view variant, index_t n) {
   constexpr std::array<double, 5> plain{1.05, 1.12, 1.16, 1.18, 1.19}, shared{1.19, 1.24, 1.29, 1.32, 1.34},
       coalesced{1.25, 1.36, 1.43, 1.47, 1.49};

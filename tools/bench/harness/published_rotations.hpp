@@ -48,7 +48,7 @@ inline const std::vector<PublishedFigure>& published_rotations() {
   return all;
 }
 
-/// The value of what matches; 0 where there is none. An empty device is any.
+/// Returns the matching value; 0 without one. An empty device matches any.
 inline double published_rotation_figure(std::string_view job, std::string_view matrix, index_t n,
                                         std::string_view precision, std::string_view device,
                                         std::string_view quantity) {

@@ -21,7 +21,7 @@
 namespace tesela::bench {
 namespace {
 
-/// "0.3.21 Haswell" of "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY Haswell MAX_THREADS=64".
+/// Returns "0.3.21 Haswell" for "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY Haswell MAX_THREADS=64".
 std::string blas_version() {
   const std::string text = blas::description();
   std::string version, previous;
@@ -50,12 +50,12 @@ std::string field(const std::string& text) {
 std::string count(index_t n) { return n > 0 ? std::to_string(n) : std::string(); }
 std::string figure(double x) { return x > 0 ? fmt::format("{:.6g}", x) : std::string(); }
 
-/// Whether a row says more of itself than numbers.
+/// Returns whether a row has a remark.
 bool any_remark(const std::vector<Row>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const Row& r) { return !r.timing.remark.empty(); });
 }
 
-/// In a run, where the rate counts them.
+/// Returns the flops of a run, if the rate counts flops.
 double flops_of(const Row& row) { return row.what.rate_unit == "GFLOP/s" ? row.rate * 1e9 * row.timing.median() : 0; }
 
 std::string energy_of(const Row& row) {
@@ -80,7 +80,7 @@ void Options::add_to(CLI::App& app, const char* default_name, cli::CommonOptions
   app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
   cli::declare_outputs(app, cli::Output::text, "--name", [this] {
-    if (!std::filesystem::is_directory(out)) throw ArgumentError("bench", "--out", out + " is no directory");
+    if (!std::filesystem::is_directory(out)) throw ArgumentError("bench", "--out", out + " is not a directory");
     const std::string both = (std::filesystem::path(out) / name).string();
     return std::vector{both + ".csv", both + ".svg"};
   });
@@ -204,7 +204,7 @@ void Report::print() const {
     if (energy_) fmt::print("  {}", energy_of(row));
     fmt::print("{}{}\n", row.timing.remark.empty() ? "" : "  ", row.timing.remark);
   }
-  fmt::print("ratio: median time over the median time of the case's first peer\n");
+  fmt::print("ratio: median time of the peer / median time of the case's first peer\n");
   fmt::print("cores: {}, vector unit {}\n", machine_, vector_target());
   for (const std::string& note : notes_) fmt::print("{}\n", note);
 }
@@ -273,7 +273,7 @@ void Report::finish() const {
     write_chart(benchmark_, measured, gpus_ > 0 ? fmt::format("{} {}", gpus_, gpu_) : machine_, path("svg"));
     drawn = ", " + path("svg");
   } catch (const EnvironmentError& error) {
-    cli::tell(fmt::format("tesela: no plot, only the CSV: {}", error.what()));
+    cli::print_error(fmt::format("tesela: no plot, only the CSV: {}", error.what()));
   }
   if (!quiet) fmt::print("wrote {}{}\n", path("csv"), drawn);
   cli::write_json(json(), options_.common.json_path);
@@ -283,7 +283,7 @@ int guarded(const std::function<void()>& body) {
   try {
     body();
   } catch (const WrongResult& error) {
-    cli::tell(fmt::format("tesela: {}", error.what()));
+    cli::print_error(fmt::format("tesela: {}", error.what()));
     return cli::numerical_failure;
   }
   return cli::done;

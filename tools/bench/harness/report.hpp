@@ -13,25 +13,25 @@
 
 namespace tesela::bench {
 
-/// The options every benchmark takes.
+/// Options of every benchmark.
 struct Options {
   cli::CommonOptions common;
   std::string out = ".";
-  std::string name;  ///< of the files: NAME.csv, NAME.svg
-  /// Adds the options. No benchmark has --trace: recording would be part of the measured time.
+  std::string name;  ///< name of the files: NAME.csv, NAME.svg
+  /// No benchmark accepts --trace, because the recording would be timed.
   void add_to(CLI::App& app, const char* default_name, cli::CommonOptions::Taken taken);
   void add_to(CLI::App& app, const char* default_name) { add_to(app, default_name, {}); }
-  /// Options for the Runtime: nothing in it that costs time, such as profiling.
+  /// Options of the Runtime, without features that cost time, such as profiling.
   RuntimeOptions runtime() const;
 };
 
-/// Collects rows, shows them as a table and writes NAME.csv, NAME.svg and the JSON report.
+/// Collects rows, prints them as a table and writes NAME.csv, NAME.svg and the JSON report.
 class Report {
  public:
   /// `runtime` is null for a benchmark that calls the device itself.
   Report(const char* benchmark, const Options& options, const Runtime* runtime);
 
-  /// Adds a case's peers; the others are compared with the first. The plot shows rate(seconds).
+  /// Adds a case's peers; the first is the reference of the ratios. The plot shows rate(seconds).
   template <class Rate>
   void add(const Case& what, const std::vector<Timing>& timings, double ceiling, Rate rate) {
     const double first = timings.empty() ? 0 : timings.front().median();
@@ -45,14 +45,14 @@ class Report {
   }
   std::vector<Row>& rows() { return rows_; }
 
-  /// A sentence below the table, also in the JSON.
+  /// Adds a sentence below the table and in the JSON.
   void note(const std::string& text) { notes_.push_back(text); }
   const std::vector<std::string>& notes() const { return notes_; }
 
-  /// Adds a measured error of a result, by name, to the JSON.
+  /// Adds a named measurement of a result to the checks in the JSON.
   void check(const std::string& name, double value) { checks_.emplace_back(name, value); }
 
-  /// Prints the table and the notes, writes the files.
+  /// Prints the table and the notes, and writes the files.
   void finish() const;
 
   std::string csv() const;
@@ -67,13 +67,13 @@ class Report {
   Options options_;
   std::string scheduler_, machine_, gpu_, cuda_;
   int cpus_ = 0, gpus_ = 0;
-  std::unique_ptr<EnergyScope> energy_;  // of --energy
+  std::unique_ptr<EnergyScope> energy_;  // with --energy
   std::vector<Row> rows_;
   std::vector<std::string> notes_;
   std::vector<std::pair<std::string, double>> checks_;
 };
 
-/// Draws what chart_of makes of the rows. Throws EnvironmentError where gnuplot is not installed.
+/// Draws the result of chart_of() for the rows. Throws EnvironmentError if gnuplot is not installed.
 void write_chart(const std::string& benchmark, const std::vector<Row>& rows, const std::string& where,
                  const std::string& path);
 

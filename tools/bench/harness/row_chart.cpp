@@ -26,14 +26,14 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   const std::string place = first.data == "device" ? "on the devices" : "on the host";
   if (benchmark == "adi")
     return {fmt::format("Heat equation by alternating directions, {}, {}", precision, place), "GB/s"};
-  if (benchmark == "eig-study") return {"Classical iterations against two stages", "spectra a second", true};
+  if (benchmark == "eig-study") return {"Classical iterations and the two-stage method", "spectra a second", true};
   if (benchmark == "gemm") return {fmt::format("{}gemm, operands {}", p, place), "GFLOP/s"};
   if (benchmark == "gemm-kernels") return {p + "gemm kernels of a classic study", "GFLOP/s", true};
   if (benchmark == "givens") {
     const bool stages = first.title.find(" x ") != std::string::npos;
     return {stages ? "R by plane rotations, in stages" : "R and Q by plane rotations, in chains", "Melement/s", true};
   }
-  if (benchmark == "memory-access") return {"Sum of two n x n matrices, by the elements of a thread", "GB/s", true};
+  if (benchmark == "memory-access") return {"Sum of two n x n matrices, by assignment of threads", "GB/s", true};
   if (benchmark == "ols") return {fmt::format("{}gels, A {}", p, place), "GFLOP/s"};
   if (benchmark == "overhead") return {"Empty tasks: cost of the layer over starpu_task_insert", "µs a task"};
   if (benchmark == "qr") return {fmt::format("{}geqrf, A {}", p, place), "GFLOP/s"};
@@ -50,42 +50,44 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
     return {fmt::format("One symmetric Toeplitz system, {}", first.data), "solves a second", true};
   if (benchmark == "toeplitz-study") return {"Spectra of random symmetric Toeplitz matrices", "eigenvalues found, %"};
   if (benchmark == "tridiag") return {fmt::format("Tridiagonal systems, {}, {}", precision, place), "GB/s"};
-  if (benchmark == "tridiag-study")
-    return {"Cyclic reduction against Thomas's method", "times as fast as thomas", true};
+  if (benchmark == "tridiag-study") return {"Cyclic reduction and Thomas's method", "times as fast as thomas", true};
   return {benchmark, first.rate_unit};
 }
 
-struct Known {
+struct PeerColor {
   std::string_view peer, color;
 };
 constexpr std::array known{
-    // ours
-    Known{"tesela", "#4c72b0"}, Known{"tesela-rows", "#9db3d8"}, Known{"tuned", "#4c72b0"}, Known{"chain", "#4c72b0"},
-    Known{"diagonal", "#4c72b0"}, Known{"levinson", "#4c72b0"}, Known{"gohberg-semencul", "#64b5cd"},
-    Known{"gohberg-semencul-again", "#b0dae8"}, Known{"lookahead", "#8172b3"}, Known{"cauchy", "#da8bc3"},
-    Known{"cauchy-again", "#eec9e3"}, Known{"gradients", "#55a868"},
-    // NVIDIA's
-    Known{"cublas", "#c44e52"}, Known{"cublasxt", "#dd8452"}, Known{"cusolver", "#c44e52"},
-    Known{"cusolver-halves", "#e3a7a9"}, Known{"cusolver-cholesky", "#c44e52"}, Known{"cusolver-lu", "#e3a7a9"},
-    Known{"gtsv2", "#c44e52"}, Known{"gtsv2-nopivot", "#dd8452"}, Known{"strided", "#c44e52"},
-    Known{"interleaved-0", "#dd8452"}, Known{"interleaved-1", "#eec2a9"}, Known{"interleaved-2", "#937860"},
-    Known{"strided-0", "#c44e52"}, Known{"strided-1", "#dd8452"}, Known{"rhs-0", "#937860"},
-    // on cores
-    Known{"openblas", "#55a868"}, Known{"lapack", "#55a868"}, Known{"lapack-halves", "#aad4b4"},
-    Known{"lapack-cholesky", "#55a868"}, Known{"lapack-lu", "#aad4b4"}, Known{"thomas", "#55a868"},
-    Known{"givens", "#937860"}, Known{"starpu", "#8172b3"}, Known{"bound", "#b0b0b0"},
-    // of studies
-    Known{"naive", "#8c8c8c"}, Known{"shared", "#ccb974"}, Known{"coarse", "#dd8452"}, Known{"cr", "#8c8c8c"},
-    Known{"coalesced", "#4c72b0"}, Known{"hybrid", "#da8bc3"}, Known{"element", "#4c72b0"}, Known{"row", "#dd8452"},
-    Known{"column", "#55a868"}, Known{"cores", "#dd8452"}, Known{"GPU", "#4c72b0"}};
+    // Tesela's peers
+    PeerColor{"tesela", "#4c72b0"}, PeerColor{"tesela-rows", "#9db3d8"}, PeerColor{"tuned", "#4c72b0"},
+    PeerColor{"chain", "#4c72b0"}, PeerColor{"diagonal", "#4c72b0"}, PeerColor{"levinson", "#4c72b0"},
+    PeerColor{"gohberg-semencul", "#64b5cd"}, PeerColor{"gohberg-semencul-again", "#b0dae8"},
+    PeerColor{"lookahead", "#8172b3"}, PeerColor{"cauchy", "#da8bc3"}, PeerColor{"cauchy-again", "#eec9e3"},
+    PeerColor{"gradients", "#55a868"},
+    // NVIDIA's peers
+    PeerColor{"cublas", "#c44e52"}, PeerColor{"cublasxt", "#dd8452"}, PeerColor{"cusolver", "#c44e52"},
+    PeerColor{"cusolver-halves", "#e3a7a9"}, PeerColor{"cusolver-cholesky", "#c44e52"},
+    PeerColor{"cusolver-lu", "#e3a7a9"}, PeerColor{"gtsv2", "#c44e52"}, PeerColor{"gtsv2-nopivot", "#dd8452"},
+    PeerColor{"strided", "#c44e52"}, PeerColor{"interleaved-0", "#dd8452"}, PeerColor{"interleaved-1", "#eec2a9"},
+    PeerColor{"interleaved-2", "#937860"}, PeerColor{"strided-0", "#c44e52"}, PeerColor{"strided-1", "#dd8452"},
+    PeerColor{"rhs-0", "#937860"},
+    // peers on cores
+    PeerColor{"openblas", "#55a868"}, PeerColor{"lapack", "#55a868"}, PeerColor{"lapack-halves", "#aad4b4"},
+    PeerColor{"lapack-cholesky", "#55a868"}, PeerColor{"lapack-lu", "#aad4b4"}, PeerColor{"thomas", "#55a868"},
+    PeerColor{"givens", "#937860"}, PeerColor{"starpu", "#8172b3"}, PeerColor{"bound", "#b0b0b0"},
+    // peers of studies
+    PeerColor{"naive", "#8c8c8c"}, PeerColor{"shared", "#ccb974"}, PeerColor{"coarse", "#dd8452"},
+    PeerColor{"cr", "#8c8c8c"}, PeerColor{"coalesced", "#4c72b0"}, PeerColor{"hybrid", "#da8bc3"},
+    PeerColor{"element", "#4c72b0"}, PeerColor{"row", "#dd8452"}, PeerColor{"column", "#55a868"},
+    PeerColor{"cores", "#dd8452"}, PeerColor{"GPU", "#4c72b0"}};
 
-/// For peers that are not in the list.
+/// Colours for peers that are not in the list.
 constexpr std::array spare{"#64b5cd", "#ccb974", "#937860", "#da8bc3", "#8172b3", "#8c8c8c", "#3b3b3b", "#bcbd22"};
 
-/// "chain" of "chain 128", "cr" of "cr, on device".
+/// Returns "chain" for "chain 128", "cr" for "cr, on device".
 std::string base_of(const std::string& peer) { return peer.substr(0, peer.find_first_of(" ,")); }
 
-/// Half-way to white.
+/// Returns the colour half-way to white.
 std::string lighter(const std::string& color) {
   std::string out = "#";
   for (std::size_t at = 1; at < 7; at += 2)
@@ -93,8 +95,8 @@ std::string lighter(const std::string& color) {
   return out;
 }
 
-/// Returns the part of a title that distinguishes cases of one size: "at once" of "n = 4096, 20 at once".
-std::string beside_size(const std::string& title) {
+/// Returns the text after the size in a title: "20 at once" for "n = 4096, 20 at once".
+std::string title_suffix(const std::string& title) {
   const std::size_t comma = title.find(", ");
   if (comma == std::string::npos) return "";
   std::string rest = title.substr(comma + 2);
@@ -103,7 +105,7 @@ std::string beside_size(const std::string& title) {
   return rest;
 }
 
-/// "2²⁰" of a large power of two, else the number.
+/// Returns "2²⁰" for a large power of two, otherwise the number.
 std::string size_label(double x) {
   int exponent = 0;
   if (x < 65536 || std::frexp(x, &exponent) != 0.5) return fmt::format("{:.0f}", x);
@@ -112,7 +114,7 @@ std::string size_label(double x) {
   return std::string("2") + digits[e / 10] + digits[e % 10];
 }
 
-/// How the rows are laid out: the place of each along x, and the series it belongs to.
+/// Layout of the rows: the position of each along x, and its series.
 struct Layout {
   std::string x_label;  ///< empty: bars
   std::vector<double> x;
@@ -147,7 +149,7 @@ Layout layout_of(const std::vector<Row>& rows) {
   }
   if (distinct([](const Row& row) { return row.what.n; }) > 2)
     return lines(
-        "n", [](const Row& row) { return row.what.n; }, [](const Row& row) { return beside_size(row.what.title); });
+        "n", [](const Row& row) { return row.what.n; }, [](const Row& row) { return title_suffix(row.what.title); });
   return {};
 }
 
@@ -155,7 +157,7 @@ Layout layout_of(const std::vector<Row>& rows) {
 
 std::string color_of_peer(const std::string& peer) {
   const auto find = [](std::string_view name) {
-    return std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.peer == name; });
+    return std::find_if(known.begin(), known.end(), [&](const PeerColor& k) { return k.peer == name; });
   };
   if (const auto it = find(peer); it != known.end()) return std::string(it->color);
   const auto it = find(base_of(peer));
@@ -192,7 +194,7 @@ Chart chart_of(const std::string& benchmark, const std::vector<Row>& rows, const
     const std::string name = layout.x.empty() ? row.timing.peer : layout.series[r];
     auto series = std::find_if(chart.series.begin(), chart.series.end(), [&](const auto& s) { return s.name == name; });
     if (series == chart.series.end()) {
-      // A second series of a colour is the same, dashed, as a line and lighter as a bar; further ones take spare
+      // A second series of a colour uses the same, dashed as a line and lighter as a bar; further series use spare
       // colours.
       std::string color = color_of_peer(row.timing.peer);
       const auto taken = [&] {

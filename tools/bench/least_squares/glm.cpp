@@ -23,7 +23,7 @@ void run(GlmBenchOptions o) {
     for (const PublishedModel& row : published_glm) rows.n.push_back(row.n);
   }
   require_sizes(rows);
-  o.settle("glm");
+  o.resolve("glm");
   Runtime runtime(o.runtime());
   Report report("glm", o, &runtime);
   add_glm_rows<T>(report, runtime, o, rows);

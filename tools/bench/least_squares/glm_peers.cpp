@@ -53,7 +53,7 @@ Peer tesela_glm(const std::string& name, GlmMethod method, const GlmData<T>& dat
   const auto tiles = std::make_shared<Tiles<T>>();
   const auto run = [&data, tiles, method] {
     tiles->restore(data);
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       const auto& [A, B, b] = tiles->matrices;
@@ -61,7 +61,7 @@ Peer tesela_glm(const std::string& name, GlmMethod method, const GlmData<T>& dat
     });
   };
   return checked(name, run, [&data, tiles, name] {
-    if (tiles->answer.status != GlmStatus::ok)
+    if (tiles->answer.status != SolveStatus::ok)
       throw WrongResult("bench glm: " + name + ": " + description(tiles->answer.status));
     return data.check(name, tiles->answer.X, tiles->answer.U);
   });
@@ -74,7 +74,7 @@ Peer tesela_gls_factor(const std::string& name, const GlmData<T>& data) {
   const auto run = [&data, tiles, answer] {
     tiles->restore(data);
     HostMatrix<T> factor = data.original(1).clone();
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       const auto& [A, B, b] = tiles->matrices;
@@ -82,7 +82,7 @@ Peer tesela_gls_factor(const std::string& name, const GlmData<T>& data) {
     });
   };
   return checked(name, run, [&data, answer, name] {
-    if (answer->status != OlsStatus::ok) throw WrongResult("bench wls: " + name + ": " + description(answer->status));
+    if (answer->status != SolveStatus::ok) throw WrongResult("bench wls: " + name + ": " + description(answer->status));
     if (answer->path == CovariancePath::model) return data.check(name, answer->X, answer->U);
     double norm = 0;
     for (const T of_column : answer->residual_norms) norm = std::hypot(norm, static_cast<double>(of_column));
@@ -102,7 +102,7 @@ Peer lapack_glm(const GlmData<T>& data) {
     HostMatrix<T> rhs(what.m, what.rhs);
     for (index_t j = 0; j < what.rhs; ++j) {
       data.restore();
-      settle();
+      wait_for_idle_threads();
       seconds += seconds_of([&] {
         lapack::ggglm(what.m, what.n, what.p, data.data(0), what.m, data.data(1), what.m, data.data(2) + j * what.m,
                       x->data() + j * what.n, u->data() + j * what.p);
@@ -127,7 +127,7 @@ Peer cusolver_glm(const std::string& name, bool whole, const GlmData<T>& data) {
       for (int which = 0; which < 3; ++which)
         generate(solver->data(which), what.m, data.shape(which).cols, data.generator(which));
 #endif
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!what.on_device)
         for (int which = 0; which < 3; ++which) solver->upload(which, data.data(which));

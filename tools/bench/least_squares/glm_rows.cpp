@@ -1,7 +1,7 @@
 #include "tools/bench/least_squares/glm_rows.hpp"
 
-#include "tools/checks/qr_error.hpp"
 #include "tools/problems/least_squares/glm_data.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
 
 #include <fmt/format.h>
 

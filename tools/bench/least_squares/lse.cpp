@@ -1,7 +1,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/problems/least_squares/lse_data.hpp"
+#include <tesela/algorithms/qr/qr.hpp>
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ struct LseBenchOptions : FactorOptions {
 };
 
 template <class T>
-Peer make_peer(const std::string& name, const LseData<T>& data) {
+Peer make_peer(const std::string& name, LseData<T>& data) {
   if (name == "tesela") return tesela_lse(data);
   if (name == "lapack") return lapack_lse(data);
   return cusolver_lse(data);
@@ -29,20 +29,18 @@ double flops(index_t m, index_t n, index_t p, index_t r) {
 template <class T>
 void run(LseBenchOptions o) {
   if (o.p >= o.n || o.n > o.m) throw ArgumentError("bench lse", "--rows-c", "p < n <= m is needed");
-  o.settle("lse");
+  o.resolve("lse");
   Runtime runtime(o.runtime());
   Report report("lse", o, &runtime);
-  OlsCase what{o.m, o.n, o.rhs, {}, {}, o.common.seed, o.on_device()};
-  what.options.method = suitable_ols_method(o.m, o.n, o.rhs);
-  what.tile = suitable_ols_tile(runtime, what.options.method, o.m, o.n);
-  const LseData<T> data(runtime, what, o.p);
+  LseData<T> data(runtime, {o.m, o.n}, o.rhs, o.p, o.common.seed, o.on_device());
+  const TileShape tile = suitable_ols_tile(runtime, suitable_ols_method(o.m, o.n, o.rhs), o.m, o.n);
   std::vector<Peer> peers;
   for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
   const Case row{fmt::format("{} x {}, C {} x {}, {} rhs", o.m, o.n, o.p, o.n, o.rhs),
                  o.m,
                  o.n,
                  o.p,
-                 fmt::format("{}x{}", what.tile.mb, what.tile.nb),
+                 fmt::format("{}x{}", tile.mb, tile.nb),
                  o.data,
                  "GFLOP/s"};
   const double work = flops(o.m, o.n, o.p, o.rhs);

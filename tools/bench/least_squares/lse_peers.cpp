@@ -1,4 +1,3 @@
-#include "tools/bench/least_squares/ols_tiles.hpp"
 #include "tools/peers/cusolver_lse.hpp"
 #include "tools/problems/least_squares/lse_data.hpp"
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
@@ -14,44 +13,46 @@
 namespace tesela::bench {
 
 template <class T>
-Peer tesela_lse(const LseData<T>& data) {
-  const auto tiles = std::make_shared<OlsTiles<T>>();
-  const auto answer = std::make_shared<ConstrainedLeastSquares<T>>();
-  const auto run = [&data, tiles, answer] {
-    const OlsData<T>& ols = data.unconstrained();
-    tiles->restore(ols);
-    settle();
+Peer tesela_lse(LseData<T>& data) {
+  struct State {
+    RestoredMatrix<T> A, B;
+    ConstrainedLeastSquares<T> answer;
+  };
+  const auto state = std::make_shared<State>();
+  const OlsOptions options = data.unconstrained().options("auto");
+  const auto run = [&data, state, options, tiles = data.unconstrained().tiles(options)] {
+    cli::OlsProblem<T>& ols = data.unconstrained();
+    ols.restore(state->A, state->B, tiles);
+    wait_for_idle_threads();
     return seconds_of([&] {
-      Graph g(ols.runtime());
-      *answer = lse(g, *tiles->A, *tiles->B, data.c(), data.d(), data.what().options);
+      Graph g(*ols.runtime);
+      state->answer = lse(g, *state->A, *state->B, data.c(), data.d(), options);
     });
   };
-  return checked("tesela", run, [&data, answer] {
-    if (answer->status != LseStatus::ok)
-      throw WrongResult(std::string("bench lse: tesela: ") + description(answer->status));
-    return data.check("tesela", answer->X);
+  return checked("tesela", run, [&data, state] {
+    if (state->answer.status != SolveStatus::ok)
+      throw WrongResult(std::string("bench lse: tesela: ") + description(state->answer.status));
+    return data.check("tesela", state->answer.X);
   });
 }
 
 template <class T>
-Peer lapack_lse(const LseData<T>& data) {
-  const OlsCase& w = data.what();
-  const auto x = std::make_shared<HostMatrix<T>>(w.n, w.rhs);
+Peer lapack_lse(LseData<T>& data) {
+  const auto x = std::make_shared<HostMatrix<T>>(data.c().cols(), data.d().cols());
   const auto run = [&data, x] {
-    const OlsCase& what = data.what();
-    const OlsData<T>& ols = data.unconstrained();
-    const index_t p = data.c().rows();
+    cli::OlsProblem<T>& ols = data.unconstrained();
+    const index_t p = data.c().rows(), n = data.c().cols();
     const blas::Threads threads(blas::all_cores());
     const PausedWorkers paused;
     double seconds = 0;
-    for (index_t k = 0; k < what.rhs; ++k) {
+    for (index_t k = 0; k < ols.rhs; ++k) {
       ols.restore();
       HostMatrix<T> c = data.c().clone(), d(p, 1);
       std::copy_n(data.d().data() + k * data.d().ld(), p, d.data());
-      settle();
+      wait_for_idle_threads();
       seconds += seconds_of([&] {
-        lapack::gglse(what.m, what.n, p, ols.a(), what.m, c.data(), c.ld(), ols.b() + k * what.m, d.data(),
-                      x->data() + k * what.n);
+        lapack::gglse(ols.shape.rows, n, p, ols.work_a.data(), ols.work_a.ld(), c.data(), c.ld(),
+                      ols.work_b.data() + k * ols.work_b.ld(), d.data(), x->data() + k * n);
       });
     }
     return seconds;
@@ -60,26 +61,25 @@ Peer lapack_lse(const LseData<T>& data) {
 }
 
 template <class T>
-Peer cusolver_lse(const LseData<T>& data) {
-  const OlsCase& w = data.what();
-  const auto solver = std::make_shared<CusolverLse<T>>(w.m, w.n, data.c().rows(), w.rhs);
-  const auto x = std::make_shared<HostMatrix<T>>(w.n, w.rhs);
+Peer cusolver_lse(LseData<T>& data) {
+  const auto [m, n] = data.unconstrained().shape;
+  const auto solver = std::make_shared<CusolverLse<T>>(m, n, data.c().rows(), data.d().cols());
+  const auto x = std::make_shared<HostMatrix<T>>(n, data.d().cols());
   const auto run = [&data, solver, x] {
-    const OlsCase& what = data.what();
-    const OlsData<T>& ols = data.unconstrained();
+    cli::OlsProblem<T>& ols = data.unconstrained();
     const PausedWorkers paused;
-    if (!what.on_device) ols.restore();
+    if (!ols.resident) ols.restore();
 #if TESELA_HAVE_CUDA
-    if (what.on_device) {
-      generate(solver->data(0), what.m, what.n, ols.a_generator());
-      generate(solver->data(1), what.m, what.rhs, ols.b_generator());
+    if (ols.resident) {
+      generate(solver->data(0), ols.shape.rows, ols.shape.cols, ols.a_generator());
+      generate(solver->data(1), ols.shape.rows, ols.rhs, ols.b_generator());
     }
 #endif
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
-      if (!what.on_device) {
-        solver->upload(0, ols.a());
-        solver->upload(1, ols.b());
+      if (!ols.resident) {
+        solver->upload(0, ols.work_a.data());
+        solver->upload(1, ols.work_b.data());
       }
       solver->upload(2, data.c().data());  // in host memory, as the graph has them
       solver->upload(3, data.d().data());
@@ -89,10 +89,10 @@ Peer cusolver_lse(const LseData<T>& data) {
   return checked("cusolver", run, [&data, x] { return data.check("cusolver", *x); });
 }
 
-#define TESELA_INSTANTIATE(T)                  \
-  template Peer tesela_lse(const LseData<T>&); \
-  template Peer lapack_lse(const LseData<T>&); \
-  template Peer cusolver_lse(const LseData<T>&);
+#define TESELA_INSTANTIATE(T)            \
+  template Peer tesela_lse(LseData<T>&); \
+  template Peer lapack_lse(LseData<T>&); \
+  template Peer cusolver_lse(LseData<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

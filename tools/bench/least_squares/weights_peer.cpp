@@ -1,6 +1,5 @@
 #include "tools/bench/least_squares/weights_peer.hpp"
 
-#include "tools/bench/least_squares/ols_tiles.hpp"
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/normal_residual.hpp>
@@ -18,14 +17,15 @@ namespace {
 
 /// The backward error of sqrt(w) A, sqrt(w) B over its bound; throws WrongResult where that is above 1.
 template <class T>
-double check(const std::string& peer, const OlsData<T>& data, const std::vector<T>& weights, const HostMatrix<T>& X) {
+double check(const std::string& peer, const cli::OlsProblem<T>& problem, const std::vector<T>& weights,
+             const HostMatrix<T>& X) {
   const blas::Threads threads(blas::all_cores());
   kernels::NormalResidual<double> sums([&] {
     HostMatrix<double> x(X.rows(), X.cols());
     std::copy_n(X.data(), X.size(), x.data());
     return x;
   }());
-  const HostMatrix<T>&a = data.original_a(), &b = data.original_b();
+  const HostMatrix<T>&a = problem.a, &b = problem.b;
   constexpr index_t most = 16384;
   for (index_t first = 0; first < a.rows(); first += most) {
     const index_t count = std::min(most, a.rows() - first);
@@ -50,47 +50,45 @@ double check(const std::string& peer, const OlsData<T>& data, const std::vector<
 }  // namespace
 
 template <class T>
-Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector<T> weights) {
+Peer tesela_weights(const std::string& name, cli::OlsProblem<T>& problem, std::vector<T> weights) {
   struct State {
-    OlsTiles<T> tiles;
+    RestoredMatrix<T> A, B;
     std::vector<T> weights;
-    std::unique_ptr<HostBuffer> buffer;
+    std::optional<PinnedMemory> pinned;
     std::optional<TileMatrix<T>> w;
     LeastSquares<T> answer;
   };
-  const OlsCase& what = data.what();
-  const auto state = std::make_shared<State>(
-      State{{},
-            std::move(weights),
-            std::make_unique<HostBuffer>(data.runtime(), static_cast<std::size_t>(what.m) * sizeof(T)),
-            {},
-            {}});
-  std::copy(state->weights.begin(), state->weights.end(), static_cast<T*>(state->buffer->data()));
-  // On devices the data remain there after the first run; in host memory they are registered again for each run.
-  if (what.on_device) {
-    state->w.emplace(data.runtime(), what.m, 1, TileShape{what.tile.mb, 1}, "w");
-    state->w->copy_from(state->weights.data(), what.m);
+  const index_t m = problem.shape.rows;
+  const OlsOptions options = problem.options("auto");
+  const TileShape tiles = problem.tiles(options);
+  const auto state = std::make_shared<State>();
+  state->weights = std::move(weights);
+  // On devices they stay there after the first run; in host memory they are registered again for each.
+  if (problem.resident) {
+    state->w.emplace(*problem.runtime, m, 1, TileShape{tiles.mb, 1}, "w");
+    state->w->copy_from(state->weights.data(), m);
+  } else {
+    state->pinned.emplace(*problem.runtime, state->weights.data(), static_cast<std::size_t>(m) * sizeof(T));
   }
-  const auto run = [&data, state] {
-    const OlsCase& of = data.what();
-    state->tiles.restore(data);
-    if (!of.on_device)
-      state->w.emplace(TileMatrix<T>::map(data.runtime(), static_cast<T*>(state->buffer->data()), of.m, 1, of.m,
-                                          {of.tile.mb, 1}, "w"));
-    settle();
+  const auto run = [&problem, state, options, tiles, m] {
+    problem.restore(state->A, state->B, tiles);
+    if (!problem.resident)
+      state->w.emplace(
+          TileMatrix<T>::map(*problem.runtime, state->weights.data(), m, 1, m, TileShape{tiles.mb, 1}, "w"));
+    wait_for_idle_threads();
     return seconds_of([&] {
-      Graph g(data.runtime());
-      state->answer = wls(g, *state->tiles.A, *state->tiles.B, *state->w, of.options);
+      Graph g(*problem.runtime);
+      state->answer = wls(g, *state->A, *state->B, *state->w, options);
     });
   };
-  return checked(name, run, [&data, state, name] {
-    if (state->answer.status != OlsStatus::ok)
+  return checked(name, run, [&problem, state, name] {
+    if (state->answer.status != SolveStatus::ok)
       throw WrongResult("bench wls: " + name + ": " + description(state->answer.status));
-    return check(name, data, state->weights, state->answer.X);
+    return check(name, problem, state->weights, state->answer.X);
   });
 }
 
-template Peer tesela_weights(const std::string&, const OlsData<float>&, std::vector<float>);
-template Peer tesela_weights(const std::string&, const OlsData<double>&, std::vector<double>);
+template Peer tesela_weights(const std::string&, cli::OlsProblem<float>&, std::vector<float>);
+template Peer tesela_weights(const std::string&, cli::OlsProblem<double>&, std::vector<double>);
 
 }  // namespace tesela::bench

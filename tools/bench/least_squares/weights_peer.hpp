@@ -1,13 +1,13 @@
 #pragma once
 
-#include "tools/problems/least_squares/ols_data.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 
 #include <vector>
 
 namespace tesela::bench {
 
-/// wls on the matrices that tesela_ols() solves without weights, with these, m of them, where those are.
+/// Returns the peer that runs wls on the problem's matrices with these m weights.
 template <class T>
-Peer tesela_weights(const std::string& name, const OlsData<T>& data, std::vector<T> weights);
+Peer tesela_weights(const std::string& name, cli::OlsProblem<T>& problem, std::vector<T> weights);
 
 }  // namespace tesela::bench

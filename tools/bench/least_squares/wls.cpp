@@ -1,7 +1,6 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/least_squares/glm_rows.hpp"
 #include "tools/bench/least_squares/weights_peer.hpp"
-#include "tools/problems/least_squares/ols_data.hpp"
 
 #include <fmt/format.h>
 
@@ -40,13 +39,13 @@ std::vector<T> weights(const WlsBenchOptions& o) {
 template <class T>
 void add_weights_rows(Report& report, Runtime& runtime, const WlsBenchOptions& o) {
   for (const index_t n : o.n) {
-    OlsCase what{o.m, n, o.rhs, {}, {}, o.common.seed, o.on_device()};
-    what.options.method = suitable_ols_method(o.m, n, o.rhs);
-    what.tile = suitable_ols_tile(runtime, what.options.method, o.m, n);
-    const OlsData<T> data(runtime, what);
-    const std::vector<Peer> peers{tesela_weights("weights", data, weights<T>(o)), tesela_ols(data, "unweighted")};
-    const Case row{fmt::format("{} x {}, weights", o.m, n),          o.m,    n,     o.rhs,
-                   fmt::format("{}x{}", what.tile.mb, what.tile.nb), o.data, "GB/s"};
+    cli::OlsProblem<T> problem{{}, 0, "", {o.m, n}, o.rhs, o.common.seed, &runtime};
+    problem.generate_uniform(o.on_device());
+    const TileShape tile = problem.tiles(problem.options("auto"));
+    const std::vector<Peer> peers{tesela_weights("weights", problem, weights<T>(o)),
+                                  make_peer("unweighted", find_method(cli::ols_table<T>(), "auto"), problem)};
+    const Case row{fmt::format("{} x {}, weights", o.m, n), o.m,    n,     o.rhs,
+                   fmt::format("{}x{}", tile.mb, tile.nb),  o.data, "GB/s"};
     const double bytes = static_cast<double>(o.m) * static_cast<double>(n + o.rhs) * sizeof(T);
     report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return bytes / seconds * 1e-9; });
   }
@@ -61,7 +60,7 @@ void run(WlsBenchOptions o) {
     for (const PublishedModel& row : published_wls) rows.n.push_back(row.n);
   }
   require_sizes(rows);
-  o.settle("wls");
+  o.resolve("wls");
   Runtime runtime(o.runtime());
   Report report("wls", o, &runtime);
   if (o.by == "weights")

@@ -1,6 +1,6 @@
 #include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/bench/mimo/slot.hpp"
-#include <tesela/codelets/mimo/quick_detector.hpp>
+#include <tesela/codelets/mimo/gpu_detector.hpp>
 
 #include <fmt/format.h>
 
@@ -44,7 +44,7 @@ struct HardSlot : Slot<T> {
 };
 
 #if TESELA_HAVE_CUDA
-/// QuickDetector on data of the device.
+/// GpuDetector on data of the device.
 template <class T>
 class DeviceHard {
  public:
@@ -56,9 +56,9 @@ class DeviceHard {
   double operator()(const MimoOptions& options) {
     const index_t n = slot_.shape.streams, signals = slot_.shape.signals;
     const double seconds = device_.seconds([&](CudaContext& context) {
-      kernels::QuickDetector<T>::cuda(context, slot_.args(options, device_.lists.labels), device_.h(), device_.y(),
-                                      device_.columns(), device_.points(), out(labels_.template as<int>(), n, signals),
-                                      out(reports_.template as<SearchReport>(), 1, signals));
+      kernels::GpuDetector<T>::cuda(context, slot_.args(options, device_.lists.labels), device_.h(), device_.y(),
+                                    device_.columns(), device_.points(), out(labels_.template as<int>(), n, signals),
+                                    out(reports_.template as<SearchReport>(), 1, signals));
     });
     device_.to_host(slot_.found.labels, labels_);
     return seconds;

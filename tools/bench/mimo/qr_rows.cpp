@@ -155,7 +155,7 @@ class DeviceQr {
 template <class T>
 void add_qr_rows(Report& report, Runtime& runtime, const MimoBench& o) {
   using F = std::complex<T>;
-  const double ceiling = noted_copy_ceiling(report, runtime, runtime.gpus() > 0);
+  const double ceiling = measure_copy_ceiling(report, runtime, runtime.gpus() > 0);
   for (const index_t n : {4, 8, 16}) {
     const auto data = std::make_shared<QrData<T>>(n, n == 16 ? o.matrices / 4 : o.matrices, o.common.seed);
 #if TESELA_HAVE_CUDA

@@ -2,7 +2,7 @@
 #include "tools/bench/mimo/slot.hpp"
 #include "tools/checks/bit_information.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
-#include <tesela/codelets/mimo/quick_soft.hpp>
+#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
 
 #include <fmt/format.h>
 
@@ -70,7 +70,7 @@ struct SoftSlot : Slot<T> {
 };
 
 #if TESELA_HAVE_CUDA
-/// QuickSoft on data of the device.
+/// GpuSoftDetector on data of the device.
 template <class T>
 class DeviceSoft {
  public:
@@ -82,10 +82,10 @@ class DeviceSoft {
   double operator()(SoftKind kind) {
     const MimoShape& shape = slot_.shape;
     const double seconds = device_.seconds([&](CudaContext& context) {
-      kernels::QuickSoft<T>::cuda(context, {shape.streams, 1, kind, slot_.n0, clip, device_.lists.labels}, device_.h(),
-                                  device_.y(), device_.columns(), device_.points(),
-                                  out(llrs_.template as<T>(), slot_.found.llrs.rows(), shape.signals),
-                                  out(nodes_.template as<double>(), 1, shape.signals));
+      kernels::GpuSoftDetector<T>::cuda(context, {shape.streams, 1, kind, slot_.n0, clip, device_.lists.labels},
+                                        device_.h(), device_.y(), device_.columns(), device_.points(),
+                                        out(llrs_.template as<T>(), slot_.found.llrs.rows(), shape.signals),
+                                        out(nodes_.template as<double>(), 1, shape.signals));
     });
     device_.to_host(slot_.found.llrs, llrs_);
     return seconds;

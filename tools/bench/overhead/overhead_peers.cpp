@@ -56,13 +56,13 @@ double thread_cpu_seconds() {
 
 template <class Insert, class Wait>
 double timed(const char* peer, const OverheadCase& what, Insert insert, Wait wait) {
-  settle();
+  wait_for_idle_threads();
   ran = 0;
   double seconds = 0;
   if (what.insertion_only) {
     {
       const PausedWorkers paused;
-      settle();
+      wait_for_idle_threads();
       seconds = -thread_cpu_seconds();
       insert();
       seconds += thread_cpu_seconds();

@@ -1,12 +1,10 @@
+#include "tools/problems/qr/qr.hpp"
+
 #include "tools/app/numbers.hpp"
 #include "tools/app/options.hpp"
-#include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"
-#include "tools/checks/qr_error.hpp"
-#include "tools/problems/qr/qr_data.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/schedule.hpp>
 
 #include <fmt/format.h>
 
@@ -18,24 +16,15 @@ namespace {
 struct QrBenchOptions : FactorOptions {
   std::vector<index_t> n{4096};
   index_t m = 0;
-  std::string tile, kernels = "auto";
-  QrOptions qr;
+  std::string tile;
+  cli::QrMethod method;
 };
 
 void settle_options(QrBenchOptions& o) {
   for (const index_t n : o.n)
     if (n < 1) throw ArgumentError("bench qr", "--n", std::to_string(n) + " is less than 1");
-  cli::parse_tile(o.tile, {});
-  require_schedule_order("bench qr", "--tree", o.qr.tree);
-  o.qr.triangles = o.kernels == "tt";
-  o.settle("qr");
-}
-
-template <class T>
-Peer make_peer(const std::string& name, const QrData<T>& data) {
-  if (name == "tesela") return tesela_qr(data);
-  if (name == "lapack") return lapack_qr(data);
-  return cusolver_qr(data);
+  cli::require_known("bench qr", o.method, o.tile);
+  o.resolve("qr");
 }
 
 template <class T>
@@ -43,27 +32,29 @@ void run(QrBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("qr", o, &runtime);
-  const double ceiling = noted_gemm_ceiling<T>(report, runtime);
+  const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n) {
-    QrCase what{o.m > 0 ? o.m : n, n, {}, o.qr, o.common.seed, o.on_device()};
-    what.tile = cli::parse_tile(o.tile, suitable_qr_tile(runtime, what.m, n));
-    const QrData<T> data(runtime, what);
-    std::vector<Peer> peers;
-    for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
-    const Case row{what.m == n ? fmt::format("n = {}", n) : fmt::format("{} x {}", what.m, n),
-                   what.m,
+    cli::QrProblem<T> problem{o.method, o.tile, {o.m > 0 ? o.m : n, n}, o.common.seed, &runtime};
+    problem.checked_whole = index_t{1} << 27;  // all of 32768 x 32768 would take minutes on the host
+    problem.generate_uniform(o.on_device());
+    const auto peers = make_peers(o.peers, "tiles", cli::qr_table<T>(), problem);
+    const index_t m = problem.shape.rows;
+    const TileShape tile = cli::qr_tile({}, o.tile, runtime, problem.shape);
+    const Case row{m == n ? fmt::format("n = {}", n) : fmt::format("{} x {}", m, n),
+                   m,
                    n,
                    0,
-                   fmt::format("{}x{}", what.tile.mb, what.tile.nb),
+                   fmt::format("{}x{}", tile.mb, tile.nb),
                    o.data,
                    "GFLOP/s"};
     report.add(row, alternate(peers, o.common.repeat), ceiling,
-               [&](double seconds) { return qr_flops(what.m, n) / seconds * 1e-9; });
-    if (what.sampled())
-      report.note(fmt::format("{}: A - QR was measured on {} columns of A", row.title, QrCase::sampled_columns));
+               [&](double seconds) { return qr_flops(m, n) / seconds * 1e-9; });
+    if (problem.sampled())
+      report.note(fmt::format("{}: A - QR was measured on {} columns of A", row.title, problem.sampled_columns));
   }
   report.note(fmt::format("tree {}, ib {}, {} kernels; rates by 2 m n^2 - 2 n^3 / 3, whatever a peer really does",
-                          o.qr.tree, o.qr.ib > 0 ? std::to_string(o.qr.ib) : "chosen", o.kernels));
+                          qr_options(o.method).tree, o.method.ib > 0 ? std::to_string(o.method.ib) : "chosen",
+                          o.method.kernels));
   if (o.on_device())
     report.note("A and its factors stay on the devices, and A is put back before each run outside the time");
   else if (runtime.gpus() > 0)
@@ -81,17 +72,8 @@ const cli::Command qr_command(
           ->capture_default_str();
       app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::positive());
       cli::add_tile(app, o->tile, "MB or MBxNB");
-      app.add_option("--tree", o->qr.tree, "which tile eliminates which: " + schedule_order_list())
-          ->type_name("ORDER")
-          ->capture_default_str();
-      app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
-          ->check(CLI::IsMember({"auto", "tt"}))
-          ->capture_default_str();
-      app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
-          ->transform(cli::positive());
-      app.add_flag("--copy-vectors,!--no-copy-vectors", o->qr.copy_vectors,
-                   "copy the vectors of tiles that later tasks change (default)");
-      o->add_peers(app);
+      add_to(app, o->method);
+      o->add_peers(app, peer_names(cli::qr_table<double>()));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

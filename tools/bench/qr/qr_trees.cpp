@@ -2,8 +2,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/options.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/checks/qr_error.hpp"
-#include "tools/problems/qr/qr_data.hpp"
+#include "tools/problems/qr/qr.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 
@@ -16,8 +15,7 @@ namespace {
 
 struct QrTreesOptions : Options {
   index_t p = 32, q = 8, nb = 192;
-  QrOptions qr;
-  std::string kernels = "auto";
+  cli::QrMethod method;
   std::vector<std::string> trees;
 };
 
@@ -33,18 +31,37 @@ struct Run {
 template <class T>
 class TreeRuns {
  public:
-  TreeRuns(const QrData<T>& data, const TileMatrix<T>& A, QrOptions options)
-      : data_(&data), a_(A), options_(std::move(options)) {}
+  TreeRuns(cli::QrProblem<T>& problem, std::string tree) : problem_(&problem), tree_(std::move(tree)) {}
 
-  double run() {
-    Runtime& runtime = data_->runtime();
-    a_.copy_from(data_->original().data(), data_->original().ld());
+  double run() { return run(solver()); }
+
+  double verify() {
+    const cli::Solver<cli::QrFactors<T>> tiles = solver();
+    run(tiles);
+    return check_peer(tree_, *problem_, tiles.result());
+  }
+
+  /// The latest runs.
+  std::vector<Run> last(int count) const { return {runs_.end() - count, runs_.end()}; }
+  /// Tasks of the last run that the performance models know too little of.
+  index_t untimed() const { return untimed_; }
+
+ private:
+  /// Sets the method up for one run: memory holds the tiles of one tree at a time.
+  cli::Solver<cli::QrFactors<T>> solver() const {
+    problem_->method.tree = tree_;
+    return find_method(cli::qr_table<T>(), "tiles").solver(*problem_);
+  }
+
+  double run(const cli::Solver<cli::QrFactors<T>>& tiles) {
+    Runtime& runtime = *problem_->runtime;
+    tiles.prepare();
     runtime.reset_statistics();
-    settle();
+    wait_for_idle_threads();
     Run run;
     Graph g(runtime, {.record = true});
     run.makespan = seconds_of([&] {
-      factors_.emplace(qr(g, a_, options_));
+      tiles.run(&g);
       g.wait();
     });
     double work = 0;
@@ -58,30 +75,8 @@ class TreeRuns {
     return run.makespan;
   }
 
-  double verify() {
-    run();
-    HostMatrix<T> factors(a_.m(), a_.n());
-    a_.copy_to(factors.data(), factors.ld());
-    return data_->check(options_.tree, factors, [&](HostMatrix<T>& c) {
-      const auto C =
-          TileMatrix<T>::map(data_->runtime(), c.data(), c.rows(), c.cols(), c.ld(), data_->what().tile, "C");
-      Graph g(data_->runtime());
-      factors_->apply(g, Side::left, Op::none, C);
-      g.wait();
-      C.bring_home();
-    });
-  }
-
-  /// The latest runs.
-  std::vector<Run> last(int count) const { return {runs_.end() - count, runs_.end()}; }
-  /// Tasks of the last run that the performance models know too little of.
-  index_t untimed() const { return untimed_; }
-
- private:
-  const QrData<T>* data_;
-  TileMatrix<T> a_;
-  QrOptions options_;
-  std::optional<QrFactorization<T>> factors_;
+  cli::QrProblem<T>* problem_;
+  std::string tree_;
   std::vector<Run> runs_;
   index_t untimed_ = 0;
 };
@@ -103,20 +98,16 @@ void run(QrTreesOptions o) {
   if (o.q > o.p) throw ArgumentError("bench qr-trees", "--nt", fmt::format("{} is more than --mt {}", o.q, o.p));
   if (o.common.ncpu == 0) throw EnvironmentError("bench qr-trees: --ncpu 0 leaves no core to measure");
   o.common.ncuda = 0;
-  o.qr.triangles = o.kernels == "tt";
   RuntimeOptions profiled = o.runtime();
   profiled.profile = true;
   Runtime runtime(profiled);
   Report report("qr-trees", o, &runtime);
 
-  const QrCase what{o.p * o.nb, o.q * o.nb, {o.nb, o.nb}, o.qr, o.common.seed};
-  const QrData<T> data(runtime, what);
-  const TileMatrix<T> A(runtime, what.m, what.n, what.tile);
+  const index_t m = o.p * o.nb, n = o.q * o.nb;
+  cli::QrProblem<T> problem{o.method, std::to_string(o.nb), {m, n}, o.common.seed, &runtime};
+  problem.generate_uniform(true);
   std::vector<TreeRuns<T>> trees;
-  for (const std::string& tree : o.trees) {
-    o.qr.tree = tree;
-    trees.emplace_back(data, A, o.qr);
-  }
+  for (const std::string& tree : o.trees) trees.emplace_back(problem, tree);
   std::vector<Peer> peers;
   for (TreeRuns<T>& tree : trees)
     peers.push_back({"tesela", [&tree] { return tree.run(); }, [&tree] { return tree.verify(); }});
@@ -126,8 +117,8 @@ void run(QrTreesOptions o) {
     const std::vector<Run> runs = trees[t].last(o.common.repeat);
     Timing bound{"bound", {}, 0};
     for (const Run& r : runs) bound.seconds.push_back(r.bound());
-    report.add({o.trees[t], what.m, what.n, 0, fmt::format("{0}x{0}", o.nb), "host", "GFLOP/s"}, {bound, makespans[t]},
-               0, [&](double seconds) { return qr_flops(what.m, what.n) / seconds * 1e-9; });
+    report.add({o.trees[t], m, n, 0, fmt::format("{0}x{0}", o.nb), "host", "GFLOP/s"}, {bound, makespans[t]}, 0,
+               [&](double seconds) { return qr_flops(m, n) / seconds * 1e-9; });
     report.note(fmt::format(
         "{}: critical path {:.4f} s, work / workers {:.4f} s{}", o.trees[t],
         median_of(runs, [](const Run& r) { return r.path; }), median_of(runs, [](const Run& r) { return r.area; }),
@@ -150,10 +141,10 @@ const cli::Command qr_trees_command(
       auto* tile = app.add_option("-t,--tile", o->nb, "rows and columns of a tile")
                        ->transform(cli::positive())
                        ->capture_default_str();
-      cli::add_earlier_name(app, "--nb", o->nb, tile)->transform(cli::positive());
-      app.add_option("--ib", o->qr.ib, "inner block size (default: what suits the workers)")
+      cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
+      app.add_option("--ib", o->method.ib, "inner block size (default: what suits the workers)")
           ->transform(cli::positive());
-      app.add_option("--kernels", o->kernels, "tt makes every tile triangular before tiles are joined")
+      app.add_option("--kernels", o->method.kernels, "tt makes every tile triangular before tiles are joined")
           ->check(CLI::IsMember({"auto", "tt"}))
           ->capture_default_str();
       app.add_option("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())

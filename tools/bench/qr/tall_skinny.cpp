@@ -3,6 +3,7 @@
 #include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/peers/cusolver_qr.hpp"
 #include "tools/peers/device.hpp"
+#include "tools/peers/generate.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
@@ -16,10 +17,6 @@
 #include <algorithm>
 #include <cstring>
 
-#if TESELA_HAVE_CUDA
-#include "tools/peers/generate.hpp"
-#endif
-
 namespace tesela::bench {
 namespace {
 
@@ -30,7 +27,7 @@ struct TallSkinnyBenchOptions : FactorOptions {
 void settle_options(TallSkinnyBenchOptions& o) {
   if (o.n > o.m)
     throw ArgumentError("bench tall-skinny", "--n", fmt::format("{} columns are more than {} rows", o.n, o.m));
-  o.settle("tall-skinny");
+  o.resolve("tall-skinny");
 }
 
 /// One tall tile for each device that holds A; elsewhere enough of them to keep all cores, or a link, busy.
@@ -66,7 +63,7 @@ Peer tesela_r(const TallSkinnyData<T>& data) {
       fill(g, *tiles->A, data.generator());
       g.wait();
     }
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(data.runtime());
       tall_skinny_r(g, *tiles->A, *tiles->R);
@@ -90,7 +87,7 @@ Peer lapack_r(const TallSkinnyData<T>& data) {
     std::memcpy(factors->data(), data.a(), static_cast<std::size_t>(factors->size()) * sizeof(T));
     std::vector<T> tau(static_cast<std::size_t>(factors->cols()));
     const blas::Threads threads(blas::all_cores());
-    settle();
+    wait_for_idle_threads();
     return seconds_of(
         [&] { lapack::geqrf(factors->rows(), factors->cols(), factors->data(), factors->ld(), tau.data()); });
   };
@@ -106,10 +103,8 @@ Peer cusolver_r(const TallSkinnyData<T>& data) {
   const auto run = [&data, solver] {
     const TallSkinnyCase& w = data.what();
     const PausedWorkers paused;
-#if TESELA_HAVE_CUDA
     if (w.on_device) generate(solver->a(), w.m, w.n, data.generator());
-#endif
-    settle();
+    wait_for_idle_threads();
     return seconds_of([&] {
       if (!w.on_device) solver->upload(data.a());
       solver->factor();
@@ -128,12 +123,17 @@ void run(TallSkinnyBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("tall-skinny", o, &runtime);
-  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
+  const double ceiling = measure_copy_ceiling(report, runtime, o.on_device());
   const TallSkinnyCase what{o.m, o.n, std::min(suitable_rows(runtime, o), o.m), o.common.seed, o.on_device()};
   const TallSkinnyData<T> data(runtime, what);
   std::vector<Peer> peers;
   for (const std::string& name : o.peers)
-    peers.push_back(name == "tesela" ? tesela_r(data) : name == "lapack" ? lapack_r(data) : cusolver_r(data));
+    if (name == "tesela")
+      peers.push_back(tesela_r(data));
+    else if (name == "lapack")
+      peers.push_back(lapack_r(data));
+    else if constexpr (config::have_cuda)
+      peers.push_back(cusolver_r(data));
   const double bytes = static_cast<double>(o.m) * static_cast<double>(o.n) * sizeof(T);
   report.add({fmt::format("{} x {}", o.m, o.n), o.m, o.n, 0, fmt::format("{}x{}", what.rows, o.n), o.data, "GB/s"},
              alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return bytes / seconds * 1e-9; });

@@ -60,7 +60,7 @@ ToeplitzPeer tesela_spectrum(Runtime& runtime, const HostMatrix<T>& t, const Spe
   const auto found = std::make_shared<Spectrum<T>>();
   ToeplitzPeer peer{[&runtime, &t, options, values, found] {
                       *found = {};
-                      settle();
+                      wait_for_idle_threads();
                       const double seconds = seconds_of([&] {
                         Graph g(runtime);
                         *found = toeplitz_spectrum<T>(
@@ -85,7 +85,7 @@ ToeplitzPeer lapack_spectrum(const HostMatrix<T>& t, bool vectors) {
               for (index_t i = 0; i < n; ++i) a(i, j) = t(std::abs(i - j), 0);
             std::vector<T> w(static_cast<std::size_t>(n));
             const blas::Threads threads(blas::all_cores());
-            settle();
+            wait_for_idle_threads();
             const double seconds = seconds_of([&] { lapack::syevd(n, a.data(), a.ld(), w.data(), vectors); });
             sort_into(*values, w);
             return seconds;
@@ -101,7 +101,7 @@ ToeplitzPeer lapack_halves(const HostMatrix<T>& t, bool vectors) {
             HostMatrix<T> symmetric = half(t, 0), skew = half(t, 1);
             std::vector<T> w(static_cast<std::size_t>(t.rows()));
             const blas::Threads threads(blas::all_cores());
-            settle();
+            wait_for_idle_threads();
             const double seconds = seconds_of([&] {
               lapack::syevd(symmetric.rows(), symmetric.data(), symmetric.ld(), w.data(), vectors);
               lapack::syevd(skew.rows(), skew.data(), skew.ld(), w.data() + symmetric.rows(), vectors);
@@ -120,7 +120,7 @@ ToeplitzPeer cusolver_spectrum(const HostMatrix<T>& t, bool vectors) {
             const PausedWorkers paused;
             std::vector<T> w(static_cast<std::size_t>(t.rows()));
             solver->fill_toeplitz(t.data());
-            settle();
+            wait_for_idle_threads();
             const double seconds = seconds_of([&] { solver->solve(w.data()); });
             sort_into(*values, w);
             return seconds;
@@ -141,7 +141,7 @@ ToeplitzPeer cusolver_halves(const HostMatrix<T>& t, bool vectors) {
             std::vector<T> w(static_cast<std::size_t>(t.rows()));
             solvers->symmetric.upload(half(t, 0).data());
             solvers->skew.upload(half(t, 1).data());
-            settle();
+            wait_for_idle_threads();
             const double seconds = seconds_of([&] {
               solvers->symmetric.solve(w.data());
               solvers->skew.solve(w.data() + cauchy_rows(t.rows(), 0));

@@ -93,7 +93,7 @@ void run_case(const SolveOptions& o, Runtime& runtime, Report& report, index_t n
     const auto run = [solver = one.solver.get()] {
       const auto paused = pause_for(*solver);
       solver->restore();
-      settle();
+      wait_for_idle_threads();
       std::string failure;
       const double seconds = seconds_of([&] { failure = solver->solve(); });
       if (!failure.empty()) throw WrongResult("bench toeplitz-solve: " + failure);

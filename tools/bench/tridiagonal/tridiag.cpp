@@ -161,7 +161,7 @@ template <class T>
 double latency(TridiagSolver<T>& solver, bool with_transfers) {
   const auto paused = pause_for(solver);
   solver.restore();
-  settle();
+  wait_for_idle_threads();
   const auto solve = [&](index_t copy) {
     solver.start(copy);
     solver.wait();
@@ -179,7 +179,7 @@ template <class T>
 double throughput(TridiagSolver<T>& solver) {
   const auto paused = pause_for(solver);
   solver.restore();
-  settle();
+  wait_for_idle_threads();
   const double seconds = seconds_of([&] {
     for (index_t c = 0; c < solver.solves(); ++c) solver.start(c);
     solver.wait();
@@ -237,7 +237,7 @@ void run(TridiagOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("tridiag", o, &runtime);
-  const double ceiling = noted_copy_ceiling(report, runtime, o.on_device());
+  const double ceiling = measure_copy_ceiling(report, runtime, o.on_device());
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
   report.note(
       fmt::format("rates: {} bytes an unknown (four arrays read, one written) over the time, whatever a peer "

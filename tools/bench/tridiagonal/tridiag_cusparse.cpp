@@ -129,7 +129,7 @@ TridiagSolvers<T> cusparse_tridiag(const TridiagData<T>& data, const std::vector
     try {
       solvers.push_back(std::make_unique<CusparseTridiag<T>>(name, data, systems, copies, stream, arrays));
     } catch (const EnvironmentError& error) {  // its work space may be larger than the device, or than it can count
-      cli::tell(fmt::format("tesela: {} is left out: {}", name, error.what()));
+      cli::print_error(fmt::format("tesela: {} is left out: {}", name, error.what()));
     }
   }
   return solvers;

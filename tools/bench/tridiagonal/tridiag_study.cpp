@@ -48,7 +48,7 @@ Peer thomas_on_host(const StudyData<T>& data) {
     status.data = &info, status.rows = status.cols = status.ld = 1;
     data.copy_b_to_x();
     const PausedWorkers paused;
-    settle();
+    wait_for_idle_threads();
     const double seconds = seconds_of([&] {
       Thomas<T>::cpu({}, block(In<T>{}, data.column(0)), block(In<T>{}, data.column(1)), block(In<T>{}, data.column(2)),
                      block(InOut<T>{}, data.x()), block(Scratch<T>{}, work->data()), status);
@@ -66,7 +66,7 @@ Peer thomas_on_host(const StudyData<T>& data) {
 template <class T>
 double solve_seconds(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const CyclicReductionOptions& options,
                      bool bring_home) {
-  settle();
+  wait_for_idle_threads();
   Status status;
   const double seconds = seconds_of([&] {
     cyclic_reduction(g, A, X, options);
@@ -192,7 +192,7 @@ const cli::Command tridiag_study_command(
           ->transform(cli::positive());
       auto* tile = app.add_option("-t,--tile", o->mb, "rows of a tile (default: all with a GPU, else 16384)")
                        ->transform(cli::positive());
-      cli::add_earlier_name(app, "--mb", o->mb, tile)->transform(cli::positive());
+      cli::add_deprecated_alias(app, "--mb", o->mb, tile)->transform(cli::positive());
       app.add_option("--cut", o->cut, "unknowns that hybrid leaves to a core; several: a peer each, and the best named")
           ->delimiter(',')
           ->transform(cli::positive())

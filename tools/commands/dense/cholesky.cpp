@@ -55,7 +55,7 @@ template <class T>
 int run(Options o) {
   Report report("cholesky", o.common);
   parse_symmetric_kind(o.random);
-  o.settle("cholesky");
+  o.resolve("cholesky");
   std::vector<std::string> notes;
   const HostMatrix<T> a = load_a<T>(o, notes), b = load_b<T>(o);
   report.problem() = o.describe();

@@ -36,7 +36,7 @@ void DirectOptions::add_to(CLI::App& app, const char* kinds, const char* otherwi
       ->capture_default_str();
 }
 
-void DirectOptions::settle(const char* command) {
+void DirectOptions::resolve(const char* command) {
   parse_tile(tile, {});
   if (by == "stages" && !tile.empty()) throw ArgumentError(command, "--tile", "belongs to --by tiles, not to stages");
   if (!a.empty()) {
@@ -91,7 +91,7 @@ DirectResult<T> run_direct(const DirectOptions& o, DirectMethod<T>& method, cons
     method.factor(g, A);
     if (o.rhs > 0 && method.stop() == 0) method.solve(g, X);
     A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });
-    wait_and_show(g);
+    wait_with_progress(g);
     result.stop = method.stop();
     A.bring_home();
     X.bring_home();

@@ -18,8 +18,8 @@ struct DirectOptions {
 
   /// Adds the options. `kinds` lists the kinds of --random, `otherwise` is their default.
   void add_to(CLI::App& app, const char* kinds, const char* otherwise);
-  /// Reads sizes from the files. Throws ArgumentError and FileError with this command's name.
-  void settle(const char* command);
+  /// Takes sizes from the files. Throws ArgumentError and FileError, of this command.
+  void resolve(const char* command);
   nlohmann::json describe() const;
 };
 

@@ -146,7 +146,7 @@ int run_gemm(Options o) {
     run_timed(o.common, runtime, report,
               {prepare, [&](Graph& g, bool) {
                  gemm(g, op_a, op_b, alpha, A, B, beta, C, {*find_named(gemm_kernels(), o.kernel), o.block, true});
-                 status = wait_and_show(g);
+                 status = wait_with_progress(g);
                  C.bring_home();
                  return 0.0;
                }});
@@ -206,7 +206,7 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   auto* random = add_random(app, o->random, std::string("matrices without a file: ") + random_kinds());
   // Earlier versions had --random without a KIND.
   random->expected(0, 1)->transform([](std::string kind) { return kind == "true" ? std::string("uniform") : kind; });
-  add_earlier_name(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
+  add_deprecated_alias(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
   o->common.add_to(app);
   app.footer(
       "Examples:\n"

@@ -60,8 +60,8 @@ HostMatrix<T> triangle(const HostMatrix<T>& factors, bool upper) {
   return t;
 }
 
-void settle(Options& o) {
-  o.settle("lu");
+void resolve(Options& o) {
+  o.resolve("lu");
   if (o.by == "stages" && o.pivot == "tournament")
     throw ArgumentError("lu", "--pivot", "tournament belongs to --by tiles, not to stages");
   if (o.pivot.empty()) o.pivot = o.by == "tiles" ? "tournament" : "none";
@@ -88,7 +88,7 @@ template <class T>
 int run(Options o) {
   Report report("lu", o.common);
   const RandomMatrix random = parse_random_kind(o.random);
-  settle(o);
+  resolve(o);
   const HostMatrix<T> a = o.a.empty() ? generate<T>({o.n, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
   const HostMatrix<T> b = load_b<T>(o);
   report.problem() = o.describe();

@@ -149,7 +149,7 @@ int run_sem(Options o) {
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
   const SemOutcome outcome{p, options, answer, error, o.level, hansen};
-  tell(outcome, report);
+  print_error(outcome, report);
   if (report.good()) write_outputs(o, outcome, report);
   if (report.good() && !o.out_reduced.empty()) {
     const auto K = p.names.begin() + p.model.instruments;

@@ -127,7 +127,7 @@ void tell_status(const SemOutcome& o, Report& report) {
 
 }  // namespace
 
-void tell(const SemOutcome& o, Report& report) {
+void print_error(const SemOutcome& o, Report& report) {
   json equations = json::array();
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) equations.push_back(equation_json(o, i));
   report.section("equations", equations);

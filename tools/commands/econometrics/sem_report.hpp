@@ -19,7 +19,7 @@ struct SemOutcome {
 };
 
 /// `equations`, `system`, checks and status of the report.
-void tell(const SemOutcome& outcome, Report& report);
+void print_error(const SemOutcome& outcome, Report& report);
 
 /// The coefficients as tables for a person.
 void print_equations(const SemOutcome& outcome);

@@ -112,7 +112,7 @@ Result<T> solve(const Options& o, bool dense, EigProblem<T>& problem, Report& re
     run_timed(o.common, runtime, report, {prepare, [&](Graph& g, bool) {
                                             result.eig.vectors.reset();
                                             result.eig = find(g);
-                                            wait_and_show(g);
+                                            wait_with_progress(g);
                                             return 0.0;
                                           }});
   };
@@ -225,7 +225,7 @@ void report_errors(const Options& o, const EigProblem<T>& problem, const Result<
 template <class T>
 int run_eig(Options o) {
   Report report("eig", o.common);
-  o.input.settle(1000);
+  o.input.resolve(1000);
   const index_t n = o.input.n;
   o.vectors = o.vectors || !o.vectors_out.empty();
   const auto order = static_cast<double>(n);
@@ -319,15 +319,15 @@ void add_results(CLI::App& app, const Options& o, const char* option, std::strin
 /// Refuses outputs that would replace an input, also inputs of later --jobs.
 void keep_inputs_of(CLI::App& app, const Options& o) {
   const auto keep = [&app](const std::string& option, const std::string& path) {
-    keep_inputs(app, option, [&path] { return std::vector{path}; });
+    protect_inputs(app, option, [&path] { return std::vector{path}; });
   };
   keep("--a", o.input.a);
   keep("--b", o.input.b);
   keep("--diagonal", o.input.diagonal);
   keep("--off-diagonal", o.input.off_diagonal);
   keep("--jobs", o.jobs);
-  keep_inputs(app, "--random", [&o] { return std::vector{parse_symmetric_kind(o.input.random).file}; });
-  keep_inputs(app, "--jobs", [&o] { return o.jobs.empty() ? std::vector<std::string>() : job_inputs(o.jobs); });
+  protect_inputs(app, "--random", [&o] { return std::vector{parse_symmetric_kind(o.input.random).file}; });
+  protect_inputs(app, "--jobs", [&o] { return o.jobs.empty() ? std::vector<std::string>() : job_inputs(o.jobs); });
 }
 
 const Command eig_command(

@@ -26,9 +26,9 @@ namespace {
 constexpr index_t most_checked = 1000;
 
 /// The order that the options and the file say; a file must hold as many matrices as --batch says.
-index_t settle(EigBatch& o) {
+index_t resolve(EigBatch& o) {
   if (o.input.a.empty()) {
-    o.input.settle(32);
+    o.input.resolve(32);
   } else {
     const Shape shape = probe_matrix(o.input.a).shape;
     o.input.n = shape.rows;
@@ -88,7 +88,7 @@ Solved<T> solve(const EigBatch& o, const HostMatrix<T>& a, Report& report) {
             {[&] { A.copy_from(a.data(), a.ld()); },
              [&](Graph& g, bool) {
                solved.result = eig_batch(g, A, W, {o.vectors});
-               wait_and_show(g);
+               wait_with_progress(g);
                return 0.0;
              }});
   return solved;
@@ -111,7 +111,7 @@ void report_errors(const EigBatch& o, const HostMatrix<T>& a, const Solved<T>& s
 template <class T>
 int run(EigBatch o) {
   Report report("eig", o.common);
-  const index_t n = settle(o);
+  const index_t n = resolve(o);
   o.vectors = o.vectors || !o.vectors_out.empty();
   const auto order = static_cast<double>(n);
   require_memory("eig", "A, its copy and the eigenvalues",

@@ -6,7 +6,7 @@
 #include "tools/checks/eig_error.hpp"
 #include "tools/commands/eigen/eig_plan.hpp"
 #include <tesela/algorithms/eigen/eig_jobs.hpp>
-#include <tesela/algorithms/support/side_by_side.hpp>
+#include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -81,14 +81,14 @@ class Jobs {
       largest = std::max(largest, job.n);
       sizes_.push_back(job.n);
     }
-    at_once_ = suitable_jobs_at_once(runtime, streams, plan_of(largest), room_);
+    at_once_ = suitable_concurrent_jobs(runtime, streams, plan_of(largest), room_);
   }
 
   const std::vector<Job>& jobs() const { return jobs_; }
   int at_once() const { return at_once_; }
 
   void run(bool last) {
-    side_by_side(sizes_, at_once_, [&](std::size_t number, int thread) {
+    run_concurrently(sizes_, at_once_, [&](std::size_t number, int thread) {
       Job& job = jobs_[number];
       try {
         solve(number, thread, last);
@@ -125,7 +125,7 @@ class Jobs {
     Job& job = jobs_[number];
     EigInput input = o_.input;
     input.a = input.a_name = job.file;
-    input.settle(0);
+    input.resolve(0);
     const index_t n = job.n = input.n, ld = std::max<index_t>(n, 1);
     const SymmetricEigOptions options = options_of(n);
     job.method = name_of(eig_methods(), options.method);

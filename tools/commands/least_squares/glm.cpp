@@ -7,15 +7,15 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/glm_error.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/commands/least_squares/distances.hpp"
 #include "tools/commands/least_squares/glm_library.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
 #include "tools/commands/least_squares/uncertainty.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/least_squares/ols.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
@@ -119,15 +119,15 @@ Glm<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
   Uncertainty<T> none;
   Glm<T> answer = solve_by_graph(o, p, nullptr, none);
   const bool full = answer.rank == o.n && answer.rank_b == o.m - o.n;
-  if (answer.status == GlmStatus::ok && (!found.regular || !full)) answer.status = GlmStatus::rank_deficient;
-  if (answer.status != GlmStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
-    answer.status = GlmStatus::not_finite;
+  if (answer.status == SolveStatus::ok && (!found.regular || !full)) answer.status = SolveStatus::rank_deficient;
+  if (answer.status != SolveStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
+    answer.status = SolveStatus::not_finite;
   answer.X = std::move(found.X);
   answer.U = std::move(found.U);
   return answer;
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   require_valid("glm", o.method, o.tile, o.common);
   require_rcond("glm", o.rcond);
   o.uncertainty.require_valid("glm", o.method);
@@ -173,14 +173,14 @@ Problem<T> load(const Options& o) {
 template <class T>
 void tell_columns(const Glm<T>& answer, Report& report) {
   if (answer.distances.empty()) return;
-  report_distances(answer.distances, answer.status == GlmStatus::inconsistent, report,
+  report_distances(answer.distances, answer.status == SolveStatus::inconsistent, report,
                    [&](std::size_t j) { return answer.consistent[j]; });
 }
 
 template <class T>
 int run_glm(Options o) {
   Report report("glm", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p),
              r = static_cast<double>(o.rhs);
   require_memory("glm", "A, B and their factors", (2 * m * n + 3 * m * p + 2 * (m + n + p) * r) * sizeof(T));
@@ -204,12 +204,12 @@ int run_glm(Options o) {
   report.check("condition", answer.condition);
   report.check("condition_b", answer.condition_b);
   tell_columns(answer, report);
-  if (answer.status == GlmStatus::rank_deficient && !library)
+  if (answer.status == SolveStatus::rank_deficient && !library)
     report.remark(description(answer.status));
-  else if (answer.status != GlmStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.X.cols() == o.rhs && answer.U.cols() == o.rhs && answer.status != GlmStatus::not_finite &&
-      answer.status != GlmStatus::inconsistent) {
+  if (answer.X.cols() == o.rhs && answer.U.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
+      answer.status != SolveStatus::inconsistent) {
     const GlmError error = glm_error(problem.a, problem.factor, problem.b, answer.X, answer.U, answer.multipliers,
                                      answer.multiplier_exponents);
     const double bound = answer.backward_error.bound, cut = answer.backward_error.cut;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tools/app/runs.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include <tesela/tiles/host_matrix.hpp>
 
 namespace tesela::cli {

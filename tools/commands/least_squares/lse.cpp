@@ -7,13 +7,13 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/lse_error.hpp"
-#include "tools/checks/qr_error.hpp"
 #include "tools/commands/least_squares/distances.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/least_squares/ols.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
@@ -119,14 +119,14 @@ ConstrainedLeastSquares<T> solve_by_library(const Options& o, const Problem<T>& 
       });
   report_library(o.common, report, runs, lse_flops(o));
   ConstrainedLeastSquares<T> answer = solve_by_graph(o, p, nullptr);
-  if (answer.status == LseStatus::ok && (info != 0 || answer.constraint_rank < o.p))
-    answer.status = LseStatus::rank_deficient;
-  if (!all_finite(X)) answer.status = LseStatus::not_finite;
+  if (answer.status == SolveStatus::ok && (info != 0 || answer.constraint_rank < o.p))
+    answer.status = SolveStatus::rank_deficient;
+  if (!all_finite(X)) answer.status = SolveStatus::not_finite;
   answer.X = std::move(X);
   return answer;
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   settle_automatic(o.method);
   require_valid("lse", o.method, o.tile, o.common);
   if (o.method.library() && !o.out_multipliers.empty())
@@ -188,20 +188,20 @@ RowBlocks<T> rows_of_a(const Options& o, const Problem<T>& p) {
 }
 
 template <class T>
-void tell(const ConstrainedLeastSquares<T>& answer, Report& report) {
+void print_error(const ConstrainedLeastSquares<T>& answer, Report& report) {
   report.check("constraint_rank", static_cast<double>(answer.constraint_rank));
   report.check("rank", static_cast<double>(answer.rank));
   report.check("constraint_condition", answer.constraint_condition);
   report.check("condition", answer.condition);
   report.dropped_rows(answer.dropped_rows);
-  report_distances(answer.distances, answer.status == LseStatus::inconsistent, report,
+  report_distances(answer.distances, answer.status == SolveStatus::inconsistent, report,
                    [&](std::size_t j) { return !(answer.distances[j] > 0); });
 }
 
 template <class T>
 int run_lse(Options o) {
   Report report("lse", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p),
              r = static_cast<double>(o.rhs);
   require_memory("lse", "A, C and their factors",
@@ -219,20 +219,21 @@ int run_lse(Options o) {
   const bool library = o.method.library();
   const ConstrainedLeastSquares<T> answer =
       library ? solve_by_library(o, problem, report) : solve_by_graph(o, problem, &report);
-  tell(answer, report);
-  if (answer.status == LseStatus::rank_deficient && !library)
+  print_error(answer, report);
+  if (answer.status == SolveStatus::rank_deficient && !library)
     report.remark(description(answer.status));
-  else if (answer.status != LseStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.X.cols() == o.rhs && answer.status != LseStatus::not_finite && answer.status != LseStatus::inconsistent) {
+  if (answer.X.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
+      answer.status != SolveStatus::inconsistent) {
     const LseError error =
         lse_error<T>(rows_of_a(o, problem), problem.b, problem.c, problem.d, answer.X, answer.multipliers,
                      answer.multiplier_exponents, answer.multiplier_row_exponents);
     const double rounding = rounding_bound<T>(std::max({o.m, o.n, o.p}));
     report.check("residual_norm", error.residual_norm);
     report.check("constraint_residual", {error.constraint, answer.constraint_error.bound, 2 * answer.cut});
-    // X has least norm in the unknowns' units: its errors are relative to A's largest column.
-    const double size = answer.status == LseStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
+    // Of least norm in the unknowns' own units: errors are of the size of A's largest column.
+    const double size = answer.status == SolveStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
     report.check("optimality", {error.optimality / size, rounding, 2 * answer.cut});
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     note_least_norm(answer.constraint_rank + answer.rank == o.n, answer.original_units, report);

@@ -1,4 +1,5 @@
-#include "tools/app/choices.hpp"
+#include "tools/problems/least_squares/ols.hpp"
+
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
@@ -6,24 +7,14 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/checks/qr_error.hpp"
-#include "tools/commands/least_squares/ols_library.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
 #include "tools/commands/least_squares/uncertainty.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
-#include <tesela/algorithms/least_squares/least_squares.hpp>
-#include <tesela/algorithms/support/column_ends.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/host/normal_residual.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <cmath>
-#include <limits>
 #include <memory>
 
 namespace tesela::cli {
@@ -43,74 +34,7 @@ struct Options {
   bool streamed = false;  ///< A stays in its file
 };
 
-/// A, or the file that it stays in, and B.
-template <class T>
-struct Problem {
-  HostMatrix<T> a, b;
-  std::unique_ptr<MatrixRows<T>> rows;
-};
-
-template <class T>
-LeastSquares<T> solve_by_graph(const Options& o, const Problem<T>& p, Report& report, Uncertainty<T>& uncertainty) {
-  OlsOptions options = ols_options(o.method, o.rcond, {o.m, o.n}, o.rhs);
-  RuntimeOptions machine = o.common.runtime();
-  if (!machine.grid && options.method == OlsMethod::tall_skinny) machine.grid = {0, 1};  // all ranks share its rows
-  Runtime runtime(machine);
-  options.keep_triangle = o.uncertainty.wanted();
-  if (!o.streamed && o.m >= o.n && options.method != OlsMethod::tall_skinny) options.column_ends = column_ends(p.a);
-  report.problem()["method"] = method_name(o.method, options);
-  LeastSquares<T> answer;
-  const auto timed = [&](const std::function<void()>& prepare, const auto& solve) {
-    const auto run = [&](Graph& g, bool) { return answer = solve(g), 0.0; };
-    run_timed(o.common, runtime, report, {prepare, run, ols_flops({o.m, o.n}, o.rhs)});
-    uncertainty = uncertainty_of<T>(o.uncertainty, runtime, answer);
-    return std::move(answer);
-  };
-  if (o.streamed) return timed({}, [&](Graph& g) { return ols(g, *p.rows, p.b, options); });
-  const TileShape wanted = parse_tile(o.tile, suitable_ols_tile(runtime, options.method, o.m, o.n)),
-                  tile = possible_ols_tile(options.method, wanted, o.m, o.n);
-  report.problem()["mb"] = tile.mb;
-  report.problem()["nb"] = tile.nb;
-  if (options.method == OlsMethod::tiles) report.problem()["tree"] = options.qr.tree;
-  HostMatrix<T> a(o.m, o.n), b(o.m, o.rhs);
-  const auto A = TileMatrix<T>::map(runtime, a.data(), o.m, o.n, a.ld(), tile, "A");
-  const auto B = TileMatrix<T>::map(runtime, b.data(), o.m, o.rhs, b.ld(), {tile.mb, tile.nb}, "B");
-  const auto prepare = [&] {
-    A.copy_from(p.a.data(), p.a.ld());
-    B.copy_from(p.b.data(), p.b.ld());
-  };
-  return timed(prepare, [&](Graph& g) { return ols(g, A, B, options); });
-}
-
-template <class T>
-LeastSquares<T> solve_by_library(const Options& o, const Problem<T>& p, Report& report) {
-  report.problem()["method"] = o.method.name;
-  Timed runs;
-  LeastSquares<T> answer = time_ols_library("ols", o.common, o.method, p.a, p.b, o.rcond, runs);
-  report_library(o.common, report, runs, ols_flops({o.m, o.n}, o.rhs));
-  return answer;
-}
-
-/// The errors of the answer, from A and B as they were given.
-template <class T>
-typename NormalResidual<T>::Result measure(const Options& o, const Problem<T>& p, const HostMatrix<T>& X) {
-  const blas::Threads threads(blas::all_cores());
-  NormalResidual<T> sums(X);
-  if (!o.streamed) {
-    sums.add(o.m, p.a.data(), p.a.ld(), p.b.data(), p.b.ld());
-    return sums.result();
-  }
-  constexpr index_t rows = 16384;
-  HostMatrix<T> block(rows, o.n);
-  for (index_t first = 0; first < o.m; first += rows) {
-    const index_t count = std::min(rows, o.m - first);
-    p.rows->read(first, {block.data(), count, o.n, block.ld()});
-    sums.add(count, block.data(), block.ld(), p.b.data() + first, p.b.ld());
-  }
-  return sums.result();
-}
-
-void settle(Options& o) {
+void resolve(Options& o) {
   settle_automatic(o.method);
   require_valid("ols", o.method, o.tile, o.common);
   require_rcond("ols", o.rcond);
@@ -127,54 +51,80 @@ void settle(Options& o) {
   if (o.m < 0) o.m = 4 * o.n;
 }
 
+/// Reads or generates A and B.
 template <class T>
-Problem<T> load(const Options& o) {
-  Problem<T> p;
+void load(const Options& o, OlsProblem<T>& p) {
   if (o.streamed)
     p.rows = std::make_unique<MatrixRows<T>>(o.a);
   else
     p.a = o.a.empty() ? generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed) : read_matrix<T>(o.a);
   p.b = o.b.empty() ? generate<T>({o.m, o.rhs}, Generator<T>{Pattern::uniform, T(0), 0, o.common.seed + 1})
                     : read_matrix<T>(o.b);
-  return p;
+}
+
+/// Solves by a graph, and reports its method and tiles.
+template <class T>
+LeastSquares<T> solve_by_graph(const Options& o, OlsProblem<T>& p, Report& report, Uncertainty<T>& uncertainty) {
+  RuntimeOptions machine = o.common.runtime();
+  const OlsOptions options = p.options(o.method.name);
+  if (!machine.grid && options.method == OlsMethod::tall_skinny) machine.grid = {0, 1};  // all ranks share its rows
+  Runtime runtime(machine);
+  p.runtime = &runtime;
+  report.problem()["method"] = method_name(o.method, options);
+  if (!o.streamed) {
+    const TileShape tile = p.tiles(options);
+    report.problem().update({{"mb", tile.mb}, {"nb", tile.nb}});
+    if (options.method == OlsMethod::tiles) report.problem()["tree"] = options.qr.tree;
+  }
+  const auto solver = find_method(ols_table<T>(), o.method.name).solver(p);
+  run_timed(o.common, runtime, report, solver, ols_flops(p.shape, o.rhs));
+  LeastSquares<T> answer = solver.result();
+  uncertainty = uncertainty_of<T>(o.uncertainty, runtime, answer);
+  p.runtime = nullptr;
+  return answer;
 }
 
 template <class T>
 int run_ols(Options o) {
   Report report("ols", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = o.streamed ? 0 : m < n ? 3 : 2;
   require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));
-  const Problem<T> p = load<T>(o);
+  OlsProblem<T> p{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs, o.common.seed};
+  p.keep_triangle = o.uncertainty.wanted();
+  load(o, p);
   report.problem() = {{"m", o.m},
                       {"n", o.n},
                       {"rhs", o.rhs},
+                      {"method", o.method.name},
                       {"input", o.a.empty() ? o.random : o.a},
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
   if (o.streamed) report.problem()["streamed"] = true;
   Uncertainty<T> uncertainty;
   const LeastSquares<T> answer =
-      o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, report, uncertainty);
+      o.method.library()
+          ? solve_by_library(o.common, report, find_method(ols_table<T>(), o.method.name), p, ols_flops(p.shape, o.rhs))
+          : solve_by_graph(o, p, report, uncertainty);
 
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
-  const bool gelsd = o.method.name == "gelsd";
-  if (answer.status == OlsStatus::rank_deficient && (!o.method.library() || gelsd))
+  if (answer.status == SolveStatus::rank_deficient && (!o.method.library() || o.method.name == "gelsd"))
     report.remark(description(answer.status));
-  else if (answer.status != OlsStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.status != OlsStatus::not_finite) {
-    const auto error = measure(o, p, answer.X);
-    report.check("residual_norm", error.residual_norm);
-    report.check("normal_residual", error.normal_residual);
+  if (answer.status != SolveStatus::not_finite) {
+    const OlsErrors<T> errors = measure_ols(p, o.method.name, answer);
+    report.check("residual_norm", errors.residual.residual_norm);
+    report.check("normal_residual", errors.residual.normal_residual);
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
-    report.check("backward_error", ols_error<T>(error, {o.m, o.n}, gelsd ? -1 : answer.rank, answer.cut));
+    report.check("backward_error", errors.backward);
     note_least_norm(answer.rank == o.n, answer.original_units, report);
     report_uncertainty<T>(
         o.uncertainty, uncertainty,
-        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, error.normal_residual == 0}, report);
+        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, errors.residual.normal_residual == 0},
+        report);
     write_matrices(report, {{"X", o.out, answer.X}});
   }
   return report.finish();
@@ -196,13 +146,7 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
   add_random(app, o->random, random_kinds())->excludes(a);
   add_output(app, Output::matrix, "-o,--out", o->out, "write X, n x rhs, to FILE (.mtx or .npy)");
   o->uncertainty.add_to(app);
-  Choices()
-      .add(ols_methods())
-      .add(givens_methods())
-      .add("gelsd", "LAPACK's, by singular values, any rank")
-      .add("lapack", "gels, full rank only")
-      .add("cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed")
-      .add_option(app, "--method", o->method.name);
+  choices(ols_table<double>()).add_option(app, "--method", o->method.name);
   app.add_option(
       "--rcond", o->rcond,
       "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, with "

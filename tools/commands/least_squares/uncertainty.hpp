@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tools/app/report.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/runtime/runtime.hpp>

@@ -7,9 +7,8 @@
 #include "tools/app/sizes.hpp"
 #include "tools/commands/least_squares/distances.hpp"
 #include "tools/commands/least_squares/glm_library.hpp"
-#include "tools/commands/least_squares/ols_library.hpp"
-#include "tools/commands/least_squares/ols_method.hpp"
 #include "tools/commands/least_squares/wls_problem.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/host/lapack.hpp>
@@ -91,17 +90,18 @@ GeneralizedLeastSquares<T> solve_by_graph(const WlsOptions& o, const WlsProblem<
 template <class T>
 GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProblem<T>& p, Report& report) {
   report.problem()["method"] = o.method.name;
-  Timed runs;
-  GeneralizedLeastSquares<T> answer;
   if (o.by_weights()) {
-    HostMatrix<T> a = p.a.clone(), b = p.b.clone();
+    OlsProblem<T> scaled{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs};
+    scaled.command = "wls";
+    scaled.a = p.a.clone();
+    scaled.b = p.b.clone();
     const T unit = weight_unit(p.weights);
-    scale_rows(p.weights, unit, 0, {a.data(), o.m, o.n, a.ld()});
-    scale_rows(p.weights, unit, 0, {b.data(), o.m, o.rhs, b.ld()});
-    answer = of_rows(time_ols_library("wls", o.common, o.method, a, b, o.rcond, runs));
-    report_library(o.common, report, runs, wls_flops(o));
-    return answer;
+    scale_rows(p.weights, unit, 0, {scaled.a.data(), o.m, o.n, scaled.a.ld()});
+    scale_rows(p.weights, unit, 0, {scaled.b.data(), o.m, o.rhs, scaled.b.ld()});
+    const auto method = find_method(ols_table<T>(), o.method.name);
+    return of_rows(solve_by_library(o.common, report, method, scaled, wls_flops(o)));
   }
+  Timed runs;
   HostMatrix<T> factor = p.covariance.clone();
   if (o.by_sigma()) {
     if (lapack::potrf(o.m, factor.data(), factor.ld()) != 0)
@@ -112,31 +112,31 @@ GeneralizedLeastSquares<T> solve_by_library(const WlsOptions& o, const WlsProble
   LibraryModel<T> found = time_glm_library("wls", o.common, o.method, p.a, factor, p.b, runs);
   report_library(o.common, report, runs, wls_flops(o));
   Uncertainty<T> none;
-  answer = solve_by_graph(o, p, nullptr, none);
-  if (answer.status == OlsStatus::ok && !found.regular) answer.status = OlsStatus::rank_deficient;
-  if (answer.status != OlsStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
-    answer.status = OlsStatus::not_finite;
+  GeneralizedLeastSquares<T> answer = solve_by_graph(o, p, nullptr, none);
+  if (answer.status == SolveStatus::ok && !found.regular) answer.status = SolveStatus::rank_deficient;
+  if (answer.status != SolveStatus::not_finite && (!all_finite(found.X) || !all_finite(found.U)))
+    answer.status = SolveStatus::not_finite;
   answer.X = std::move(found.X);
   answer.U = std::move(found.U);
   return answer;
 }
 
 template <class T>
-void tell(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report& report) {
+void print_error(const WlsOptions& o, const GeneralizedLeastSquares<T>& answer, Report& report) {
   report.check("rank", static_cast<double>(answer.rank));
   report.check("condition", answer.condition);
   if (o.by_weights()) return;
   report.problem()["path"] = description(answer.path);
   report.check("covariance_rank", static_cast<double>(answer.covariance_rank));
   report.check("factor_condition", answer.factor_condition);
-  report_distances(answer.distances, answer.status == OlsStatus::inconsistent, report,
+  report_distances(answer.distances, answer.status == SolveStatus::inconsistent, report,
                    [&](std::size_t j) { return !(answer.distances[j] > 0); });
 }
 
 template <class T>
 int run_wls(WlsOptions o) {
   Report report("wls", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), r = static_cast<double>(o.rhs);
   const double matrices = (o.streamed ? 0 : 3 * m * n) + (o.by_weights() ? 0 : 4 * m * m);
   require_memory("wls", "A, its factors, B and the covariance", (matrices + 3 * (m + n) * r + 2 * m) * sizeof(T));
@@ -152,12 +152,12 @@ int run_wls(WlsOptions o) {
   Uncertainty<T> uncertainty;
   const GeneralizedLeastSquares<T> answer =
       o.method.library() ? solve_by_library(o, p, report) : solve_by_graph(o, p, &report, uncertainty);
-  tell(o, answer, report);
-  if (answer.status == OlsStatus::rank_deficient && !o.method.library())
+  print_error(o, answer, report);
+  if (answer.status == SolveStatus::rank_deficient && !o.method.library())
     report.remark(description(answer.status));
-  else if (answer.status != OlsStatus::ok)
+  else if (answer.status != SolveStatus::ok)
     report.fail(description(answer.status));
-  if (answer.status != OlsStatus::not_finite && answer.status != OlsStatus::inconsistent) {
+  if (answer.status != SolveStatus::not_finite && answer.status != SolveStatus::inconsistent) {
     const bool exact_fit = measure_wls(o, p, answer, report);
     report.check("solution_norm", static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data())));
     note_least_norm(answer.rank == o.n, answer.original_units, report);

@@ -1,6 +1,6 @@
 #include "tools/commands/least_squares/wls_problem.hpp"
 
-#include "tools/commands/least_squares/ols_method.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/host/blas.hpp>
@@ -106,7 +106,7 @@ std::vector<T> read_weights(const std::string& path) {
 
 }  // namespace
 
-void settle(WlsOptions& o) {
+void resolve(WlsOptions& o) {
   settle_automatic(o.method);
   require_valid("wls", o.method, o.tile, o.common);
   require_rcond("wls", o.rcond);

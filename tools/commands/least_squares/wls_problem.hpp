@@ -2,7 +2,7 @@
 
 #include "tools/app/command.hpp"
 #include "tools/commands/least_squares/uncertainty.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
@@ -31,7 +31,7 @@ struct WlsOptions {
 };
 
 /// Checks the options, takes sizes from files, and defaults.
-void settle(WlsOptions& options);
+void resolve(WlsOptions& options);
 
 /// A, or the file that it stays in, B, and weights, or F or sigma, m x m.
 template <class T>

@@ -92,7 +92,7 @@ void DetectResults<T>::compare(const MimoData<T>& data, const Detection& found) 
   const MimoError here = mimo_error(data.shape, data.channels, data.y, data.alphabets, found, reference, data.sent);
   if (!error_) error_.emplace();
   error_->mismatches += here.mismatches;
-  raise_gap(error_->metric_gap, here.metric_gap);
+  update_nan_max(error_->metric_gap, here.metric_gap);
 }
 
 /// Computes L of every bit, and compares it with a look at all candidates if that is affordable.
@@ -145,7 +145,7 @@ void DetectResults<T>::write(const MimoData<T>& data, const Detection& found) {
 
 template <class T>
 void DetectResults<T>::finish() {
-  nodes_.tell(report_);
+  nodes_.print_error(report_);
   report_.check("uncertified", static_cast<double>(uncertified_));
   report_.check("ties", static_cast<double>(ties_));
   if (failed_ > 0) {

@@ -8,7 +8,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/glm_error.hpp"
 #include "tools/checks/qr_error.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
+#include "tools/problems/qr/qr_method.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
@@ -66,7 +66,7 @@ Result<T> factor_by_graph(const Options& o, const HostMatrix<T>& a, const HostMa
   const auto run = [&](Graph& g, bool) {
     found.reset();
     found.emplace(gqr(g, A, B, {.qr = qr_options(o.method), .tile = of_b}));
-    wait_and_show(g);
+    wait_with_progress(g);
     return 0.0;
   };
   run_timed(o.common, runtime, report, {prepare, run, gqr_flops(o)});
@@ -118,7 +118,7 @@ Result<T> factor_by_library(const Options& o, const HostMatrix<T>& a, const Host
   return result;
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   require_valid("gqr", o.method, o.tile, o.common);
   std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}};
   if (probe_all("gqr", files)) {
@@ -135,7 +135,7 @@ void settle(Options& o) {
 template <class T>
 int run_gqr(Options o) {
   Report report("gqr", o.common);
-  settle(o);
+  resolve(o);
   const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n), p = static_cast<double>(o.p);
   require_memory("gqr", "A, B, their factors, Q and V", (3 * m * n + 5 * m * p + m * m) * sizeof(T));
   const HostMatrix<T> a = o.a.empty() ? generate<T>({o.m, o.n}, parse_random_kind(o.random), o.common.seed)

@@ -1,4 +1,5 @@
-#include "tools/app/choices.hpp"
+#include "tools/problems/qr/qr.hpp"
+
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
@@ -8,16 +9,16 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/qr_parts_error.hpp"
-#include "tools/commands/qr/qr_methods.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
-#include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/column_ends.hpp>
+#include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <optional>
 
 namespace tesela::cli {
 namespace {
@@ -31,58 +32,35 @@ struct Options {
   QrMethod method;
   PlanOptions plan;
   bool full_q = false, positive = false;
+  bool orthogonalizes() const { return find_named(orthogonalizations(), method.name).has_value(); }
 };
 
-/// Checks that would take longer than most factorizations are made on this many random vectors.
-constexpr index_t sampled_vectors = 32;
-
-/// The columns of Q that are wanted; none when its product with random vectors will do.
+/// Returns the number of Q's columns to form, or nothing if Q's product with random vectors is enough.
 std::optional<index_t> wanted_columns(const Options& o) {
-  const index_t k = std::min(o.m, o.n);
   if (o.full_q) return o.m;
-  const double work = static_cast<double>(o.m) * static_cast<double>(o.n) * static_cast<double>(k);
-  constexpr double checked_whole = 2560.0 * 2560.0 * 2560.0;
-  if (!o.out_q.empty() || work <= checked_whole || find_named(orthogonalizations(), o.method.name)) return k;
-  return std::nullopt;
+  return o.out_q.empty() && !o.orthogonalizes() ? checked_columns({o.m, o.n}) : std::min(o.m, o.n);
 }
 
-/// A factorization and what its checks need: columns of Q, or the sample and Q's product with its block. Of graphs
-/// among several ranks, what this rank has of them.
-template <class T>
-struct Result {
-  HostMatrix<T> factors, q;
-  std::optional<QrSample<T>> sample;
-  std::optional<QrError> of_parts;  // of several ranks
-  Status status = {};
-
-  HostMatrix<T> sample_block(std::uint64_t seed) {
-    sample.emplace(factors, sampled_vectors, seed);
-    return sample->block().clone();
-  }
-};
-
-TileShape tile_of(const Options& o, const WorkerCounts& workers) {
-  return parse_tile(o.tile, suitable_qr_tile(workers, o.m, o.n));
-}
-
-/// Where the tiles of a column are few, all ranks share the columns.
+/// Returns the Runtime's options. All ranks share the columns if a column has few tiles.
 RuntimeOptions machine_of(const Options& o) {
   RuntimeOptions machine = o.common.runtime();
   constexpr index_t few = 4;
-  if (!machine.grid && ceil_div(o.m, tile_of(o, WorkerCounts{1, 0}).mb) < few) machine.grid = {1, 0};
+  if (!machine.grid && ceil_div(o.m, qr_tile({}, o.tile, WorkerCounts{1, 0}, {o.m, o.n}).mb) < few)
+    machine.grid = {1, 0};
   return machine;
 }
 
-/// What `tesela qr` holds: besides the algorithm's plan A itself, for the checks.
+/// Returns the algorithm's plan, with A itself for the checks.
 template <class T>
-std::optional<MemoryPlan> plan_of(const Options& o, const WorkerCounts& workers, Shape a) {
-  const auto method = make_qr_graph<T>(o.method);
-  const TileShape tile = method->cut(parse_tile(o.tile, suitable_qr_tile(workers, a.rows, a.cols)), a.rows);
-  auto plan = method->plan(workers, a, tile, wanted_columns(o).value_or(3 * sampled_vectors));
-  if (!plan) return plan;
-  plan->hold({MemoryPlan::host, a, 1, 0, plan->last_stage()});
+MemoryPlan plan_of(const Options& o, const WorkerCounts& workers, Shape a) {
+  const TileShape tile = qr_tile(o.method, o.tile, workers, a);
+  const index_t columns = wanted_columns(o).value_or(3 * QrCheck<T>::vectors);
+  MemoryPlan plan = givens_method(o.method.name)
+                        ? plan_givens_qr(workers, a, sizeof(T), tile.nb, columns, givens_options(o.method))
+                        : plan_qr(workers, a, sizeof(T), tile, columns, qr_options(o.method));
+  plan.hold({MemoryPlan::host, a, 1, 0, plan.last_stage()});
   // Code and libraries' buffers that are touched in the first run.
-  plan->hold({MemoryPlan::host, {(3 << 20) / index_t{sizeof(T)}, 1}, 1, 0, plan->last_stage()});
+  plan.hold({MemoryPlan::host, {(3 << 20) / index_t{sizeof(T)}, 1}, 1, 0, plan.last_stage()});
   return plan;
 }
 
@@ -91,12 +69,10 @@ template <class T>
 int run_plan(const Options& o) {
   if (o.method.library())
     throw ArgumentError("qr", "--plan", "what --method " + o.method.name + " takes is known to the library alone");
-  if (find_named(orthogonalizations(), o.method.name))
-    throw ArgumentError("qr", "--plan", "--method " + o.method.name + " has none");
+  if (o.orthogonalizes()) throw ArgumentError("qr", "--plan", "--method " + o.method.name + " has none");
   const Runtime runtime(o.common.runtime());
   const MemoryRoom room = o.plan.room(runtime);
-  const auto plan = plan_of<T>(o, runtime, {o.m, o.n});
-  if (!plan) throw ArgumentError("qr", "--plan", "--method " + o.method.name + " has none");
+  const MemoryPlan plan = plan_of<T>(o, runtime, {o.m, o.n});
   nlohmann::json largest = nlohmann::json::array();
   for (const auto& name : {"tiles", "givens-stages", "givens-chain"}) {
     Options other = o;
@@ -105,127 +81,18 @@ int run_plan(const Options& o) {
     const auto most = [&]<class P>(P) {
       return largest_order(room, [&](index_t n) {
         other.m = other.n = n;
-        return *plan_of<P>(other, runtime, {n, n});
+        return plan_of<P>(other, runtime, {n, n});
       });
     };
     largest.push_back({{"method", name}, {"single", most(0.0F)}, {"double", most(0.0)}});
   }
   return finish_plan(
       o.common, runtime,
-      {{"command", "qr"}, {"m", o.m}, {"n", o.n}, {"precision", o.common.precision}, {"method", o.method.name}}, *plan,
+      {{"command", "qr"}, {"m", o.m}, {"n", o.n}, {"precision", o.common.precision}, {"method", o.method.name}}, plan,
       room, {{"largest", largest}});
 }
 
-template <class T>
-void factor_by_graph(const Options& o, Runtime& runtime, const HostMatrix<T>& a, Result<T>& result, Report& report) {
-  const auto method = make_qr_graph<T>(o.method);
-  const TileShape tile = method->cut(tile_of(o, runtime), o.m);
-  const BlockCyclic part(runtime, {o.m, o.n}, tile);
-  method->take_staircase(part.all_here() ? column_ends(a) : column_ends(runtime, a, part));
-  const auto A =
-      TileMatrix<T>::map_block_cyclic(runtime, result.factors.data(), o.m, o.n, result.factors.ld(), tile, "A");
-  const auto prepare = [&] {
-    if (part.all_here()) return A.copy_from(a.data(), a.ld());
-    std::copy_n(a.data(), a.size(), result.factors.data());
-    A.home_changed();
-  };
-  const auto factor = [&](Graph& g, bool) {
-    method->factor(g, A);
-    A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });  // as soon as each is final
-    result.status = wait_and_show(g);
-    A.bring_home();
-    return 0.0;
-  };
-  run_timed(o.common, runtime, report, {prepare, factor, qr_flops(o.m, o.n)});
-  report.problem()["mb"] = tile.mb;
-  report.problem()["nb"] = tile.nb;
-  method->describe(report.problem());
-  if (const auto rotations = method->rotations()) {
-    report.count("rotations", *rotations);
-    report.rate("rotations", givens_flops(o.m, o.n));
-  }
-
-  const std::optional<index_t> columns = wanted_columns(o);
-  std::optional<QrPartsSample<T>> sample;
-  if (!part.all_here()) sample.emplace(runtime, part, result.factors, sampled_vectors, o.common.seed);
-  const BlockCyclic of_q(runtime, {o.m, columns.value_or(3 * sampled_vectors)}, tile);
-  if (columns)
-    result.q = HostMatrix<T>(of_q.local().rows, of_q.local().cols);
-  else
-    result.q = sample ? sample->block(of_q) : result.sample_block(o.common.seed);
-  const auto Q =
-      TileMatrix<T>::map_block_cyclic(runtime, result.q.data(), o.m, of_q.columns.size, result.q.ld(), tile, "Q");
-  Graph g(runtime);
-  if (columns)
-    method->form_q(g, Q);
-  else
-    method->multiply_q(g, Q);
-  g.wait();
-  Q.bring_home();
-  if (!sample) return;
-  report.check("sampled_vectors", sampled_vectors);
-  result.of_parts = columns ? sample->error_of_columns(a, result.q, of_q) : sample->error_of_product(a, result.q, of_q);
-  if (!result.of_parts->finite) return;
-  // The factors are still mapped, and read only.
-  if (o.positive) make_diagonal_positive(runtime, result.factors, part, result.q, of_q);
-  const index_t rows = o.full_q ? o.m : std::min(o.m, o.n);
-  if (!o.out_r.empty())
-    write_matrix_parts(report, runtime, "R", o.out_r, upper_trapezoid(result.factors, part, rows),
-                       BlockCyclic(runtime, {rows, o.n}, tile));
-  write_matrix_parts(report, runtime, "Q", o.out_q, result.q, of_q);
-}
-
-/// A from its file, or generated: of a graph among several ranks, what this one has of it.
-template <class T>
-HostMatrix<T> operand(const Options& o, const Runtime* graph) {
-  const RandomMatrix random = parse_random_kind(o.random);
-  if (graph == nullptr) return o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
-  const BlockCyclic part(*graph, {o.m, o.n}, make_qr_graph<T>(o.method)->cut(tile_of(o, *graph), o.m));
-  return o.a.empty() ? generate<T>(part, random, o.common.seed) : read_part<T>(*graph, o.a, part);
-}
-
-/// Q itself is what these make; R goes where other methods leave it.
-template <class T>
-void orthogonalize_by_graph(const Options& o, Runtime& runtime, Orthogonalization method, const HostMatrix<T>& a,
-                            Result<T>& result, Report& report) {
-  TileShape tile = parse_tile(o.tile, suitable_orthogonalization_tile(runtime, method, o.m, o.n));
-  if (method == Orthogonalization::cholesky_qr2)
-    tile.nb = std::max<index_t>(o.n, 1);
-  else if (method != Orthogonalization::householder)
-    tile.mb = std::max<index_t>(o.m, 1);
-  result.q = HostMatrix<T>(o.m, o.n);
-  const auto Q = TileMatrix<T>::map(runtime, result.q.data(), o.m, o.n, result.q.ld(), tile, "Q");
-  index_t broken = 0;
-  bool shifted = false;
-  const auto run = [&](Graph& g, bool) {
-    const Orthogonalized<T> found = orthogonalize(g, Q, method);
-    Q.bring_home();
-    broken = found.broken, shifted = found.shifted;
-    if (broken == 0) found.R.copy_to(result.factors.data(), result.factors.ld());
-    return 0.0;
-  };
-  run_timed(o.common, runtime, report, {[&] { Q.copy_from(a.data(), a.ld()); }, run, 2 * qr_flops(o.m, o.n)});
-  report.problem().update({{"mb", tile.mb}, {"nb", tile.nb}});
-  if (method == Orthogonalization::cholesky_qr2) report.problem()["shifted"] = shifted;
-  if (broken > 0) report.fail(fmt::format("dependent column: {}", broken));
-}
-
-/// The library's call is timed before a Runtime exists, whose workers would take its cores.
-template <class T>
-void factor_by_library(const Options& o, const HostMatrix<T>& a, Result<T>& result, Report& report) {
-  Timed runs;
-  {
-    const auto method = make_qr_library<T>(o.method, a.shape());
-    runs = time_library(
-        o.common, [&] { result.factors = a.clone(); }, [&] { method->factor(result.factors); }, o.method.gpus());
-    const std::optional<index_t> columns = wanted_columns(o);
-    result.q = columns ? identity<T>(o.m, *columns) : result.sample_block(o.common.seed);
-    method->multiply_q(result.factors, result.q);
-  }
-  report_library(o.common, report, runs, qr_flops(o.m, o.n));
-}
-
-void settle(Options& o) {
+void resolve(Options& o) {
   require_valid("qr", o.method, o.tile, o.common);
   if (!o.a.empty()) {
     const Shape shape = probe_matrix(o.a).shape;
@@ -234,35 +101,63 @@ void settle(Options& o) {
   }
   if (o.n < 0) o.n = 2048;
   if (o.m < 0) o.m = o.n;
-  if (!find_named(orthogonalizations(), o.method.name)) return;
+  if (!o.orthogonalizes()) return;
   if (o.m < o.n) throw ArgumentError("qr", "--m", "--method " + o.method.name + " takes no fewer rows than columns");
   if (o.full_q) throw ArgumentError("qr", "--full-q", "--method " + o.method.name + " makes the first n columns alone");
+}
+
+/// Reads or generates A, or this rank's part of it.
+template <class T>
+HostMatrix<T> operand(const Options& o, const Runtime* runtime, const std::optional<BlockCyclic>& part) {
+  const RandomMatrix random = parse_random_kind(o.random);
+  if (!part) return o.a.empty() ? generate<T>({o.m, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
+  return o.a.empty() ? generate<T>(*part, random, o.common.seed) : read_part<T>(*runtime, o.a, *part);
+}
+
+/// Writes the ranks' parts of R and Q. The factors are still mapped, and only read.
+template <class T>
+void report_parts(const Options& o, const QrProblem<T>& p, const BlockCyclic& part, HostMatrix<T>& r, HostMatrix<T>& q,
+                  Report& report) {
+  const TileShape tile{part.rows.block, part.columns.block};
+  const BlockCyclic of_q(*p.runtime, {o.m, wanted_columns(o).value_or(3 * QrCheck<T>::vectors)}, tile);
+  if (o.positive) make_diagonal_positive(*p.runtime, r, part, q, of_q);
+  const index_t rows = o.full_q ? o.m : std::min(o.m, o.n);
+  if (!o.out_r.empty())
+    write_matrix_parts(report, *p.runtime, "R", o.out_r, upper_trapezoid(r, part, rows),
+                       BlockCyclic(*p.runtime, {rows, o.n}, tile));
+  write_matrix_parts(report, *p.runtime, "Q", o.out_q, q, of_q);
 }
 
 template <class T>
 int run_qr(Options o) {
   Report report("qr", o.common);
   parse_random_kind(o.random);
-  settle(o);
-  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
+  resolve(o);
   if (o.plan.only) return run_plan<T>(o);
-  const auto q_columns = static_cast<double>(wanted_columns(o).value_or(3 * sampled_vectors));
-  const auto orthogonalization = find_named(orthogonalizations(), o.method.name);
+  const auto m = static_cast<double>(o.m), n = static_cast<double>(o.n);
+  const double flops = (o.orthogonalizes() ? 2 : 1) * qr_flops(o.m, o.n);
+  const std::optional<index_t> columns = wanted_columns(o);
+  const auto method = find_method(qr_table<T>(), o.method.name);
   std::optional<Runtime> runtime;
   std::optional<MemoryPlan> plan;
-  if (!o.method.library()) runtime.emplace(machine_of(o));
-  const bool parts = runtime && !orthogonalization && runtime->ranks() > 1;
-  if (runtime && !orthogonalization && !parts) plan = plan_of<T>(o, *runtime, {o.m, o.n});
+  std::optional<BlockCyclic> part;  // of several ranks
+  if (!method.library()) runtime.emplace(machine_of(o));
+  if (runtime && !o.orthogonalizes()) {
+    if (runtime->ranks() > 1)
+      part.emplace(*runtime, Shape{o.m, o.n}, qr_tile(o.method, o.tile, *runtime, {o.m, o.n}));
+    else
+      plan = plan_of<T>(o, *runtime, {o.m, o.n});
+  }
   if (plan) require_fit("qr", *plan, o.plan.room(*runtime));
-  require_memory("qr", "A, its factors and Q",
-                 (2 * m * n + m * q_columns) * sizeof(T) / (parts ? runtime->ranks() : 1));
+  const auto q_columns = static_cast<double>(columns.value_or(3 * QrCheck<T>::vectors));
+  require_memory("qr", "A, its factors and Q", (2 * m * n + m * q_columns) * sizeof(T) / (part ? runtime->ranks() : 1));
 
   const MemoryMeter meter;
   std::optional<PausedWorkers> paused(std::in_place);
-  const HostMatrix<T> a = operand<T>(o, parts ? &*runtime : nullptr);
-  Result<T> result;
-  HostMatrix<T> no_columns;
-  result.factors = HostMatrix<T>(a.rows(), a.cols());
+  QrProblem<T> problem{o.method, o.tile, {o.m, o.n}, o.common.seed, runtime ? &*runtime : nullptr};
+  problem.in_parts = part.has_value();
+  problem.a = operand<T>(o, problem.runtime, part);
+  problem.work = HostMatrix<T>(problem.a.rows(), problem.a.cols());
   paused.reset();
   report.problem() = {{"m", o.m},
                       {"n", o.n},
@@ -270,29 +165,46 @@ int run_qr(Options o) {
                       {"input", o.a.empty() ? o.random : o.a},
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
-  if (orthogonalization)
-    orthogonalize_by_graph(o, *runtime, *orthogonalization, a, result, report);
-  else if (o.method.library())
-    factor_by_library(o, a, result, report);
-  else
-    factor_by_graph(o, *runtime, a, result, report);
-  if (plan) meter.measure(*plan, *runtime, report);
+  Status status;
+  Timed library;
+  HostMatrix<T>* r = nullptr;
+  std::optional<QrCheck<T>> check;
+  {
+    const Solver<QrFactors<T>> solver = method.solver(problem);
+    if (runtime)
+      status = run_timed(o.common, *runtime, report, solver, flops);
+    else
+      library = time_library(o.common, method, solver);
+    const QrFactors<T> factors = solver.result();
+    report.problem().update(factors.about);
+    if (factors.rotations) {
+      report.count("rotations", *factors.rotations);
+      report.rate("rotations", givens_flops(o.m, o.n));
+    }
+    r = factors.r;
+    if (factors.failure.empty())
+      check.emplace(problem, factors, columns);
+    else
+      report.fail(factors.failure);
+    if (part && check->error().finite) report_parts(o, problem, *part, *r, check->q(), report);
+    if (plan) meter.measure(*plan, *runtime, report);
+  }
+  if (!runtime) report_library(o.common, report, library, flops);
   runtime.reset();  // its workers would take the checks' cores
   if (!report.good()) return report.finish();
-  if (o.positive && !parts) make_diagonal_positive(result.factors, result.sample ? no_columns : result.q);
+  HostMatrix<T> no_columns;
+  if (o.positive && !part) make_diagonal_positive(*r, check->sampled() ? no_columns : check->q());
 
-  const QrError error = result.of_parts ? *result.of_parts
-                        : result.sample ? result.sample->error(a, result.q)
-                                        : qr_error(a, result.factors, result.q);
-  if (result.sample) report.check("sampled_vectors", sampled_vectors);
-  if (!result.status.ok() || !error.finite) report.fail("not finite");
+  const QrError error = check->error();
+  if (check->sampled()) report.check("sampled_vectors", QrCheck<T>::vectors);
+  if (!status.ok() || !error.finite) report.fail("not finite");
   const QrBounds most = qr_bounds<T>(o.m, o.n);
   report.check("backward_error", {error.backward, most.backward});
   report.check("orthogonality", {error.orthogonality, most.orthogonality});
-  if (!parts) {
-    HostMatrix<T> r;
-    if (!o.out_r.empty()) r = upper_trapezoid(result.factors, o.full_q ? o.m : std::min(o.m, o.n));
-    write_matrices(report, {{"R", o.out_r, r}, {"Q", o.out_q, result.q}});
+  if (!part) {
+    HostMatrix<T> trapezoid;
+    if (!o.out_r.empty()) trapezoid = upper_trapezoid(*r, o.full_q ? o.m : std::min(o.m, o.n));
+    write_matrices(report, {{"R", o.out_r, trapezoid}, {"Q", o.out_q, check->q()}});
   }
   return report.finish();
 }
@@ -306,13 +218,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
       ->excludes("--m")
       ->excludes("--n")
       ->excludes(random);
-  Choices()
-      .add("tiles", "Householder reflectors of tiles")
-      .add(givens_methods())
-      .add(orthogonalizations())
-      .add("lapack", "the library's geqrf")
-      .add("cusolver", "the library's geqrf on a GPU, transfers timed")
-      .add_option(app, "--method", o->method.name);
+  choices(qr_table<double>()).add_option(app, "--method", o->method.name);
   add_tile(app, o->tile, "MB or MBxNB");
   o->plan.add_to(app);
   add_to(app, o->method);

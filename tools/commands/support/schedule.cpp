@@ -100,7 +100,7 @@ struct Result {
 };
 
 /// Sizes that nobody said, and a list that is not too long.
-void settle(Options& o) {
+void resolve(Options& o) {
   const bool sums = is_wavefront_order(o.order);
   if (!o.staircase.empty()) {
     if (sums) throw ArgumentError("schedule", "--staircase", o.order + " has none");
@@ -132,7 +132,7 @@ Schedule make(const Options& o) {
 }
 
 Result study(Options options) {
-  settle(options);
+  resolve(options);
   Result result{make(options), {}, 0, {}, {}};
   result.violation = violation(result.schedule);
   if (result.violation || result.sums()) return result;

@@ -30,7 +30,7 @@ struct Options {
 template <class T, class Work>
 int with_matrix(Options o, const char* command, Work work) {
   Report report(command, o.common);
-  o.input.settle(2000);
+  o.input.resolve(2000);
   if (o.input.n < 1) throw ArgumentError(command, "--n", "a matrix of order 0 has no eigenvalues");
   report.problem() = o.input.describe(o.common.seed);
   report.problem()["precision"] = o.common.precision;

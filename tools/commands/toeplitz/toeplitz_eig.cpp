@@ -74,7 +74,7 @@ double time_in_solves(const Statistics& statistics) {
 template <class T>
 int run_eig(Options o) {
   Report report("toeplitz eig", o.common);
-  o.input.settle(2000);
+  o.input.resolve(2000);
   const index_t n = o.input.n;
   if (n < 1) throw ArgumentError("toeplitz eig", "--n", "a matrix of order 0 has no eigenvalues");
   SpectrumOptions options = o.settings.options(o.common.seed);

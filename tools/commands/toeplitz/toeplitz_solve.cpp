@@ -30,8 +30,8 @@ struct Options {
   bool known = false;
 };
 
-void settle(Options& o) {
-  o.input.settle(4096);
+void resolve(Options& o) {
+  o.input.resolve(4096);
   if (!o.b.empty()) {
     const Shape shape = probe_matrix(o.b).shape;
     if (shape.rows != o.input.n)
@@ -72,7 +72,7 @@ ToeplitzSolution solve(const Options& o, const HostMatrix<T>& t, const HostMatri
 template <class T>
 int run_solve(Options o) {
   Report report("toeplitz solve", o.common);
-  settle(o);
+  resolve(o);
   const index_t n = o.input.n;
   require_memory("toeplitz solve", "t, B and X",
                  static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));

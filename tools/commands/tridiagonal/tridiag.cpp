@@ -33,7 +33,7 @@ std::vector<index_t> parse_list(const std::string& text) {
   throw ArgumentError("tridiag", "--sizes", "'" + text + "' is no list of sizes like 100,200,50");
 }
 
-void settle(Options& o) {
+void resolve(Options& o) {
   TridiagInput& input = o.input;
   input.seed = o.common.seed;
   if (!o.tile.empty()) parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
@@ -77,7 +77,7 @@ void describe(Report& report, const Options& o) {
 template <class T>
 int run_tridiag(Options o) {
   Report report("tridiag", o.common);
-  settle(o);
+  resolve(o);
   auto blocks = load<T>(o.input);
   describe(report, o);
   std::optional<Failure> failure;

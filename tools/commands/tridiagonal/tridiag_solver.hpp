@@ -83,7 +83,7 @@ inline std::optional<TridiagonalTile> wanted_tile(const Options& o, index_t batc
   return TridiagonalTile{sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
 }
 
-inline TridiagCut cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
+inline TridiagTiling cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
   const TridiagonalTile tile =
       wanted_tile(o, batch).value_or(suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs));
   return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
@@ -107,7 +107,7 @@ class Solver {
   Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
       : o_(o), blocks_(blocks), runtime_(machine_of(o, blocks)) {
     for (TridiagBlock<T>& block : blocks_) {
-      const TridiagCut how = cut_of(o, runtime_, block.n, block.batch);
+      const TridiagTiling how = cut_of(o, runtime_, block.n, block.batch);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
       levels_ = std::max(levels_, tridiagonal_levels(o.solver(), block.n, how.along));
       largest_ = {std::max(largest_.along, how.along), std::max(largest_.across, how.across)};
@@ -120,7 +120,7 @@ class Solver {
   }
 
   index_t levels() const { return levels_; }
-  const TridiagCut& tile() const { return largest_; }
+  const TridiagTiling& tile() const { return largest_; }
   const Refined& refined() const { return refined_; }
   const Mended& mended() const { return mended_; }
 
@@ -148,7 +148,7 @@ class Solver {
       } else {
         for (const auto& block : tiles_)
           for (const auto& part : block.parts) tridiagonal_solve_by(g, part.A, part.X, o_.solver());
-        status = wait_and_show(g);
+        status = wait_with_progress(g);
       }
       for (const auto& block : tiles_) block.whole.X.bring_home();
       if (!last || !o_.is_checked()) return 0.0;
@@ -282,9 +282,9 @@ class Solver {
   const Options& o_;
   std::vector<TridiagBlock<T>>& blocks_;
   Runtime runtime_;
-  std::vector<CutBlock<T>> tiles_;
+  std::vector<TiledBlock<T>> tiles_;
   index_t levels_ = 0;
-  TridiagCut largest_;
+  TridiagTiling largest_;
   Refined refined_;
   Mended mended_;
   Condition condition_;

@@ -90,7 +90,7 @@ struct FileRows {
 
   RowSource<double> source() const { return file ? rows_of(file, columns, complete) : RowSource<double>{}; }
   index_t dropped() const { return complete ? file->m() - std::ssize(*complete) : 0; }
-  void tell(SemProblem& p) const {
+  void print_error(SemProblem& p) const {
     p.all_rows = file ? file->m() : 0;
     p.kept = complete;
   }
@@ -132,7 +132,7 @@ SemProblem from_files(const SemInput& input, SemMethod method) {
   require_names(compiled, formulas, names, input.data);
   if (const FileRows rows = streamed_rows(input, compiled.columns, names); rows.file) {
     SemProblem p{{}, compiled.model, compiled.labels, {}, rows.dropped(), 0, {}, {}, {}, rows.source()};
-    rows.tell(p);
+    rows.print_error(p);
     for (const ModelTerm& column : compiled.columns) p.names.push_back(column.text);
     return p;
   }
@@ -215,7 +215,7 @@ SemProblem from_selection(const SemInput& input, SemMethod method) {
     compiled.columns.push_back({name, {{ExpressionStep::Kind::variable, 0, name, 0, {}}}, {}});
   const FileRows rows = streamed_rows(input, compiled.columns, names);
   SemProblem p{{}, std::move(compiled.model), {}, names, rows.dropped(), 0, {}, {}, {}, rows.source()};
-  rows.tell(p);
+  rows.print_error(p);
   if (!p.streamed()) {
     const Table table = read_table(input, names, names);
     ModelData data = evaluate(compiled, all, table, input.data, input.missing == "drop");

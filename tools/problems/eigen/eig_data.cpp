@@ -142,7 +142,7 @@ double EigData<T>::check(const std::string& peer, const std::vector<double>& val
   double error = error_of(values, size);
   if (!(error <= 1)) return at_most_one(peer, error);
   const index_t samples = std::min(sampled_on_devices, X.n());
-  const std::vector<index_t> columns = some_of(X.n(), samples, 1);
+  const std::vector<index_t> columns = sample_indices(X.n(), samples, 1);
   const HostMatrix<double> x = columns_of(*runtime_, X, columns), product = times(x);
   double residual = 0;
   for (index_t j = 0; j < samples; ++j) {

@@ -54,7 +54,7 @@ void EigInput::add_to(CLI::App& app) {
   for (const char* dense : {"--random", "--scale", "--uplo", "--symmetrize"}) d->excludes(app.get_option(dense));
 }
 
-void EigInput::settle(index_t otherwise) {
+void EigInput::resolve(index_t otherwise) {
   if (!std::isfinite(scale)) throw ArgumentError("eig", "--scale", "must be a finite number");
   if (!a.empty()) {
     const Shape shape = probe_matrix(a).shape;

@@ -28,7 +28,7 @@ struct EigInput {
   bool tridiagonal() const { return !diagonal.empty(); }
   bool generalized() const { return !b.empty() || !random_b.empty(); }
   /// Takes n from the files, and `otherwise` where nobody says it. Throws ArgumentError and FileError.
-  void settle(index_t otherwise);
+  void resolve(index_t otherwise);
   nlohmann::json describe(std::uint64_t seed) const;
 };
 

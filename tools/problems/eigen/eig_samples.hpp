@@ -26,7 +26,7 @@ struct FillSymmetric {
 /// Column to[i] of S becomes column from[i] of X, in double precision, for i < count.
 template <class T>
 struct TakeColumns {
-  static constexpr auto name = "take_columns";
+  static constexpr auto name = "sample_columns";
   static constexpr std::uint32_t color = 0x8c8c8c;
   static constexpr index_t most = 32;
   struct Args {

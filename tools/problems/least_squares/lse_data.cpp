@@ -10,26 +10,20 @@
 #include <cmath>
 
 namespace tesela::bench {
-namespace {
 
 template <class T>
-Generator<T> generator(const OlsCase& what, index_t rows, index_t columns, std::uint64_t seed) {
-  return {Pattern::uniform, T(0), columns, what.seed + seed, rows};
+LseData<T>::LseData(Runtime& runtime, Shape a, index_t rhs, index_t p, std::uint64_t seed, bool on_workers)
+    : ols_{{}, 0, "", a, rhs, seed, &runtime},
+      c_(generate<T>({p, a.cols}, Generator<T>{Pattern::uniform, T(0), a.cols, seed + 2, p})),
+      d_(generate<T>({p, rhs}, Generator<T>{Pattern::uniform, T(0), rhs, seed + 3, p})) {
+  ols_.generate_uniform(on_workers);
 }
-
-}  // namespace
-
-template <class T>
-LseData<T>::LseData(Runtime& runtime, const OlsCase& what, index_t p)
-    : ols_(runtime, what),
-      c_(generate<T>({p, what.n}, generator<T>(what, p, what.n, 2))),
-      d_(generate<T>({p, what.rhs}, generator<T>(what, p, what.rhs, 3))) {}
 
 template <class T>
 double LseData<T>::check(const std::string& peer, const HostMatrix<T>& x) const {
   constexpr bool single = std::is_same_v<T, float>;
-  const LseError error = lse_error(ols_.original_a(), ols_.original_b(), c_, d_, x, HostMatrix<T>(), {}, {});
-  const double bound = single ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(what().n)),
+  const LseError error = lse_error(ols_.a, ols_.b, c_, d_, x, HostMatrix<T>(), {}, {});
+  const double bound = single ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(ols_.shape.cols)),
                norm = static_cast<double>(kernels::euclidean_norm(x.size(), x.data()));
   if (x_norm_ < 0) {
     x_norm_ = norm;

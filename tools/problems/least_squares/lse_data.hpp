@@ -1,17 +1,17 @@
 #pragma once
 
-#include "tools/problems/least_squares/ols_data.hpp"
+#include "tools/problems/least_squares/ols.hpp"
 
 namespace tesela::bench {
 
-/// A and b of an OlsData with constraints C x = d, p of them, in host memory.
+/// A and b of an OlsProblem with constraints C x = d, p of them, in host memory.
 template <class T>
 class LseData {
  public:
-  LseData(Runtime& runtime, const OlsCase& what, index_t p);
+  /// Generates uniform matrices for p constraints.
+  LseData(Runtime& runtime, Shape a, index_t rhs, index_t p, std::uint64_t seed, bool on_workers);
 
-  const OlsData<T>& unconstrained() const { return ols_; }
-  const OlsCase& what() const { return ols_.what(); }
+  cli::OlsProblem<T>& unconstrained() { return ols_; }
   const HostMatrix<T>& c() const { return c_; }
   const HostMatrix<T>& d() const { return d_; }
 
@@ -21,7 +21,7 @@ class LseData {
   double check(const std::string& peer, const HostMatrix<T>& x) const;
 
  private:
-  OlsData<T> ols_;
+  cli::OlsProblem<T> ols_;
   HostMatrix<T> c_, d_;
   mutable double x_norm_ = -1, residual_norm_ = -1;
 };
@@ -31,10 +31,10 @@ extern template class LseData<double>;
 
 /// The peers. A and b are put back before each run, outside the time; with data on the host all transfers are timed.
 template <class T>
-Peer tesela_lse(const LseData<T>& data);
+Peer tesela_lse(LseData<T>& data);
 template <class T>
-Peer lapack_lse(const LseData<T>& data);  ///< gglse of OpenBLAS on all cores, a call for each right-hand side
+Peer lapack_lse(LseData<T>& data);  ///< gglse of OpenBLAS on all cores, a call for each right-hand side
 template <class T>
-Peer cusolver_lse(const LseData<T>& data);  ///< geqrf, ormqr, trmm and trsm on device 0
+Peer cusolver_lse(LseData<T>& data);  ///< geqrf, ormqr, trmm and trsm on device 0
 
 }  // namespace tesela::bench

@@ -177,7 +177,7 @@ void NodeCounts::add(const std::vector<SearchReport>& reports) {
   }
 }
 
-void NodeCounts::tell(Report& report) const {
+void NodeCounts::print_error(Report& report) const {
   if (signals_ == 0) return;
   const auto at = [&](double part) {
     auto left = static_cast<index_t>(part * static_cast<double>(signals_ - 1) + 0.5);
@@ -202,7 +202,7 @@ void NodeCounts::tell(Report& report) const {
 void report_nodes(const std::vector<SearchReport>& reports, Report& report) {
   NodeCounts counts;
   counts.add(reports);
-  counts.tell(report);
+  counts.print_error(report);
 }
 
 std::string order_names() {

@@ -82,7 +82,7 @@ std::string order_names();
 class NodeCounts {
  public:
   void add(const std::vector<SearchReport>& reports);
-  void tell(Report& report) const;
+  void print_error(Report& report) const;
 
  private:
   std::map<long long, index_t> counts_;

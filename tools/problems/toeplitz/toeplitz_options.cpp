@@ -9,7 +9,7 @@ namespace tesela::cli {
 
 std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind) {
   auto* random = add_random(app, kind, toeplitz_kinds());
-  return {random, add_earlier_name(app, "--kind", kind, random)};
+  return {random, add_deprecated_alias(app, "--kind", kind, random)};
 }
 
 template <class T>
@@ -28,7 +28,7 @@ void ToeplitzInput::add_to(CLI::App& app) {
   for (CLI::Option* name : of) file->excludes(name);
 }
 
-void ToeplitzInput::settle(index_t default_n) {
+void ToeplitzInput::resolve(index_t default_n) {
   parse_toeplitz_kind(kind);
   if (t.empty()) {
     if (n < 0) n = default_n;

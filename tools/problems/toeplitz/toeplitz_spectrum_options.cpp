@@ -6,9 +6,10 @@
 namespace tesela::cli {
 
 void SpectrumSettings::add_to(CLI::App& app) {
-  app.add_option("--preset", preset,
-                 "fast (as measured), or published: the published code's choices, with a tolerance of 0.1 and "
-                 "Levinson's recursion")
+  app.add_option(
+         "--preset", preset,
+         "fast (chosen by measurements), or published: the published code's choices, including a tolerance of 0.1 and "
+         "Levinson's recursion")
       ->check(CLI::IsMember({"fast", "published"}))
       ->capture_default_str();
   Choices().add(spectrum_methods()).add_option(app, "--method", method);
@@ -26,7 +27,7 @@ void SpectrumSettings::add_to(CLI::App& app) {
       ->transform(cli::positive());
   const Choices solvers = Choices().add(toeplitz_solvers());
   solvers.add_option(app, "--solver", solver, "solver of a Lanczos step: ");
-  solvers.add_option(app, "--counter", counter, "whose pivots count the eigenvalues of an interval: ");
+  solvers.add_option(app, "--counter", counter, "method whose pivots count the eigenvalues of an interval: ");
   app.add_option("--shift", shift, "an interval's first shift: midpoint or random")
       ->check(CLI::IsMember({"midpoint", "random"}));
   app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
@@ -45,7 +46,7 @@ SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   if (max_attempts > 0) o.max_attempts = max_attempts;
   if (krylov_factor > 0) {
     o.krylov_factor = krylov_factor;
-    o.krylov_more = 0;  // the preset's, which belongs to its factor
+    o.krylov_more = 0;  // the preset's value belongs to its factor
   }
   if (tolerance > 0) o.tolerance = tolerance;
   if (!shift.empty()) o.midpoint = shift == "midpoint";

@@ -8,7 +8,7 @@
 
 namespace tesela::cli {
 
-/// How `tesela toeplitz eig` and its benchmarks go about a spectrum.
+/// Settings of the spectrum search in `tesela toeplitz eig` and its benchmarks.
 struct SpectrumSettings {
   std::string preset = "fast", method = "auto";
   index_t per_interval = -1, dk = -1, max_attempts = -1, window = 0, group = 0;
@@ -16,7 +16,7 @@ struct SpectrumSettings {
   std::string shift, start, solver, counter;
 
   void add_to(CLI::App& app);
-  /// Returns the preset, changed by the options.
+  /// Returns the preset with the options applied.
   SpectrumOptions options(std::uint64_t seed) const;
 };
 

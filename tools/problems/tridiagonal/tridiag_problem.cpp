@@ -13,15 +13,15 @@
 namespace tesela::cli {
 namespace {
 
-/// Returns the shape with equations in rows and systems in columns, of an array or of its transpose.
+/// Returns the shape of an array or of its transpose such that rows are equations and columns are systems.
 Shape upright(bool interleaved, Shape shape) { return interleaved ? Shape{shape.cols, shape.rows} : shape; }
 
 std::string diagonals(Shape shape) {
   return std::to_string(shape.cols) + (shape.cols == 1 ? " vector of " : " vectors of ") + std::to_string(shape.rows);
 }
 
-/// Reads an off-diagonal. Its row `outside` belongs to periodic matrices alone: for others the file may hold anything
-/// there, or leave the row out, and it becomes zero.
+/// Reads an off-diagonal. Only periodic matrices use its row `outside`: for others the file may hold anything there or
+/// omit the row, and it becomes zero.
 template <class T>
 HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, index_t left_out, index_t outside) {
   const Shape whole = upright(input.interleaved, {input.n, input.batch});
@@ -37,13 +37,13 @@ HostMatrix<T> read_band(const TridiagInput& input, const std::string& path, inde
   return padded;
 }
 
-/// Element i of system s stands at data[i * stride].
+/// Returns system s; its element i is data[i * stride].
 template <class T>
 SpacedNumbers<T> system_of(bool interleaved, const HostMatrix<T>& a, index_t s) {
   return interleaved ? SpacedNumbers<T>{a.data() + s, a.ld()} : SpacedNumbers<T>{a.data() + s * a.ld(), 1};
 }
 
-/// Streams different from the streams of the matrices.
+/// Uses other streams of the seed than the matrices.
 template <class T>
 Generator<T> known_solution(std::uint64_t seed) {
   return {Pattern::uniform, T(0), 0, ~(2 * seed)};
@@ -100,7 +100,7 @@ std::vector<TridiagBlock<T>> load(const TridiagInput& input) {
 }
 
 template <class T>
-CutBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, const TridiagCut& how) {
+TiledBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, const TridiagTiling& how) {
   const bool in_rows = systems == SystemsIn::rows;
   const auto map = [&](HostMatrix<T>& a, index_t across, const char* name) {
     across = std::max<index_t>(across, 1);
@@ -108,10 +108,10 @@ CutBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, con
     return TileMatrix<T>::map(runtime, a.data(), a.rows(), a.cols(), a.ld(), tile, name);
   };
   const index_t of_a = how.one_matrix ? 1 : how.across, of_b = how.one_matrix ? block.rhs : how.across;
-  CutBlock<T> tiles{{{map(block.dl, of_a, "dl"), map(block.d, of_a, "d"), map(block.du, of_a, "du")},
-                     map(block.b, of_b, "B"),
-                     map(block.x, of_b, "X")},
-                    {}};
+  TiledBlock<T> tiles{{{map(block.dl, of_a, "dl"), map(block.d, of_a, "d"), map(block.du, of_a, "du")},
+                       map(block.b, of_b, "B"),
+                       map(block.x, of_b, "X")},
+                      {}};
   const auto& [A, B, X] = tiles.whole;
   if (!how.one_matrix) tiles.parts.push_back(tiles.whole);
   for (index_t s = 0; how.one_matrix && block.rhs > 0 && s < block.batch; ++s) {
@@ -124,7 +124,7 @@ CutBlock<T> cut(Runtime& runtime, TridiagBlock<T>& block, SystemsIn systems, con
 }
 
 template <class T>
-void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block, const CutBlock<T>& tiles) {
+void generate(Graph& g, const TridiagInput& input, const TridiagBlock<T>& block, const TiledBlock<T>& tiles) {
   if (input.d.empty())
     fill(g, tiles.whole.A, *find_named(tridiagonal_kinds(), input.random), block.seed, input.options());
   if (!input.b.empty()) return;
@@ -177,11 +177,11 @@ void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>&
   write_matrices(report, {{"X", path, all}});
 }
 
-#define TESELA_TRIDIAG_PROBLEM(T)                                                                  \
-  template std::vector<TridiagBlock<T>> load(const TridiagInput&);                                 \
-  template CutBlock<T> cut(Runtime&, TridiagBlock<T>&, SystemsIn, const TridiagCut&);              \
-  template void generate(Graph&, const TridiagInput&, const TridiagBlock<T>&, const CutBlock<T>&); \
-  template TridiagChecks measure(const TridiagInput&, const std::vector<TridiagBlock<T>>&);        \
+#define TESELA_TRIDIAG_PROBLEM(T)                                                                    \
+  template std::vector<TridiagBlock<T>> load(const TridiagInput&);                                   \
+  template TiledBlock<T> cut(Runtime&, TridiagBlock<T>&, SystemsIn, const TridiagTiling&);           \
+  template void generate(Graph&, const TridiagInput&, const TridiagBlock<T>&, const TiledBlock<T>&); \
+  template TridiagChecks measure(const TridiagInput&, const std::vector<TridiagBlock<T>>&);          \
   template void write_solution(const std::string&, const std::vector<TridiagBlock<T>>&, Report&);
 TESELA_TRIDIAG_PROBLEM(float)
 TESELA_TRIDIAG_PROBLEM(double)

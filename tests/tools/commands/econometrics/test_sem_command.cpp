@@ -2,9 +2,6 @@
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <random>
@@ -330,7 +327,7 @@ TEST_CASE("files of other programs are read") {
   sem.refuses(with("", "y ~ x") + ols, "d.csv: is empty");
   sem.refuses(with("y,x\n" + rows, "") + ols, "m.txt: is empty");
   sem.refuses(with("y,x,x\n1,2,3\n", "y ~ x") + ols, "two columns are called x");
-  sem.refuses(with("y;x\n1,5;2\n", "y ~ x") + ols, "line 2, column y: '1,5' is no finite number");
+  sem.refuses(with("y;x\n1,5;2\n", "y ~ x") + ols, "line 2, column y: '1,5' is not a finite number");
   sem.refuses(with("y,x\n1,2\n3\n", "y ~ x") + ols, "line 3: 1 fields; the header has 2");
   sem.refuses(with("y,x\n1,1e999\n", "y ~ x") + ols, "line 2, column x: 1e999");
   for (const char* data : {"y,x\n", "y,x\n,1\n,2\n,3\n", "y,x\n1,2\n3,5\n"}) {
@@ -349,7 +346,7 @@ TEST_CASE("missing values, text, unknown names and other wrong use are reported"
   CHECK(report["problem"]["dropped_rows"] == 1);
   sem.refuses(with(data, "y ~ x") + Words{"--method", "ols", "--missing", "error"}, "d.csv: line 3: x is missing");
   sem.refuses(with(data, "y ~ x + text") + Words{"--method", "ols"},
-              "d.csv: line 2, column text: 'a' is no finite number");
+              "d.csv: line 2, column text: 'a' is not a finite number");
   sem.refuses(with(data, "y ~ x\ninstruments: ~ q"), "m.txt: line 2, column 16: ");
   sem.refuses(with(data, "y ~ x +"), "m.txt: line 1, column 8: expected a name");
   sem.refuses(with(data, "y ~ x"), "m.txt: line 1, column 1: equation eq1 has no instruments");

@@ -1,8 +1,5 @@
 #include "tests/support/sem_command.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <cstdio>
 #include <random>
 #include <sstream>

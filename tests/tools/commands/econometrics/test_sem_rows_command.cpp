@@ -2,9 +2,6 @@
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <random>

@@ -1,15 +1,11 @@
 #include "tests/support/command.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
-
-#include <cmath>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

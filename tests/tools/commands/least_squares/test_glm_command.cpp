@@ -1,10 +1,7 @@
 #include "tests/support/command.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
-#include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 

@@ -1,11 +1,9 @@
 #include "tests/support/command.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <filesystem>
 
 using namespace tesela;

@@ -2,7 +2,6 @@
 #include "tests/support/least_squares.hpp"
 
 #include <array>
-#include <cmath>
 #include <filesystem>
 
 // Tables of --std-errors, compared with NIST's certified values and statsmodels 0.14, which agrees with them to 12
@@ -10,7 +9,6 @@
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

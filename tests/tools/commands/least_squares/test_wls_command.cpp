@@ -4,9 +4,6 @@
 #include "tests/support/quadruple.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/generators/catch_generators.hpp>
-
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -23,10 +20,6 @@ Words sizes(index_t m, index_t n) { return {"--m", std::to_string(m), "--n", std
 std::string file(const TemporaryFolder& folder, const std::string& name, const Matrix& matrix) {
   write_matrix(folder / name, matrix);
   return folder / name;
-}
-
-Matrix identity(index_t m) {
-  return made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; });
 }
 
 Matrix answer(const TemporaryFolder& folder, const Command& command, const Words& options) {

@@ -1,11 +1,8 @@
 #include "tests/support/mimo_command.hpp"
+#include "tests/support/test.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
 #include <complex>
 #include <fstream>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -157,7 +154,7 @@ TEST_CASE("mimo detect --soft supports priors, lists and bytes") {
   CHECK(saturated > 0);
   // The reference, an enumeration of all candidates, has no real form.
   CHECK(check(detect(problem + Words{"--soft", "sts", "--form", "real"}), "llr_gap") <= 1e-9);
-  detect.refuses(problem + Words{"--soft", "mmse", "--prior", prior}, "mmse takes none");
+  detect.refuses(problem + Words{"--soft", "mmse", "--prior", prior}, "mmse accepts none");
   detect.refuses(problem + Words{"--prior", prior}, "are of --soft");
   detect.refuses({"--nt", "2", "--signals", "40", "--soft", "sts", "--prior", prior}, "is 40 x 4, not 40 x 8");
   detect.refuses(problem + Words{"--soft", "kbest:4"}, "need one");
@@ -209,8 +206,8 @@ TEST_CASE("mimo detect refuses wrong use and names the place") {
   detect.refuses({"--order", "best:zero"}, "gradient[:zero, :babai, :mmse], su-wassell, best");
   for (const char* const order : {"gradient", "su-wassell", "best"}) {
     detect.refuses({"--order", order, "--soft", "sts"}, "likelihoods (--soft) take natural, norm");
-    detect.refuses({"--order", order, "--method", "kbest:4"}, "other methods take natural, norm");
-    detect.refuses({"--order", order, "--all-within", "1"}, "lists take natural, norm");
+    detect.refuses({"--order", order, "--method", "kbest:4"}, "other methods accept natural, norm");
+    detect.refuses({"--order", order, "--all-within", "1"}, "lists accept natural, norm");
   }
   detect.refuses({"--soft", "list:0"}, "'list:0' keeps nothing");
   detect.refuses({"--method", "kbest:0"}, "'kbest:0' keeps nothing");
@@ -230,7 +227,7 @@ TEST_CASE("mimo detect refuses wrong use and names the place") {
   const std::string points = files.folder / "points.txt";
   std::ofstream(points) << "1 0 0\n0 1 1\n";
   detect.refuses({"--constellation", points, "--method", "lr"},
-                 "method: lr has real form alone, which is for square QAM");
+                 "method: lr has only the real form, which needs square QAM");
   files.labels[3] = 2;
   files.write(5);
   refused("label 2 at [1, 1] (from zero) is out of range", {"--sent", files.s});

@@ -12,8 +12,8 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// Runs four ranks in the folder `place`; the last rank first executes the shell commands `trouble`.
-Outcome with_one_in_trouble(const TemporaryFolder& folder, const std::string& trouble, const Words& words,
-                            const std::string& place = ".") {
+Outcome run_with_failing_rank(const TemporaryFolder& folder, const std::string& trouble, const Words& words,
+                              const std::string& place = ".") {
   const std::string script = folder / "rank.sh";
   std::ofstream(script) << "#!/bin/sh\ncd " << place << "\n[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 3 ] && {\n"
                         << trouble << "\n}\nexec \"$@\"\n";
@@ -29,7 +29,7 @@ TEST_CASE("a full disk on one rank gives one message with the rank and leaves no
   static_cast<void>(run_on_ranks(4, {tesela::test::tesela(), "gemm", "--n", "64"}));
   const TemporaryFolder folder, files;
   // A limit on file sizes for one rank, exceeded by its last columns but not by the memory that ranks share.
-  const Outcome all = with_one_in_trouble(
+  const Outcome all = run_with_failing_rank(
       folder, "trap '' XFSZ; ulimit -f 32768",
       {"gemm", "--m", "2000", "--n", "2000", "--k", "8", "--tile", "128", "--out", files / "x.npy"});
   INFO(all.err);
@@ -45,7 +45,7 @@ TEST_CASE("a rank that cannot read the file names itself in the error") {
   const TemporaryFolder folder;
   REQUIRE(run_tesela({"generate", "--m", "60", "--n", "20", "--random", "uniform", "--out", folder / "a.npy"}).code ==
           0);
-  const Outcome all = with_one_in_trouble(folder, "cd /tmp", {"qr", "--a", "a.npy", "--tile", "5"}, folder.path());
+  const Outcome all = run_with_failing_rank(folder, "cd /tmp", {"qr", "--a", "a.npy", "--tile", "5"}, folder.path());
   INFO(all.err);
   CHECK(all.code == 2);
   CHECK_THAT(all.err, ContainsSubstring("a.npy: cannot read") && ContainsSubstring("(rank 3)"));
@@ -56,7 +56,7 @@ TEST_CASE("a rank without memory or workers ends all ranks and is named") {
   const TemporaryFolder folder, files;
   const Words problem{"qr", "--n", "1500", "--tile", "128", "--grid", "2x2", "--out-r", files / "r.npy"};
   for (const char* trouble : {"export STARPU_NCPU=0 STARPU_NCUDA=0", "export STARPU_LIMIT_CPU_MEM=1"}) {
-    const Outcome all = with_one_in_trouble(folder, trouble, problem);
+    const Outcome all = run_with_failing_rank(folder, trouble, problem);
     INFO(trouble << all.err);
     CHECK(all.code == 3);
     CHECK_THAT(all.err, ContainsSubstring("rank 3"));

@@ -1,17 +1,14 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 
 // Matrices distributed over ranks: their files, and the memory of each rank.
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -35,7 +32,7 @@ double peak_bytes(const Words& words) {
 
 TEST_CASE("a rank uses at most its share of a product, a quarter more and a window") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   const double before = peak_bytes({"gemm", "--n", "64", "-p", "s"});
   for (const char* n : {"2560", "8192"}) {
     const double size = std::stod(n), share = 3 * size * size * sizeof(float) / 4, window = 28 << 20;
@@ -47,7 +44,7 @@ TEST_CASE("a rank uses at most its share of a product, a quarter more and a wind
 
 TEST_CASE("four ranks write the files of one process and read them") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   const TemporaryFolder folder;
   const Words shape{"--m", "117", "--n", "89", "--k", "61", "--tile", "32x24x16"};
   const Words random{"gemm", "--random", "graded", "--beta", "1", "--alpha", "-1"};

@@ -1,17 +1,14 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <tuple>
 
 // `tesela qr` of distributed matrices: trees across ranks, files, and the memory of each rank.
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -29,7 +26,7 @@ nlohmann::json report_of(const Outcome& all) {
 
 TEST_CASE("a tree within ranks and one across them give the R of one process with the same order, byte for byte") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   const TemporaryFolder folder;
   const Words problem{"qr", "--m", "500", "--n", "217", "--tile", "32x64", "--json", "-", "--out-r"};
   struct Case {
@@ -56,7 +53,7 @@ TEST_CASE("a tree within ranks and one across them give the R of one process wit
 
 TEST_CASE("four ranks write the R and Q of one process for any distribution") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   const TemporaryFolder folder;
   for (const auto& [m, n, more] : {std::tuple{"130", "70", Words{"--full-q"}},
                                    {"70", "130", Words{"--positive-diagonal"}},
@@ -77,7 +74,7 @@ TEST_CASE("four ranks write the R and Q of one process for any distribution") {
 
 TEST_CASE("ranks agree on the staircase of a distributed matrix") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   const TemporaryFolder folder;
   const auto path = folder / "a.mtx";
   {
@@ -97,7 +94,7 @@ TEST_CASE("ranks agree on the staircase of a distributed matrix") {
 
 TEST_CASE("a rank uses at most its share of A and its factors, a quarter more and a window") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   ProcessOptions options;
   options.environment["TESELA_RECEIVED_MIB"] = "16";
   options.environment["STARPU_NCPU"] = "1";  // keeps the workers' scratch memory small

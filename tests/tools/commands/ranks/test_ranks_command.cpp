@@ -1,19 +1,16 @@
 #include "tests/support/ranks.hpp"
+#include "tests/support/test.hpp"
 #include <tesela/runtime/topology.hpp>
 
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <fstream>
-#include <limits>
 #include <set>
 #include <tuple>
 
 // Commands under mpirun give the numbers, files and report of one process once.
 
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -23,7 +20,7 @@ Outcome on_ranks(int ranks, const Words& words) { return run_on_ranks(ranks, Wor
 
 TEST_CASE("R has the same bytes on any number of ranks and for any order of elimination") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   const TemporaryFolder folder;
   const Words problem{"qr", "--m", "500", "--n", "217", "--tile", "96x64", "--tree"};
   for (const char* tree : {"greedy", "column"}) {
@@ -115,7 +112,7 @@ TEST_CASE("one trace shows the tasks of all ranks") {
 
 TEST_CASE("solutions of tridiagonal systems have the same bytes, and all ranks compute") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   const TemporaryFolder folder;
   for (const Words& kind : {Words{}, {"--periodic"}, {"--batch", "5"}}) {
     const Words problem = Words{"tridiag", "--n", "20001", "--tile", "3000", "--random", "uniform"} + kind;
@@ -131,7 +128,7 @@ TEST_CASE("solutions of tridiagonal systems have the same bytes, and all ranks c
 
 TEST_CASE("all ranks search for eigenvalues of a Toeplitz matrix and find those of one process") {
   require_ranks();
-  const CoresAlone cores_alone;
+  const CoresOnly cores_alone;
   for (const Words& more : {Words{}, {"--vectors"}}) {
     const Words problem = Words{"toeplitz", "eig", "--n", "700", "--method", "lanczos", "--json", "-"} + more;
     const TemporaryFolder folder;

@@ -3,15 +3,12 @@
 #include "tests/support/toeplitz.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

@@ -1,10 +1,6 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/tridiag_command.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-
-#include <cmath>
-
 using namespace tesela;
 using namespace tesela::test;
 

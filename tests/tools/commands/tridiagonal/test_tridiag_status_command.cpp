@@ -1,14 +1,10 @@
+#include "tests/support/test.hpp"
 #include "tests/support/tridiag_command.hpp"
 
-#include <catch2/catch_test_macros.hpp>
-#include <catch2/matchers/catch_matchers_string.hpp>
-
-#include <cmath>
 #include <fstream>
 
 using namespace tesela;
 using namespace tesela::test;
-using Catch::Matchers::ContainsSubstring;
 
 // Failures of `tesela tridiag` and their messages.
 

@@ -1,0 +1,274 @@
+#include "tests/support/run_kernel.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/dense/getrf.hpp>
+#include <tesela/codelets/dense/row_gram.hpp>
+#include <tesela/codelets/dense/row_update.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/generator.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <array>
+
+using namespace tesela;
+using namespace tesela::kernels;
+using namespace tesela::test;
+
+namespace {
+
+template <class T>
+constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+
+template <template <class> class Access, class T>
+Access<T> whole(HostMatrix<T>& a) {
+  return {{a.data(), a.rows(), a.cols(), a.ld()}};
+}
+
+template <class T>
+double apart(const HostMatrix<T>& a, const HostMatrix<T>& b, index_t first = 0) {
+  double most = 0;
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = first; i < a.rows(); ++i) {
+      const double d = std::abs(static_cast<double>(a(i, j)) - static_cast<double>(b(i, j)));
+      most = !(d <= most) ? d : most;
+    }
+  return most;
+}
+
+template <class T>
+struct Column {
+  HostMatrix<T> a, v, c;
+  HostMatrix<int> swaps;
+  HostMatrix<double> zero;
+};
+
+/// w columns of m rows, factored from `row` on (NaN above), and the update of other columns.
+template <class T>
+Column<T> factor(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivoting, index_t others) {
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  Column<T> x{HostMatrix<T>(m, w), HostMatrix<T>(w, w), HostMatrix<T>(m, others), HostMatrix<int>(w, 1),
+              HostMatrix<double>::zeros(1, 1)};
+  for (index_t j = 0; j < w; ++j)
+    for (index_t i = 0; i < m; ++i)
+      x.a(i, j) = i < row
+                      ? nan<T>
+                      : random(i, j) +
+                            (i == row + j && pivoting == Pivoting::none ? T(2) * std::sqrt(static_cast<T>(w)) : T(0));
+  for (index_t j = 0; j < others; ++j)
+    for (index_t i = 0; i < m; ++i) x.c(i, j) = i < row ? nan<T> : random(i, 1000 + j);
+  HostMatrix<int> work(m / 8 + 128, 1);
+  HostMatrix<T> space(inverted_block, std::max<index_t>(others, 1));
+  run_kernel<Getrf<T>>(runtime, {row, pivoting}, whole<InOut>(x.a), whole<Out>(x.v), whole<Out>(x.swaps),
+                       whole<InOut>(x.zero), whole<Scratch>(work));
+  run_kernel<LuUpdate<T>>(runtime, {row, pivoting}, In<T>{{x.a.data(), m, w, m}}, In<T>{{x.v.data(), w, w, w}},
+                          In<int>{{x.swaps.data(), w, 1, w}}, whole<InOut>(x.c), whole<Scratch>(space));
+  return x;
+}
+
+/// Checks P (A C) = L (U U') with L^-T in V.
+template <class T>
+void check(Runtime* runtime, index_t m, index_t w, index_t row, Pivoting pivoting, index_t others = 40) {
+  CAPTURE(m, w, row, static_cast<int>(pivoting));
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon()),
+               bound = 60 * std::sqrt(static_cast<double>(w)) * eps;
+  Column<T> x = factor<T>(runtime, m, w, row, pivoting, others);
+  const Column<T> known = factor<T>(nullptr, m, w, row, pivoting, others);
+  REQUIRE(x.zero(0, 0) == 0);
+  bool same = true;
+  for (index_t i = 0; i < w; ++i) same = same && x.swaps(i, 0) == known.swaps(i, 0);
+  // Single precision may decide a close comparison of pivots differently.
+  CHECK((same || (pivoting == Pivoting::tournament && sizeof(T) == 4)));
+  if (same) {
+    CHECK(apart(x.a, known.a, row) <= 100 * bound);
+    CHECK(apart(x.c, known.c, row) <= 100 * bound);
+  }
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  std::vector<index_t> rows(static_cast<std::size_t>(m));
+  for (index_t i = 0; i < m; ++i) rows[static_cast<std::size_t>(i)] = i;
+  for (index_t i = 0; i < w; ++i)
+    std::swap(rows[static_cast<std::size_t>(row + i)], rows[static_cast<std::size_t>(x.swaps(i, 0))]);
+  double worst = 0;
+  for (index_t j = 0; j < w + others; ++j)
+    for (index_t i = row; i < m; ++i) {
+      const index_t from = rows[static_cast<std::size_t>(i)];
+      double sum = -static_cast<double>(j < w ? random(from, j) : random(from, 1000 + j - w));
+      if (j < w && from == row + j && pivoting == Pivoting::none)
+        sum -= 2 * static_cast<double>(std::sqrt(static_cast<T>(w)));
+      double size = std::abs(sum);
+      const auto u = [&](index_t k) { return static_cast<double>(j < w ? x.a(row + k, j) : x.c(row + k, j - w)); };
+      for (index_t k = 0; k < std::min({w, i - row, j < w ? j + 1 : w}); ++k) {
+        sum += static_cast<double>(x.a(i, k)) * u(k);
+        size = std::max(size, std::abs(u(k)));
+      }
+      if (i - row < w && (j >= w || i - row <= j)) sum += u(i - row);  // the unit diagonal of L
+      if (i - row >= w && j >= w) sum += static_cast<double>(x.c(i, j - w));
+      worst = !(std::abs(sum) / size <= worst) ? std::abs(sum) / size : worst;
+    }
+  CHECK(worst <= bound);
+  double inverse = 0;  // L^T V = I in the diagonal blocks
+  for (index_t j = 0; j < w; ++j)
+    for (index_t i = j / inverted_block * inverted_block; i <= j; ++i) {
+      double sum = i == j ? -1 : 0;
+      for (index_t k = i; k <= j; ++k)
+        sum += (k == i ? 1 : static_cast<double>(x.a(row + k, i))) * static_cast<double>(x.v(k % inverted_block, j));
+      inverse = !(std::abs(sum) <= inverse) ? std::abs(sum) : inverse;
+    }
+  CHECK(inverse <= 1e3 * bound);
+}
+
+template <class T>
+void check_row_update(Runtime* runtime, Op op, bool symmetric) {
+  const Generator<T> random{Pattern::uniform, 7, -1, 1};
+  const index_t n = 40, a_column = symmetric ? 0 : 13, column = symmetric ? 0 : 5;
+  const HostMatrix<T> a = generate<T>({n, 90}, random),
+                      b = generate<T>({n, 70}, Generator<T>{Pattern::uniform, 0, 0, 2});
+  const auto c_of = [&] { return generate<T>({n, symmetric ? n : 70}, Generator<T>{Pattern::uniform, 0, 0, 3}); };
+  HostMatrix<T> c = c_of();
+  const HostMatrix<T> before = c_of();
+  const In<T> left{{a.data(), n, symmetric ? n : 90, n}},
+      right{{symmetric ? a.data() : b.data(), n, symmetric ? n : 70, n}};
+  run_kernel<RowUpdate<T>>(runtime, {op, a_column, column, symmetric}, left, right, whole<InOut>(c));
+  double worst = 0;
+  for (index_t j = 0; j < c.cols(); ++j)
+    for (index_t i = 0; i < (symmetric ? j + 1 : n); ++i) {
+      auto sum = static_cast<double>(before(i, j));
+      for (index_t k = 0; k < n && j >= column; ++k)
+        sum -= static_cast<double>(op == Op::none ? a(i, a_column + k) : a(k, a_column + i)) *
+               static_cast<double>(right(k, j));
+      worst = std::max(worst, std::abs(sum - static_cast<double>(c(i, j))));
+    }
+  CHECK(worst <= 50 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+}
+
+}  // namespace
+
+KERNEL_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor", "", float, double) {
+  using T = TestType;
+  for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
+    for (const auto& [m, w, row] :
+         {std::tuple{1, 1, 0}, {5, 1, 2}, {40, 32, 8}, {40, 33, 0}, {100, 64, 36}, {300, 70, 11}, {700, 97, 30}})
+      check<T>(runtime, m, w, row, pivoting);
+  check_row_update<T>(runtime, Op::transpose, false);
+  check_row_update<T>(runtime, Op::none, false);
+  check_row_update<T>(runtime, Op::transpose, true);
+  if (runtime == nullptr) return;
+  check<TestType>(runtime, 1100, 300, 20, Pivoting::tournament);
+  check<TestType>(runtime, 1300, 1050, 20, Pivoting::none, 70);
+}
+
+GPU_TEMPLATE_TEST_CASE("Getrf, LuUpdate and RowUpdate factor under a sanitizer", "[sanitize]", float, double) {
+  for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
+    check<TestType>(&runtime, 100, 70, 11, pivoting);
+  check<TestType>(&runtime, 600, 33, 0, Pivoting::tournament);
+  check_row_update<TestType>(&runtime, Op::none, false);
+}
+
+namespace {
+
+/// Checks op(R) X = B to a few n eps for an R whose rows differ in size by 2^span.
+template <class T>
+void check(Runtime* runtime, Op op, index_t n, index_t columns, int span) {
+  CAPTURE(n, columns, op, span);
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  const Generator<T> random{Pattern::uniform, 3, -1, 1};
+  const auto power = [&](index_t i) { return static_cast<int>(i * span / n); };
+  const index_t height = std::min(n, inverted_block);
+  HostMatrix<T> r(n, n), v(height, n), x(n, columns), work(inverted_block, columns);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      const T element = i == j ? 2 * std::sqrt(static_cast<T>(n)) + random(i, j) : random(i, j);
+      r(i, j) = i <= j ? std::ldexp(element, power(i)) : nan;  // elements below the diagonal must not be read
+    }
+  for (index_t j = 0; j < columns; ++j)
+    for (index_t i = 0; i < n; ++i) x(i, j) = random(i, n + j);
+  const HostMatrix<T> b = x.clone();
+  const In<T> factor{{r.data(), n, n, n}};
+  run_kernel<InvertBlocks<T>>(runtime, {}, factor, Out<T>{{v.data(), height, n, height}});
+  run_kernel<BlockTrsm<T>>(runtime, {op}, factor, In<T>{{v.data(), height, n, height}},
+                           InOut<T>{{x.data(), n, columns, n}},
+                           Scratch<T>{{work.data(), inverted_block, columns, inverted_block}});
+  double worst = 0;
+  for (index_t j = 0; j < columns; ++j)
+    for (index_t i = 0; i < n; ++i) {
+      double sum = -static_cast<double>(b(i, j)), size = std::abs(sum);
+      for (index_t k = op == Op::none ? i : 0; k < (op == Op::none ? n : i + 1); ++k) {
+        const double term = static_cast<double>(op == Op::none ? r(i, k) : r(k, i)) * static_cast<double>(x(k, j));
+        sum += term;
+        size += std::abs(term);
+      }
+      const double error = std::abs(sum) / size;
+      worst = !(error <= worst) ? error : worst;
+    }
+  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  CAPTURE(worst / eps);
+  CHECK(worst <= 4 * static_cast<double>(n + 8) * eps);
+}
+
+template <class T>
+void check_all(Runtime* runtime, std::vector<index_t> orders) {
+  for (const index_t n : orders)
+    for (const Op op : {Op::none, Op::transpose})
+      for (const int span : {0, -40}) {
+        check<T>(runtime, op, n, 1, span);
+        check<T>(runtime, op, n, 19, span);
+      }
+}
+
+}  // namespace
+
+KERNEL_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve", "", float, double) {
+  check_all<TestType>(runtime, {1, 2, 31, 33, 64, 65, 100, 512, 513});
+  if (runtime != nullptr) check_all<TestType>(runtime, {700, 1100});
+}
+
+GPU_TEMPLATE_TEST_CASE("InvertBlocks and BlockTrsm solve under a sanitizer", "[sanitize]", float, double) {
+  for (const Op op : {Op::none, Op::transpose}) {
+    check<TestType>(&runtime, op, 100, 3, 0);
+    check<TestType>(&runtime, op, 530, 3, 0);
+  }
+}
+
+namespace {
+
+void check(Runtime* runtime, Shape c, const RowGram<double>::Args& args) {
+  const index_t m = 20 + std::max(args.row + c.rows, args.other_row + c.cols - args.column);
+  const Generator<double> random{Pattern::uniform, 3, -1, 1};
+  std::array<HostMatrix<double>, 2> a{HostMatrix<double>(m, 3), HostMatrix<double>(m, 2)};
+  std::vector<In<double>> tiles;
+  for (HostMatrix<double>& one : a) {
+    for (index_t j = 0; j < one.cols(); ++j)
+      for (index_t i = 0; i < m; ++i) one(i, j) = random(i, j + 10 * std::ssize(tiles));
+    tiles.push_back({{one.data(), m, one.cols(), m}});
+  }
+  HostMatrix<double> found(c.rows, c.cols);
+  std::fill_n(found.data(), found.size(), std::numeric_limits<double>::quiet_NaN());
+  run_kernel<RowGram<double>>(runtime, args, Out<double>{{found.data(), c.rows, c.cols, c.rows}},
+                              std::span<const In<double>>(tiles));
+  double most = 0;
+  bool zeros = true;
+  for (index_t j = 0; j < c.cols; ++j)
+    for (index_t i = 0; i < c.rows; ++i) {
+      const index_t row = args.row + i, other = args.other_row + j - args.column;
+      double sum = -found(i, j);
+      for (const HostMatrix<double>& one : a)
+        for (index_t k = 0; k < one.cols() && j >= args.column; ++k) sum += one(row, k) * one(other, k);
+      if (j < args.column || other < args.row + i / gram_strip * gram_strip)
+        zeros = zeros && found(i, j) == 0;
+      else
+        most = std::isfinite(sum) ? std::max(most, std::abs(sum)) : INFINITY;
+    }
+  CAPTURE(c.rows, c.cols, args.row, args.other_row, args.column);
+  CHECK(zeros);
+  CHECK(most <= 1e-14);
+}
+
+}  // namespace
+
+KERNEL_TEST_CASE("products of rows are correct at and right of the diagonal", "[sanitize]") {
+  check(runtime, {40, 70}, {5, 5, 0});
+  check(runtime, {40, 70}, {25, 25, 20});
+  check(runtime, {40, 70}, {5, 45, 0});
+  check(runtime, {40, 30}, {60, 5, 0});
+  check(runtime, {2100, 2130}, {7, 7, 0});
+  check(runtime, {2100, 90}, {7, 2080, 15});
+}

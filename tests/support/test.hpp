@@ -1,0 +1,18 @@
+#pragma once
+
+// Catch2 and the standard headers that nearly every test needs.
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tesela::test {
+using Catch::Matchers::ContainsSubstring;
+}

@@ -1,0 +1,328 @@
+#include "tools/problems/least_squares/ols.hpp"
+
+#include "tools/app/sizes.hpp"
+#include "tools/peers/cusolver_qr.hpp"
+#include "tools/peers/device.hpp"
+#include "tools/peers/generate.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/tiles/filled.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace tesela::cli {
+
+using namespace kernels;
+
+void settle_automatic(QrMethod& method) {
+  const QrMethod automatic;
+  const bool of_tiles = !method.tree.empty() || method.ib != automatic.ib || method.kernels != automatic.kernels ||
+                        method.copy_vectors != automatic.copy_vectors;
+  if (method.name == "auto" && of_tiles) method.name = "tiles";
+}
+
+void require_rcond(const char* command, double rcond) {
+  if (!(rcond >= 0 && rcond < 1)) throw ArgumentError(command, "--rcond", "must be at least 0 and less than 1");
+}
+
+OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r) {
+  OlsOptions options;
+  options.rcond = rcond;
+  if (givens_method(method.name)) {
+    options.method = OlsMethod::givens;
+    options.givens = givens_options(method);
+  } else if (!method.library()) {
+    options.method = *find_named(ols_methods(), method.name);
+  }
+  if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(a.rows, a.cols, r);
+  if (options.method == OlsMethod::tiles) options.qr = qr_options(method);
+  return options;
+}
+
+std::string method_name(const QrMethod& method, const OlsOptions& options) {
+  return options.method == OlsMethod::givens ? method.name : std::string(name_of(ols_methods(), options.method));
+}
+
+void note_least_norm(bool unique, bool original_units, Report& report) {
+  if (!report.good() || unique) return;
+  report.problem()["least_norm_of"] = original_units ? "unknowns" : "unknowns times column norms";
+  report.note(
+      original_units
+          ? "x is not unique: of all solutions it has the least ||x||"
+          : "x is not unique: of all solutions it has the least ||D x||, D the norms of A's columns, which differ "
+            "too much for ||x||");
+}
+
+bool can_stream(const QrMethod& method, const std::string& file, Shape a, index_t r) {
+  const bool tall_skinny = method.name == "tall-skinny" ||
+                           (method.name == "auto" && suitable_ols_method(a.rows, a.cols, r) == OlsMethod::tall_skinny);
+  return tall_skinny && probe_matrix(file).format == MatrixFileFormat::npy && a.rows > 0 && a.cols > 0;
+}
+
+template <class T>
+void OlsProblem<T>::generate_uniform(bool on_workers) {
+  resident = on_workers;
+  a = generate<T>(shape, a_generator());
+  b = generate<T>({shape.rows, rhs}, b_generator());
+  if (resident) return;
+  allocate();
+  for (HostMatrix<T>* const work : {&work_a, &work_b})
+    pinned.emplace_back(*runtime, work->data(), static_cast<std::size_t>(work->size()) * sizeof(T));
+}
+
+template <class T>
+OlsOptions OlsProblem<T>::options(const std::string& name) const {
+  QrMethod named = method;
+  named.name = name;
+  OlsOptions result = ols_options(named, rcond, shape, rhs);
+  result.keep_triangle = keep_triangle;
+  if (rows == nullptr && shape.rows >= shape.cols && result.method != OlsMethod::tall_skinny)
+    result.column_ends = column_ends(a);
+  return result;
+}
+
+template <class T>
+TileShape OlsProblem<T>::tiles(const OlsOptions& options) const {
+  const auto [m, n] = shape;
+  return possible_ols_tile(options.method, parse_tile(tile, suitable_ols_tile(*runtime, options.method, m, n)), m, n);
+}
+
+template <class T>
+void OlsProblem<T>::allocate() {
+  if (work_a.shape() != shape) work_a = HostMatrix<T>(shape.rows, shape.cols);
+  const Shape of_b{std::max(shape.rows, shape.cols), rhs};
+  if (work_b.shape() != of_b) work_b = HostMatrix<T>(of_b.rows, of_b.cols);
+}
+
+template <class T>
+void OlsProblem<T>::restore() {
+  allocate();
+  std::copy_n(a.data(), a.size(), work_a.data());
+  for (index_t j = 0; j < rhs && work_b.rows() > 0; ++j) {
+    std::copy_n(b.data() + j * b.ld(), b.rows(), &work_b(0, j));
+    std::fill_n(&work_b(0, j) + b.rows(), work_b.rows() - b.rows(), T(0));
+  }
+}
+
+template <class T>
+void OlsProblem<T>::restore(bench::RestoredMatrix<T>& A, bench::RestoredMatrix<T>& B, TileShape tiles) {
+  const auto put = [&](bench::RestoredMatrix<T>& matrix, index_t columns, const Generator<T>& generator) {
+    matrix.on_devices(
+        *runtime, {shape.rows, columns}, tiles,
+        [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator); },
+        [](index_t) { return Priority{}; });
+  };
+  if (resident) {
+    put(A, shape.cols, a_generator());
+    put(B, rhs, b_generator());
+    return;
+  }
+  A.release();
+  B.release();
+  restore();
+  A.on_host(*runtime, work_a.data(), shape, tiles, work_a.ld());
+  B.on_host(*runtime, work_b.data(), {shape.rows, rhs}, tiles, work_b.ld());
+}
+
+namespace {
+
+template <class T>
+using OlsSolver = Solver<LeastSquares<T>>;
+
+template <class T>
+OlsSolver<T> by_graph(OlsProblem<T>& p, const std::string& name) {
+  struct State {
+    bench::RestoredMatrix<T> A, B;
+    LeastSquares<T> answer;
+  };
+  const auto state = std::make_shared<State>();
+  const auto result = [state] { return std::move(state->answer); };
+  const OlsOptions options = p.options(name);
+  if (p.rows != nullptr)
+    return {[] {}, [&p, state, options](Graph* g) { state->answer = ols(*g, *p.rows, p.b, options); }, {}, result};
+  const auto prepare = [&p, state, tiles = p.tiles(options)] { p.restore(state->A, state->B, tiles); };
+  return {prepare, [state, options](Graph* g) { state->answer = ols(*g, *state->A, *state->B, options); }, {}, result};
+}
+
+/// solve() leaves X in the first n rows of work_b; judge(answer) sets rank and condition.
+template <class T, class Solve, class Judge>
+OlsSolver<T> by_library(OlsProblem<T>& p, const Solve& solve, const Judge& judge) {
+  const auto run = [&p, solve](Graph*) {
+    if (p.shape.rows > 0 && p.shape.cols > 0) solve();
+  };
+  const auto result = [&p, judge] {
+    const auto [m, n] = p.shape;
+    LeastSquares<T> answer;
+    judge(answer);
+    answer.X = HostMatrix<T>(n, p.rhs);
+    for (index_t j = 0; j < p.rhs && n > 0; ++j) std::copy_n(&p.work_b(0, j), n, &answer.X(0, j));
+    if (!all_finite(answer.X)) answer.status = SolveStatus::not_finite;
+    if (answer.status == SolveStatus::ok && answer.rank < std::min(m, n)) answer.status = SolveStatus::rank_deficient;
+    return answer;
+  };
+  return {[&p] { p.restore(); }, run, {}, result};
+}
+
+template <class T>
+double rcond_of(const OlsProblem<T>& p) {
+  if (p.rcond > 0) return p.rcond;
+  return static_cast<double>(std::max(p.shape.rows, p.shape.cols)) *
+         static_cast<double>(std::numeric_limits<T>::epsilon());
+}
+
+/// Decides the rank on the triangle in work_a: A's R, or L of A = L Q for m < n.
+template <class T>
+void judge_triangle(const OlsProblem<T>& p, LeastSquares<T>& answer) {
+  const auto [m, n] = p.shape;
+  const index_t k = std::min(m, n);
+  HostMatrix<T> r = HostMatrix<T>::zeros(k, k);
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i <= j; ++i) r(i, j) = m >= n ? p.work_a(i, j) : p.work_a(j, i);
+  if (!all_finite(r)) {
+    answer.status = SolveStatus::not_finite;
+  } else if (k > 0) {
+    answer.condition = triangle_condition(r, m >= n);
+    answer.rank = minimum_norm(std::move(r), HostMatrix<T>(k, 0), rcond_of(p)).rank;
+  }
+}
+
+template <class T>
+OlsSolver<T> by_gels(OlsProblem<T>& p) {
+  const auto solve = [&p] {
+    const blas::Threads threads(blas::all_cores());
+    lapack::gels(p.shape.rows, p.shape.cols, p.rhs, p.work_a.data(), p.work_a.ld(), p.work_b.data(), p.work_b.ld());
+  };
+  return by_library(p, solve, [&p](LeastSquares<T>& answer) { judge_triangle(p, answer); });
+}
+
+/// Sets rank, condition and cut from the singular values of A, whose columns are not scaled.
+template <class T>
+void judge_singular_values(const lapack::Gelsd<T>& found, LeastSquares<T>& answer) {
+  const auto& s = found.singular_values;
+  if (s.empty()) return;
+  answer.rank = found.rank;
+  if (found.info != 0) {
+    answer.condition = std::numeric_limits<double>::quiet_NaN();
+    answer.status = SolveStatus::not_finite;
+    return;
+  }
+  const double largest = static_cast<double>(s.front()), smallest = static_cast<double>(s.back());
+  answer.condition = smallest > 0 ? largest / smallest : std::numeric_limits<double>::infinity();
+  if (largest == 0) return;
+  double all = 0, cut = 0;  // of ratios, whose squares stay in range
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    const double ratio = static_cast<double>(s[i]) / largest;
+    (static_cast<index_t>(i) < found.rank ? all : cut) += ratio * ratio;
+  }
+  answer.cut = std::sqrt(cut / (all + cut));
+}
+
+template <class T>
+OlsSolver<T> by_gelsd(OlsProblem<T>& p) {
+  const auto found = std::make_shared<lapack::Gelsd<T>>();
+  const auto solve = [&p, found] {
+    const blas::Threads threads(blas::all_cores());
+    *found = lapack::gelsd(p.shape.rows, p.shape.cols, p.rhs, p.work_a.data(), p.work_a.ld(), p.work_b.data(),
+                           p.work_b.ld(), rcond_of(p));
+  };
+  return by_library(p, solve, [found](LeastSquares<T>& answer) { judge_singular_values(*found, answer); });
+}
+
+template <class T>
+OlsSolver<T> by_cusolver(OlsProblem<T>& p) {
+  const auto [m, n] = p.shape;
+  if (m < n) throw ArgumentError(p.command, "--method", "cusolver solves problems with m >= n only");
+  const auto of_a = std::make_shared<CusolverQr<T>>(m, n);
+  const std::size_t bytes = static_cast<std::size_t>(m * p.rhs) * sizeof(T);
+  const auto of_b = std::make_shared<bench::DeviceMemory>(p.resident ? bytes : 0);
+  const auto solve = [&p, of_a, of_b] {
+    if (!p.resident) of_a->upload(p.work_a.data());
+    of_a->factor();
+    of_a->solve(p.resident ? of_b->template as<T>() : p.work_b.data(), p.rhs);
+  };
+  const auto judge = [&p, of_a, of_b, bytes](LeastSquares<T>& answer) {
+    p.allocate();
+    of_a->download(p.work_a.data());
+    if (p.resident) of_b->download(p.work_b.data(), bytes);
+    judge_triangle(p, answer);
+  };
+  OlsSolver<T> solver = by_library(p, solve, judge);
+  if (p.resident)
+    solver.prepare = [&p, of_a, of_b] {
+      bench::generate(of_a->a(), p.shape.rows, p.shape.cols, p.a_generator());
+      bench::generate(of_b->template as<T>(), p.shape.rows, p.rhs, p.b_generator());
+    };
+  return solver;
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table() {
+  using Row = Method<OlsProblem<T>, LeastSquares<T>>;
+  using Place = typename Row::Place;
+  std::vector<Row> rows;
+  const auto add_graphs = [&](const auto& methods) {
+    for (const auto& method : methods)
+      rows.push_back({method.name, method.about, Place::graph,
+                      [name = method.name](OlsProblem<T>& p) { return by_graph(p, name); }});
+  };
+  add_graphs(ols_methods());
+  add_graphs(givens_methods());
+  rows.push_back({"gelsd", "LAPACK's, by singular values, any rank", Place::cores, by_gelsd<T>});
+  rows.push_back({"lapack", "gels, full rank only", Place::cores, by_gels<T>});
+  rows.push_back({"cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed", Place::gpu});
+  if constexpr (config::have_cuda)
+    rows.back().solver = by_cusolver<T>;
+  else
+    rows.back().absent = no_cusolver;
+  return rows;
+}
+
+template <class T>
+OlsErrors<T> measure_ols(const OlsProblem<T>& p, const std::string& method, const LeastSquares<T>& answer) {
+  const blas::Threads threads(blas::all_cores());
+  NormalResidual<T> sums(answer.X);
+  const index_t m = p.shape.rows, block_rows = p.rows != nullptr ? 16384 : 0;
+  if (p.rows == nullptr) sums.add(m, p.a.data(), p.a.ld(), p.b.data(), p.b.ld());
+  HostMatrix<T> block(block_rows, p.shape.cols);
+  for (index_t first = 0; first < m && p.rows != nullptr; first += block_rows) {
+    const index_t count = std::min(block_rows, m - first);
+    p.rows->read(first, {block.data(), count, block.cols(), block.ld()});
+    sums.add(count, block.data(), block.ld(), p.b.data() + first, p.b.ld());
+  }
+  const auto residual = sums.result();
+  return {residual, ols_error<T>(residual, p.shape, method == "gelsd" ? -1 : answer.rank, answer.cut)};
+}
+
+template <class T>
+double check_peer(const std::string& peer, const OlsProblem<T>& p, const LeastSquares<T>& answer) {
+  if (answer.status != SolveStatus::ok)
+    throw bench::WrongResult(fmt::format("bench {}: {}: {}", p.command, peer, description(answer.status)));
+  const PausedWorkers paused;
+  const Measured backward = measure_ols(p, peer, answer).backward;
+  if (!backward.good())
+    throw bench::WrongResult(fmt::format("bench {}: {}: the backward error is {:.3g}, above {:.3g}", p.command, peer,
+                                         backward.error, backward.limit()));
+  return backward.error / backward.limit();
+}
+
+#define TESELA_INSTANTIATE(T)                                                                          \
+  template struct OlsProblem<T>;                                                                       \
+  template std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table();                            \
+  template OlsErrors<T> measure_ols(const OlsProblem<T>&, const std::string&, const LeastSquares<T>&); \
+  template double check_peer(const std::string&, const OlsProblem<T>&, const LeastSquares<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::cli

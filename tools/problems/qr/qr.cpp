@@ -1,0 +1,376 @@
+#include "tools/problems/qr/qr.hpp"
+
+#include "tools/app/sizes.hpp"
+#include "tools/checks/qr_parts_error.hpp"
+#include "tools/peers/cusolver_qr.hpp"
+#include "tools/peers/generate.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/qr/orthogonalize.hpp>
+#include <tesela/algorithms/support/column_ends.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/runtime/config.hpp>
+#include <tesela/tiles/filled.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tesela::cli {
+
+template <class T>
+void QrProblem<T>::generate_uniform(bool on_workers) {
+  resident = on_workers;
+  if (!resident || !sampled()) a = generate<T>(shape, generator());
+  if (resident) return;
+  work = HostMatrix<T>(shape.rows, shape.cols);
+  pinned.emplace(*runtime, work.data(), static_cast<std::size_t>(work.size()) * sizeof(T));
+}
+
+template <class T>
+void QrProblem<T>::restore() {
+  std::copy_n(a.data(), a.size(), work.data());
+}
+
+template <class T>
+void QrProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles) {
+  if (resident) {
+    matrix.on_devices(
+        *runtime, shape, tiles, [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator()); },
+        [&](index_t j) { return q_wanted ? on_gpu_number(static_cast<std::size_t>(j)) : Priority{}; });
+    return;
+  }
+  matrix.release();
+  restore();
+  if (in_parts)
+    matrix.on_ranks(*runtime, work.data(), shape, tiles, work.ld());
+  else
+    matrix.on_host(*runtime, work.data(), shape, tiles);
+}
+
+namespace {
+
+/// Copies R's columns from `first` on; only the tiles that hold them come to the host.
+template <class T>
+void copy_r(const TileMatrix<T>& A, index_t first, HostMatrix<T>& to) {
+  A.for_each_tile([&](Tile<T> tile, index_t row, index_t col) {
+    const index_t begin = std::max(col, first), end = std::min(col + tile.cols(), first + to.cols());
+    if (begin >= end || row >= end) return;
+    const auto block = tile.read();
+    for (index_t j = begin; j < end; ++j)
+      std::copy_n(block.data + (j - col) * block.ld, std::clamp<index_t>(j + 1 - row, 0, block.rows),
+                  to.data() + row + (j - first) * to.ld());
+  });
+}
+
+/// Runs factor(graph, A), which returns a factorization: of tiles or by rotations. describe(factorization) returns its
+/// choices for reports.
+template <class T, class Factor, class Describe>
+Solver<QrFactors<T>> by_graph(QrProblem<T>& p, TileShape tile, const Factor& factor, const Describe& describe) {
+  struct State {
+    bench::RestoredMatrix<T> A;
+    std::optional<std::invoke_result_t<Factor, Graph&, const TileMatrix<T>&>> factors;
+  };
+  const auto state = std::make_shared<State>();
+  const auto prepare = [&p, state, tile] {
+    state->factors.reset();
+    p.restore(state->A, tile);
+  };
+  const auto run = [state, factor](Graph* g) {
+    const TileMatrix<T>& A = *state->A;
+    state->factors.emplace(factor(*g, A));
+    if (A.mapped()) A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g->bring_home(t); });  // when it is final
+  };
+  const auto finish = [state] {
+    if (state->A->mapped()) state->A->bring_home();
+  };
+  const auto at_home = [&p, tile](HostMatrix<T>& c, index_t columns, const auto& insert) {
+    const auto C = TileMatrix<T>::map_block_cyclic(*p.runtime, c.data(), p.shape.rows, columns, c.ld(), tile, "Q");
+    Graph g(*p.runtime);
+    insert(g, C);
+    g.wait();
+    C.bring_home();
+  };
+  const auto result = [&p, state, tile, at_home, describe] {
+    QrFactors<T> f;
+    if (p.resident)
+      f.read = [state](index_t first, HostMatrix<T>& to) { copy_r(*state->A, first, to); };
+    else
+      f.r = &p.work;
+    f.multiply_q = [state, at_home](HostMatrix<T>& c, index_t columns) {
+      at_home(c, columns, [&](Graph& g, const auto& C) { state->factors->apply(g, Side::left, Op::none, C); });
+    };
+    f.form_q = [state, at_home](HostMatrix<T>& q, index_t columns) {
+      at_home(q, columns, [&](Graph& g, const auto& Q) { state->factors->form_q(g, Q); });
+    };
+    f.tile = tile;
+    f.about = describe(*state->factors);
+    f.about.update({{"mb", tile.mb}, {"nb", tile.nb}});
+    if constexpr (requires { state->factors->rotations(); }) f.rotations = state->factors->rotations();
+    return f;
+  };
+  return {prepare, run, finish, result};
+}
+
+/// Returns the last nonzero row of each column, for methods that skip zeros.
+template <class T>
+std::vector<index_t> staircase(const QrProblem<T>& p, TileShape tile) {
+  if (p.resident) return {};
+  return p.in_parts ? column_ends(*p.runtime, p.a, BlockCyclic(*p.runtime, p.shape, tile)) : column_ends(p.a);
+}
+
+template <class T>
+Solver<QrFactors<T>> by_tiles(QrProblem<T>& p) {
+  QrOptions options = qr_options(p.method);
+  const TileShape tile = qr_tile({}, p.tile, *p.runtime, p.shape);
+  options.ends = staircase(p, tile);
+  const auto factor = [options](Graph& g, const TileMatrix<T>& A) { return qr(g, A, options); };
+  return by_graph(p, tile, factor, [options](const QrFactorization<T>& f) -> nlohmann::json {
+    return {{"tree", f.tree()},
+            {"kernels", options.triangles ? "tt" : "auto"},
+            {"ib", f.ib()},
+            {"copy_vectors", options.copy_vectors}};
+  });
+}
+
+template <class T>
+Solver<QrFactors<T>> by_rotations(QrProblem<T>& p, const char* name) {
+  QrMethod method = p.method;
+  method.name = name;
+  GivensOptions options = givens_options(method);
+  const TileShape tile = qr_tile(method, p.tile, *p.runtime, p.shape);
+  options.ends = staircase(p, tile);
+  const auto factor = [options](Graph& g, const TileMatrix<T>& A) { return givens_qr(g, A, options); };
+  return by_graph(p, tile, factor, [options](const GivensQr<T>&) {
+    nlohmann::json about{{"window", options.window}};
+    if (options.method == GivensMethod::stages) about["order"] = options.order;
+    return about;
+  });
+}
+
+/// Runs a method that forms Q in A's place.
+template <class T>
+Solver<QrFactors<T>> by_orthogonalization(QrProblem<T>& p, Orthogonalization method) {
+  struct State {
+    bench::RestoredMatrix<T> A;
+    std::optional<Orthogonalized<T>> found;
+  };
+  const auto [m, n] = p.shape;
+  TileShape tile = parse_tile(p.tile, suitable_orthogonalization_tile(*p.runtime, method, m, n));
+  if (method == Orthogonalization::cholesky_qr2)
+    tile.nb = std::max<index_t>(n, 1);
+  else if (method != Orthogonalization::householder)
+    tile.mb = std::max<index_t>(m, 1);
+  const auto state = std::make_shared<State>();
+  const auto prepare = [&p, state, tile] {
+    state->found.reset();
+    p.restore(state->A, tile);
+  };
+  const auto run = [state, method](Graph* g) { state->found = orthogonalize(*g, *state->A, method); };
+  const auto finish = [state] {
+    if (state->A->mapped()) state->A->bring_home();
+  };
+  const auto result = [&p, state, tile, method] {
+    QrFactors<T> f;
+    f.about = {{"mb", tile.mb}, {"nb", tile.nb}};
+    if (method == Orthogonalization::cholesky_qr2) f.about["shifted"] = state->found->shifted;
+    if (state->found->broken > 0) {
+      f.failure = fmt::format("dependent column: {}", state->found->broken);
+      return f;
+    }
+    const TileMatrix<T>& R = state->found->R;
+    p.r = HostMatrix<T>(R.m(), R.n());
+    R.copy_to(p.r.data(), p.r.ld());
+    f.r = &p.r;
+    f.form_q = [state](HostMatrix<T>& q, index_t) { state->A->copy_to(q.data(), q.ld()); };
+    return f;
+  };
+  return {prepare, run, finish, result};
+}
+
+template <class T>
+Solver<QrFactors<T>> by_lapack(QrProblem<T>& p) {
+  struct State {
+    std::vector<T> tau;
+    HostMatrix<T> q;
+  };
+  const auto state = std::make_shared<State>();
+  state->tau.resize(static_cast<std::size_t>(p.order()));
+  const auto prepare = [&p, state] {
+    p.restore();
+    if (p.q_wanted) state->q = identity<T>(p.shape.rows, p.order());
+  };
+  const auto multiply = [&p, state](HostMatrix<T>& c, index_t columns) {
+    const blas::Threads threads(blas::all_cores());
+    lapack::ormqr(Op::none, c.rows(), columns, p.order(), p.work.data(), p.work.ld(), state->tau.data(), c.data(),
+                  c.ld());
+  };
+  const auto run = [&p, state, multiply](Graph*) {
+    const blas::Threads threads(blas::all_cores());
+    lapack::geqrf(p.shape.rows, p.shape.cols, p.work.data(), p.work.ld(), state->tau.data());
+    if (p.q_wanted) multiply(state->q, state->q.cols());
+  };
+  const auto result = [&p, state, multiply] {
+    QrFactors<T> f{.r = &p.work, .multiply_q = multiply};
+    if (p.q_wanted) f.form_q = [state](HostMatrix<T>& q, index_t) { q = state->q.clone(); };
+    return f;
+  };
+  return {prepare, run, {}, result};
+}
+
+template <class T>
+Solver<QrFactors<T>> by_cusolver(QrProblem<T>& p) {
+  const auto device = std::make_shared<CusolverQr<T>>(p.shape.rows, p.shape.cols);
+  const auto generate_there = [&p, device] { bench::generate(device->a(), p.shape.rows, p.shape.cols, p.generator()); };
+  const auto prepare = [&p, generate_there] { p.resident ? generate_there() : p.restore(); };
+  const auto run = [&p, device](Graph*) {
+    if (!p.resident) device->upload(p.work.data());
+    device->factor();
+    if (p.q_wanted)
+      device->form_q();
+    else if (!p.resident)
+      device->download(p.work.data());
+  };
+  const auto result = [&p, device, generate_there] {
+    QrFactors<T> f{
+        .multiply_q = [device](HostMatrix<T>& c, index_t columns) { device->multiply(Op::none, c.data(), columns); }};
+    if (p.q_wanted) {  // Q replaced the factors: they are computed again
+      const auto q = std::make_shared<HostMatrix<T>>(p.shape.rows, p.order());
+      device->download(q->data(), 0, q->cols());
+      p.resident ? generate_there() : device->upload(p.a.data());
+      device->factor();
+      f.form_q = [q](HostMatrix<T>& to, index_t) { to = q->clone(); };
+    }
+    if (!p.resident && !p.q_wanted)
+      f.r = &p.work;
+    else
+      f.read = [device](index_t first, HostMatrix<T>& to) { device->download(to.data(), first, to.cols()); };
+    return f;
+  };
+  return {prepare, run, {}, result};
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table() {
+  using Row = Method<QrProblem<T>, QrFactors<T>>;
+  using Place = typename Row::Place;
+  std::vector<Row> rows{{"tiles", "Householder reflectors of tiles", Place::graph, by_tiles<T>}};
+  for (const auto& method : givens_methods())
+    rows.push_back({method.name, method.about, Place::graph,
+                    [name = method.name](QrProblem<T>& p) { return by_rotations(p, name); }});
+  for (const auto& method : orthogonalizations())
+    rows.push_back({method.name, method.about, Place::graph,
+                    [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
+  rows.push_back({"lapack", "the library's geqrf", Place::cores, by_lapack<T>});
+  rows.push_back({"cusolver", "the library's geqrf on a GPU, transfers timed", Place::gpu});
+  if constexpr (config::have_cuda)
+    rows.back().solver = by_cusolver<T>;
+  else
+    rows.back().absent = no_cusolver;
+  return rows;
+}
+
+std::optional<index_t> checked_columns(Shape a) {
+  const index_t k = std::min(a.rows, a.cols);
+  const double work = static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(k);
+  constexpr double quick = 2560.0 * 2560.0 * 2560.0;
+  return work <= quick ? std::optional(k) : std::nullopt;
+}
+
+template <class T>
+QrCheck<T>::QrCheck(const QrProblem<T>& p, const QrFactors<T>& f, std::optional<index_t> columns) : a_(&p.a), r_(f.r) {
+  if (p.in_parts) {
+    const BlockCyclic part(*p.runtime, p.shape, f.tile),
+        of_q(*p.runtime, {p.shape.rows, columns.value_or(3 * vectors)}, f.tile);
+    const QrPartsSample<T> sample(*p.runtime, part, *f.r, vectors, p.seed);
+    q_ = columns ? HostMatrix<T>(of_q.local().rows, of_q.local().cols) : sample.block(of_q);
+    (columns ? f.form_q : f.multiply_q)(q_, of_q.columns.size);
+    of_parts_ = columns ? sample.error_of_columns(p.a, q_, of_q) : sample.error_of_product(p.a, q_, of_q);
+    return;
+  }
+  if (p.sampled()) {
+    sample_columns(p, f);
+    return;
+  }
+  if (r_ == nullptr) {
+    read_ = HostMatrix<T>(p.shape.rows, p.shape.cols);
+    f.read(0, read_);
+    r_ = &read_;
+  }
+  if (!columns) {
+    sample_.emplace(*r_, vectors, p.seed);
+    q_ = sample_->block().clone();
+    f.multiply_q(q_, q_.cols());
+  } else if (f.form_q) {
+    q_ = HostMatrix<T>(p.shape.rows, *columns);
+    f.form_q(q_, *columns);
+  } else {
+    q_ = identity<T>(p.shape.rows, *columns);
+    f.multiply_q(q_, *columns);
+  }
+}
+
+/// Reads four groups of four neighbouring columns of R, each group from its quarter of A. Every step contributes to the
+/// last columns, which are always among them.
+template <class T>
+void QrCheck<T>::sample_columns(const QrProblem<T>& p, const QrFactors<T>& f) {
+  const auto [m, n] = p.shape;
+  constexpr index_t count = QrProblem<T>::sampled_columns, groups = 4, neighbours = count / groups;
+  auto r = HostMatrix<T>::zeros(p.order(), count);
+  columns_ = HostMatrix<T>(m, count);
+  HostMatrix<T> block(m, neighbours);
+  const Generator<T> element = p.generator();
+  const Generator<double> random{Pattern::uniform, 0, 0, p.seed + 17};
+  for (index_t g = 0; g < groups; ++g) {
+    const index_t room = n / groups - neighbours;
+    const auto within = static_cast<index_t>((random(g, 0) + 1) / 2 * static_cast<double>(room));
+    const index_t first = g == groups - 1 ? n - neighbours : g * (n / groups) + within;
+    if (f.read)
+      f.read(first, block);
+    else
+      std::copy_n(&(*f.r)(0, first), block.size(), block.data());
+    for (index_t j = 0; j < neighbours; ++j) {
+      const index_t column = g * neighbours + j;
+      std::copy_n(&block(0, j), std::min(first + j + 1, r.rows()), &r(0, column));
+      for (index_t i = 0; i < m; ++i) columns_(i, column) = element(i, first + j);
+    }
+  }
+  a_ = &columns_;
+  sample_.emplace(p.shape, r, vectors, p.seed);
+  q_ = sample_->block().clone();
+  f.multiply_q(q_, q_.cols());
+}
+
+template <class T>
+QrError QrCheck<T>::error() const {
+  return of_parts_ ? *of_parts_ : sample_ ? sample_->error(*a_, q_) : qr_error(*a_, *r_, q_);
+}
+
+template <class T>
+double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactors<T>& f) {
+  if (!f.failure.empty()) throw bench::WrongResult(fmt::format("{}: {}", peer, f.failure));
+  const QrCheck<T> check(p, f, f.multiply_q ? checked_columns(p.shape) : p.order());
+  const PausedWorkers paused;
+  const QrError error = check.error();
+  const QrBounds most = qr_bounds<T>(p.shape.rows, p.shape.cols);
+  const double backward = error.backward / most.backward, orthogonality = error.orthogonality / most.orthogonality;
+  if (!error.finite || !(backward <= 1) || !(orthogonality <= 1))
+    throw bench::WrongResult(
+        fmt::format("bench qr: {}: ||A - QR|| / ||A|| is {:.3g}, {:.3g} times its bound, and "
+                    "||I - Q'Q|| {:.3g}, {:.3g} times",
+                    peer, error.backward, backward, error.orthogonality, orthogonality));
+  return std::max(backward, orthogonality);
+}
+
+#define TESELA_INSTANTIATE(T)                                          \
+  template struct QrProblem<T>;                                        \
+  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
+  template class QrCheck<T>;                                           \
+  template double check_peer(const std::string&, const QrProblem<T>&, const QrFactors<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::cli
