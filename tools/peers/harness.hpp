@@ -93,6 +93,14 @@ double seconds_of(F&& f) {
 /// Waits until the threads of the previous run sleep: OpenBLAS's spin for about 30 ms after a call.
 void wait_for_idle_threads();
 
+/// Returns the seconds of f() after prepare() and a wait for idle threads.
+template <class Prepare, class F>
+double seconds_after(const Prepare& prepare, const F& f) {
+  prepare();
+  wait_for_idle_threads();
+  return seconds_of(f);
+}
+
 /// Peak copy rate of the cores, measured now: GB/s of a copy within host memory by all of them, with read and written
 /// bytes counted.
 double host_copy_ceiling();

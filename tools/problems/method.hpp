@@ -110,9 +110,7 @@ bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& me
       threads.emplace(blas::all_cores());
       paused.emplace();
     }
-    solver->prepare();
-    bench::wait_for_idle_threads();
-    return bench::seconds_of([&] {
+    return bench::seconds_after(solver->prepare, [&] {
       if (library) return solver->run(nullptr);
       Graph g(*problem.runtime);
       solver->run(&g);
