@@ -111,7 +111,7 @@ bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& me
       paused.emplace();
     }
     solver->prepare();
-    bench::resolve();
+    bench::wait_for_idle_threads();
     return bench::seconds_of([&] {
       if (library) return solver->run(nullptr);
       Graph g(*problem.runtime);
