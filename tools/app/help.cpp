@@ -51,7 +51,7 @@ std::size_t end_of_remark(std::string_view text) {
 std::string shortened(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t length = text.starts_with(" (") ? 1 + end_of_remark(text.substr(1)) : 1;
+    const std::size_t length = text.starts_with(" (") && !result.ends_with('/') ? 1 + end_of_remark(text.substr(1)) : 1;
     if (length == 1)
       result += text.front();
     else if (const std::size_t given = text.substr(0, length).find("default"); given != std::string_view::npos)

@@ -133,8 +133,8 @@ HostMatrix<double> products(Graph& g, const RowSource<double>& data, index_t cou
     {
       const PausedWorkers paused;
       data.read(first, {rows.data(), rows.rows(), n, rows.ld()});
-      parallel_for(n, 16, [&](index_t first, index_t end) {
-        for (index_t c = first; c < end; ++c) {
+      parallel_for(n, 16, [&](index_t c, index_t end) {
+        for (; c < end; ++c) {
           const std::span<double> x(&rows(0, c), static_cast<std::size_t>(rows.rows()));
           scale_by_power_of_two(x, -p.units[static_cast<std::size_t>(c)]);
           double& norm = p.norms[static_cast<std::size_t>(c)];

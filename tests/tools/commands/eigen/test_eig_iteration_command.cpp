@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <sstream>
+#include <sstream>
 
 using namespace tesela;
 using namespace tesela::test;
