@@ -1,5 +1,7 @@
 #include "tools/bench/eigen/eig_tiles.hpp"
+#include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,10 @@
 #include "tools/app/options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
+#include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/codelets/support/fill.hpp>
 
 #include <fmt/format.h>
