@@ -213,7 +213,7 @@ TEST_CASE("a full disk gives exit code 3 and leaves no file") {
         in_small_folder("exec " + tesela::test::tesela() + " qr --n 300 --tile 60 --trace " + (folder / "t"));
     CAPTURE(traced.err);
     CHECK(traced.code == 3);
-    CHECK_THAT(traced.err, ContainsSubstring("not whole"));
+    CHECK_THAT(traced.err, ContainsSubstring("the trace is incomplete"));
   }
 }
 

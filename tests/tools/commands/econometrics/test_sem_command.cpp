@@ -230,7 +230,7 @@ TEST_CASE("a selection replaces a model, and the reduced form is OLS") {
   sem.refuses({"--data", folder / "d.csv", "--select", folder / "none.mtx"}, "selects no equation");
   for (const char* const option : {"--level", "--rcond"})
     sem.refuses(example_files("food_market") + Words{option, "nan"}, "not nan");
-  sem.refuses(example_files("food_market") + Words{"--select", folder / "s.mtx"}, "in place of --model");
+  sem.refuses(example_files("food_market") + Words{"--select", folder / "s.mtx"}, "replaces --model");
 }
 
 TEST_CASE("conjugate gradients report that they give no standard errors") {

@@ -205,7 +205,7 @@ TEST_CASE("mimo detect refuses wrong use and names the place") {
   detect.refuses({"--order", "sqrd:babai"}, "--order");
   detect.refuses({"--order", "best:zero"}, "gradient[:zero, :babai, :mmse], su-wassell, best");
   for (const char* const order : {"gradient", "su-wassell", "best"}) {
-    detect.refuses({"--order", order, "--soft", "sts"}, "likelihoods (--soft) take natural, norm");
+    detect.refuses({"--order", order, "--soft", "sts"}, "likelihoods (--soft) accept natural, norm");
     detect.refuses({"--order", order, "--method", "kbest:4"}, "other methods accept natural, norm");
     detect.refuses({"--order", order, "--all-within", "1"}, "lists accept natural, norm");
   }
