@@ -112,7 +112,7 @@ TEST_CASE("detectors that need full rank give no result for dependent columns an
   for (const char* const text : {"kbest:", "kbest:x", "zf:2", "best", "kbest:-1"})
     check_throws<ArgumentError>("--method", [&] { by(p, text); });
   MimoOptions options{.method = MimoMethod::kbest, .order = ColumnOrder::gradient, .keep = 4};
-  check_throws<ArgumentError>("take natural", [&] { detect(p, options); });
+  check_throws<ArgumentError>("accept natural", [&] { detect(p, options); });
 }
 
 TEST_CASE("lr makes fewer errors than zf-sic and none without noise, and equals sd for orthogonal columns") {

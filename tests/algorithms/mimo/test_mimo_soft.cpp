@@ -139,7 +139,7 @@ TEST_CASE("soft bits do not depend on scales, accept zero signals, and refuse in
   refused("above 0", {});
   refused("above 0", {.n0 = -1});
   refused("clip", {.n0 = 1, .clip = -1});
-  refused("take natural", {.order = ColumnOrder::gradient, .n0 = 1});
+  refused("accept natural", {.order = ColumnOrder::gradient, .n0 = 1});
   const auto large = problem<double>({6, 6, 1, 1}, "16qam", "rayleigh", 6);
   check_throws<ArgumentError>("2^20", [&] { soft(large, {.kind = SoftKind::app}); });
 }
