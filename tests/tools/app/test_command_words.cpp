@@ -127,7 +127,8 @@ TEST_CASE("help shows the common options on a screen, and all options with --all
     const auto options = common.substr(common.find(":\n"));
     std::istringstream lines(options.substr(0, options.find("\ntesela help")));
     int count = 0;
-    for (std::string line; std::getline(lines, line); ++count) CHECK(line.size() <= 84);  // a list of names is not broken
+    for (std::string line; std::getline(lines, line); ++count)
+      CHECK(line.size() <= 84);  // a list of names is not broken
     CHECK(count < 48);
   }
   CHECK_THAT(run_tesela({"help", "eig"}).out, !ContainsSubstring("--factor"));

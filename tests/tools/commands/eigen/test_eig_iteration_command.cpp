@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <sstream>
-#include <sstream>
 
 using namespace tesela;
 using namespace tesela::test;
