@@ -10,8 +10,7 @@
 // Each right-hand side of each shift (or each shift, without right-hand sides) has one cluster of thread blocks, so
 // that a step's two sums cross the cluster's shared memories and nothing waits for the whole GPU. A thread owns some
 // elements of x and y for the whole solve, in registers. y is also in memory, twice: an order's updates read the
-// reversed y of the previous order, which belongs to other threads. An additional right-hand side costs another y, but
-// no waiting.
+// reversed y of the previous order, which belongs to other threads.
 
 namespace tesela::kernels {
 namespace {
@@ -57,8 +56,7 @@ struct Cluster {
 #endif
 };
 
-/// Sums of two numbers over all threads of a problem, in the same order for each of them. `part` alternates with the
-/// steps, so that no thread overwrites a step's sums before the barrier of the next step.
+/// Sums two numbers over all threads of a problem in a fixed order. `part` alternates: one barrier a step is enough.
 template <class T, int warps>
 struct Sums {
   T of_warps[2][2][warps];
@@ -83,13 +81,11 @@ struct Sums {
     }
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
-  /// Sums over one block, with a barrier.
   __device__ void sum_over_block(int part, T& a, T& b) {
     in_warps(part, a, b);
     a = over_warps(part, 0);
     b = over_warps(part, 1);
   }
-  /// Sums over the cluster, with a barrier.
   __device__ void sum_over_cluster(Cluster& cluster, int part, T& a, T& b) {
     in_warps(part, a, b);
     const unsigned blocks = cluster.blocks();
@@ -104,8 +100,7 @@ struct Sums {
   }
 };
 
-/// Returns 1 / x to the last bit or two, with fewer instructions than a division: every thread computes it in every
-/// step. Infinite for 0 and for numbers whose inverse overflows.
+/// Returns 1 / x to the last bit or two, faster than a division; infinite for 0 and if the inverse overflows.
 __device__ inline double approximate_inverse(double x) {
   double r;
   asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
@@ -416,7 +411,6 @@ template void levinson_solve(CudaContext&, index_t, const double*, index_t, cons
                              double*);
 template decltype(LevinsonCount<float>::cuda) LevinsonCount<float>::cuda;
 template decltype(LevinsonCount<double>::cuda) LevinsonCount<double>::cuda;
-
 template decltype(Levinson<float>::cuda) Levinson<float>::cuda;
 template decltype(Levinson<double>::cuda) Levinson<double>::cuda;
 template decltype(Durbin<float>::cuda) Durbin<float>::cuda;

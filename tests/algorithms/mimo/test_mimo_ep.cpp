@@ -411,13 +411,3 @@ TEST_CASE("ep accepts points far from 0, of any size, or all equal") {
   for (auto& point : same.alphabets[0].points) point = 0;
   check_throws<ArgumentError>("points must differ", [&] { by(same, "ep"); });
 }
-
-TEST_CASE("ep has a real and a complex form, the real one only for square alphabets") {
-  const auto qam = problem<double>({2, 2, 30, 1}, "16qam", "rayleigh", 6),
-             psk = problem<double>({2, 2, 30, 1}, "8psk", "rayleigh", 6);
-  CHECK(differences(detect(qam, {.method = MimoMethod::ep, .form = SearchForm::real}), by(qam, "ep")) == 0);
-  CHECK(apart(soft(qam, {.kind = SoftKind::ep, .form = SearchForm::complex}), soft(qam, {.kind = SoftKind::ep})) >
-        1e-3);
-  check_throws<ArgumentError>("real form", [&] { detect(psk, {.method = MimoMethod::ep, .form = SearchForm::real}); });
-  check_throws<ArgumentError>("real form", [&] { soft(psk, {.kind = SoftKind::ep, .form = SearchForm::real}); });
-}

@@ -278,3 +278,13 @@ GPU_TEST_CASE("a kind of likelihood without a GPU kernel is refused by name if t
   check_throws<NoWorkerError>(
       "mimo_soft_detector", [&] { mimo_soft(g, p.shape, p.h, p.y, p.alphabets, {.kind = SoftKind::sts, .n0 = p.n0}); });
 }
+
+TEST_CASE("ep has a real and a complex form, the real one only for square alphabets") {
+  const auto qam = problem<double>({2, 2, 30, 1}, "16qam", "rayleigh", 6),
+             psk = problem<double>({2, 2, 30, 1}, "8psk", "rayleigh", 6);
+  CHECK(differences(detect(qam, {.method = MimoMethod::ep, .form = SearchForm::real}), by(qam, "ep")) == 0);
+  CHECK(apart(soft(qam, {.kind = SoftKind::ep, .form = SearchForm::complex}), soft(qam, {.kind = SoftKind::ep})) >
+        1e-3);
+  check_throws<ArgumentError>("real form", [&] { detect(psk, {.method = MimoMethod::ep, .form = SearchForm::real}); });
+  check_throws<ArgumentError>("real form", [&] { soft(psk, {.kind = SoftKind::ep, .form = SearchForm::real}); });
+}

@@ -1,5 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_spectrum.hpp"
+#include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -216,4 +217,18 @@ CORES_TEST_CASE("spectra of empty matrices, NaN and invalid options are refused"
   t(3, 0) = std::nan("");
   CHECK_THROWS_AS(toeplitz_spectrum<double>(g, column(t)), ArgumentError);
   CHECK(g.tasks() == 0);
+}
+
+CORES_TEST_CASE("a wrong count by Levinson's recursion certifies no eigenvalue") {
+  constexpr index_t n = 100;
+  HostMatrix<double> t(n, 1);
+  for (index_t k = 0; k < n; ++k) t(k, 0) = 1 / (1 + static_cast<double>(k));
+  SpectrumOptions options;
+  options.counter = ToeplitzSolver::levinson;
+  Graph g(runtime);
+  const auto s = toeplitz_spectrum<double>(g, std::span<const double>(t.data(), n), options);
+  const std::vector<double> all = toeplitz_dense_values(n, t.data());
+  REQUIRE(s.good());
+  REQUIRE(s.values.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) CHECK(std::abs(s.values[i] - all[i]) <= 1e-13 * all.back());
 }

@@ -416,17 +416,3 @@ CORES_TEST_CASE("a range whose end moved past eigenvalues is not a good spectrum
     }
   }
 }
-
-CORES_TEST_CASE("a wrong count by Levinson's recursion certifies no eigenvalue") {
-  constexpr index_t n = 100;
-  HostMatrix<double> t(n, 1);
-  for (index_t k = 0; k < n; ++k) t(k, 0) = 1 / (1 + static_cast<double>(k));
-  SpectrumOptions options;
-  options.counter = ToeplitzSolver::levinson;
-  Graph g(runtime);
-  const auto s = toeplitz_spectrum<double>(g, std::span<const double>(t.data(), n), options);
-  const std::vector<double> all = toeplitz_dense_values(n, t.data());
-  REQUIRE(s.good());
-  REQUIRE(s.values.size() == all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) CHECK(std::abs(s.values[i] - all[i]) <= 1e-13 * all.back());
-}
