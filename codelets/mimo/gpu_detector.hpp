@@ -12,7 +12,7 @@ namespace tesela::kernels {
 ///          compute distances in T.
 template <class T>
 struct GpuDetector {
-  static constexpr auto name = "mimo_quick_detector";
+  static constexpr auto name = "mimo_gpu_detector";
   static constexpr std::uint32_t color = 0x8172b3;
   using Args = typename Detector<T>::Args;
   /// Returns whether these arguments are supported. amplitudes: number of the parts' amplitudes of all streams, 0

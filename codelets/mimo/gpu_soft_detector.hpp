@@ -11,7 +11,7 @@ namespace tesela::kernels {
 ///          imaginary parts. mmse is computed in double, as on cores, nway's distances in T.
 template <class T>
 struct GpuSoftDetector {
-  static constexpr auto name = "mimo_quick_soft";
+  static constexpr auto name = "mimo_gpu_soft_detector";
   static constexpr std::uint32_t color = 0xccb974;
   struct Args {
     index_t streams = 0;

@@ -111,7 +111,7 @@ void add_near_row(Report& report, Runtime& runtime, const MimoBench& o, const st
   };
   const auto run = [&runtime, detect, found] {
     detect(MimoMethod::nway, 1, *found);
-    return kernel_seconds(runtime, runtime.gpus() > 0 ? "mimo_quick_detector" : "mimo_detector");
+    return kernel_seconds(runtime, runtime.gpus() > 0 ? "mimo_gpu_detector" : "mimo_detector");
   };
   Detection kbest;
   detect(MimoMethod::kbest, 16, kbest);
