@@ -56,7 +56,7 @@ enum class SemEngine : std::uint8_t {
   /// Cholesky of products that all equations share, with a correction; QR if the condition exceeds 1e4. The results
   /// agree to 1e-9. Fastest for large equations.
   batched,
-  givens,  ///< plane rotations, stage by stage; QR for equations with instruments of their own
+  givens,  ///< plane rotations, stage by stage; QR for equations with separate instruments
   /// Rotations as `givens`, along the tree of reuse_tree: equations that share columns start from each other's
   /// triangles. On cores; without cores as givens. Planning takes O(N^3) for N equations. For many equations with
   /// common columns.

@@ -6,7 +6,7 @@
 namespace tesela {
 
 /// Returns the options for symmetric_eig if several problems are solved concurrently and `options` leaves the method
-/// open: one_task up to the order from which tasks of several problems use the machine better.
+/// open: one_task for small orders, at which tasks of several problems use the machine worse.
 SymmetricEigOptions suitable_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options);
 
 /// Returns how many streams of each GPU should have problems, from 2 to 8. Each stream has a thread; half of the cores

@@ -166,7 +166,7 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found)) return;
   if (all) return static_cast<void>(detail::select(result, found.values, exponent, o));
-  // With limits the values remain the ones that were compared with the limits.
+  // With limits the result keeps the values that were compared with the limits.
   if (std::isfinite(o.low) || std::isfinite(o.high)) return;
   // These values belong to the vectors; they differ from the values above by rounding errors.
   std::transform(found.values.begin(), found.values.end(), result.values.begin(),

@@ -29,10 +29,10 @@ struct TridiagonalEigOptions {
   TridiagonalEigMethod method = TridiagonalEigMethod::automatic;
   std::optional<IndexRange> range = {};  ///< positions in the ascending spectrum; empty: all
   int gpu = -1;                          ///< if not negative, the GPU for all tasks: GraphOptions::gpu
-  // 0 selects a value for the workers (docs/architecture.md).
-  index_t gpus_from = 0;  ///< order from which GPUs execute a merge, or bisection
+  // 0 selects a value for the workers.
+  index_t gpus_from = 0;  ///< smallest order of a merge or a bisection on a GPU
   // Divide and conquer:
-  index_t leaf = 0;   ///< order up to which one task solves a leaf: by LAPACK's stedc, up to 64 by QL steps
+  index_t leaf = 0;   ///< largest order of a leaf, solved by one task: by QL steps up to 64, else by LAPACK's stedc
   index_t rows = 0;   ///< rows per tile of vectors
   index_t batch = 0;  ///< eigenvalues, and columns of vectors, per task
 };
@@ -88,7 +88,8 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
 /// Returns  values and a status. If d or e has a NaN or infinity, or QL steps do not converge, X is undefined.
 /// Throws   as tridiagonal_eigenvalues, and ArgumentError for an X of another shape and for bisection.
 /// Waits    for the values; X may be read at once.
-/// Method   Values of a part equal those of the whole spectrum bit by bit, vectors to rounding. The last merge computes
+/// Method   Values of a part equal the values of the whole spectrum bit by bit, vectors to rounding. The last merge
+/// computes
 ///          only the selected vectors. A factor 2^k in T scales the values exactly and does not change X. (M. Gu, S.
 ///          Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995; J. Rutter, LAPACK Working Note 69.)
 template <class T>

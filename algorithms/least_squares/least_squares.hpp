@@ -105,7 +105,7 @@ TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m,
 /// Returns the allowed tile shape nearest to `wanted`: givens needs whole columns, or whole rows if m < n.
 TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index_t n);
 
-/// Returns the operations on which rates are based: qr_flops() of A, or of A^T for m < n, and 4 m n for Q^T b of each
+/// Returns the operations for rates: qr_flops() of A, or of A^T for m < n, and 4 m n for Q^T b of each
 /// of r right-hand sides.
 inline double ols_flops(Shape a, index_t r) {
   return qr_flops(std::max(a.rows, a.cols), std::min(a.rows, a.cols)) +

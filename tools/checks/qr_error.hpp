@@ -17,7 +17,8 @@ struct QrError {
 };
 
 /// Largest errors of a backward stable factorization of an m x n matrix in T: 10 sqrt(max(m, n)) eps, and sqrt(min(m,
-/// n)) times that for the orthogonality. tests/cli/test_error_bounds.cpp states the distance of the methods from it.
+/// n)) times that for the orthogonality. tests/tools/checks/test_error_bounds.cpp states the distance of the methods
+/// from it.
 struct QrBounds {
   double backward = 0, orthogonality = 0;
 };

@@ -62,8 +62,8 @@ void invert_upper(Graph& g, const TileMatrix<double>& U) {
   const auto column = [&](index_t width) {
     return TileMatrix<double>(g.runtime(), U.m(), width, {nb, std::max<index_t>(width, 1)}, "copy");
   };
-  // Copies of columns: one of the last, which may be narrow, and two in alternation for the others, so that they need
-  // not wait.
+  // Copies of columns: the last, which may be narrow, has its own copy. The others alternate between two copies, so
+  // that they need not wait.
   const TileMatrix<double> copies[] = {column(U.n() - std::max<index_t>(last, 0) * nb), column(nb), column(nb)};
   for (index_t j = last; j >= 0; --j) {
     const TileMatrix<double>& was = copies[j == last ? 0 : 1 + j % 2];

@@ -39,7 +39,7 @@ std::vector<Pair<T>> sorted_pairs(const MergeHalf<T>& upper, const MergeHalf<T>&
 
 template <class T>
 struct Rotation {
-  std::size_t done, going_on;  // indices of sorted pairs: the deflated one, the one that remains
+  std::size_t done, going_on;  // indices of the deflated and of the remaining sorted pair
   T c, s;
 };
 

@@ -204,7 +204,7 @@ class Tree {
   Graph g_;
   std::vector<T> d_, e_;
   MergeShape on_cores_, on_gpus_;
-  index_t gpus_from_;  // order of a merge from which GPUs execute it
+  index_t gpus_from_;  // smallest order of a merge on a GPU
   bool vectors_;
   CuppenForest forest_;
   std::vector<Node> nodes_;

@@ -27,7 +27,7 @@ struct ScaledTridiagonal {
 /// Returns the range of the options, or 0 … n - 1. Throws ArgumentError for a range outside.
 IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n);
 
-/// Returns the order from which GPUs solve a problem or execute a merge; without GPUs the largest number.
+/// Returns the smallest order of a problem or a merge on a GPU; without GPUs the largest number.
 index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options);
 
 /// Waits for the graph, and sets the status if QL steps did not converge.
