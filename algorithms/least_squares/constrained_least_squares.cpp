@@ -1,10 +1,8 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
-#include <tesela/algorithms/least_squares/internal/constraints.hpp>
-#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
-#include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/normal_residual.hpp>

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
-#include <tesela/algorithms/least_squares/internal/glm_scaled_equations.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>

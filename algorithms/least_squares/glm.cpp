@@ -2,9 +2,7 @@
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
-#include <tesela/algorithms/least_squares/internal/glm_scaled_equations.hpp>
-#include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
-#include <tesela/algorithms/least_squares/internal/graded_rows_of_a.hpp>
+#include <tesela/algorithms/least_squares/internal/graded.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>

@@ -1,6 +1,6 @@
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
-#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 
 #include <optional>
 
