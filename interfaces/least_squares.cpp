@@ -1,6 +1,7 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/runtime/shortest.hpp>
 
@@ -101,6 +102,14 @@ Code wls(index_t m, index_t n, index_t nrhs, const T* w, T* a, index_t lda, T* b
   return solve(m, n, nrhs, a, lda, b, ldb, 0, result, with, weights);
 }
 
+/// Solves nonnegative least squares, X = argmin ||A X - B||_2 subject to X >= 0. Otherwise as gels, but X has no least
+/// norm if there are several solutions, and backward_error is the violation of the optimality conditions.
+template <class T>
+Code nnls(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, tesela_gels_result* result) {
+  return solve(m, n, nrhs, a, lda, b, ldb, 0, result,
+               [](const auto&... arguments) { return tesela::nnls(arguments...); });
+}
+
 /// As gels, for matrices in tiles: A m x n and B m x nrhs, both overwritten, with the same tile rows; X n x nrhs with
 /// any tiles.
 template <class T>
@@ -188,6 +197,15 @@ LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<d
   });
 }
 
+LeastSquaresResult nnls(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag overwrite_a,
+                        Flag overwrite_b) {
+  const Argument a("a", a_given), b("b", b_given);
+  return in_precision({&a, &b}, [&]<class T>(T) {
+    return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+                            [](const auto&... arguments) { return tesela::nnls(arguments...); });
+  });
+}
+
 LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_given, std::optional<double> rcond,
                        Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), w("w", w_given);
@@ -224,7 +242,7 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "Result of `lstsq`, `wls` and `gls`.")
+  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "Result of `lstsq`, `nnls`, `wls` and `gls`.")
       .member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
       .member("residual_norms", &LeastSquaresResult::residual_norms, "The 2-norm of a x - b, for each column of b.")
       .member("rank", &LeastSquaresResult::rank, "Numerical rank of a.")
@@ -267,6 +285,19 @@ Examples
 >>> r = tesela.lstsq(np.ones((5, 2)), np.arange(5.))
 >>> r.rank, np.round(r.x, 6)
 (1, array([1., 1.]))
+)");
+  m.def("nnls", nnls, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
+        "overwrite_b"_a = false,
+        R"(Solve nonnegative least squares: x = argmin ||a x - b|| subject to x >= 0; otherwise as `lstsq`.
+
+If a is rank deficient, a x is unique and x is one of the solutions. backward_error is the measured violation of the
+optimality conditions (Karush-Kuhn-Tucker).
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> np.round(tesela.nnls(np.array([[1., 0.], [1., 0.], [0., 1.]]), np.array([2., 1., -1.])).x, 12)
+array([1.5, 0. ])
 )");
   m.def("wls", wls, "a"_a, "b"_a, "w"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
         "overwrite_b"_a = false,

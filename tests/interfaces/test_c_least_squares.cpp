@@ -86,6 +86,17 @@ TEST_CASE("C: a deficient rank gives the least-norm solution without a failure",
   CHECK_OK(tesela_dgels(0, 0, 0, nullptr, 1, nullptr, 1, nullptr));
 }
 
+TEST_CASE("C: nonnegative least squares stops at the bound", "[c][nnls]") {
+  std::vector<double> a{1, 1, 0, 0, 0, 1}, b{2, 1, -1};
+  tesela_gels_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(tesela_dnnls(3, 2, 1, a.data(), 3, b.data(), 3, &result));
+  CHECK(std::abs(b[0] - 1.5) <= 1e-15);
+  CHECK(b[1] == 0);
+  CHECK(result.rank == 2);
+  CHECK(result.backward_error <= result.backward_bound);
+}
+
 TEST_CASE("C: NaN is a status with a message", "[c][gels]") {
   auto a = Padded<double>::random(20, 3, 1), b = Padded<double>::random(20, 1, 2);
   a(7, 1) = std::numeric_limits<double>::quiet_NaN();
