@@ -41,6 +41,7 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/algorithms/mimo/constellation.hpp>
 #include <tesela/algorithms/mimo/error_rates.hpp>

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
+#include <tesela/host/graded_qr.hpp>
+
+#include <vector>
 
 namespace tesela::detail {
 
@@ -17,5 +20,23 @@ LeastNorm<T> graded_least_norm(HostMatrix<T> B2, std::vector<int> of_columns, co
 template <class T>
 HostMatrix<T> graded_null_space_part(const HostMatrix<T>& B, index_t first, const std::vector<int>& of_columns,
                                      double rcond);
+
+/// The GradedQr of a matrix whose rows have any order.
+template <class T>
+class GradedRowsOfA {
+ public:
+  /// Sorts and factors A. `exponents` holds the exponents of the rows' sizes, INT_MIN for zero rows; rows within
+  /// class_width of each other form one class.
+  GradedRowsOfA(HostMatrix<T> A, const std::vector<int>& exponents, double rcond);
+
+  const kernels::GradedQr<T>& qr() const { return qr_; }
+
+  /// Sets X = Q^T X or Q X for an X with as many rows as A.
+  void apply(Op op, HostMatrix<T>& X) const;
+
+ private:
+  std::vector<index_t> order_;  // rows of A, sorted by classes
+  kernels::GradedQr<T> qr_;
+};
 
 }  // namespace tesela::detail

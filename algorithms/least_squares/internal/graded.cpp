@@ -1,10 +1,13 @@
-#include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
+#include <tesela/algorithms/least_squares/internal/graded.hpp>
+#include <tesela/algorithms/least_squares/internal/row_classes.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/row_basis.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <utility>
 
 namespace tesela::detail {
 
@@ -125,5 +128,53 @@ template LeastNorm<float> graded_least_norm(HostMatrix<float>, std::vector<int>,
                                             bool);
 template LeastNorm<double> graded_least_norm(HostMatrix<double>, std::vector<int>, const HostMatrix<double>&, double,
                                              bool);
+
+namespace {
+
+template <class T>
+std::vector<RowsOfSize<T>> classes_of(const HostMatrix<T>& A, const std::vector<index_t>& order,
+                                      const std::vector<int>& exponents) {
+  std::vector<RowsOfSize<T>> classes;
+  for (auto first = order.begin(); first != order.end();) {
+    const int e = exponents[at(*first)];
+    const auto end = std::find_if(first, order.end(), [&](index_t i) {  // zero rows are in the last class
+      return exponents[at(i)] != std::numeric_limits<int>::min() && exponents[at(i)] <= e - class_width<T>;
+    });
+    HostMatrix<T> rows(end - first, A.cols());
+    for (index_t i = 0; i < rows.rows(); ++i)
+      for (index_t j = 0; j < A.cols(); ++j) rows(i, j) = std::ldexp(A(*(first + i), j), -e);
+    classes.push_back({e, std::move(rows)});
+    first = end;
+  }
+  return classes;
+}
+
+template <class T>
+HostMatrix<T> rows_in_order(const HostMatrix<T>& X, const std::vector<index_t>& order, bool back) {
+  HostMatrix<T> result(X.rows(), X.cols());
+  for (index_t j = 0; j < X.cols(); ++j)
+    for (index_t i = 0; i < X.rows(); ++i)
+      if (back)
+        result(order[at(i)], j) = X(i, j);
+      else
+        result(i, j) = X(order[at(i)], j);
+  return result;
+}
+
+}  // namespace
+
+template <class T>
+GradedRowsOfA<T>::GradedRowsOfA(HostMatrix<T> A, const std::vector<int>& exponents, double rcond)
+    : order_(large_first(exponents)), qr_(classes_of(A, order_, exponents), rcond) {}
+
+template <class T>
+void GradedRowsOfA<T>::apply(Op op, HostMatrix<T>& X) const {
+  if (op == Op::transpose) X = rows_in_order(X, order_, false);
+  qr_.apply(op, X);
+  if (op == Op::none) X = rows_in_order(X, order_, true);
+}
+
+template class GradedRowsOfA<float>;
+template class GradedRowsOfA<double>;
 
 }  // namespace tesela::detail
