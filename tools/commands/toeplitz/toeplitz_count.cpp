@@ -5,7 +5,6 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
-#include "tools/problems/toeplitz/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 
 #include <fmt/format.h>
