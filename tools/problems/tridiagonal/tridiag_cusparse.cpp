@@ -1,21 +1,15 @@
-#include "tools/app/standard_streams.hpp"
-#include "tools/bench/tridiagonal/tridiag_peers.hpp"
+#include "tools/problems/tridiagonal/tridiag_methods.hpp"
 
 #if TESELA_HAVE_CUDA
 
-#include "tools/bench/tridiagonal/cusparse.hpp"
+#include "tools/peers/cusparse.hpp"
 #include "tools/peers/generate.hpp"
-
-#include <fmt/format.h>
 
 namespace tesela::bench {
 
 using namespace kernels;
-namespace {
 
-void check(int status, const char* call) { check_device(status, call); }
-
-/// The arrays of a layout in the memory of device 0: B in several copies, and where they are overwritten the bands too.
+/// The arrays of a layout in the memory of device 0: B in several copies, and the bands too if they are overwritten.
 template <class T>
 class DeviceSystems {
  public:
@@ -31,6 +25,7 @@ class DeviceSystems {
     return {bands_[first]->template as<T>(), bands_[first + 1]->template as<T>(), bands_[first + 2]->template as<T>()};
   }
   T* b(index_t copy) const { return b_[static_cast<std::size_t>(copy)]->template as<T>(); }
+  const CusparseStream& stream() const { return stream_; }
   std::size_t bytes() const { return static_cast<std::size_t>(shape_.rows * shape_.cols) * sizeof(T); }
 
   void restore_b() const {
@@ -44,99 +39,80 @@ class DeviceSystems {
  private:
   std::unique_ptr<DeviceMemory> allocate() const { return std::make_unique<DeviceMemory>(bytes()); }
 
+  CusparseStream stream_;
   const TridiagData<T>* data_;
   SystemsIn systems_;
   Shape shape_;
   std::vector<std::unique_ptr<DeviceMemory>> bands_, b_;  // dl, d and du of each copy; copies of b
 };
 
+namespace {
+
+void check(int status, const char* call) { check_device(status, call); }
+
+/// Solves one copy, or sets `bytes` to the size of the workspace if it is not null.
 template <class T>
-class CusparseTridiag : public TridiagSolver<T> {
- public:
-  CusparseTridiag(const std::string& name, const TridiagData<T>& data, SystemsIn systems, index_t solves,
-                  std::shared_ptr<const CusparseStream> stream, std::shared_ptr<const DeviceSystems<T>> arrays)
-      : TridiagSolver<T>(name, systems, solves),
-        n_(static_cast<int>(data.what().n)),
-        batch_(static_cast<int>(data.what().batch)),
-        stream_(std::move(stream)),
-        arrays_(std::move(arrays)) {
-    std::size_t bytes = 0;
-    call(0, &bytes);
-    work_ = std::make_unique<DeviceMemory>(bytes);
+void call(const std::string& name, const TridiagCase& what, const DeviceSystems<T>& arrays, index_t copy, void* work,
+          std::size_t* bytes) {
+  using F = CusparseGtsv<T>;
+  const cusparseHandle_t handle = arrays.stream().handle;
+  const int n = static_cast<int>(what.n), batch = static_cast<int>(what.batch);
+  const auto [dl, d, du] = arrays.bands(copy);
+  T* const b = arrays.b(copy);
+  if (name == "gtsv2")
+    check(bytes != nullptr ? F::solve_bytes(handle, n, 1, dl, d, du, b, n, bytes)
+                           : F::solve(handle, n, 1, dl, d, du, b, n, work),
+          "cusparse gtsv2");
+  else if (name == "gtsv2-nopivot")
+    check(bytes != nullptr ? F::nopivot_bytes(handle, n, 1, dl, d, du, b, n, bytes)
+                           : F::nopivot(handle, n, 1, dl, d, du, b, n, work),
+          "cusparse gtsv2_nopivot");
+  else if (name == "strided")
+    check(bytes != nullptr ? F::strided_bytes(handle, n, dl, d, du, b, batch, n, bytes)
+                           : F::strided(handle, n, dl, d, du, b, batch, n, work),
+          "cusparse gtsv2StridedBatch");
+  else {
+    const int algorithm = name.back() - '0';
+    check(bytes != nullptr ? F::interleaved_bytes(handle, algorithm, n, dl, d, du, b, batch, bytes)
+                           : F::interleaved(handle, algorithm, n, dl, d, du, b, batch, work),
+          "cusparse gtsvInterleavedBatch");
   }
-
-  void restore() override {
-    select_first_device();
-    if (interleaved()) arrays_->restore_bands();
-    arrays_->restore_b();
-  }
-  void start(index_t copy) override { call(copy, nullptr); }
-  void wait() override { check(cudaStreamSynchronize(stream_->stream), "cudaStreamSynchronize after cuSPARSE"); }
-  void copy_solution(index_t copy, T* x) const override {
-    check(cudaMemcpy(x, arrays_->b(copy), arrays_->bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
-  }
-
- private:
-  bool interleaved() const { return this->systems() == SystemsIn::rows; }
-
-  /// Solves, or asks how large the workspace must be.
-  void call(index_t copy, std::size_t* bytes) const {
-    using F = CusparseGtsv<T>;
-    const cusparseHandle_t handle = stream_->handle;
-    const auto [dl, d, du] = arrays_->bands(copy);
-    T* b = arrays_->b(copy);
-    void* work = work_ ? work_->template as<void>() : nullptr;
-    if (this->name() == "gtsv2")
-      check(bytes != nullptr ? F::solve_bytes(handle, n_, 1, dl, d, du, b, n_, bytes)
-                             : F::solve(handle, n_, 1, dl, d, du, b, n_, work),
-            "cusparse gtsv2");
-    else if (this->name() == "gtsv2-nopivot")
-      check(bytes != nullptr ? F::nopivot_bytes(handle, n_, 1, dl, d, du, b, n_, bytes)
-                             : F::nopivot(handle, n_, 1, dl, d, du, b, n_, work),
-            "cusparse gtsv2_nopivot");
-    else if (!interleaved())
-      check(bytes != nullptr ? F::strided_bytes(handle, n_, dl, d, du, b, batch_, n_, bytes)
-                             : F::strided(handle, n_, dl, d, du, b, batch_, n_, work),
-            "cusparse gtsv2StridedBatch");
-    else {
-      const int algorithm = this->name().back() - '0';
-      check(bytes != nullptr ? F::interleaved_bytes(handle, algorithm, n_, dl, d, du, b, batch_, bytes)
-                             : F::interleaved(handle, algorithm, n_, dl, d, du, b, batch_, work),
-            "cusparse gtsvInterleavedBatch");
-    }
-  }
-
-  int n_, batch_;
-  std::shared_ptr<const CusparseStream> stream_;
-  std::shared_ptr<const DeviceSystems<T>> arrays_;
-  std::unique_ptr<DeviceMemory> work_;
-};
+}
 
 }  // namespace
 
 template <class T>
-TridiagSolvers<T> cusparse_tridiag(const TridiagData<T>& data, const std::vector<std::string>& names, index_t solves) {
-  TridiagSolvers<T> solvers;
-  const auto stream = std::make_shared<const CusparseStream>();
-  std::shared_ptr<const DeviceSystems<T>> columns, rows;
-  const index_t fewer = ceil_div(solves, 4);
-  for (const std::string& name : names) {
-    const bool interleaved = name.starts_with("interleaved");
-    auto& arrays = interleaved ? rows : columns;
-    const index_t copies = interleaved ? fewer : solves;
-    const SystemsIn systems = interleaved ? SystemsIn::rows : SystemsIn::columns;
-    if (!arrays) arrays = std::make_shared<const DeviceSystems<T>>(data, systems, copies, interleaved ? copies : 1);
-    try {
-      solvers.push_back(std::make_unique<CusparseTridiag<T>>(name, data, systems, copies, stream, arrays));
-    } catch (const EnvironmentError& error) {  // its work space may be larger than the device, or than it can count
-      cli::print_error(fmt::format("tesela: {} is left out: {}", name, error.what()));
-    }
-  }
-  return solvers;
+TridiagSolver<T> by_cusparse(TridiagProblem<T>& p, const std::string& name) {
+  const bool interleaved = name.starts_with("interleaved");
+  const SystemsIn systems = interleaved ? SystemsIn::rows : SystemsIn::columns;
+  const index_t copies = interleaved ? ceil_div(p.solves, index_t{4}) : p.solves;
+  auto& shared = p.devices[interleaved ? 1 : 0];
+  if (!shared) shared = std::make_shared<const DeviceSystems<T>>(p.data, systems, copies, interleaved ? copies : 1);
+  const auto arrays = shared;
+  std::size_t bytes = 0;
+  call(name, p.data.what(), *arrays, 0, nullptr, &bytes);
+  const auto work = std::make_shared<DeviceMemory>(bytes);
+  const auto prepare = [arrays, interleaved] {
+    select_first_device();
+    if (interleaved) arrays->restore_bands();
+    arrays->restore_b();
+  };
+  const auto run = [&p, name, arrays, work](Graph*) {
+    for (index_t c = p.first; c < p.last; ++c)
+      call<T>(name, p.data.what(), *arrays, c, work->template as<void>(), nullptr);
+    check(cudaStreamSynchronize(arrays->stream().stream), "cudaStreamSynchronize after cuSPARSE");
+  };
+  const auto result = [systems, copies, arrays] {
+    return TridiagAnswer<T>{systems, copies, [arrays](index_t copy, T* x) {
+                              check(cudaMemcpy(x, arrays->b(copy), arrays->bytes(), cudaMemcpyDeviceToHost),
+                                    "cudaMemcpy");
+                            }};
+  };
+  return {prepare, run, {}, result};
 }
 
-template TridiagSolvers<float> cusparse_tridiag(const TridiagData<float>&, const std::vector<std::string>&, index_t);
-template TridiagSolvers<double> cusparse_tridiag(const TridiagData<double>&, const std::vector<std::string>&, index_t);
+template TridiagSolver<float> by_cusparse(TridiagProblem<float>&, const std::string&);
+template TridiagSolver<double> by_cusparse(TridiagProblem<double>&, const std::string&);
 
 }  // namespace tesela::bench
 
