@@ -135,8 +135,9 @@ struct Pivots {
     growth = fmax(growth, fabs(alpha));
     negative += beta < 0 ? 1 : 0;
     least = fmin(least, fabs(beta));
-    if (beta == 0 || !finite(beta)) broken = order + 1;
-    return broken == 0;
+    const bool fails = beta == 0 || !finite(beta);
+    if (fails) broken = order + 1;
+    return !fails;
   }
   /// Writes a shift's report; of several right-hand sides, the first one's recursion does.
   __device__ __forceinline__ void write(const Problem<T>& p, index_t problem, double beta) const {
