@@ -85,9 +85,9 @@ int run_tridiag(Options o) {
   Condition condition;
   {
     Solver<T> solver(o, blocks);
-    report.problem()["mb"] = solver.tile().along;
-    report.problem()["nb"] = solver.tile().across;
-    report.check("levels", static_cast<double>(solver.levels()));
+    report.problem()["mb"] = solver.plan().along;
+    report.problem()["nb"] = solver.plan().across;
+    report.check("levels", static_cast<double>(solver.plan().levels));
     failure = solver.run(report);
     refined = solver.refined();
     if (!failure) condition = solver.condition();
@@ -163,9 +163,8 @@ const Command tridiag_command(
       auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
       auto* d = add_input(app, "--d", input.d,
                           "read the diagonal, or the diagonals of a batch, from FILE (Matrix Market or .npy)");
-      auto* dl = add_input(app, "--dl", input.dl,
-                           "read the lower off-diagonal from FILE: n entries (the first is for periodic "
-                           "systems), or LAPACK's n - 1");
+      auto* dl =
+          add_input(app, "--dl", input.dl, "read the lower off-diagonal, n or (not periodic) n - 1 entries, from FILE");
       auto* du = add_input(app, "--du", input.du,
                            "read the upper off-diagonal from FILE: n entries (the last is for periodic systems), "
                            "or LAPACK's n - 1");
