@@ -89,6 +89,7 @@ template <class T, class Inverse>
 Solver<ToeplitzAnswer<T>> from_inverse(ToeplitzSystem<T>& p) {
   if (std::is_same_v<Inverse, CauchyFactorization<T>> && p.memory)
     p.memory->take(p.runtime->gpus() > 0, factor_bytes(p));
+  if (p.b.size() == 0) return by_graph(p, [](Graph&, State<T>&) {});
   const index_t k = p.b.cols();
   const TileMatrix<double> outcome(*p.runtime, k, 4, {k, 4}, "outcome");
   Graph first(*p.runtime);
