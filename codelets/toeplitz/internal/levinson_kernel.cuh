@@ -111,7 +111,7 @@ __device__ inline double approximate_inverse(double x) {
 __device__ inline bool finite(double x) { return fabs(x) <= 1.7976931348623157e308; }
 __device__ inline bool finite(float x) { return fabsf(x) <= 3.402823466e38f; }
 
-/// What a recursion reports of its pivots; the same in all threads of a problem.
+/// Report of a recursion on its pivots, the same in all threads of a problem.
 template <class T>
 struct Pivots {
   double least;

@@ -136,8 +136,8 @@ struct Entrant {
     }
   }
 
-  /// Returns the seconds of one solve from its start to its end: the mean of several, after a first one that transfers
-  /// the data. If transfers belong to the time, it is the first solve's.
+  /// Returns the seconds of one solve from its start to its end: of the first one if transfers belong to the time,
+  /// otherwise the mean of all others.
   double latency(bool with_transfers) {
     const auto paused = prepare();
     wait_for_idle_threads();

@@ -65,8 +65,8 @@ inline const std::vector<std::string> cusparse_single{"gtsv2", "gtsv2-nopivot"};
 inline const std::vector<std::string> cusparse_batch{"strided", "interleaved-0", "interleaved-1", "interleaved-2"};
 inline const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
 
-/// Returns the methods. Of the reductions, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr goes on
-/// until one is left.
+/// Returns the methods. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr reduces to
+/// one row.
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_table();
 
