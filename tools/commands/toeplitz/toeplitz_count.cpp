@@ -6,6 +6,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
 #include <fmt/format.h>
 
