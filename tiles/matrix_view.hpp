@@ -23,6 +23,10 @@ struct MatrixView {
   MatrixView(T* memory, Shape shape, index_t leading, int on_device = -1)
       : data(memory), rows(shape.rows), cols(shape.cols), ld(leading), device(on_device) {}
   MatrixView(HostMatrix<value_type>& a) : MatrixView(a.data(), a.shape(), a.ld()) {}
+  /// A view for reading.
+  template <class U>
+    requires(std::is_const_v<T> && std::is_same_v<U, value_type>)
+  MatrixView(const MatrixView<U>& a) : MatrixView(a.data, a.shape(), a.ld, a.device) {}
 
   Shape shape() const { return {rows, cols}; }
 

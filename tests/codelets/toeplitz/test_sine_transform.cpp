@@ -1,6 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
-#include <tesela/codelets/toeplitz/sine_vectors.hpp>
+#include <tesela/codelets/toeplitz/sine_transform.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <numbers>
