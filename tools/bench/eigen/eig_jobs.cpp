@@ -4,7 +4,6 @@
 #include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/checks/eig_error.hpp"
-#include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/support/run_concurrently.hpp>

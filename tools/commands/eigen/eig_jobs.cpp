@@ -5,7 +5,6 @@
 #include "tools/app/runs.hpp"
 #include "tools/checks/eig_error.hpp"
 #include "tools/commands/eigen/eig_plan.hpp"
-#include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
