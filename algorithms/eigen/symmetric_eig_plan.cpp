@@ -75,14 +75,13 @@ MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_
   if (suitable_eig_method(workers, n, options) == EigMethod::lapack)
     return plan_library(workers, n, element, shape.wanted, options.vectors);
   if (suitable_eig_method(workers, n, options) == EigMethod::one_task)
-    return plan_one_task(workers, n, element, a_columns > 0 ? a_columns : suitable_eig_tile(workers, n), shape.wanted,
-                         options.vectors);
+    return plan_one_task(workers, n, element, a_columns > 0 ? a_columns : eig_tile(workers, n, options).nb,
+                         shape.wanted, options.vectors);
   const index_t band = suitable_eig_method(workers, n, options) == EigMethod::one_stage ? 1
                        : options.band > 0                                               ? options.band
                                                                                         : suitable_band(workers);
   shape.half_width = std::clamp<index_t>(band, 1, std::max<index_t>(n - 1, 1));
-  shape.a_columns =
-      std::min(std::max<index_t>(n, 1), a_columns > 0 ? a_columns : suitable_eig_tile(workers, n, options.band));
+  shape.a_columns = std::min(std::max<index_t>(n, 1), a_columns > 0 ? a_columns : eig_tile(workers, n, options).nb);
   MemoryPlan plan({"to a band", "chase", "tridiagonal", "vectors"}, workers.gpus, element);
   plan.hold({MemoryPlan::host, {n, n}, 1, 0, plan.last_stage()});
   detail::plan_reduction(plan, shape);

@@ -36,7 +36,7 @@ Solved<T> solve(const HostMatrix<T>& a, const SymmetricEigOptions& options, inde
   Solved<T> solved;
   Graph g(runtime());
   const auto A = TileMatrix<T>::map(runtime(), lost.data(), n, n, ld,
-                                    {ld, tile > 0 ? tile : suitable_eig_tile(runtime(), n, options.band)});
+                                    {ld, tile > 0 ? tile : eig_tile(runtime(), n, {.band = options.band}).nb});
   solved.eig = symmetric_eig(g, A, options);
   REQUIRE(g.wait().ok());
   if (solved.eig.vectors) {

@@ -83,7 +83,7 @@ Peer graph_band(cli::EigProblem<T>& p, const std::string& name) {
                   b = std::clamp<index_t>(wanted, 1, std::max<index_t>(n - 1, 1));
     state->q.reset();  // before A needs room
     state->band.reset();
-    p.restore(state->tiles, p.a, p.work, p.tile(EigMethod::two_stage));
+    p.restore(state->tiles, p.a, p.work, eig_tile(*p.runtime, n, p.options));
     state->band.emplace(*p.runtime, n, b, suitable_band_window(*p.runtime, n, b));
     wait_for_idle_threads();
     return seconds_of([&] {

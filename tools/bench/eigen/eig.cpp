@@ -119,9 +119,9 @@ void run(EigBenchOptions o) {
       std::vector<Timing> timings = alternate(peers, o.common.repeat);
       for (Timing& timing : timings)
         if (!o.check && timing.remark.empty()) timing.remark = "unchecked";
-      report.add(
-          Case{title, n, n, part, fmt::format("{}x{}", n, suitable_eig_tile(runtime, n, o.band)), o.data, "GFLOP/s"},
-          timings, ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
+      report.add(Case{title, n, n, part, fmt::format("{}x{}", n, eig_tile(runtime, n, {.band = o.band}).nb), o.data,
+                      "GFLOP/s"},
+                 timings, ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
     }
   note_all(report, o, runtime.gpus() > 0);
   report.finish();

@@ -27,16 +27,6 @@ GeneralizedKind EigProblem<T>::kind() const {
 }
 
 template <class T>
-TileShape EigProblem<T>::tile(EigMethod method) const {
-  const index_t rows = std::max<index_t>(n(), 1);
-  if (input.generalized()) {
-    const index_t edge = suitable_generalized_tile(*runtime, n());
-    return {edge, edge};
-  }
-  return {rows, method == EigMethod::one_task ? rows : suitable_eig_tile(*runtime, n(), options.band)};
-}
-
-template <class T>
 void EigProblem<T>::load(bool dense) {
   const auto full = [&](const SymmetricMatrix& matrix, T scale) {
     return filled<T>({n(), n()}, [&](index_t i, index_t j) { return scale * matrix.element<T>(i, j); });
@@ -144,7 +134,7 @@ Solver<EigFound<T>> by_graph(EigProblem<T>& p, const std::string& name) {
   const auto prepare = [&p, state, options, tridiagonal, pair] {
     state->found = {};  // before A needs room
     if (tridiagonal) return;
-    const TileShape tile = p.tile(options.method);
+    const TileShape tile = pair ? generalized_eig_tile(*p.runtime, p.n()) : eig_tile(*p.runtime, p.n(), options);
     p.restore(state->A, p.a, p.work, tile);
     if (pair) p.restore(state->B, p.b, p.work_b, tile);
   };

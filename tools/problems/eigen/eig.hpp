@@ -38,8 +38,6 @@ struct EigProblem {
   index_t n() const { return input.n; }
   index_t wanted() const { return options.positions ? options.positions->size() : n(); }
   GeneralizedKind kind() const;
-  /// Returns the tiles of A and B for a method of Tesela.
-  TileShape tile(EigMethod method) const;
   /// Reads or generates the matrices; `dense`: also all of a tridiagonal matrix. Throws ArgumentError as
   /// read_symmetric(), and if T does not hold --scale.
   void load(bool dense = true);
