@@ -198,7 +198,7 @@ int run_eig(EigOptions o) {
 /// Adds an output option: one file for one problem, one file for each of --jobs.
 void add_results(CLI::App& app, const EigOptions& o, const char* option, std::string& path, const char* about) {
   const std::string name = std::string(option).substr(std::string(option).find("--"));
-  app.add_option(option, path, about + std::string("; with --jobs a folder, or a name with {} for the job's name"))
+  app.add_option(option, path, about + std::string(" (with --jobs a folder, or a name with {} for the job's name)"))
       ->type_name("FILE")
       ->transform(dash_is("/dev/stdout"));
   declare_outputs(app, Output::matrix, name,
@@ -270,12 +270,8 @@ const Command eig_command(
           ->transform(cli::non_negative());
       o->common.add_to(app);
       exclude(app);
-      app.footer(
-          "Examples:\n"
-          "  tesela eig --n 2000 --vectors --json -\n"
-          "  tesela eig --a A.mtx --smallest 20 --vectors --out-vectors x.npy\n"
-          "  tesela eig --a A.mtx --b B.mtx --vectors\n"
-          "  tesela eig --jobs list.txt --vectors --out values/ --out-vectors x-{}.npy");
+      for (const char* rare : {"--random", "--b", "--batch", "--seed"}) app.get_option(rare)->group(more_options);
+      app.footer("Example: tesela eig --a A.mtx --smallest 20 --vectors --out-vectors x.npy");
       return std::function<int()>([o] { return run(*o); });
     });
 
