@@ -65,7 +65,7 @@ class Stages {
     });
   }
 
-  /// d and e, which the host reads.
+  /// Reads d and e on the host.
   void tridiagonal() {
     chase();
     d_ = to_tridiagonal_->diagonal(), e_ = to_tridiagonal_->off_diagonal();

@@ -74,7 +74,8 @@ void EigProblem<T>::pin() {
   if (resident) return;
   if (options.vectors) x = HostMatrix<T>(n(), wanted());
   for (HostMatrix<T>* memory : {&work, &work_b, &x})
-    pinned.emplace_back(*runtime, memory->data(), static_cast<std::size_t>(memory->size()) * sizeof(T));
+    if (memory->size() > 0)
+      pinned.emplace_back(*runtime, memory->data(), static_cast<std::size_t>(memory->size()) * sizeof(T));
 }
 
 template <class T>
