@@ -164,20 +164,29 @@ TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "
 
 TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive", "[gpu]", float, double) {
   using T = TestType;
-  const index_t n = 60;
-  for (const index_t minor : {1, 5, 32, 33, 60})
-    for (const T bad : {T(-1), T(0)}) {
-      HostMatrix<T> b = lower<T>("identity", n);
-      b(minor - 1, minor - 1) = bad;
-      const Solved<T> s = solve(lower<T>("uniform", n), b, {}, 16);
+  using Minors = std::vector<index_t>;
+  for (const auto& [n, tile, minors] :  // several tiles, and tiles of several panels
+       {std::tuple<index_t, index_t, Minors>{60, 16, {1, 5, 32, 33, 60}},
+        {620, 300, {1, 64, 65, 257, 300, 301, 555, 600, 601, 620}}}) {
+    const HostMatrix<T> a = lower<T>("uniform", n);
+    const auto row = [&, tile = tile](const HostMatrix<T>& b) {
+      const Solved<T> s = solve(a, b, {}, tile);
       CHECK(s.eig.status.verdict == Verdict::b_not_positive_definite);
-      CHECK(s.eig.status.row == minor);
       CHECK(s.eig.values.empty());
-    }
-  // The off-diagonal elements make the minor of order 2 negative.
-  HostMatrix<T> b = lower<T>("identity", n);
-  b(n - 1, 3) = 2;
-  CHECK(solve(lower<T>("uniform", n), b, {}, 16).eig.status.row == n);
+      return s.eig.status.row;
+    };
+    for (const index_t minor : minors)
+      for (const T bad : {T(-1), T(0)}) {
+        HostMatrix<T> b = lower<T>("identity", n);
+        b(n - 1, 0) = T(0.5);
+        b(minor - 1, minor - 1) = bad;
+        CHECK(row(b) == minor);
+      }
+    // The off-diagonal elements make a minor of order 2 negative.
+    HostMatrix<T> b = lower<T>("identity", n);
+    b(n - 1, 3) = 2;
+    CHECK(row(b) == n);
+  }
 }
 
 TEST_CASE("generalized_eig reports the place of an element that is not finite and refuses invalid arguments", "[gpu]") {
@@ -233,21 +242,6 @@ TEMPLATE_TEST_CASE(
       for (index_t i = j; i < n; ++i) b(i, j) = std::ldexp(b(i, j), power(i) + power(j));
     const HostMatrix<T> a = lower<T>("uniform", n);
     check(kind, a, b, solve(a, b, options, 300), 20 * std::ldexp(1.0, 24));
-  }
-}
-
-TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive in tiles of several panels", "[gpu]",
-                   float, double) {
-  using T = TestType;
-  const index_t n = 620;
-  const HostMatrix<T> a = lower<T>("uniform", n);
-  for (const index_t minor : {1, 64, 65, 257, 300, 301, 555, 600, 601, 620}) {
-    HostMatrix<T> b = lower<T>("identity", n);
-    b(n - 1, 0) = T(0.5);
-    b(minor - 1, minor - 1) = minor == 301 ? T(0) : T(-1);
-    const Solved<T> s = solve(a, b, {}, 300);
-    CHECK(s.eig.status.verdict == Verdict::b_not_positive_definite);
-    CHECK(s.eig.status.row == minor);
   }
 }
 
