@@ -22,7 +22,6 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
-#include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/eigen_range.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>

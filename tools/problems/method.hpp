@@ -60,10 +60,11 @@ Method<Problem, Result> find_method(const std::vector<Method<Problem, Result>>& 
   return *row;
 }
 
-/// Runs a graph's solver as --repeat demands and reports its times. Returns the status of the last graph.
+/// Runs a graph's solver as --repeat demands and reports its times, with the rate of these flops or, without a value,
+/// of the flops that the tasks declare. Returns the status of the last graph.
 template <class Result>
 Status run_timed(const CommonOptions& options, Runtime& runtime, Report& report, const Solver<Result>& solver,
-                 double flops) {
+                 std::optional<double> flops = {}) {
   Status status;
   const auto run = [&](Graph& g, bool) {
     solver.run(&g);

@@ -1,14 +1,13 @@
-#include "tools/problems/eigen/eig_problem.hpp"
+#include "tools/problems/eigen/eig_input.hpp"
 
 #include "tools/app/choices.hpp"
+#include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -16,23 +15,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 namespace tesela::cli {
-namespace {
-
-template <class T>
-void load_b(const EigInput& input, std::uint64_t seed, EigProblem<T>& problem) {
-  HostMatrix<T>& b = problem.b;
-  if (!input.b.empty()) {
-    b = read_symmetric<T>({"eig", "--b", input.b, "B", input.uplo, input.symmetrize}, problem.notes);
-  } else if (!input.random_b.empty()) {
-    // With A's seed both would have the same eigenvectors.
-    const SymmetricMatrix matrix = generated("eig", "--random-b", input.random_b, input.n, seed + 1);
-    b = filled<T>({input.n, input.n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
-  }
-}
-
-}  // namespace
 
 void EigInput::add_to(CLI::App& app) {
   app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")->transform(cli::non_negative());
@@ -92,66 +77,6 @@ nlohmann::json EigInput::describe(std::uint64_t seed) const {
   return described;
 }
 
-template <class T>
-EigProblem<T> load(const EigInput& input, std::uint64_t seed, bool dense) {
-  EigProblem<T> problem;
-  const index_t n = input.n;
-  load_b(input, seed, problem);
-  if (!input.a.empty()) {
-    problem.a = read_symmetric<T>({"eig", input.a_name, input.a, "A", input.uplo, input.symmetrize}, problem.notes);
-    return problem;
-  }
-  if (input.tridiagonal()) {
-    problem.d = read_vector<T>("eig", "--diagonal", input.diagonal);
-    problem.e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
-    if (problem.e.size() != static_cast<std::size_t>(std::max<index_t>(n - 1, 0)))
-      throw ArgumentError("eig", "--off-diagonal",
-                          fmt::format("{} elements, but the diagonal has {}", problem.e.size(), n));
-    if (!dense) return problem;
-    problem.a = HostMatrix<T>::zeros(n, n);
-    for (index_t i = 0; i < n; ++i) {
-      problem.a(i, i) = problem.d[static_cast<std::size_t>(i)];
-      if (i > 0) problem.a(i, i - 1) = problem.a(i - 1, i) = problem.e[static_cast<std::size_t>(i - 1)];
-    }
-    return problem;
-  }
-  const SymmetricMatrix matrix = generated("eig", "--random", input.random, n, seed);
-  const T scale = in_precision<T>("eig", "--scale", input.scale);
-  problem.a = filled<T>({n, n}, [&](index_t i, index_t j) { return scale * matrix.element<T>(i, j); });
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = j; i < n; ++i)
-      if (!std::isfinite(problem.a(i, j)))
-        throw ArgumentError("eig", "--scale", fmt::format("A({}, {}) overflows", i + 1, j + 1));
-  problem.eigenvalues = matrix.eigenvalues();
-  if (problem.eigenvalues) {
-    for (double& value : *problem.eigenvalues) value *= static_cast<double>(scale);
-    if (scale < 0) std::reverse(problem.eigenvalues->begin(), problem.eigenvalues->end());
-  }
-  return problem;
-}
-
-std::string overflow_of(const std::vector<double>& values, double largest) {
-  const bool over =
-      std::any_of(values.begin(), values.end(), [&](double value) { return !(std::abs(value) <= largest); });
-  return over ? "overflow: an eigenvalue is larger than the largest number" : "";
-}
-
-template <class T>
-double EigProblem<T>::largest_row_sum() const {
-  double largest = 0;
-  for (index_t j = 0; j < a.cols(); ++j) {
-    double sum = 0;
-    for (index_t i = 0; i < a.rows(); ++i) sum += std::abs(static_cast<double>(a(i, j)));
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
-template struct EigProblem<float>;
-template struct EigProblem<double>;
-template EigProblem<float> load(const EigInput&, std::uint64_t, bool);
-template EigProblem<double> load(const EigInput&, std::uint64_t, bool);
-
 void EigSelection::add_to(CLI::App& app) {
   auto* by_value = app.add_option("--range", range, "A,B: only eigenvalues in [A, B)");
   auto* by_index =
@@ -187,6 +112,71 @@ std::optional<IndexRange> EigSelection::positions(index_t n) const {
 std::pair<double, double> EigSelection::interval() const {
   if (range.empty()) return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   return parse_range("eig", range);
+}
+
+void IterationChoice::add_to(CLI::App& app) {
+  Choices()
+      .add(qr_factors())
+      .add_option(app, "--factor", factor, "of qr-iteration: how Q and R are made")
+      ->group(more_options);
+  Choices().add(stop_tests()).add_option(app, "--stop", stop, "of iterations: when D is diagonal");
+  Choices().add(qr_shifts()).add_option(app, "--shift", shift, "of qr-iteration: what is taken off the diagonal");
+  app.add_flag("--deflate", deflate, "of qr-iteration: a last row that is done leaves the iteration");
+  app.add_flag("--positive-diagonal", positive, "of qr-iteration: R's diagonal, so that Q R is unique");
+  app.add_option("--tol", tolerance,
+                 "of iterations: an element up to this times ||A||_F is nothing (default: 1e-13, single 1e-5)")
+      ->check(positive_up_to(largest_iteration_tolerance));
+  app.add_option("--max-iterations", most,
+                 "of iterations (default: 2000 n; where a step is a graph at most max(6000, 30 n))")
+      ->transform(cli::positive());
+}
+
+void IterationChoice::require_valid(const std::string& method, bool generalized) const {
+  const auto named = find_named(eig_iterations(), method);
+  const bool any = named.has_value(), qr = named == EigIteration::qr;
+  if (any && generalized) throw ArgumentError("eig", "--method", method + " is not there for generalized problems");
+  const auto only_for = [&](bool given, const char* option, const char* which, bool applies) {
+    if (given && !applies)
+      throw ArgumentError("eig", option, std::string("belongs to --method ") + which + ", not to " + method);
+  };
+  only_for(!factor.empty(), "--factor", "qr-iteration", qr);
+  only_for(!shift.empty(), "--shift", "qr-iteration", qr);
+  only_for(deflate, "--deflate", "qr-iteration", qr);
+  only_for(positive, "--positive-diagonal", "qr-iteration", qr);
+  only_for(!stop.empty(), "--stop", "qr-iteration, lr or cholesky-lr", any);
+  only_for(tolerance > 0, "--tol", "qr-iteration, lr or cholesky-lr", any);
+  only_for(most > 0, "--max-iterations", "qr-iteration, lr or cholesky-lr", any);
+}
+
+EigIterationOptions IterationChoice::options(EigIteration method, const SymmetricEigOptions& wanted) const {
+  EigIterationOptions o{.method = method,
+                        .factor = find_named(qr_factors(), factor).value_or(QrFactor::givens),
+                        .stop = find_named(stop_tests(), stop).value_or(StopTest::off_diagonal),
+                        .shift = find_named(qr_shifts(), shift).value_or(QrShift::none),
+                        .deflate = deflate,
+                        .positive_diagonal = positive,
+                        .tolerance = tolerance,
+                        .max_iterations = most,
+                        .vectors = wanted.vectors,
+                        .positions = wanted.positions};
+  o.low = wanted.low;
+  o.high = wanted.high;
+  return o;
+}
+
+void IterationChoice::describe(const IterationFacts& facts, nlohmann::json& problem) const {
+  if (problem["method"] == "qr-iteration") {
+    problem["factor"] = factor.empty() ? qr_factors().front().name : factor;
+    problem["shift"] = shift.empty() ? qr_shifts().front().name : shift;
+    problem["deflate"] = deflate;
+  }
+  problem["stop"] = stop.empty() ? stop_tests().front().name : stop;
+  problem["tolerance"] = facts.tolerance;
+  if (facts.shift != 0) problem["gershgorin_shift"] = facts.shift;
+  if (facts.remaining.empty()) return;
+  problem["remaining"] = nlohmann::json::array();
+  for (const RemainingEntry& entry : facts.remaining)
+    problem["remaining"].push_back({{"row", entry.row + 1}, {"column", entry.column + 1}, {"value", entry.value}});
 }
 
 }  // namespace tesela::cli
