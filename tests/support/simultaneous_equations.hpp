@@ -171,15 +171,15 @@ inline double distance(const SimultaneousEquations& answer, const SemReference& 
   return k == reference.b.size() ? most : std::numeric_limits<double>::infinity();
 }
 
-/// Returns the largest distance of coefficients, relative to |a| plus its standard error, and of standard errors,
-/// relative to a's; infinity if it is NaN or the equations differ in status or size.
+/// Returns the largest distance of coefficients, relative to |a| plus its standard error (if there is one), and of
+/// standard errors, relative to a's; infinity if it is NaN or the equations differ in status or size.
 inline double apart(const EquationEstimate& a, const EquationEstimate& b, bool with_errors = true) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (a.status != b.status || a.coefficients.size() != b.coefficients.size()) return infinity;
   double most = 0;
   for (std::size_t p = 0; p < a.coefficients.size(); ++p) {
     const double x = a.coefficients[p], error = a.standard_errors[p];
-    for (const double d : {std::abs(x - b.coefficients[p]) / (std::abs(x) + error),
+    for (const double d : {std::abs(x - b.coefficients[p]) / (std::abs(x) + (std::isnan(error) ? 0 : error)),
                            with_errors ? std::abs(b.standard_errors[p] / error - 1) : 0.0})
       most = std::isnan(d) ? infinity : std::max(most, d);
   }
