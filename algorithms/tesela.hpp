@@ -17,7 +17,6 @@
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
-#include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>
