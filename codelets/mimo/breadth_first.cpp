@@ -1,4 +1,3 @@
-#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
 #include <tesela/codelets/mimo/internal/paths.hpp>
 #include <tesela/host/blas.hpp>
 

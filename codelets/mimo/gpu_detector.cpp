@@ -5,20 +5,10 @@ namespace tesela::kernels {
 
 template <class T>
 bool GpuDetector<T>::takes(const Args& args, index_t antennas, index_t amplitudes, index_t most) {
-  if (args.streams > 16) return false;
-  switch (args.kind) {
-    case DetectorKind::mf:
-    case DetectorKind::zf:
-    case DetectorKind::mmse:
-      return true;
-    case DetectorKind::nway:
-      return antennas <= 16 && amplitudes > 0;
-    case DetectorKind::kbest:
-      return amplitudes > 0 && most <= mimo::most_path_amplitudes &&
-             mimo::lanes_keep(args.order, antennas, args.streams, args.keep);
-    default:
-      return false;
-  }
+  if (!row_of(args.kind).can.gpu || args.streams > 16) return false;
+  if (args.kind == MimoMethod::nway) return antennas <= 16 && amplitudes > 0;
+  return args.kind != MimoMethod::kbest || (amplitudes > 0 && most <= mimo::most_path_amplitudes &&
+                                            mimo::lanes_keep(args.order, antennas, args.streams, args.keep));
 }
 
 template <class T>

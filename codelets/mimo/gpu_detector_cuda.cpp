@@ -13,7 +13,7 @@ void GpuDetector<T>::cuda(CudaContext& context, const Args& args, In<std::comple
                           Out<SearchReport> reports) {
   if (y.cols == 0) return;
   const auto n = static_cast<int>(args.streams);
-  const bool nway = args.kind == DetectorKind::nway;
+  const bool nway = args.kind == MimoMethod::nway;
   const mimo::DetectionBatch<T> all{
       {h.rows, args.streams, reinterpret_cast<const mimo::Complex<T>*>(h.data), h.ld, columns.data, points.data},
       reinterpret_cast<const mimo::Complex<T>*>(y.data),
@@ -31,7 +31,7 @@ void GpuDetector<T>::cuda(CudaContext& context, const Args& args, In<std::comple
       nway && (args.keep == 0 || args.keep > n) ? n : static_cast<int>(args.keep),
       args.n0};
   mimo::find_not_finite<T>(context.stream(), h, y, reports);
-  if (args.kind == DetectorKind::kbest)
+  if (args.kind == MimoMethod::kbest)
     mimo::launch_kbest(all, context.stream());
   else if (nway)
     mimo::launch_nway(all, context.stream());

@@ -17,11 +17,11 @@ std::vector<VisitedNode> trace(const typename SphereSearch<T>::Args& args, const
   std::vector<typename DoubleOf<F>::type> exact(static_cast<std::size_t>(n * n + n));
   std::vector<int> places(static_cast<std::size_t>(n)), present(static_cast<std::size_t>(n + 1), -1);
   const OrderOf order{places.data(), 1};
-  const OrderChoice choice{args.order, args.at, args.up, args.n0};
-  const bool of_signal = args.order == ColumnOrder::gradient || args.order == ColumnOrder::su_wassell;
+  const OrderChoice choice{args.order, args.up, args.n0};
   const ChannelFacts facts =
-      of_signal ? prepare_for_signal<F>(view, choice, y, a.data(), tau.data(), work.data(), exact.data(), order)
-                : prepare_channel<F>(view, choice, a.data(), tau.data(), work.data(), order);
+      row_of(args.order).of_signals
+          ? prepare_for_signal<F>(view, choice, y, a.data(), tau.data(), work.data(), exact.data(), order)
+          : prepare_channel<F>(view, choice, a.data(), tau.data(), work.data(), order);
   const Reception reception =
       receive<F>(view, facts, y, z.data(), [&](F* x) { apply_adjoint(m, n, a.data(), tau.data(), x); });
   const SearchLimits limits{args.radius, args.max_nodes, args.plain};

@@ -21,18 +21,14 @@ void search_all(const typename SphereSearch<T>::Args& args, const Block<const st
   std::vector<int> places(static_cast<std::size_t>(n));
   F *const a = numbers.data(), *const tau = a + m * n, *const z = tau + n, *const work = z + m;
   const OrderOf order{places.data(), 1};
-  const OrderChoice choice{args.order, args.at, args.up, args.n0};
+  const OrderChoice choice{args.order, args.up, args.n0};
   const SearchLimits limits{args.radius, args.max_nodes, args.plain};
   ChannelFacts facts{};
   for (index_t k = 0; k < y.cols; ++k) {
     const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
     const bool fresh = k % args.coherence == 0;
     if (fresh) view.h = reinterpret_cast<const Complex<T>*>(&h(0, k / args.coherence * args.streams));
-    if (args.order == ColumnOrder::best) {
-      reports(0, k) = search_every_order<F>(view, a, tau, order, signal, z, limits, &labels(0, k));
-      continue;
-    }
-    if (args.order == ColumnOrder::gradient || args.order == ColumnOrder::su_wassell)
+    if (row_of(args.order).of_signals)
       facts = prepare_for_signal<F>(view, choice, signal, a, tau, work, exact.data(), order);
     else if (fresh)
       facts = prepare_channel<F>(view, choice, a, tau, work, order);

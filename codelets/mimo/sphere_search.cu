@@ -13,16 +13,6 @@ namespace {
 /// Steps after which a signal is left to a warp: ten times the mean at usual noise.
 constexpr int steps_alone = 400;
 
-template <class F>
-__global__ void __launch_bounds__(search_threads) search_orders(Lanes<F> all, SearchLimits limits) {
-  const index_t k = static_cast<index_t>(blockIdx.x) * search_threads + threadIdx.x;
-  if (k >= all.signals || all.refused()) return;
-  const index_t m = all.rows(), n = all.cols();
-  all.reports[k * all.ld_reports] =
-      search_every_order<F>(all.channel(k / all.coherence), all.at(k, 0), all.at(k, m * n), all.order(k),
-                            all.y + k * all.ld_y, all.z(k), limits, all.labels + k * all.ld_labels);
-}
-
 int multiprocessors() {
   int device = 0, count = 0;
   cudaGetDevice(&device);
@@ -98,10 +88,6 @@ template <class F>
 void launch(const Lanes<F>& all, const OrderChoice& choice, const SearchLimits& limits, index_t channels,
             CUstream_st* stream) {
   const auto blocks = [](index_t lanes) { return static_cast<unsigned>(ceil_div(lanes, search_threads)); };
-  if (choice.kind == ColumnOrder::best) {
-    search_orders<F><<<blocks(all.signals), search_threads, 0, stream>>>(all, limits);
-    return;
-  }
   if constexpr (!NumberOf<F>::complex)
     if (!limits.plain && !(limits.radius > 0) && fits_shared_memory_search(all.rows(), all.cols()))
       return search_in_shared_memory(all, choice, limits, channels, stream);
@@ -126,7 +112,7 @@ void run(const typename SphereSearch<T>::Args& args, const ChannelView<T>& view,
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   const index_t lanes = y.cols, numbers = channel_numbers(m, n) + m + order_work(m, n);
   auto* const facts = reinterpret_cast<LaneState*>(work);
-  const bool of_signals = args.order == ColumnOrder::gradient || args.order == ColumnOrder::su_wassell;
+  const bool of_signals = row_of(args.order).of_signals;
   auto* const first = reinterpret_cast<F*>(facts + lanes);
   const Lanes<F> all{view,           reinterpret_cast<const Complex<T>*>(y.data),
                      y.ld,           y.cols,
@@ -135,8 +121,7 @@ void run(const typename SphereSearch<T>::Args& args, const ChannelView<T>& view,
                      reports.ld,     facts,
                      first,          reinterpret_cast<int*>(first + numbers * lanes),
                      lanes,          of_signals};
-  launch(all, {args.order, args.at, args.up, args.n0}, {args.radius, args.max_nodes, args.plain}, h.cols / args.streams,
-         stream);
+  launch(all, {args.order, args.up, args.n0}, {args.radius, args.max_nodes, args.plain}, h.cols / args.streams, stream);
 }
 
 }  // namespace

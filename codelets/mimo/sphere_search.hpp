@@ -27,16 +27,13 @@ struct SphereSearch {
     double radius = 0;
     long long max_nodes = 0;
     ColumnOrder order = ColumnOrder::mmse_vblast;
-    GradientAt at = GradientAt::zero;
     bool up = true, real_form = true;
     bool plain = false;  ///< children in their stored order, not by distance
     int labels = 0;      ///< of all streams together, only for the performance model
     /// Returns a key of the noise and the order, on which the number of nodes depends.
     auto cost_key() const {
       const int noise = n0 > 0 ? static_cast<int>(std::lround(3 * std::log2(n0))) : 0;
-      return ((((noise * 16 + static_cast<int>(order)) * 4 + static_cast<int>(at)) * 2 + (up ? 1 : 0)) * 2 +
-              (real_form ? 1 : 0)) *
-                 8192 +
+      return (((noise * 16 + static_cast<int>(order)) * 2 + (up ? 1 : 0)) * 2 + (real_form ? 1 : 0)) * 8192 +
              labels * 2 + (plain ? 1 : 0);
     }
   };

@@ -91,10 +91,13 @@ index_t SearchLists::most_amplitudes() const {
 void refuse(const std::string& argument, const std::string& why) { throw ArgumentError("mimo", argument, why); }
 
 void require_fixed_order(ColumnOrder order, const std::string& who) {
-  if (order != ColumnOrder::gradient && order != ColumnOrder::su_wassell && order != ColumnOrder::best) return;
-  refuse("order", std::string(name_of(column_orders(), order)) +
+  if (!row_of(order).of_signals) return;
+  std::string accepted;
+  for (const auto& one : kernels::column_order_rows)
+    if (!one.of_signals) accepted += (accepted.empty() ? " " : ", ") + std::string(one.name);
+  refuse("order", std::string(row_of(order).name) +
                       " differs from signal to signal, and is for the hard decisions of sd, sd-plain and babai; " +
-                      who + " natural, norm, sqrd, vblast, mmse-sqrd or mmse-vblast");
+                      who + accepted);
 }
 
 NumberedName split_number(const std::string& text) {
@@ -104,13 +107,6 @@ NumberedName split_number(const std::string& text) {
   if (!number.empty() && number.size() < 10 && number.find_first_not_of("0123456789") == std::string::npos)
     made.number = std::stol(number);
   return made;
-}
-
-double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels) {
-  double paths = 1, largest = 2;
-  for (const Constellation& c : alphabets) largest = std::fmax(largest, static_cast<double>(c.size()));
-  for (index_t l = 0; l < std::min(levels, static_cast<index_t>(alphabets.size())); ++l) paths *= largest;
-  return paths;
 }
 
 template <class T>

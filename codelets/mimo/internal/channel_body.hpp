@@ -78,7 +78,6 @@ TESELA_BOTH inline index_t channel_numbers(index_t m, index_t n) { return m * n 
 
 struct OrderChoice {
   ColumnOrder kind;
-  GradientAt at;
   bool up;
   double n0;
 };

@@ -20,7 +20,7 @@ struct DetectionBatch {
   SearchReport* reports;
   index_t ld_reports;
   BitLists lists;
-  DetectorKind kind;
+  MimoMethod kind;
   ColumnOrder order;
   bool up;
   int keep;

@@ -44,13 +44,13 @@ TESELA_INLINE void decide_linearly(const DetectionBatch<T>& all, index_t k) {
   const Complex<T>* const y = all.y + k * all.ld_y;
   const int n = all.lists.n;
   const Exact<T> exact(view);
-  const bool mmse = all.kind == DetectorKind::mmse;
+  const bool mmse = all.kind == MimoMethod::mmse;
   const double n0 = mmse ? scaled_noise<double>(all.n0, exact.exponent) : 0;
   double size = 0;
   for (index_t j = 0; mmse && j < n; ++j)
     for (index_t i = 0; i < view.antennas; ++i) size += norm(exact(view.h[i + j * view.ld]));
   int at[S];
-  if (all.kind == DetectorKind::mf || n0 > noise_limit_of_mmse * size) {
+  if (all.kind == MimoMethod::mf || n0 > noise_limit_of_mmse * size) {
     TESELA_FLAT
     for (int j = 0; j < (S <= 8 ? S : n); ++j) {
       if (j >= n) continue;

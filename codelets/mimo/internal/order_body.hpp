@@ -92,24 +92,6 @@ TESELA_BOTH void vblast_order(index_t m, index_t n, P a, RealOf<Element<P>> alph
   }
 }
 
-/// Computes the next permutation of 0 … n - 1 in lexicographic order; returns false after the last one.
-TESELA_BOTH inline bool next_order(index_t n, const OrderOf& order) {
-  index_t i = n - 1;
-  while (i > 0 && order[i - 1] > order[i]) --i;
-  if (i <= 0) return false;
-  index_t j = n - 1;
-  while (order[j] < order[i - 1]) --j;
-  const int kept = order[i - 1];
-  order[i - 1] = order[j];
-  order[j] = kept;
-  for (j = n - 1; i < j; ++i, --j) {
-    const int low = order[i];
-    order[i] = order[j];
-    order[j] = low;
-  }
-  return true;
-}
-
 /// Computes all orders that need only the channel a, m x n, which is not changed; alpha2 is N0 in its units.
 template <class P>
 TESELA_BOTH void order_columns(ColumnOrder kind, bool up, index_t m, index_t n, P a, RealOf<Element<P>> alpha2, P work,
@@ -121,7 +103,6 @@ TESELA_BOTH void order_columns(ColumnOrder kind, bool up, index_t m, index_t n, 
     case ColumnOrder::natural:
     case ColumnOrder::gradient:
     case ColumnOrder::su_wassell:
-    case ColumnOrder::best:
       break;
     case ColumnOrder::norm: {
       for (index_t j = 0; j < n; ++j) {

@@ -27,34 +27,6 @@ TESELA_BOTH F nearest_amplitude(const ChannelView<T>& view, const SearchColumn& 
   return best;
 }
 
-/// Computes a guess s0: zero, Babai's point (each column sliced in turn), or the linear minimum mean square error
-/// estimate, sliced. a: H, scaled; y: scaled as a, and overwritten; q: (m + n) (n + 1) numbers.
-template <class F, class P, class T>
-TESELA_BOTH void guess(const ChannelView<T>& view, GradientAt at, index_t m, index_t n, P a, T alpha, P y, P q, P s) {
-  if (at == GradientAt::zero) {
-    for (index_t j = 0; j < n; ++j) s[j] = number<F>(0);
-    return;
-  }
-  const bool babai = at == GradientAt::babai;
-  const index_t rows = babai ? m : m + n;
-  const P tau = q + rows * n;
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < rows; ++i) q[i + j * rows] = i < m ? F(a[i + j * m]) : number<F>(i - m == j ? alpha : T(0));
-  for (index_t i = m; i < rows; ++i) y[i] = number<F>(0);
-  reflect(rows, n, q, tau, nullptr, 0, false);
-  apply_adjoint(rows, n, q, tau, y);
-  for (index_t i = n - 1; i >= 0; --i) {
-    F left = i < rows ? F(y[i]) : number<F>(0);
-    for (index_t j = i + 1; j < n && i < rows; ++j) left -= F(q[i + j * rows]) * F(s[j]);
-    const F r = i < rows ? F(q[i + i * rows]) : number<F>(0);
-    if (babai)
-      s[i] = nearest_amplitude(view, view.columns[i], left, r);
-    else
-      s[i] = norm(r) > 0 ? left * conj(r) / norm(r) : number<F>(0);
-  }
-  for (index_t j = 0; j < n && !babai; ++j) s[j] = nearest_amplitude(view, view.columns[j], F(s[j]), number<F>(1));
-}
-
 /// Computes Su and Wassell's order (2005): the column whose second nearest hyperplane is farthest from y comes last;
 /// its nearest amplitude is subtracted from y, and the other columns follow in the same way. y: scaled as a, H. exact:
 /// n n + n numbers, whose precision is used.
@@ -106,20 +78,13 @@ TESELA_BOTH ChannelFacts prepare_for_signal(const ChannelView<T>& view, const Or
   const index_t m = view.template rows<F>(), n = view.template cols<F>();
   ChannelFacts facts = load_channel<F>(view, a);
   const Scale<T> scale(facts.exponent);
-  const P q = work, left = work + (m + n) * n + n, s = left + (m + n);
-  const auto receive = [&] {
-    for (index_t i = 0; i < view.antennas; ++i) view.template split<F>(scale(y[i]), i, left);
-  };
-  receive();
+  const P left = work + (m + n) * n + n, s = left + m;
+  for (index_t i = 0; i < view.antennas; ++i) view.template split<F>(scale(y[i]), i, left);
   if (choice.kind == ColumnOrder::su_wassell) {
     su_wassell_order(view, m, n, a, left, exact, order);
     factor_channel<F>(view, facts, a, tau, order);
     return facts;
   }
-  guess<F>(view, choice.at, m, n, a, std::sqrt(scaled_noise<T>(choice.n0, facts.exponent)), left, q, s);
-  receive();
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < m; ++i) left[i] -= F(a[i + j * m]) * F(s[j]);
   for (index_t j = 0; j < n; ++j) {
     F slope = number<F>(0);
     for (index_t i = 0; i < m; ++i) slope += conj(F(a[i + j * m])) * F(left[i]);

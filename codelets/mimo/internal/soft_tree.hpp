@@ -84,20 +84,6 @@ class SoftTree {
     return found;
   }
 
-  /// Searches once for each value of each bit.
-  BitDistances each_bit() {
-    BitDistances found(widths_);
-    for (std::size_t j = 0; j < widths_.size(); ++j)
-      for (int bit = 0; bit < widths_[j]; ++bit)
-        for (int value = 0; value < 2; ++value) {
-          best_ = unreached;
-          wanted_ = {static_cast<index_t>(j), 1 << bit, value << bit};
-          alone(n_ - 1, 0);
-          found.of[value][j][static_cast<std::size_t>(bit)] = best_;
-        }
-    return found;
-  }
-
   /// Uses only the `most` nearest leaves.
   BitDistances listed(std::size_t most) {
     leaves_.clear();
@@ -117,11 +103,6 @@ class SoftTree {
     double distance;
     int k;
   };
-  struct Wanted {
-    index_t stream;
-    int mask, value;
-  };
-
   index_t stream_of(index_t column) const { return column < view_.streams ? column : column - view_.streams; }
   F amplitude(index_t column, int k) const {
     const SearchColumn& c = view_.columns[column];
@@ -195,22 +176,6 @@ class SoftTree {
     if (nearer) best_ = distance, nearest_ = labels_;
   }
 
-  void alone(index_t i, double before) {
-    if (i < 0) {
-      best_ = std::min(best_, before);
-      return;
-    }
-    const index_t column = order_[static_cast<std::size_t>(i)];
-    const int mask = stream_of(column) == wanted_.stream ? masks_[static_cast<std::size_t>(column)] & wanted_.mask : 0;
-    for (const Child& child : open(i)) {
-      if (before + child.distance >= best_) return;
-      if (mask != 0 && (label(column, child.k) & mask) != wanted_.value) continue;
-      ++nodes_;
-      at_[static_cast<std::size_t>(i)] = child.k;
-      alone(i - 1, before + child.distance);
-    }
-  }
-
   /// Collects leaves; the farthest kept leaf comes first.
   void collect(index_t i, double before, std::size_t most) {
     if (i < 0) {
@@ -243,7 +208,6 @@ class SoftTree {
   std::vector<std::vector<double>> counter_;
   std::vector<Leaf> leaves_;
   double best_ = unreached, nodes_ = 0;
-  Wanted wanted_{};
 };
 
 }  // namespace tesela::kernels::mimo

@@ -181,23 +181,4 @@ TESELA_BOTH __attribute__((noinline)) SearchReport search(const ChannelView<T>& 
   return one.end(view, reception, labels);
 }
 
-/// Searches in every order of at most 8 columns; returns the report with the fewest nodes. a and tau are overwritten.
-template <class F, class P, class T>
-TESELA_BOTH SearchReport search_every_order(const ChannelView<T>& view, P a, P tau, const OrderOf& order,
-                                            const Complex<T>* y, P z, const SearchLimits& limits, int* labels) {
-  const index_t n = view.template cols<F>();
-  for (index_t k = 0; k < n; ++k) order[k] = static_cast<int>(k);
-  ChannelFacts facts = load_channel<F>(view, a);
-  SearchReport best;
-  for (bool first = true, more = true; more; first = false, more = next_order(n, order)) {
-    factor_channel<F>(view, facts, a, tau, order);
-    int found[most_streams];
-    const SearchReport report = search<F>(view, facts, a, tau, order, y, z, limits, found);
-    if (!first && report.nodes >= best.nodes) continue;
-    best = report;
-    for (index_t j = 0; j < view.streams; ++j) labels[j] = found[j];
-  }
-  return best;
-}
-
 }  // namespace tesela::kernels::mimo

@@ -117,7 +117,7 @@ void agrees(const MimoShape& shape, const char* names, int amplitudes, const cha
                                    ColumnOrder::mmse_vblast, ColumnOrder::su_wassell}) {
       CAPTURE(channel, db, k, int(kind), m, n);
       Prepared<T> alone(m, n), ours(m, n);
-      const OrderChoice choice{kind, GradientAt::zero, true, n0};
+      const OrderChoice choice{kind, true, n0};
       alone.facts =
           kind == ColumnOrder::su_wassell
               ? prepare_for_signal<T>(view, choice, y, alone.a.data(), alone.tau.data(), work.data(), exact.data(),

@@ -234,7 +234,7 @@ const Command ber_command(
           ->transform(positive());
       app.add_option("--order", o->order, "of columns: " + order_names())->capture_default_str();
       app.add_option("--soft", o->soft, "also mutual information per bit of these, as of mimo detect, by commas");
-      app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most, which kbest, fsd and list need")
+      app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most, which kbest and list need")
           ->transform(positive_up_to(1e300));
       app.add_option("--errors", o->errors, "wrong bits, after which a point is done")
           ->transform(positive())
