@@ -1,9 +1,7 @@
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/algorithms/support/digits.hpp>
-#include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/gpu_detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>

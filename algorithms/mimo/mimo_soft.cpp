@@ -1,7 +1,7 @@
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/support/digits.hpp>
-#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
+#include <tesela/codelets/mimo/soft_detector.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>

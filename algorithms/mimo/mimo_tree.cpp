@@ -1,4 +1,4 @@
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_tree.hpp>
 
 namespace tesela {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
-#include <tesela/codelets/mimo/search_trace.hpp>
+#include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <string>
 #include <vector>

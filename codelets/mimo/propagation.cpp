@@ -1,6 +1,6 @@
 #include <tesela/codelets/mimo/internal/propagation.hpp>
-#include <tesela/codelets/mimo/internal/soft_bits.hpp>
-#include <tesela/codelets/mimo/internal/tree_body.hpp>
+#include <tesela/codelets/mimo/internal/soft_tree.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
-#include <tesela/codelets/mimo/sphere_list.hpp>
+#include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <algorithm>
 #include <limits>

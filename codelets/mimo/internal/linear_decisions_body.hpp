@@ -1,10 +1,51 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/detection_batch.hpp>
+#include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_estimate_body.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
-// mf, zf and mmse of one signal by one thread, in double. Internal to codelets/mimo.
+// The data of a call of GpuDetector, and mf, zf and mmse of one signal by one thread, in double. Internal to
+// codelets/mimo.
+
+struct CUstream_st;
 
 namespace tesela::kernels::mimo {
+
+/// Data that the signals of a call of GpuDetector share.
+template <class T>
+struct DetectionBatch {
+  ChannelView<T> view;  ///< of the first channel
+  const Complex<T>* y;
+  index_t ld_y, signals, coherence;
+  int* labels;
+  index_t ld_labels;
+  SearchReport* reports;
+  index_t ld_reports;
+  BitLists lists;
+  MimoMethod kind;
+  ColumnOrder order;
+  bool up;
+  int keep;
+  double n0;
+
+  TESELA_INLINE bool refused() const { return batch_not_finite(reports); }
+  TESELA_INLINE ChannelView<T> channel(index_t k) const {
+    ChannelView<T> one = view;
+    one.h += k / coherence * view.streams * view.ld;
+    return one;
+  }
+  TESELA_INLINE void fail(index_t k) const {
+    for (int j = 0; j < lists.n; ++j) labels[k * ld_labels + j] = -1;
+    SearchReport report;
+    report.flags = SearchReport::failed;
+    reports[k * ld_reports] = report;
+  }
+};
+
+/// Launches kbest, which is compiled in parallel with GpuDetector's other kernels.
+template <class T>
+void launch_kbest(const DetectionBatch<T>& all, CUstream_st* stream);
 
 /// Noise, relative to ||H||^2, beyond which mmse is replaced by the matched filter: the error is as small as the
 /// rounding error of mmse's bias, 1 - N0 spread.

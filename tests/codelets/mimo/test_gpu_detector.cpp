@@ -1,11 +1,11 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/search_lists.hpp>
+#include <tesela/codelets/mimo/internal/kbest_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 #include <tesela/codelets/mimo/internal/nway_subwarp_body.hpp>
-#include <tesela/codelets/mimo/internal/paths_subwarp_body.hpp>
 
-// The hard decisions of GPU lanes and threads (gpu_detector_kbest.cu, _linear.cu, _nway.cu), run on a core and
+// The hard decisions of GPU lanes and threads (gpu_detector.cu, gpu_detector_kbest.cu), run on a core and
 // compared with Detector.
 
 using namespace tesela;

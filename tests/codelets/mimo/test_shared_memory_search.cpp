@@ -1,11 +1,9 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/search_lists.hpp>
-#include <tesela/codelets/mimo/brute_search.hpp>
-#include <tesela/codelets/mimo/internal/channel_subwarp_body.hpp>
-#include <tesela/codelets/mimo/internal/finite_batch.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/orders_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/shared_memory_search_body.hpp>
-#include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <utility>

@@ -1,6 +1,6 @@
 #include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/bench/mimo/slot.hpp"
-#include <tesela/codelets/mimo/gpu_detector.hpp>
+#include <tesela/codelets/mimo/detector.hpp>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
-#include <tesela/codelets/mimo/internal/soft_bits.hpp>
-#include <tesela/codelets/mimo/internal/tree_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_estimate_body.hpp>
+#include <tesela/codelets/mimo/internal/soft_tree.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
 #include <algorithm>
 #include <limits>

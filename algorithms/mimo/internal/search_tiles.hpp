@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Shared by all detectors. Internal to algorithms/mimo.
+// Names, checks and tiles that all detectors share. Internal to algorithms/mimo.
 
 namespace tesela::mimo {
 
