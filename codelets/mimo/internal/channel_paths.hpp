@@ -1,9 +1,9 @@
 #pragma once
 
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
-#include <tesela/codelets/mimo/internal/soft_bits.hpp>
-#include <tesela/codelets/mimo/internal/tree_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_estimate_body.hpp>
+#include <tesela/codelets/mimo/internal/soft_tree.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -117,10 +117,10 @@ class Paths {
     return order;
   }
 
-  /// Returns the trees of kbest, fsd and nway: one tree, or for nway one per stream, with that stream last.
-  std::vector<Factors<T>> trees(DetectorKind kind, ColumnOrder order, bool up, double n0) {
+  /// Returns the trees of kbest and nway: one tree, or for nway one per stream, with that stream last.
+  std::vector<Factors<T>> trees(MimoMethod kind, ColumnOrder order, bool up, double n0) {
     std::vector<Factors<T>> all;
-    if (kind != DetectorKind::nway) {
+    if (kind != MimoMethod::nway) {
       all.push_back(factor(ordered(order, up, n0), 0, false));
       return all;
     }
@@ -351,5 +351,12 @@ class PathChoice {
   Found found_;
   int best_[most_streams] = {};
 };
+
+/// Detects in complex form, all signals of a channel together: level by level the `keep` nearest paths of each signal;
+/// one matrix product subtracts four levels of all paths from the rows above.
+template <class T>
+void detect_breadth_first(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
+                          const Block<const std::complex<T>>& y, const ChannelView<T>& view, const Block<int>& labels,
+                          const Block<SearchReport>& reports);
 
 }  // namespace tesela::kernels::mimo

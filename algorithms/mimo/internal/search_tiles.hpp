@@ -4,17 +4,34 @@
 #include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
-// Shared by all detectors. Internal to algorithms/mimo.
+// Names, checks and tiles that all detectors share. Internal to algorithms/mimo.
 
 namespace tesela::mimo {
 
+/// Returns the names of a table's rows.
+template <class Row, std::size_t N>
+constexpr auto named(const Row (&rows)[N]) {
+  std::array<Named<decltype(Row::value)>, N> made{};
+  for (std::size_t k = 0; k < N; ++k) made[k] = {rows[k].value, rows[k].name, rows[k].about};
+  return made;
+}
+
+/// Returns "a, b, c" for the names of a table's rows.
+template <class Rows>
+std::string list_names(const Rows& rows) {
+  std::string names;
+  for (const auto& row : rows) names += (names.empty() ? "" : ", ") + std::string(row.name);
+  return names;
+}
+
 [[noreturn]] void refuse(const std::string& argument, const std::string& why);
 
-/// Throws for gradient, su_wassell and best; `who`, such as "lists accept", begins the list of the accepted orders.
+/// Throws for orders of signals; `who`, such as "lists accept", begins the list of the accepted orders.
 void require_fixed_order(ColumnOrder order, const std::string& who);
 
 /// A text such as "kbest:16" in two parts.
@@ -24,10 +41,6 @@ struct NumberedName {
   std::optional<index_t> number;  ///< empty if there is no number after the colon
 };
 NumberedName split_number(const std::string& text);
-
-/// Returns the number of paths of fsd, or an upper bound of it.
-double fsd_paths(const std::vector<Constellation>& alphabets, index_t levels);
-inline constexpr double most_fsd_paths = 1 << 20;
 
 /// Throws ArgumentError for shapes that do not conform.
 template <class T>
