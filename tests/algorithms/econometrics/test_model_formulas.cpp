@@ -199,7 +199,7 @@ TEST_CASE("a CSV is read once, so that it may come from a pipe") {
   std::thread writer([&] { std::ofstream(pipe) << "y,x,firm\n1,2,a\n2,4,b\n4,5,a\n"; });
   const ModelData m = load_model(open_table(pipe), parse("y ~ x"), SemMethod::ols, {.groups = "firm"});
   writer.join();
-  CHECK(m.names == Texts{"(Intercept)", "y", "x"});
+  CHECK(m.names == Texts{"(Intercept)", "x", "y"});
   CHECK(m.data(2, 1) * m.data(2, 2) == 20);
   CHECK(m.groups == std::vector<index_t>{0, 1, 0});
 }
