@@ -25,8 +25,8 @@ struct MatrixView {
   MatrixView(HostMatrix<value_type>& a) : MatrixView(a.data(), a.shape(), a.ld()) {}
   /// A view for reading.
   template <class U>
-    requires(std::is_const_v<T> && std::is_same_v<U, value_type>)
-  MatrixView(const MatrixView<U>& a) : MatrixView(a.data, a.shape(), a.ld, a.device) {}
+  requires(std::is_const_v<T>&& std::is_same_v<U, value_type>) MatrixView(const MatrixView<U>& a)
+      : MatrixView(a.data, a.shape(), a.ld, a.device) {}
 
   Shape shape() const { return {rows, cols}; }
 

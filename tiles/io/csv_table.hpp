@@ -19,10 +19,10 @@ struct Table {
   index_t find(const std::string& name) const;
 };
 
-// CSV files (RFC 4180) with a header line, in memory that holds the whole file; messages begin with `name`. The delimiter
-// is the comma, semicolon or tab that is most frequent in the header. Quotes may surround fields that contain delimiters
-// and line ends; lines end in LF or CR LF; a byte-order mark and empty lines are skipped. A field that is empty, NA, NaN
-// or a point is a missing value.
+// CSV files (RFC 4180) with a header line, in memory that holds the whole file; messages begin with `name`. The
+// delimiter is the comma, semicolon or tab that is most frequent in the header. Quotes may surround fields that contain
+// delimiters and line ends; lines end in LF or CR LF; a byte-order mark and empty lines are skipped. A field that is
+// empty, NA, NaN or a point is a missing value.
 
 /// Returns the names in the header. Throws FileError if the file is not CSV.
 std::vector<std::string> read_csv_names(std::span<const char> bytes, const std::string& name);
