@@ -204,7 +204,7 @@ class Solve {
 template <class T>
 void measure_distances(Graph& g, const HostMatrix<T>& C, const HostMatrix<T>& D, std::vector<double>& distances) {
   HostMatrix<T> c = C.clone(), d = D.clone();
-  const TileShape tile = suitable_ols_tile(g.runtime(), OlsMethod::tiles, c.rows(), c.cols());
+  const TileShape tile = ols_tile(g.runtime(), OlsMethod::tiles, c.shape());
   const auto A = TileMatrix<T>::map(g.runtime(), c.data(), c.rows(), c.cols(), c.ld(), tile, "C");
   const auto B = TileMatrix<T>::map(g.runtime(), d.data(), d.rows(), d.cols(), d.ld(), tile, "D");
   OlsOptions options;
@@ -284,9 +284,7 @@ ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatri
                                const HostMatrix<T>& D, const OlsOptions& options) {
   require_shapes(A.n(), B.n(), C, D);
   detail::require_conforming("lse", A, B);
-  const bool by_tiles =
-      options.method == OlsMethod::tiles ||
-      (options.method == OlsMethod::automatic && suitable_ols_method(A.m(), A.n(), B.n()) == OlsMethod::tiles);
+  const bool by_tiles = ols_method(options.method, {A.m(), A.n()}, B.n()) == OlsMethod::tiles;
   if (g.runtime().gpus() == 0 || !by_tiles || A.m() < A.n() || A.n() == 0)
     return lse(g, triangle_of(g, A, B, options), C, D, options);
   const double rcond = detail::default_rcond<T>("lse", options, std::max(C.rows(), A.n()), A.n());

@@ -57,7 +57,7 @@ GeneralizedLeastSquares<T> solve_by_glm(Graph& g, const TileMatrix<T>& A, const 
                                         const detail::EquationUnits* units = nullptr) {
   const index_t m = A.m(), p = F.cols();
   GlmOptions of_model;
-  const TileShape wanted = suitable_glm_tiles(g.runtime(), of_model.method, m, A.n(), p).a;
+  const TileShape wanted = glm_tiles(g.runtime(), of_model.method, {m, A.n()}, p).a;
   if (g.runtime().gpus() == 0 &&
       wanted.mb > A.tile_shape().mb) {  // next to F, a copy of A in the tiles that glm prefers is small
     const TileMatrix<T> a(g.runtime(), m, A.n(), wanted, "A"), b(g.runtime(), m, B.n(), {wanted.mb, B.tile_shape().nb});

@@ -296,10 +296,6 @@ std::span<const Named<GlmMethod>> glm_methods() {
   return all;
 }
 
-GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p) {
-  return glm_tiles(runtime, method, {m, n}, p);
-}
-
 GlmTiles glm_tiles(const Runtime& runtime, GlmMethod method, Shape shape, index_t p) {
   const auto [m, n] = shape;
   TileShape a = suitable_qr_tile(runtime, m, n);

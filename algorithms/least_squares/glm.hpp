@@ -112,6 +112,5 @@ struct GlmTiles {
 };
 /// Returns the tile shapes for a method, an A of this shape and a B with p columns.
 GlmTiles glm_tiles(const Runtime& runtime, GlmMethod method, Shape a, index_t p);
-GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p);
 
 }  // namespace tesela

@@ -189,35 +189,33 @@ std::span<const Named<OlsMethod>> ols_methods() {
   return all;
 }
 
-TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index_t n) {
-  if (method == OlsMethod::givens) (m < n ? wanted.nb : wanted.mb) = std::max<index_t>(m < n ? n : m, 1);
-  return wanted;
-}
-
 OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r) {
-  return wanted == OlsMethod::automatic ? suitable_ols_method(a.rows, a.cols, r) : wanted;
+  if (wanted != OlsMethod::automatic) return wanted;
+  return a.cols + r <= 32 && a.rows / 16 >= a.cols + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
 }
 
-TileShape ols_tile(const Runtime& runtime, OlsMethod method, Shape a, TileShape wanted) {
-  if (wanted.mb == 0) wanted = suitable_ols_tile(runtime, method, a.rows, a.cols);
-  return possible_ols_tile(method, wanted, a.rows, a.cols);
-}
+namespace {
 
-OlsMethod suitable_ols_method(index_t m, index_t n, index_t r) {
-  return n + r <= 32 && m / 16 >= n + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
-}
-
-TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n) {
+TileShape default_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n) {
   const auto workers = std::max<index_t>(least_workers(runtime), 1);
   if (method == OlsMethod::tall_skinny)
     return {std::clamp<index_t>(ceil_div(m, 4 * workers * runtime.ranks()), 1024, index_t{1} << 20),
             std::max<index_t>(n, 1)};
   TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
-  if (method == OlsMethod::givens) return possible_ols_tile(method, {tile.nb, tile.nb}, m, n);
+  if (method == OlsMethod::givens) return {tile.nb, tile.nb};
   // Few tall tiles if there are enough rows: fewer tile rows are joined.
   if (runtime.gpus() == 0 && std::max(m, n) >= 16 * std::min(m, n))
     tile = {std::clamp<index_t>(std::max(m, n) / (4 * workers), tile.nb, 2048), std::min<index_t>(tile.nb, 128)};
   return m < n ? TileShape{tile.nb, tile.mb} : tile;
+}
+
+}  // namespace
+
+TileShape ols_tile(const Runtime& runtime, OlsMethod method, Shape a, TileShape wanted) {
+  const auto [m, n] = a;
+  TileShape tile = wanted.mb == 0 ? default_tile(runtime, method, m, n) : wanted;
+  if (method == OlsMethod::givens) (m < n ? tile.nb : tile.mb) = std::max<index_t>(m < n ? n : m, 1);
+  return tile;
 }
 
 namespace detail {
@@ -246,7 +244,7 @@ LeastSquares<T> solve_empty(const TileMatrix<T>& B, index_t n) {
 template <class T>
 ExtendedQr<T> reduce(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options) {
   OlsOptions settled = options;
-  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(A.m(), A.n(), B.n());
+  settled.method = ols_method(settled.method, {A.m(), A.n()}, B.n());
   if (settled.method == OlsMethod::tall_skinny) {
     QrUpdater<T> updater(g.runtime(), A.n(), B.n());
     updater.append(g, A, B);
@@ -343,7 +341,7 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("ols", options, m, n);
   if (m == 0 || n == 0) return detail::solve_empty(B, n);
-  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
+  settled.method = ols_method(settled.method, {m, n}, r);
   if (settled.method == OlsMethod::tall_skinny)
     return detail::ols_from_r(g, detail::reduce(g, A, B, settled), {m, n}, settled);
   LeastSquares<T> answer =

@@ -110,15 +110,6 @@ OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r);
 /// columns, or whole rows if m < n, whatever is wanted.
 TileShape ols_tile(const Runtime& runtime, OlsMethod method, Shape a, TileShape wanted = {0, 0});
 
-/// Returns the method that `automatic` selects.
-OlsMethod suitable_ols_method(index_t m, index_t n, index_t r);
-
-/// Returns the tile shape of A for a method.
-TileShape suitable_ols_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n);
-
-/// Returns the allowed tile shape nearest to `wanted`: givens needs whole columns, or whole rows if m < n.
-TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index_t n);
-
 /// Returns the operations for rates: qr_flops() of A, or of A^T for m < n, and 4 m n for Q^T b of each
 /// of r right-hand sides.
 inline double ols_flops(Shape a, index_t r) {

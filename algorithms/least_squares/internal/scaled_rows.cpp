@@ -124,7 +124,7 @@ std::vector<ExtendedQr<T>> reduce_classes(Graph& g, const TileMatrix<T>& A, cons
     HostMatrix<T> a_k = rows_of(A, d, k), b_k = rows_of(B, d, k);
     options.method = OlsMethod::tiles;
     options.qr = {};
-    const TileShape tile = suitable_ols_tile(g.runtime(), options.method, a_k.rows(), a_k.cols());
+    const TileShape tile = ols_tile(g.runtime(), options.method, a_k.shape());
     const auto part = TileMatrix<T>::map(g.runtime(), a_k.data(), a_k.rows(), a_k.cols(), a_k.ld(), tile, "A");
     const auto rhs = TileMatrix<T>::map(g.runtime(), b_k.data(), b_k.rows(), b_k.cols(), b_k.ld(), tile, "B");
     triangles.push_back(reduce(g, part, rhs, options));
@@ -166,7 +166,7 @@ LeastSquares<T> solve_scaled_rows(Graph& g, const TileMatrix<T>& A, const TileMa
   if (d.counted == 0) return all_rows_ignored<T>(m, n, r);
   if (n == 0) return no_unknowns(B, d);
   OlsOptions settled = options;
-  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
+  settled.method = ols_method(settled.method, {m, n}, r);
   if (settled.method == OlsMethod::tall_skinny) {
     const auto D =
         TileMatrix<T>::map(g.runtime(), d.factors.data(), m, d.classes(), d.factors.ld(), {A.tile_shape().mb, 1}, "D");
@@ -202,7 +202,7 @@ std::optional<LeastSquares<T>> solve_one_weight_class(Graph& g, const TileMatrix
   const index_t m = A.m(), n = A.n(), r = B.n();
   if (m == 0 || n == 0) return std::nullopt;
   OlsOptions settled = options;
-  if (settled.method == OlsMethod::automatic) settled.method = suitable_ols_method(m, n, r);
+  settled.method = ols_method(settled.method, {m, n}, r);
   constexpr index_t parts = 128;  // parts of a tile, which a GPU examines in parallel
   const TileMatrix<T> D(g.runtime(), m, 1, weights.tile_shape(), "D");
   const TileMatrix<double> ranges(g.runtime(), 3 * D.mt(), parts, {3, parts}, "ranges");

@@ -41,7 +41,7 @@ OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r)
   } else if (!method.library()) {
     options.method = *find_named(ols_methods(), method.name);
   }
-  if (options.method == OlsMethod::automatic) options.method = suitable_ols_method(a.rows, a.cols, r);
+  options.method = ols_method(options.method, a, r);
   if (options.method == OlsMethod::tiles) options.qr = qr_options(method);
   return options;
 }
@@ -62,7 +62,7 @@ void note_least_norm(bool unique, bool original_units, Report& report) {
 
 bool can_stream(const QrMethod& method, const std::string& file, Shape a, index_t r) {
   const bool tall_skinny = method.name == "tall-skinny" ||
-                           (method.name == "auto" && suitable_ols_method(a.rows, a.cols, r) == OlsMethod::tall_skinny);
+                           (method.name == "auto" && ols_method(OlsMethod::automatic, a, r) == OlsMethod::tall_skinny);
   return tall_skinny && probe_matrix(file).format == MatrixFileFormat::npy && a.rows > 0 && a.cols > 0;
 }
 
@@ -92,7 +92,7 @@ OlsOptions OlsProblem<T>::options(const std::string& name) const {
 template <class T>
 TileShape OlsProblem<T>::tiles(const OlsOptions& options) const {
   const auto [m, n] = shape;
-  return possible_ols_tile(options.method, parse_tile(tile, suitable_ols_tile(*runtime, options.method, m, n)), m, n);
+  return ols_tile(*runtime, options.method, {m, n}, parse_tile(tile, ols_tile(*runtime, options.method, {m, n})));
 }
 
 template <class T>
