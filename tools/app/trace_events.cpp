@@ -1,5 +1,4 @@
-#include "tools/app/trace_events.hpp"
-
+#include "tools/app/trace_report.hpp"
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "tools/app/trace_picture.hpp"
+#include "tools/app/trace_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,6 @@
 #include "tools/app/trace_report.hpp"
 
 #include "tools/app/standard_streams.hpp"
-#include "tools/app/trace_events.hpp"
-#include "tools/app/trace_picture.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/trace.hpp>

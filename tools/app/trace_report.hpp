@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/runtime/trace.hpp>
+
 #include <string>
 
 namespace tesela::cli {
@@ -15,5 +17,14 @@ bool is_trace_file(const std::string& name);
 /// from tasks.rec in `directory`; first converts StarPU's raw record if there is only that, as after a user's program.
 /// Returns false, with a message on standard error, if no task was recorded.
 bool draw_trace(const std::string& directory, double from = 0, double to = 0);
+
+/// Returns the schedule as SVG: a row per worker, a bar per task in its kernel's declared colour, and a legend with
+/// each kernel's tasks and their time. Stripes distinguish kernels of similar colours. Draws tasks between `from` and
+/// `to` seconds; `to` = 0 means the end.
+std::string trace_picture(const Trace& trace, double from = 0, double to = 0);
+
+/// Writes the schedule as Chrome trace events (JSON) for Perfetto and about:tracing: a thread per worker, a complete
+/// event per task with its priority, tiles, Gflop and waiting time since its insertion.
+void write_trace_events(const Trace& trace, const std::string& path);
 
 }  // namespace tesela::cli
