@@ -63,7 +63,7 @@ GlmOptions GlmProblem<T>::glm_options(const std::string& name) const {
 template <class T>
 GlmTiles GlmProblem<T>::glm_tiles(const GlmOptions& options) const {
   const auto [m, n] = this->shape;
-  GlmTiles tiles = glm_tiles(*this->runtime, options.method, {m, n}, factor.cols());
+  GlmTiles tiles = tesela::glm_tiles(*this->runtime, options.method, {m, n}, factor.cols());
   if (this->tile.empty()) return tiles;
   tiles.a = parse_tile(this->tile, tiles.a);
   if (options.method == GlmMethod::givens) tiles.a.mb = std::max<index_t>(m, 1);
