@@ -20,8 +20,8 @@ bool near(double a, double b, double relative) { return std::abs(a - b) <= relat
 
 }  // namespace
 
-TEST_CASE("each table of the sources has all its figures, whose sum is that of the print") {
-  // Sums of the printed cells, added up from the sources' texts and not from our files.
+TEST_CASE("each table of the sources has all its figures, with the printed sum") {
+  // Sums of the printed cells, from the sources' texts.
   const std::map<std::string, Sum> print{{"cinvestav-2014 1.1", {22, 1411.55 + 2823.13}},
                                          {"cinvestav-2014 6.1", {36, 49501.0726896}},
                                          {"cinvestav-2014 6.2", {46, 1212.2559}},
@@ -73,7 +73,7 @@ TEST_CASE("each table of the sources has all its figures, whose sum is that of t
   }
 }
 
-TEST_CASE("sums of single columns of the sources equal those of the print") {
+TEST_CASE("single columns of the sources have the printed sums") {
   const auto sum = [](std::string_view source, std::string_view table, std::string_view row, std::string_view column) {
     double total = 0;
     for (const Figure& f : published_figures())
