@@ -17,12 +17,10 @@
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
-#include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
-#include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/eigen_range.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
@@ -41,6 +39,7 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/algorithms/mimo/constellation.hpp>
 #include <tesela/algorithms/mimo/error_rates.hpp>

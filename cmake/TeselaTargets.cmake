@@ -51,7 +51,10 @@ function(tesela_library folder)
   endif()
   if(TESELA_HAVE_CUDA AND sm90a_sources)
     add_library(tesela_${folder}_sm90a OBJECT ${sm90a_sources})
-    set_target_properties(tesela_${folder}_sm90a PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ARCHITECTURES 90a-real)
+    get_target_property(options tesela_${folder}_sm90a COMPILE_OPTIONS)
+    list(FILTER options EXCLUDE REGEX "=-O1")  # ptxas compiles wgmma with optimization only
+    set_target_properties(tesela_${folder}_sm90a PROPERTIES POSITION_INDEPENDENT_CODE ON CUDA_ARCHITECTURES 90a-real
+      COMPILE_OPTIONS "${options}")
     target_include_directories(tesela_${folder}_sm90a PRIVATE ${PROJECT_BINARY_DIR}/include/${folder})
     foreach(dependency ${ARGN})
       target_link_libraries(tesela_${folder}_sm90a PRIVATE tesela_${dependency})

@@ -40,20 +40,18 @@ void print(const char* what, const HostMatrix<double>& x) {
 
 int main() {
   Runtime runtime;
-  Graph g(runtime);
   HostMatrix<double> a = powers(), b = measured();
-  const auto A = TileMatrix<double>::map(runtime, a.data(), m, n, m, {128, n});
-  const auto B = TileMatrix<double>::map(runtime, b.data(), m, 1, m, {128, 1});
-  const auto again = [&] {  // solvers overwrite A and B
-    A.copy_from(powers().data(), m);
-    B.copy_from(measured().data(), m);
+  const auto again = [&] {  // solvers overwrite a and b
+    a = powers();
+    b = measured();
   };
 
   std::vector<double> weights(m);  // 1 / variance
   for (index_t i = 0; i < m; ++i) weights[static_cast<std::size_t>(i)] = 2 * i < m ? 1e4 : 1;
   OlsOptions keep;
   keep.keep_triangle = true;
-  const auto weighted = wls(g, A, B, weights, keep);
+  const auto weighted = wls(runtime, MatrixView(a), MatrixView(b), weights, keep);
+  Graph g(runtime);
   const auto errors = standard_errors(g, weighted);
   print("by weights", weighted.X);
   std::printf("%-26s %8.4f %8.4f %8.4f\n", "standard errors", errors[0], errors[1], errors[2]);
@@ -63,14 +61,14 @@ int main() {
   C(0, 0) = 1;  // the value at t = 0 is 1,
   C(1, 1) = 1;  // and the slope there 1
   D(0, 0) = D(1, 0) = 1;
-  const auto constrained = lse(g, A, B, C, D);
+  const auto constrained = lse(runtime, MatrixView(a), MatrixView(b), C, D);
   print("value and slope given", constrained.X);
 
   again();
   HostMatrix<double> F = HostMatrix<double>::zeros(m, m);  // each error is half the previous error plus a new one
   for (index_t i = 0; i < m; ++i)
     for (index_t j = std::max<index_t>(0, i - 40); j <= i; ++j) F(i, j) = std::exp2(static_cast<double>(j - i));
-  const auto correlated = gls_factor(g, A, B, std::move(F));
+  const auto correlated = gls_factor(runtime, MatrixView(a), MatrixView(b), std::move(F));
   print("correlated errors", correlated.X);
   std::printf("%-26s condition %.1f, %s\n", "", correlated.factor_condition, description(correlated.path));
 

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <vector>
 
 using namespace tesela;
 
@@ -12,17 +11,13 @@ namespace {
 /// Solves min ||A x - b|| for a polynomial with n coefficients and m points of the cosine. `twice` repeats the last
 /// column.
 LeastSquares<double> fit(Runtime& runtime, index_t m, index_t n, bool twice) {
-  std::vector<double> a(static_cast<std::size_t>(m * n)), b(static_cast<std::size_t>(m));
+  HostMatrix<double> a(m, n), b(m, 1);
   for (index_t i = 0; i < m; ++i) {
     const double t = static_cast<double>(i) / static_cast<double>(m);
-    for (index_t j = 0; j < n; ++j)
-      a[static_cast<std::size_t>(i + j * m)] = std::pow(t, static_cast<double>(twice && j == n - 1 ? j - 1 : j));
-    b[static_cast<std::size_t>(i)] = std::cos(t);
+    for (index_t j = 0; j < n; ++j) a(i, j) = std::pow(t, static_cast<double>(twice && j == n - 1 ? j - 1 : j));
+    b(i, 0) = std::cos(t);
   }
-  const auto A = TileMatrix<double>::map(runtime, a.data(), m, n, m, {256, 4});
-  const auto B = TileMatrix<double>::map(runtime, b.data(), m, 1, m, {256, 1});  // rows cut as A's
-  Graph g(runtime);
-  return ols(g, A, B);  // waits; a and b are overwritten
+  return ols(runtime, MatrixView(a), MatrixView(b));  // overwrites a and b
 }
 
 }  // namespace

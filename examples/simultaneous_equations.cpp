@@ -39,14 +39,11 @@ HostMatrix<double> market() {
 
 int main() {
   Runtime runtime;
-  HostMatrix<double> data = market();
-  const auto A = TileMatrix<double>::map(runtime, data.data(), D, variables, D,
-                                         suitable_model_tile(runtime, D, variables), "data");
   // The first four variables are the instruments.
   const SimultaneousModel model{
       4, one, {{quantity, {one, price, income}, {}}, {quantity, {one, price, rain, trend}, {}}}};
   Graph g(runtime);
-  const ModelTriangle triangle = model_triangle(g, A);  // the data are not read again
+  const ModelTriangle triangle = model_triangle(g, market());  // the data are not read again
   bool good = true;
   for (const SemMethod method : {SemMethod::two_stage, SemMethod::three_stage}) {
     const SimultaneousEquations s = estimate(g, triangle, model, {.method = method});

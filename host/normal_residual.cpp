@@ -126,13 +126,17 @@ typename NormalResidual<T>::Result NormalResidual<T>::result() const {
     const Real r = std::ldexp(Real(r_norms_[at]), exponent), b = std::ldexp(Real(b_norms_[at]), exponent);
     squares += square(r);
     if (n_ == 0 || a_norm == 0) continue;
-    Real x = 0, gradient = 0, columns = b_norms_[at], worst = 0;
+    Real x = 0, gradient = 0, columns = b_norms_[at], worst = 0, violation = 0;
     for (index_t j = 0; j < n_; ++j) {
       const Real norm = a_norms_[static_cast<std::size_t>(j)];
       x += square(x_(j, k));
       gradient += square(std::ldexp(of_a(j, gradient_(j, k)), exponent));
       columns += norm * std::abs(Real(scaled_(j, k)));
-      if (norm != 0) worst = larger(worst, std::abs(Real(gradient_(j, k))) / norm);
+      if (x_(j, k) < 0) violation = std::numeric_limits<Real>::infinity();
+      if (norm == 0) continue;
+      const Real size = std::abs(Real(gradient_(j, k))) / norm;
+      worst = larger(worst, size);
+      if (!(x_(j, k) == 0 && gradient_(j, k) <= 0)) violation = larger(violation, size);
     }
     gradient = std::sqrt(gradient);
     const Real data = a_norm * std::sqrt(x) + b;
@@ -140,6 +144,7 @@ typename NormalResidual<T>::Result NormalResidual<T>::result() const {
     if (data == 0) continue;
     grow(result.backward_error, gradient / a_norm / data);
     grow(result.column_error, worst / columns);
+    grow(result.nonnegative_error, violation / columns);
     grow(result.equation_error, r / data);
   }
   result.residual_norm = static_cast<double>(std::sqrt(squares));

@@ -29,6 +29,9 @@ class NormalResidual {
     /// |a_j^T r| / (||a_j||_2 (sum_i ||a_i||_2 |x_i| + ||b||_2)): small if every column of A was perturbed by little
     /// relative to its norm; independent of the columns' units.
     double column_error = 0;
+    /// As column_error, without the columns that satisfy a_j^T r <= 0 and x_j = 0: the violation of the
+    /// Karush-Kuhn-Tucker conditions of min ||A x - b||_2, x >= 0. Infinite for a negative x_j.
+    double nonnegative_error = 0;
     /// ||r||_2 / (||A||_F ||x||_2 + ||b||_2): small for solutions of consistent equations.
     double equation_error = 0;
   };

@@ -32,16 +32,7 @@ Code gglse(index_t m, index_t n, index_t p, T* a, index_t lda, const T* b, index
   require_no_overlap({array_a, array_c, array_x}, {array_b, array_d});
   tesela_gglse_result whole = read_versioned_struct("result", result);
   const Session session;
-  OlsOptions options;
-  options.method = suitable_ols_method(m, n, 1);
-  const TileShape tile =
-      possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
-  ConstrainedLeastSquares<T> answer;
-  {
-    const auto A = array_a.in_tiles(session, tile, "A"), right = array_c.in_tiles(session, {tile.mb, 1}, "c");
-    Graph g(session);
-    answer = lse(g, A, right, array_b.copy(), array_d.copy(), options);
-  }
+  const ConstrainedLeastSquares<T> answer = lse(session, array_a, array_c, array_b.copy(), array_d.copy());
   array_x.take(answer.X);
   whole.status = code_of(answer.status);
   whole.constraint_rank = answer.constraint_rank;
@@ -74,22 +65,15 @@ struct ConstrainedResult {
 ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c_given, nb::handle d_given,
                             Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), c("c", c_given), d("d", d_given);
-  const index_t m = a.rows(), n = a.cols();
-  b.require_rows(m);
-  c.require_cols(n);
+  b.require_rows(a.rows());
+  c.require_cols(a.cols());
   d.require_rows(c.rows());
   d.require_cols(b.cols());
   return in_precision({&a, &b, &c, &d}, [&]<class T>(T) {
     auto found = with_workers([&](const c::Session& session) {
-      OlsOptions options;
-      options.method = suitable_ols_method(m, n, b.cols());
-      const TileShape tile =
-          possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b, &c, &d})),
                  columns_b = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&c, &d}));
-      const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
-      Graph g(session);
-      return lse(g, A, B, Columns<T>::on_host(c).copy(), Columns<T>::on_host(d).copy(), options);
+      return lse(session, columns_a, columns_b, Columns<T>::on_host(c).copy(), Columns<T>::on_host(d).copy());
     });
     const bool solved = is_solved(found.status);
     ConstrainedResult result;

@@ -31,15 +31,7 @@ Code ggglm(index_t n, index_t m, index_t p, T* a, index_t lda, T* b, index_t ldb
   require_no_overlap({array_a, array_b, array_d, array_x, array_y});
   tesela_ggglm_result whole = read_versioned_struct("result", result);
   const Session session;
-  const GlmOptions options;
-  const GlmTiles tile = suitable_glm_tiles(session.runtime(), options.method, n, m, p);
-  Glm<T> answer;
-  {
-    const auto A = array_a.in_tiles(session, tile.a, "A"), B = array_b.in_tiles(session, tile.b, "B"),
-               right = array_d.in_tiles(session, {tile.a.mb, 1}, "d");
-    Graph g(session);
-    answer = glm(g, A, B, right, options);
-  }
+  const Glm<T> answer = glm(session, array_a, array_b, array_d);
   array_x.take(answer.X);
   array_y.take(answer.U);
   whole.status = code_of(answer.status);
@@ -76,15 +68,10 @@ GlmResult solve_glm(nb::handle a_given, nb::handle b_given, nb::handle d_given, 
   d.require_rows(a.rows());
   return in_precision({&a, &b, &d}, [&]<class T>(T) {
     auto found = with_workers([&](const c::Session& session) {
-      const GlmOptions options;
-      const GlmTiles tile = suitable_glm_tiles(session.runtime(), options.method, a.rows(), a.cols(), b.cols());
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
                  columns_b = Columns<T>::overwriting(session, b, overwrite_b),
                  right = Columns<T>::overwriting(session, d, false);
-      const auto A = columns_a.in_tiles(session, tile.a, "A"), B = columns_b.in_tiles(session, tile.b, "B"),
-                 D = right.in_tiles(session, {tile.a.mb, std::max<index_t>(d.cols(), 1)}, "d");
-      Graph g(session);
-      return glm(g, A, B, D, options);
+      return glm(session, columns_a, columns_b, right);
     });
     const bool solved = is_solved(found.status);
     GlmResult result;

@@ -1,6 +1,7 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/runtime/shortest.hpp>
 
@@ -43,7 +44,9 @@ Code finish(const LeastSquares<T>& answer, tesela_gels_result whole, tesela_gels
   return failed(whole.status, description(answer.status));
 }
 
-/// Solves by `with` and overwrites B's first n rows with X.
+constexpr auto by_ols = [](const auto&... arguments) { return ols(arguments...); };
+
+/// Solves by with(session, a, b, options) and overwrites B's first n rows with X.
 template <class T, class Solve>
 Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, double rcond,
            tesela_gels_result* result, const Solve& with, const Array<const T>& weights = {"w", nullptr, 0}) {
@@ -55,16 +58,8 @@ Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
   require_no_overlap({array_a, array_b, norms}, {weights});
   const Session session;
   OlsOptions options;
-  options.method = suitable_ols_method(m, n, nrhs);
   options.rcond = rcond;
-  const TileShape tile =
-      possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
-  LeastSquares<T> answer;
-  {
-    const auto A = array_a.in_tiles(session, tile, "A"), B = array_b.top(m).in_tiles(session, tile, "B");
-    Graph g(session);
-    answer = with(g, A, B, options);
-  }
+  const LeastSquares<T> answer = with(session, array_a, array_b.top(m), options);
   array_b.take(answer.X);
   return finish(answer, whole, result);
 }
@@ -80,8 +75,7 @@ Code solve(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t 
 /// info     > 0: the status; there is no X.
 template <class T>
 Code gels(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, tesela_gels_result* result) {
-  return solve(m, n, nrhs, a, lda, b, ldb, 0, result,
-               [](Graph& g, const auto& A, const auto& B, const OlsOptions& o) { return ols(g, A, B, o); });
+  return solve(m, n, nrhs, a, lda, b, ldb, 0, result, by_ols);
 }
 
 /// As gels; singular values of A, its columns scaled to unit norm, count as zero up to rcond times the largest. rcond =
@@ -89,8 +83,7 @@ Code gels(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
 template <class T>
 Code gelsy(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, double rcond,
            tesela_gels_result* result) {
-  return solve(m, n, nrhs, a, lda, b, ldb, rcond, result,
-               [](Graph& g, const auto& A, const auto& B, const OlsOptions& o) { return ols(g, A, B, o); });
+  return solve(m, n, nrhs, a, lda, b, ldb, rcond, result, by_ols);
 }
 
 /// Solves weighted least squares, X = argmin sum_i w(i) (A x - b)(i)^2, with m finite weights >= 0; a row of weight 0
@@ -103,12 +96,18 @@ Code wls(index_t m, index_t n, index_t nrhs, const T* w, T* a, index_t lda, T* b
   for (index_t i = 0; i < m; ++i)
     if (!(w[i] >= 0 && std::isfinite(w[i])))
       throw WrongArgument("w", "element " + std::to_string(i) + " is " + shortest(w[i]) + ", not finite and from 0 on");
-  const HostMatrix<T> copy = weights.copy();
-  const auto with = [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
-    const std::vector<T> numbers(copy.data(), copy.data() + copy.size());
-    return tesela::wls(g, A, B, numbers, o);
+  const auto with = [&](const Session& session, const Array<T>& array_a, const Array<T>& array_b, const OlsOptions& o) {
+    return tesela::wls(session, array_a, array_b, std::vector<T>(w, w + m), o);
   };
   return solve(m, n, nrhs, a, lda, b, ldb, 0, result, with, weights);
+}
+
+/// Solves nonnegative least squares, X = argmin ||A X - B||_2 subject to X >= 0. Otherwise as gels, but X has no least
+/// norm if there are several solutions, and backward_error is the violation of the optimality conditions.
+template <class T>
+Code nnls(index_t m, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t ldb, tesela_gels_result* result) {
+  return solve(m, n, nrhs, a, lda, b, ldb, 0, result,
+               [](const auto&... arguments) { return tesela::nnls(arguments...); });
 }
 
 /// As gels, for matrices in tiles: A m x n and B m x nrhs, both overwritten, with the same tile rows; X n x nrhs with
@@ -160,26 +159,18 @@ struct LeastSquaresResult {
   std::string status;
 };
 
-/// Calls with(graph, A, B, options) for a and b in tiles.
+/// Solves by with(session, columns of a, columns of b, options).
 template <class T, class Solve>
 LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rcond, bool overwrite_a, bool overwrite_b,
                                  const Solve& with) {
   b.require_rows(a.rows());
   if (!(rcond >= 0 && rcond < 1)) throw nb::value_error("rcond must be in [0, 1)");
   auto [found, of_a, of_b] = with_workers([&](const c::Session& session) {
-    const index_t m = a.rows(), n = a.cols();
     OlsOptions options;
-    options.method = suitable_ols_method(m, n, b.cols());
     options.rcond = rcond;
-    const TileShape tile =
-        possible_ols_tile(options.method, suitable_ols_tile(session.runtime(), options.method, m, n), m, n);
     auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
          columns_b = Columns<T>::overwriting(session, b, overwrite_b);
-    auto solved = [&] {
-      const auto A = columns_a.in_tiles(session, tile, "A"), B = columns_b.in_tiles(session, tile, "B");
-      Graph g(session);
-      return with(g, A, B, options);
-    }();
+    auto solved = with(session, columns_a, columns_b, options);
     return std::tuple(std::move(solved), std::move(columns_a), std::move(columns_b));
   });
   const bool solved = is_solved(found.status);
@@ -201,9 +192,17 @@ LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<d
                          Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given);
   return in_precision({&a, &b}, [&]<class T>(T) {
-    return least_squares<T>(
-        a, b, rcond.value_or(0), overwrite_a, overwrite_b,
-        [](Graph& g, const auto& A, const auto& B, const OlsOptions& o) { return ols(g, A, B, o); });
+    return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+                            [](const auto&... arguments) { return ols(arguments...); });
+  });
+}
+
+LeastSquaresResult nnls(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag overwrite_a,
+                        Flag overwrite_b) {
+  const Argument a("a", a_given), b("b", b_given);
+  return in_precision({&a, &b}, [&]<class T>(T) {
+    return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+                            [](const auto&... arguments) { return tesela::nnls(arguments...); });
   });
 }
 
@@ -218,8 +217,9 @@ LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_give
         throw nb::value_error(
             (element("w", i) + " is " + shortest(weight) + "; weights must be finite and not negative").c_str());
     return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
-                            [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
-                              return tesela::wls(g, A, B, std::vector<T>(weights.data, weights.data + weights.rows), o);
+                            [&](const auto& session, const auto& A, const auto& B, const OlsOptions& o) {
+                              const std::vector<T> numbers(weights.data, weights.data + weights.rows);
+                              return tesela::wls(session, A, B, numbers, o);
                             });
   });
 }
@@ -232,8 +232,8 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
   return in_precision({&a, &b, &s}, [&]<class T>(T) {
     try {
       return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
-                              [&](Graph& g, const auto& A, const auto& B, const OlsOptions& o) {
-                                return gls_covariance(g, A, B, Columns<T>::on_host(s).copy(), o);
+                              [&](const auto& session, const auto& A, const auto& B, const OlsOptions& o) {
+                                return gls_covariance(session, A, B, Columns<T>::on_host(s).copy(), o);
                               });
     } catch (const CovarianceError& e) {
       throw nb::value_error(("covariance " + e.problem(0)).c_str());
@@ -242,7 +242,7 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "Result of `lstsq`, `wls` and `gls`.")
+  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "Result of `lstsq`, `nnls`, `wls` and `gls`.")
       .member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
       .member("residual_norms", &LeastSquaresResult::residual_norms, "The 2-norm of a x - b, for each column of b.")
       .member("rank", &LeastSquaresResult::rank, "Numerical rank of a.")
@@ -285,6 +285,19 @@ Examples
 >>> r = tesela.lstsq(np.ones((5, 2)), np.arange(5.))
 >>> r.rank, np.round(r.x, 6)
 (1, array([1., 1.]))
+)");
+  m.def("nnls", nnls, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
+        "overwrite_b"_a = false,
+        R"(Solve nonnegative least squares: x = argmin ||a x - b|| subject to x >= 0; otherwise as `lstsq`.
+
+If a is rank deficient, a x is unique and x is one of the solutions. backward_error is the measured violation of the
+optimality conditions (Karush-Kuhn-Tucker).
+
+Examples
+--------
+>>> import numpy as np, tesela
+>>> np.round(tesela.nnls(np.array([[1., 0.], [1., 0.], [0., 1.]]), np.array([2., 1., -1.])).x, 12)
+array([1.5, 0. ])
 )");
   m.def("wls", wls, "a"_a, "b"_a, "w"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
         "overwrite_b"_a = false,

@@ -78,7 +78,7 @@ constellation : str, array, or list of one for each stream
     sqrt(2)); or complex points in the order of their labels.
 method : str
     'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Other methods are not exact: 'zf',
-    'mmse', 'zf-sic', 'mmse-sic', 'babai', 'kbest:16', 'fsd:1', 'lr', 'ep' and more; an error message lists them.
+    'mmse', 'mmse-sic', 'babai', 'kbest:16', 'nway', 'ep' and more; an error message lists them.
 n0 : float
     Variance of the noise, used by 'mmse', 'mmse-sic', 'ep' and the orders of 'mmse'.
 order : str

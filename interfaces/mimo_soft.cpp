@@ -63,8 +63,8 @@ h, y, constellation
 n0 : float
     Variance of the noise, above 0.
 kind : str
-    'sts' is exact max-log by a tree search; 'max-log' and 'app' enumerate all vectors; 'list:64', 'kbest:16', 'fsd:1',
-    'nway', 'ep' (expectation propagation) and 'mmse' examine fewer.
+    'sts' is exact max-log by a tree search; 'max-log' and 'app' enumerate all vectors; 'list:64', 'kbest:16', 'nway',
+    'ep' (expectation propagation) and 'mmse' examine fewer.
 clip : float
     Largest |L|; 0: no limit. List methods need a limit if a list may lack one value of a bit.
 order : str

@@ -3,7 +3,6 @@
 #include "interfaces/python/results.hpp"
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
-#include <tesela/algorithms/econometrics/robust_errors.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -70,27 +69,20 @@ nb::object numbers_of_groups(nb::handle column) {
   return numbers;
 }
 
-/// Returns the columns that the model and the rows use: of a dict of columns, a data frame, or a structured array.
-Table table_of(nb::handle data, std::vector<std::string> wanted, const RowColumns& rows) {
-  const auto has = [&](const std::string& name) {
-    return std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-  };
-  const bool labels = !rows.groups.empty() && !has(rows.groups) && rows.groups != rows.weights;
-  for (const std::string& name : {rows.weights, rows.groups})
-    if (!name.empty() && !has(name)) wanted.push_back(name);
-  Table table;
+/// Returns the wanted columns of a dict of columns, a data frame, or a structured array; `labels` may be of any type.
+Table table_of(nb::handle data, const std::vector<std::string>& wanted, const std::vector<std::string>& labels) {
+  Table table{.names = wanted};
   for (const std::string& name : wanted) {
     nb::object column = data[nb::str(name.c_str())];
-    if (labels && name == rows.groups) column = numbers_of_groups(column);
+    if (std::find(labels.begin(), labels.end(), name) != labels.end()) column = numbers_of_groups(column);
     const Argument values(name.c_str(), numbers_of(name, column));
     values.require_vector();
     const auto numbers = Columns<double>::on_host(values);
-    if (!table.names.empty() && table.rows != numbers.rows)
-      throw nb::value_error(("data: " + name + " has " + std::to_string(numbers.rows) + " rows, and " +
-                             table.names.front() + " " + std::to_string(table.rows))
+    if (!table.columns.empty() && table.rows != numbers.rows)
+      throw nb::value_error(("data: " + name + " has " + std::to_string(numbers.rows) + " rows, and " + wanted.front() +
+                             " " + std::to_string(table.rows))
                                 .c_str());
     table.rows = numbers.rows;
-    table.names.push_back(name);
     table.columns.emplace_back(numbers.data, numbers.data + numbers.rows);
   }
   return table;
@@ -108,14 +100,13 @@ double p_of(const TestStatistic& test) {
   return p_of_chi_squared(test.statistic, static_cast<double>(std::max<index_t>(test.df, 1)));
 }
 
-EquationResult equation_result(const EquationEstimate& found, const TestStatistic& hansen, const CompiledModel& model,
-                               std::size_t i, SemDivisor divisor) {
-  const auto name = [&](index_t column) { return model.columns[static_cast<std::size_t>(column)].text; };
+EquationResult equation_result(const EquationEstimate& found, const ModelData& model, std::size_t i,
+                               SemDivisor divisor) {
   EquationResult result;
   result.label = model.labels[i];
   result.status = description(found.status);
-  for (const index_t column : model.model.equations[i].regressors) result.names.push_back(name(column));
-  for (const index_t column : found.dependent_regressors) result.dependent_regressors.push_back(name(column));
+  for (const index_t column : model.model.equations[i].regressors) result.names.push_back(model.name(column));
+  for (const index_t column : found.dependent_regressors) result.dependent_regressors.push_back(model.name(column));
   const double df = divisor == SemDivisor::small ? static_cast<double>(found.degrees_of_freedom)
                                                  : std::numeric_limits<double>::infinity();
   std::vector<double> p_values;
@@ -133,8 +124,8 @@ EquationResult equation_result(const EquationEstimate& found, const TestStatisti
   result.condition = found.condition;
   result.sargan = found.sargan.statistic;
   result.sargan_p = p_of(found.sargan);
-  result.hansen = hansen.statistic;
-  result.hansen_p = p_of(hansen);
+  result.hansen = found.hansen.statistic;
+  result.hansen_p = p_of(found.hansen);
   return result;
 }
 
@@ -148,51 +139,40 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
   const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
   if (covariance != "classical" && covariance != "robust")
     throw nb::value_error("covariance must be 'classical' or 'robust'");
-  const bool robust = covariance == "robust" || !clusters.empty();
-  if (robust && system) throw nb::value_error("robust errors and clusters belong to the methods '2sls' and 'ols'");
+  options.robust = covariance == "robust" || !clusters.empty();
+  if (options.robust && system)
+    throw nb::value_error("robust errors and clusters belong to the methods '2sls' and 'ols'");
   if (iterate && !system) throw nb::value_error("iterate belongs to the methods '3sls' and 'sur'");
   if (missing != "drop" && missing != "raise") throw nb::value_error("missing must be 'drop' or 'raise'");
-  CompiledModel compiled;
-  ModelData numbers;
+  ModelData loaded;
   try {
-    const ModelFormulas formulas = parse_model(model, "model");
-    compiled = compile_model(formulas, options.method);
-    require_names(compiled, formulas, names_of_table(data), "data");
-    const RowColumns rows{weights, clusters};
-    const Table table = table_of(data, compiled.variables, rows);
-    numbers = evaluate(compiled, formulas, table, "data", missing == "drop", rows, 0);
+    const auto read = [&](const std::vector<std::string>& wanted, const std::vector<std::string>& labels) {
+      return table_of(data, wanted, labels);
+    };
+    const TableSource table{.name = "data", .names = names_of_table(data), .read = read, .first_row = 0};
+    loaded = load_model(table, parse_model(model, "model"), options.method,
+                        {.weights = weights, .groups = clusters, .drop_missing = missing == "drop"});
   } catch (const FileError& e) {  // from parsing the formulas or the table
     throw nb::value_error(e.what());
   }
-  const auto [found, hansen] = with_workers([&](const c::Session& session) {
-    const HostMatrix<double>& all = numbers.data;
-    HostMatrix<double> work(all.rows(), all.cols());
-    std::copy_n(all.data(), all.size(), work.data());
-    const auto A = TileMatrix<double>::map(session, work.data(), work.rows(), work.cols(), work.ld(),
-                                           suitable_model_tile(session.runtime(), work.rows(), work.cols()), "data");
+  const index_t observations = loaded.data.rows();
+  SimultaneousEquations found = with_workers([&](const c::Session& session) {
     Graph g(session);
-    const ModelTriangle triangle = model_triangle(g, A);
-    SimultaneousEquations answer = estimate(g, triangle, compiled.model, options);
-    std::vector<TestStatistic> tests(answer.equations.size());
-    if (robust) tests = robust_errors(g, all, triangle, compiled.model, options, numbers.groups, answer);
-    return std::pair(std::move(answer), std::move(tests));
+    return estimate(g, std::move(loaded.data), loaded.model, options, loaded.groups);
   });
   SemResult result;
   result.status = description(found.status);
-  result.labels = compiled.labels;
+  result.labels = loaded.labels;
   for (std::size_t i = 0; i < found.equations.size(); ++i) {
     const EquationEstimate& equation = found.equations[i];
     if (equation.status != EquationStatus::ok && result.status == "ok")
-      result.status = "equation " + compiled.labels[i] + ": " + description(equation.status);
-    result.equations.emplace(compiled.labels[i], equation_result(equation, hansen[i], compiled, i, options.divisor));
+      result.status = "equation " + loaded.labels[i] + ": " + description(equation.status);
+    result.equations.emplace(loaded.labels[i], equation_result(equation, loaded, i, options.divisor));
   }
-  for (const index_t column : found.dropped_instruments)
-    result.dropped_instruments.push_back(compiled.columns[static_cast<std::size_t>(column)].text);
-  result.observations = numbers.data.rows();
-  result.dropped_rows = numbers.dropped;
-  HostMatrix<double> residuals(found.residual_covariance.rows(), found.residual_covariance.cols());
-  std::copy_n(found.residual_covariance.data(), residuals.size(), residuals.data());
-  result.residual_covariance = to_python(std::move(residuals));
+  for (const index_t column : found.dropped_instruments) result.dropped_instruments.push_back(loaded.name(column));
+  result.observations = observations;
+  result.dropped_rows = loaded.dropped;
+  result.residual_covariance = to_python(std::move(found.residual_covariance));
   result.mcelroy_r2 = found.mcelroy_r2;
   result.hansen_sargan = found.hansen_sargan.statistic;
   result.hansen_sargan_p = p_of(found.hansen_sargan);

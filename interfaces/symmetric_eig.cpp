@@ -24,14 +24,6 @@ index_t count_of(index_t n, index_t il, index_t iu) {
   return n == 0 ? 0 : iu - il + 1;
 }
 
-template <class T>
-SymmetricEig<T> solve(const Session& session, const Array<T>& a, const SymmetricEigOptions& options) {
-  const index_t n = a.rows;
-  const auto A = a.in_tiles(session, {std::max<index_t>(n, 1), suitable_eig_tile(session.runtime(), n)});
-  Graph g(session);
-  return symmetric_eig(g, A, options);
-}
-
 }  // namespace
 
 /// Computes all eigenvalues of a symmetric matrix, ascending, into w (LAPACK syev and syevd).
@@ -48,8 +40,7 @@ Code syev(char jobz, char uplo, index_t n, T* a, index_t lda, T* w) {
   const Array<T> values("w", w, n);
   require_no_overlap({array, values});
   const Session session;
-  const SymmetricEig<T> found = solve(session, array, {.vectors = vectors});
-  return finish(found, w, &array);
+  return finish(symmetric_eig(session, array, {.vectors = vectors}), w, &array);
 }
 
 /// Computes a part of the eigenvalues (LAPACK syevr).
@@ -84,7 +75,7 @@ Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl,
   const auto vectors = Array<T>::if_wanted(options.vectors, "z", z, {n, most}, "ldz", ldz);
   require_no_overlap({array, values, vectors});
   const Session session;
-  const SymmetricEig<T> found = solve(session, array, options);
+  const SymmetricEig<T> found = symmetric_eig(session, array, options);
   *m = static_cast<index_t>(found.values.size());
   return finish(found, w, options.vectors ? &vectors : nullptr);
 }
@@ -107,14 +98,7 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
   const Array<T> values("w", w, n);
   require_no_overlap({array_a, array_b, values});
   const Session session;
-  const index_t edge = suitable_generalized_tile(session.runtime(), n);
-  SymmetricEig<T> found;
-  {
-    const auto A = array_a.in_tiles(session, {edge, edge}, "A"), B = array_b.in_tiles(session, {edge, edge}, "B");
-    Graph g(session);
-    found = generalized_eig(g, A, B, options);
-  }
-  return finish(found, w, &array_a);
+  return finish(generalized_eig(session, array_a, array_b, options), w, &array_a);
 }
 
 }  // namespace tesela::c
@@ -134,15 +118,16 @@ struct Pairs {
   std::optional<NewMatrix<T>> vectors;
 };
 
-/// Copies the results after A's tiles have ended, since the vectors may be in A's memory.
+/// Copies the results to new memory.
 template <class T>
-Pairs<T> pairs_of(const c::Session& session, Graph& g, const SymmetricEig<T>& found, const Place& place) {
+Pairs<T> pairs_of(const c::Session& session, const SymmetricEig<T>& found, const Place& place) {
   Pairs<T> pairs{found.status, {}, std::nullopt};
   for (const double value : found.values) pairs.values.push_back(static_cast<T>(value));
   if (found.status.ok() && found.vectors) {
     const TileMatrix<T>& X = *found.vectors;
     pairs.vectors.emplace(Shape{X.m(), X.n()}, place);
     if (place.on_device()) {
+      Graph g(session);
       rearrange(g, X, {}, pairs.vectors->in_tiles(session, X.tile_shape(), "V"));
       g.wait();
     } else {
@@ -190,17 +175,10 @@ AnyArray eigh(nb::handle a_given, nb::handle b_given, Flag lower, Flag eigvals_o
   options.eig.high = values.high;
   return in_precision({&a, b ? &*b : &a}, [&]<class T>(T) -> AnyArray {
     Pairs<T> pairs = with_workers([&](const c::Session& session) {
-      const index_t n = a.rows();
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && (!b || a.apart({&*b})));
-      Graph g(session);
-      if (!b) {
-        const auto A = columns_a.in_tiles(session, {std::max<index_t>(n, 1), suitable_eig_tile(session.runtime(), n)});
-        return pairs_of(session, g, symmetric_eig(g, A, options.eig), a.place());
-      }
-      const index_t edge = suitable_generalized_tile(session.runtime(), n);
+      if (!b) return pairs_of(session, symmetric_eig(session, columns_a, options.eig), a.place());
       const auto columns_b = Columns<T>::overwriting(session, *b, overwrite_b);
-      const auto A = columns_a.in_tiles(session, {edge, edge}, "A"), B = columns_b.in_tiles(session, {edge, edge}, "B");
-      return pairs_of(session, g, generalized_eig(g, A, B, options), a.place());
+      return pairs_of(session, generalized_eig(session, columns_a, columns_b, options), a.place());
     });
     if (!pairs.status.ok())
       raise_lin_alg_error("eigh: " + words(pairs.status, lower), words(pairs.status, lower), nb::none());

@@ -7,11 +7,16 @@
 
 namespace tesela::c {
 
-/// Waits, and returns 1 + the index of the first column with NaN or an infinity on or below the diagonal.
+/// Counts below sigma. The status is 1 + the index of the first column with NaN or an infinity on or below the
+/// diagonal; nothing is counted then.
 template <class T>
-Status finite_triangle(Graph& g, const TileMatrix<T>& A) {
+std::pair<Status, SymmetricInertia> count(const Session& session, MatrixView<T> a, double sigma) {
+  const index_t edge = suitable_inertia_tile(session.runtime());
+  const auto A = a.in_tiles(session, {edge, edge});
+  Graph g(session);
   report_not_finite(g, A, FinitePart::lower);
-  return g.wait();
+  if (const Status status = g.wait(); !status.ok()) return {status, {}};
+  return {Status(), tesela::symmetric_inertia(g, A, sigma)};
 }
 
 /// Counts the eigenvalues of a symmetric matrix below sigma, from the pivots of A - sigma I, without a reduction.
@@ -30,12 +35,8 @@ Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sig
   require_pointer("below", below);
   require_pointer("uncertainty", uncertainty);
   const Session session;
-  const index_t edge = suitable_inertia_tile(session.runtime());
-  const auto A = array.in_tiles(session, {edge, edge});
-  Graph g(session);
-  if (const Status status = finite_triangle(g, A); !status.ok())
-    return failed(status.info, "column " + std::to_string(status.info) + " of A is not finite");
-  const SymmetricInertia found = tesela::symmetric_inertia(g, A, sigma);
+  const auto [status, found] = count(session, array, sigma);
+  if (!status.ok()) return failed(status.info, "column " + std::to_string(status.info) + " of A is not finite");
   *below = found.below;
   *uncertainty = found.uncertainty;
   return 0;
@@ -54,14 +55,8 @@ nb::tuple inertia(nb::handle a_given, double sigma, Flag lower) {
   given.require_square();
   const Argument a = lower ? given : given.transposed();
   return in_precision({&a}, [&]<class T>(T) {
-    const auto [status, found] = with_workers([&](const c::Session& session) {
-      const index_t edge = suitable_inertia_tile(session.runtime());
-      const Columns<T> columns(session, a);
-      const auto A = columns.in_tiles(session, {edge, edge});
-      Graph g(session);
-      if (const Status finite = c::finite_triangle(g, A); !finite.ok()) return std::pair(finite, SymmetricInertia());
-      return std::pair(Status(), symmetric_inertia(g, A, sigma));
-    });
+    const auto [status, found] =
+        with_workers([&](const c::Session& session) { return c::count(session, Columns<T>(session, a), sigma); });
     if (!status.ok())
       raise_lin_alg_error("symmetric_inertia: " + column("a", status.info - 1) + " is not finite", "not finite",
                           nb::none());

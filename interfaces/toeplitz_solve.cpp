@@ -25,14 +25,7 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
   require_no_overlap({right}, {column});
   tesela_toeplitz_result whole = read_versioned_struct("result", result);
   const Session session;
-  ToeplitzSolution solved;
-  if (n > 0 && nrhs > 0) {
-    const auto X = right.in_one_tile(session, "X");
-    Graph g(session);
-    const Toeplitz<T> A(g, column.copy());
-    solved = tesela::toeplitz_solve(g, A, T(0), X);
-    X.bring_home();
-  }
+  const ToeplitzSolution solved = tesela::toeplitz_solve<T>(session.runtime(), column.copy(), T(0), right);
   whole.residual = solved.taken.residual.error;
   whole.residual_bound = solved.taken.residual.bound;
   whole.condition = solved.condition;
@@ -66,12 +59,7 @@ ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
     const auto column = finite_on_host<T>("solve_toeplitz", c);
     auto [x, solved] = with_workers([&](const c::Session& session) {
       auto right = Columns<T>::overwriting(session, b, false);
-      ToeplitzSolution solution;
-      if (right.rows > 0 && right.cols > 0) {
-        const auto X = right.in_one_tile(session, "X");
-        Graph g(session);
-        solution = toeplitz_solve(g, Toeplitz<T>(g, column.copy()), T(0), X);
-      }
+      ToeplitzSolution solution = toeplitz_solve<T>(session.runtime(), column.copy(), T(0), right);
       return std::pair(std::move(right), std::move(solution));
     });
     const ToeplitzResult result{to_python(b, std::move(x)), solved.taken.residual.error,  solved.taken.residual.bound,

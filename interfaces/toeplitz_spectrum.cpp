@@ -20,10 +20,9 @@ Code toeplitz_eig(char jobz, index_t n, const T* t, T* w, T* z, index_t ldz) {
   require_finite("t", t, n);
   if (n == 0) return 0;
   const Session session;
-  Graph g(session);
   SpectrumOptions options;
   options.vectors = vectors;
-  const Spectrum<T> found = tesela::toeplitz_spectrum<T>(g, {t, static_cast<std::size_t>(n)}, options);
+  const Spectrum<T> found = tesela::toeplitz_spectrum<T>(session.runtime(), {t, static_cast<std::size_t>(n)}, options);
   std::transform(found.values.begin(), found.values.end(), w, [](double value) { return static_cast<T>(value); });
   if (overflows(w, std::ssize(found.values))) return failed(TESELA_INACCURATE, overflow);
   if (static_cast<index_t>(found.values.size()) != n || !found.good())

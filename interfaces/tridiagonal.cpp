@@ -1,6 +1,5 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 
 namespace tesela::c {
 namespace {
@@ -10,15 +9,7 @@ Code solve(const Session& session, const Array<const T>& dl, const Array<const T
            const Array<T>& b, bool periodic) {
   const index_t n = b.rows, systems = b.cols;
   if (n == 0 || systems == 0) return 0;
-  const TridiagonalTile tile = suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, n, systems);
-  const auto band = [&](const Array<const T>& of, const char* label) {
-    return of.in_tiles(session, {tile.along, of.cols == 1 ? 1 : tile.across}, label);
-  };
-  const Tridiagonal<T> A{band(dl, "dl"), band(d, "d"), band(du, "du")};
-  const auto X = b.in_tiles(session, {tile.along, tile.across}, "X");
-  Graph g(session);
-  const CheckedSolve solved = tridiagonal_solve_in_place(g, A, X, {.periodic = periodic});
-  X.bring_home();
+  const CheckedSolve solved = tesela::tridiagonal_solve<T>(session.runtime(), dl, d, du, b, {.periodic = periodic});
   if (!solved.status.ok()) {
     const index_t place = solved.status.info - 1;
     return failed(solved.status.info, "equation " + std::to_string(place % n + 1) + " of system " +
@@ -127,15 +118,9 @@ AnyArray solve_tridiagonal(nb::handle dl_given, nb::handle d_given, nb::handle d
       auto right = Columns<T>::overwriting(session, b, overwrite_b && b.apart({&dl, &d, &du}));
       CheckedSolve found;
       if (n > 0 && k > 0) {
-        const TridiagonalTile tile = suitable_tridiagonal_tile(session.runtime(), TridiagonalMethod::automatic, n, k);
         const Band<T> lower(session, dl, n, 1), middle(session, d, n, 0), upper(session, du, n, 0);
-        const auto tiles = [&](const Band<T>& band, const char* label) {
-          return band.columns.in_tiles(session, {tile.along, d.cols() == 1 ? 1 : tile.across}, label);
-        };
-        const Tridiagonal<T> A{tiles(lower, "dl"), tiles(middle, "d"), tiles(upper, "du")};
-        const auto X = right.in_tiles(session, {tile.along, tile.across}, "X");
-        Graph g(session);
-        found = tridiagonal_solve_in_place(g, A, X, {.periodic = periodic});
+        found = tridiagonal_solve<T>(session.runtime(), lower.columns, middle.columns, upper.columns, right,
+                                     {.periodic = periodic});
       }
       return std::pair(std::move(right), found);
     });

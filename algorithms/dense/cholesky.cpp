@@ -9,9 +9,10 @@
 #include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace tesela {
 
@@ -27,128 +28,153 @@ TileShape suitable_cholesky_tile(const Runtime& runtime, index_t n) {
   return {nb, nb};
 }
 
-/// The diagonal block of tile row k.
+/// The decisions before the loop: tiles of the diagonal blocks, placement and priority of each task, copies of the
+/// diagonal blocks (wide tiles only) and their inverses (GPUs only). Its functions insert the tasks.
 template <class T>
-struct CholeskyFactorization<T>::Block {
-  index_t tile, column;  ///< tile column of the block, and the block's first column within that tile
-  index_t order;
+struct CholeskyFactorization<T>::Plan {
+  /// The diagonal block of tile row k: its tile column, its first column within that tile, and its order.
+  struct Block {
+    index_t tile, column, order;
+  };
+
+  TileMatrix<T> r;
+  TileMatrix<double> minor;
+  std::optional<TileMatrix<T>> diagonals, inverses;
+
+  Plan(Graph& g, const TileMatrix<T>& A) : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor") {
+    const index_t n = A.n(), nb = A.tile_shape().mb;
+    require(A.m() == n && (A.nt() <= 1 || A.tile_shape().nb % nb == 0), "cholesky", "A", A, " in tiles of ",
+            A.tile_shape(), "; it must be square, in tiles that are square, or wider by a whole number of heights");
+    require_blas_sizes("cholesky", "A", A);
+    const auto blocks = [&](const char* name) {
+      return TileMatrix<T>(g.runtime(), n, std::min(nb, n), TileShape{nb, nb}, name);
+    };
+    if (!square()) diagonals = blocks("D");
+    if (g.runtime().gpus() > 0 && n > 0) inverses = blocks("V");
+    g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
+  }
+
+  bool square() const { return r.nt() == r.mt(); }
+  Block block(index_t k) const {
+    const auto [nb, width] = r.tile_shape();
+    const index_t first = k * nb;
+    return {first / width, first % width, std::min(nb, r.n() - first)};
+  }
+  /// Returns the first tile column of step k: the one with the diagonal block.
+  index_t begin(index_t k) const { return block(k).tile; }
+  Tile<T> diagonal(index_t k) const { return diagonals ? (*diagonals)(k, 0) : r(k, k); }
+  Tile<T> inverse(index_t k) const { return inverses ? (*inverses)(k, 0) : diagonal(k); }
+
+  /// Returns the place of tile (i, j): a tile column, or a tile row of wide tiles, stays on one GPU.
+  Priority at(index_t i, index_t j, int value = 0) const { return on_column(square() ? j : i, value); }
+
+  /// Inserts R(k, k). With wide tiles it also inserts the next diagonal block after the subtraction of row k, so that
+  /// this block need not wait for the rest of the row.
+  void factor(Graph& g, index_t k) const {
+    const index_t nb = r.tile_shape().mb;
+    const Block d = block(k);
+    const Priority first = at(k, k, highest_priority);
+    if (diagonals && k == 0)
+      g.insert<CopyBlock<T, Out>>(first, {.a_column = d.column, .rows = d.order, .columns = d.order}, r(k, d.tile),
+                                  diagonal(k));
+    g.insert<Potrf<T>>(first, {k * nb}, diagonal(k), minor(0, 0));
+    if (inverses) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), inverse(k));
+    if (!diagonals || k + 1 == r.mt()) return;
+    const Block next = block(k + 1);
+    g.insert<CholeskyNextDiagonal<T>>(first, {next.column}, diagonal(k), inverse(k), r(k, next.tile),
+                                      r(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
+                                      g.scratch<T>(inverted_block, next.order, 1));
+  }
+
+  /// Inserts R(k, j) = R(k, k)^-T A(k, j), right of the diagonal block.
+  void solve(Graph& g, index_t k, index_t j) const {
+    const Block d = block(k);
+    const index_t column = j == d.tile ? d.column + d.order : 0;
+    if (column < r(k, j).cols())
+      solve(g, at(k, j, highest_priority - (diagonals ? 1 : 0)), Op::transpose, k, r(k, j), column);
+  }
+  /// Inserts x = op(R(k, k))^-1 x for the columns of one tile from `column` on.
+  void solve(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x, index_t column = 0) const {
+    if (inverses)
+      g.insert<BlockTrsm<T>>(where, {op, column}, diagonal(k), inverse(k), x,
+                             g.scratch<T>(inverted_block, std::max<index_t>(x.cols(), 1)));
+    else
+      g.insert<Trsm<T>>(where, {op, column}, diagonal(k), x);
+  }
+
+  /// Inserts A(i, j) -= R(k, i)^T R(k, j) on and above the diagonal.
+  void update(Graph& g, index_t i, index_t j, index_t k) const {
+    const Block to = block(i);
+    const bool first = j == to.tile, next = i == k + 1;
+    index_t column = first ? to.column : 0;
+    if (diagonals && first && next) column += to.order;  // factor() has updated the next diagonal block
+    if (column < r(i, j).cols())
+      g.insert<RowUpdate<T>>(at(i, j, update_priority(i, k, r.mt())),
+                             {Op::transpose, to.column, column, square() && first}, r(k, to.tile), r(k, j), r(i, j));
+  }
+
+  /// Inserts the copy of R(k, k) into A's wide tile.
+  void store(Graph& g, index_t k) const {
+    const Block d = block(k);
+    if (diagonals)
+      g.insert<CopyBlock<T>>(at(k, k), {.b_column = d.column, .rows = d.order, .columns = d.order}, diagonal(k),
+                             r(k, d.tile));
+  }
+
+  /// Inserts y -= op(R(k, i)) x for tiles of column j.
+  void subtract(Graph& g, Op op, index_t k, index_t i, index_t j, const Tile<T>& x, const Tile<T>& y) const {
+    g.insert<RowUpdate<T>>(on_column(j), {op, block(i).column}, r(k, block(i).tile), x, y);
+  }
 };
 
 template <class T>
-auto CholeskyFactorization<T>::block(index_t k) const -> Block {
-  const auto [nb, width] = r_.tile_shape();
-  const index_t first = k * nb;
-  return {first / width, first % width, std::min(nb, r_.n() - first)};
-}
-
-template <class T>
-bool CholeskyFactorization<T>::square() const {
-  return r_.nt() == r_.mt();
-}
-
-template <class T>
-Priority CholeskyFactorization<T>::home(index_t i, index_t j, int value) const {
-  return on_column(square() ? j : i, value);
-}
-
-template <class T>
-Tile<T> CholeskyFactorization<T>::diagonal(index_t k) const {
-  return diagonals_ ? (*diagonals_)(k, 0) : r_(k, k);
-}
-
-/// Inserts R(k, k). With wide tiles it also inserts the next diagonal block after the subtraction of row k, so that
-/// this block need not wait for the rest of the row.
-template <class T>
-void CholeskyFactorization<T>::insert_diagonal(Graph& g, index_t k) const {
-  const index_t nb = r_.tile_shape().mb;
-  const Block d = block(k);
-  const Priority first = home(k, k, highest_priority);
-  if (diagonals_ && k == 0)
-    g.insert<CopyBlock<T, Out>>(first, {.a_column = d.column, .rows = d.order, .columns = d.order}, r_(k, d.tile),
-                                diagonal(k));
-  g.insert<Potrf<T>>(first, {k * nb}, diagonal(k), minor_(0, 0));
-  if (inverses_) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), (*inverses_)(k, 0));
-  if (!diagonals_ || k + 1 == r_.mt()) return;
-  const Block next = block(k + 1);
-  g.insert<CholeskyNextDiagonal<T>>(first, {next.column}, diagonal(k), inverses_ ? (*inverses_)(k, 0) : diagonal(k),
-                                    r_(k, next.tile), r_(k + 1, next.tile), diagonal(k + 1),
-                                    g.scratch<T>(nb, next.order), g.scratch<T>(inverted_block, next.order, 1));
-}
-
-template <class T>
 CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A)
-    : r_(A), minor_(g.runtime(), 1, 1, {1, 1}, "minor") {
-  const index_t n = A.n(), nt = A.nt(), nb = A.tile_shape().mb, width = A.tile_shape().nb;
-  if (A.m() != n || (nt > 1 && width % nb != 0))
-    throw ArgumentError("cholesky", "A",
-                        to_string(Shape{A.m(), n}) + " in tiles of " + to_string(Shape{nb, width}) +
-                            "; it must be square, in tiles that are square, or wider by a whole number of heights");
-  require_blas_sizes("cholesky", "A", A);
-  const auto blocks = [&](const char* name) {
-    return std::make_shared<const TileMatrix<T>>(g.runtime(), n, std::min(nb, n), TileShape{nb, nb}, name);
-  };
-  if (!square()) diagonals_ = blocks("D");
-  if (g.runtime().gpus() > 0 && n > 0) inverses_ = blocks("V");
-  g.insert<Laset<double>>(on_gpu, {0.0}, minor_(0, 0));
-  for (index_t k = 0; k < A.mt(); ++k) {
-    const Block d = block(k);
-    insert_diagonal(g, k);
-    for (index_t j = d.tile; j < nt; ++j)
-      if (const index_t column = j == d.tile ? d.column + d.order : 0; column < A(k, j).cols())
-        solve_diagonal(g, home(k, j, highest_priority - (diagonals_ ? 1 : 0)), Op::transpose, k, A(k, j), column);
-    for (index_t i = k + 1; i < A.mt(); ++i) {
-      const Block to = block(i);
-      for (index_t j = to.tile; j < nt; ++j) {
-        const bool first = j == to.tile;
-        const int value = i == k + 1 ? highest_priority - 1 : static_cast<int>(std::min<index_t>(A.mt() - i, 1000));
-        index_t column = first ? to.column : 0;
-        // insert_diagonal has updated the next diagonal block already
-        if (diagonals_ && first && i == k + 1) column += to.order;
-        if (column < A(i, j).cols())
-          g.insert<RowUpdate<T>>(home(i, j, value), {Op::transpose, to.column, column, square() && first},
-                                 A(k, to.tile), A(k, j), A(i, j));
-      }
-    }
-    if (diagonals_)
-      g.insert<CopyBlock<T>>(home(k, k), {.b_column = d.column, .rows = d.order, .columns = d.order}, diagonal(k),
-                             A(k, d.tile));
+    : plan_(std::make_shared<const Plan>(g, A)) {
+  const Plan& plan = *plan_;
+  const index_t mt = A.mt(), nt = A.nt();
+  for (index_t k = 0; k < mt; ++k) {
+    plan.factor(g, k);
+    for (index_t j = plan.begin(k); j < nt; ++j) plan.solve(g, k, j);
+    for (index_t i = k + 1; i < mt; ++i)
+      for (index_t j = plan.begin(i); j < nt; ++j) plan.update(g, i, j, k);
+    plan.store(g, k);
   }
 }
 
 template <class T>
 index_t CholeskyFactorization<T>::minor() const {
-  return static_cast<index_t>(minor_(0, 0).read()(0, 0));
+  return static_cast<index_t>(plan_->minor(0, 0).read()(0, 0));
 }
 
 template <class T>
-void CholeskyFactorization<T>::solve_diagonal(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x,
-                                              index_t column) const {
-  if (inverses_)
-    g.insert<BlockTrsm<T>>(where, {op, column}, diagonal(k), (*inverses_)(k, 0), x,
-                           g.scratch<T>(inverted_block, std::max<index_t>(x.cols(), 1)));
-  else
-    g.insert<Trsm<T>>(where, {op, column}, diagonal(k), x);
+const TileMatrix<T>& CholeskyFactorization<T>::r() const {
+  return plan_->r;
+}
+
+template <class T>
+void CholeskyFactorization<T>::solve_diagonal(Graph& g, const Priority& where, Op op, index_t k,
+                                              const Tile<T>& x) const {
+  plan_->solve(g, where, op, k, x);
 }
 
 template <class T>
 void CholeskyFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
-  if (X.m() != r_.n() || (X.mt() > 1 && X.tile_shape().mb != r_.tile_shape().mb))
-    throw ArgumentError("CholeskyFactorization::solve", "X",
-                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(r_.n()) +
-                            " rows, in tiles as high as A's, " + std::to_string(r_.tile_shape().mb));
-  if (X.shares_tiles(r_)) throw ArgumentError("CholeskyFactorization::solve", "X", "shares tiles with A");
-  require_blas_sizes("CholeskyFactorization::solve", "X", X);
-  const index_t mt = r_.mt();
+  const char* const routine = "CholeskyFactorization::solve";
+  const Plan& plan = *plan_;
+  const TileMatrix<T>& R = plan.r;
+  require(X.m() == R.n() && (X.mt() <= 1 || X.tile_shape().mb == R.tile_shape().mb), routine, "X", X, "; it must have ",
+          R.n(), " rows, in tiles as high as A's, ", R.tile_shape().mb);
+  require(!X.shares_tiles(R), routine, "X", "shares tiles with A");
+  require_blas_sizes(routine, "X", X);
+  const index_t mt = R.mt();
   for (index_t j = 0; j < X.nt(); ++j) {
     for (index_t k = 0; k < mt; ++k) {
-      solve_diagonal(g, on_column(j), Op::transpose, k, X(k, j));
-      for (index_t i = k + 1; i < mt; ++i)
-        g.insert<RowUpdate<T>>(on_column(j), {Op::transpose, block(i).column}, r_(k, block(i).tile), X(k, j), X(i, j));
+      plan.solve(g, on_column(j), Op::transpose, k, X(k, j));
+      for (index_t i = k + 1; i < mt; ++i) plan.subtract(g, Op::transpose, k, i, j, X(k, j), X(i, j));
     }
     for (index_t k = mt; k-- > 0;) {
-      for (index_t i = k + 1; i < mt; ++i)
-        g.insert<RowUpdate<T>>(on_column(j), {Op::none, block(i).column}, r_(k, block(i).tile), X(i, j), X(k, j));
-      solve_diagonal(g, on_column(j), Op::none, k, X(k, j));
+      for (index_t i = k + 1; i < mt; ++i) plan.subtract(g, Op::none, k, i, j, X(i, j), X(k, j));
+      plan.solve(g, on_column(j), Op::none, k, X(k, j));
     }
   }
   report_not_finite(g, X);

@@ -26,27 +26,18 @@ class CholeskyFactorization {
   /// Returns the order of the first leading minor that is not positive or not finite; 0 if R is valid. Waits for the
   /// diagonal blocks.
   index_t minor() const;
-  const TileMatrix<T>& r() const { return r_; }
+  const TileMatrix<T>& r() const;
 
   /// Inserts X = A^-1 X (LAPACK potrs). X has n rows, in tiles as high as A's. Graph::wait() returns 1 + j if column j
   /// is the first column of X that is not finite, in the input or through overflow. Throws ArgumentError for another
   /// shape.
   void solve(Graph& g, const TileMatrix<T>& X) const;
-  /// Inserts x = op(R(k, k))^-1 x for the columns of one tile from `column` on.
-  void solve_diagonal(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x, index_t column = 0) const;
+  /// Inserts x = op(R(k, k))^-1 x for one tile.
+  void solve_diagonal(Graph& g, const Priority& where, Op op, index_t k, const Tile<T>& x) const;
 
  private:
-  struct Block;  // the tile that holds a diagonal block, and the block's place in it
-  Block block(index_t k) const;
-  bool square() const;
-  Priority home(index_t i, index_t j, int value = 0) const;
-  Tile<T> diagonal(index_t k) const;
-  void insert_diagonal(Graph& g, index_t k) const;
-
-  TileMatrix<T> r_;
-  TileMatrix<double> minor_;
-  // diagonal blocks (wide tiles only) and their inverses (with GPUs only)
-  std::shared_ptr<const TileMatrix<T>> diagonals_, inverses_;
+  struct Plan;
+  std::shared_ptr<const Plan> plan_;
 };
 
 /// Inserts the factorization A = R^T R (LAPACK potrf).

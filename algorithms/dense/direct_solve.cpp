@@ -2,6 +2,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -276,9 +277,8 @@ std::string description(const DirectSolve& solve) {
 template <class T>
 DirectSolve cholesky_solve(Graph& g, const TileMatrix<T>& A, std::span<const T> diagonal, const TileMatrix<T>& B) {
   const index_t n = A.n();
-  if (static_cast<index_t>(diagonal.size()) != n)
-    throw ArgumentError("cholesky_solve", "diagonal",
-                        std::to_string(diagonal.size()) + " numbers, not " + std::to_string(n));
+  require(static_cast<index_t>(diagonal.size()) == n, "cholesky_solve", "diagonal", diagonal.size(), " numbers, not ",
+          n);
   DirectSolve result;
   Exponents units;
   for (const T a : diagonal) units.push_back(exponent_of(a) / 2);

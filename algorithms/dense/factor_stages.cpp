@@ -4,7 +4,7 @@
 #include <tesela/codelets/dense/getrf.hpp>
 #include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 
@@ -15,12 +15,9 @@ using namespace kernels;
 template <class T>
 StageFactorization<T>::StageFactorization(Graph& g, const TileMatrix<T>& A, bool symmetric, index_t stages_at_once)
     : a_(A), stop_(g.runtime(), 1, 1, {1, 1}, "stop"), symmetric_(symmetric) {
-  if (A.m() != A.n() || A.nt() > 1 || A.mt() > 1)
-    throw ArgumentError("StageFactorization", "A",
-                        to_string(Shape{A.m(), A.n()}) + " in " + to_string(Shape{A.mt(), A.nt()}) +
-                            " tiles; it must be square, in one");
-  if (stages_at_once < 1)
-    throw ArgumentError("StageFactorization", "stages_at_once", std::to_string(stages_at_once) + " is less than 1");
+  require(A.m() == A.n() && A.nt() <= 1 && A.mt() <= 1, "StageFactorization", "A", A, " in ", Shape{A.mt(), A.nt()},
+          " tiles; it must be square, in one");
+  require(stages_at_once >= 1, "StageFactorization", "stages_at_once", stages_at_once, " is less than 1");
   require_blas_sizes("StageFactorization", "A", A);
   g.insert<Laset<double>>({0.0}, stop_(0, 0));
   const index_t end = 2 * A.n();
@@ -35,11 +32,9 @@ index_t StageFactorization<T>::stop() const {
 
 template <class T>
 void StageFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
-  if (X.m() != a_.n() || X.mt() > 1)
-    throw ArgumentError("StageFactorization::solve", "X",
-                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(a_.n()) +
-                            " rows, in tiles of whole columns");
-  if (X.shares_tiles(a_)) throw ArgumentError("StageFactorization::solve", "X", "shares tiles with A");
+  require(X.m() == a_.n() && X.mt() <= 1, "StageFactorization::solve", "X", X, "; it must have ", a_.n(),
+          " rows, in tiles of whole columns");
+  require(!X.shares_tiles(a_), "StageFactorization::solve", "X", "shares tiles with A");
   for (index_t j = 0; a_.n() > 0 && j < X.nt(); ++j)
     for (const bool last : {false, true}) {
       if (symmetric_)

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
@@ -36,18 +36,13 @@ bool same_cuts(index_t size, index_t tile, index_t other) { return tile == other
 template <class T>
 void require_conforming(const Operand<T>& A, const Operand<T>& B, const TileMatrix<T>& C) {
   const Shape a = A.shape(), b = B.shape();
-  if (a.rows != C.m() || b.cols != C.n() || a.cols != b.rows)
-    throw ArgumentError("gemm", "shapes",
-                        "op(A) is " + to_string(Shape{a.rows, a.cols}) + ", op(B) " + to_string(Shape{b.rows, b.cols}) +
-                            ", C " + to_string(Shape{C.m(), C.n()}) + "; they must be m x k, k x n, m x n");
+  require(a.rows == C.m() && b.cols == C.n() && a.cols == b.rows, "gemm", "shapes", "op(A) is ", a, ", op(B) ", b,
+          ", C ", C, "; they must be m x k, k x n, m x n");
   const Shape ta = A.tile_shape(), tb = B.tile_shape();
-  if (!same_cuts(C.m(), ta.rows, C.tile_shape().mb) || !same_cuts(C.n(), tb.cols, C.tile_shape().nb) ||
-      !same_cuts(a.cols, ta.cols, tb.rows))
-    throw ArgumentError("gemm", "tiles",
-                        "op(A) has tiles of " + to_string(Shape{ta.rows, ta.cols}) + ", op(B) of " +
-                            to_string(Shape{tb.rows, tb.cols}) + ", C of " +
-                            to_string(Shape{C.tile_shape().mb, C.tile_shape().nb}) +
-                            "; they must be mb x kb, kb x nb, mb x nb");
+  require(same_cuts(C.m(), ta.rows, C.tile_shape().mb) && same_cuts(C.n(), tb.cols, C.tile_shape().nb) &&
+              same_cuts(a.cols, ta.cols, tb.rows),
+          "gemm", "tiles", "op(A) has tiles of ", ta, ", op(B) of ", tb, ", C of ", C.tile_shape(),
+          "; they must be mb x kb, kb x nb, mb x nb");
 }
 
 /// Returns the edge, in tiles, of the blocks of C that are updated together, step k by step k.
@@ -72,13 +67,12 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
           const TileMatrix<T>& C, const GemmOptions& options) {
   const Operand<T> A{a, op_a}, B{b, op_b};
   require_conforming(A, B, C);
-  if (options.block != 16 && options.block != 32)
-    throw ArgumentError("gemm", "options.block", std::to_string(options.block) + " is neither 16 nor 32");
+  require(options.block == 16 || options.block == 32, "gemm", "options.block", options.block, " is neither 16 nor 32");
   const index_t kt = ceil_div(A.shape().cols, A.tile_shape().cols);
   if (C.m() == 0 || C.n() == 0) return;
   if (kt == 0 || alpha == T(0)) return scale(g, beta, C);
-  if (C.shares_tiles(a) || C.shares_tiles(b))
-    throw ArgumentError("gemm", "C", "shares tiles with A or B, which are read while C is written");
+  require(!C.shares_tiles(a) && !C.shares_tiles(b), "gemm", "C",
+          "shares tiles with A or B, which are read while C is written");
   require_blas_sizes("gemm", "A", a);
   require_blas_sizes("gemm", "B", b);
   require_blas_sizes("gemm", "C", C);

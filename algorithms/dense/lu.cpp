@@ -4,7 +4,7 @@
 #include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
@@ -31,53 +31,77 @@ TileShape suitable_lu_tile(const Runtime& runtime, index_t n) {
   return {std::max<index_t>(n, 1), nb};
 }
 
-/// Returns room for the inverses of L's diagonal blocks. Only GPUs use them.
+/// The decisions before the loop: placement and priority of each task, row exchanges, and room for the inverses of L's
+/// diagonal blocks, which only GPUs use. Its functions insert the tasks.
 template <class T>
-TileMatrix<T> inverses_for(Runtime& runtime, const TileMatrix<T>& A) {
-  const index_t nb = A.tile_shape().nb;
-  if (runtime.gpus() > 0) return {runtime, std::min(nb, A.n()), A.n(), {nb, nb}, "V"};
-  return {runtime, 1, A.nt(), {1, 1}, "V"};
-}
+struct LuFactorization<T>::Plan {
+  TileMatrix<T> a, inverses;
+  TileMatrix<int> swaps;
+  TileMatrix<double> zero;
+  Pivoting pivoting;
+
+  Plan(Graph& g, const TileMatrix<T>& A, Pivoting pivots)
+      : a(A),
+        inverses(g.runtime().gpus() > 0 ? TileMatrix<T>(g.runtime(), std::min(nb(), A.n()), A.n(), {nb(), nb()}, "V")
+                                        : TileMatrix<T>(g.runtime(), 1, A.nt(), {1, 1}, "V")),
+        swaps(g.runtime(), A.n(), 1, {nb(), 1}, "swaps"),
+        zero(g.runtime(), 1, 1, {1, 1}, "zero"),
+        pivoting(pivots) {
+    require(A.m() == A.n() && A.mt() <= 1, "lu", "A", A, " in tiles of ", A.tile_shape(),
+            "; it must be square, in tiles of whole columns");
+    require_blas_sizes("lu", "A", A);
+    g.insert<Laset<double>>(on_gpu, {0.0}, zero(0, 0));
+  }
+
+  index_t nb() const { return a.tile_shape().nb; }
+
+  void factor(Graph& g, index_t k) const {
+    g.insert<Getrf<T>>(on_column(k, highest_priority), {k * nb(), pivoting}, a(0, k), inverses(0, k), swaps(k, 0),
+                       zero(0, 0), g.scratch<int>(a.n() / 8 + 128, 1));
+  }
+  /// Inserts the exchanges of step k in column j, U(k, j) = L(k, k)^-1 A(k, j) and A(i, j) -= L(i, k) U(k, j).
+  void update(Graph& g, index_t j, index_t k) const {
+    g.insert<LuUpdate<T>>(on_column(j, update_priority(j, k, a.nt())), {k * nb(), pivoting}, a(0, k), inverses(0, k),
+                          swaps(k, 0), a(0, j), g.scratch<T>(inverted_block, a(0, j).cols()));
+  }
+  /// Inserts the exchanges of step k in column j of X.
+  void exchange(Graph& g, index_t k, const TileMatrix<T>& X, index_t j) const {
+    if (pivoting != Pivoting::none) g.insert<Laswp<T>>(on_column(j), {k * nb()}, X(0, j), swaps(k, 0));
+  }
+  /// Inserts step k of X = U^-1 X (`upper`) or X = L^-1 X in column j.
+  void substitute(Graph& g, index_t k, bool upper, const TileMatrix<T>& X, index_t j) const {
+    g.insert<LuSubstitute<T>>(on_column(j), {k * nb(), upper}, a(0, k), X(0, j));
+  }
+};
 
 template <class T>
 LuFactorization<T>::LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting pivoting)
-    : a_(A),
-      inverses_(inverses_for(g.runtime(), A)),
-      swaps_(g.runtime(), A.n(), 1, {A.tile_shape().nb, 1}, "swaps"),
-      zero_(g.runtime(), 1, 1, {1, 1}, "zero"),
-      pivoting_(pivoting) {
-  const index_t n = A.n(), nb = A.tile_shape().nb, nt = A.nt();
-  if (A.m() != n || A.mt() > 1)
-    throw ArgumentError("lu", "A",
-                        to_string(Shape{A.m(), n}) + " in tiles of " + to_string(Shape{A.tile_shape().mb, nb}) +
-                            "; it must be square, in tiles of whole columns");
-  require_blas_sizes("lu", "A", A);
-  g.insert<Laset<double>>(on_gpu, {0.0}, zero_(0, 0));
+    : plan_(std::make_shared<const Plan>(g, A, pivoting)) {
+  const Plan& plan = *plan_;
+  const index_t nt = A.nt();
   for (index_t k = 0; k < nt; ++k) {
-    const index_t row = k * nb;
-    g.insert<Getrf<T>>(on_column(k, highest_priority), {row, pivoting}, A(0, k), inverses_(0, k), swaps_(k, 0),
-                       zero_(0, 0), g.scratch<int>(n / 8 + 128, 1));
-    for (index_t j = k + 1; j < nt; ++j) {
-      const int value = j == k + 1 ? highest_priority - 1 : static_cast<int>(std::min<index_t>(nt - j, 1000));
-      g.insert<LuUpdate<T>>(on_column(j, value), {row, pivoting}, A(0, k), inverses_(0, k), swaps_(k, 0), A(0, j),
-                            g.scratch<T>(inverted_block, A(0, j).cols()));
-    }
+    plan.factor(g, k);
+    for (index_t j = k + 1; j < nt; ++j) plan.update(g, j, k);
   }
-  if (pivoting == Pivoting::none) return;
   for (index_t j = 0; j < nt; ++j)  // apply the exchanges of later steps to the rows of L
-    for (index_t k = j + 1; k < nt; ++k) g.insert<Laswp<T>>(on_column(j), {k * nb}, A(0, j), swaps_(k, 0));
+    for (index_t k = j + 1; k < nt; ++k) plan.exchange(g, k, A, j);
 }
 
 template <class T>
 index_t LuFactorization<T>::zero_pivot() const {
-  return static_cast<index_t>(zero_(0, 0).read()(0, 0));
+  return static_cast<index_t>(plan_->zero(0, 0).read()(0, 0));
+}
+
+template <class T>
+const TileMatrix<T>& LuFactorization<T>::factors() const {
+  return plan_->a;
 }
 
 template <class T>
 std::vector<index_t> LuFactorization<T>::rows() const {
-  std::vector<index_t> rows(static_cast<std::size_t>(a_.n()));
+  std::vector<index_t> rows(static_cast<std::size_t>(plan_->a.n()));
   std::iota(rows.begin(), rows.end(), index_t{0});
-  swaps_.for_each_tile([&](const Tile<int>& tile, index_t first, index_t) {
+  plan_->swaps.for_each_tile([&](const Tile<int>& tile, index_t first, index_t) {
     const auto swaps = tile.read();
     for (index_t i = 0; i < swaps.rows; ++i)
       std::swap(rows[static_cast<std::size_t>(first + i)], rows[static_cast<std::size_t>(swaps(i, 0))]);
@@ -87,18 +111,17 @@ std::vector<index_t> LuFactorization<T>::rows() const {
 
 template <class T>
 void LuFactorization<T>::solve(Graph& g, const TileMatrix<T>& X) const {
-  if (X.m() != a_.n() || X.mt() > 1)
-    throw ArgumentError("LuFactorization::solve", "X",
-                        to_string(Shape{X.m(), X.n()}) + "; it must have " + std::to_string(a_.n()) +
-                            " rows, in tiles of whole columns");
-  if (X.shares_tiles(a_)) throw ArgumentError("LuFactorization::solve", "X", "shares tiles with A");
-  require_blas_sizes("LuFactorization::solve", "X", X);
-  const index_t nb = a_.tile_shape().nb, nt = a_.nt();
+  const char* const routine = "LuFactorization::solve";
+  const Plan& plan = *plan_;
+  require(X.m() == plan.a.n() && X.mt() <= 1, routine, "X", X, "; it must have ", plan.a.n(),
+          " rows, in tiles of whole columns");
+  require(!X.shares_tiles(plan.a), routine, "X", "shares tiles with A");
+  require_blas_sizes(routine, "X", X);
+  const index_t nt = plan.a.nt();
   for (index_t j = 0; nt > 0 && j < X.nt(); ++j) {
-    for (index_t k = 0; k < nt && pivoting_ != Pivoting::none; ++k)
-      g.insert<Laswp<T>>(on_column(j), {k * nb}, X(0, j), swaps_(k, 0));
-    for (index_t k = 0; k < nt; ++k) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, false}, a_(0, k), X(0, j));
-    for (index_t k = nt; k-- > 0;) g.insert<LuSubstitute<T>>(on_column(j), {k * nb, true}, a_(0, k), X(0, j));
+    for (index_t k = 0; k < nt; ++k) plan.exchange(g, k, X, j);
+    for (index_t k = 0; k < nt; ++k) plan.substitute(g, k, false, X, j);
+    for (index_t k = nt; k-- > 0;) plan.substitute(g, k, true, X, j);
   }
   report_not_finite(g, X);
 }

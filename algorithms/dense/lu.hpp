@@ -5,6 +5,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -35,7 +36,7 @@ class LuFactorization {
   /// panels.
   index_t zero_pivot() const;
   /// Returns L below the diagonal and U on and above it.
-  const TileMatrix<T>& factors() const { return a_; }
+  const TileMatrix<T>& factors() const;
   /// Returns the row order: row i of P A is row rows()[i] of A, from 0. Waits for the panels.
   std::vector<index_t> rows() const;
 
@@ -46,10 +47,8 @@ class LuFactorization {
   void solve(Graph& g, const TileMatrix<T>& X) const;
 
  private:
-  TileMatrix<T> a_, inverses_;
-  TileMatrix<int> swaps_;
-  TileMatrix<double> zero_;
-  Pivoting pivoting_;
+  struct Plan;
+  std::shared_ptr<const Plan> plan_;
 };
 
 /// Inserts the factorization P A = L U (LAPACK getrf).

@@ -2,56 +2,78 @@
 
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
-#include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
+#include <tesela/tiles/row_source.hpp>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tesela {
 
-/// Formulas compiled to columns: first the instruments (an intercept is their first column), then the other variables.
-struct CompiledModel {
-  SimultaneousModel model;
-  std::vector<ModelTerm> columns;
-  std::vector<std::string> labels;     ///< labels of the equations
-  std::vector<std::string> variables;  ///< names of the data columns that the columns use
+/// A table with named columns for load_model.
+struct TableSource {
+  std::string name;                ///< path of a file, or name of the table in messages
+  std::vector<std::string> names;  ///< names of all columns
+  std::string names_from = {};     ///< name in messages of the file of names, if there is one
+  /// Reads the wanted columns; columns in `labels` may hold text, which becomes numbers. Null: a .npy file.
+  std::function<Table(const std::vector<std::string>& wanted, const std::vector<std::string>& labels)> read = {};
+  index_t first_row = 1;  ///< number of the first row in messages, for a table without line numbers
 };
 
-/// Compiles formulas for a method. OLS and SUR ignore instruments. Throws FileError, with the place, for an equation
-/// without instruments if the method needs them.
-CompiledModel compile_model(const ModelFormulas& formulas, SemMethod method);
+/// Opens a file, which may be a pipe: CSV, which is opened once and read to its header, or .npy, whose names the caller
+/// adds. Throws FileError.
+TableSource open_table(const std::string& path);
 
-/// The data of a compiled model.
+/// Rows that load_model uses.
+struct LoadOptions {
+  std::string weights = {}, groups = {};  ///< names of the columns with weights and groups of the rows; empty: none
+  /// Whether rows with a missing value are dropped; otherwise they throw. Lags are evaluated first.
+  bool drop_missing = true;
+  bool hold = false;  ///< whether data in a .npy file are held in memory even if they could be read by rows
+};
+
+/// A model with its data: first the instruments (an intercept is the first), then the other variables.
 struct ModelData {
-  HostMatrix<double> data;           ///< D x columns
-  std::vector<index_t> rows;         ///< index, from 0, of each kept row in the table
-  index_t dropped = 0;               ///< number of rows dropped for a missing value
-  index_t without_weight = 0;        ///< number of rows dropped for a zero weight
-  std::vector<index_t> groups = {};  ///< group of each kept row, if a column of groups was named
-  /// Factor of each kept row, if a column of weights was named.
-  std::vector<double> root_weights = {};
+  SimultaneousModel model = {};
+  std::vector<std::string> labels = {}, names = {};  ///< of the equations, of the columns
+  HostMatrix<double> data = {};                      ///< D x columns; 0 x 0 if the rows are read from a file
+  RowSource<double> streamed = {};                   ///< rows of a file
+  index_t table_rows = 0;                            ///< number of rows of the table
+  std::optional<std::vector<index_t>> kept = {};     ///< index in the table of each row, if some rows were dropped
+  index_t dropped = 0;                               ///< number of rows dropped for a missing value
+  index_t without_weight = 0;                        ///< number of rows dropped for a zero weight
+  std::vector<index_t> groups = {};                  ///< group of each row, if a column of groups was named
+  std::vector<double> root_weights = {};             ///< factor of each row, if a column of weights was named
+
+  bool is_streamed() const { return streamed.read != nullptr; }
+  /// Returns the rows; they refer to this object.
+  RowSource<double> rows() const { return is_streamed() ? streamed : rows_of(data); }
+  const std::string& name(index_t column) const { return names[static_cast<std::size_t>(column)]; }
 };
 
-/// Names of the data columns with weights and with groups; empty: none.
-struct RowColumns {
-  std::string weights = {}, groups = {};
-};
-
-/// Evaluates the columns of a model.
+/// Loads a model: compiles its formulas for a method, reads the table once and evaluates the columns. Rows are
+/// multiplied by the square roots of their weights. OLS and SUR ignore instruments.
 ///
-/// drop_missing  whether rows with a missing value are dropped; otherwise they throw. Lags are evaluated first.
-/// rows          if it names weights, rows are multiplied by the square roots of their weights.
-/// first_row     number of the first row in messages, for a table without line numbers.
-/// Returns       the data and the kept rows.
-/// Throws        FileError with the line of `source` for a value that is not finite (as after a division by zero) and
-///               for a negative weight; with the formula's place for an unknown name.
-ModelData evaluate(const CompiledModel& model, const ModelFormulas& formulas, const Table& table,
-                   const std::string& source, bool drop_missing = true, const RowColumns& rows = {},
-                   index_t first_row = 1);
+/// Returns  the model with its data in memory, or read by rows from a .npy file if all columns are columns of the file
+///          or the intercept, without weights and groups.
+/// Throws   FileError with the formula's place for an unknown name and an equation without instruments if the method
+///          needs them; with the row or line for a value that is not finite (as after a division by zero) and for a
+///          negative weight; and if all rows belong to one group.
+ModelData load_model(const TableSource& table, const ModelFormulas& formulas, SemMethod method,
+                     const LoadOptions& options = {});
 
-/// Throws FileError as evaluate() for a name that is not in `names`, the names of the data columns; needs no data.
-void require_names(const CompiledModel& model, const ModelFormulas& formulas, const std::vector<std::string>& names,
-                   const std::string& source);
+/// Loads the model that a matrix of 0 and 1, N x (K + N), selects from the columns of a table: row i contains the
+/// regressors of the equation for column K + i; the first K columns are the instruments. Finds the constant column.
+///
+/// selection  name of the matrix in messages.
+/// Throws     as above; FileError for other shapes and elements, and without instruments if the method needs them.
+ModelData load_model(const TableSource& table, const HostMatrix<double>& S, const std::string& selection,
+                     SemMethod method, const LoadOptions& options = {});
+
+/// Returns y - Z b of each equation, or Z b, for each row of the table, in its units whatever the weights; NaN for
+/// equations without coefficients and for dropped rows.
+HostMatrix<double> equation_residuals(const ModelData& model, const SimultaneousEquations& answer, bool fitted = false);
 
 }  // namespace tesela

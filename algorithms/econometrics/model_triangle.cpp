@@ -1,27 +1,36 @@
-#include <tesela/algorithms/econometrics/internal/model_variables.hpp>
+#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/runtime/ranks.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace tesela {
 
-TileShape suitable_model_tile(const Runtime& runtime, index_t observations, index_t variables) {
+namespace {
+
+/// Returns whether tall_skinny_r suits the data better than qr.
+bool is_tall(index_t D, index_t n) { return n <= 192 && D / 16 >= n; }
+
+TileShape suitable_tile(const Runtime& runtime, index_t D, index_t n) {
   const auto workers = std::max<index_t>(least_workers(runtime), 1);
-  if (variables <= 192 && observations / 16 >= variables)
-    return {std::clamp<index_t>(observations / (4 * workers), 1024, index_t{1} << 20), std::max<index_t>(variables, 1)};
-  return suitable_qr_tile(runtime, observations, variables);
+  if (!is_tall(D, n)) return suitable_qr_tile(runtime, D, n);
+  return {std::clamp<index_t>(D / (4 * workers), 1024, index_t{1} << 20), std::max<index_t>(n, 1)};
 }
 
-ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data) {
-  const index_t D = data.m(), n = data.n();
+}  // namespace
+
+ModelTriangle model_triangle(Graph& g, HostMatrix<double> data) {
+  const index_t D = data.rows(), n = data.cols();
+  const auto A =
+      TileMatrix<double>::map(g.runtime(), data.data(), D, n, data.ld(), suitable_tile(g.runtime(), D, n), "data");
   ModelTriangle result{HostMatrix<double>::zeros(n, n), D};
   if (D == 0 || n == 0) return result;
-  if (n <= 192 && D / 16 >= n) {
+  if (is_tall(D, n)) {
     const auto R = TileMatrix<double>::map(g.runtime(), result.R.data(), n, n, n, {n, n}, "R");
-    tall_skinny_r(g, data, R);
+    tall_skinny_r(g, A, R);
     g.wait();
     R.bring_home();
     return result;
@@ -30,8 +39,8 @@ ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data) {
   HostMatrix<double> r = k == n ? HostMatrix<double>() : HostMatrix<double>(k, n);
   HostMatrix<double>& home = k == n ? result.R : r;
   {
-    const auto R = TileMatrix<double>::map(g.runtime(), home.data(), k, n, home.ld(), data.tile_shape(), "R");
-    const auto factors = qr(g, data, detail::qr_options(D, n));
+    const auto R = TileMatrix<double>::map(g.runtime(), home.data(), k, n, home.ld(), A.tile_shape(), "R");
+    const auto factors = qr(g, A, detail::qr_options(D, n));
     factors.extract_r(g, R);
     g.wait();
     R.bring_home();
@@ -45,10 +54,29 @@ ModelTriangle model_triangle(Graph& g, const RowSource<double>& data, index_t ro
   if (rows == 0 && data.m <= few / std::max<index_t>(data.n, 1)) {
     HostMatrix<double> all(data.m, data.n);
     if (all.size() > 0) data.read(0, {all.data(), all.rows(), all.cols(), all.ld()});
-    return model_triangle(g, TileMatrix<double>::map(g.runtime(), all.data(), all.rows(), all.cols(), all.ld(),
-                                                     suitable_model_tile(g.runtime(), data.m, data.n), "data"));
+    return model_triangle(g, std::move(all));
   }
   return {streamed_r(g, data, {.rows = rows, .on_gpu = detail::qr_options(data.m, data.n).on_gpu}), data.m};
+}
+
+SimultaneousEquations estimate(Graph& g, HostMatrix<double> data, const SimultaneousModel& model,
+                               const SemOptions& options, const std::vector<index_t>& clusters) {
+  HostMatrix<double> original;
+  if (options.robust) {
+    if (options.method != SemMethod::two_stage && options.method != SemMethod::ols)
+      throw ArgumentError("estimate", "robust", "needs the method 2SLS or OLS");
+    if (!clusters.empty() && std::ssize(clusters) != data.rows())
+      throw ArgumentError("estimate", "clusters",
+                          std::to_string(clusters.size()) + " for " + std::to_string(data.rows()) + " rows");
+    if (!clusters.empty() && std::all_of(clusters.begin(), clusters.end(), [&](index_t c) { return c == clusters[0]; }))
+      throw ArgumentError("estimate", "clusters", "all rows belong to one cluster; at least two are needed");
+    original = data.clone();
+  }
+  ModelTriangle triangle = model_triangle(g, std::move(data));
+  SimultaneousEquations answer = estimate(g, triangle, model, options);
+  answer.triangle = std::move(triangle);
+  if (options.robust) detail::robust_errors(g, original, model, options, clusters, answer);
+  return answer;
 }
 
 }  // namespace tesela

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
-#include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
@@ -163,38 +162,26 @@ TestStatistic robust_statistics(Graph& g, const HostMatrix<double>& data, const 
 
 }  // namespace
 
-std::vector<TestStatistic> robust_errors(Graph& g, const HostMatrix<double>& data, const ModelTriangle& triangle,
-                                         const SimultaneousModel& model, const SemOptions& options,
-                                         const std::vector<index_t>& clusters, SimultaneousEquations& answer) {
+void detail::robust_errors(Graph& g, const HostMatrix<double>& data, const SimultaneousModel& model,
+                           const SemOptions& options, const std::vector<index_t>& clusters,
+                           SimultaneousEquations& answer) {
   const bool instrumental = options.method == SemMethod::two_stage;
-  const auto refuse = [](const char* argument, const std::string& problem) {
-    throw ArgumentError("robust_errors", argument, problem);
-  };
-  if (!instrumental && options.method != SemMethod::ols) refuse("method", "is neither 2SLS nor OLS");
-  if (data.cols() != triangle.R.cols() || data.rows() != triangle.observations)
-    refuse("data", to_string(data.shape()) + " is not the shape of the triangle's data");
-  if (!clusters.empty() && static_cast<index_t>(clusters.size()) != data.rows())
-    refuse("clusters", std::to_string(clusters.size()) + " for " + std::to_string(data.rows()) + " rows");
-  std::vector<TestStatistic> tests(answer.equations.size());
-  const Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
-                                              detail::dependence_tolerance(triangle, options));
+  const Variables v = detail::model_variables(g, answer.triangle, model.instruments, !instrumental,
+                                              detail::dependence_tolerance(answer.triangle, options));
   const Clusters groups(clusters);
-  if (!groups.none() && groups.count() == 1)
-    refuse("clusters", "all rows belong to one cluster; at least two are needed");
   for (std::size_t i = 0; i < answer.equations.size(); ++i) {
     EquationEstimate& estimate = answer.equations[i];
     if (estimate.coefficients.empty() || estimate.perfect_fit) continue;
     const Equation& e = model.equations[i];
     if (instrumental && !e.instruments.empty()) {
       const detail::OwnBasis own = detail::own_basis(g, v, e);
-      tests[i] = robust_statistics(g, data, detail::pick(own.variables, e, own.columns, model.constant), own.columns,
-                                   true, options.divisor, groups, estimate);
+      estimate.hansen = robust_statistics(g, data, detail::pick(own.variables, e, own.columns, model.constant),
+                                          own.columns, true, options.divisor, groups, estimate);
     } else {
-      tests[i] = robust_statistics(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental, options.divisor,
-                                   groups, estimate);
+      estimate.hansen = robust_statistics(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental,
+                                          options.divisor, groups, estimate);
     }
   }
-  return tests;
 }
 
 }  // namespace tesela

@@ -226,69 +226,78 @@ void update_statistics(const detail::Variables& v, const Equation& e, const std:
   }
 }
 
-void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options, System& system,
-                 SimultaneousEquations& result) {
-  HostMatrix<double> E = std::move(system.E);
+/// Removes the coefficients, because the covariance of the residuals is singular.
+void refuse_system(const System& system, const std::vector<index_t>& singular, SimultaneousEquations& result) {
+  result.status = SemStatus::singular_covariance;
+  for (const index_t i : singular)
+    result.singular.push_back(static_cast<index_t>(system.which[static_cast<std::size_t>(i)]));
+  for (const std::size_t i : system.which) {
+    EquationEstimate& e = result.equations[i];
+    e.coefficients.clear(), e.standard_errors.clear();
+  }
+}
+
+/// Returns the standard errors in the variables' units.
+std::vector<std::vector<double>> scaled_errors(const detail::Variables& v, const System& system,
+                                               const SimultaneousEquations& result) {
   std::vector<std::vector<double>> errors;
   for (std::size_t i = 0; i < system.which.size(); ++i) {
-    const EquationEstimate& e = result.equations[system.which[i]];
-    errors.emplace_back();
-    for (std::size_t p = 0; p < e.standard_errors.size(); ++p)
-      errors.back().push_back(
-          std::ldexp(e.standard_errors[p], v.exponents[static_cast<std::size_t>(system.in_model[i]->regressors[p])] -
-                                               v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]));
+    const Equation& e = *system.in_model[i];
+    errors.push_back(result.equations[system.which[i]].standard_errors);
+    for (std::size_t p = 0; p < errors.back().size(); ++p)
+      errors.back()[p] = std::ldexp(errors.back()[p], v.exponents[static_cast<std::size_t>(e.regressors[p])] -
+                                                          v.exponents[static_cast<std::size_t>(e.dependent)]);
   }
-  const auto refuse = [&](const std::vector<index_t>& singular) {
-    result.status = SemStatus::singular_covariance;
-    for (const index_t i : singular)
-      result.singular.push_back(static_cast<index_t>(system.which[static_cast<std::size_t>(i)]));
-    for (const std::size_t i : system.which) {
-      EquationEstimate& e = result.equations[i];
-      e.coefficients.clear(), e.standard_errors.clear();
-    }
-  };
+  return errors;
+}
+
+/// Stores the covariance of the last weights and, for residuals E after the last correction, Hansen's and Sargan's
+/// statistic.
+void store_weights(Graph& g, const detail::Variables& v, const SemOptions& options, const System& system,
+                   index_t unknowns, const Weights& weights, const HostMatrix<double>& products,
+                   const HostMatrix<double>& E, SimultaneousEquations& result) {
+  result.weighting_covariance = covariance_of(v, system, products, result.equations.size());
+  result.weighting_correlation = correlation_of(system, products, result.equations.size());
+  for (std::size_t i = 0; i < weights.sigmas.size(); ++i)
+    result.weighting_sigmas.push_back(
+        std::ldexp(weights.sigmas[i], v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]));
+  const index_t moments = std::ssize(system.which) * v.rows;
+  if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
+      moments > unknowns && options.method == SemMethod::three_stage && v.rows < v.observations)
+    result.hansen_sargan = {weighted_sum(weights, products_of(g, detail::first_rows(E, v.rows))), moments - unknowns,
+                            0};
+}
+
+void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options, System& system,
+                 SimultaneousEquations& result) {
   for (std::size_t i = 0; i < system.which.size(); ++i)
-    if (result.equations[system.which[i]].perfect_fit) return refuse({static_cast<index_t>(i)});
+    if (result.equations[system.which[i]].perfect_fit) return refuse_system(system, {static_cast<index_t>(i)}, result);
+  const std::vector<std::vector<double>> errors = scaled_errors(v, system, result);
   std::vector<double> conditions;
   for (const std::size_t i : system.which) conditions.push_back(result.equations[i].condition);
   detail::ThirdStage stage(g, v, system.picked, system.own, conditions, options.system_solver);
   result.system_solver = stage.by_gradients() ? SystemSolver::gradients : SystemSolver::cholesky;
   Weights weights;
   const index_t most = options.iterate ? std::max<index_t>(options.iterations, 1) : 1;
-  for (result.iterations = 0; result.iterations < most;) {
-    const HostMatrix<double> products = products_of(g, E);
-    weights = detail::weigh(g, E, products, system.divisors);
-    if (!weights.singular.empty()) return refuse(weights.singular);
+  for (bool done = false; !done;) {
+    const HostMatrix<double> products = products_of(g, system.E);
+    weights = detail::weigh(g, system.E, products, system.divisors);
+    if (!weights.singular.empty()) return refuse_system(system, weights.singular, result);
     const bool last = most == 1;  // the stage is not repeated
     const auto correction =
         stage.own_instruments()
             ? stage.correction(g, stage.fitted_residuals(g, v, system.in_model, system.scaled), weights, last)
-            : stage.correction(g, E, weights, last);
-    if (correction.status == SemStatus::singular_covariance) return refuse({});
+            : stage.correction(g, system.E, weights, last);
+    if (correction.status == SemStatus::singular_covariance) return refuse_system(system, {}, result);
     ++result.iterations;
     result.gradient_steps = stage.gradient_steps();
     result.last_change = move(system, correction.changes, errors);
-    HostMatrix<double> next = residuals(g, v, system);
-    const bool lost = correction.status != SemStatus::ok;
-    if (lost || result.iterations == most || result.last_change <= options.tolerance) {
-      if (lost || (options.iterate && !(result.last_change <= options.tolerance)))
-        result.status = SemStatus::not_converged;
-      result.weighting_covariance = covariance_of(v, system, products, result.equations.size());
-      result.weighting_correlation = correlation_of(system, products, result.equations.size());
-      for (std::size_t i = 0; i < weights.sigmas.size(); ++i)
-        result.weighting_sigmas.push_back(
-            std::ldexp(weights.sigmas[i], v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]));
-      if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
-          static_cast<index_t>(system.which.size()) * v.rows > stage.unknowns() &&
-          options.method == SemMethod::three_stage && v.rows < v.observations)
-        result.hansen_sargan = {weighted_sum(weights, products_of(g, detail::first_rows(next, v.rows))),
-                                static_cast<index_t>(system.which.size()) * v.rows - stage.unknowns(), 0};
-      E = std::move(next);
-      break;
-    }
-    E = std::move(next);
+    system.E = residuals(g, v, system);
+    const bool lost = correction.status != SemStatus::ok, converged = result.last_change <= options.tolerance;
+    if (lost || (options.iterate && result.iterations == most && !converged)) result.status = SemStatus::not_converged;
+    done = lost || result.iterations == most || converged;
+    if (done) store_weights(g, v, options, system, stage.unknowns(), weights, products, system.E, result);
   }
-  system.E = std::move(E);
   const auto units = stage.errors(g, weights);
   const std::vector<double> norms = column_norms(system.E);
   for (std::size_t i = 0; i < system.which.size(); ++i) {

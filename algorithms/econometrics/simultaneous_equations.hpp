@@ -91,6 +91,9 @@ struct SemOptions {
   /// A column counts as dependent on earlier columns if its part orthogonal to them is at most rcond times its norm; 0
   /// selects 10 max(D, K + N) eps.
   double rcond = 0;
+  /// Whether 2SLS and OLS have heteroscedasticity-robust standard errors (White 1980), or cluster-robust ones. Wald's f
+  /// is NaN then if there are no more clusters (or rows) than slopes, or if their covariance is singular.
+  bool robust = false;
 };
 
 /// R of [X | Y] = Q R: all that the estimates need of the data.
@@ -99,19 +102,13 @@ struct ModelTriangle {
   index_t observations = 0;  ///< D, the number of observations
 };
 
-/// Computes the triangle of the data by tall_skinny_r or qr, whichever suits the shape.
-///
-/// data    D x (K + N); overwritten by qr.
-/// Throws  as tall_skinny_r, qr and Graph::wait.
-/// Waits   for the graph.
-[[nodiscard]] ModelTriangle model_triangle(Graph& g, const TileMatrix<double>& data);
+/// Computes the triangle of the data, D x (K + N), by tall_skinny_r or qr, whichever suits the shape. Throws as these
+/// and Graph::wait. Waits for the graph.
+[[nodiscard]] ModelTriangle model_triangle(Graph& g, HostMatrix<double> data);
 
 /// Computes the triangle of data that may be larger than memory, by streamed_r: `rows` rows at a time; 0 selects the
 /// number. Throws as streamed_r.
 [[nodiscard]] ModelTriangle model_triangle(Graph& g, const RowSource<double>& data, index_t rows = 0);
-
-/// Returns the tile shape of the data for model_triangle.
-TileShape suitable_model_tile(const Runtime& runtime, index_t observations, index_t variables);
 
 /// Outcome for one equation.
 enum class EquationStatus : std::uint8_t {
@@ -140,9 +137,11 @@ struct EquationEstimate {
   index_t degrees_of_freedom = 0;                  ///< D - r_i
   double sigma = 0;
   double r2 = 0, adjusted_r2 = 0;
-  TestStatistic f = {};       ///< Wald's statistic of all slopes, divided by their number
-  double condition = 1;       ///< condition of Z_i with unit columns
-  TestStatistic sargan = {};  ///< 2SLS only, for each equation by itself; NaN if it is just identified
+  TestStatistic f = {};  ///< Wald's statistic of all slopes, divided by their number
+  double condition = 1;  ///< condition of Z_i with unit columns
+  /// 2SLS only, for each equation by itself, valid for independent errors of one variance; NaN if just identified.
+  TestStatistic sargan = {};
+  TestStatistic hansen = {};  ///< robust errors of 2SLS: J of the two-step estimate by moments; NaN as sargan
   /// For each regressor the F of the excluded instruments; NaN for exogenous ones.
   std::vector<TestStatistic> first_stage = {};
   /// Whether the residuals consist of rounding errors only: sigma and the standard errors are 0, and tests are
@@ -163,6 +162,7 @@ const char* description(SemStatus status);
 /// Estimates of all equations.
 struct SimultaneousEquations {
   SemStatus status = SemStatus::ok;
+  ModelTriangle triangle = {};  ///< triangle of the data, if they were given
   std::vector<EquationEstimate> equations = {};
   std::vector<index_t> dropped_instruments = {};  ///< columns of X that earlier columns imply
   /// If the covariance is singular: dependent equations. The last one is nearly a combination of the others.
@@ -198,5 +198,14 @@ struct SimultaneousEquations {
 ///          equation with its own instruments are projected by a separate QR factorization (systemfit's GLS form).
 [[nodiscard]] SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const SimultaneousModel& model,
                                              const SemOptions& options = {});
+
+/// Estimates simultaneous equations from their data, D x (K + N): the triangle, which the result keeps, and estimates
+/// as above.
+///
+/// clusters  for robust errors a cluster number for each row; empty for independent errors.
+/// Throws    as above; ArgumentError for robust errors of other methods than 2SLS and OLS, and for clusters of another
+///           number of rows or of one number.
+[[nodiscard]] SimultaneousEquations estimate(Graph& g, HostMatrix<double> data, const SimultaneousModel& model,
+                                             const SemOptions& options = {}, const std::vector<index_t>& clusters = {});
 
 }  // namespace tesela

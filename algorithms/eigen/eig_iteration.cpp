@@ -1,12 +1,12 @@
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
-#include <tesela/algorithms/eigen/internal/inverse_iteration.hpp>
-#include <tesela/algorithms/eigen/internal/iterated_matrix.hpp>
-#include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/support/digits.hpp>
+#include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
+#include <tesela/codelets/iterations/inverse_iteration.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <array>
 #include <numeric>
@@ -57,6 +57,39 @@ void check(index_t n, const EigIterationOptions& o) {
   if (o.positive_diagonal) refuse("positive_diagonal", "belongs to QR iterations");
 }
 
+/// Returns unit vectors of A's eigenvalues, n x values.size(): two steps of (A - l I) x = x from random vectors, with
+/// partial pivoting in double precision, then orthogonalization from left to right (LAPACK stein orthogonalizes within
+/// clusters). If A - l I is exactly singular, the value is changed by a rounding error. Waits for the graph.
+template <class T>
+HostMatrix<T> inverse_iteration(Graph& g, const detail::IteratedMatrix<T>& a, const std::vector<double>& values) {
+  const index_t n = a.n(), count = static_cast<index_t>(values.size());
+  HostMatrix<T> vectors(n, count);
+  if (count == 0) return vectors;
+  Runtime& runtime = g.runtime();
+  const index_t wide = ceil_div(count, 4 * std::max<index_t>(runtime.cpus(), 1));
+  const TileMatrix<double> A(runtime, n, n, {n, n}, "A"), W(runtime, count, 1, {wide, 1}, "W"),
+      X(runtime, n, count, {n, wide}, "X");
+  {
+    const auto whole = A(0, 0).write();
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) whole(i, j) = static_cast<double>(a(i, j));
+  }
+  W.copy_from(values.data(), count);
+  const Tile<double> work = g.scratch<double>(n, n);
+  for (index_t t = 0; t < X.nt(); ++t)
+    insert_or_run<InverseIteration>(g, Priority{}, {a.frobenius(), t * wide}, A(0, 0), W(t, 0), X(0, t), work);
+  HostMatrix<double> x(n, count);
+  X.copy_to(x.data(), n);
+  // X = Q R: Q is X orthogonalized from left to right, up to signs.
+  std::vector<double> tau(static_cast<std::size_t>(count));
+  lapack::geqrf(n, count, x.data(), n, tau.data());
+  HostMatrix<double> q = HostMatrix<double>::zeros(n, count);
+  for (index_t j = 0; j < count; ++j) q(j, j) = 1;
+  lapack::ormqr(Op::none, n, count, count, x.data(), n, tau.data(), q.data(), n);
+  for (index_t i = 0; i < q.size(); ++i) vectors.data()[i] = static_cast<T>(q.data()[i]);
+  return vectors;
+}
+
 /// Evaluates the last D: elements that are not negligible, drift, and the predicted speed.
 template <class T>
 void judge(const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end, EigIterationResult<T>& result) {
@@ -105,7 +138,7 @@ TileMatrix<T> vectors(Graph& g, const detail::IteratedMatrix<T>& a, const detail
     std::vector<double> wanted;
     for (index_t j = range.begin; j < range.end; ++j)
       wanted.push_back(static_cast<double>(end.values[static_cast<std::size_t>(order[static_cast<std::size_t>(j)])]));
-    x = detail::inverse_iteration(g, a, wanted);
+    x = inverse_iteration(g, a, wanted);
   }
   X.copy_from(x.data(), rows);
   X.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.insert<TurnColumns<T>>(on_gpu, {}, tile); });

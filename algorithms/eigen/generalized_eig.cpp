@@ -166,8 +166,9 @@ SymmetricEig<T> failed(Verdict verdict, index_t row, index_t column) {
 
 std::span<const Named<GeneralizedKind>> generalized_kinds() { return kinds; }
 
-index_t suitable_generalized_tile(const Runtime& runtime, index_t n) {
-  return runtime.gpus() > 0 ? 2048 : std::clamp<index_t>(n / 8, 32, 192);
+TileShape generalized_eig_tile(const WorkerCounts& workers, index_t n) {
+  const index_t edge = workers.gpus > 0 ? 2048 : std::clamp<index_t>(n / 8, 32, 192);
+  return {edge, edge};
 }
 
 template <class T>
@@ -196,7 +197,7 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
   SymmetricEig<T> result;
   {
     const TileMatrix<T> C =
-        reduced(g, options.kind, A, factor, suitable_eig_tile(g.runtime(), A.n(), options.eig.band));
+        reduced(g, options.kind, A, factor, eig_tile(g.runtime(), A.n(), {.band = options.eig.band}).nb);
     result = symmetric_eig(g, C, rest);
   }
   if (result.status.verdict == Verdict::not_finite) result.status.verdict = Verdict::reduced_overflow;
@@ -215,6 +216,21 @@ SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatr
   return result;
 }
 
+template <class T>
+SymmetricEig<T> generalized_eig(Runtime& runtime, MatrixView<T> a, MatrixView<T> b,
+                                const GeneralizedEigOptions& options) {
+  const TileShape tile = generalized_eig_tile(runtime, a.cols);
+  const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, tile, "B");
+  Graph g(runtime);
+  SymmetricEig<T> result = generalized_eig(g, A, B, options);
+  g.wait();
+  return result;
+}
+
+template SymmetricEig<float> generalized_eig(Runtime&, MatrixView<float>, MatrixView<float>,
+                                             const GeneralizedEigOptions&);
+template SymmetricEig<double> generalized_eig(Runtime&, MatrixView<double>, MatrixView<double>,
+                                              const GeneralizedEigOptions&);
 template SymmetricEig<float> generalized_eig(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
                                              const GeneralizedEigOptions&);
 template SymmetricEig<double> generalized_eig(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,

@@ -37,7 +37,13 @@ template <class T>
 SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                 const GeneralizedEigOptions& options = {});
 
-/// Returns the edge of A's and B's tiles for the workers of `runtime`.
-index_t suitable_generalized_tile(const Runtime& runtime, index_t n);
+/// Solves the problem for matrices in memory, on the host or on one device: chooses the tiles, and waits. a and b are
+/// overwritten.
+template <class T>
+SymmetricEig<T> generalized_eig(Runtime& runtime, MatrixView<T> a, MatrixView<T> b,
+                                const GeneralizedEigOptions& options = {});
+
+/// Returns the tiles of A and B that generalized_eig chooses for these workers.
+TileShape generalized_eig_tile(const WorkerCounts& workers, index_t n);
 
 }  // namespace tesela

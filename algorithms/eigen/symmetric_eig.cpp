@@ -212,20 +212,23 @@ std::string to_string(const SymmetricEigStatus& status) {
   return "";
 }
 
-index_t suitable_eig_tile(const WorkerCounts& workers, index_t n, index_t band) {
+TileShape eig_tile(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
+  const index_t rows = std::max<index_t>(n, 1);
+  if (options.method == EigMethod::one_task) return {rows, rows};
   // With one GPU, one product with all of A is fastest if one tile can hold A. Several GPUs share A if a panel's
   // product is long enough.
   const bool cut = workers.gpus > 1 ? n >= 16384 : most_columns(n) < n;
   const index_t wide = workers.gpus == 0 ? (n < 1500 ? 128 : 256)
                        : cut             ? 2048
-                                         : std::max<index_t>(n, 1),
-                b = std::clamp<index_t>(band > 0 ? band : suitable_band(workers), 1, std::max<index_t>(n - 1, 1));
-  return wide < n ? std::max<index_t>(wide / b, 1) * b : ceil_div(wide, b) * b;
+                                         : rows,
+                b = std::clamp<index_t>(options.band > 0 ? options.band : suitable_band(workers), 1,
+                                        std::max<index_t>(n - 1, 1));
+  return {rows, wide < n ? std::max<index_t>(wide / b, 1) * b : ceil_div(wide, b) * b};
 }
 
 index_t suitable_eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count) {
   const auto gpus = static_cast<index_t>(workers.gpus);
-  if (gpus == 0) return suitable_eig_tile(workers, n);
+  if (gpus == 0) return eig_tile(workers, n).nb;
   return std::min(std::max<index_t>(ceil_div(count, 64 * gpus), 1) * 64, most_columns(n) / 64 * 64);
 }
 
@@ -305,6 +308,17 @@ SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T>
   return turned(g, std::move(result));
 }
 
+template <class T>
+SymmetricEig<T> symmetric_eig(Runtime& runtime, MatrixView<T> a, const SymmetricEigOptions& options) {
+  const auto A = a.in_tiles(runtime, eig_tile(runtime, a.cols, options));
+  Graph g(runtime);
+  SymmetricEig<T> result = symmetric_eig(g, A, options);
+  g.wait();
+  return result;
+}
+
+template SymmetricEig<float> symmetric_eig(Runtime&, MatrixView<float>, const SymmetricEigOptions&);
+template SymmetricEig<double> symmetric_eig(Runtime&, MatrixView<double>, const SymmetricEigOptions&);
 template SymmetricEig<float> symmetric_eig(Graph&, const TileMatrix<float>&, const SymmetricEigOptions&);
 template SymmetricEig<double> symmetric_eig(Graph&, const TileMatrix<double>&, const SymmetricEigOptions&);
 template SymmetricEig<float> symmetric_eig(Graph&, std::span<const float>, std::span<const float>,

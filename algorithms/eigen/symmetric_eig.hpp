@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/eigen/eigen_range.hpp>
 #include <tesela/algorithms/support/named.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <cstdint>
@@ -86,14 +87,19 @@ struct SymmetricEig {
 template <class T>
 SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricEigOptions& options = {});
 
+/// Solves the problem for a matrix in memory, on the host or on a device: chooses the method and the tiles, and waits.
+/// a is overwritten; the result's vectors are other memory.
+template <class T>
+SymmetricEig<T> symmetric_eig(Runtime& runtime, MatrixView<T> a, const SymmetricEigOptions& options = {});
+
 /// Solves the problem for the tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1). options.method must
 /// not be lapack or one_task.
 template <class T>
 SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T> e,
                               const SymmetricEigOptions& options = {});
 
-/// Returns the columns per tile of A for these workers and a band of this half-width (0: the default).
-index_t suitable_eig_tile(const WorkerCounts& workers, index_t n, index_t band = 0);
+/// Returns the tiles of A that symmetric_eig chooses for these workers.
+TileShape eig_tile(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options = {});
 
 /// Returns the columns per tile of `count` eigenvectors of order n for these workers: equal parts for GPUs.
 index_t suitable_eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count);

@@ -75,14 +75,13 @@ MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_
   if (suitable_eig_method(workers, n, options) == EigMethod::lapack)
     return plan_library(workers, n, element, shape.wanted, options.vectors);
   if (suitable_eig_method(workers, n, options) == EigMethod::one_task)
-    return plan_one_task(workers, n, element, a_columns > 0 ? a_columns : suitable_eig_tile(workers, n), shape.wanted,
-                         options.vectors);
+    return plan_one_task(workers, n, element, a_columns > 0 ? a_columns : eig_tile(workers, n, options).nb,
+                         shape.wanted, options.vectors);
   const index_t band = suitable_eig_method(workers, n, options) == EigMethod::one_stage ? 1
                        : options.band > 0                                               ? options.band
                                                                                         : suitable_band(workers);
   shape.half_width = std::clamp<index_t>(band, 1, std::max<index_t>(n - 1, 1));
-  shape.a_columns =
-      std::min(std::max<index_t>(n, 1), a_columns > 0 ? a_columns : suitable_eig_tile(workers, n, options.band));
+  shape.a_columns = std::min(std::max<index_t>(n, 1), a_columns > 0 ? a_columns : eig_tile(workers, n, options).nb);
   MemoryPlan plan({"to a band", "chase", "tridiagonal", "vectors"}, workers.gpus, element);
   plan.hold({MemoryPlan::host, {n, n}, 1, 0, plan.last_stage()});
   detail::plan_reduction(plan, shape);
@@ -96,6 +95,23 @@ MemoryPlan plan_tridiagonal_eig(const WorkerCounts& workers, index_t n, std::siz
   MemoryPlan plan({"to a band", "chase", "tridiagonal", "vectors"}, workers.gpus, element);
   detail::plan_tridiagonal(plan, shape_of(workers, n, options));
   return plan;
+}
+
+SymmetricEigOptions suitable_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options) {
+  const index_t whole = workers.gpus > 0 ? 511 : 2500;
+  if (options.method == EigMethod::automatic) options.method = n <= whole ? EigMethod::one_task : EigMethod::two_stage;
+  return options;
+}
+
+int suitable_job_streams(int cores, int gpus) { return std::clamp(cores / (2 * std::max(gpus, 1)), 2, 8); }
+
+int suitable_concurrent_jobs(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
+                             const MemoryRoom& room) {
+  const int wanted = workers.gpus > 0 ? workers.gpus * std::max(streams_per_gpu, 1) : workers.cpus;
+  double most = wanted;
+  if (const double host = plan.peak(MemoryPlan::host); host > 0) most = std::min(most, room.host / host);
+  if (const double gpu = plan.gpu_peak(); gpu > 0) most = std::min(most, workers.gpus * std::max(1.0, room.gpu / gpu));
+  return std::max(1, static_cast<int>(most));
 }
 
 }  // namespace tesela

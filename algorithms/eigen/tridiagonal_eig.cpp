@@ -1,6 +1,4 @@
-#include <tesela/algorithms/eigen/internal/bisection.hpp>
-#include <tesela/algorithms/eigen/internal/divide_and_conquer.hpp>
-#include <tesela/algorithms/eigen/internal/ql.hpp>
+#include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>

@@ -4,7 +4,7 @@
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
@@ -17,11 +17,10 @@ using namespace kernels;
 namespace {
 
 void require_options(const char* routine, const GivensOptions& o) {
-  if (o.window < 1 || o.window > max_givens_window)
-    throw ArgumentError(routine, "options.window",
-                        std::to_string(o.window) + " is not in 1 … " + std::to_string(max_givens_window));
-  if (o.block < 32 || o.block > 512 || o.block % 32 != 0)
-    throw ArgumentError(routine, "options.block", std::to_string(o.block) + " is not a multiple of 32 in 32 … 512");
+  require(o.window >= 1 && o.window <= max_givens_window, routine, "options.window", o.window, " is not in 1 … ",
+          max_givens_window);
+  require(o.block >= 32 && o.block <= 512 && o.block % 32 == 0, routine, "options.block", o.block,
+          " is not a multiple of 32 in 32 … 512");
 }
 
 /// Returns whether the staircase saves at least half of the rotations; the lists of the rest are then small.
@@ -162,14 +161,9 @@ void GivensQr<T>::factor(Graph& g, const TileMatrix<T>* B, const TileMatrix<T>* 
 template <class T>
 void GivensQr<T>::require_rows(const char* routine, const char* name, Side side, const TileMatrix<T>& C) const {
   const bool left = side == Side::left;
-  if ((left ? C.m() : C.n()) != m_)
-    throw ArgumentError(
-        routine, name,
-        to_string(Shape{C.m(), C.n()}) + " does not have " + std::to_string(m_) + (left ? " rows" : " columns"));
-  if ((left ? C.mt() : C.nt()) > 1)
-    throw ArgumentError(routine, name,
-                        "has " + to_string(Shape{C.mt(), C.nt()}) + " tiles; rotations need one tile " +
-                            (left ? "row (mb >= m)" : "column (nb >= m)"));
+  require((left ? C.m() : C.n()) == m_, routine, name, C, " does not have ", m_, left ? " rows" : " columns");
+  require((left ? C.mt() : C.nt()) <= 1, routine, name, "has ", Shape{C.mt(), C.nt()},
+          " tiles; rotations need one tile ", left ? "row (mb >= m)" : "column (nb >= m)");
 }
 
 template <class T>
@@ -188,8 +182,7 @@ void GivensQr<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) cons
 template <class T>
 void GivensQr<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
   require_rows("GivensQr::form_q", "Q", Side::left, Q);
-  if (Q.n() > m_)
-    throw ArgumentError("GivensQr::form_q", "Q", std::to_string(Q.n()) + " columns of " + std::to_string(m_));
+  require(Q.n() <= m_, "GivensQr::form_q", "Q", Q.n(), " columns of ", m_);
   Q.for_each_tile([&](const Tile<T>& q, index_t row, index_t column) { g.insert<Laset<T>>({T(1), row - column}, q); });
   for (auto step = static_cast<index_t>(steps_.size()) - 1; step >= 0; --step) {
     const Step& s = steps_[static_cast<std::size_t>(step)];
@@ -204,13 +197,12 @@ void GivensQr<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
 template <class T>
 void GivensQr<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
   const index_t nb = a_.tile_shape().nb;
-  if (diagonal_ >= 0) throw ArgumentError("GivensQr::extract_r", "A", "is a band matrix, whose storage holds R");
-  if (R.n() != n_ || R.m() < std::min(m_, n_) || R.m() > m_)
-    throw ArgumentError("GivensQr::extract_r", "R",
-                        to_string(Shape{R.m(), R.n()}) + " for a " + to_string(Shape{m_, n_}) +
-                            " matrix; it must be k x n, min(m, n) <= k <= m");
-  if (R.mt() > 1 || (R.tile_shape().nb != nb && n_ > std::min(nb, R.tile_shape().nb)))
-    throw ArgumentError("GivensQr::extract_r", "R", "must be one tile row whose columns are cut as A's");
+  const char* const routine = "GivensQr::extract_r";
+  require(diagonal_ < 0, routine, "A", "is a band matrix, whose storage holds R");
+  require(R.n() == n_ && R.m() >= std::min(m_, n_) && R.m() <= m_, routine, "R", R, " for a ", Shape{m_, n_},
+          " matrix; it must be k x n, min(m, n) <= k <= m");
+  require(R.mt() <= 1 && (R.tile_shape().nb == nb || n_ <= std::min(nb, R.tile_shape().nb)), routine, "R",
+          "must be one tile row whose columns are cut as A's");
   R.for_each_tile([&](const Tile<T>& r, index_t, index_t column) {
     g.insert<Lacpy<T>>({Part::upper, -column}, a_(0, column / R.tile_shape().nb), r);
   });
@@ -273,16 +265,16 @@ GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& opt
   qr.require_rows("givens_qr", "A", Side::left, A);
   if (B != nullptr) qr.require_rows("givens_qr", "B", Side::left, *B);
   if (Q != nullptr) qr.require_rows("givens_qr", "Q", Side::right, *Q);
-  if ((B != nullptr && B->shares_tiles(A)) || (Q != nullptr && Q->shares_tiles(A)))
-    throw ArgumentError("givens_qr", "B, Q", "share tiles with A");
+  require((B == nullptr || !B->shares_tiles(A)) && (Q == nullptr || !Q->shares_tiles(A)), "givens_qr", "B, Q",
+          "share tiles with A");
   bool list = false;
   if (options.method == GivensMethod::stages) {
     const auto form = closed_form(options.order, A.m());
     qr.staircase_ = use_staircase(options.ends, A.m(), A.n()) && !(form && form->adjacent) && options.order != "column";
     list = qr.staircase_ || (!form && options.order != "column");
     if (form && !form->adjacent) qr.pivot_ = Pivot::diagonal;
-    if (list && A.m() > std::numeric_limits<std::int32_t>::max() / (3 * max_givens_window))
-      throw ArgumentError("givens_qr", "A", std::to_string(A.m()) + " rows are too many for an order without formula");
+    require(!list || A.m() <= std::numeric_limits<std::int32_t>::max() / (3 * max_givens_window), "givens_qr", "A",
+            A.m(), " rows are too many for an order without formula");
   }
   const index_t nb = A.tile_shape().nb;
   for (index_t begin = 0; begin < std::min(A.m() - 1, A.n());) {
@@ -300,11 +292,9 @@ GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& A, index_t m, index_t 
                            const GivensOptions& options) {
   require_options("givens_band_qr", options);
   for (const auto& [value, name] : {std::pair{m, "m"}, std::pair{kl, "kl"}, std::pair{ku, "ku"}})
-    if (value < 0) throw ArgumentError("givens_band_qr", name, std::to_string(value) + " is negative");
-  if (A.m() != 2 * kl + ku + 1 || A.mt() > 1 || A.nt() > 1)
-    throw ArgumentError("givens_band_qr", "A",
-                        to_string(Shape{A.m(), A.n()}) + " in " + to_string(Shape{A.mt(), A.nt()}) +
-                            " tiles is not one tile with " + std::to_string(2 * kl + ku + 1) + " rows");
+    require(value >= 0, "givens_band_qr", name, value, " is negative");
+  require(A.m() == 2 * kl + ku + 1 && A.mt() <= 1 && A.nt() <= 1, "givens_band_qr", "A", A, " in ",
+          Shape{A.mt(), A.nt()}, " tiles is not one tile with ", 2 * kl + ku + 1, " rows");
   GivensQr<T> qr(A, m, A.n(), options);
   qr.diagonal_ = kl + ku;
   if (m == 0 || A.n() == 0) return qr;

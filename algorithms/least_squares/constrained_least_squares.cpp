@@ -1,10 +1,8 @@
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
-#include <tesela/algorithms/least_squares/internal/constraints.hpp>
-#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
-#include <tesela/algorithms/least_squares/internal/scaled_problem.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/normal_residual.hpp>
@@ -299,19 +297,25 @@ ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatri
   return lse(g, extended_qr(g, factors, A.tile_shape(), B), C, D, options);
 }
 
-template ExtendedQr<float> triangle_of(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const OlsOptions&);
-template ExtendedQr<double> triangle_of(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                        const OlsOptions&);
-template ExtendedQr<float> triangle_of(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
-template ExtendedQr<double> triangle_of(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,
-                                        const OlsOptions&);
-template ConstrainedLeastSquares<float> lse(Graph&, const ExtendedQr<float>&, const HostMatrix<float>&,
-                                            const HostMatrix<float>&, const OlsOptions&);
-template ConstrainedLeastSquares<double> lse(Graph&, const ExtendedQr<double>&, const HostMatrix<double>&,
-                                             const HostMatrix<double>&, const OlsOptions&);
-template ConstrainedLeastSquares<float> lse(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                            const HostMatrix<float>&, const HostMatrix<float>&, const OlsOptions&);
-template ConstrainedLeastSquares<double> lse(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                             const HostMatrix<double>&, const HostMatrix<double>&, const OlsOptions&);
+template <class T>
+ConstrainedLeastSquares<T> lse(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const HostMatrix<T>& C,
+                               const HostMatrix<T>& D, const OlsOptions& options) {
+  return detail::solve_in_tiles(runtime, a, b, options, [&](Graph& g, const auto& A, const auto& B, const auto& o) {
+    return lse(g, A, B, C, D, o);
+  });
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                       \
+  template ExtendedQr<T> triangle_of(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const OlsOptions&);        \
+  template ExtendedQr<T> triangle_of(Graph&, const MatrixRows<T>&, const HostMatrix<T>&, const OlsOptions&);        \
+  template ConstrainedLeastSquares<T> lse(Graph&, const ExtendedQr<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
+                                          const OlsOptions&);                                                       \
+  template ConstrainedLeastSquares<T> lse(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, const HostMatrix<T>&, \
+                                          const HostMatrix<T>&, const OlsOptions&);                                 \
+  template ConstrainedLeastSquares<T> lse(Runtime&, MatrixView<T>, MatrixView<T>, const HostMatrix<T>&,             \
+                                          const HostMatrix<T>&, const OlsOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

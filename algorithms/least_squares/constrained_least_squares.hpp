@@ -61,5 +61,10 @@ template <class T>
 [[nodiscard]] ConstrainedLeastSquares<T> lse(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                              const HostMatrix<T>& C, const HostMatrix<T>& D,
                                              const OlsOptions& options = {});
+/// Solves the problem for matrices in memory: chooses the method and the tiles, and waits. a and b may be on a device;
+/// they are overwritten.
+template <class T>
+[[nodiscard]] ConstrainedLeastSquares<T> lse(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const HostMatrix<T>& C,
+                                             const HostMatrix<T>& D, const OlsOptions& options = {});
 
 }  // namespace tesela

@@ -1,7 +1,6 @@
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
-#include <tesela/algorithms/least_squares/internal/glm_scaled_equations.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
@@ -250,13 +249,30 @@ GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, cons
   return unscaled(by_covariance(g, A, B, std::move(S), exponent, of_ols), exponent / 2);
 }
 
-template GeneralizedLeastSquares<float> gls_factor(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                                   HostMatrix<float>, const OlsOptions&);
-template GeneralizedLeastSquares<double> gls_factor(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                                    HostMatrix<double>, const OlsOptions&);
-template GeneralizedLeastSquares<float> gls_covariance(Graph&, const TileMatrix<float>&, const TileMatrix<float>&,
-                                                       HostMatrix<float>, const OlsOptions&);
-template GeneralizedLeastSquares<double> gls_covariance(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
-                                                        HostMatrix<double>, const OlsOptions&);
+template <class T>
+GeneralizedLeastSquares<T> gls_factor(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, HostMatrix<T> F,
+                                      const OlsOptions& options) {
+  return detail::solve_in_tiles(runtime, a, b, options, [&](Graph& g, const auto& A, const auto& B, const auto& o) {
+    return gls_factor(g, A, B, std::move(F), o);
+  });
+}
+
+template <class T>
+GeneralizedLeastSquares<T> gls_covariance(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, HostMatrix<T> S,
+                                          const OlsOptions& options) {
+  return detail::solve_in_tiles(runtime, a, b, options, [&](Graph& g, const auto& A, const auto& B, const auto& o) {
+    return gls_covariance(g, A, B, std::move(S), o);
+  });
+}
+
+#define TESELA_INSTANTIATE(T, SOLVER)                                                                           \
+  template GeneralizedLeastSquares<T> SOLVER(Graph&, const TileMatrix<T>&, const TileMatrix<T>&, HostMatrix<T>, \
+                                             const OlsOptions&);                                                \
+  template GeneralizedLeastSquares<T> SOLVER(Runtime&, MatrixView<T>, MatrixView<T>, HostMatrix<T>, const OlsOptions&);
+TESELA_INSTANTIATE(float, gls_factor)
+TESELA_INSTANTIATE(double, gls_factor)
+TESELA_INSTANTIATE(float, gls_covariance)
+TESELA_INSTANTIATE(double, gls_covariance)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

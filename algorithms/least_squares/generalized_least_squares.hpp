@@ -77,4 +77,13 @@ template <class T>
 [[nodiscard]] GeneralizedLeastSquares<T> gls_covariance(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                                         HostMatrix<T> S, const OlsOptions& options = {});
 
+/// Solve the problems for matrices in memory: they choose the method and the tiles, and wait. a and b may be on a
+/// device; they are overwritten.
+template <class T>
+[[nodiscard]] GeneralizedLeastSquares<T> gls_factor(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, HostMatrix<T> F,
+                                                    const OlsOptions& options = {});
+template <class T>
+[[nodiscard]] GeneralizedLeastSquares<T> gls_covariance(Runtime& runtime, MatrixView<T> a, MatrixView<T> b,
+                                                        HostMatrix<T> S, const OlsOptions& options = {});
+
 }  // namespace tesela

@@ -2,9 +2,7 @@
 #include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
-#include <tesela/algorithms/least_squares/internal/glm_scaled_equations.hpp>
-#include <tesela/algorithms/least_squares/internal/graded_least_norm.hpp>
-#include <tesela/algorithms/least_squares/internal/graded_rows_of_a.hpp>
+#include <tesela/algorithms/least_squares/internal/graded.hpp>
 #include <tesela/algorithms/least_squares/internal/row_system.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
@@ -299,6 +297,11 @@ std::span<const Named<GlmMethod>> glm_methods() {
 }
 
 GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p) {
+  return glm_tiles(runtime, method, {m, n}, p);
+}
+
+GlmTiles glm_tiles(const Runtime& runtime, GlmMethod method, Shape shape, index_t p) {
+  const auto [m, n] = shape;
   TileShape a = suitable_qr_tile(runtime, m, n);
   const auto gpus = static_cast<index_t>(runtime.gpus());
   // SeminormalRows requires B in one tile row.
@@ -347,6 +350,17 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
   return answer;
 }
 
+template <class T>
+Glm<T> glm(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, MatrixView<T> y, const GlmOptions& options) {
+  const GlmTiles tile = glm_tiles(runtime, options.method, a.shape(), b.cols);
+  const auto A = a.in_tiles(runtime, tile.a, "A"), B = b.in_tiles(runtime, tile.b, "B"),
+             Y = y.in_tiles(runtime, {tile.a.mb, std::max<index_t>(y.cols, 1)}, "y");
+  Graph g(runtime);
+  return glm(g, A, B, Y, options);
+}
+
+template Glm<float> glm(Runtime&, MatrixView<float>, MatrixView<float>, MatrixView<float>, const GlmOptions&);
+template Glm<double> glm(Runtime&, MatrixView<double>, MatrixView<double>, MatrixView<double>, const GlmOptions&);
 template Glm<float> glm(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const TileMatrix<float>&,
                         const GlmOptions&);
 template Glm<double> glm(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const TileMatrix<double>&,

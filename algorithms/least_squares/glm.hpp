@@ -7,6 +7,7 @@
 #include <tesela/algorithms/support/solution.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <span>
@@ -99,11 +100,18 @@ template <class T>
 [[nodiscard]] Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
                          const GlmOptions& options = {});
 
+/// Solves the problem for matrices in memory: chooses the tiles, and waits. a, b and y, the right-hand sides, may be on
+/// a device; they are overwritten.
+template <class T>
+[[nodiscard]] Glm<T> glm(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, MatrixView<T> y,
+                         const GlmOptions& options = {});
+
 /// Tile shapes of A and B.
 struct GlmTiles {
   TileShape a, b;
 };
-/// Returns the tile shapes for a method and a problem with m x n A and m x p B.
+/// Returns the tile shapes for a method, an A of this shape and a B with p columns.
+GlmTiles glm_tiles(const Runtime& runtime, GlmMethod method, Shape a, index_t p);
 GlmTiles suitable_glm_tiles(const Runtime& runtime, GlmMethod method, index_t m, index_t n, index_t p);
 
 }  // namespace tesela

@@ -194,6 +194,15 @@ TileShape possible_ols_tile(OlsMethod method, TileShape wanted, index_t m, index
   return wanted;
 }
 
+OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r) {
+  return wanted == OlsMethod::automatic ? suitable_ols_method(a.rows, a.cols, r) : wanted;
+}
+
+TileShape ols_tile(const Runtime& runtime, OlsMethod method, Shape a, TileShape wanted) {
+  if (wanted.mb == 0) wanted = suitable_ols_tile(runtime, method, a.rows, a.cols);
+  return possible_ols_tile(method, wanted, a.rows, a.cols);
+}
+
 OlsMethod suitable_ols_method(index_t m, index_t n, index_t r) {
   return n + r <= 32 && m / 16 >= n + r ? OlsMethod::tall_skinny : OlsMethod::tiles;
 }
@@ -344,6 +353,12 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
 }
 
 template <class T>
+LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const OlsOptions& options) {
+  return detail::solve_in_tiles(runtime, a, b, options,
+                                [](Graph& g, const auto& A, const auto& B, const auto& o) { return ols(g, A, B, o); });
+}
+
+template <class T>
 LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.cols();
   if (B.rows() != m) throw ArgumentError("ols", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
@@ -362,6 +377,8 @@ template Measured ols_error<float>(const NormalResidual<float>::Result&, Shape, 
 template Measured ols_error<double>(const NormalResidual<double>::Result&, Shape, index_t, double);
 template LeastSquares<float> ols(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const OlsOptions&);
+template LeastSquares<float> ols(Runtime&, MatrixView<float>, MatrixView<float>, const OlsOptions&);
+template LeastSquares<double> ols(Runtime&, MatrixView<double>, MatrixView<double>, const OlsOptions&);
 template LeastSquares<float> ols(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const OlsOptions&);
 template LeastSquares<double> ols(Graph&, const MatrixRows<double>&, const HostMatrix<double>&, const OlsOptions&);
 

@@ -9,6 +9,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <algorithm>
@@ -81,6 +82,12 @@ template <class T>
 [[nodiscard]] LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                   const OlsOptions& options = {});
 
+/// Solves the problem for matrices in memory: chooses the method and the tiles, and waits.
+///
+/// a, b  m x n and m x r, on the host or on one device; overwritten.
+template <class T>
+[[nodiscard]] LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const OlsOptions& options = {});
+
 /// Solves the problem by tall_skinny for an A in a file, which may be larger than memory: A is read once, a block of
 /// rows at a time. B is m x r. Throws ArgumentError if A and B differ in rows, FileError as MatrixRows::read.
 template <class T>
@@ -95,6 +102,13 @@ template <class T>
 template <class T>
 [[nodiscard]] Measured ols_error(const typename kernels::NormalResidual<T>::Result& errors, Shape a, index_t rank,
                                  double cut);
+
+/// Returns `wanted`, or the method that `automatic` selects for an A of this shape and r right-hand sides.
+OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r);
+
+/// Returns A's tiles for a method: the tiles that ols chooses, or `wanted` if it is not 0 x 0. givens needs whole
+/// columns, or whole rows if m < n, whatever is wanted.
+TileShape ols_tile(const Runtime& runtime, OlsMethod method, Shape a, TileShape wanted = {0, 0});
 
 /// Returns the method that `automatic` selects.
 OlsMethod suitable_ols_method(index_t m, index_t n, index_t r);

@@ -44,6 +44,14 @@ LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
 }
 
 template <class T>
+LeastSquares<T> wls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const std::vector<T>& weights,
+                    const OlsOptions& options) {
+  return detail::solve_in_tiles(runtime, a, b, options, [&](Graph& g, const auto& A, const auto& B, const auto& o) {
+    return wls(g, A, B, weights, o);
+  });
+}
+
+template <class T>
 LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const std::vector<T>& weights,
                     const OlsOptions& options) {
   const index_t m = A.m(), n = A.n();
@@ -64,6 +72,10 @@ template LeastSquares<float> wls(Graph&, const TileMatrix<float>&, const TileMat
                                  const OlsOptions&);
 template LeastSquares<double> wls(Graph&, const TileMatrix<double>&, const TileMatrix<double>&,
                                   const TileMatrix<double>&, const OlsOptions&);
+template LeastSquares<float> wls(Runtime&, MatrixView<float>, MatrixView<float>, const std::vector<float>&,
+                                 const OlsOptions&);
+template LeastSquares<double> wls(Runtime&, MatrixView<double>, MatrixView<double>, const std::vector<double>&,
+                                  const OlsOptions&);
 template LeastSquares<float> wls(Graph&, const MatrixRows<float>&, const HostMatrix<float>&, const std::vector<float>&,
                                  const OlsOptions&);
 template LeastSquares<double> wls(Graph&, const MatrixRows<double>&, const HostMatrix<double>&,

@@ -30,6 +30,12 @@ template <class T>
 [[nodiscard]] LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                   const TileMatrix<T>& weights, const OlsOptions& options = {});
 
+/// Solves the problem for matrices in memory: chooses the method and the tiles, and waits. a and b may be on a device;
+/// they are overwritten.
+template <class T>
+[[nodiscard]] LeastSquares<T> wls(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const std::vector<T>& weights,
+                                  const OlsOptions& options = {});
+
 /// Solves the problem for an A in a file, which is read once; a block of rows is reduced once per class of its weights.
 template <class T>
 [[nodiscard]] LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B,

@@ -1,105 +1,29 @@
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/algorithms/support/digits.hpp>
-#include <tesela/codelets/mimo/brute_search.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/gpu_detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace tesela {
 
 using namespace mimo;
 namespace {
 
-constexpr Named<MimoMethod> methods[] = {
-    {MimoMethod::sd, "sd", "sphere search, exact"},
-    {MimoMethod::sd_plain, "sd-plain", "the complete sphere, children unsorted: the reference for node counts"},
-    {MimoMethod::brute, "brute", "all candidates, in double: the reference"},
-    {MimoMethod::babai, "babai", "the first leaf of sd"},
-    {MimoMethod::mf, "mf", "the matched filter"},
-    {MimoMethod::zf, "zf", "the least-squares solution, sliced"},
-    {MimoMethod::mmse, "mmse", "the unbiased linear estimate of least mean square error"},
-    {MimoMethod::zf_sic, "zf-sic", "back-substitution, sliced level by level"},
-    {MimoMethod::mmse_sic, "mmse-sic", "zf-sic for [H; sqrt(N0) I]"},
-    {MimoMethod::kbest, "kbest", "the K nearest paths of each level (kbest:K)"},
-    {MimoMethod::fsd, "fsd", "all paths of the first P levels, then one continuation each (fsd:P)"},
-    {MimoMethod::nway, "nway", "each stream enumerated in turn, the others sliced (nway:N: the N weakest)"},
-    {MimoMethod::lr, "lr", "back-substitution in a reduced lattice, sliced"},
-    {MimoMethod::ep, "ep", "expectation propagation: the likeliest point of each column"},
-    {MimoMethod::bfs_gemm, "bfs-gemm",
-     "kbest for all signals of a channel together, by products of matrices (bfs-gemm:K)"},
-};
+constexpr auto methods = named(kernels::mimo_method_rows);
+constexpr auto orders = named(kernels::column_order_rows);
 
-constexpr Named<ColumnOrder> orders[] = {
-    {ColumnOrder::natural, "natural", "the order of H"},
-    {ColumnOrder::norm, "norm", "by the norms of columns"},
-    {ColumnOrder::sqrd, "sqrd", "sorted QR: the smallest residual column next"},
-    {ColumnOrder::vblast, "vblast", "the stream with the least noise last"},
-    {ColumnOrder::mmse_sqrd, "mmse-sqrd", "sqrd of [H; sqrt(N0) I]"},
-    {ColumnOrder::mmse_vblast, "mmse-vblast", "vblast of [H; sqrt(N0) I]"},
-    {ColumnOrder::gradient, "gradient", "by |H^H (H s0 - y)|, of each signal (gradient:zero, :babai, :mmse)"},
-    {ColumnOrder::su_wassell, "su-wassell",
-     "the column with the farthest second nearest hyperplane last, of each signal"},
-    {ColumnOrder::best, "best",
-     "all orders of at most 8 columns, the one with the fewest nodes: an upper limit of the gain"},
-};
-
-constexpr Named<GradientAt> guesses[] = {
-    {GradientAt::zero, "zero", "s0 = 0"},
-    {GradientAt::babai, "babai", "s0 is Babai's point"},
-    {GradientAt::mmse, "mmse", "s0 is the sliced linear estimate of least mean square error"},
-};
-
-/// Returns the detector for a method, if there is one.
-std::optional<kernels::DetectorKind> detector_of(MimoMethod method) {
-  using kernels::DetectorKind;
-  switch (method) {
-    case MimoMethod::sd:
-    case MimoMethod::sd_plain:
-    case MimoMethod::babai:
-    case MimoMethod::brute:
-      return std::nullopt;
-    case MimoMethod::mf:
-      return DetectorKind::mf;
-    case MimoMethod::zf:
-      return DetectorKind::zf;
-    case MimoMethod::mmse:
-      return DetectorKind::mmse;
-    case MimoMethod::zf_sic:
-      return DetectorKind::zf_sic;
-    case MimoMethod::mmse_sic:
-      return DetectorKind::mmse_sic;
-    case MimoMethod::kbest:
-      return DetectorKind::kbest;
-    case MimoMethod::fsd:
-      return DetectorKind::fsd;
-    case MimoMethod::nway:
-      return DetectorKind::nway;
-    case MimoMethod::lr:
-      return DetectorKind::lr;
-    case MimoMethod::ep:
-      return DetectorKind::ep;
-    case MimoMethod::bfs_gemm:
-      return DetectorKind::bfs_gemm;
-  }
-  return std::nullopt;
-}
-
-bool keeps(MimoMethod method) {
-  return method == MimoMethod::kbest || method == MimoMethod::fsd || method == MimoMethod::bfs_gemm;
-}
+/// Returns whether the method needs `keep`.
+bool keeps(MimoMethod method) { return row_of(method).usual_keep > 0; }
 
 }  // namespace
 
 std::span<const Named<MimoMethod>> mimo_methods() { return methods; }
 std::span<const Named<ColumnOrder>> column_orders() { return orders; }
-std::span<const Named<GradientAt>> gradient_guesses() { return guesses; }
 
 template <class T>
 void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
@@ -110,16 +34,14 @@ void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
   if (options.batch < 0) refuse("batch", std::to_string(options.batch) + " is negative");
-  const bool solves =
-      options.method == MimoMethod::zf || options.method == MimoMethod::zf_sic || options.method == MimoMethod::lr;
-  if (solves && shape.streams > shape.antennas)
+  const auto& row = row_of(options.method);
+  if (!row.can.wide && shape.streams > shape.antennas)
     refuse("method", std::to_string(shape.streams) + " streams, " + std::to_string(shape.antennas) +
-                         " antennas: zf, zf-sic and lr need as many antennas; sd and mmse do not");
+                         " antennas: " + row.name + " needs as many antennas; sd and mmse do not");
   if (options.keep < 0 || (keeps(options.method) && options.keep < 1))
     refuse("keep", std::to_string(options.keep) + "; 1 or more");
-  if (options.method == MimoMethod::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
-    refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
-  if (detector_of(options.method)) require_fixed_order(options.order, "other methods accept");
+  if (!row.can.sphere && options.method != MimoMethod::brute)
+    require_fixed_order(options.order, "other methods accept");
   if (options.method == MimoMethod::brute && candidates(alphabets) > most_brute_candidates)
     refuse("method", "brute force over " + std::to_string(candidates(alphabets)) + " candidates; at most 2^26");
 }
@@ -156,12 +78,12 @@ index_t Detection::failed() const {
 void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options) {
   const NumberedName one = split_number(text);
   const auto method = find_named(mimo_methods(), one.name);
-  const bool numbered = method && (keeps(*method) || *method == MimoMethod::nway);
+  const bool numbered = method && row_of(*method).keep != nullptr;
   if (!method || (one.colon && !(numbered && one.number)))
-    throw ArgumentError(routine, "--method", "'" + text + "' is not a method; see --help");
+    throw ArgumentError(routine, "--method", "'" + text + "' is none of " + list_names(methods));
   if (one.number == 0) throw ArgumentError(routine, "--method", "'" + text + "' keeps nothing; 1 or more");
   options.method = *method;
-  options.keep = one.number.value_or(method == MimoMethod::fsd ? 1 : method == MimoMethod::nway ? 0 : 16);
+  options.keep = one.number.value_or(row_of(*method).usual_keep);
 }
 
 double candidates(const std::vector<Constellation>& alphabets) {
@@ -195,32 +117,19 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
   const bool brute = options.method == MimoMethod::brute, babai = options.method == MimoMethod::babai;
   const bool plain = options.method == MimoMethod::sd_plain;
   const double radius = search_radius(shape, options);
-  const auto detector = detector_of(options.method);
-  const bool reduced = options.method == MimoMethod::lr, either_form = options.method == MimoMethod::ep;
-  const bool on_gpus = detector && !reduced && !either_form && runtime.gpus() > 0;
-  if (options.form == SearchForm::real && detector && !reduced && !either_form)
+  const auto& can = row_of(options.method).can;
+  const bool sphere = can.sphere, detector = !sphere && !brute, on_gpus = detector && can.gpu && runtime.gpus() > 0;
+  if (options.form == SearchForm::real && detector && !can.real_form)
     refuse("form", "real; this method has only the complex form");
-  if (options.form == SearchForm::complex && reduced) refuse("form", "complex; lr has only the real form");
-  for (const Constellation& c : alphabets)
-    if (reduced && c.product().empty())
-      refuse("method", "lr has only the real form, which needs square QAM; " + c.name + " is not");
-  const bool complex = brute || (detector && !either_form);
-  const SearchLists lists = on_gpus ? lists_with_parts(alphabets)
-                                    : lists_of(alphabets, reduced   ? SearchForm::real
-                                                          : complex ? SearchForm::complex
-                                                                    : options.form);
-  typename kernels::Detector<T>::Args detecting;
-  if (detector)
-    detecting = {shape.streams, 1, *detector, options.order, options.up, options.keep, options.n0, lists.labels};
+  const SearchLists lists =
+      on_gpus ? lists_with_parts(alphabets) : lists_of(alphabets, can.real_form ? options.form : SearchForm::complex);
+  typename kernels::Detector<T>::Args detecting{shape.streams, 1,          options.method, options.order, options.up,
+                                                options.keep,  options.n0, lists.labels};
   const bool quick =
       on_gpus && kernels::GpuDetector<T>::takes(detecting, shape.antennas, lists.amplitudes, lists.most_amplitudes());
-  if (options.order == ColumnOrder::best && lists.columns.cols() > 8)
-    refuse("order", "best of " + std::to_string(lists.columns.cols()) + " columns; at most 8");
-  const SearchTiles<T> tiles(
-      runtime, shape, channels, y, lists,
-      options.batch > 0 || quick || !(brute || detector) ? options.batch : batch_on_cores(shape));
-  const index_t n = shape.streams, batch = tiles.batch, coherence = tiles.coherence;
-  detecting.coherence = coherence;
+  const SearchTiles<T> tiles(runtime, shape, channels, y, lists,
+                             options.batch > 0 || quick || sphere ? options.batch : batch_on_cores(shape));
+  const index_t n = shape.streams, batch = tiles.batch, coherence = detecting.coherence = tiles.coherence;
   const auto L = TileMatrix<int>::map(runtime, found.labels.data(), n, shape.signals, n, {n, batch}, "s");
   const auto R =
       TileMatrix<SearchReport>::map(runtime, found.reports.data(), 1, shape.signals, 1, {1, batch}, "reports");
@@ -249,12 +158,11 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
       g.insert<kernels::Detector<T>>(detecting, h, received, columns, points, L(0, t), R(0, t));
     else
       // Without models the scheduler would try whole batches on cores.
-      g.insert<kernels::SphereSearch<T>>(
-          gpu,
-          {n, coherence, options.n0, radius, babai ? 1 : options.max_nodes, options.order, options.gradient_at,
-           options.up, lists.real_form, plain, lists.labels},
-          h, received, columns, points, L(0, t), R(0, t),
-          g.scratch<T>(work, runtime.gpus() > 0 ? std::min(batch, shape.signals) : 1));
+      g.insert<kernels::SphereSearch<T>>(gpu,
+                                         {n, coherence, options.n0, radius, babai ? 1 : options.max_nodes,
+                                          options.order, options.up, lists.real_form, plain, lists.labels},
+                                         h, received, columns, points, L(0, t), R(0, t),
+                                         g.scratch<T>(work, runtime.gpus() > 0 ? std::min(batch, shape.signals) : 1));
     if (runtime.gpus() > 0) g.bring_home(L(0, t)), g.bring_home(R(0, t));
   }
   g.wait();

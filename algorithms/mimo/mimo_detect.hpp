@@ -12,32 +12,12 @@
 namespace tesela {
 
 using kernels::ColumnOrder;
-using kernels::GradientAt;
+using kernels::MimoMethod;
 using kernels::SearchReport;
 
-/// Detection method. mimo_methods() lists them with descriptions.
-enum class MimoMethod : std::uint8_t {
-  sd,        ///< sphere search, exact; the default
-  sd_plain,  ///< the complete sphere, children unsorted: the reference for node counts
-  brute,     ///< all candidates, in double precision: the reference for results
-  babai,     ///< the first leaf of sd
-  mf,        ///< matched filter
-  zf,        ///< least-squares solution, sliced
-  mmse,      ///< unbiased linear estimate of least mean square error, sliced
-  zf_sic,    ///< back-substitution, sliced level by level
-  mmse_sic,  ///< zf_sic for [H; sqrt(N0) I]
-  kbest,     ///< the `keep` nearest paths of each level: fixed work per signal
-  fsd,       ///< all paths of the first `keep` levels, then one continuation each: fixed work per signal
-  nway,      ///< each stream enumerated in turn, the others sliced
-  lr,        ///< back-substitution in a reduced lattice, sliced
-  ep,        ///< expectation propagation: the likeliest point of each column
-  bfs_gemm   ///< kbest for all signals of a channel together, by matrix products
-};
-
-/// Return the choices with their names and descriptions.
+/// Return the choices with their names and descriptions; codelets/mimo/choices.hpp has their tables.
 std::span<const Named<MimoMethod>> mimo_methods();
 std::span<const Named<ColumnOrder>> column_orders();
-std::span<const Named<GradientAt>> gradient_guesses();
 
 /// Form of the tree search: in real form a stream of square QAM has two columns, each with half of its bits; in complex
 /// form one. `automatic` selects real if possible.
@@ -51,16 +31,13 @@ enum class SearchForm : std::uint8_t {
 struct MimoOptions {
   MimoMethod method = MimoMethod::sd;
   ColumnOrder order = ColumnOrder::mmse_vblast;
-  GradientAt gradient_at = GradientAt::zero;
   bool up = true;  ///< for norm and gradient: whether the column with the largest key is decided first
   SearchForm form = SearchForm::automatic;
-  double n0 = 0;            ///< noise variance for mmse, mmse_sic, ep, the mmse_ orders and gradient at mmse
+  double n0 = 0;            ///< noise variance for mmse, mmse_sic, ep and the mmse_ orders
   double radius = 0;        ///< radius of the first sphere; 0: infinite. If the sphere is empty, it grows
   long long max_nodes = 0;  ///< nodes after which a signal ends uncertified; 0: no limit
-  /// kbest and bfs_gemm: paths per level. fsd: levels with all paths. nway: enumerated streams, the ones with the most
-  /// noise; 0: all.
-  index_t keep = 0;
-  index_t batch = 0;  ///< signals per task; 0 selects them
+  index_t keep = 0;         ///< the K of "kbest:K"; kernels::mimo_method_rows has its meaning for each method
+  index_t batch = 0;        ///< signals per task; 0 selects them
 };
 
 /// Result of mimo_detect.
@@ -78,12 +55,12 @@ struct Detection {
 /// channels  Nr x (Nt K).
 /// y         Nr x signals. H and y may have any scale.
 /// Returns   labels and reports. If rounding in double precision cannot distinguish two vectors, the lowest label of
-///           stream 0 wins, then of stream 1, and so on. zf, zf_sic, mmse, mmse_sic and lr report `failed` for a signal
-///           with dependent columns.
+///           stream 0 wins, then of stream 1, and so on. zf, mmse and mmse_sic report `failed` for a signal with
+///           dependent columns.
 /// Throws    ArgumentError for shapes that do not conform; more than 32 streams or 128 antennas; numbers that are not
-///           finite (with their place); a negative n0; a list of alphabets of another length; real form or lr without
-///           square QAM; a form that the method does not have; zf, zf_sic and lr with more streams than antennas; keep
-///           < 1 for kbest, bfs_gemm and fsd; brute with more than 2^26 candidates.
+///           finite (with their place); a negative n0; a list of alphabets of another length; real form
+///           without square QAM; a form that the method does not have; zf with more streams than antennas; keep < 1 for
+///           kbest and bfs_gemm; brute with more than 2^26 candidates.
 /// Waits     for the graph; its tasks are batches of signals.
 /// Method    Schnorr and Euchner, 1994; Agrell, Eriksson, Vardy and Zeger, 2002. Single precision searches in single
 ///           and compares the results in double. ep supports both forms. GPUs run sd, sd_plain and babai, and mf, zf
@@ -102,7 +79,7 @@ void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex
                  const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                  const MimoOptions& options, Detection& found);
 
-/// Parses "sd", "kbest:16", "fsd:2" and similar into options. Throws ArgumentError of `routine`.
+/// Parses "sd", "kbest:16", "nway:2" and similar into options. Throws ArgumentError of `routine`.
 void parse_mimo_method(const std::string& routine, const std::string& text, MimoOptions& options);
 
 /// Returns the number of candidates of a signal, the product of the alphabets' sizes.

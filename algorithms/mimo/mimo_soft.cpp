@@ -1,7 +1,7 @@
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/support/digits.hpp>
-#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
+#include <tesela/codelets/mimo/soft_detector.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -13,28 +13,14 @@ namespace tesela {
 using namespace mimo;
 namespace {
 
-constexpr Named<SoftKind> kinds[] = {
-    {SoftKind::sts, "sts", "one tree search, exact max-log"},
-    {SoftKind::rts, "rts", "a search for each value of each bit, exact max-log"},
-    {SoftKind::max_log, "max-log", "all candidates, exact max-log"},
-    {SoftKind::app, "app", "sums over all candidates"},
-    {SoftKind::mmse, "mmse", "each stream's linear estimate alone"},
-    {SoftKind::list, "list", "max-log of the L nearest vectors (list:L)"},
-    {SoftKind::kbest, "kbest", "max-log of the K remaining paths (kbest:K)"},
-    {SoftKind::fsd, "fsd", "max-log of all paths of P levels, then one continuation each (fsd:P)"},
-    {SoftKind::nway, "nway", "max-log of each stream enumerated in turn, the others sliced"},
-    {SoftKind::ep, "ep", "each column's points with the noise computed by expectation propagation"},
-};
-
-/// Kinds whose "NAME:NUMBER" sets `keep`, with their defaults.
-constexpr std::pair<SoftKind, index_t> keepers[] = {{SoftKind::list, 64}, {SoftKind::kbest, 16}, {SoftKind::fsd, 1}};
-
+constexpr auto kinds = named(kernels::soft_kind_rows);
 constexpr double most_looks = 1 << 20;
 
 template <class T>
 void check_priors(const HostMatrix<T>& priors, Shape wanted, SoftKind kind) {
   if (priors.size() == 0) return;
-  if (kind == SoftKind::mmse) refuse("priors", "mmse accepts none; sts, list, kbest and the others do");
+  if (!row_of(kind).can.priors)
+    refuse("priors", row_of(kind).name + std::string(" accepts none; sts, list, kbest and the others do"));
   constexpr double most = 1e100;  // its product with N0 is finite
   if (priors.shape() != wanted) refuse("priors", to_string(priors.shape()) + ", not " + to_string(wanted));
   for (index_t k = 0; k < priors.cols(); ++k)
@@ -52,50 +38,31 @@ std::span<const Named<SoftKind>> soft_kinds() { return kinds; }
 void parse_soft_kind(const std::string& routine, const std::string& text, SoftOptions& options) {
   const NumberedName one = split_number(text);
   const auto kind = find_named(soft_kinds(), one.name);
-  const auto keeper = std::find_if(std::begin(keepers), std::end(keepers),
-                                   [&](const auto& each) { return kind && each.first == *kind; });
-  if (!kind || (one.colon && !(keeper != std::end(keepers) && one.number)))
-    throw ArgumentError(routine, "--soft", "'" + text + "' is not a soft detector; see --help");
+  if (!kind || (one.colon && !(row_of(*kind).keep != nullptr && one.number)))
+    throw ArgumentError(routine, "--soft", "'" + text + "' is none of " + list_names(kinds));
   if (one.number == 0) throw ArgumentError(routine, "--soft", "'" + text + "' keeps nothing; 1 or more");
   options.kind = *kind;
-  options.keep = one.number.value_or(keeper != std::end(keepers) ? keeper->second : 0);
+  options.keep = one.number.value_or(row_of(*kind).usual_keep);
 }
 
 void check_soft_options(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
   if (!(options.n0 > 0) || !std::isfinite(options.n0))
     refuse("n0", digits(options.n0) + "; bits' likelihoods need a variance above 0");
   if (!(options.clip >= 0)) refuse("clip", digits(options.clip) + " is negative");
-  const bool looks = options.kind == SoftKind::max_log || options.kind == SoftKind::app;
-  if (looks && candidates(alphabets) > most_looks)
+  const auto& row = row_of(options.kind);
+  if (row.can.brute && candidates(alphabets) > most_looks)
     refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
   require_fixed_order(options.order, "likelihoods (--soft) accept");
-  const bool keeps = options.kind == SoftKind::list || options.kind == SoftKind::kbest || options.kind == SoftKind::fsd;
-  if (keeps && options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");
-  if (options.kind == SoftKind::fsd && fsd_paths(alphabets, options.keep) > most_fsd_paths)
-    refuse("keep", "fsd of " + std::to_string(options.keep) + " levels has more than 2^20 paths");
-  if (keeps && options.clip == 0 && !exact_max_log(alphabets, options))
-    refuse("clip", "list, kbest and fsd need one (--llr-clip): the kept vectors may lack the other value of a bit");
+  if (row.keep == nullptr) return;
+  if (options.keep < 1) refuse("keep", std::to_string(options.keep) + "; 1 or more");
+  if (options.clip == 0 && !exact_max_log(alphabets, options))
+    refuse("clip", "list and kbest need one (--llr-clip): the kept vectors may lack the other value of a bit");
 }
 
 bool exact_max_log(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
-  switch (options.kind) {
-    case SoftKind::sts:
-    case SoftKind::rts:
-    case SoftKind::max_log:
-      return true;
-    case SoftKind::list:
-    case SoftKind::kbest:
-      return static_cast<double>(options.keep) >= candidates(alphabets);
-    case SoftKind::fsd:
-      return options.keep >= static_cast<index_t>(alphabets.size());
-    case SoftKind::nway:
-      return alphabets.size() <= 2;
-    case SoftKind::app:
-    case SoftKind::mmse:
-    case SoftKind::ep:
-      break;
-  }
-  return false;
+  const auto& row = row_of(options.kind);
+  if (row.keep != nullptr) return static_cast<double>(options.keep) >= candidates(alphabets);
+  return row.can.exact || (options.kind == SoftKind::nway && alphabets.size() <= 2);
 }
 
 template <class T>
@@ -119,9 +86,7 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
                          std::vector<double>(static_cast<std::size_t>(shape.signals))};
   if (shape.signals == 0) return found;
   using Quick = kernels::GpuSoftDetector<T>;
-  const bool gpus = g.runtime().gpus() > 0,
-             either_form = options.kind == SoftKind::sts || options.kind == SoftKind::rts ||
-                           options.kind == SoftKind::list || options.kind == SoftKind::ep;
+  const bool gpus = g.runtime().gpus() > 0, either_form = row_of(options.kind).can.real_form;
   if (options.form == SearchForm::real && !either_form) refuse("form", "real; this detector has only the complex form");
   const SearchLists lists = either_form ? lists_of(alphabets, options.form) : lists_with_parts(alphabets);
   const bool quick =

@@ -17,15 +17,15 @@ std::span<const Named<SoftKind>> soft_kinds();
 /// Options of mimo_soft.
 struct SoftOptions {
   SoftKind kind = SoftKind::sts;
-  ColumnOrder order = ColumnOrder::mmse_vblast;  ///< for sts, rts, list, kbest and fsd
-  SearchForm form = SearchForm::automatic;       ///< for sts, rts, list and ep
+  ColumnOrder order = ColumnOrder::mmse_vblast;  ///< for sts, list and kbest
+  SearchForm form = SearchForm::automatic;       ///< for sts, list and ep
   double n0 = 0;                                 ///< noise variance, above 0
   double clip = 0;                               ///< limit of |L|; 0: none
   index_t batch = 0;
-  index_t keep = 0;  ///< list and kbest: vectors to keep; fsd: levels with all paths
+  index_t keep = 0;  ///< list and kbest: vectors to keep
 };
 
-/// Parses "sts", "kbest:16", "fsd:2", "list:64" and similar. Throws ArgumentError of `routine`.
+/// Parses "sts", "kbest:16", "list:64" and similar. Throws ArgumentError of `routine`.
 void parse_soft_kind(const std::string& routine, const std::string& text, SoftOptions& options);
 
 /// Throws ArgumentError as mimo_soft for options that are invalid for any signals.
@@ -57,11 +57,11 @@ QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale);
 ///          largest T. A signal has no result if its distances overflow or, for mmse, if [H; sqrt(N0) I] is rank
 ///          deficient to rounding.
 /// Throws   ArgumentError as mimo_detect; unless n0 > 0; for max_log and app with more than 2^20 candidates; for mmse
-///          with priors; for list, kbest and fsd without a clip if the other value of a bit may be missing.
+///          with priors; for list and kbest without a clip if the other value of a bit may be missing.
 /// Waits    for the graph. mmse, and nway of square QAM, without priors and with up to 16 streams and antennas, run on
 ///          a GPU if there is one; all others run on cores.
-/// Method   sts, rts and max_log return exactly (min over bit 1 - min over bit 0) of ||y - H s||^2 / N0 - sum ln P(b).
-///          app sums all terms. list, kbest, fsd and nway minimize over the vectors that they keep, nway exactly for
+/// Method   sts and max_log return exactly (min over bit 1 - min over bit 0) of ||y - H s||^2 / N0 - sum ln P(b).
+///          app sums all terms. list, kbest and nway minimize over the vectors that they keep, nway exactly for
 ///          two streams. mmse uses each stream's linear estimate alone. ep sums over each column's points with the
 ///          noise that expectation propagation computes for the column, exactly for one stream and for orthogonal
 ///          columns. Rounding has the same effect as in mimo_detect.

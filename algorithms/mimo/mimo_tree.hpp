@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
-#include <tesela/codelets/mimo/search_trace.hpp>
+#include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ using kernels::VisitedNode;
 
 /// The nodes that sd, sd_plain or babai of mimo_detect visits on a core for one signal, in this order. `levels` names
 /// the decision of each level ("Re s2" in real form, "s2" in complex form, streams from 1), the leaves' level first. No
-/// task is inserted. mimo_search_tree throws ArgumentError as mimo_detect, for the order `best`, other methods, and a
+/// task is inserted. mimo_search_tree throws ArgumentError as mimo_detect, for other methods, and a
 /// signal that does not exist.
 struct SearchTree {
   std::vector<VisitedNode> nodes;

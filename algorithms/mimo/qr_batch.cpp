@@ -21,9 +21,7 @@ std::vector<QrBatchFailure> qr_batch(Graph& g, const TileMatrix<F>& A, const Til
                                      const QrBatchOptions& options) {
   const index_t m = A.m(), n = order.m(), count = order.n(), together = order.tile_shape().nb;
   const bool mmse = options.order == ColumnOrder::mmse_sqrd || options.order == ColumnOrder::mmse_vblast;
-  if (options.order == ColumnOrder::gradient || options.order == ColumnOrder::su_wassell ||
-      options.order == ColumnOrder::best)
-    refuse("order", "gradient, su-wassell and best need a signal");
+  if (row_of(options.order).of_signals) refuse("order", "gradient and su-wassell need a signal");
   if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
   if (n < 1 || n > 32 || m < 1 || m > 160)
     refuse("A", std::to_string(m) + " x " + std::to_string(n) + "; up to 160 x 32");

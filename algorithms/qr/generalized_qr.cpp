@@ -1,12 +1,13 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/runtime/require.hpp>
 
 namespace tesela {
 namespace {
 
 template <class T>
 void require_no_overlap(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B) {
-  if (B.shares_tiles(A)) throw ArgumentError(routine, "B", "shares tiles with A");
+  require(!B.shares_tiles(A), routine, "B", "shares tiles with A");
 }
 
 }  // namespace
@@ -21,7 +22,7 @@ void GeneralizedQr<T>::form_v(Graph& g, const TileMatrix<T>& V) const {
 template <class T>
 GeneralizedQr<T> gqr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RqOptions& options) {
   require_no_overlap("gqr", A, B);
-  if (A.m() != B.m()) throw ArgumentError("gqr", "B", std::to_string(B.m()) + " rows; A has " + std::to_string(A.m()));
+  require(A.m() == B.m(), "gqr", "B", B.m(), " rows; A has ", A.m());
   QrFactorization<T> of_a = qr(g, A, options.qr);
   of_a.apply(g, Side::left, Op::transpose, B);
   return {std::move(of_a), rq(g, B, options)};
@@ -30,8 +31,7 @@ GeneralizedQr<T> gqr(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, c
 template <class T>
 GeneralizedRq<T> grq(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const RqOptions& options) {
   require_no_overlap("grq", A, B);
-  if (A.n() != B.n())
-    throw ArgumentError("grq", "B", std::to_string(B.n()) + " columns; A has " + std::to_string(A.n()));
+  require(A.n() == B.n(), "grq", "B", B.n(), " columns; A has ", A.n());
   RqFactorization<T> of_a = rq(g, A, options);
   of_a.apply(g, Side::right, Op::transpose, B);
   return {std::move(of_a), qr(g, B, options.qr)};

@@ -5,7 +5,7 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/largest_element.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
@@ -231,12 +231,11 @@ TileShape suitable_orthogonalization_tile(const Runtime& runtime, Orthogonalizat
 
 template <class T>
 Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalization method) {
-  const auto refuse = [](const std::string& why) { throw ArgumentError("orthogonalize", "A", why); };
   const bool reflectors = method == Orthogonalization::householder, gram = method == Orthogonalization::cholesky_qr2;
-  if (A.m() < A.n()) refuse(to_string(Shape{A.m(), A.n()}) + " has more columns than rows");
+  require(A.m() >= A.n(), "orthogonalize", "A", A, " has more columns than rows");
   if (A.n() == 0) return {TileMatrix<T>(g.runtime(), 0, 0, {1, 1}, "R")};
-  if (gram && A.nt() > 1) refuse("must be one tile column");
-  if (!gram && !reflectors && A.mt() > 1) refuse("must be one tile row");
+  require(!gram || A.nt() <= 1, "orthogonalize", "A", "must be one tile column");
+  require(gram || reflectors || A.mt() <= 1, "orthogonalize", "A", "must be one tile row");
   const int exponent = exponent_of(g, A);
   scale(g, A, -exponent);
   Orthogonalized<T> result = reflectors ? by_reflectors(g, A)

@@ -4,7 +4,7 @@
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -109,12 +109,83 @@ double trapezoid(Shape a) {
   return m * k - k * k / 2;
 }
 
-/// Returns the priority of a task in tile column `column`: earlier columns first, and the panel before its updates.
-Priority towards(index_t column, index_t columns, bool panel = false) {
-  return {static_cast<int>(2 * (columns - column) + (panel ? 1 : 0))};
-}
-
 }  // namespace
+
+/// A pass of the transformations over the tiles of C: its side, operator, workspace, placement and priorities are
+/// decided before the loop. The factorization itself is a pass over A.
+template <class T>
+struct QrFactorization<T>::Pass {
+  /// The Householder vectors of one transformation: in A, or copied with explicit zeros.
+  struct Vectors {
+    Tile<T> tile;
+    bool copied = false;
+  };
+
+  const QrFactorization& f;
+  Graph& g;
+  Side side;
+  Op op;
+  const TileMatrix<T>& C;
+  bool over_a = &C == &f.a_;
+  Tile<T> work = workspace();
+
+  Pass(const QrFactorization& factorization, Graph& graph, Side where, Op which, const TileMatrix<T>& c)
+      : f(factorization), g(graph), side(where), op(which), C(c) {}
+
+  Tile<T> workspace() const {
+    const bool left = side == Side::left;
+    const index_t size = left ? C.n() : C.m(), tile = left ? C.tile_shape().nb : C.tile_shape().mb,
+                  rows = std::min(f.m(), f.a_.tile_shape().mb);
+    const Shape shape = qr_work(f.width_, std::min(size, tile), rows, g.runtime().gpus() > 0);
+    return g.scratch<T>(shape.rows, shape.cols);
+  }
+
+  /// Returns the priority of a task in tile column j of A: earlier columns first, and the panel before its updates.
+  Priority priority(index_t j, bool panel = false) const {
+    Priority priority{over_a ? static_cast<int>(2 * (C.nt() - j) + (panel ? 1 : 0)) : 0};
+    priority.gpu = f.on_gpu_;
+    return priority;
+  }
+
+  static index_t first_row(const QrStep& s, index_t i) { return i == s.head ? s.row : 0; }
+
+  /// Inserts the kernel that computes h. Returns its vectors, which `kept` owns if they are copied.
+  Vectors factor(const QrTransformation& h, const QrOptions& options, std::vector<TileMatrix<T>>& kept) const {
+    const QrStep& s = f.step(h);
+    const Tile<T> a = C(h.row, s.column);
+    const index_t row = first_row(s, h.row);
+    const Priority panel = priority(s.column, true);
+    if (h.pivot < 0)
+      g.insert<Geqrt<T>>(panel, {row, s.col, s.width, f.ib_, a.rows() - row}, a, f.t_(h.row, h.step), work);
+    else
+      g.insert<Tpqrt<T>>(panel, {first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, C(h.pivot, s.column), a,
+                         f.tp_(h.row, h.step), work);
+    if (s.column + 1 == C.nt() || !copies(options, h, s, C.mt(), g.runtime().gpus() > 0)) return {a};
+    kept.emplace_back(g.runtime(), a.rows(), a.cols(), C.tile_shape(), "V");
+    const Vectors copy{kept.back()(0, 0), true};
+    g.insert<Lacpy<T>>(panel, {Part::unit_lower, s.col - row}, a, copy.tile);
+    return copy;
+  }
+
+  /// Inserts the update of tile column (or row) j by h.
+  void update(const QrTransformation& h, index_t j, const Vectors& v) const {
+    const QrStep& s = f.step(h);
+    const auto c = [&](index_t i) { return side == Side::left ? C(i, j) : C(j, i); };
+    if (h.pivot < 0) {
+      const index_t row = first_row(s, h.row);
+      g.insert<Unmqr<T>>(priority(j), {side, op, row, s.col, s.width, f.ib_, v.tile.rows() - row, v.copied}, v.tile,
+                         f.t_(h.row, h.step), c(h.row), work);
+    } else {
+      g.insert<Tpmqrt<T>>(priority(j), {side, op, first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, v.tile,
+                          f.tp_(h.row, h.step), c(h.pivot), c(h.row), work);
+    }
+  }
+  void update(const QrTransformation& h, index_t j) const { update(h, j, {f.a_(h.row, f.step(h).column)}); }
+
+  void forget(const Vectors& v) const {
+    if (v.copied) g.forget(v.tile);
+  }
+};
 
 template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
@@ -127,98 +198,29 @@ QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOp
       on_gpu_(options.on_gpu),
       t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),
       tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
-  factor(g, options);
-}
-
-template <class T>
-Priority QrFactorization<T>::placed(Priority priority) const {
-  priority.gpu = on_gpu_;
-  return priority;
-}
-
-template <class T>
-Tile<T> QrFactorization<T>::scratch(Graph& g, index_t size, index_t tile) const {
-  const index_t rows = std::min(a_.m(), a_.tile_shape().mb);
-  const Shape shape = qr_work(width_, std::min(size, tile), rows, g.runtime().gpus() > 0);
-  return g.scratch<T>(shape.rows, shape.cols);
-}
-
-/// The operands of an update: op(Q) is applied from one side to the tiles c(i) of each tile row (or column) i.
-template <class T>
-struct QrFactorization<T>::Update {
-  Side side;
-  Op op;
-  Tile<T> vectors;
-  Tile<T> work;
-  Priority priority;
-  const TileMatrix<T>& C;
-  index_t across;  ///< tile column (or row) of C
-  bool unit_lower = false;
-  Tile<T> c(index_t i) const { return side == Side::left ? C(i, across) : C(across, i); }
-};
-
-template <class T>
-void QrFactorization<T>::update(Graph& g, const QrTransformation& h, const Update& u) const {
-  const QrStep& s = steps_[static_cast<std::size_t>(h.step)];
-  const auto first_row = [&s](index_t i) { return i == s.head ? s.row : 0; };
-  if (h.pivot < 0) {
-    const index_t row = first_row(h.row);
-    g.insert<Unmqr<T>>(placed(u.priority),
-                       {u.side, u.op, row, s.col, s.width, ib_, u.vectors.rows() - row, u.unit_lower}, u.vectors,
-                       t_(h.row, h.step), u.c(h.row), u.work);
-  } else {
-    g.insert<Tpmqrt<T>>(placed(u.priority), {u.side, u.op, first_row(h.pivot), s.col, s.width, ib_, h.triangle},
-                        u.vectors, tp_(h.row, h.step), u.c(h.pivot), u.c(h.row), u.work);
-  }
-}
-
-template <class T>
-void QrFactorization<T>::factor(Graph& g, const QrOptions& options) {
-  const TileMatrix<T>& A = a_;
-  const Tile<T> work = scratch(g, A.n(), A.tile_shape().nb);
+  const Pass pass(*this, g, Side::left, Op::transpose, a_);
   for (const QrTransformation& h : transformations_) {
-    const QrStep& s = steps_[static_cast<std::size_t>(h.step)];
-    const index_t k = s.column, row = h.row == s.head ? s.row : 0;
-    const Priority panel = placed(towards(k, A.nt(), true));
-    if (h.pivot < 0)
-      g.insert<Geqrt<T>>(panel, {row, s.col, s.width, ib_, A(h.row, k).rows() - row}, A(h.row, k), t_(h.row, h.step),
-                         work);
-    else
-      g.insert<Tpqrt<T>>(panel, {h.pivot == s.head ? s.row : 0, s.col, s.width, ib_, h.triangle}, A(h.pivot, k),
-                         A(h.row, k), tp_(h.row, h.step), work);
-    if (k + 1 == A.nt()) continue;
-
-    const bool copy = copies(options, h, s, A.mt(), g.runtime().gpus() > 0);
-    Tile<T> vectors = A(h.row, k);
-    if (copy) {
-      copies_.emplace_back(g.runtime(), vectors.rows(), vectors.cols(), A.tile_shape(), "V");
-      g.insert<Lacpy<T>>(panel, {Part::unit_lower, s.col - row}, vectors, copies_.back()(0, 0));
-      vectors = copies_.back()(0, 0);
-    }
-    for (index_t j = k + 1; j < A.nt(); ++j)
-      update(g, h, {Side::left, Op::transpose, vectors, work, towards(j, A.nt()), A, j, copy});
-    if (copy) g.forget(vectors);
+    const auto vectors = pass.factor(h, options, copies_);
+    for (index_t j = step(h).column + 1; j < A.nt(); ++j) pass.update(h, j, vectors);
+    pass.forget(vectors);
   }
 }
 
 template <class T>
 void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const {
+  const char* const routine = "QrFactorization::apply";
   const bool left = side == Side::left;
   const index_t along = left ? C.m() : C.n(), cut = left ? C.tile_shape().mb : C.tile_shape().nb,
                 mb = a_.tile_shape().mb;
-  if (along != m() || (cut != mb && (cut < m() || mb < m())))
-    throw ArgumentError("QrFactorization::apply", "C",
-                        to_string(Shape{C.m(), C.n()}) + " in tiles of " +
-                            to_string(Shape{C.tile_shape().mb, C.tile_shape().nb}) + "; Q has order " +
-                            std::to_string(m()) + " and tiles of " + std::to_string(mb));
-  if (C.shares_tiles(a_)) throw ArgumentError("QrFactorization::apply", "C", "shares tiles with the factorization");
-  require_blas_sizes("QrFactorization::apply", "C", C);
+  require(along == m() && (cut == mb || (cut >= m() && mb >= m())), routine, "C", C, " in tiles of ", C.tile_shape(),
+          "; Q has order ", m(), " and tiles of ", mb);
+  require(!C.shares_tiles(a_), routine, "C", "shares tiles with the factorization");
+  require_blas_sizes(routine, "C", C);
   const index_t tiles = left ? C.nt() : C.mt();
   if (tiles == 0 || transformations_.empty()) return;
-  const Tile<T> work = left ? scratch(g, C.n(), C.tile_shape().nb) : scratch(g, C.m(), C.tile_shape().mb);
+  const Pass pass(*this, g, side, op, C);
   const auto apply_one = [&](const QrTransformation& h) {
-    const QrStep& s = steps_[static_cast<std::size_t>(h.step)];
-    for (index_t j = 0; j < tiles; ++j) update(g, h, {side, op, a_(h.row, s.column), work, Priority{0}, C, j});
+    for (index_t j = 0; j < tiles; ++j) pass.update(h, j);
   };
   // Q = H_1 H_2 … H_k: Q^T C and C Q begin with H_1, Q C and C Q^T with H_k.
   if (left == (op == Op::transpose))
@@ -229,38 +231,30 @@ void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& 
 
 template <class T>
 void QrFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
-  const auto [mb, nb] = Q.tile_shape();
-  if (Q.m() != m() || Q.n() > m() || (mb != a_.tile_shape().mb && std::min(mb, a_.tile_shape().mb) < m()))
-    throw ArgumentError("QrFactorization::form_q", "Q",
-                        to_string(Shape{Q.m(), Q.n()}) + " in tiles of " + to_string(Shape{mb, nb}) +
-                            "; it must have " + std::to_string(m()) +
-                            " rows, at most as many columns, and A's tile rows of " +
-                            std::to_string(a_.tile_shape().mb));
-  if (Q.shares_tiles(a_)) throw ArgumentError("QrFactorization::form_q", "Q", "shares tiles with the factorization");
+  const char* const routine = "QrFactorization::form_q";
+  const index_t mb = Q.tile_shape().mb, tile_rows = a_.tile_shape().mb;
+  require(Q.m() == m() && Q.n() <= m() && (mb == tile_rows || std::min(mb, tile_rows) >= m()), routine, "Q", Q,
+          " in tiles of ", Q.tile_shape(), "; it must have ", m(),
+          " rows, at most as many columns, and A's tile rows of ", tile_rows);
+  require(!Q.shares_tiles(a_), routine, "Q", "shares tiles with the factorization");
   Q.for_each_tile([&](Tile<T> tile, index_t row, index_t col) { g.insert<Laset<T>>({T(1), row - col}, tile); });
   if (Q.nt() == 0 || transformations_.empty()) return;
-  const Tile<T> work = scratch(g, Q.n(), nb);
-  for (auto h = transformations_.rbegin(); h != transformations_.rend(); ++h) {
-    const QrStep& s = steps_[static_cast<std::size_t>(h->step)];
-    // Left of the step's first row the columns are columns of the identity, with zeros in the rows of this step.
-    for (index_t j = s.begin / nb; j < Q.nt(); ++j)
-      update(g, *h, {Side::left, Op::none, a_(h->row, s.column), work, Priority{0}, Q, j});
-  }
+  const Pass pass(*this, g, Side::left, Op::none, Q);
+  // Left of a step's first row the columns are columns of the identity, with zeros in the rows of this step.
+  for (auto h = transformations_.rbegin(); h != transformations_.rend(); ++h)
+    for (index_t j = step(*h).begin / Q.tile_shape().nb; j < Q.nt(); ++j) pass.update(*h, j);
 }
 
 template <class T>
 void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
   const auto [mb, nb] = a_.tile_shape();
-  if (R.n() != n() || R.m() > m() || R.m() < std::min(m(), n()) || R.tile_shape().nb != nb ||
-      (R.tile_shape().mb != mb && R.mt() > 1))
-    throw ArgumentError("QrFactorization::extract_r", "R",
-                        to_string(Shape{R.m(), R.n()}) + " in tiles of " +
-                            to_string(Shape{R.tile_shape().mb, R.tile_shape().nb}) +
-                            "; it must have from min(m, n) to m rows, " + std::to_string(n()) +
-                            " columns and tiles of " + to_string(Shape{mb, nb}));
+  require(R.n() == n() && R.m() <= m() && R.m() >= std::min(m(), n()) && R.tile_shape().nb == nb &&
+              (R.tile_shape().mb == mb || R.mt() <= 1),
+          "QrFactorization::extract_r", "R", R, " in tiles of ", R.tile_shape(),
+          "; it must have from min(m, n) to m rows, ", n(), " columns and tiles of ", a_.tile_shape());
   for (index_t j = 0; j < R.nt() && R.mt() > 0; ++j)
     for (index_t i = 0; i < R.mt(); ++i)
-      g.insert<Lacpy<T>>(placed({}), {Part::upper, i * mb - j * nb}, a_(i, j), R(i, j));
+      g.insert<Lacpy<T>>({.gpu = on_gpu_}, {Part::upper, i * mb - j * nb}, a_(i, j), R(i, j));
 }
 
 MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, TileShape tile, index_t q_columns,
@@ -306,7 +300,7 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
 template <class T>
 QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options) {
   require_blas_sizes("qr", "A", A);
-  if (options.ib < 0) throw ArgumentError("qr", "options.ib", std::to_string(options.ib) + " is negative");
+  require(options.ib >= 0, "qr", "options.ib", options.ib, " is negative");
   if (options.rank_tree.empty()) return QrFactorization<T>(g, A, options);
   QrOptions over_ranks = options;
   over_ranks.tree = "ranks:" + std::to_string(g.runtime().grid()[0]) + ":" + options.rank_tree + ":" + options.tree;

@@ -76,11 +76,8 @@ class QrFactorization {
   template <class U>
   friend QrFactorization<U> qr(Graph&, const TileMatrix<U>&, const QrOptions&);
 
-  struct Update;
-  void update(Graph& g, const QrTransformation& h, const Update& u) const;
-  void factor(Graph& g, const QrOptions& options);
-  Tile<T> scratch(Graph& g, index_t size, index_t tile) const;
-  Priority placed(Priority priority) const;
+  struct Pass;
+  const QrStep& step(const QrTransformation& h) const { return steps_[static_cast<std::size_t>(h.step)]; }
 
   TileMatrix<T> a_;
   std::string tree_;

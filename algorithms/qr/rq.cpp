@@ -1,6 +1,6 @@
 #include <tesela/algorithms/qr/rq.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>
-#include <tesela/tiles/size_checks.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 
@@ -38,10 +38,8 @@ void RqFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& 
 template <class T>
 void RqFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
   const TileShape tile = transposed_.factors().tile_shape();
-  if (Q.n() != n() || Q.m() > n())
-    throw ArgumentError(
-        "RqFactorization::form_q", "Q",
-        to_string(Shape{Q.m(), Q.n()}) + "; it must have " + std::to_string(n()) + " columns and at most as many rows");
+  require(Q.n() == n() && Q.m() <= n(), "RqFactorization::form_q", "Q", Q, "; it must have ", n(),
+          " columns and at most as many rows");
   const TileMatrix<T> columns(g.runtime(), Q.n(), Q.m(), tile, "Q");
   transposed_.form_q(g, columns);
   rearrange(g, columns, {.op = Op::transpose, .reverse_rows = reversed_}, Q);
@@ -50,9 +48,8 @@ void RqFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
 template <class T>
 void RqFactorization<T>::extract(Graph& g, const TileMatrix<T>& triangle) const {
   const index_t k = std::min(m(), n());
-  if (triangle.m() != m() || triangle.n() != k)
-    throw ArgumentError("RqFactorization::extract", "triangle",
-                        to_string(Shape{triangle.m(), triangle.n()}) + "; it must be " + to_string(Shape{m(), k}));
+  require(triangle.m() == m() && triangle.n() == k, "RqFactorization::extract", "triangle", triangle, "; it must be ",
+          Shape{m(), k});
   const TileMatrix<T> upper(g.runtime(), k, m(), transposed_.factors().tile_shape(), "R");
   transposed_.extract_r(g, upper);
   rearrange(g, upper, {.op = Op::transpose, .reverse_rows = reversed_, .reverse_columns = reversed_}, triangle);

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
 
 #include <algorithm>
@@ -71,7 +72,7 @@ index_t suitable_rows(const Runtime& runtime, index_t m, index_t n) {
 template <class T>
 HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOptions& options) {
   const index_t m = A.m, n = A.n;
-  if (options.rows < 0) throw ArgumentError("streamed_r", "rows", std::to_string(options.rows) + " is negative");
+  require(options.rows >= 0, "streamed_r", "rows", options.rows, " is negative");
   auto home = parallel_zeros<T>(n, n);
   if (m == 0 || n == 0) return home;
   Runtime& runtime = g.runtime();

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -80,10 +81,8 @@ class Chains {
 
 template <class T>
 void require_triangle(const TileMatrix<T>& R, index_t n) {
-  if (R.m() != n || R.n() != n || R.mt() > 1 || R.nt() > 1)
-    throw ArgumentError("tall_skinny_r", "R",
-                        to_string(Shape{R.m(), R.n()}) + " in " + to_string(Shape{R.mt(), R.nt()}) +
-                            " tiles; it must be one tile, " + to_string(Shape{n, n}));
+  require(R.m() == n && R.n() == n && R.mt() <= 1 && R.nt() <= 1, "tall_skinny_r", "R", R, " in ",
+          Shape{R.mt(), R.nt()}, " tiles; it must be one tile, ", Shape{n, n});
 }
 
 /// Reads one block of rows per row of the grid of ranks; the first rank of each grid row reads its block.
@@ -128,7 +127,7 @@ void add_tiles(const TileMatrix<T>& A, index_t i, std::vector<Tile<T>>& row) {
 template <class T>
 void tall_skinny_r(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& R, const TallSkinnyOptions& options) {
   require_triangle(R, A.n());
-  if (R.shares_tiles(A)) throw ArgumentError("tall_skinny_r", "R", "shares tiles with A, which is read");
+  require(!R.shares_tiles(A), "tall_skinny_r", "R", "shares tiles with A, which is read");
   if (A.n() == 0) return;
   if (A.m() == 0) return fill(g, R, Generator<T>{});
   Chains<T> chains(g, R(0, 0), false, A.mt(), options);
@@ -151,7 +150,7 @@ void tall_skinny_r(Graph& g, const RowSource<T>& A, const TileMatrix<T>& R, inde
                    const TallSkinnyOptions& options) {
   const auto [m, n, read] = A;
   require_triangle(R, n);
-  if (rows < 0) throw ArgumentError("tall_skinny_r", "rows", std::to_string(rows) + " is negative");
+  require(rows >= 0, "tall_skinny_r", "rows", rows, " is negative");
   if (n == 0) return;
   if (m == 0) return fill(g, R, Generator<T>{});
   if (rows == 0) rows = std::max<index_t>((index_t{16} << 20) / (n * index_t{sizeof(T)}), 1024);
@@ -178,8 +177,8 @@ void tall_skinny_r(Graph& g, const RowSource<T>& A, const TileMatrix<T>& R, inde
 template <class T>
 QrUpdater<T>::QrUpdater(Runtime& runtime, index_t n, index_t r)
     : n_(n), r_(r), triangle_(runtime, n + r, n + r, {std::max<index_t>(n + r, 1), std::max<index_t>(n + r, 1)}, "R") {
-  if (n < 1) throw ArgumentError("QrUpdater", "n", std::to_string(n) + " is less than 1");
-  if (r < 0) throw ArgumentError("QrUpdater", "r", std::to_string(r) + " is negative");
+  require(n >= 1, "QrUpdater", "n", n, " is less than 1");
+  require(r >= 0, "QrUpdater", "r", r, " is negative");
 }
 
 template <class T>
@@ -195,11 +194,9 @@ void QrUpdater<T>::append(Graph& g, const TileMatrix<T>& A, const TallSkinnyOpti
 template <class T>
 void QrUpdater<T>::append_scaled(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& D,
                                  const TallSkinnyOptions& options) {
-  if (D.m() != A.m() || D.n() != 1 || (std::max(A.mt(), D.mt()) > 1 && D.tile_shape().mb != A.tile_shape().mb))
-    throw ArgumentError("QrUpdater::append_scaled", "D",
-                        to_string(Shape{D.m(), D.n()}) + " in tiles of " + std::to_string(D.tile_shape().mb) +
-                            " rows; A has " + std::to_string(A.m()) + " in tiles of " +
-                            std::to_string(A.tile_shape().mb));
+  require(D.m() == A.m() && D.n() == 1 && (std::max(A.mt(), D.mt()) <= 1 || D.tile_shape().mb == A.tile_shape().mb),
+          "QrUpdater::append_scaled", "D", D, " in tiles of ", D.tile_shape().mb, " rows; A has ", A.m(),
+          " in tiles of ", A.tile_shape().mb);
   append_tiles(g, A, &B, &D, options);
 }
 
@@ -207,15 +204,12 @@ template <class T>
 void QrUpdater<T>::append_tiles(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>* B, const TileMatrix<T>* D,
                                 const TallSkinnyOptions& options) {
   const index_t r = B != nullptr ? B->n() : 0;
-  if (A.n() != n_ || r != r_)
-    throw ArgumentError("QrUpdater::append", "shapes",
-                        "A has " + std::to_string(A.n()) + " columns and B " + std::to_string(r) + "; they must have " +
-                            std::to_string(n_) + " and " + std::to_string(r_));
-  if (B != nullptr && r > 0 &&
-      (B->m() != A.m() || (A.mt() > 1 || B->mt() > 1 ? B->tile_shape().mb != A.tile_shape().mb : false)))
-    throw ArgumentError("QrUpdater::append", "B",
-                        std::to_string(B->m()) + " rows in tiles of " + std::to_string(B->tile_shape().mb) +
-                            "; A has " + std::to_string(A.m()) + " in tiles of " + std::to_string(A.tile_shape().mb));
+  require(A.n() == n_ && r == r_, "QrUpdater::append", "shapes", "A has ", A.n(), " columns and B ", r,
+          "; they must have ", n_, " and ", r_);
+  if (r > 0)
+    require(B->m() == A.m() && (std::max(A.mt(), B->mt()) <= 1 || B->tile_shape().mb == A.tile_shape().mb),
+            "QrUpdater::append", "B", B->m(), " rows in tiles of ", B->tile_shape().mb, "; A has ", A.m(),
+            " in tiles of ", A.tile_shape().mb);
   if (A.m() == 0) return;
   Chains<T> chains(g, triangle_(0, 0), !empty_, A.mt(), options);
   for (index_t i = 0; i < A.mt(); ++i) {

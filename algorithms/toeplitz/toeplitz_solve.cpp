@@ -341,11 +341,26 @@ ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const T
   return Solver<T>(g, A, sigma, B, options).run();
 }
 
+template <class T>
+ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, MatrixView<T> b,
+                                const ToeplitzSolveOptions& options) {
+  if (b.rows == 0 || b.cols == 0) return {};
+  const TileMatrix<T> X = b.in_one_tile(runtime, "X");
+  Graph g(runtime);
+  ToeplitzSolution solved = toeplitz_solve(g, Toeplitz<T>(g, t), sigma, X, options);
+  X.bring_home();
+  return solved;
+}
+
 template double toeplitz_residual_bound<float>(index_t);
 template double toeplitz_residual_bound<double>(index_t);
 template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<float>&, float, const TileMatrix<float>&,
                                          const ToeplitzSolveOptions&);
 template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<double>&, double, const TileMatrix<double>&,
+                                         const ToeplitzSolveOptions&);
+template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<float>&, float, MatrixView<float>,
+                                         const ToeplitzSolveOptions&);
+template ToeplitzSolution toeplitz_solve(Runtime&, const HostMatrix<double>&, double, MatrixView<double>,
                                          const ToeplitzSolveOptions&);
 
 }  // namespace tesela

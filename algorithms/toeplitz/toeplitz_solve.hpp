@@ -3,6 +3,7 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 
 #include <cmath>
 #include <limits>
@@ -93,6 +94,11 @@ constexpr double toeplitz_singular_condition() {
 ///          has the same digits at every size.
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
+                                const ToeplitzSolveOptions& options = {});
+
+/// Solves the same for arrays: b (n x k, on the host or on a device) is overwritten by X. Waits.
+template <class T>
+ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, MatrixView<T> b,
                                 const ToeplitzSolveOptions& options = {});
 
 }  // namespace tesela

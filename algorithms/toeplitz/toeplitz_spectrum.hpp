@@ -115,4 +115,11 @@ struct Spectrum {
 template <class T>
 Spectrum<T> toeplitz_spectrum(Graph& g, std::span<const T> t, const SpectrumOptions& options = {});
 
+/// Computes the same in a new graph.
+template <class T>
+Spectrum<T> toeplitz_spectrum(Runtime& runtime, std::span<const T> t, const SpectrumOptions& options = {}) {
+  Graph g(runtime);
+  return toeplitz_spectrum<T>(g, t, options);
+}
+
 }  // namespace tesela

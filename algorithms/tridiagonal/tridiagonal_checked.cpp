@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
@@ -257,6 +258,12 @@ class Check {
   Verdict<T> verdict_;
 };
 
+template <class T>
+void insert_copy(Graph& g, const TileMatrix<T>& from, const TileMatrix<T>& to) {
+  for (index_t j = 0; j < from.nt(); ++j)
+    for (index_t i = 0; i < from.mt(); ++i) g.insert<Lacpy<T>>({}, from(i, j), to(i, j));
+}
+
 }  // namespace
 
 template <class T>
@@ -286,23 +293,31 @@ CheckedSolve tridiagonal_solve_checked(Graph& g, const Tridiagonal<T>& A, const 
   require_alike(routine, B, X);
   const Status before = g.wait();
   if (!before.ok() || B.m() == 0 || B.n() == 0) return CheckedSolve{.status = before};
-  for (index_t j = 0; j < B.nt(); ++j)
-    for (index_t i = 0; i < B.mt(); ++i) g.insert<Lacpy<T>>({}, B(i, j), X(i, j));
+  insert_copy(g, B, X);
   tridiagonal_solve(g, A, X, options);
   return tridiagonal_check(g, A, B, X, options, g.wait());
 }
 
 template <class T>
-CheckedSolve tridiagonal_solve_in_place(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
-                                        const TridiagonalOptions& options) {
-  require_fit(routine, A, X, options.systems == SystemsIn::columns);
-  const auto B = alike<T>(g.runtime(), X, "B");
-  for (index_t j = 0; j < X.nt(); ++j)
-    for (index_t i = 0; i < X.mt(); ++i) g.insert<Lacpy<T>>({}, X(i, j), B(i, j));
-  const Status before = g.wait();
-  if (!before.ok() || X.m() == 0 || X.n() == 0) return CheckedSolve{.status = before};
+CheckedSolve tridiagonal_solve(Runtime& runtime, MatrixView<const T> dl, MatrixView<const T> d, MatrixView<const T> du,
+                               MatrixView<T> b, const TridiagonalOptions& options) {
+  const bool in_columns = options.systems == SystemsIn::columns;
+  const auto plan = plan_tridiagonal(runtime, {}, in_columns ? b.rows : b.cols, in_columns ? b.cols : b.rows);
+  const auto tiles = [&](const auto& array, const char* name) {
+    const index_t across = std::clamp<index_t>(in_columns ? array.cols : array.rows, 1, plan.across);
+    return array.in_tiles(runtime, in_columns ? TileShape{plan.along, across} : TileShape{across, plan.along}, name);
+  };
+  const Tridiagonal<T> A{tiles(dl, "dl"), tiles(d, "d"), tiles(du, "du")};
+  const TileMatrix<T> X = tiles(b, "X");
+  require_fit(routine, A, X, in_columns);
+  if (b.rows == 0 || b.cols == 0) return {};
+  const auto B = alike<T>(runtime, X, "B");
+  Graph g(runtime);
+  insert_copy(g, X, B);
   tridiagonal_solve(g, A, X, options);
-  return tridiagonal_check(g, A, B, X, options, g.wait());
+  const CheckedSolve solved = tridiagonal_check(g, A, B, X, options, g.wait());
+  X.bring_home();
+  return solved;
 }
 
 std::string description(const CheckedSolve& solve) {
@@ -331,9 +346,9 @@ template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<float>
 template CheckedSolve tridiagonal_solve_checked(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
                                                 const TileMatrix<double>&, const TridiagonalOptions&);
 
-template CheckedSolve tridiagonal_solve_in_place(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,
-                                                 const TridiagonalOptions&);
-template CheckedSolve tridiagonal_solve_in_place(Graph&, const Tridiagonal<double>&, const TileMatrix<double>&,
-                                                 const TridiagonalOptions&);
+template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const float>, MatrixView<const float>,
+                                        MatrixView<const float>, MatrixView<float>, const TridiagonalOptions&);
+template CheckedSolve tridiagonal_solve(Runtime&, MatrixView<const double>, MatrixView<const double>,
+                                        MatrixView<const double>, MatrixView<double>, const TridiagonalOptions&);
 
 }  // namespace tesela

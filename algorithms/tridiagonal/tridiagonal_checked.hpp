@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -95,10 +96,15 @@ template <class T>
 TridiagonalCondition tridiagonal_condition(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                                            const TileMatrix<T>& X, const TridiagonalOptions& options = {});
 
-/// Computes X = A^-1 X by tridiagonal_solve_checked, with a copy of X as B.
+/// Solves B = A^-1 B for arrays by tridiagonal_solve_checked: chooses the tiles, and waits.
+///
+/// dl, d, du  n x k, or n x 1 for one matrix (with systems in rows k x n or 1 x n), on the host or on one device; only
+///            read.
+/// b          n x k, or k x n; overwritten by X.
+/// Throws     ArgumentError if shapes do not conform.
 template <class T>
-CheckedSolve tridiagonal_solve_in_place(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X,
-                                        const TridiagonalOptions& options = {});
+CheckedSolve tridiagonal_solve(Runtime& runtime, MatrixView<const T> dl, MatrixView<const T> d, MatrixView<const T> du,
+                               MatrixView<T> b, const TridiagonalOptions& options = {});
 
 /// Measures and corrects an X that tridiagonal_solve computed with these options and this status. No other task of g
 /// may have failed.

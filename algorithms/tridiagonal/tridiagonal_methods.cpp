@@ -63,6 +63,33 @@ std::optional<ParallelReduction> parallel(Method method) {
   }
 }
 
+/// Returns the tiles that suit the workers.
+TridiagonalPlan suitable_tiles(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems) {
+  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
+  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), whole = std::max<index_t>(n, 1);
+  // On cores, rows at the ends of tiles are read twice; long tiles have fewer of them.
+  const bool is_long = runtime.gpus() == 0 && method == Method::automatic && n >= (2 * workers) << 18;
+  const index_t along =
+      in_sequence(method) || parallel(method) ? whole : std::min(whole, is_long ? index_t{1} << 18 : most);
+  return {along, std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / along, 1))};
+}
+
+/// Returns how often n equations in tiles of `along` rows are reduced.
+index_t levels(const TridiagonalMethodOptions& options, index_t n, index_t along) {
+  if (options.method == Method::automatic) return n > along ? 2 : 1;
+  if (in_sequence(options.method)) return 0;
+  if (parallel(options.method)) {
+    const bool hybrid = options.method == Method::cr_pcr || options.method == Method::cr_rd;
+    const int halvings = hybrid ? cr_levels(n, options.cut) : 0;
+    return halvings + (n > 0 ? std::bit_width(static_cast<std::uint64_t>((n >> halvings) - 1)) : 0);
+  }
+  const index_t cut = options.method == Method::cr_hybrid ? options.cut : 0;
+  if (n <= along) return cr_levels(n, cut);
+  // All tiles are halved equally often; the remaining equations form one tile.
+  const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
+  return first + cr_levels(n >> first, cut);
+}
+
 }  // namespace
 
 std::span<const Named<TridiagonalMethod>> tridiagonal_methods() { return all; }
@@ -83,30 +110,11 @@ void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
   cyclic_reduction(g, A, B, {variant(options.method), options.cut});
 }
 
-TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMethod method, index_t n,
-                                          index_t systems) {
-  const index_t most = runtime.gpus() > 0 ? index_t{1} << 24 : index_t{1} << 16;
-  const index_t workers = std::max<index_t>(runtime.cpus() + runtime.gpus(), 1), whole = std::max<index_t>(n, 1);
-  // On cores, rows at the ends of tiles are read twice; long tiles have fewer of them.
-  const bool is_long = runtime.gpus() == 0 && method == Method::automatic && n >= (2 * workers) << 18;
-  const index_t along =
-      in_sequence(method) || parallel(method) ? whole : std::min(whole, is_long ? index_t{1} << 18 : most);
-  return {along, std::clamp<index_t>(ceil_div(systems, 2 * workers), 1, std::max<index_t>(most / along, 1))};
-}
-
-index_t tridiagonal_levels(const TridiagonalMethodOptions& options, index_t n, index_t along) {
-  if (options.method == Method::automatic) return n > along ? 2 : 1;
-  if (in_sequence(options.method)) return 0;
-  if (parallel(options.method)) {
-    const bool hybrid = options.method == Method::cr_pcr || options.method == Method::cr_rd;
-    const int levels = hybrid ? cr_levels(n, options.cut) : 0;
-    return levels + (n > 0 ? std::bit_width(static_cast<std::uint64_t>((n >> levels) - 1)) : 0);
-  }
-  const index_t cut = options.method == Method::cr_hybrid ? options.cut : 0;
-  if (n <= along) return cr_levels(n, cut);
-  // All tiles are halved equally often; the remaining equations form one tile.
-  const int first = std::min(cr_levels(n, cut), std::countr_zero(static_cast<std::uint64_t>(along)));
-  return first + cr_levels(n >> first, cut);
+TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethodOptions& options, index_t n,
+                                 index_t systems, TridiagonalPlan wanted) {
+  TridiagonalPlan plan = wanted.along > 0 ? wanted : suitable_tiles(runtime, options.method, n, systems);
+  plan.levels = levels(options, n, plan.along);
+  return plan;
 }
 
 template void tridiagonal_solve_by(Graph&, const Tridiagonal<float>&, const TileMatrix<float>&,

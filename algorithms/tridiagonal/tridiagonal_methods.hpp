@@ -41,17 +41,17 @@ template <class T>
 void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                           const TridiagonalMethodOptions& options);
 
-/// Tile size: equations per tile, and systems per tile.
-struct TridiagonalTile {
-  index_t along = 1, across = 1;
+/// Tiles of tridiagonal_solve_by: equations and systems per tile, and how often the equations are reduced.
+struct TridiagonalPlan {
+  index_t along = 0, across = 0;
+  index_t levels = 0;
 };
 
-/// Returns the tile size for `systems` systems of n equations: enough elements for an efficient task, 2^24 with a GPU
-/// and 2^16 on cores, whose caches hold them (2^18 for long systems); whole systems if the method works row after row;
-/// and at least two tasks per worker across the systems.
-TridiagonalTile suitable_tridiagonal_tile(const Runtime& runtime, TridiagonalMethod method, index_t n, index_t systems);
-
-/// Returns how often n equations in tiles of `along` rows are reduced.
-index_t tridiagonal_levels(const TridiagonalMethodOptions& options, index_t n, index_t along);
+/// Returns `wanted`, or if it is 0 x 0 the tiles for `systems` systems of n equations, with the number of reductions.
+/// The tiles have enough elements for an efficient task, 2^24 with a GPU and 2^16 on cores, whose caches hold them
+/// (2^18 for long systems); whole systems if the method works row after row; and at least two tasks per worker across
+/// the systems.
+TridiagonalPlan plan_tridiagonal(const Runtime& runtime, const TridiagonalMethodOptions& options, index_t n,
+                                 index_t systems, TridiagonalPlan wanted = {});
 
 }  // namespace tesela

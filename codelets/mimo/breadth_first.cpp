@@ -1,5 +1,4 @@
-#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
-#include <tesela/codelets/mimo/internal/paths.hpp>
+#include <tesela/codelets/mimo/internal/channel_paths.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>

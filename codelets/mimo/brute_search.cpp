@@ -1,6 +1,6 @@
-#include <tesela/codelets/mimo/brute_search.hpp>
-#include <tesela/codelets/mimo/internal/finite_batch.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
+#include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <algorithm>
 #include <limits>

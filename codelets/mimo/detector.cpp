@@ -1,8 +1,9 @@
 #include <tesela/codelets/mimo/detector.hpp>
-#include <tesela/codelets/mimo/internal/channel_detectors.hpp>
-#include <tesela/codelets/mimo/internal/finite_batch.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/channel_paths.hpp>
+#include <tesela/codelets/mimo/internal/kbest_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
-#include <tesela/codelets/mimo/internal/paths.hpp>
+#include <tesela/codelets/mimo/internal/propagation.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -24,25 +25,9 @@ class Detecting {
 
   void channel(const std::complex<T>* h) {
     tree_.channel(reinterpret_cast<const Number*>(h));
-    factors_.clear();
-    switch (args_.kind) {
-      case DetectorKind::kbest:
-      case DetectorKind::fsd:
-      case DetectorKind::nway:
-        factors_ = tree_.trees(args_.kind, args_.order, args_.up, args_.n0);
-        if (args_.kind == DetectorKind::nway && args_.keep > 0) keep_weakest(static_cast<std::size_t>(args_.keep));
-        return;
-      case DetectorKind::mf:
-      case DetectorKind::zf:
-      case DetectorKind::mmse:
-      case DetectorKind::zf_sic:
-      case DetectorKind::mmse_sic:
-        return linear_channel(reinterpret_cast<const Number*>(h));
-      case DetectorKind::lr:
-      case DetectorKind::ep:
-      case DetectorKind::bfs_gemm:
-        return;
-    }
+    if (!keeps_paths()) return linear_channel(reinterpret_cast<const Number*>(h));
+    factors_ = tree_.trees(args_.kind, args_.order, args_.up, args_.n0);
+    if (args_.kind == MimoMethod::nway && args_.keep > 0) keep_weakest(static_cast<std::size_t>(args_.keep));
   }
 
   SearchReport operator()(const std::complex<T>* received, int* labels) {
@@ -51,32 +36,15 @@ class Detecting {
     PathChoice<T> choice(tree_, signal);
     nodes_ = 0;
     if (linear_factors_ && linear_factors_->singular) return fail(labels);
-    switch (args_.kind) {
-      case DetectorKind::mf:
-      case DetectorKind::zf:
-      case DetectorKind::mmse:
-      case DetectorKind::zf_sic:
-      case DetectorKind::mmse_sic:
-        if (!linear(signal, choice)) return fail(labels);
-        break;
-      case DetectorKind::kbest:
-        paths(factors_.front(), 0, static_cast<std::size_t>(args_.keep), choice);
-        break;
-      case DetectorKind::fsd:
-        paths(factors_.front(), args_.keep, 1, choice);
-        break;
-      case DetectorKind::nway:
-        for (const Factors<T>& f : factors_) paths(f, 1, 1, choice);
-        break;
-      case DetectorKind::lr:
-      case DetectorKind::ep:
-      case DetectorKind::bfs_gemm:
-        break;  // implemented in other files
-    }
+    if (!keeps_paths() && !linear(signal, choice)) return fail(labels);
+    const bool best = args_.kind == MimoMethod::kbest;
+    for (const Factors<T>& f : factors_)
+      paths(f, best ? 0 : 1, best ? static_cast<std::size_t>(args_.keep) : 1, choice);
     return choice.give(nodes_, labels);
   }
 
  private:
+  bool keeps_paths() const { return args_.kind == MimoMethod::kbest || args_.kind == MimoMethod::nway; }
   index_t streams() const { return tree_.view().streams; }
 
   /// Keeps the nway trees of the `count` streams that noise affects most; the last pivot measures this effect.
@@ -114,11 +82,11 @@ class Detecting {
       order_.resize(static_cast<std::size_t>(streams()));
       std::iota(order_.begin(), order_.end(), 0);
     }
-    if (args_.kind == DetectorKind::mf || n0 > noise_limit_of_mmse * all) return;
+    if (args_.kind == MimoMethod::mf || n0 > noise_limit_of_mmse * all) return;
     linear_factors_ = linear_.factor(order_, n0, !level_by_level(), n0 > 0 ? rounding_of<double> : rounding_of<T>);
   }
-  bool filtered() const { return args_.kind == DetectorKind::mmse || args_.kind == DetectorKind::mmse_sic; }
-  bool level_by_level() const { return args_.kind == DetectorKind::zf_sic || args_.kind == DetectorKind::mmse_sic; }
+  bool filtered() const { return args_.kind == MimoMethod::mmse || args_.kind == MimoMethod::mmse_sic; }
+  bool level_by_level() const { return args_.kind == MimoMethod::mmse_sic; }
   static Complex<double> exact(Number x) { return {x.re, x.im}; }
 
   /// Decides by the linear estimate. Returns false if rounding hides the decision.
@@ -146,8 +114,7 @@ class Detecting {
     return true;
   }
 
-  /// Decides by back-substitution, level by level. For mmse_sic, without its bias, level i multiplies r (1 - N0 /
-  /// |r|^2).
+  /// Decides by back-substitution, level by level. Without its bias level i multiplies r (1 - N0 / |r|^2).
   bool cancel_levels(const Factors<double>& f, std::vector<int>& at) const {
     std::vector<Complex<double>> z = linear_.rotated(f);
     double rest = linear_.left_over(f, z), most = 0;
@@ -204,51 +171,13 @@ class Detecting {
   typename Detector<T>::Args args_;
   Paths<T> tree_;
   std::vector<Factors<T>> factors_;
-  Paths<double> linear_;  ///< for mf, zf, mmse, zf_sic and mmse_sic
+  Paths<double> linear_;  ///< for mf, zf, mmse and mmse_sic
   std::vector<int> order_;
   std::optional<Factors<double>> linear_factors_;
   std::vector<Complex<double>> exact_h_;
   std::vector<double> squares_;  ///< of H's columns
   long long nodes_ = 0;
 };
-
-/// Detects by lr and ep.
-template <class T>
-void detect_specially(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
-                      const Block<const std::complex<T>>& y, ChannelView<T> view, bool real_form,
-                      const Block<int>& labels, const Block<SearchReport>& reports) {
-  const auto detector =
-      args.kind == DetectorKind::lr ? lattice_reduction<T>() : expectation_propagation<T>(view, args.n0, real_form);
-  std::vector<int> at(static_cast<std::size_t>(2 * args.streams));
-  bool able = true;
-  for (index_t k = 0; k < y.cols; ++k) {
-    if (k % args.coherence == 0) {
-      view.h = reinterpret_cast<const Complex<T>*>(&h(0, k / args.coherence * args.streams));
-      able = detector->channel(view);
-    }
-    SearchReport& report = reports(0, k) = {};
-    const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
-    if (!able || !detector->detect(scaled_signal(signal, view.antennas, detector->exponent()), at.data())) {
-      std::fill_n(&labels(0, k), args.streams, -1);
-      report.flags = SearchReport::failed;
-      continue;
-    }
-    const Scale<double> scale(detector->exponent());
-    Complex<double> s[most_streams];
-    for (index_t j = 0; j < args.streams; ++j) {
-      const auto place = [&](index_t column) { return at[static_cast<std::size_t>(column)]; };
-      const auto point = [&](index_t column) { return view.points[view.columns[column].first + place(column)]; };
-      const auto amplitude = [&](index_t column) {
-        return view.columns[column].low + place(column) * view.columns[column].step;
-      };
-      const index_t other = j + args.streams;
-      s[j] = real_form ? Complex<double>{amplitude(j), amplitude(other)} : Complex<double>{point(j).re, point(j).im};
-      labels(j, k) = real_form ? point(j).label | point(other).label : point(j).label;
-    }
-    report.distance = std::ldexp(distance_of(view, signal, scale, s), detector->exponent());
-    report.nodes = args.streams;
-  }
-}
 
 }  // namespace
 }  // namespace mimo
@@ -258,9 +187,9 @@ void Detector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T
                       In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports) {
   if (!mimo::finite_batch<T>(h, y, reports)) return;
   const mimo::ChannelView<T> view{h.rows, args.streams, nullptr, h.ld, columns.data, points.data};
-  if (args.kind == DetectorKind::lr || args.kind == DetectorKind::ep)
-    return mimo::detect_specially<T>(args, h, y, view, columns.cols == 2 * args.streams, labels, reports);
-  if (args.kind == DetectorKind::bfs_gemm) return mimo::detect_breadth_first<T>(args, h, y, view, labels, reports);
+  if (args.kind == MimoMethod::ep)
+    return mimo::propagate_symbols<T>(args, h, y, view, columns.cols == 2 * args.streams, labels, reports);
+  if (args.kind == MimoMethod::bfs_gemm) return mimo::detect_breadth_first<T>(args, h, y, view, labels, reports);
   mimo::Detecting<T> detect(args, view);
   for (index_t k = 0; k < y.cols; ++k) {
     if (k % args.coherence == 0) detect.channel(&h(0, k / args.coherence * args.streams));
@@ -270,5 +199,22 @@ void Detector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T
 
 template struct Detector<float>;
 template struct Detector<double>;
+
+template <class T>
+bool GpuDetector<T>::takes(const Args& args, index_t antennas, index_t amplitudes, index_t most) {
+  if (!row_of(args.kind).can.gpu || args.streams > 16) return false;
+  if (args.kind == MimoMethod::nway) return antennas <= 16 && amplitudes > 0;
+  return args.kind != MimoMethod::kbest || (amplitudes > 0 && most <= mimo::most_path_amplitudes &&
+                                            mimo::lanes_keep(args.order, antennas, args.streams, args.keep));
+}
+
+template <class T>
+void GpuDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                         In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports) {
+  Detector<T>::cpu(args, h, y, columns, points, labels, reports);
+}
+
+template struct GpuDetector<float>;
+template struct GpuDetector<double>;
 
 }  // namespace tesela::kernels

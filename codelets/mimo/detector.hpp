@@ -7,22 +7,8 @@
 
 namespace tesela::kernels {
 
-/// Methods of detectors that need not find the nearest H s.
-enum class DetectorKind : std::uint8_t {
-  mf,        ///< h^H y / ||h||^2, sliced
-  zf,        ///< the least-squares solution, sliced
-  mmse,      ///< the linear minimum mean square error estimate, without its bias, sliced
-  zf_sic,    ///< back-substitution in R, sliced level by level
-  mmse_sic,  ///< as zf_sic for [H; sqrt(N0) I], without each level's bias
-  kbest,     ///< the `keep` nearest paths of each level
-  fsd,       ///< all paths of the first `keep` levels, then one child per path
-  nway,      ///< all points of one stream, the others sliced, for the `keep` noisiest streams in turn; 0: all
-  lr,        ///< back-substitution in a reduced lattice, sliced level by level; in real form
-  ep,        ///< expectation propagation, the most likely point of each column; in the form of the columns
-  bfs_gemm,  ///< kbest for all signals of a channel together, by matrix products
-};
-
-/// Finds labels of signals as SphereSearch does, by a detector of the given kind, in complex form except lr and ep.
+/// Finds labels of signals as SphereSearch does, by a method from mf on; in complex form,
+/// ep in the form of the columns.
 ///
 /// labels   -1 if the detector has no result, as zf with dependent columns.
 /// reports  the labels' distance and the number of visited paths; the flag `failed` without a result.
@@ -34,8 +20,8 @@ struct Detector {
   struct Args {
     index_t streams = 0;
     index_t coherence = 1;
-    DetectorKind kind = DetectorKind::mmse;
-    ColumnOrder order = ColumnOrder::natural;  ///< for zf_sic, mmse_sic, kbest, bfs_gemm and fsd
+    MimoMethod kind = MimoMethod::mmse;
+    ColumnOrder order = ColumnOrder::natural;  ///< for mmse_sic, kbest and bfs_gemm
     bool up = true;
     index_t keep = 0;
     double n0 = 0;
@@ -47,6 +33,26 @@ struct Detector {
   };
   static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
                   In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports);
+};
+
+/// Detects by Detector's mf, zf, mmse, kbest and nway on GPUs.
+///
+/// h, y     tiles as for GpuSoftDetector. Up to 16 streams. kbest and nway need square QAM and up to 16 antennas; kbest
+///          accepts up to 32 paths and 16 amplitudes, and orders that groups of lanes can find.
+/// labels   as Detector's, and so are the reports. mf, zf and mmse compute in double, as on cores; kbest and nway
+///          compute distances in T.
+template <class T>
+struct GpuDetector {
+  static constexpr auto name = "mimo_gpu_detector";
+  static constexpr std::uint32_t color = 0x8172b3;
+  using Args = typename Detector<T>::Args;
+  /// Returns whether these arguments are supported. amplitudes: number of the parts' amplitudes of all streams, 0
+  /// unless all are square QAM; most: largest number of one stream.
+  static bool takes(const Args& args, index_t antennas, index_t amplitudes, index_t most);
+  static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                  In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports);
+  static void cuda(CudaContext& context, const Args& args, In<std::complex<T>> h, In<std::complex<T>> y,
+                   In<SearchColumn> columns, In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports);
 };
 
 }  // namespace tesela::kernels

@@ -1,5 +1,5 @@
-#include <tesela/codelets/mimo/internal/finite_batch.hpp>
-#include <tesela/codelets/mimo/internal/number.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/reflectors_body.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,6 +1,6 @@
 #include <tesela/codelets/mimo/internal/device_warp.cuh>
-#include <tesela/codelets/mimo/internal/gpu_detector_launches.hpp>
-#include <tesela/codelets/mimo/internal/paths_subwarp_body.hpp>
+#include <tesela/codelets/mimo/internal/kbest_subwarp_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 
 namespace tesela::kernels::mimo {
 namespace {

@@ -1,6 +1,6 @@
-#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
 #include <tesela/codelets/mimo/internal/device_warp.cuh>
-#include <tesela/codelets/mimo/internal/linear_subwarp_body.hpp>
+#include <tesela/codelets/mimo/internal/soft_subwarp_body.hpp>
+#include <tesela/codelets/mimo/soft_detector.hpp>
 
 #include <cuda_runtime_api.h>
 

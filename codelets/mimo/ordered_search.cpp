@@ -1,6 +1,27 @@
 #include <tesela/codelets/mimo/internal/ordered_search_body.hpp>
 
+#include <algorithm>
+
 namespace tesela::kernels {
+
+void OrderedQr::cpu(const Args& args, In<double> r, Out<double> packed) {
+  mimo::with_size(args.n, [&]<int N>() {
+    constexpr index_t swaps = mimo::factorial(mimo::swapped<N>);
+    if (args.build != OrderingBuild::neighbour)
+      return mimo::factor_run<N>(r.data, packed, args.first, 0, args.count, args.build == OrderingBuild::prefix);
+    for (index_t k = 0; k < args.count; k += swaps) mimo::factor_neighbours<N>(r.data, packed, args.first + k, k);
+  });
+}
+
+void ListedQr::cpu(const Args&, In<double> r, In<int> orders, Out<double> packed) {
+  mimo::with_size(r.rows, [&]<int N>() {
+    for (index_t k = 0; k < orders.cols; ++k) {
+      double a[N * N], tau[N];
+      mimo::factor_from<N>(0, r.data, &orders(1, k), a, tau);
+      mimo::store<N>(a, mimo::place_of<double>(packed, k));
+    }
+  });
+}
 
 void GradientOrder::cpu(const Args&, In<double> products, Out<int> picks) {
   for (index_t k = 0; k < products.cols; ++k) mimo::gradient_order(products.rows, &products(0, k), &picks(0, k));

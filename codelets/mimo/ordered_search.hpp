@@ -1,10 +1,63 @@
 #pragma once
 
-#include <tesela/codelets/mimo/ordered_qr.hpp>
 #include <tesela/codelets/mimo/search_alphabet.hpp>
 #include <tesela/runtime/codelet.hpp>
 
+#include <cmath>
+#include <cstdint>
+
 namespace tesela::kernels {
+
+/// Method for the QR factorizations of R P for many permutations P.
+enum class OrderingBuild : std::uint8_t {
+  full,       ///< each by reflectors from the first column on
+  neighbour,  ///< each from the previous one by a swap of neighbours: one rotation; Q is stored explicitly
+  prefix,     ///< in lexicographic order: the factorization of equal first columns is reused
+};
+
+/// Layout of QR factorizations of n x n matrices, in groups of eight: element e of the k-th is at (e 8 + k % 8, k / 8).
+/// With `neighbour` they have 2 n^2 elements, R and then Q^T. Otherwise they have n^2 elements: R, and below its
+/// diagonal the reflectors v, whose factors are 2 / (1 + ||v||^2), or 0 if v is zero. R must be of about unit size.
+struct OrderedQrs {
+  static constexpr index_t together = 8, most = 11;
+  static index_t numbers(index_t n, OrderingBuild build) { return (build == OrderingBuild::neighbour ? 2 : 1) * n * n; }
+};
+
+/// Factors R P for the permutations of numbers first … first + count - 1 in lexicographic order, from
+/// 0 … n - 1 on. With `neighbour`, first and count are multiples of min(n - 2, 5)!. r: R, n x n, n <= 11.
+struct OrderedQr {
+  static constexpr auto name = "ordered_qr";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    index_t n = 0;
+    OrderingBuild build = OrderingBuild::full;
+    index_t first = 0, count = 0;
+    auto cost_key() const { return n * 4 + static_cast<index_t>(build); }
+  };
+  static double flops(const Args& args, Shape, Shape) {
+    const auto n = static_cast<double>(args.n), all = static_cast<double>(args.count);
+    const double swap = 6 * (2 * n), last = 4 * n * n;  // one rotation; on average two and a half columns
+    return all * (args.build == OrderingBuild::full        ? 4 * n * n * n / 3
+                  : args.build == OrderingBuild::neighbour ? swap
+                                                           : last);
+  }
+  static void cpu(const Args& args, In<double> r, Out<double> packed);
+  static void cuda(CudaContext& context, const Args& args, In<double> r, Out<double> packed);
+};
+
+/// Factors R P for given permutations, as `full`: the columns of orders below its first row.
+struct ListedQr {
+  static constexpr auto name = "listed_qr";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    auto cost_key() const { return 0; }
+  };
+  static double flops(const Args&, Shape r, Shape orders, Shape) {
+    return 4 * std::pow(static_cast<double>(r.rows), 3) / 3 * static_cast<double>(orders.cols);
+  }
+  static void cpu(const Args& args, In<double> r, In<int> orders, Out<double> packed);
+  static void cuda(CudaContext& context, const Args& args, In<double> r, In<int> orders, Out<double> packed);
+};
 
 /// Computes each signal's order of the columns by |H^T x|, ascending, from these products (n x K). A column of picks
 /// ((1 + n) x K) becomes its number in lexicographic order and the order.

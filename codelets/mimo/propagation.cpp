@@ -1,5 +1,6 @@
 #include <tesela/codelets/mimo/internal/propagation.hpp>
-#include <tesela/codelets/mimo/internal/soft_bits.hpp>
+#include <tesela/codelets/mimo/internal/soft_tree.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -279,15 +280,120 @@ auto Propagation<F>::of_points(const Column& column, const Density& belief, cons
   return {precision, precision * mean};
 }
 
-template class Propagation<double>;
-template class Propagation<Complex<double>>;
-template Propagation<double>::Propagation(const ChannelView<float>&, double, const PropagationSteps&);
-template void Propagation<double>::channel(const ChannelView<float>&);
-template Propagation<double>::Propagation(const ChannelView<double>&, double, const PropagationSteps&);
-template void Propagation<double>::channel(const ChannelView<double>&);
-template Propagation<Complex<double>>::Propagation(const ChannelView<float>&, double, const PropagationSteps&);
-template void Propagation<Complex<double>>::channel(const ChannelView<float>&);
-template Propagation<Complex<double>>::Propagation(const ChannelView<double>&, double, const PropagationSteps&);
-template void Propagation<Complex<double>>::channel(const ChannelView<double>&);
+namespace {
+
+/// Returns y 2^-exponent, of these antennas.
+template <class T>
+std::vector<Complex<double>> scaled_signal(const Complex<T>* y, index_t antennas, int exponent) {
+  const Scale<double> scale(exponent);
+  std::vector<Complex<double>> made;
+  for (index_t i = 0; i < antennas; ++i)
+    made.push_back(scale(Complex<double>{static_cast<double>(y[i].re), static_cast<double>(y[i].im)}));
+  return made;
+}
+
+template <class F, class T>
+void symbols_of(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
+                const Block<const std::complex<T>>& y, ChannelView<T> view, const Block<int>& labels,
+                const Block<SearchReport>& reports) {
+  Propagation<F> propagation(view, args.n0, steps_of_symbols);
+  int exponent = 0;
+  for (index_t k = 0; k < y.cols; ++k) {
+    if (k % args.coherence == 0) {
+      view.h = reinterpret_cast<const Complex<T>*>(&h(0, k / args.coherence * args.streams));
+      propagation.channel(view);
+      T largest = 0;
+      for (index_t j = 0; j < view.streams; ++j)
+        for (index_t i = 0; i < view.antennas; ++i) largest = std::max(largest, size_of(view.h[i + j * view.ld]));
+      exponent = exponent_of(largest);
+    }
+    SearchReport& report = reports(0, k) = {};
+    const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
+    if (!propagation.detect(scaled_signal(signal, view.antennas, propagation.exponent()), {})) {
+      std::fill_n(&labels(0, k), args.streams, -1);
+      report.flags = SearchReport::failed;
+      continue;
+    }
+    Complex<double> s[most_streams];
+    for (index_t j = 0; j < args.streams; ++j) {
+      const auto of = [&](index_t column) {
+        const SearchColumn& c = view.columns[column];
+        const int place = propagation.likeliest(column);
+        labels(j, k) |= view.points[c.first + place].label;
+        return value_of<F>(c, view.points, place);
+      };
+      labels(j, k) = 0;
+      if constexpr (NumberOf<F>::complex)
+        s[j] = of(j);
+      else
+        s[j].re = of(j), s[j].im = of(j + args.streams);
+    }
+    report.distance = std::ldexp(distance_of(view, signal, Scale<double>(exponent), s), exponent);
+    report.nodes = args.streams;
+  }
+}
+
+template <class F, class T>
+void bits_of(const typename SoftDetector<T>::Args& args, const Block<const std::complex<T>>& h,
+             const Block<const std::complex<T>>& y, ChannelView<T> view, const std::vector<int>& widths,
+             const Block<T>& llrs, const Block<double>& nodes) {
+  Propagation<F> propagation(view, args.n0, steps_of_bits);
+  const index_t columns = view.template cols<F>();
+  Penalties<T> penalties(view, widths, columns);
+  for (index_t k = 0; k < y.cols; ++k) {
+    if (k % args.coherence == 0) {
+      view.h = reinterpret_cast<const Complex<T>*>(&h(0, k / args.coherence * args.streams));
+      propagation.channel(view);
+    }
+    const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
+    penalties.receive(&llrs(0, k), propagation.n0());
+    const bool known =
+        propagation.detect(scaled_signal(signal, view.antennas, propagation.exponent()), penalties.of_points());
+    nodes(0, k) = known ? static_cast<double>(args.streams) : SoftDetector<T>::no_answer;
+    std::fill_n(&llrs(0, k), llrs.rows, T(0));
+    if (!known) continue;
+    index_t place = 0;
+    for (index_t j = 0; j < args.streams; ++j)
+      for (int bit = widths[static_cast<std::size_t>(j)]; bit-- > 0; ++place)
+        for (index_t c = j; c < columns; c += args.streams) {
+          LogSum sums[2];
+          const SearchColumn& column = view.columns[c];
+          for (int p = column.first; p < column.first + column.count; ++p)
+            sums[view.points[p].label >> bit & 1].add(propagation.metrics()[static_cast<std::size_t>(p)],
+                                                      propagation.n0());
+          if (sums[1].sum == 0) continue;  // the other axis has this bit
+          llrs(place, k) = cut_likelihood<T>(likelihood_of(sums[0], sums[1], propagation.n0()), args.clip);
+        }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void propagate_symbols(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
+                       const Block<const std::complex<T>>& y, ChannelView<T> view, bool real_form,
+                       const Block<int>& labels, const Block<SearchReport>& reports) {
+  return real_form ? symbols_of<double>(args, h, y, view, labels, reports)
+                   : symbols_of<Complex<double>>(args, h, y, view, labels, reports);
+}
+
+template <class T>
+void propagate_bits(const typename SoftDetector<T>::Args& args, const Block<const std::complex<T>>& h,
+                    const Block<const std::complex<T>>& y, ChannelView<T> view, const std::vector<int>& widths,
+                    const Block<T>& llrs, const Block<double>& nodes) {
+  return args.real_form ? bits_of<double>(args, h, y, view, widths, llrs, nodes)
+                        : bits_of<Complex<double>>(args, h, y, view, widths, llrs, nodes);
+}
+
+#define TESELA_PROPAGATE(T)                                                                                     \
+  template void propagate_symbols(const Detector<T>::Args&, const Block<const std::complex<T>>&,                \
+                                  const Block<const std::complex<T>>&, ChannelView<T>, bool, const Block<int>&, \
+                                  const Block<SearchReport>&);                                                  \
+  template void propagate_bits(const SoftDetector<T>::Args&, const Block<const std::complex<T>>&,               \
+                               const Block<const std::complex<T>>&, ChannelView<T>, const std::vector<int>&,    \
+                               const Block<T>&, const Block<double>&);
+TESELA_PROPAGATE(float)
+TESELA_PROPAGATE(double)
+#undef TESELA_PROPAGATE
 
 }  // namespace tesela::kernels::mimo

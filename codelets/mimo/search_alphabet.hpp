@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <tesela/codelets/mimo/choices.hpp>
 
 namespace tesela::kernels {
 
@@ -17,22 +17,6 @@ struct SearchPoint {
   double re = 0, im = 0;
   int label = 0;
 };
-
-/// Order of the columns in a search: the last column of the order is decided first.
-enum class ColumnOrder : std::uint8_t {
-  natural,      ///< as in H
-  norm,         ///< ascending norms
-  sqrd,         ///< sorted QR: the column with the smallest residual comes next
-  vblast,       ///< the column that noise affects least comes last
-  mmse_sqrd,    ///< sqrd of [H; sqrt(N0) I]
-  mmse_vblast,  ///< vblast of [H; sqrt(N0) I]
-  gradient,     ///< by |H^H (H s0 - y)|, for each signal
-  su_wassell,   ///< the column whose second nearest hyperplane is farthest from y comes last, for each signal
-  best          ///< every order of at most 8 columns; the one with the fewest nodes
-};
-
-/// Vector s0 at which the gradient is computed: zero, Babai's point, or the sliced linear estimate.
-enum class GradientAt : std::uint8_t { zero, babai, mmse };
 
 /// Result of a search. The distance is ||y - H s||, in double.
 struct SearchReport {

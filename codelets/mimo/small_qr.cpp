@@ -1,4 +1,4 @@
-#include <tesela/codelets/mimo/internal/qr_subwarp_body.hpp>
+#include <tesela/codelets/mimo/internal/small_qr_subwarp_body.hpp>
 
 #include <vector>
 

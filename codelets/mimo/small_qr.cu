@@ -1,5 +1,5 @@
 #include <tesela/codelets/mimo/internal/device_warp.cuh>
-#include <tesela/codelets/mimo/internal/qr_subwarp_body.hpp>
+#include <tesela/codelets/mimo/internal/small_qr_subwarp_body.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,6 @@
-#include <tesela/codelets/mimo/internal/paths.hpp>
+#include <tesela/codelets/mimo/internal/channel_paths.hpp>
 #include <tesela/codelets/mimo/internal/propagation.hpp>
+#include <tesela/codelets/mimo/internal/soft_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/soft_tree.hpp>
 #include <tesela/codelets/mimo/soft_detector.hpp>
 
@@ -49,7 +50,8 @@ class Soft {
     if (args_.kind == SoftKind::mmse) return linear_channel();
     if (!lists()) return;
     tree_.channel(h, args_.n0);
-    factors_ = tree_.trees(detector(), args_.order, true, args_.n0);
+    factors_ =
+        tree_.trees(args_.kind == SoftKind::kbest ? MimoMethod::kbest : MimoMethod::nway, args_.order, true, args_.n0);
   }
 
   /// Computes L of the bits from metrics in units of 2^exponent. Returns false if they exceed all numbers.
@@ -103,15 +105,7 @@ class Soft {
     return known ? count : no_answer;
   }
 
-  bool lists() const {
-    return args_.kind == SoftKind::kbest || args_.kind == SoftKind::fsd || args_.kind == SoftKind::nway;
-  }
-  DetectorKind detector() const {
-    return args_.kind == SoftKind::kbest ? DetectorKind::kbest
-           : args_.kind == SoftKind::fsd ? DetectorKind::fsd
-                                         : DetectorKind::nway;
-  }
-
+  bool lists() const { return args_.kind == SoftKind::kbest || args_.kind == SoftKind::nway; }
   /// Finds the bits from the paths that the detector of that name keeps.
   double listed(const Complex<T>* y, Penalties<T>& penalties, T* llrs) {
     penalties.receive(llrs, scaled_n0(tree_.exponent()));
@@ -120,10 +114,10 @@ class Soft {
     long long nodes = 0;
     int labels[most_streams] = {};
     const bool best = args_.kind == SoftKind::kbest;
-    const index_t full = best ? 0 : args_.kind == SoftKind::fsd ? args_.keep : 1;
+    const index_t full = best ? 0 : 1;
     const auto keep = static_cast<std::size_t>(best ? args_.keep : 1);
     for (const Factors<T>& f : factors_) {
-      const PathSet<T> found = tree_.paths(f, full, keep, nodes, &penalties, args_.kind == SoftKind::nway);
+      const PathSet<T> found = tree_.paths(f, full, keep, nodes, &penalties, !best);
       const std::size_t n = f.order.size();
       for (std::size_t p = 0; p < found.count(); ++p) {
         for (std::size_t i = 0; i < n; ++i) labels[f.order[i]] = tree_.point(f.order[i], found.at[i + n * p]).label;
@@ -206,12 +200,11 @@ void detect(const typename SoftDetector<T>::Args& args, const Block<const std::c
   const index_t columns = view.template cols<F>();
   for (index_t j = 0; j < columns; ++j) sizes[static_cast<std::size_t>(j % args.streams)] *= view.columns[j].count;
   for (const int size : sizes) widths.push_back(static_cast<int>(std::lround(std::log2(size))));
-  if (args.kind == SoftKind::ep)
-    return propagate_bits<typename DoubleOf<F>::type>(args, h, y, view, widths, llrs, nodes);
+  if (args.kind == SoftKind::ep) return propagate_bits<T>(args, h, y, view, widths, llrs, nodes);
   Soft<T> soft(args, view, widths);
-  SoftTree<F> tree(view, {args.order, GradientAt::zero, true, args.n0}, widths);
+  SoftTree<F> tree(view, {args.order, true, args.n0}, widths);
   Penalties<T> penalties(view, widths, columns);
-  const bool searches = args.kind == SoftKind::sts || args.kind == SoftKind::rts || args.kind == SoftKind::list;
+  const bool searches = args.kind == SoftKind::sts || args.kind == SoftKind::list;
   for (index_t k = 0; k < y.cols; ++k) {
     const auto* const signal = reinterpret_cast<const Complex<T>*>(&y(0, k));
     if (k % args.coherence == 0) {
@@ -222,10 +215,9 @@ void detect(const typename SoftDetector<T>::Args& args, const Block<const std::c
     double& looked = nodes(0, k);
     if (searches) {
       tree.receive(signal, &llrs(0, k));
-      const bool known = soft.give(args.kind == SoftKind::sts   ? tree.all_bits()
-                                   : args.kind == SoftKind::rts ? tree.each_bit()
-                                                                : tree.listed(static_cast<std::size_t>(args.keep)),
-                                   tree.exponent(), &llrs(0, k));
+      const bool known =
+          soft.give(args.kind == SoftKind::sts ? tree.all_bits() : tree.listed(static_cast<std::size_t>(args.keep)),
+                    tree.exponent(), &llrs(0, k));
       looked = known ? tree.nodes() : no_answer;
     } else {
       looked = soft(signal, penalties, &llrs(0, k));
@@ -249,5 +241,29 @@ void SoftDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::compl
 
 template struct SoftDetector<float>;
 template struct SoftDetector<double>;
+
+template <class T>
+bool GpuSoftDetector<T>::takes(SoftKind kind, index_t antennas, index_t streams, index_t amplitudes) {
+  if (antennas > mimo::most_quick_size || streams > mimo::most_quick_size) return false;
+  if (kind == SoftKind::mmse) return true;
+  return kind == SoftKind::nway && amplitudes > 0 && mimo::nway_signals(streams, amplitudes, sizeof(T)) > 0;
+}
+
+template <class T>
+void GpuSoftDetector<T>::cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                             In<SearchPoint> points, Out<T> llrs, Out<double> nodes) {
+  for (index_t k = 0; k < llrs.cols; ++k) std::fill_n(&llrs(0, k), llrs.rows, T(0));
+  SoftDetector<T>::cpu({.streams = args.streams,
+                        .coherence = args.coherence,
+                        .kind = args.kind,
+                        .real_form = false,
+                        .n0 = args.n0,
+                        .clip = args.clip,
+                        .labels = args.labels},
+                       h, y, columns, points, {{llrs.data, llrs.rows, llrs.cols, llrs.ld}}, nodes);
+}
+
+template struct GpuSoftDetector<float>;
+template struct GpuSoftDetector<double>;
 
 }  // namespace tesela::kernels

@@ -8,20 +8,6 @@
 
 namespace tesela::kernels {
 
-/// Method for the log-likelihood ratios of bits.
-enum class SoftKind : std::uint8_t {
-  sts,      ///< one tree search for the nearest vectors of both values of every bit: exact max-log
-  rts,      ///< one search per bit: exact max-log
-  max_log,  ///< all candidates: exact max-log
-  app,      ///< logarithms of sums over all candidates, not only of the largest terms
-  mmse,     ///< from each stream's unbiased linear estimate and its noise; without priors
-  list,     ///< max-log of the `keep` nearest vectors only
-  kbest,    ///< max-log of the paths that the detector of that name keeps
-  fsd,      ///< as kbest, for fsd
-  nway,     ///< as kbest, for nway
-  ep,       ///< from each column's points, with the noise of expectation propagation; in either form
-};
-
 /// Computes L = ln P(bit is 0) / P(bit is 1) for each bit of some signals.
 ///
 /// llrs     bits x K: L, a stream's bits one after another, the label's first (most significant) bit first; limited to
@@ -29,8 +15,7 @@ enum class SoftKind : std::uint8_t {
 ///          s||^2 / N0 - sum ln P(b).
 /// nodes    1 x K.
 /// n0       positive. The other tiles are SphereSearch's.
-/// Method   Runs on cores; GpuSoftDetector is for GPUs. (sts: Studer, Burg and Bolcskei, 2008; rts: Wang and Giannakis,
-/// 2004;
+/// Method   Runs on cores; GpuSoftDetector is for GPUs. (sts: Studer, Burg and Bolcskei, 2008;
 ///          lists: Hochwald and ten Brink, 2003; ep: Céspedes, Olmos, Sánchez-Fernández and Perez-Cruz, 2014.)
 template <class T>
 struct SoftDetector {
@@ -44,7 +29,7 @@ struct SoftDetector {
     ColumnOrder order = ColumnOrder::mmse_vblast;
     bool real_form = true;
     double n0 = 1, clip = 0;
-    index_t keep = 0;  ///< list, kbest: number of vectors; fsd: number of levels with all paths
+    index_t keep = 0;  ///< list, kbest: number of vectors
     int labels = 0;    ///< of all streams together, only for the performance model
     auto cost_key() const {
       return (((std::lround(3 * std::log2(n0)) * 16 + static_cast<int>(kind)) * 16 + static_cast<int>(order)) * 4096 +
@@ -55,6 +40,32 @@ struct SoftDetector {
   };
   static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
                   In<SearchPoint> points, InOut<T> llrs, Out<double> nodes);
+};
+
+/// Finds bits by SoftDetector's mmse and nway on GPUs, without priors: up to 16 streams and antennas, one signal or one
+/// of its trees per thread.
+///
+/// columns  one column of points per stream; for square QAM, which nway needs, then the columns of the points' real and
+///          imaginary parts. mmse is computed in double, as on cores, nway's distances in T.
+template <class T>
+struct GpuSoftDetector {
+  static constexpr auto name = "mimo_gpu_soft_detector";
+  static constexpr std::uint32_t color = 0xccb974;
+  struct Args {
+    index_t streams = 0;
+    index_t coherence = 1;
+    SoftKind kind = SoftKind::mmse;
+    double n0 = 1, clip = 0;
+    int labels = 0;  ///< of all streams together, only for the performance model
+    auto cost_key() const { return static_cast<int>(kind) * 65536 + labels; }
+  };
+  /// Returns whether these arguments are supported. amplitudes: number of the parts' amplitudes of all streams, 0
+  /// unless all are square QAM.
+  static bool takes(SoftKind kind, index_t antennas, index_t streams, index_t amplitudes);
+  static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                  In<SearchPoint> points, Out<T> llrs, Out<double> nodes);
+  static void cuda(CudaContext& context, const Args& args, In<std::complex<T>> h, In<std::complex<T>> y,
+                   In<SearchColumn> columns, In<SearchPoint> points, Out<T> llrs, Out<double> nodes);
 };
 
 }  // namespace tesela::kernels

@@ -1,5 +1,5 @@
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
-#include <tesela/codelets/mimo/sphere_list.hpp>
+#include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -53,8 +53,7 @@ class Lists {
   void channel(const Complex<T>* h) {
     view_.h = h;
     const OrderOf order{places_.data(), 1};
-    facts_ = prepare_channel<F>(view_, {args_.order, GradientAt::zero, true, args_.n0}, a_.data(), tau_.data(),
-                                work_.data(), order);
+    facts_ = prepare_channel<F>(view_, {args_.order, true, args_.n0}, a_.data(), tau_.data(), work_.data(), order);
     dependent_ = args_.integers && m_ < n_;
     RealOf<F> largest = 0;
     for (index_t j = 0; j < n_ && !dependent_; ++j)

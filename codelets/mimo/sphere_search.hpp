@@ -1,10 +1,12 @@
 #pragma once
 
 #include <tesela/codelets/mimo/search_alphabet.hpp>
+#include <tesela/runtime/access.hpp>
 #include <tesela/runtime/codelet.hpp>
 
 #include <cmath>
 #include <complex>
+#include <vector>
 
 namespace tesela::kernels {
 
@@ -27,16 +29,13 @@ struct SphereSearch {
     double radius = 0;
     long long max_nodes = 0;
     ColumnOrder order = ColumnOrder::mmse_vblast;
-    GradientAt at = GradientAt::zero;
     bool up = true, real_form = true;
     bool plain = false;  ///< children in their stored order, not by distance
     int labels = 0;      ///< of all streams together, only for the performance model
     /// Returns a key of the noise and the order, on which the number of nodes depends.
     auto cost_key() const {
       const int noise = n0 > 0 ? static_cast<int>(std::lround(3 * std::log2(n0))) : 0;
-      return ((((noise * 16 + static_cast<int>(order)) * 4 + static_cast<int>(at)) * 2 + (up ? 1 : 0)) * 2 +
-              (real_form ? 1 : 0)) *
-                 8192 +
+      return (((noise * 16 + static_cast<int>(order)) * 2 + (up ? 1 : 0)) * 2 + (real_form ? 1 : 0)) * 8192 +
              labels * 2 + (plain ? 1 : 0);
     }
   };
@@ -55,5 +54,69 @@ struct SphereSearch {
                    In<SearchColumn> columns, In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports,
                    Scratch<T> work);
 };
+
+/// Finds the same as SphereSearch in complex form by a comparison of all candidates: the reference. Only on cores.
+///
+/// Method   computes in double and from H itself. The last streams' H s are stored, and the remaining y is compared
+///          with all of them at once.
+template <class T>
+struct BruteSearch {
+  static constexpr auto name = "brute_search";
+  static constexpr std::uint32_t color = 0x937860;
+  struct Args {
+    index_t streams = 0;
+    index_t coherence = 1;
+    double candidates = 0;
+    auto cost_key() const { return static_cast<int>(std::lround(2 * std::log2(candidates + 1))); }
+  };
+  static double flops(const Args& args, Shape h, Shape y, Shape, Shape, Shape, Shape) {
+    return 6 * args.candidates * static_cast<double>(h.rows) * static_cast<double>(y.cols);
+  }
+  static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                  In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports);
+};
+
+/// Lists for each of some signals all s with ||y - H s|| <= radius, nearest first (lowest labels first among equals).
+/// Only on cores.
+///
+/// radius    0 requests only the nearest.
+/// labels    (rows most) x K: the first `most` vectors. Rows are labels of streams, or with `integers` the parts of 2
+///           streams (real parts first).
+/// distances most x K.
+/// counts    1 x K: the number of vectors.
+/// integers  s has arbitrary integer real and imaginary parts. The report has the flag `failed` if columns are
+///           dependent, or if a part is 2^30 - 1 or more (2^22 - 1 in single precision). The other tiles are
+///           SphereSearch's.
+template <class T>
+struct SphereList {
+  static constexpr auto name = "sphere_list";
+  static constexpr std::uint32_t color = 0xdd8452;
+  struct Args {
+    index_t streams = 0;
+    index_t coherence = 1;
+    double n0 = 0, radius = 0;
+    long long max_nodes = 0;
+    index_t most = 1;
+    ColumnOrder order = ColumnOrder::mmse_vblast;
+    bool real_form = true, integers = false;
+    auto cost_key() const { return static_cast<int>(order) * 4 + (real_form ? 2 : 0) + (integers ? 1 : 0); }
+  };
+  static void cpu(const Args& args, In<std::complex<T>> h, In<std::complex<T>> y, In<SearchColumn> columns,
+                  In<SearchPoint> points, Out<int> labels, Out<double> distances, Out<int> counts,
+                  Out<SearchReport> reports);
+};
+
+/// A child that a search visited. Level 0 has the leaves.
+struct VisitedNode {
+  int level = 0, parent = -1;  ///< the parent's index in the list, -1 for the root
+  int column = 0, child = 0;   ///< the decided column, and the index in that column's list
+  double distance = 0;         ///< of the path down to it, without the part of y that no s reaches
+  bool best = false;           ///< a leaf that was the nearest up to then
+};
+
+/// Returns the nodes of one signal's search on a core, as SphereSearch performs it, in the order of visits; not a task.
+template <class T>
+std::vector<VisitedNode> trace_search(const typename SphereSearch<T>::Args& args, const Block<const std::complex<T>>& h,
+                                      const std::complex<T>* y, const SearchColumn* columns, const SearchPoint* points);
 
 }  // namespace tesela::kernels

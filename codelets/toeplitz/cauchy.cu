@@ -1,4 +1,4 @@
-#include <tesela/codelets/toeplitz/internal/cauchy_launch.hpp>
+#include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_pivot.cuh>
 
 #include <algorithm>
@@ -9,8 +9,23 @@
 // publishes the row's g and h (a barrier, or within a cluster a message to every block, each of which selects the
 // best).
 
-namespace tesela::kernels::cauchy {
+namespace tesela::kernels {
+namespace cauchy {
 namespace {
+
+/// Arguments of CauchyInvert and CauchyCount on the device. `inverse` may be null.
+template <class T>
+struct DeviceSweep {
+  const T* c;
+  index_t ld_c, n;
+  const double* sigma;
+  index_t shifts;
+  T* inverse;
+  index_t ld_inverse;
+  double* report;
+  index_t ld_report;
+  T* table;  ///< cauchy_table(n) elements of work space
+};
 
 /// Storage of w(k). Mirrored: for k = 1 - ceil(n / 2) ... n. Folded: w(k) = w(n + 1 - k) = -w(-k), so reads may run
 /// backwards: a third of the size in shared memory, and in global memory a larger part in the cache.
@@ -79,69 +94,30 @@ __device__ __forceinline__ void in_slot(unsigned slot, const F& f) {
 
 constexpr int most_threads(int rows) { return rows <= 4 ? 1024 : rows <= 8 ? 768 : 512; }
 
-template <class T, int R, Table Kind, bool Cluster>
-__global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> in, int cluster) {
-  extern __shared__ __align__(16) unsigned char memory[];
-  __shared__ Exchange<T> exchange;
-  if constexpr (!Cluster) cluster = 1;
-  const int lane = static_cast<int>(threadIdx.x % 32), rank = Cluster ? static_cast<int>(blockIdx.x) % cluster : 0;
-  const index_t problem = blockIdx.x / static_cast<unsigned>(cluster), shift = problem / 2;
-  const int part = static_cast<int>(problem % 2), n = static_cast<int>(in.n), half = static_cast<int>(first_half(n));
-  const int rows = part == 0 ? half : n - half, first = part * half;
-  const int of_block = static_cast<int>(threadIdx.x / 32) * 32 * R;  // the warp's rows among the thread block's rows
-  const int start = rank * static_cast<int>(blockDim.x) * R, base = start + of_block;  // in total
-
-  const int first_k = static_cast<int>(table_range(n, Kind, R).first);
-  const T* __restrict__ w = in.table;
-  if constexpr (Kind != Table::global) {
-    T* const copy = reinterpret_cast<T*>(memory);
-    const int count = static_cast<int>(table_range(n, Kind, R).count);
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) copy[i] = in.table[i];
-    w = copy;
-  }
-
+/// The rows of a thread, 32 apart from each other, in registers.
+template <class T, int R>
+struct Rows {
   T g[R], h[R], d[R];
-  unsigned left = 0, best = no_row;
-  const unsigned offset = row_offset(static_cast<unsigned>(of_block + lane));
-  for_each_slot<R>([&](auto i) {
-    const int a = base + 32 * i + lane;
-    g[i] = h[i] = d[i] = T(0);
-    if (a < rows) {
-      const T* const row = in.c + first + a;
-      g[i] = row[0];
-      h[i] = row[in.ld_c];
-      d[i] = row[2 * in.ld_c] - static_cast<T>(in.sigma[shift]);
+  unsigned left = 0, best = no_row;  // rows that have not been pivots, and the key of the largest |d| among them
+
+  /// Loads the rows; `row` points to the first one, and the block has `count` more rows from there on.
+  __device__ __forceinline__ void load(const T* row, index_t ld, double sigma, int count) {
+    for_each_slot<R>([&](auto i) {
+      g[i] = h[i] = d[i] = T(0);
+      if (32 * i >= count) return;
+      g[i] = row[32 * i];
+      h[i] = row[32 * i + ld];
+      d[i] = row[32 * i + 2 * ld] - static_cast<T>(sigma);
       left |= 1u << i;
       best = max(best, slot_key(d[i], i));
-    }
-  });
-  exchange.start(cluster);
+    });
+  }
 
-  int step = 0;
-  for (; step < rows; ++step) {
-    const unsigned key = exchange.best_of_block(best + offset, step);
-    const unsigned mine = row_of(key) - static_cast<unsigned>(of_block);
-    if (mine < 32 * R) {
-      T gp, hp, dp;
-      in_slot<0, R>(mine / 32, [&](auto i) { gp = g[i], hp = h[i], dp = d[i]; });
-      const T scale = inverse_root(fabs(dp));
-      if (static_cast<int>(mine % 32) == lane) {
-        exchange.own = {gp * scale, hp * scale, dp, key, start + static_cast<int>(row_of(key))};
-        exchange.scale = scale;
-      }
-      if constexpr (Cluster) {
-        __syncwarp();
-        exchange.send(step, rank, cluster, lane);
-      }
-    }
-    if constexpr (!Cluster) __syncthreads();
-    const Pivot<T>& pivot = Cluster ? exchange.receive(step, cluster, lane) : exchange.own;
-    if (!usable<T>(Cluster ? pivot.key : key)) break;
-    if (base >= rows) continue;
-
-    const int p = Cluster ? pivot.row : static_cast<int>(row_of(key));
-    const unsigned here = static_cast<unsigned>(p - base);
-    if (here < 32 * R && static_cast<int>(here % 32) == lane) left &= ~(1u << here / 32);
+  /// Subtracts the multiple of pivot row p from all rows, and finds the next `best`. The thread's first row is base +
+  /// lane, and w(k) is w[k - first_k].
+  template <Table Kind>
+  __device__ __forceinline__ void subtract(const Pivot<T>& pivot, int p, const T* __restrict__ w, int first_k, int n,
+                                           int part, int base, int lane) {
     const T gp = pivot.g, hp = pivot.h, dp = pivot.d;
     best = no_row;
     // Positions of w(row + p + o) and w(row - p) for the thread's first row, and the distance to the next row's.
@@ -184,17 +160,77 @@ __global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> i
       else
         update(Constant<false>{}, Constant<true>{});
     }
-    if (here < 32 * R) {
-      const T root = exchange.scale, inverse = dp < T(0) ? -root : root;
-      in_slot<0, R>(here / 32, [&](auto i) {
-        if (static_cast<int>(here % 32) == lane) {
-          g[i] = gp * inverse;
-          h[i] = hp * inverse;
-          d[i] = -inverse * root;
-        }
-      });
+  }
+
+  /// Makes row `slot` of one lane the pivot's row of the inverse; scale = 1 / sqrt|d|.
+  __device__ __forceinline__ void turn(unsigned slot, bool own, const Pivot<T>& pivot, T scale) {
+    const T inverse = pivot.d < T(0) ? -scale : scale;
+    in_slot<0, R>(slot, [&](auto i) {
+      if (own) {
+        g[i] = pivot.g * inverse;
+        h[i] = pivot.h * inverse;
+        d[i] = -inverse * scale;
+      }
+    });
+  }
+};
+
+template <class T, int R, Table Kind, bool Cluster>
+__global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> in, int cluster) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ Exchange<T> exchange;
+  if constexpr (!Cluster) cluster = 1;
+  const int lane = static_cast<int>(threadIdx.x % 32), rank = Cluster ? static_cast<int>(blockIdx.x) % cluster : 0;
+  const index_t problem = blockIdx.x / static_cast<unsigned>(cluster), shift = problem / 2;
+  const int part = static_cast<int>(problem % 2), n = static_cast<int>(in.n), half = static_cast<int>(first_half(n));
+  const int rows = part == 0 ? half : n - half, first = part * half;
+  const int of_block = static_cast<int>(threadIdx.x / 32) * 32 * R;  // the warp's rows among the thread block's rows
+  const int start = rank * static_cast<int>(blockDim.x) * R, base = start + of_block;  // in total
+
+  const int first_k = static_cast<int>(table_range(n, Kind, R).first);
+  const T* __restrict__ w = in.table;
+  if constexpr (Kind != Table::global) {
+    T* const copy = reinterpret_cast<T*>(memory);
+    const int count = static_cast<int>(table_range(n, Kind, R).count);
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) copy[i] = in.table[i];
+    w = copy;
+  }
+
+  Rows<T, R> own;
+  own.load(in.c + first + base + lane, in.ld_c, in.sigma[shift], rows - base - lane);
+  const unsigned offset = row_offset(static_cast<unsigned>(of_block + lane));
+  exchange.start(cluster);
+
+  int step = 0;
+  for (; step < rows; ++step) {
+    const unsigned key = exchange.best_of_block(own.best + offset, step);
+    const unsigned mine = row_of(key) - static_cast<unsigned>(of_block);
+    if (mine < 32 * R) {
+      T gp, hp, dp;
+      in_slot<0, R>(mine / 32, [&](auto i) { gp = own.g[i], hp = own.h[i], dp = own.d[i]; });
+      const T scale = inverse_root(fabs(dp));
+      if (static_cast<int>(mine % 32) == lane) {
+        exchange.own = {gp * scale, hp * scale, dp, key, start + static_cast<int>(row_of(key))};
+        exchange.scale = scale;
+      }
+      if constexpr (Cluster) {
+        __syncwarp();
+        exchange.send(step, rank, cluster, lane);
+      }
     }
-    if (threadIdx.x == 0) exchange.note(dp);
+    if constexpr (!Cluster) __syncthreads();
+    const Pivot<T>& pivot = Cluster ? exchange.receive(step, cluster, lane) : exchange.own;
+    if (!usable<T>(Cluster ? pivot.key : key)) break;
+    if (base >= rows) continue;
+
+    const int p = Cluster ? pivot.row : static_cast<int>(row_of(key));
+    const unsigned here = static_cast<unsigned>(p - base);
+    const bool inside = here < 32 * R, of_lane = static_cast<int>(here % 32) == lane;
+    if (inside && of_lane) own.left &= ~(1u << here / 32);
+    const Pivot<T> kept = pivot;
+    own.template subtract<Kind>(kept, p, w, first_k, n, part, base, lane);
+    if (inside) own.turn(here / 32, of_lane, kept, exchange.scale);
+    if (threadIdx.x == 0) exchange.note(kept.d);
   }
   exchange.finish(cluster);
 
@@ -211,9 +247,9 @@ __global__ void __launch_bounds__(most_threads(R)) sweep_kernel(DeviceSweep<T> i
     const int a = base + 32 * i + lane;
     if (a >= rows) continue;
     T* const out = in.inverse + first + a + 3 * shift * in.ld_inverse;
-    out[0] = -g[i];
-    out[in.ld_inverse] = h[i];
-    out[2 * in.ld_inverse] = -d[i];
+    out[0] = -own.g[i];
+    out[in.ld_inverse] = own.h[i];
+    out[2 * in.ld_inverse] = -own.d[i];
   }
 }
 
@@ -319,20 +355,39 @@ SweepShape suitable_shape(index_t n, index_t shifts, const Device& device) {
   return best;
 }
 
-}  // namespace
-
+/// Enqueues the whole elimination on a stream; returns a cudaError_t.
 template <class T>
-int sweep(void* stream, const DeviceSweep<T>& in) {
+int sweep(cudaStream_t stream, const DeviceSweep<T>& in) {
   if (in.n == 0 || in.shifts == 0) return cudaSuccess;
-  auto* const s = static_cast<cudaStream_t>(stream);
   Device device;
   const int status = Device::ask(device);
   if (status != cudaSuccess) return status;
   const SweepShape shape = suitable_shape<T>(in.n, in.shifts, device);
-  return shape.rows == 0 ? cudaErrorInvalidValue : launch(s, in, shape);
+  return shape.rows == 0 ? cudaErrorInvalidValue : launch(stream, in, shape);
 }
 
-template int sweep<float>(void*, const DeviceSweep<float>&);
-template int sweep<double>(void*, const DeviceSweep<double>&);
+}  // namespace
+}  // namespace cauchy
 
-}  // namespace tesela::kernels::cauchy
+template <class T>
+void CauchyInvert<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double> sigma, Out<T> inverse,
+                           Out<double> report, Scratch<T> table) {
+  context.check(cauchy::sweep<T>(context.stream(), {c.data, c.ld, c.rows, sigma.data, sigma.rows, inverse.data,
+                                                    inverse.ld, report.data, report.ld, table.data}),
+                "cauchy invert");
+}
+
+template <class T>
+void CauchyCount<T>::cuda(CudaContext& context, const Args&, In<T> c, In<double> sigma, Out<double> report,
+                          Scratch<T> table) {
+  context.check(cauchy::sweep<T>(context.stream(), {c.data, c.ld, c.rows, sigma.data, sigma.rows, nullptr, 0,
+                                                    report.data, report.ld, table.data}),
+                "cauchy count");
+}
+
+template decltype(CauchyInvert<float>::cuda) CauchyInvert<float>::cuda;
+template decltype(CauchyInvert<double>::cuda) CauchyInvert<double>::cuda;
+template decltype(CauchyCount<float>::cuda) CauchyCount<float>::cuda;
+template decltype(CauchyCount<double>::cuda) CauchyCount<double>::cuda;
+
+}  // namespace tesela::kernels

@@ -70,7 +70,7 @@ using segments::Joint;
 using segments::PivotRow;
 using segments::Segment;
 
-/// Returns `value` as a number N. (Vectors have functions of these names in tridiagonal_lanes_inl.hpp.)
+/// Returns `value` as a number N. (Vectors have functions of these names in tridiagonal_system_inl.hpp.)
 template <class N>
 requires std::is_floating_point_v<N> TESELA_INLINE N constant(int value) { return static_cast<N>(value); }
 /// Returns b if `which` holds, else a.

@@ -2,9 +2,8 @@
 
 #include "interfaces/c/process.hpp"
 #include <tesela/algorithms/support/solution.hpp>
-#include <tesela/tiles/host_matrix.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/size_checks.hpp>
-#include <tesela/tiles/tile_matrix.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -66,18 +65,17 @@ bool overflows(const T* values, index_t n) {
   return std::any_of(values, values + n, [](T value) { return !std::isfinite(value); });
 }
 
-/// A caller's matrix in column-major memory: element (i, j) is data[i + j ld].
+/// A caller's matrix and the name of its parameter.
 template <class T>
-struct Array {
-  using value_type = std::remove_const_t<T>;
+struct Array : MatrixView<T> {
+  using typename MatrixView<T>::value_type;
+  using MatrixView<T>::data, MatrixView<T>::rows, MatrixView<T>::cols, MatrixView<T>::ld;
   const char* name;
-  T* data;
-  index_t rows, cols, ld;
 
   /// Throws WrongArgument if ld is below max(1, rows) or exceeds 32 bits, if the matrix exceeds the address space, and
   /// if a non-empty matrix is null.
   Array(const char* parameter, T* a, Shape shape, const char* ld_name, index_t lda)
-      : name(parameter), data(a), rows(shape.rows), cols(shape.cols), ld(lda) {
+      : MatrixView<T>(a, shape, lda), name(parameter) {
     const index_t least = std::max<index_t>(rows, 1), most = std::numeric_limits<std::uint32_t>::max();
     if (ld < least)
       throw WrongArgument(ld_name, std::to_string(ld) + " is less than the " + std::to_string(least) + " of " + name);
@@ -86,8 +84,7 @@ struct Array {
     if (ld > most) throw WrongArgument(ld_name, std::to_string(ld) + " is more than " + std::to_string(most));
   }
   /// A vector of n elements.
-  Array(const char* parameter, T* a, index_t n)
-      : name(parameter), data(a), rows(n), cols(1), ld(std::max<index_t>(n, 1)) {
+  Array(const char* parameter, T* a, index_t n) : MatrixView<T>(a, {n, 1}, std::max<index_t>(n, 1)), name(parameter) {
     check();
   }
   /// A matrix that is an argument only if `wanted`; otherwise nothing about it is checked.
@@ -100,14 +97,6 @@ struct Array {
     Array part = *this;
     part.rows = std::min(count, rows);
     return part;
-  }
-
-  /// Maps the caller's memory as tiles, without a copy.
-  TileMatrix<value_type> in_tiles(Runtime& runtime, TileShape tile, const char* label = "A") const {
-    return TileMatrix<value_type>::map(runtime, data, rows, cols, ld, tile, label);
-  }
-  TileMatrix<value_type> in_one_tile(Runtime& runtime, const char* label = "A") const {
-    return in_tiles(runtime, {std::max<index_t>(rows, 1), std::max<index_t>(cols, 1)}, label);
   }
 
   HostMatrix<value_type> copy() const {

@@ -71,8 +71,9 @@ constexpr index_t worth_tasks = 1 << 18;
 template <class T>
 void turn(const c::Session& session, const Argument& a, NewMatrix<T>& turned) {
   const index_t edge = a.place().on_device() ? 16384 : 512;  // a tile has fewer than 2^32 elements
-  const auto A = map(session, const_cast<T*>(static_cast<const T*>(a.data())), {a.cols(), a.rows()}, a.row_stride(),
-                     {edge, edge}, "A", a.place());
+  const MatrixView<const T> transposed(static_cast<const T*>(a.data()), {a.cols(), a.rows()}, a.row_stride(),
+                                       a.place().device);
+  const auto A = transposed.in_tiles(session, {edge, edge});
   const auto B = turned.in_tiles(session, {edge, edge}, "B");
   Graph g(session);
   rearrange(g, A, {.op = Op::transpose}, B);
@@ -288,26 +289,27 @@ nb::object NewMatrix<T>::to_python(bool vector) && {
 
 template <class T>
 Columns<T>::Columns(const Argument& a, bool in_place, const c::Session* session)
-    : c::Array<T>(a.name(), nullptr, {0, 0}, "ld", 1), place_(a.place()) {
+    : c::Array<T>(a.name(), nullptr, {0, 0}, "ld", 1) {
   this->rows = a.rows();
   this->cols = a.cols();
+  this->device = a.place().device;
   if (in_place && a.by_columns() && a.single() == (sizeof(T) == 4)) {
     this->data = const_cast<T*>(static_cast<const T*>(a.data()));
     this->ld = a.cols() <= 1 ? std::max<index_t>(a.rows(), 1) : a.col_stride();
     return;
   }
   const bool by_tasks = a.by_rows() && !a.by_columns() && session != nullptr && a.single() == (sizeof(T) == 4);
-  if (place_.on_device() && a.by_columns()) {
-    copy_ = std::make_shared<NewMatrix<T>>(Shape{a.rows(), a.cols()}, place_);
-    copy_columns(place_.device, {copy_->data(), copy_->ld()}, {const_cast<void*>(a.data()), a.col_stride()},
+  if (this->device >= 0 && a.by_columns()) {
+    copy_ = std::make_shared<NewMatrix<T>>(Shape{a.rows(), a.cols()}, a.place());
+    copy_columns(this->device, {copy_->data(), copy_->ld()}, {const_cast<void*>(a.data()), a.col_stride()},
                  {a.rows(), a.cols()}, sizeof(T));
-  } else if (by_tasks && (place_.on_device() || a.rows() * a.cols() >= worth_tasks)) {
-    copy_ = std::make_shared<NewMatrix<T>>(Shape{a.rows(), a.cols()}, place_);
+  } else if (by_tasks && (this->device >= 0 || a.rows() * a.cols() >= worth_tasks)) {
+    copy_ = std::make_shared<NewMatrix<T>>(Shape{a.rows(), a.cols()}, a.place());
     turn<T>(*session, a, *copy_);
   } else {
     HostMatrix<T> numbers(a.rows(), a.cols());
     a.single() ? copy_strided<T, float>(a, numbers) : copy_strided<T, double>(a, numbers);
-    copy_ = std::make_shared<NewMatrix<T>>(std::move(numbers), place_);
+    copy_ = std::make_shared<NewMatrix<T>>(std::move(numbers), a.place());
   }
   this->data = copy_->data();
   this->ld = copy_->ld();
@@ -328,9 +330,9 @@ Columns<T>::Columns(const Argument& a, std::shared_ptr<NewMatrix<T>> copy)
 template <class T>
 std::vector<T> Columns<T>::diagonal() const {
   std::vector<T> numbers(static_cast<std::size_t>(this->rows));
-  if (place_.on_device() && this->rows > 0)
-    copy_columns(place_.device, {numbers.data(), 1}, {this->data, this->ld + 1}, {1, this->rows}, sizeof(T));
-  for (index_t i = 0; !place_.on_device() && i < this->rows; ++i)
+  if (this->device >= 0 && this->rows > 0)
+    copy_columns(this->device, {numbers.data(), 1}, {this->data, this->ld + 1}, {1, this->rows}, sizeof(T));
+  for (index_t i = 0; this->device < 0 && i < this->rows; ++i)
     numbers[static_cast<std::size_t>(i)] = this->data[i + i * this->ld];
   return numbers;
 }
@@ -340,8 +342,8 @@ void Columns<T>::zero_below_blocks(index_t order) const {
   for (index_t j = 0; j + order < this->rows; j += order) {
     const index_t width = std::min(order, this->cols - j), height = this->rows - j - order;
     T* const below = this->data + j + order + j * this->ld;
-    if (place_.on_device())
-      zero_columns(place_.device, {below, this->ld}, {height, width}, sizeof(T));
+    if (this->device >= 0)
+      zero_columns(this->device, {below, this->ld}, {height, width}, sizeof(T));
     else
       for (index_t k = 0; k < width; ++k) std::fill_n(below + k * this->ld, height, T(0));
   }
@@ -349,9 +351,9 @@ void Columns<T>::zero_below_blocks(index_t order) const {
 
 template <class T>
 HostMatrix<T> Columns<T>::copy() const {
-  if (!place_.on_device()) return c::Array<T>::copy();
+  if (this->device < 0) return c::Array<T>::copy();
   HostMatrix<T> numbers(this->rows, this->cols);
-  copy_columns(place_.device, {numbers.data(), numbers.ld()}, {this->data, this->ld}, numbers.shape(), sizeof(T));
+  copy_columns(this->device, {numbers.data(), numbers.ld()}, {this->data, this->ld}, numbers.shape(), sizeof(T));
   return numbers;
 }
 

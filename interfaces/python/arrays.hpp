@@ -31,15 +31,6 @@ struct Place {
   bool on_device() const { return device >= 0; }
 };
 
-/// Maps memory at a place, by columns, as tiles.
-template <class T>
-TileMatrix<T> map(const c::Session& session, T* data, Shape shape, index_t ld, TileShape tile, const char* label,
-                  const Place& place) {
-  if (!place.on_device()) return TileMatrix<T>::map(session, data, shape.rows, shape.cols, ld, tile, label);
-  const int gpu = gpu_of_device(session.runtime(), place.device);
-  return TileMatrix<T>::map_device(session, data, shape.rows, shape.cols, ld, tile, gpu, label);
-}
-
 /// Throws ValueError for a masked array with masked elements.
 void require_unmasked(const char* name, nb::handle given);
 
@@ -111,7 +102,7 @@ class NewMatrix {
   index_t cols() const { return shape_.cols; }
   index_t ld() const { return std::max<index_t>(shape_.rows, 1); }
   TileMatrix<T> in_tiles(const c::Session& session, TileShape tile, const char* label = "A") {
-    return map(session, data(), shape_, ld(), tile, label, place_);
+    return MatrixView<T>(data(), shape_, ld(), place_.device).in_tiles(session, tile, label);
   }
   /// Moves the matrix to the host.
   HostMatrix<T> on_host() &&;
@@ -137,13 +128,6 @@ class Columns : public c::Array<T> {
   /// For the host.
   static Columns on_host(const Argument& a);
 
-  TileMatrix<T> in_tiles(const c::Session& session, TileShape tile, const char* label = "A") const {
-    return map(session, this->data, {this->rows, this->cols}, this->ld, tile, label, place_);
-  }
-  TileMatrix<T> in_one_tile(const c::Session& session, const char* label = "A") const {
-    return in_tiles(session, {std::max<index_t>(this->rows, 1), std::max<index_t>(this->cols, 1)}, label);
-  }
-  const Place& place() const { return place_; }
   bool copied() const { return copy_ != nullptr; }
   /// Returns a copy on the host.
   HostMatrix<T> copy() const;
@@ -161,7 +145,6 @@ class Columns : public c::Array<T> {
     return (may_be_lost && a.writable()) || a.converted();
   }
   std::shared_ptr<NewMatrix<T>> copy_;
-  Place place_;
 };
 
 /// Returns whether dtype is float32, as numpy.dtype interprets it; throws TypeError unless it is float32 or float64.

@@ -60,15 +60,7 @@ TEST_CASE("C: a solution has the bits of C++", "[c][gels]") {
   CHECK_OK(tesela_dgels(m, n, 2, a.data(), a.ld, b.data(), b.ld, nullptr));
   CHECK_OK(tesela_stop());
   Runtime runtime;
-  const OlsMethod method = suitable_ols_method(m, n, 2);
-  const TileShape tile = possible_ols_tile(method, suitable_ols_tile(runtime, method, m, n), m, n);
-  LeastSquares<double> answer;
-  {
-    const auto A = TileMatrix<double>::map(runtime, a2.data(), m, n, a2.ld, tile);
-    const auto B = TileMatrix<double>::map(runtime, b2.data(), m, 2, b2.ld, tile);
-    Graph g(runtime);
-    answer = ols(g, A, B);
-  }
+  const auto answer = ols(runtime, MatrixView(a2.data(), {m, n}, a2.ld), MatrixView(b2.data(), {m, 2}, b2.ld));
   CHECK(a == a2);
   for (index_t j = 0; j < 2; ++j)
     for (index_t i = 0; i < n; ++i) CHECK(answer.X(i, j) == b(i, j));
@@ -92,6 +84,17 @@ TEST_CASE("C: a deficient rank gives the least-norm solution without a failure",
   CHECK_OK(tesela_dgelsy(30, 4, 1, again.data(), again.ld, right_again.data(), right_again.ld, 0, &result));
   CHECK(result.rank == 4);
   CHECK_OK(tesela_dgels(0, 0, 0, nullptr, 1, nullptr, 1, nullptr));
+}
+
+TEST_CASE("C: nonnegative least squares stops at the bound", "[c][nnls]") {
+  std::vector<double> a{1, 1, 0, 0, 0, 1}, b{2, 1, -1};
+  tesela_gels_result result = {};
+  result.size = sizeof result;
+  CHECK_OK(tesela_dnnls(3, 2, 1, a.data(), 3, b.data(), 3, &result));
+  CHECK(std::abs(b[0] - 1.5) <= 1e-15);
+  CHECK(b[1] == 0);
+  CHECK(result.rank == 2);
+  CHECK(result.backward_error <= result.backward_bound);
 }
 
 TEST_CASE("C: NaN is a status with a message", "[c][gels]") {

@@ -120,27 +120,34 @@ inline Reference reference_of(const Matrix& a, const Matrix& b, double rcond = -
   return result;
 }
 
-/// Returns our solution for copies with NaN between the columns, and requires that the NaN are unchanged.
-inline LeastSquares<double> solve(Runtime& runtime, const Matrix& a, const Matrix& b, TileShape tile,
-                                  const OlsOptions& options = {}, index_t rhs_tile = 5) {
-  const auto padded = [](const Matrix& from) {
-    Matrix to = made(from.rows() + 3, from.cols(), [](index_t, index_t) { return not_a_number; });
-    for (index_t j = 0; j < from.cols(); ++j)
-      for (index_t i = 0; i < from.rows(); ++i) to(i, j) = from(i, j);
+/// Calls solver(graph, A, B) for copies of a and b in tiles with NaN between the columns, and requires that the NaN are
+/// unchanged.
+template <class T, class Solver>
+auto on_copies(Runtime& runtime, const HostMatrix<T>& a, const HostMatrix<T>& b, TileShape tile, const Solver& solver,
+               index_t rhs_tile = 5) {
+  const auto padded = [](const HostMatrix<T>& from) {
+    HostMatrix<T> to(from.rows() + 3, from.cols());
+    std::fill_n(to.data(), to.size(), std::numeric_limits<T>::quiet_NaN());
+    for (index_t j = 0; j < from.cols(); ++j) std::copy_n(from.data() + j * from.ld(), from.rows(), &to(0, j));
     return to;
   };
-  Matrix work = padded(a), rhs = padded(b);
-  LeastSquares<double> answer;
-  {
-    const auto A = TileMatrix<double>::map(runtime, work.data(), a.rows(), a.cols(), work.ld(), tile, "A");
-    const auto B = TileMatrix<double>::map(runtime, rhs.data(), b.rows(), b.cols(), rhs.ld(), {tile.mb, rhs_tile}, "B");
+  HostMatrix<T> work = padded(a), rhs = padded(b);
+  auto answer = [&] {
+    const auto A = MatrixView(work.data(), a.shape(), work.ld()).in_tiles(runtime, tile, "A");
+    const auto B = MatrixView(rhs.data(), b.shape(), rhs.ld()).in_tiles(runtime, {tile.mb, rhs_tile}, "B");
     Graph g(runtime);
-    answer = ols(g, A, B, options);
-  }
-  for (const Matrix* matrix : {&work, &rhs})
+    return solver(g, A, B);
+  }();
+  for (const auto* const matrix : {&work, &rhs})
     for (index_t j = 0; j < matrix->cols(); ++j)
       for (index_t i = matrix->rows() - 3; i < matrix->rows(); ++i) REQUIRE(std::isnan((*matrix)(i, j)));
   return answer;
+}
+
+inline LeastSquares<double> solve(Runtime& runtime, const Matrix& a, const Matrix& b, TileShape tile,
+                                  const OlsOptions& options = {}, index_t rhs_tile = 5) {
+  return on_copies(
+      runtime, a, b, tile, [&](Graph& g, const auto& A, const auto& B) { return ols(g, A, B, options); }, rhs_tile);
 }
 
 inline void require_agreement(const LeastSquares<double>& ours, const Reference& theirs, const Matrix& b,

@@ -6,6 +6,7 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tesela::test {
@@ -49,6 +50,27 @@ struct OneTridiagonal {
     return x;
   }
 };
+
+/// Returns the problem with a bad number in row `row` of dl (array 0), d, du or the second column of b, where it is
+/// read.
+template <class T>
+OneTridiagonal<T> spoiled(OneTridiagonal<T> problem, int array, std::size_t row, T bad) {
+  const auto last = static_cast<std::size_t>(problem.n - 1), column = static_cast<std::size_t>(problem.ldb);
+  if (array == 0) problem.dl[std::max<std::size_t>(row, 1)] = bad;
+  if (array == 1) problem.d[row] = bad;
+  if (array == 2) problem.du[std::min(row, last - 1)] = bad;
+  if (array == 3) problem.b[column + row] = bad;
+  return problem;
+}
+
+/// Returns the problem with a row of zeros that no other row couples to.
+template <class T>
+OneTridiagonal<T> uncoupled(OneTridiagonal<T> problem, std::size_t row) {
+  problem.d[row] = 0;
+  if (row > 0) problem.dl[row] = problem.du[row - 1] = 0;
+  if (row + 1 < problem.d.size()) problem.du[row] = problem.dl[row + 1] = 0;
+  return problem;
+}
 
 inline bool same_bits(const auto& x, const auto& y) {
   return x.size() == y.size() && (x.empty() || std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0);

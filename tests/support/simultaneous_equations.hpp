@@ -148,12 +148,10 @@ inline SemReference sem_reference(const SemProblem& p, const SemOptions& options
   return result;
 }
 
-inline SimultaneousEquations solve(Runtime& on, const SemProblem& p, const SemOptions& options = {}) {
-  HostMatrix<double> copy = p.data.clone();
-  const TileShape tile = suitable_model_tile(on, copy.rows(), copy.cols());
-  const auto data = TileMatrix<double>::map(on, copy.data(), copy.rows(), copy.cols(), copy.ld(), tile, "data");
+inline SimultaneousEquations solve(Runtime& on, const SemProblem& p, const SemOptions& options = {},
+                                   const std::vector<index_t>& clusters = {}) {
   Graph g(on);
-  return estimate(g, model_triangle(g, data), p.model, options);
+  return estimate(g, p.data.clone(), p.model, options, clusters);
 }
 
 inline SimultaneousEquations solve(const SemProblem& p, const SemOptions& options = {}) {
@@ -171,6 +169,21 @@ inline double distance(const SimultaneousEquations& answer, const SemReference& 
       most = std::max(most, std::abs(e.standard_errors[p] - s) / s);
     }
   return k == reference.b.size() ? most : std::numeric_limits<double>::infinity();
+}
+
+/// Returns the largest distance of coefficients, relative to |a| plus its standard error (if there is one), and of
+/// standard errors, relative to a's; infinity if it is NaN or the equations differ in status or size.
+inline double apart(const EquationEstimate& a, const EquationEstimate& b, bool with_errors = true) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (a.status != b.status || a.coefficients.size() != b.coefficients.size()) return infinity;
+  double most = 0;
+  for (std::size_t p = 0; p < a.coefficients.size(); ++p) {
+    const double x = a.coefficients[p], error = a.standard_errors[p];
+    for (const double d : {std::abs(x - b.coefficients[p]) / (std::abs(x) + (std::isnan(error) ? 0 : error)),
+                           with_errors ? std::abs(b.standard_errors[p] / error - 1) : 0.0})
+      most = std::isnan(d) ? infinity : std::max(most, d);
+  }
+  return most;
 }
 
 /// Returns a structural model Y B = X C + U of N equations and K exogenous variables (the first is 1). Each equation

@@ -23,10 +23,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const char> bytes(reinterpret_cast<const char*>(data), size);
   try {
     // Reads all columns with unique names, the first as labels.
-    std::vector<std::string> names = read_csv_names_bytes(bytes, "fuzz");
+    std::vector<std::string> names = read_csv_names(bytes, "fuzz");
     require(!names.empty());
     if (names.size() > 20) names.resize(20);
-    const Table table = read_csv_bytes(bytes, "fuzz", names, {names[0]});
+    const Table table = read_csv(bytes, "fuzz", names, {names[0]});
     require(table.columns.size() == names.size() && static_cast<index_t>(table.lines.size()) == table.rows);
     for (const auto& column : table.columns) {
       require(static_cast<index_t>(column.size()) == table.rows);

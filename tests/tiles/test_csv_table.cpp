@@ -10,7 +10,7 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 Table read(const std::string& text, const std::vector<std::string>& wanted) {
-  return read_csv_bytes(text, "data.csv", wanted);
+  return read_csv(text, "data.csv", wanted);
 }
 
 void refuses(const std::string& text, const std::vector<std::string>& wanted, const std::string& why) {
@@ -37,11 +37,11 @@ TEST_CASE("requested columns of a CSV are read in their order, and other columns
         CHECK(t.names == std::vector<std::string>{"b c", "a"});
         CHECK(t.columns == std::vector<std::vector<double>>{{0.002, 0.5, 0}, {1, -4.5, 3}});
         CHECK(t.lines == std::vector<index_t>{2, 4, 6});
-        CHECK(read_csv_names_bytes(file, "data.csv") == std::vector<std::string>{"a", "text", "b c", "d"});
+        CHECK(read_csv_names(file, "data.csv") == std::vector<std::string>{"a", "text", "b c", "d"});
       }
     }
   CHECK(read("a,b\n", {"b"}).rows == 0);
-  CHECK(read_csv_names_bytes(std::string_view("a,b\r1,2,3\n4,\"5"), "data.csv") == std::vector<std::string>{"a", "b"});
+  CHECK(read_csv_names(std::string_view("a,b\r1,2,3\n4,\"5"), "data.csv") == std::vector<std::string>{"a", "b"});
   CHECK(read("a,b\r1,2\r", {"b"}).columns[0] == std::vector<double>{2});
   CHECK(read("a\n5", {"a"}).columns[0] == std::vector<double>{5});
   CHECK(read("\"a \"\"b\"\"\",c\n1,2\n", {"a \"b\""}).columns[0] == std::vector<double>{1});
@@ -55,8 +55,7 @@ TEST_CASE("missing values are NaN") {
 }
 
 TEST_CASE("labels become numbers") {
-  const Table t =
-      read_csv_bytes(std::string_view("a,b\nx,1\n\"y z\",2\nx,3\nNA,4\n7,5\n"), "data.csv", {"b", "a"}, {"a"});
+  const Table t = read_csv(std::string_view("a,b\nx,1\n\"y z\",2\nx,3\nNA,4\n7,5\n"), "data.csv", {"b", "a"}, {"a"});
   CHECK(t.columns[0] == std::vector<double>{1, 2, 3, 4, 5});
   CHECK(std::vector<double>(t.columns[1].begin(), t.columns[1].begin() + 3) == std::vector<double>{0, 1, 0});
   CHECK(std::isnan(t.columns[1][3]));

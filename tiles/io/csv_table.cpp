@@ -2,7 +2,6 @@
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
-#include <tesela/tiles/io/mapped_file.hpp>
 
 #include <algorithm>
 #include <array>
@@ -210,21 +209,12 @@ index_t Table::find(const std::string& name) const {
   return at == names.end() ? -1 : at - names.begin();
 }
 
-std::vector<std::string> read_csv_names_bytes(std::span<const char> bytes, const std::string& name) {
+std::vector<std::string> read_csv_names(std::span<const char> bytes, const std::string& name) {
   return Reader(bytes, name, nullptr, {}).names();
 }
-Table read_csv_bytes(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted,
-                     const std::vector<std::string>& labels) {
-  return Reader(bytes, name, &wanted, labels).table();
-}
-std::vector<std::string> read_csv_names(const std::string& path) {
-  const MappedFile file(path);
-  return read_csv_names_bytes(file.bytes(), path);
-}
-Table read_csv(const std::string& path, const std::vector<std::string>& wanted,
+Table read_csv(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted,
                const std::vector<std::string>& labels) {
-  const MappedFile file(path);
-  return read_csv_bytes(file.bytes(), path, wanted, labels);
+  return Reader(bytes, name, &wanted, labels).table();
 }
 
 }  // namespace tesela

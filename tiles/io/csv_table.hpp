@@ -19,12 +19,13 @@ struct Table {
   index_t find(const std::string& name) const;
 };
 
-// CSV files (RFC 4180) with a header line. The delimiter is the comma, semicolon or tab that is most frequent in the
-// header. Quotes may surround fields that contain delimiters and line ends; lines end in LF or CR LF; a byte-order mark
-// and empty lines are skipped. A field that is empty, NA, NaN or a point is a missing value.
+// CSV files (RFC 4180) with a header line, in memory that holds the whole file; messages begin with `name`. The delimiter
+// is the comma, semicolon or tab that is most frequent in the header. Quotes may surround fields that contain delimiters
+// and line ends; lines end in LF or CR LF; a byte-order mark and empty lines are skipped. A field that is empty, NA, NaN
+// or a point is a missing value.
 
 /// Returns the names in the header. Throws FileError if the file is not CSV.
-std::vector<std::string> read_csv_names(const std::string& path);
+std::vector<std::string> read_csv_names(std::span<const char> bytes, const std::string& name);
 
 /// Reads the columns with these names, in this order; other columns may hold anything.
 ///
@@ -32,12 +33,7 @@ std::vector<std::string> read_csv_names(const std::string& path);
 /// Throws   FileError, with line and column, if the file is malformed, a row's length differs from the header's, a
 ///          wanted name is missing from the header or occurs twice, or a field of a wanted column is neither finite nor
 ///          missing.
-Table read_csv(const std::string& path, const std::vector<std::string>& wanted,
+Table read_csv(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted,
                const std::vector<std::string>& labels = {});
-
-/// Read from memory that holds the whole file; `name` replaces the path in messages.
-std::vector<std::string> read_csv_names_bytes(std::span<const char> bytes, const std::string& name);
-Table read_csv_bytes(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted,
-                     const std::vector<std::string>& labels = {});
 
 }  // namespace tesela

@@ -3,6 +3,8 @@
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/runtime/graph.hpp>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace tesela {
@@ -15,6 +17,13 @@ struct SemError {
   std::vector<double> normal_residuals;
   double system_residual = 0;  ///< the same for sum_j s^ij t_j relative to sum_j |s^ij| of those sizes
   double bound = 0;            ///< bound of all: 10 sqrt(max(D, K + N)) eps times X's condition
+
+  /// Returns the largest normal residual; NaN without one.
+  double normal_residual() const {
+    double most = std::numeric_limits<double>::quiet_NaN();
+    for (const double r : normal_residuals) most = std::fmax(most, r);
+    return most;
+  }
 };
 
 /// Measures the errors in one pass over the data, in double precision, with columns in units of powers of two. Uses all

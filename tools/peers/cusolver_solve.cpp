@@ -13,11 +13,8 @@
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
-#endif
 
 namespace tesela {
-
-#if TESELA_HAVE_CUDA
 
 using cusolver::check;
 using cusolver::DeviceArray;
@@ -99,23 +96,6 @@ int CusolverSolve<T>::solve(T* b, By by) const {
   return infos[0];
 }
 
-#else
-
-template <class T>
-struct CusolverSolve<T>::Impl {};
-template <class T>
-CusolverSolve<T>::CusolverSolve(index_t, index_t) {
-  throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
-}
-template <class T>
-void CusolverSolve<T>::prepare(const T*, By) const {}
-template <class T>
-int CusolverSolve<T>::solve(T*, By) const {
-  return 0;
-}
-
-#endif
-
 template <class T>
 CusolverSolve<T>::~CusolverSolve() = default;
 
@@ -123,3 +103,5 @@ template class CusolverSolve<float>;
 template class CusolverSolve<double>;
 
 }  // namespace tesela
+
+#endif

@@ -60,10 +60,11 @@ Method<Problem, Result> find_method(const std::vector<Method<Problem, Result>>& 
   return *row;
 }
 
-/// Runs a graph's solver as --repeat demands and reports its times. Returns the status of the last graph.
+/// Runs a graph's solver as --repeat demands and reports its times, with the rate of these flops or, without a value,
+/// of the flops that the tasks declare. Returns the status of the last graph.
 template <class Result>
 Status run_timed(const CommonOptions& options, Runtime& runtime, Report& report, const Solver<Result>& solver,
-                 double flops) {
+                 std::optional<double> flops = {}) {
   Status status;
   const auto run = [&](Graph& g, bool) {
     solver.run(&g);
@@ -98,12 +99,11 @@ Result solve_by_library(const CommonOptions& options, Report& report, const Meth
   return result;
 }
 
-/// Returns the peer that runs a method in a benchmark. check_peer(name, problem, result) checks its result and returns
-/// the error relative to the bound.
+/// Returns the function that runs a method in a benchmark and returns its seconds. Workers sleep while a library runs.
 template <class Problem, class Result>
-bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& method, Problem& problem) {
-  const auto solver = std::make_shared<Solver<Result>>(method.solver(problem));
-  const auto run = [&problem, solver, library = method.library()] {
+std::function<double()> timed_run(const Method<Problem, Result>& method, Problem& problem,
+                                  std::shared_ptr<Solver<Result>> solver) {
+  return [&problem, solver, library = method.library()] {
     std::optional<PausedWorkers> paused;
     std::optional<blas::Threads> threads;
     if (library) {
@@ -118,7 +118,15 @@ bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& me
       if (solver->finish) solver->finish();
     });
   };
-  return bench::checked(name, run, [&problem, solver, name] { return check_peer(name, problem, solver->result()); });
+}
+
+/// Returns the peer that runs a method in a benchmark. check_peer(name, problem, result) checks its result and returns
+/// the error relative to the bound.
+template <class Problem, class Result>
+bench::Peer make_peer(const std::string& name, const Method<Problem, Result>& method, Problem& problem) {
+  const auto solver = std::make_shared<Solver<Result>>(method.solver(problem));
+  return bench::checked(name, timed_run(method, problem, solver),
+                        [&problem, solver, name] { return check_peer(name, problem, solver->result()); });
 }
 
 /// Returns the names of a benchmark's peers: "tesela" for its default row, then all rows.

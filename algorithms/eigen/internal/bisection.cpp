@@ -1,4 +1,4 @@
-#include <tesela/algorithms/eigen/internal/bisection.hpp>
+#include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
 #include <tesela/runtime/ranks.hpp>
 

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/eigen/internal/deflation.hpp>
+#include <tesela/algorithms/eigen/internal/merge.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
+#include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/gemm.hpp>

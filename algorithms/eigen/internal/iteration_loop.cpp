@@ -1,4 +1,3 @@
-#include <tesela/algorithms/eigen/internal/iteration_graph.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 
 namespace tesela::detail {

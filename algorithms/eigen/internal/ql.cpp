@@ -1,5 +1,5 @@
 #include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
-#include <tesela/algorithms/eigen/internal/ql.hpp>
+#include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/codelets/eigen/ql.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 

@@ -39,4 +39,26 @@ void wait_and_check_convergence(Graph& g, TridiagonalEigResult<T>& result) {
   result.values.clear();
 }
 
+/// Computes eigenvalues `range` of T in result.values. All start from one interval, and each end of an interval is the
+/// middle of an older one: a value results from the same halvings for every range. While values share intervals, each
+/// interval is counted once, level by level; then each value is halved in its own vector lane.
+template <class T>
+void bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TridiagonalEigOptions& options,
+            TridiagonalEigResult<T>& result);
+
+/// Computes eigenvalues `range` of T in result.values and, if x is given, their vectors in x, by implicit QL steps. The
+/// steps run one after another and store their rotations, n^2 at a time. Blocks of X's rows apply them concurrently
+/// with each other and with the next steps.
+template <class T>
+void ql(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>* x,
+        const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result);
+
+/// Computes eigenvalues `range` of T in result.values and, if x is given, their vectors in x, by Cuppen's tree, level
+/// by level. Leaves are solved by QL steps. The merges of a level run concurrently; the host waits only for the numbers
+/// that determine the size of a merge. The last merge of a block computes only the selected vectors. Values alone need
+/// only the first and last row of the vectors: O(n^2) operations in total, by the same merges on blocks of one row.
+template <class T>
+void divide_and_conquer(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>* x,
+                        const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result);
+
 }  // namespace tesela::detail

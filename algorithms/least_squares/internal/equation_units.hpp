@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/least_squares/glm.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -37,5 +38,10 @@ EquationUnits equilibrate_equations(Graph& g, const TileMatrix<T>& A, const Tile
 /// column j of L times 2^exponents[j].
 template <class T>
 void unscale_multipliers(const std::vector<int>& e, HostMatrix<T>& L, std::vector<int>& exponents);
+
+/// Runs glm() on equations scaled by equilibrate_equations(). Multipliers belong to the scaled equations.
+template <class T>
+Glm<T> glm_scaled_equations(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& b,
+                            const GlmOptions& options, const EquationUnits& equations);
 
 }  // namespace tesela::detail

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
-#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/support/rearrange.hpp>

@@ -15,6 +15,16 @@ namespace tesela::detail {
 
 // From a triangle to the result of ols. `a` is A's shape; rcond is not 0.
 
+/// Calls solve(graph, A, B, options) for a and b in the tiles of the method for their shapes.
+template <class T, class F>
+auto solve_in_tiles(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, OlsOptions options, const F& solve) {
+  options.method = ols_method(options.method, a.shape(), b.cols);
+  const TileShape tile = ols_tile(runtime, options.method, a.shape());
+  const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, tile, "B");
+  Graph g(runtime);
+  return solve(g, A, B, options);
+}
+
 /// Returns X = R^-1 C if R, n x n, is clearly regular; otherwise calls ols_any_rank.
 template <class T>
 LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions& options);

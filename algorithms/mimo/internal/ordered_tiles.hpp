@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/mimo/internal/search_lists.hpp>
+#include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/orderings.hpp>
 
 // Shared by the tables of orderings and their searches. Internal to algorithms/mimo.

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/toeplitz/internal/toeplitz_vectors.hpp>
 #include <tesela/codelets/support/fill.hpp>
-#include <tesela/codelets/toeplitz/sine_vectors.hpp>
+#include <tesela/codelets/toeplitz/sine_transform.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 
 #include <algorithm>

@@ -1,10 +1,51 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/detection_batch.hpp>
+#include <tesela/codelets/mimo/detector.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_estimate_body.hpp>
+#include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
-// mf, zf and mmse of one signal by one thread, in double. Internal to codelets/mimo.
+// The data of a call of GpuDetector, and mf, zf and mmse of one signal by one thread, in double. Internal to
+// codelets/mimo.
+
+struct CUstream_st;
 
 namespace tesela::kernels::mimo {
+
+/// Data that the signals of a call of GpuDetector share.
+template <class T>
+struct DetectionBatch {
+  ChannelView<T> view;  ///< of the first channel
+  const Complex<T>* y;
+  index_t ld_y, signals, coherence;
+  int* labels;
+  index_t ld_labels;
+  SearchReport* reports;
+  index_t ld_reports;
+  BitLists lists;
+  MimoMethod kind;
+  ColumnOrder order;
+  bool up;
+  int keep;
+  double n0;
+
+  TESELA_INLINE bool refused() const { return batch_not_finite(reports); }
+  TESELA_INLINE ChannelView<T> channel(index_t k) const {
+    ChannelView<T> one = view;
+    one.h += k / coherence * view.streams * view.ld;
+    return one;
+  }
+  TESELA_INLINE void fail(index_t k) const {
+    for (int j = 0; j < lists.n; ++j) labels[k * ld_labels + j] = -1;
+    SearchReport report;
+    report.flags = SearchReport::failed;
+    reports[k * ld_reports] = report;
+  }
+};
+
+/// Launches kbest, which is compiled in parallel with GpuDetector's other kernels.
+template <class T>
+void launch_kbest(const DetectionBatch<T>& all, CUstream_st* stream);
 
 /// Noise, relative to ||H||^2, beyond which mmse is replaced by the matched filter: the error is as small as the
 /// rounding error of mmse's bias, 1 - N0 spread.
@@ -44,13 +85,13 @@ TESELA_INLINE void decide_linearly(const DetectionBatch<T>& all, index_t k) {
   const Complex<T>* const y = all.y + k * all.ld_y;
   const int n = all.lists.n;
   const Exact<T> exact(view);
-  const bool mmse = all.kind == DetectorKind::mmse;
+  const bool mmse = all.kind == MimoMethod::mmse;
   const double n0 = mmse ? scaled_noise<double>(all.n0, exact.exponent) : 0;
   double size = 0;
   for (index_t j = 0; mmse && j < n; ++j)
     for (index_t i = 0; i < view.antennas; ++i) size += norm(exact(view.h[i + j * view.ld]));
   int at[S];
-  if (all.kind == DetectorKind::mf || n0 > noise_limit_of_mmse * size) {
+  if (all.kind == MimoMethod::mf || n0 > noise_limit_of_mmse * size) {
     TESELA_FLAT
     for (int j = 0; j < (S <= 8 ? S : n); ++j) {
       if (j >= n) continue;

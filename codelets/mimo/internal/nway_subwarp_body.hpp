@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/detection_batch.hpp>
+#include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 #include <tesela/codelets/mimo/internal/nway_tree_body.hpp>
 #include <tesela/codelets/mimo/internal/orders_subwarp_body.hpp>
 

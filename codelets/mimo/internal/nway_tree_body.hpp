@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/linear_bits_body.hpp>
+#include <tesela/codelets/mimo/internal/linear_estimate_body.hpp>
 
 // One tree of nway by one thread: all points of one stream, the others sliced. Square QAM. Internal to codelets/mimo.
 

@@ -1,12 +1,228 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/ordered_qr_body.hpp>
+#include <tesela/codelets/mimo/internal/reflectors_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 #include <tesela/codelets/mimo/ordered_search.hpp>
 
-// One signal of OrderedSearch and of GradientOrder. Internal to codelets/mimo.
+// QR factorizations of one matrix in many orders of its columns, and searches from them. Sizes are known at compile
+// time, so that a matrix is kept in registers. Internal to codelets/mimo.
+
+#ifdef __CUDA_ARCH__
+#define TESELA_UNROLLED _Pragma("unroll")
+#else
+#define TESELA_UNROLLED
+#endif
 
 namespace tesela::kernels::mimo {
+
+/// Returns the k-th of several packed factorizations.
+template <class T>
+TESELA_INLINE Interleaved<T> place_of(const Block<T>& packed, index_t k) {
+  return {packed.data + k % OrderedQrs::together + k / OrderedQrs::together * packed.ld, OrderedQrs::together};
+}
+
+TESELA_BOTH constexpr index_t factorial(index_t n) { return n < 2 ? 1 : n * factorial(n - 1); }
+
+/// Returns the permutation of that number in lexicographic order.
+template <int N>
+TESELA_BOTH void unrank(index_t rank, int* order) {
+  unsigned left = (1u << N) - 1;  // unused columns
+  index_t share = factorial(N - 1);
+  for (int k = 0; k < N; ++k) {
+    index_t skip = rank / share;
+    rank %= share;
+    if (k + 1 < N) share /= N - 1 - k;
+    int c = 0;
+    while ((left >> c & 1) == 0 || skip-- > 0) ++c;
+    order[k] = c;
+    left &= ~(1u << c);
+  }
+}
+
+/// Replaces x, K numbers, by beta and v, as make_reflector(), for numbers that are not huge and negligible if tiny.
+template <int K>
+TESELA_INLINE double light_reflector(double* x) {
+  double below = 0;
+  TESELA_UNROLLED
+  for (int i = 1; i < K; ++i) below += x[i] * x[i];
+  const double all = below + x[0] * x[0];
+  if (!(below > 0) || !(all > 1e-280)) {  // squares below this lose digits
+    TESELA_UNROLLED
+    for (int i = 1; i < K; ++i) x[i] = 0;
+    return 0;
+  }
+  const double size = std::sqrt(all), beta = x[0] > 0 ? -size : size, inverse = 1 / (x[0] - beta);
+  const double tau = (beta - x[0]) / beta;
+  TESELA_UNROLLED
+  for (int i = 1; i < K; ++i) x[i] *= inverse;
+  x[0] = beta;
+  return tau;
+}
+
+/// Applies column J's reflector to x, its rows from J on.
+template <int N>
+TESELA_INLINE void reflect_column(int j, const double* v, double tau, double* x) {
+  double sum = x[j];
+  TESELA_UNROLLED
+  for (int i = 0; i < N; ++i)
+    if (i > j) sum += v[i] * x[i];
+  sum *= tau;
+  x[j] -= sum;
+  TESELA_UNROLLED
+  for (int i = 0; i < N; ++i)
+    if (i > j) x[i] -= v[i] * sum;
+}
+
+/// Computes columns K … N - 1 of the factorization of R P; the earlier columns exist.
+template <int N, int K = 0>
+TESELA_INLINE void factor_from(int from, const double* r, const int* order, double* a, double* tau) {
+  if constexpr (K < N) {
+    if (K >= from) {
+      double* const x = a + K * N;
+      TESELA_UNROLLED
+      for (int i = 0; i < N; ++i) x[i] = r[i + order[K] * N];
+      TESELA_UNROLLED
+      for (int j = 0; j < K; ++j) reflect_column<N>(j, a + j * N, tau[j], x);
+      tau[K] = light_reflector<N - K>(x + K);
+    }
+    factor_from<N, K + 1>(from, r, order, a, tau);
+  }
+}
+
+template <int N>
+TESELA_INLINE void store(const double* a, const Interleaved<double>& to) {
+  TESELA_UNROLLED
+  for (int e = 0; e < N * N; ++e) to[e] = a[e];
+}
+
+/// Computes the next permutation in lexicographic order; returns its first place that changes, or -1 after the last
+/// one.
+template <int N>
+TESELA_BOTH int next_order(int* order) {
+  int i = N - 1;
+  while (i > 0 && order[i - 1] > order[i]) --i;
+  if (i == 0) return -1;
+  const int changed = i - 1;
+  int j = N - 1;
+  while (order[j] < order[changed]) --j;
+  const int kept = order[changed];
+  order[changed] = order[j], order[j] = kept;
+  for (j = N - 1; i < j; ++i, --j) {
+    const int low = order[i];
+    order[i] = order[j], order[j] = low;
+  }
+  return changed;
+}
+
+/// Factors `count` permutations from number `first` on, each from the first place that differs from the previous one.
+template <int N>
+TESELA_BOTH void factor_run(const double* r, const Block<double>& packed, index_t first, index_t place, index_t count,
+                            bool share) {
+  double a[N * N] = {}, tau[N] = {};
+  int order[N];
+  unrank<N>(first, order);
+  for (index_t k = 0; k < count; ++k) {
+    int from = 0;
+    if (k > 0) {
+      from = next_order<N>(order);
+      if (from < 0) return;
+    }
+    if (!share) from = 0;
+    factor_from<N>(from, r, order, a, tau);
+    store<N>(a, place_of(packed, place + k));
+  }
+}
+
+/// Swaps columns p and p + 1 of R, restores its triangular form, and updates Q^T.
+template <int N>
+TESELA_BOTH void swap_neighbours(int p, double* a, double* qt) {
+  for (int i = 0; i < N; ++i) {
+    const double kept = a[i + p * N];
+    a[i + p * N] = a[i + (p + 1) * N], a[i + (p + 1) * N] = kept;
+  }
+  const double f = a[p + p * N], g = a[p + 1 + p * N], size = std::sqrt(f * f + g * g);
+  if (!(size > 1e-140)) {
+    a[p + 1 + p * N] = 0;
+    return;
+  }
+  const double c = f / size, s = g / size;
+  const auto rotate = [&](double* x) {
+    const double up = x[p], low = x[p + 1];
+    x[p] = c * up + s * low, x[p + 1] = c * low - s * up;
+  };
+  for (int j = p; j < N; ++j) rotate(a + j * N);
+  a[p + 1 + p * N] = 0;
+  for (int j = 0; j < N; ++j) rotate(qt + j * N);
+}
+
+/// Places whose neighbour swaps start from one factorization by reflectors: the added rounding error is less than after
+/// 120 rotations.
+template <int N>
+inline constexpr int swapped = N < 2       ? 0
+                               : N - 2 < 5 ? N - 2
+                                           : 5;
+
+/// Factors the permutations of the last places, from number `first` on, in Steinhaus, Johnson and Trotter's order.
+template <int N>
+TESELA_BOTH void factor_neighbours(const double* r, const Block<double>& packed, index_t first, index_t place) {
+  constexpr int L = swapped<N>;
+  double a[N * N], qt[N * N], tau[N];
+  int order[N], now[L + 1], toward[L + 1];
+  unrank<N>(first, order);
+  factor_from<N>(0, r, order, a, tau);
+  for (int j = 0; j < N; ++j) {
+    for (int i = 0; i < N; ++i) qt[i + j * N] = i == j ? 1 : 0;
+    for (int k = 0; k < N; ++k) reflect_column<N>(k, a + k * N, tau[k], qt + j * N);
+  }
+  for (int j = 0; j < N; ++j)
+    for (int i = j + 1; i < N; ++i) a[i + j * N] = 0;
+  for (int k = 0; k < L; ++k) now[k] = k, toward[k] = -1;
+  for (;;) {
+    index_t rank = 0;
+    for (int k = 0; k < L; ++k) {
+      int smaller = 0;
+      for (int l = k + 1; l < L; ++l) smaller += now[l] < now[k] ? 1 : 0;
+      rank = rank * (L - k) + smaller;
+    }
+    const Interleaved<double> to = place_of(packed, place + rank);
+    store<N>(a, to);
+    store<N>(qt, to + N * N);
+    int from = -1;  // the largest number that moves towards a smaller one
+    for (int k = 0; k < L; ++k) {
+      const int next = k + toward[now[k]];
+      if (next < 0 || next >= L || now[next] > now[k]) continue;
+      if (from < 0 || now[k] > now[from]) from = k;
+    }
+    if (from < 0) return;
+    const int moved = now[from], next = from + toward[moved];
+    now[from] = now[next], now[next] = moved;
+    for (int k = 0; k < L; ++k)
+      if (now[k] > moved) toward[now[k]] = -toward[now[k]];
+    swap_neighbours<N>(N - L + (from < next ? from : next), a, qt);
+  }
+}
+
+/// Runs f<n>().
+template <class F>
+void with_size(index_t n, const F& f) {
+  switch (n) {
+#define TESELA_SIZE(N) \
+  case N:              \
+    return f.template operator()<N>();
+    TESELA_SIZE(1)
+    TESELA_SIZE(2)
+    TESELA_SIZE(3)
+    TESELA_SIZE(4)
+    TESELA_SIZE(5)
+    TESELA_SIZE(6)
+    TESELA_SIZE(7)
+    TESELA_SIZE(8)
+    TESELA_SIZE(9)
+    TESELA_SIZE(10)
+    TESELA_SIZE(11)
+#undef TESELA_SIZE
+  }
+}
 
 /// A real H with the interface of a channel for searches.
 struct RealChannel {

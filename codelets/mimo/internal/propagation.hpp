@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/mimo/detector.hpp>
 #include <tesela/codelets/mimo/internal/channel_body.hpp>
 #include <tesela/codelets/mimo/soft_detector.hpp>
 
@@ -86,8 +87,14 @@ class Propagation {
   std::vector<Density> densities_, beliefs_;
 };
 
+/// Detects the symbols of some signals by the likeliest point of each column, as Detector.
+template <class T>
+void propagate_symbols(const typename Detector<T>::Args& args, const Block<const std::complex<T>>& h,
+                       const Block<const std::complex<T>>& y, ChannelView<T> view, bool real_form,
+                       const Block<int>& labels, const Block<SearchReport>& reports);
+
 /// Computes L of the bits of some signals, as SoftDetector: logarithms of sums over the points of a column.
-template <class F, class T>
+template <class T>
 void propagate_bits(const typename SoftDetector<T>::Args& args, const Block<const std::complex<T>>& h,
                     const Block<const std::complex<T>>& y, ChannelView<T> view, const std::vector<int>& widths,
                     const Block<T>& llrs, const Block<double>& nodes);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/channel_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/device_warp.cuh>
+#include <tesela/codelets/mimo/internal/orders_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/shared_memory_search_body.hpp>
 #include <tesela/codelets/mimo/internal/warp_search.cuh>
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/mimo/internal/finite_batch.hpp>
-#include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
 #include <tesela/codelets/mimo/internal/sphere_body.hpp>
 
 // Searches on a GPU: a lane that is done starts the next signal, and a warp shares the tree of a hard signal. Internal

@@ -1,11 +1,16 @@
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/runtime/errors.hpp>
 
+#include <fstream>
 #include <random>
+#include <sys/stat.h>
+#include <thread>
 
 using namespace tesela;
+using namespace tesela::test;
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -28,6 +33,18 @@ void refused(const F& f, const std::string& why) {
   } catch (const FileError& e) {
     CHECK_THAT(e.what(), ContainsSubstring(why));
   }
+}
+
+/// Returns the table as a source.
+TableSource source_of(const Table& table) {
+  return {"data", table.names, {}, [table](const auto&, const auto&) { return table; }};
+}
+
+/// Loads a model of a table without rows.
+ModelData without_rows(const std::string& text, SemMethod method) {
+  Table table{{"quantity", "price", "income", "rain", "trend", "x", "y", "p", "z"}, {}, {}, 0};
+  table.columns.resize(table.names.size());
+  return load_model(source_of(table), parse(text), method);
 }
 
 const char* market =
@@ -105,19 +122,19 @@ TEST_CASE("an invalid model is refused with line and column") {
 }
 
 TEST_CASE("formulas become columns, instruments first and equal formulas once") {
-  const CompiledModel m = compile_model(parse(market), SemMethod::three_stage);
-  CHECK(texts(m.columns) == Texts{"(Intercept)", "income", "rain", "trend", "price", "quantity"});
+  const ModelData m = without_rows(market, SemMethod::three_stage);
+  CHECK(m.names == Texts{"(Intercept)", "income", "rain", "trend", "price", "quantity"});
+  CHECK(m.labels == Texts{"demand", "supply"});
   CHECK(m.model.instruments == 4);
   CHECK(m.model.constant == 0);
   CHECK(m.model.equations[0].regressors == std::vector<index_t>{0, 4, 1});
   CHECK(m.model.equations[1].regressors == std::vector<index_t>{4, 2, 3});
   CHECK(m.model.equations[1].dependent == 5);
-  const CompiledModel ols = compile_model(parse(market), SemMethod::ols);
-  CHECK(ols.columns.size() == 6);
+  const ModelData ols = without_rows(market, SemMethod::ols);
+  CHECK(ols.names.size() == 6);
   CHECK(ols.model.instruments == 0);
-  refused([] { compile_model(parse("y ~ x | x\nz ~ x"), SemMethod::two_stage); },
-          "line 2, column 1: equation eq2 has no");
-  const CompiledModel own = compile_model(parse("y ~ x + p | x + z"), SemMethod::two_stage);
+  refused([] { without_rows("y ~ x | x\nz ~ x", SemMethod::two_stage); }, "line 2, column 1: equation eq2 has no");
+  const ModelData own = without_rows("y ~ x + p | x + z", SemMethod::two_stage);
   CHECK(own.model.instruments == 0);
   CHECK(own.model.equations[0].instruments.size() == 3);
 }
@@ -128,34 +145,63 @@ TEST_CASE("columns are evaluated with lags first, and rows with missing values a
           {{1, 2, nan, 4, 5}, {6, 7, 8, 9, 10}, {1, 4, 1, 0, 9}, {nan, nan, nan, nan, nan}},
           {},
           5};
-  const ModelFormulas f = parse("y ~ lag(x) + I((x + 2 * y) / -x - lag(y, 1))");
-  const CompiledModel m = compile_model(f, SemMethod::ols);
-  const ModelData d = evaluate(m, f, t, "data");
-  CHECK(d.rows == std::vector<index_t>{1, 4});  // the first row has no lag, the third no x, the fourth no lag of x
+  const auto load = [&](const std::string& text, const LoadOptions& options = {}) {
+    return load_model(source_of(t), parse(text), SemMethod::ols, options);
+  };
+  const std::string lags = "y ~ lag(x) + I((x + 2 * y) / -x - lag(y, 1))";
+  const ModelData d = load(lags);
+  CHECK(*d.kept == std::vector<index_t>{1, 4});  // the first row has no lag, the third no x, the fourth no lag of x
   CHECK(d.dropped == 3);
+  CHECK(d.table_rows == 5);
   REQUIRE(d.data.shape() == Shape{2, 4});
   CHECK(d.data(1, 0) == 1);
   CHECK(d.data(0, 1) == 1);
   CHECK(d.data(1, 1) == 4);
   CHECK(d.data(1, 2) == (5.0 + 20) / -5 - 9);
   CHECK(d.data(1, 3) == 10);
-  refused([&] { evaluate(m, f, t, "data", false); }, "row 1: lag(x) is missing");
+  refused([&] { load(lags, {.drop_missing = false}); }, "row 1: lag(x) is missing");
+  CHECK(!load("y ~ 1").kept);
 
-  const ModelFormulas simple = parse("y ~ 1");
-  const CompiledModel one = compile_model(simple, SemMethod::ols);
-  const ModelData weighted = evaluate(one, simple, t, "data", true, {.weights = "w"});
-  CHECK(weighted.rows == std::vector<index_t>{0, 1, 2, 4});
+  const ModelData weighted = load("y ~ 1", {.weights = "w"});
+  CHECK(*weighted.kept == std::vector<index_t>{0, 1, 2, 4});
   CHECK(weighted.without_weight == 1);
   CHECK(weighted.data(3, 1) == 30);
   CHECK(weighted.data(3, 0) == 3);
   t.columns[2][1] = -1;
-  refused([&] { evaluate(one, simple, t, "data", true, {.weights = "w"}); }, "row 2: the weight is negative");
-  refused([&] { evaluate(one, simple, t, "data", true, {.weights = "v"}); }, "no column v of weights");
-  const ModelFormulas unknown = parse("\ny ~ I(2 * nobody)"), zero = parse("y ~ I(1 / (y - 7))");
-  refused([&] { evaluate(compile_model(unknown, SemMethod::ols), unknown, t, "data"); },
-          "model.txt: line 2, column 11: data has no column nobody");
-  refused([&] { evaluate(compile_model(zero, SemMethod::ols), zero, t, "data"); },
-          "row 2: I(1 / (y - 7)) is not finite");
+  refused([&] { load("y ~ 1", {.weights = "w"}); }, "row 2: the weight is negative");
+  refused([&] { load("y ~ 1", {.weights = "v"}); }, "no column v");
+  refused([&] { load("\ny ~ I(2 * nobody)"); }, "model.txt: line 2, column 11: data has no column nobody");
+  refused([&] { load("y ~ I(1 / (y - 7))"); }, "row 2: I(1 / (y - 7)) is not finite");
+}
+
+TEST_CASE("a selection of columns becomes a model, and its constant column is found") {
+  Table t{{"zero", "steps", "one", "y"}, {{0, 0, 0}, {2, 2, 3}, {7, 7, 7}, {1, 5, 2}}, {}, 3};
+  HostMatrix<double> S = HostMatrix<double>::zeros(1, 4);
+  S(0, 1) = S(0, 2) = 1;
+  const ModelData m = load_model(source_of(t), S, "selection", SemMethod::two_stage);
+  CHECK(m.model.instruments == 3);
+  CHECK(m.model.constant == 2);
+  CHECK(m.labels == Texts{"y"});
+  CHECK(m.model.equations[0].regressors == std::vector<index_t>{1, 2});
+  t.columns[2][2] = 8;
+  CHECK(load_model(source_of(t), S, "selection", SemMethod::ols).model.constant == -1);
+  S(0, 0) = 2;
+  refused([&] { load_model(source_of(t), S, "selection", SemMethod::ols); }, "row 1, column 1: 2 is neither 0 nor 1");
+  refused([&] { load_model(source_of(t), HostMatrix<double>(1, 5), "selection", SemMethod::ols); }, "is 1 x 5");
+  refused([&] { load_model(source_of(t), HostMatrix<double>(4, 4), "selection", SemMethod::three_stage); },
+          "leaves no instruments");
+}
+
+TEST_CASE("a CSV is read once, so that it may come from a pipe") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::thread writer([&] { std::ofstream(pipe) << "y,x,firm\n1,2,a\n2,4,b\n4,5,a\n"; });
+  const ModelData m = load_model(open_table(pipe), parse("y ~ x"), SemMethod::ols, {.groups = "firm"});
+  writer.join();
+  CHECK(m.names == Texts{"(Intercept)", "y", "x"});
+  CHECK(m.data(2, 1) * m.data(2, 2) == 20);
+  CHECK(m.groups == std::vector<index_t>{0, 1, 0});
 }
 
 TEST_CASE("arbitrary text is parsed or refused") {
@@ -167,8 +213,7 @@ TEST_CASE("arbitrary text is parsed or refused") {
     std::string text = k % 3 == 0 ? "y ~ x" : "";
     for (std::size_t n = random() % 12; n > 0; --n) text += words[random() % words.size()];
     try {
-      const ModelFormulas m = parse(text);
-      compile_model(m, SemMethod::ols);
+      without_rows(text, SemMethod::ols);
       ++good;
     } catch (const FileError&) {
     }

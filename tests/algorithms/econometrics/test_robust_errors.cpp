@@ -1,25 +1,13 @@
 #include "tests/support/simultaneous_equations.hpp"
-#include <tesela/algorithms/econometrics/robust_errors.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
 
 namespace {
 
-struct Robust {
-  SimultaneousEquations answer;
-  std::vector<TestStatistic> hansen;
-};
-
-Robust robust(const SemProblem& p, const SemOptions& options, const std::vector<index_t>& clusters = {}) {
-  HostMatrix<double> copy = p.data.clone();
-  const TileShape tile = suitable_model_tile(runtime(), copy.rows(), copy.cols());
-  const auto data = TileMatrix<double>::map(runtime(), copy.data(), copy.rows(), copy.cols(), copy.ld(), tile, "data");
-  Graph g(runtime());
-  const ModelTriangle triangle = model_triangle(g, data);
-  Robust r{estimate(g, triangle, p.model, options), {}};
-  r.hansen = robust_errors(g, p.data, triangle, p.model, options, clusters, r.answer);
-  return r;
+SimultaneousEquations robust(const SemProblem& p, SemOptions options, const std::vector<index_t>& clusters = {}) {
+  options.robust = true;
+  return solve(runtime(), p, options, clusters);
 }
 
 void require_errors(const EquationEstimate& e, const std::vector<double>& errors, double f) {
@@ -36,23 +24,22 @@ TEST_CASE("robust and clustered errors and Hansen's J of the food market agree w
   std::vector<index_t> clusters;
   for (index_t t = 0; t < 20; ++t) clusters.push_back(100 - t / 3);
   const auto plain = robust(p, {});
-  require_errors(plain.answer.equations[0], {5.14745322099, 0.0758990132942, 0.0429253450255}, 34.4107972419);
-  require_errors(plain.answer.equations[1], {7.60641978902, 0.0629833272038, 0.0358384681544, 0.0763438001301},
-                 20.1773609363);
-  CHECK(std::abs(plain.hansen[0].statistic - 3.51660801876) <= 1e-9);
-  CHECK(std::abs(plain.answer.equations[0].sargan.statistic - 2.9831191904) <= 1e-9);  // as without robust errors
-  CHECK(plain.hansen[0].df == 1);
-  CHECK(std::isnan(plain.hansen[1].statistic));  // just identified
+  require_errors(plain.equations[0], {5.14745322099, 0.0758990132942, 0.0429253450255}, 34.4107972419);
+  require_errors(plain.equations[1], {7.60641978902, 0.0629833272038, 0.0358384681544, 0.0763438001301}, 20.1773609363);
+  CHECK(std::abs(plain.equations[0].hansen.statistic - 3.51660801876) <= 1e-9);
+  CHECK(std::abs(plain.equations[0].sargan.statistic - 2.9831191904) <= 1e-9);  // as without robust errors
+  CHECK(plain.equations[0].hansen.df == 1);
+  CHECK(std::isnan(plain.equations[1].hansen.statistic));  // just identified
   const SemOptions small{.divisor = SemDivisor::small};
-  require_errors(robust(p, small).answer.equations[0], {5.58319691915, 0.0823240385095, 0.046559073742}, 29.2491776556);
+  require_errors(robust(p, small).equations[0], {5.58319691915, 0.0823240385095, 0.046559073742}, 29.2491776556);
   const auto clustered = robust(p, {}, clusters);
-  require_errors(clustered.answer.equations[0], {4.73302466305, 0.0943994176735, 0.0507554567365}, 427.673734368);
-  CHECK(std::abs(clustered.hansen[0].statistic - 2.64542882502) <= 1e-9);
-  require_errors(robust(p, small, clusters).answer.equations[0], {5.40461176284, 0.107794114649, 0.0579573439894},
+  require_errors(clustered.equations[0], {4.73302466305, 0.0943994176735, 0.0507554567365}, 427.673734368);
+  CHECK(std::abs(clustered.equations[0].hansen.statistic - 2.64542882502) <= 1e-9);
+  require_errors(robust(p, small, clusters).equations[0], {5.40461176284, 0.107794114649, 0.0579573439894},
                  327.990382748);
   const SemOptions ols{.method = SemMethod::ols};
-  require_errors(robust(p, ols).answer.equations[0], {5.53181864467, 0.0746322173735, 0.0368967311864}, 46.0645446993);
-  require_errors(robust(p, ols, clusters).answer.equations[0], {4.70635639304, 0.0884965305014, 0.0465391016491},
+  require_errors(robust(p, ols).equations[0], {5.53181864467, 0.0746322173735, 0.0368967311864}, 46.0645446993);
+  require_errors(robust(p, ols, clusters).equations[0], {4.70635639304, 0.0884965305014, 0.0465391016491},
                  120.860199554);
 }
 
@@ -79,26 +66,26 @@ TEST_CASE("robust errors do not depend on clusters of one row, equal instruments
     for (index_t& c : e.regressors) c += c >= 5 ? 1 : 0;
   }
   const auto dropped = robust(collinear, {});
-  CHECK(dropped.answer.dropped_instruments == std::vector<index_t>{5});
+  CHECK(dropped.dropped_instruments == std::vector<index_t>{5});
   for (std::size_t i = 0; i < 3; ++i) {
-    const auto& errors = plain.answer.equations[i].standard_errors;
+    const auto& errors = plain.equations[i].standard_errors;
     for (std::size_t k = 0; k < errors.size(); ++k) {
-      CHECK(std::abs(single.answer.equations[i].standard_errors[k] / errors[k] - 1) <= 1e-12);
-      CHECK(std::abs(by_own.answer.equations[i].standard_errors[k] / errors[k] - 1) <= 1e-11);
-      CHECK(std::abs(dropped.answer.equations[i].standard_errors[k] / errors[k] - 1) <= 1e-11);
+      CHECK(std::abs(single.equations[i].standard_errors[k] / errors[k] - 1) <= 1e-12);
+      CHECK(std::abs(by_own.equations[i].standard_errors[k] / errors[k] - 1) <= 1e-11);
+      CHECK(std::abs(dropped.equations[i].standard_errors[k] / errors[k] - 1) <= 1e-11);
       const index_t unit = 60 * (p.model.equations[i].dependent - p.model.equations[i].regressors[k]);
-      CHECK(scaled.answer.equations[i].standard_errors[k] == std::ldexp(errors[k], static_cast<int>(unit)));
+      CHECK(scaled.equations[i].standard_errors[k] == std::ldexp(errors[k], static_cast<int>(unit)));
     }
-    CHECK(std::abs(by_own.hansen[i].statistic / plain.hansen[i].statistic - 1) <= 1e-9);
-    CHECK(std::abs(dropped.hansen[i].statistic / plain.hansen[i].statistic - 1) <= 1e-9);
-    CHECK(scaled.hansen[i].statistic == plain.hansen[i].statistic);
+    CHECK(std::abs(by_own.equations[i].hansen.statistic / plain.equations[i].hansen.statistic - 1) <= 1e-9);
+    CHECK(std::abs(dropped.equations[i].hansen.statistic / plain.equations[i].hansen.statistic - 1) <= 1e-9);
+    CHECK(scaled.equations[i].hansen.statistic == plain.equations[i].hansen.statistic);
   }
   // Fewer clusters than slopes or instruments: errors, but no tests.
   for (index_t& c : rows) c = c % 2;
   const auto two = robust(p, {}, rows);
-  CHECK(std::isnan(two.hansen[0].statistic));
-  CHECK(std::isnan(two.answer.equations[0].f.statistic));
-  CHECK(two.answer.equations[0].standard_errors[0] > 0);
+  CHECK(std::isnan(two.equations[0].hansen.statistic));
+  CHECK(std::isnan(two.equations[0].f.statistic));
+  CHECK(two.equations[0].standard_errors[0] > 0);
   CHECK_THROWS_AS(robust(p, {.method = SemMethod::three_stage}), ArgumentError);
   CHECK_THROWS_AS(robust(p, {}, {1, 2}), ArgumentError);
 }
@@ -128,12 +115,12 @@ TEST_CASE("Wald's statistic holds for nearly dependent regressors and is NaN for
   const SemOptions ols{.method = SemMethod::ols};
   for (const auto& clusters : {std::vector<index_t>{}, eight}) {
     const auto apart = robust(problem(0, 0.25), ols, clusters), near = robust(problem(1, 0.25), ols, clusters);
-    const double f = apart.answer.equations[0].f.statistic;
+    const double f = apart.equations[0].f.statistic;
     CHECK(f > 1);
-    CHECK(near.answer.equations[0].condition > 1e8);
-    CHECK(std::abs(near.answer.equations[0].f.statistic / f - 1) <= 1e-5);
+    CHECK(near.equations[0].condition > 1e8);
+    CHECK(std::abs(near.equations[0].f.statistic / f - 1) <= 1e-5);
   }
   for (const double noise : {1.0, 0x1p-10, 0x1p-20, 0x1p-30})
-    CHECK(std::isnan(robust(problem(0, noise), ols, two).answer.equations[0].f.statistic));
+    CHECK(std::isnan(robust(problem(0, noise), ols, two).equations[0].f.statistic));
   CHECK_THROWS_AS(robust(problem(0, 1), ols, one), ArgumentError);
 }

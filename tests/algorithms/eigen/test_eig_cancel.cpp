@@ -25,7 +25,7 @@ HostMatrix<double> matrix(index_t n) {
 
 std::vector<double> solve(Runtime& runtime, index_t n, bool vectors) {
   HostMatrix<double> a = matrix(n);
-  const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, {n, suitable_eig_tile(runtime, n)}, "A");
+  const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, eig_tile(runtime, n), "A");
   Graph g(runtime);
   const auto eig = symmetric_eig(g, A, {.method = EigMethod::two_stage, .vectors = vectors});
   g.wait();

@@ -1,59 +1,27 @@
 #include "tests/support/shared_runtime.hpp"
-#include "tools/checks/eig_error.hpp"
+#include "tests/support/symmetric_eig.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
-#include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/tiles/filled.hpp>
 
 using namespace tesela;
-using tesela::test::runtime;
+using namespace tesela::test;
 using Verdict = SymmetricEigStatus::Verdict;
 
 namespace {
 
-/// The lower triangle; NaN above the diagonal, which must not be read.
 template <class T>
-HostMatrix<T> lower(const char* kind, index_t n, double scale = 1) {
-  const SymmetricChoice choice = parse_symmetric_kind(kind);
-  const SymmetricMatrix a(choice.kind, n, choice.parameter, 2);
-  return filled<T>({n, n}, [&](index_t i, index_t j) {
-    return i >= j ? static_cast<T>(scale * static_cast<double>(a.element<T>(i, j)))
-                  : std::numeric_limits<T>::quiet_NaN();
-  });
-}
-
-template <class T>
-struct Found {
-  EigIterationResult<T> eig;
-  HostMatrix<T> x;
-};
+using Found = Solved<T, EigIterationResult<T>>;
 
 template <class T>
 Found<T> iterate(const HostMatrix<T>& a, const EigIterationOptions& o, index_t tile = 7, Runtime& where = runtime()) {
   const index_t n = a.rows(), rows = std::max<index_t>(n, 1);
   const HostMatrix<T> lost = a.clone();
   Graph g(where);
-  const auto A = TileMatrix<T>::map(where, lost.data(), n, n, rows, {rows, tile});
-  Found<T> found{eig_iteration(g, A, o), {}};
-  if (found.eig.vectors) {
-    found.x = HostMatrix<T>(n, found.eig.vectors->n());
-    found.eig.vectors->copy_to(found.x.data(), rows);
-    found.eig.vectors.reset();
-  }
-  return found;
+  return eig_iteration(g, TileMatrix<T>::map(where, lost.data(), n, n, rows, {rows, tile}), o);
 }
 
-/// Compares values with LAPACK and checks the residual and orthogonality.
 template <class T>
 void check(const HostMatrix<T>& a, const Found<T>& f, double bound) {
-  REQUIRE(f.eig.status.ok());
-  const index_t n = a.rows();
-  const double norm = symmetric_norm(a, f.eig.norm);
-  const double off = eigenvalue_error(f.eig.values, reference_eigenvalues(a), f.eig.first, norm);
-  const EigError error = eig_error(a, f.eig.values, f.x, norm, f.x.cols(), 1);
-  CAPTURE(n, off, error.residual, error.orthogonality, bound);
-  CHECK(off <= bound);
-  CHECK(error.residual <= bound);
-  CHECK(error.orthogonality <= bound);
+  check_pairs(a, f, reference_eigenvalues(a), {bound, bound});
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
-#include "tools/checks/eig_error.hpp"
+#include "tests/support/symmetric_eig.hpp"
 #include "tools/checks/generalized_eig_error.hpp"
-#include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 
 #include <catch2/matchers/catch_matchers.hpp>
 
 using namespace tesela;
-using Catch::Matchers::ContainsSubstring;
-using tesela::test::runtime;
+using namespace tesela::test;
 
 namespace {
 
@@ -17,41 +15,17 @@ using Verdict = SymmetricEigStatus::Verdict;
 constexpr GeneralizedKind all_kinds[] = {GeneralizedKind::ax_lambda_bx, GeneralizedKind::abx_lambda_x,
                                          GeneralizedKind::bax_lambda_x};
 
-/// The lower triangle, times 2^power; the upper triangle must not be read.
-template <class T>
-HostMatrix<T> lower(const char* kind, index_t n, std::uint64_t seed, int power = 0) {
-  const SymmetricChoice choice = parse_symmetric_kind(kind);
-  const SymmetricMatrix matrix(choice.kind, n, choice.parameter, seed);
-  HostMatrix<T> a(n, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i)
-      a(i, j) = i >= j ? std::ldexp(matrix.element<T>(i, j), power) : std::numeric_limits<T>::quiet_NaN();
-  return a;
-}
-
-template <class T>
-struct Solved {
-  SymmetricEig<T> eig;
-  HostMatrix<T> x;
-};
-
+/// Solves by the call for matrices in memory, or in tiles of this edge.
 template <class T>
 Solved<T> solve(const HostMatrix<T>& a, const HostMatrix<T>& b, const GeneralizedEigOptions& options, index_t tile) {
   HostMatrix<T> lost = a.clone(), lost_b = b.clone();
-  const auto map = [&](HostMatrix<T>& m) {
-    return TileMatrix<T>::map(runtime(), m.data(), m.rows(), m.cols(), std::max<index_t>(m.rows(), 1), {tile, tile});
-  };
-  Solved<T> solved;
+  const MatrixView view_a(lost), view_b(lost_b);
+  if (tile == 0) return generalized_eig(runtime(), view_a, view_b, options);
+  const auto A = view_a.in_tiles(runtime(), {tile, tile}), B = view_b.in_tiles(runtime(), {tile, tile});
   Graph g(runtime());
-  const TileMatrix<T> A = map(lost), B = map(lost_b);
-  solved.eig = generalized_eig(g, A, B, options);
+  SymmetricEig<T> eig = generalized_eig(g, A, B, options);
   REQUIRE(g.wait().ok());
-  if (solved.eig.vectors) {
-    solved.x = HostMatrix<T>(a.rows(), solved.eig.vectors->n());
-    if (solved.eig.status.ok()) solved.eig.vectors->copy_to(solved.x.data(), solved.x.ld());
-    solved.eig.vectors.reset();
-  }
-  return solved;
+  return eig;
 }
 
 /// Checks the errors against the bound of a backward stable solver times B's condition, which is at most `condition`.
@@ -63,15 +37,11 @@ void check(GeneralizedKind kind, const HostMatrix<T>& a, const HostMatrix<T>& b,
   const GeneralizedEigError error =
       generalized_eig_error(kind, a, b, s.eig.values, s.x, s.eig.first, true, s.x.cols(), 1);
   CAPTURE(n, kind, error.residual, error.orthogonality, *error.value, error.condition);
-  CHECK(std::is_sorted(s.eig.values.begin(), s.eig.values.end()));
   CHECK(error.condition <= 1.01 * condition);
   CHECK(error.residual <= bounds.value * error.residual_growth);
   CHECK(*error.value <= bounds.value * error.value_growth);
   CHECK(error.orthogonality <= bounds.orthogonality * error.condition);
-  for (index_t j = 0; j < s.x.cols(); ++j) {
-    const T* const x = &s.x(0, j);
-    CHECK(*std::max_element(x, x + n, [](T p, T q) { return std::abs(p) < std::abs(q); }) > 0);
-  }
+  check_order_and_signs(s);
 }
 
 }  // namespace
@@ -80,11 +50,11 @@ TEMPLATE_TEST_CASE("generalized_eig agrees with sygvd on all pairs", "[gpu]", fl
   using T = TestType;
   for (const GeneralizedKind kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150})
-      for (const index_t tile : {7, 32, 200}) {
+      for (const index_t tile : {0, 7, 32, 200}) {
         if (tile == 7 && n > 64) continue;
         for (const EigMethod method : {EigMethod::two_stage, EigMethod::lapack}) {
           if (method == EigMethod::lapack && tile != 32) continue;
-          const HostMatrix<T> a = lower<T>("uniform", n, 5), b = lower<T>("geometric:20", n, 9);
+          const HostMatrix<T> a = lower<T>("uniform", n), b = lower<T>("geometric:20", n, 1, 9);
           const Solved<T> all = solve(a, b, {kind, {.method = method}}, tile);
           CHECK(static_cast<index_t>(all.eig.values.size()) == n);
           check(kind, a, b, all, 20);
@@ -115,7 +85,7 @@ TEMPLATE_TEST_CASE("generalized_eig is accurate for an ill-conditioned B", "[gpu
   const char* const kind_of_b = std::is_same_v<T, float> ? "geometric:1e3" : "geometric:1e8";
   const double condition = std::is_same_v<T, float> ? 1e3 : 1e8;
   for (const GeneralizedKind kind : all_kinds) {
-    const HostMatrix<T> a = lower<T>("uniform", 100, 5), b = lower<T>(kind_of_b, 100, 9);
+    const HostMatrix<T> a = lower<T>("uniform", 100), b = lower<T>(kind_of_b, 100, 1, 9);
     const Solved<T> s = solve(a, b, {kind, {.method = EigMethod::two_stage}}, 48);
     check(kind, a, b, s, condition);
   }
@@ -129,7 +99,8 @@ TEMPLATE_TEST_CASE("generalized_eig: powers of two scale the values, and powers 
   for (const GeneralizedKind kind : all_kinds) {
     const GeneralizedEigOptions options{kind, {.method = EigMethod::two_stage}};
     const auto solved = [&](int of_a, int of_b) {
-      return solve(lower<T>("uniform", n, 5, of_a), lower<T>("geometric:20", n, 9, of_b), options, 32);
+      return solve(lower<T>("uniform", n, std::ldexp(1.0, of_a)), lower<T>("geometric:20", n, std::ldexp(1.0, of_b), 9),
+                   options, 32);
     };
     const Solved<T> one = solved(0, 0);
     for (const auto& [of_a, of_b] : {std::pair{most, 0}, {-most / 2, 40}, {3, -most / 4 * 2}, {most, -most / 4 * 2}}) {
@@ -151,7 +122,8 @@ TEMPLATE_TEST_CASE("generalized_eig: powers of two scale the values, and powers 
 }
 
 TEST_CASE("generalized_eig reports values beyond the range as a verdict") {
-  const Solved<double> s = solve(lower<double>("identity", 5, 1, 1000), lower<double>("identity", 5, 1, -1000), {}, 4);
+  const Solved<double> s = solve(lower<double>("identity", 5, std::ldexp(1.0, 1000)),
+                                 lower<double>("identity", 5, std::ldexp(1.0, -1000)), {}, 4);
   CHECK(s.eig.status.verdict == Verdict::overflow);
   CHECK(s.eig.values.size() == 5);
   for (const double value : s.eig.values) CHECK(std::isinf(value));
@@ -169,7 +141,8 @@ TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "
   using T = TestType;
   const index_t n = 90;
   // Powers of two show that the ends of a range are scaled like the values.
-  const HostMatrix<T> a = lower<T>("uniform", n, 5, 7), b = lower<T>("geometric:20", n, 9, -5);
+  const HostMatrix<T> a = lower<T>("uniform", n, std::ldexp(1.0, 7)),
+                      b = lower<T>("geometric:20", n, std::ldexp(1.0, -5), 9);
   for (const GeneralizedKind kind : all_kinds) {
     const auto part = [&](const SymmetricEigOptions& options) { return solve(a, b, {kind, options}, 32); };
     const Solved<T> all = part({.method = EigMethod::two_stage, .vectors = false});
@@ -191,20 +164,29 @@ TEMPLATE_TEST_CASE("generalized_eig finds the requested part of the spectrum", "
 
 TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive", "[gpu]", float, double) {
   using T = TestType;
-  const index_t n = 60;
-  for (const index_t minor : {1, 5, 32, 33, 60})
-    for (const T bad : {T(-1), T(0)}) {
-      HostMatrix<T> b = lower<T>("identity", n, 1);
-      b(minor - 1, minor - 1) = bad;
-      const Solved<T> s = solve(lower<T>("uniform", n, 5), b, {}, 16);
+  using Minors = std::vector<index_t>;
+  for (const auto& [n, tile, minors] :  // several tiles, and tiles of several panels
+       {std::tuple<index_t, index_t, Minors>{60, 16, {1, 5, 32, 33, 60}},
+        {620, 300, {1, 64, 65, 257, 300, 301, 555, 600, 601, 620}}}) {
+    const HostMatrix<T> a = lower<T>("uniform", n);
+    const auto row = [&, tile = tile](const HostMatrix<T>& b) {
+      const Solved<T> s = solve(a, b, {}, tile);
       CHECK(s.eig.status.verdict == Verdict::b_not_positive_definite);
-      CHECK(s.eig.status.row == minor);
       CHECK(s.eig.values.empty());
-    }
-  // The off-diagonal elements make the minor of order 2 negative.
-  HostMatrix<T> b = lower<T>("identity", n, 1);
-  b(n - 1, 3) = 2;
-  CHECK(solve(lower<T>("uniform", n, 5), b, {}, 16).eig.status.row == n);
+      return s.eig.status.row;
+    };
+    for (const index_t minor : minors)
+      for (const T bad : {T(-1), T(0)}) {
+        HostMatrix<T> b = lower<T>("identity", n);
+        b(n - 1, 0) = T(0.5);
+        b(minor - 1, minor - 1) = bad;
+        CHECK(row(b) == minor);
+      }
+    // The off-diagonal elements make a minor of order 2 negative.
+    HostMatrix<T> b = lower<T>("identity", n);
+    b(n - 1, 3) = 2;
+    CHECK(row(b) == n);
+  }
 }
 
 TEST_CASE("generalized_eig reports the place of an element that is not finite and refuses invalid arguments", "[gpu]") {
@@ -212,7 +194,7 @@ TEST_CASE("generalized_eig reports the place of an element that is not finite an
   for (const double bad : {nan, infinite})
     for (const auto& [row, column] : {std::pair<index_t, index_t>{0, 0}, {49, 3}, {49, 49}, {30, 20}})
       for (const bool in_b : {false, true}) {
-        HostMatrix<double> a = lower<double>("uniform", 50, 5), b = lower<double>("identity", 50, 1);
+        HostMatrix<double> a = lower<double>("uniform", 50), b = lower<double>("identity", 50);
         (in_b ? b : a)(row, column) = bad;
         const Solved<double> s = solve(a, b, {}, 16);
         CHECK(s.eig.status.verdict == (in_b ? Verdict::b_not_finite : Verdict::not_finite));
@@ -228,14 +210,14 @@ TEST_CASE("generalized_eig reports the place of an element that is not finite an
        {square(9, 9, 4, 4), square(10, 9, 4, 4), square(9, 10, 4, 4), square(10, 10, 5, 5), square(10, 10, 10, 4), A})
     CHECK_THROWS_WITH(generalized_eig(g, A, B), ContainsSubstring("generalized_eig"));
   CHECK_THROWS_AS(generalized_eig(g, square(10, 10, 4, 10), square(10, 10, 4, 4)), ArgumentError);
-  const HostMatrix<double> a = lower<double>("uniform", 10, 5), b = lower<double>("identity", 10, 1);
+  const HostMatrix<double> a = lower<double>("uniform", 10), b = lower<double>("identity", 10);
   CHECK_THROWS_AS(solve(a, b, {.eig = {.positions = IndexRange{0, 11}}}, 4), ArgumentError);
   CHECK_THROWS_AS(solve(a, b, {.eig = {.low = 1, .high = 0}}, 4), ArgumentError);
 }
 
 TEST_CASE("generalized_eig reports a reduced matrix that overflows", "[gpu]") {
-  const HostMatrix<double> a = lower<double>("identity", 20, 1);
-  HostMatrix<double> b = lower<double>("identity", 20, 1);
+  const HostMatrix<double> a = lower<double>("identity", 20);
+  HostMatrix<double> b = lower<double>("identity", 20);
   b(7, 7) = std::ldexp(1.0, -1060);
   const Solved<double> s = solve(a, b, {}, 8);
   CHECK(s.eig.status.verdict == Verdict::reduced_overflow);
@@ -250,42 +232,27 @@ TEMPLATE_TEST_CASE(
   for (const GeneralizedKind kind : all_kinds) {
     const GeneralizedEigOptions options{kind, {.method = EigMethod::two_stage}};
     for (const int power : {0, -far, far}) {
-      const HostMatrix<T> a = lower<T>("uniform", n, 5), b = lower<T>("geometric:20", n, 9, power);
+      const HostMatrix<T> a = lower<T>("uniform", n), b = lower<T>("geometric:20", n, std::ldexp(1.0, power), 9);
       check(kind, a, b, solve(a, b, options, 300), 20);
     }
     if (std::is_same_v<T, float>) continue;
-    HostMatrix<T> b = lower<T>("geometric:20", n, 9);
+    HostMatrix<T> b = lower<T>("geometric:20", n, 1, 9);
     const auto power = [&](index_t i) { return static_cast<int>(i % 13) - 6; };
     for (index_t j = 0; j < n; ++j)
       for (index_t i = j; i < n; ++i) b(i, j) = std::ldexp(b(i, j), power(i) + power(j));
-    const HostMatrix<T> a = lower<T>("uniform", n, 5);
+    const HostMatrix<T> a = lower<T>("uniform", n);
     check(kind, a, b, solve(a, b, options, 300), 20 * std::ldexp(1.0, 24));
-  }
-}
-
-TEMPLATE_TEST_CASE("generalized_eig names the minor of B that is not positive in tiles of several panels", "[gpu]",
-                   float, double) {
-  using T = TestType;
-  const index_t n = 620;
-  const HostMatrix<T> a = lower<T>("uniform", n, 5);
-  for (const index_t minor : {1, 64, 65, 257, 300, 301, 555, 600, 601, 620}) {
-    HostMatrix<T> b = lower<T>("identity", n, 1);
-    b(n - 1, 0) = T(0.5);
-    b(minor - 1, minor - 1) = minor == 301 ? T(0) : T(-1);
-    const Solved<T> s = solve(a, b, {}, 300);
-    CHECK(s.eig.status.verdict == Verdict::b_not_positive_definite);
-    CHECK(s.eig.status.row == minor);
   }
 }
 
 TEMPLATE_TEST_CASE("generalized_eig with a GPU agrees with cores", "[gpu]", float, double) {
   using T = TestType;
-  test::require_gpu();
+  require_gpu();
   const index_t n = 300;
-  const HostMatrix<T> a = lower<T>("uniform", n, 5), b = lower<T>("geometric:20", n, 9);
+  const HostMatrix<T> a = lower<T>("uniform", n), b = lower<T>("geometric:20", n, 1, 9);
   for (const GeneralizedKind kind : all_kinds) {
     const auto found = [&](RuntimeOptions where) {
-      test::shared_runtime.reset();
+      shared_runtime.reset();
       runtime(std::move(where));
       return solve(a, b, {kind, {.method = EigMethod::two_stage}}, 128);
     };
@@ -295,5 +262,5 @@ TEMPLATE_TEST_CASE("generalized_eig with a GPU agrees with cores", "[gpu]", floa
     for (std::size_t i = 0; i < cores.eig.values.size(); ++i)
       CHECK(std::abs(cores.eig.values[i] - gpu.eig.values[i]) <= 20 * eig_bounds<T>(n).value * cores.eig.norm);
   }
-  test::shared_runtime.reset();
+  shared_runtime.reset();
 }

@@ -1,70 +1,30 @@
 #include "tests/support/shared_runtime.hpp"
-#include "tests/support/test.hpp"
-#include "tools/checks/eig_error.hpp"
-#include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include "tests/support/symmetric_eig.hpp"
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/errors.hpp>
 
 using namespace tesela;
-using tesela::test::runtime;
+using namespace tesela::test;
 
 namespace {
 
-/// The lower triangle; the upper triangle must not be read.
-template <class T>
-HostMatrix<T> lower(const char* kind, index_t n, T scale = 1) {
-  const SymmetricChoice choice = parse_symmetric_kind(kind);
-  const SymmetricMatrix matrix(choice.kind, n, choice.parameter, 5);
-  HostMatrix<T> a(n, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i)
-      a(i, j) = i >= j ? scale * matrix.element<T>(i, j) : std::numeric_limits<T>::quiet_NaN();
-  return a;
-}
-
-template <class T>
-struct Solved {
-  SymmetricEig<T> eig;
-  HostMatrix<T> x;
-};
-
+/// Solves by the call for a matrix in memory, or in tiles of this width.
 template <class T>
 Solved<T> solve(const HostMatrix<T>& a, const SymmetricEigOptions& options, index_t tile = 0) {
   const index_t n = a.rows(), ld = std::max<index_t>(n, 1);
   HostMatrix<T> lost = a.clone();
-  Solved<T> solved;
+  if (tile == 0) return symmetric_eig(runtime(), MatrixView(lost), options);
   Graph g(runtime());
-  const auto A = TileMatrix<T>::map(runtime(), lost.data(), n, n, ld,
-                                    {ld, tile > 0 ? tile : suitable_eig_tile(runtime(), n, options.band)});
-  solved.eig = symmetric_eig(g, A, options);
+  const auto A = TileMatrix<T>::map(runtime(), lost.data(), n, n, ld, {ld, tile});
+  SymmetricEig<T> eig = symmetric_eig(g, A, options);
   REQUIRE(g.wait().ok());
-  if (solved.eig.vectors) {
-    solved.x = HostMatrix<T>(n, solved.eig.vectors->n());
-    if (solved.eig.status.ok()) solved.eig.vectors->copy_to(solved.x.data(), solved.x.ld());
-    solved.eig.vectors.reset();
-  }
-  return solved;
+  return eig;
 }
 
 template <class T>
 void check(const HostMatrix<T>& a, const Solved<T>& s, const std::vector<double>& reference) {
-  const index_t n = a.rows();
-  REQUIRE(s.eig.status.ok());
-  const EigBounds bounds = eig_bounds<T>(n);
-  const double norm = symmetric_norm(a, s.eig.norm);
-  CHECK(std::is_sorted(s.eig.values.begin(), s.eig.values.end()));
-  const double off = eigenvalue_error(s.eig.values, reference, s.eig.first, norm);
-  CAPTURE(off, bounds.value);
-  CHECK(off <= bounds.value);
-  const EigError error = eig_error(a, s.eig.values, s.x, norm, s.x.cols(), 1);
-  CAPTURE(error.residual, error.orthogonality, bounds.orthogonality);
-  CHECK(error.residual <= bounds.value);
-  CHECK(error.orthogonality <= bounds.orthogonality);
-  for (index_t j = 0; j < s.x.cols(); ++j) {
-    const T* const x = &s.x(0, j);
-    CHECK(*std::max_element(x, x + n, [](T p, T q) { return std::abs(p) < std::abs(q); }) > 0);
-  }
+  check_pairs(a, s, reference, eig_bounds<T>(a.rows()));
+  check_order_and_signs(s);
 }
 
 constexpr const char* all_kinds[] = {

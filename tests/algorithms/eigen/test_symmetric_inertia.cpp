@@ -1,12 +1,12 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
-#include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include "tests/support/symmetric_eig.hpp"
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
 using namespace tesela;
-using tesela::test::runtime;
+using namespace tesela::test;
 
 namespace {
 
@@ -16,20 +16,12 @@ struct Problem {
   std::vector<double> values;
 };
 
-/// The lower triangle; NaN above.
 template <class T>
 Problem<T> problem(const char* kind, index_t n) {
-  const SymmetricChoice choice = parse_symmetric_kind(kind);
-  const SymmetricMatrix matrix(choice.kind, n, choice.parameter, 9);
-  Problem<T> p{HostMatrix<T>(n, n), std::vector<double>(static_cast<std::size_t>(n))};
-  HostMatrix<double> whole(n, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) {
-      whole(i, j) = static_cast<double>(matrix.element<T>(i, j));
-      p.a(i, j) = i >= j ? matrix.element<T>(i, j) : std::numeric_limits<T>::quiet_NaN();
-    }
-  REQUIRE(lapack::syevd<double>(n, whole.data(), whole.ld(), p.values.data(), false) == 0);
-  return p;
+  HostMatrix<T> a = lower<T>(kind, n);
+  std::vector<double> values = reference_eigenvalues(a);
+  REQUIRE(std::ssize(values) == n);
+  return {std::move(a), std::move(values)};
 }
 
 template <class T>

@@ -24,11 +24,8 @@ Matrix stacked(const Matrix& a, const Matrix& b) {
 
 Answer constrained(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d, TileShape tile = {32, 16},
                    const OlsOptions& options = {}) {
-  Matrix work = a.clone(), rhs = b.clone();
-  const auto A = TileMatrix<double>::map(runtime(), work.data(), a.rows(), a.cols(), work.ld(), tile, "A");
-  const auto B = TileMatrix<double>::map(runtime(), rhs.data(), b.rows(), b.cols(), rhs.ld(), {tile.mb, 5}, "B");
-  Graph g(runtime());
-  return lse(g, A, B, c, d, options);
+  return on_copies(runtime(), a, b, tile,
+                   [&](Graph& g, const auto& A, const auto& B) { return lse(g, A, B, c, d, options); });
 }
 
 Matrix by_lapack(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
@@ -85,8 +82,7 @@ TEST_CASE("one triangle of A, from memory or a file, solves several sets of cons
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
   write_matrix(folder / "a.npy", a);
   Graph g(runtime());
-  OlsOptions options;
-  options.rows = 100;
+  const OlsOptions options{.rows = 100};
   const auto triangle = triangle_of(g, MatrixRows<double>(folder / "a.npy"), b, options);
   for (const index_t p : {0, 1, 4, 9}) {
     const Matrix c = random(p, n, 3), d = random(p, 2, 4);
@@ -323,7 +319,7 @@ TEST_CASE("constrained problems on GPUs agree with dgglse", "[gpu][sanitize]") {
        {std::tuple<index_t, index_t, index_t>{200, 33, 7}, {600, 12, 5}, {40, 64, 31}, {300, 64, 64}}) {
     CAPTURE(m, n, p);
     const Matrix a = random(m, n, 1), b = random(m, 3, 2), c = random(p, n, 3), d = random(p, 3, 4);
-    const Answer answer = constrained(a, b, c, d, suitable_ols_tile(runtime(), OlsMethod::tiles, m, n));
+    const Answer answer = constrained(a, b, c, d, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
     CHECK(answer.status == SolveStatus::ok);
     CHECK(distance(answer.X, by_lapack(a, b, c, d)) <= 1e-10 * norm(answer.X));
     require_optimal(answer, a, b, c, d);

@@ -201,8 +201,7 @@ TEST_CASE("generalized least squares returns its covariance on every path") {
     const auto A = TileMatrix<double>::map(runtime(), work.data(), m, n, m, {24, 10}, "A");
     const auto B = TileMatrix<double>::map(runtime(), rhs.data(), m, 1, m, {24, 1}, "B");
     Graph g(runtime());
-    OlsOptions options;
-    options.keep_triangle = true;
+    const OlsOptions options{.keep_triangle = true};
     const auto answer = gls_factor(g, A, B, f.clone(), options);
     CAPTURE(condition, description(answer.path));
     CHECK(answer.path == (condition == 1.0    ? CovariancePath::rows

@@ -13,8 +13,7 @@ TEST_CASE("deficient problems have dgelsy's rank and its solution of least norm"
   const bool tall_skinny = GENERATE(false, true);
   CAPTURE(m, n, rank, tall_skinny);
   const Matrix a = of_rank(m, n, rank, 3), b = random(m, 2, 8);
-  OlsOptions options;
-  options.method = tall_skinny ? OlsMethod::tall_skinny : OlsMethod::tiles;
+  const OlsOptions options{.method = tall_skinny ? OlsMethod::tall_skinny : OlsMethod::tiles};
   const auto answer = solve(runtime(), a, b, {16, 8}, options);
   CHECK(answer.status == SolveStatus::rank_deficient);
   CHECK(answer.original_units);
@@ -48,8 +47,7 @@ TEST_CASE("the rank is the number of singular values above rcond after columns a
   std::vector<index_t> ranks;
   for (const double rcond : {1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {
     CAPTURE(rcond);
-    OlsOptions options;
-    options.rcond = rcond;
+    const OlsOptions options{.rcond = rcond};
     const auto answer = solve(runtime(), a, b, {16, 16}, options);
     CHECK(answer.rank == std::count_if(s.begin(), s.end(), [&](double value) { return value > rcond * s[0]; }));
     CHECK(answer.condition == Catch::Approx(s.front() / s.back()).epsilon(1e-3));
@@ -68,8 +66,7 @@ TEST_CASE("units of any size change neither rank nor residual") {
   const bool tall_skinny = GENERATE(false, true);
   CAPTURE(m, n, rank, unit, tall_skinny);
   const Matrix a = of_rank(m, n, rank, 3), b = random(m, 2, 8);
-  OlsOptions options;
-  options.method = tall_skinny ? OlsMethod::tall_skinny : OlsMethod::tiles;
+  const OlsOptions options{.method = tall_skinny ? OlsMethod::tall_skinny : OlsMethod::tiles};
   const auto before = solve(runtime(), a, b, {16, 8}, options);
   REQUIRE(before.rank == rank);
   const auto scale = [unit = unit](index_t j) { return j % 3 == 0 ? unit : j % 3 == 1 ? 1 : 1 / unit; };
@@ -102,8 +99,7 @@ TEST_CASE("Kahan's matrices have rank n - 1 and a condition above 1 / (m epsilon
   });
   for (const auto& [a, rank] : {std::pair{&like, 149}, {&kahan, 59}})
     for (const OlsMethod method : {OlsMethod::tiles, OlsMethod::tall_skinny}) {
-      OlsOptions options;
-      options.method = method;
+      const OlsOptions options{.method = method};
       const auto answer = solve(runtime(), *a, random(a->rows(), 2, 4), {64, 32}, options);
       CAPTURE(rank, int(method));
       CHECK(answer.status == SolveStatus::rank_deficient);

@@ -12,28 +12,18 @@ namespace {
 
 using Answer = GeneralizedLeastSquares<double>;
 
-template <class Solve>
-Answer on_copies(const Matrix& a, const Matrix& b, TileShape tile, Solve solve) {
-  Matrix work = a.clone(), rhs = b.clone();
-  const auto A = TileMatrix<double>::map(runtime(), work.data(), a.rows(), a.cols(), work.ld(), tile, "A");
-  const auto B = TileMatrix<double>::map(runtime(), rhs.data(), b.rows(), b.cols(), rhs.ld(), {tile.mb, 5}, "B");
-  Graph g(runtime());
-  return solve(g, A, B);
-}
-
 Answer by_factor(const Matrix& a, const Matrix& b, const Matrix& f, TileShape tile = {24, 10},
                  const OlsOptions& options = {}) {
-  return on_copies(a, b, tile,
+  return on_copies(runtime(), a, b, tile,
                    [&](Graph& g, const auto& A, const auto& B) { return gls_factor(g, A, B, f.clone(), options); });
 }
 
 Answer by_covariance(const Matrix& a, const Matrix& b, const Matrix& s, TileShape tile = {24, 10},
                      const OlsOptions& options = {}) {
-  return on_copies(a, b, tile,
+  return on_copies(runtime(), a, b, tile,
                    [&](Graph& g, const auto& A, const auto& B) { return gls_covariance(g, A, B, s.clone(), options); });
 }
 
-/// Returns F F^T, or F^T F.
 /// Returns x and ||u|| by LAPACK.
 Reference by_lapack(const Matrix& a, const Matrix& b, const Matrix& f) {
   const index_t m = a.rows(), n = a.cols(), p = f.cols();
@@ -113,7 +103,7 @@ TEST_CASE("an identity gives ols and a diagonal gives wls for any range of varia
     s(i, i) = f(i, i) * f(i, i);
     weights.push_back(1 / s(i, i));
   }
-  const Answer weighted = on_copies(a, b, {24, 10}, [&](Graph& g, const auto& A, const auto& B) {
+  const Answer weighted = on_copies(runtime(), a, b, {24, 10}, [&](Graph& g, const auto& A, const auto& B) {
     Answer answer;
     static_cast<LeastSquares<double>&>(answer) = wls(g, A, B, weights);
     return answer;
@@ -208,8 +198,7 @@ TEST_CASE("covariances with variances of any size are scaled to variances near 1
   const index_t m = 16, n = 4;
   const Matrix a = random(m, n, 1), b = random(m, 1, 2),
                one = made(m, m, [](index_t i, index_t j) { return i == j ? 1.0 : 0.5; });
-  OlsOptions options;
-  options.keep_triangle = true;
+  const OlsOptions options{.keep_triangle = true};
   const Answer plain = by_covariance(a, b, one, {24, 10}, options);
   REQUIRE(plain.status == SolveStatus::ok);
   for (const int step : {3, 8, 20, -20}) {
@@ -244,8 +233,7 @@ TEST_CASE("empty problems are solved, and powers of two scale the solution") {
     return made(from.rows(), from.cols(), [&](index_t i, index_t j) { return std::ldexp(from(i, j), e); });
   };
   const Matrix a = random(30, 4, 1);
-  OlsOptions options;
-  options.keep_triangle = true;
+  const OlsOptions options{.keep_triangle = true};
   const Answer plain = by_factor(a, b, f, {24, 10}, options), of_s = by_covariance(a, b, s, {24, 10}, options);
   Graph g(runtime());
   const auto errors = standard_errors(g, plain);

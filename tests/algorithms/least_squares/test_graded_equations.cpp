@@ -76,8 +76,7 @@ TEST_CASE("x keeps its digits by every method for correlated equations of any pr
 
 TEST_CASE("x and its standard errors keep their digits for variances of any size in a factor or covariance") {
   const index_t m = 12;
-  OlsOptions options;
-  options.keep_triangle = true;
+  const OlsOptions options{.keep_triangle = true};
   for (const index_t n : {3, 8})
     for (const double s : {2.0, 8.0, 12.0})
       for (const char* const order : {"ascending", "descending", "shuffled"})

@@ -30,23 +30,15 @@ TEST_CASE("every method agrees with dgels") {
   CAPTURE(m, n);
   const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, 4, 8);
   const Reference reference = reference_of(a, b);
-  for (const GivensMethod rotations : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain}) {
-    OlsOptions options;
-    options.method = OlsMethod::givens;
-    options.givens.method = rotations;
-    require_agreement(solve(runtime(), a, b, suitable_ols_tile(runtime(), OlsMethod::givens, m, n), options), reference,
-                      b, 1e-12);
-  }
-  for (const char* tree : {"diagonal", "greedy", "binary"}) {
-    OlsOptions options;
-    options.method = OlsMethod::tiles;
-    options.qr.tree = tree;
-    require_agreement(solve(runtime(), a, b, {8, 8}, options), reference, b, 1e-12);
-  }
-  OlsOptions options;
-  options.method = OlsMethod::tall_skinny;
-  require_agreement(solve(runtime(), a, b, {13, n}, options), reference, b, 1e-12);
-  require_agreement(solve(runtime(), a, b, {13, 7}, options), reference, b, 1e-12);
+  const auto require_for = [&](const TileShape& tile, const OlsOptions& options) {
+    require_agreement(solve(runtime(), a, b, tile, options), reference, b, 1e-12);
+  };
+  for (const GivensMethod rotations : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain})
+    require_for(ols_tile(runtime(), OlsMethod::givens, {m, n}),
+                {.method = OlsMethod::givens, .givens = {.method = rotations}});
+  for (const char* tree : {"diagonal", "greedy", "binary"})
+    require_for({8, 8}, {.method = OlsMethod::tiles, .qr = {.tree = tree}});
+  for (const index_t nb : {n, index_t{7}}) require_for({13, nb}, {.method = OlsMethod::tall_skinny});
 }
 
 TEST_CASE("empty problems are solved") {
@@ -81,12 +73,13 @@ TEMPLATE_TEST_CASE("a known solution is recovered in both precisions", "", float
     b(i, 0) = 0;
     for (index_t j = 0; j < n; ++j) a(i, j) = static_cast<TestType>(element(i, j)), b(i, 0) += a(i, j);
   }
-  const auto A = TileMatrix<TestType>::map(runtime(), a.data(), m, n, m, {32, 8});
-  const auto B = TileMatrix<TestType>::map(runtime(), b.data(), m, 1, m, {32, 1});
-  Graph g(runtime());
-  const auto answer = ols(g, A, B);
-  REQUIRE(answer.status == SolveStatus::ok);
-  for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer.X(j, 0)) - 1) <= bound);
+  const auto in_tiles =
+      on_copies(runtime(), a, b, {32, 8}, [](Graph& g, const auto& A, const auto& B) { return ols(g, A, B); });
+  const auto in_memory = ols(runtime(), MatrixView(a), MatrixView(b));
+  for (const auto* const answer : {&in_tiles, &in_memory}) {
+    REQUIRE(answer->status == SolveStatus::ok);
+    for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer->X(j, 0)) - 1) <= bound);
+  }
 }
 
 TEST_CASE("the equations of a wide A hold for columns of any size, and their residual is reported") {
@@ -126,8 +119,7 @@ TEST_CASE("a file is read once by blocks of rows and gives the solution from mem
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
   write_matrix(folder / "a.npy", a);
   Graph g(runtime());
-  OlsOptions options;
-  options.rows = rows;
+  const OlsOptions options{.rows = rows};
   require_agreement(ols(g, MatrixRows<double>(folder / "a.npy"), b, options), reference_of(a, b), b, 1e-12);
   CHECK_THROWS_WITH(ols(g, MatrixRows<double>(folder / "a.npy"), Matrix::zeros(5, 1)), ContainsSubstring("rows"));
 }
@@ -137,8 +129,7 @@ TEST_CASE("shapes that do not match are refused and the data are unchanged") {
   const auto A = TileMatrix<double>::map(runtime(), a.data(), 20, 5, 20, {8, 8});
   Graph g(runtime());
   const auto ols_with = [&](const TileMatrix<double>& B, double rcond = 0) {
-    OlsOptions options;
-    options.rcond = rcond;
+    const OlsOptions options{.rcond = rcond};
     static_cast<void>(ols(g, A, B, options));
   };
   CHECK_THROWS_AS(ols_with(TileMatrix<double>::map(runtime(), b.data(), 19, 2, 20, {8, 8})), ArgumentError);
@@ -158,7 +149,7 @@ TEST_CASE("GPUs agree with dgels for full and deficient rank", "[gpu]") {
   const index_t full = std::min(m, n);
   const Matrix a = rank >= full ? made(m, n, ProductForm<double>(m, n, spectrum(full, 30), 7)) : of_rank(m, n, rank, 3);
   const Matrix b = random(m, 3, 8);
-  const auto answer = solve(runtime(), a, b, suitable_ols_tile(runtime(), OlsMethod::tiles, m, n));
+  const auto answer = solve(runtime(), a, b, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
   CHECK(answer.status == (rank >= full ? SolveStatus::ok : SolveStatus::rank_deficient));
   require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-10);
 }
@@ -168,7 +159,7 @@ TEST_CASE("least squares is solved on a GPU under a sanitizer", "[gpu][sanitize]
   for (const auto& [m, n] : {std::pair<index_t, index_t>{90, 33}, {33, 50}, {2000, 12}}) {
     CAPTURE(m, n);
     const Matrix a = made(m, n, ProductForm<double>(m, n, spectrum(std::min(m, n), 30), 7)), b = random(m, 3, 8);
-    const auto answer = solve(runtime(), a, b, suitable_ols_tile(runtime(), OlsMethod::tiles, m, n));
+    const auto answer = solve(runtime(), a, b, ols_tile(runtime(), OlsMethod::tiles, {m, n}));
     CHECK(answer.status == SolveStatus::ok);
     require_agreement(answer, reference_of(a, b, 1e-12), b, 1e-10);
   }
@@ -179,9 +170,8 @@ TEST_CASE("NaN and infinities are reported at any place") {
   const OlsMethod method = GENERATE(OlsMethod::tiles, OlsMethod::tall_skinny, OlsMethod::givens);
   const double bad = GENERATE(not_a_number, infinity, -infinity);
   CAPTURE(m, n, int(method), bad);
-  OlsOptions options;
-  options.method = method;
-  const TileShape tile = method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, m, n) : TileShape{8, 8};
+  const OlsOptions options{.method = method};
+  const TileShape tile = method == OlsMethod::givens ? ols_tile(runtime(), method, {m, n}) : TileShape{8, 8};
   const auto require_refused = [&](const Matrix& a, const Matrix& b) {
     const auto answer = solve(runtime(), a, b, tile, options);
     REQUIRE(answer.status == SolveStatus::not_finite);
@@ -239,8 +229,7 @@ TEST_CASE("NIST's Longley data give at least 9 digits of the certified coefficie
   const Matrix a = made(16, 7, [&](index_t i, index_t j) { return j == 0 ? 1 : data[i][j]; });
   const Matrix b = made(16, 1, [&](index_t i, index_t) { return data[i][0]; });
   for (const OlsMethod method : {OlsMethod::tiles, OlsMethod::tall_skinny, OlsMethod::givens}) {
-    OlsOptions options;
-    options.method = method;
+    const OlsOptions options{.method = method};
     const auto answer =
         solve(runtime(), a, b, method == OlsMethod::givens ? TileShape{16, 4} : TileShape{5, 4}, options);
     REQUIRE(answer.status == SolveStatus::ok);

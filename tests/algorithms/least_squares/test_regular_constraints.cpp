@@ -1,6 +1,6 @@
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
-#include <tesela/algorithms/least_squares/internal/lse_on_device.hpp>
+#include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 
 #include <optional>
 
@@ -24,11 +24,8 @@ std::optional<Answer> in_place(const Matrix& a, const Matrix& b, const Matrix& c
 }
 
 Answer at_home(const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
-  Matrix work = a.clone(), rhs = b.clone();
-  const auto A = TileMatrix<double>::map(runtime(), work.data(), a.rows(), a.cols(), work.ld(), {40, 16}),
-             B = TileMatrix<double>::map(runtime(), rhs.data(), b.rows(), b.cols(), rhs.ld(), {40, 3});
-  Graph g(runtime());
-  return lse(g, triangle_of(g, A, B), c, d);
+  return on_copies(runtime(), a, b, {40, 16},
+                   [&](Graph& g, const auto& A, const auto& B) { return lse(g, triangle_of(g, A, B), c, d); });
 }
 
 double multiplier(const Answer& answer, index_t i, index_t k) {

@@ -15,11 +15,8 @@ using Weights = std::vector<double>;
 
 LeastSquares<double> weighted(const Matrix& a, const Matrix& b, const Weights& w, TileShape tile,
                               const OlsOptions& options = {}) {
-  Matrix work = a.clone(), rhs = b.clone();
-  const auto A = TileMatrix<double>::map(runtime(), work.data(), a.rows(), a.cols(), work.ld(), tile, "A");
-  const auto B = TileMatrix<double>::map(runtime(), rhs.data(), b.rows(), b.cols(), rhs.ld(), {tile.mb, 5}, "B");
-  Graph g(runtime());
-  return wls(g, A, B, w, options);
+  return on_copies(runtime(), a, b, tile,
+                   [&](Graph& g, const auto& A, const auto& B) { return wls(g, A, B, w, options); });
 }
 
 /// Returns weights 10^e with e uniform in [-spread, spread].
@@ -45,12 +42,6 @@ double worst_digit(const Matrix& x, const Matrix& reference) {
   return worst;
 }
 
-OlsOptions by(OlsMethod method) {
-  OlsOptions options;
-  options.method = method;
-  return options;
-}
-
 }  // namespace
 
 TEST_CASE("moderate weights give least squares on scaled rows by every method") {
@@ -63,9 +54,10 @@ TEST_CASE("moderate weights give least squares on scaled rows by every method") 
   const Weights w = spread_weights(m, 2, 9);
   const Reference reference = reference_of(scaled(a, w), scaled(b, w));
   for (const TileShape tile : {TileShape{32, 7}, {1000, 1000}})
-    require_agreement(weighted(a, b, w, tile, by(OlsMethod::tiles)), reference, scaled(b, w), 1e-11);
+    require_agreement(weighted(a, b, w, tile, {.method = OlsMethod::tiles}), reference, scaled(b, w), 1e-11);
   require_agreement(weighted(a, b, w, {m, m < n ? 7 : n}), reference, scaled(b, w), 1e-11);
-  if (m >= n) require_agreement(weighted(a, b, w, {13, 5}, by(OlsMethod::tall_skinny)), reference, scaled(b, w), 1e-11);
+  if (m >= n)
+    require_agreement(weighted(a, b, w, {13, 5}, {.method = OlsMethod::tall_skinny}), reference, scaled(b, w), 1e-11);
 }
 
 TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-precision solution") {
@@ -83,7 +75,7 @@ TEST_CASE("weights over 24 orders of magnitude keep ten digits of a quadruple-pr
   const Matrix reference = quadruple_wls(a, b, w);
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles, OlsMethod::automatic})
     for (const TileShape tile : {TileShape{64, 12}, {400, 5}}) {
-      const auto answer = weighted(a, b, w, tile, by(method));
+      const auto answer = weighted(a, b, w, tile, {.method = method});
       CAPTURE(kind, tile.mb, static_cast<int>(method), answer.condition, worst_digit(answer.X, reference));
       CHECK(answer.status == SolveStatus::ok);
       CHECK(answer.rank == n);
@@ -114,7 +106,7 @@ TEST_CASE("redundant heavy rows do not hide the light ones") {
   }
   const Matrix reference = quadruple_wls(a, b, w);
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
-    const auto answer = weighted(a, b, w, {50, 6}, by(method));
+    const auto answer = weighted(a, b, w, {50, 6}, {.method = method});
     CAPTURE(static_cast<int>(method), worst_digit(answer.X, reference));
     CHECK(answer.rank == n);
     CHECK(worst_digit(answer.X, reference) <= 1e-10);
@@ -132,7 +124,7 @@ TEST_CASE("a deficient rank is found for any weights, and the solution has least
   });
   const Reference reference = reference_of(a, b, 1e-12);  // the system is consistent, so weights do not change x
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
-    const auto answer = weighted(a, b, spread_weights(m, spread, 5), {30, 8}, by(method));
+    const auto answer = weighted(a, b, spread_weights(m, spread, 5), {30, 8}, {.method = method});
     CAPTURE(spread, static_cast<int>(method), norm(answer.X), norm(reference.X));
     CHECK(answer.status == SolveStatus::rank_deficient);
     CHECK(answer.rank == 5);
@@ -178,7 +170,7 @@ TEST_CASE("rows of zero weight are ignored, and negative or non-finite weights a
   b(1, 0) = infinity;
   const Matrix reference = quadruple_wls(fewer, fewer_b, Weights(w.begin() + 2, w.end()));
   for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
-    const auto answer = weighted(a, b, w, {30, 3}, by(method));
+    const auto answer = weighted(a, b, w, {30, 3}, {.method = method});
     CHECK(answer.status == SolveStatus::ok);
     CHECK(answer.degrees_of_freedom == m - 2 - n);
     CHECK(worst_digit(answer.X, reference) <= 1e-10);
@@ -223,16 +215,14 @@ TEST_CASE("weights in a matrix give the solution of weights in a vector") {
     for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
       Weights w = spread_weights(m, spread, 3);
       w[9] = 0;
-      Matrix work = a.clone(), rhs = b.clone();
-      const auto A = TileMatrix<double>::map(runtime(), work.data(), m, n, m, {70, n}, "A");
-      const auto B = TileMatrix<double>::map(runtime(), rhs.data(), m, 1, m, {70, 1}, "B");
       const TileMatrix<double> W(runtime(), m, 1, {70, 1}, "w"), other(runtime(), m, 1, {80, 1}, "w");
       W.copy_from(w.data(), m);
-      Graph g(runtime());
-      CHECK_THROWS_WITH(wls(g, A, B, other, by(method)), ContainsSubstring("tiles of 80"));
-      const auto answer = wls(g, A, B, W, by(method));
+      const auto answer = on_copies(runtime(), a, b, {70, n}, [&](Graph& g, const auto& A, const auto& B) {
+        CHECK_THROWS_WITH(wls(g, A, B, other, {.method = method}), ContainsSubstring("tiles of 80"));
+        return wls(g, A, B, W, {.method = method});
+      });
       CHECK(answer.degrees_of_freedom == m - 1 - n);
-      CHECK(distance(answer.X, weighted(a, b, w, {70, n}, by(method)).X) <= 1e-14 * norm(answer.X));
+      CHECK(distance(answer.X, weighted(a, b, w, {70, n}, {.method = method}).X) <= 1e-14 * norm(answer.X));
     }
 }
 
@@ -242,8 +232,7 @@ TEST_CASE("a file is read once for any weights") {
   const test::TemporaryFolder folder;
   const Matrix a = random(m, n, 1), b = random(m, 2, 2);
   write_matrix(folder / "a.npy", a);
-  OlsOptions options;
-  options.rows = rows;
+  const OlsOptions options{.rows = rows};
   for (const double spread : {1.0, 12.0}) {
     Weights w = spread_weights(m, spread, 3);
     w[7] = 0;
@@ -263,10 +252,8 @@ TEST_CASE("single precision keeps its digits") {
   std::vector<float> w;
   for (index_t i = 0; i < m; ++i) w.push_back(i % 50 == 1 ? 1e12F : i % 70 == 3 ? 1.F : 1e-12F);
   const Matrix reference = quadruple_wls(a, b, w);
-  const auto A = TileMatrix<float>::map(runtime(), a.data(), m, n, m, {50, 6});
-  const auto B = TileMatrix<float>::map(runtime(), b.data(), m, 1, m, {50, 1});
-  Graph g(runtime());
-  const auto answer = wls(g, A, B, w);
+  const auto answer =
+      on_copies(runtime(), a, b, {50, 6}, [&](Graph& g, const auto& A, const auto& B) { return wls(g, A, B, w); });
   REQUIRE(answer.rank == n);
   for (index_t j = 0; j < n; ++j) CHECK(std::abs(static_cast<double>(answer.X(j, 0)) / reference(j, 0) - 1) <= 1e-4);
 }
@@ -276,9 +263,7 @@ TEST_CASE("covariance and standard errors agree with the normal equations") {
   const Matrix a = random(m, n, 1), b = random(m, 1, 2);
   for (const double spread : {0.0, 1.0, 12.0}) {
     const Weights w = spread_weights(m, spread, 3);
-    OlsOptions options;
-    options.keep_triangle = true;
-    options.method = OlsMethod::tiles;
+    const OlsOptions options{.method = OlsMethod::tiles, .keep_triangle = true};
     const auto answer = spread == 0 ? solve(runtime(), a, b, {16, 4}, options) : weighted(a, b, w, {16, 4}, options);
     Graph g(runtime());
     const Matrix V = covariance(g, answer);
@@ -300,8 +285,7 @@ TEST_CASE("covariance and standard errors agree with the normal equations") {
       }
     }
   }
-  OlsOptions options;
-  options.keep_triangle = true;
+  const OlsOptions options{.keep_triangle = true};
   Graph g(runtime());
   CHECK(covariance(g, solve(runtime(), of_rank(60, 7, 4, 1), b, {16, 4}, options)).size() == 0);
   CHECK(covariance(g, solve(runtime(), a, b, {16, 4})).size() == 0);
@@ -317,7 +301,7 @@ TEST_CASE("weighted problems on GPUs agree with quadruple precision", "[gpu][san
     const Matrix reference = quadruple_wls(a, b, w);
     for (const OlsMethod method : {OlsMethod::tall_skinny, OlsMethod::tiles}) {
       CAPTURE(m, n, spread, static_cast<int>(method));
-      CHECK(worst_digit(weighted(a, b, w, {450, n}, by(method)).X, reference) <= 1e-10);
+      CHECK(worst_digit(weighted(a, b, w, {450, n}, {.method = method}).X, reference) <= 1e-10);
     }
   }
 }

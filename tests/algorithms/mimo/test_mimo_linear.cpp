@@ -68,7 +68,9 @@ TEST_CASE("zf and mmse slice the unbiased solutions of the normal equations") {
 
 TEST_CASE("mmse-sic slices the linear estimate after cancelling the streams decided earlier") {
   const auto p = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 10);
-  const Detection found = by(p, "mmse-sic", ColumnOrder::natural), zero = by(p, "zf-sic", ColumnOrder::natural);
+  Problem<double> quiet = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 10);
+  quiet.n0 = 0;
+  const Detection found = by(p, "mmse-sic", ColumnOrder::natural), zero = by(quiet, "mmse-sic", ColumnOrder::natural);
   for (const auto& [detection, alpha2] : {std::pair{&found, p.n0}, {&zero, 0.0}})
     for (index_t k = 0; k < 200; ++k) {
       Problem<double> left = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 10);
@@ -141,7 +143,7 @@ TEST_CASE("zf, mmse and their cancelling forms with nearly equal columns and N0 
                     h(i, 1) * p.alphabets[1].points[std::size_t(p.sent(1, k))] + 10.0 * across[i];
     }
     p.n0 = 0;
-    for (const char* const method : {"zf", "mmse", "zf-sic", "mmse-sic"}) {
+    for (const char* const method : {"zf", "mmse", "mmse-sic"}) {
       const Detection found = by(p, method, ColumnOrder::natural);
       index_t answers = 0;
       for (index_t k = 0; k < 100; ++k) {
@@ -188,7 +190,7 @@ TEST_CASE("zf, mmse and their cancelling forms give no result for dependent colu
       }
   };
   const auto check = [&] {
-    for (const char* const method : {"zf", "zf-sic", "mmse", "mmse-sic"})
+    for (const char* const method : {"zf", "mmse", "mmse-sic"})
       for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::mmse_vblast}) {
         const Detection found = by(p, method, order);
         CAPTURE(method, int(order));
@@ -212,7 +214,7 @@ TEST_CASE("zf, mmse and their cancelling forms give no result for dependent colu
         p.h(i, 3 * k + 2) = p.h(i, 3 * k + 1) - p.h(i, 3 * k);
       }
     send();
-    for (const char* const method : {"zf", "zf-sic"})
+    for (const char* const method : {"zf", "mmse-sic"})
       for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::mmse_vblast})
         CHECK(by(p, method, order).failed() == 100);
   }
@@ -223,7 +225,7 @@ TEMPLATE_TEST_CASE("a signal far outside the constellation is sliced by its dire
     for (const double far : {1e8, 1e12, 1e17, 1e30}) {
       auto p = problem<TestType>({1, 2, 60, 1}, name, "rayleigh", 9);
       for (index_t e = 0; e < p.y.size(); ++e) p.y.data()[e] *= TestType(far);
-      for (const char* const method : {"mf", "zf", "mmse", "zf-sic", "mmse-sic"}) {
+      for (const char* const method : {"mf", "zf", "mmse", "mmse-sic"}) {
         const Detection found = by(p, method);
         for (index_t k = 0; k < 60; ++k) {
           std::complex<long double> x = 0;

@@ -47,5 +47,4 @@ TEST_CASE("invalid arguments of a search tree are refused") {
   refused("there are 3", {}, 3);
   refused("there are 3", {}, -1);
   refused("that can be shown", {.method = MimoMethod::zf}, 0);
-  refused("many trees", {.order = ColumnOrder::best}, 0);
 }

@@ -1,5 +1,4 @@
 #include "tests/support/test.hpp"
-#include <tesela/algorithms/eigen/eig_jobs.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>

@@ -295,7 +295,7 @@ TEMPLATE_TEST_CASE("least squares scales exactly with every method", "", float, 
         OlsOptions options;
         options.method = method;
         const TileShape tile =
-            method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, a.rows(), a.cols()) : TileShape{16, 12};
+            method == OlsMethod::givens ? ols_tile(runtime(), method, {a.rows(), a.cols()}) : TileShape{16, 12};
         Graph g(runtime());
         return ols(g, mapped(a, tile), mapped(b, {tile.mb, 2}, "B"), options);
       });
@@ -331,7 +331,7 @@ TEMPLATE_TEST_CASE("subnormal data are solved with the digits they have", "", fl
         options.method = method;
         Graph g(runtime());
         const TileShape tile =
-            method == OlsMethod::givens ? suitable_ols_tile(runtime(), method, x.rows(), x.cols()) : TileShape{16, 12};
+            method == OlsMethod::givens ? ols_tile(runtime(), method, {x.rows(), x.cols()}) : TileShape{16, 12};
         return ols(g, mapped(x, tile), mapped(y, {tile.mb, 2}, "B"), options);
       };
       const auto near_one = solve(-p), tiny = solve(0);

@@ -70,24 +70,11 @@ WORKERS_TEMPLATE_TEST_CASE("cyclic reduction names the row whose diagonal is zer
       }
       // An uncoupled row keeps its diagonal until it is eliminated, at any level.
       for (const std::size_t row : {0, 1, 127, 159, 255, 298, 299}) {
-        problem = {n, 2, 3};
-        problem.d[row] = 0;
-        if (row > 0) problem.dl[row] = problem.du[row - 1] = 0;
-        if (row + 1 < n) problem.du[row] = problem.dl[row + 1] = 0;
         CAPTURE(row);
-        CHECK(status(problem) == static_cast<index_t>(row) + 1);
+        CHECK(status(test::uncoupled<T>({n, 2, 3}, row)) == static_cast<index_t>(row) + 1);
       }
-      for (const T bad : {nan, infinity}) {
-        problem = {n, 2, 3};
-        problem.b[static_cast<std::size_t>(problem.ldb + 77)] = bad;
-        CHECK(status(problem) > 0);
-        problem = {n, 2, 3};
-        problem.dl[130] = bad;
-        CHECK(status(problem) > 0);
-        problem = {n, 2, 3};
-        problem.du[130] = bad;
-        CHECK(status(problem) > 0);
-      }
+      for (const T bad : {nan, infinity})
+        for (const int array : {0, 2, 3}) CHECK(status(test::spoiled<T>({n, 2, 3}, array, 130, bad)) > 0);
       problem = {n, 2, 3};  // only x_200 overflows
       problem.dl[200] = problem.du[200] = problem.dl[201] = problem.du[199] = 0;
       problem.d[200] = std::numeric_limits<T>::min();

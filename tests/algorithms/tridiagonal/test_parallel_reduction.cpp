@@ -1,5 +1,6 @@
 #include "tests/support/one_tridiagonal.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 
 #include <random>
@@ -54,18 +55,10 @@ struct Batch {
   }
   /// Returns the residual of A x = b for system s.
   double residual(const std::vector<T>& x, index_t s) const {
-    double worst = 0, a = 0, size = 0, right = 0;
-    const auto at = [&](const std::vector<T>& v, index_t i) {
-      return static_cast<double>(v[static_cast<std::size_t>(i + s * n)]);
-    };
-    for (index_t i = 0; i < n; ++i) {
-      double sum = at(d, i) * at(x, i) - at(b, i), row = std::abs(at(d, i));
-      if (i > 0) sum += at(dl, i) * at(x, i - 1), row += std::abs(at(dl, i));
-      if (i + 1 < n) sum += at(du, i) * at(x, i + 1), row += std::abs(at(du, i));
-      if (!(std::abs(sum) <= worst)) worst = std::abs(sum);
-      a = std::max(a, row), size = std::max(size, std::abs(at(x, i))), right = std::max(right, std::abs(at(b, i)));
-    }
-    return worst == 0 ? 0 : worst / (a * size + right);
+    const auto at = [&](const std::vector<T>& v) { return SpacedNumbers<T>{v.data() + s * n}; };
+    return tridiagonal_error(TridiagonalSystem<T>{n, at(dl), at(d), at(du), at(b), at(x)},
+                             std::numeric_limits<double>::infinity())
+        .residual;
   }
   Status solve(Runtime& runtime, std::vector<T>& x, index_t nb, const ParallelReductionOptions& options) const {
     x = b;
@@ -132,28 +125,12 @@ WORKERS_TEMPLATE_TEST_CASE("parallel reductions report the place of a breakdown"
       test::OneTridiagonal<T> problem(n, 2, 3);
       if (!doubles(variant)) REQUIRE(status(problem) == 0);
       for (const T bad : {nan, infinity})
-        for (const std::size_t row : {0, 1, 6, 7, 11}) {
-          problem = {n, 2, 3};
-          problem.b[static_cast<std::size_t>(problem.ldb) + row] = bad;
-          CHECK(status(problem) > 0);
-          problem = {n, 2, 3};
-          problem.d[row] = bad;
-          CHECK(status(problem) > 0);
-          problem = {n, 2, 3};
-          problem.dl[std::max<std::size_t>(row, 1)] = bad;
-          CHECK(status(problem) > 0);
-          problem = {n, 2, 3};
-          problem.du[std::min<std::size_t>(row, n - 2)] = bad;
-          CHECK(status(problem) > 0);
-        }
+        for (const std::size_t row : {0, 1, 6, 7, 11})
+          for (int array = 0; array < 4; ++array) CHECK(status(test::spoiled<T>({n, 2, 3}, array, row, bad)) > 0);
       // A row of zeros that no other row couples to.
       for (const std::size_t row : {0, 1, 4, 7, 11}) {
-        problem = {n, 2, 3};
-        problem.d[row] = 0;
-        if (row > 0) problem.dl[row] = problem.du[row - 1] = 0;
-        if (row + 1 < n) problem.du[row] = problem.dl[row + 1] = 0;
         CAPTURE(row);
-        const index_t found = status(problem);
+        const index_t found = status(test::uncoupled<T>({n, 2, 3}, row));
         CHECK(found > 0);
         if (!doubles(variant)) CHECK(found == static_cast<index_t>(row) + 1);
       }

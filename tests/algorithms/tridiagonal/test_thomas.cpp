@@ -1,5 +1,6 @@
 #include "tests/support/one_tridiagonal.hpp"
 #include "tests/support/test.hpp"
+#include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 
 using namespace tesela;
@@ -9,28 +10,17 @@ namespace {
 template <class T>
 using Solver = void (*)(Graph&, const Tridiagonal<T>&, const TileMatrix<T>&);
 
-/// Returns ||A x - b||_inf / (||A||_inf ||x||_inf + ||b||_inf), computed in double.
+/// Returns the largest residual of x.
 template <class T>
 double residual(const test::OneTridiagonal<T>& p, const std::vector<T>& x) {
   double worst = 0;
   for (index_t j = 0; j < p.r; ++j) {
-    double error = 0, a_norm = 0, x_norm = 0, b_norm = 0;
-    const auto at = [&](const std::vector<T>& v, index_t i) {
-      return i < 0 || i >= p.n ? 0.0 : static_cast<double>(v[static_cast<std::size_t>(i + j * p.ldb)]);
-    };
-    for (index_t i = 0; i < p.n; ++i) {
-      const auto e = static_cast<std::size_t>(i);
-      const double l = i > 0 ? static_cast<double>(p.dl[e]) : 0, m = static_cast<double>(p.d[e]),
-                   u = i + 1 < p.n ? static_cast<double>(p.du[e]) : 0;
-      const double e_i = std::abs(l * at(x, i - 1) + m * at(x, i) + u * at(x, i + 1) - at(p.b, i));
-      if (!(e_i <= error) && !std::isnan(error)) error = e_i;
-      a_norm = std::max(a_norm, std::abs(l) + std::abs(m) + std::abs(u));
-      x_norm = std::max(x_norm, std::abs(at(x, i)));
-      b_norm = std::max(b_norm, std::abs(at(p.b, i)));
-    }
-    if (const double relative = error / (a_norm * x_norm + b_norm);
-        p.n > 0 && !(relative <= worst) && !std::isnan(worst))
-      worst = relative;
+    const auto column = [&](const std::vector<T>& v) { return SpacedNumbers<T>{v.data() + j * p.ldb}; };
+    worst = worse(
+        worst,
+        tridiagonal_error(TridiagonalSystem<T>{p.n, {p.dl.data()}, {p.d.data()}, {p.du.data()}, column(p.b), column(x)},
+                          std::numeric_limits<double>::infinity())
+            .residual);
   }
   return worst;
 }

@@ -1,5 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/vector_targets.hpp"
+#include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -54,20 +55,14 @@ struct Systems {
 
   /// Returns the largest componentwise backward error of x over all rows: |A x - b| / (|A| |x| + |b|).
   double componentwise_error(const std::vector<T>& x, bool periodic) const {
-    long double worst = 0;
-    for (index_t s = 0; s < k; ++s)
-      for (index_t i = 0; i < n; ++i) {
-        const auto at = [&](const std::vector<T>& v, index_t j) -> long double {
-          return v[static_cast<std::size_t>(j + s * n)];
-        };
-        const long double terms[3] = {i > 0 || periodic ? at(dl, i) * at(x, (i + n - 1) % n) : 0, at(d, i) * at(x, i),
-                                      i + 1 < n || periodic ? at(du, i) * at(x, (i + 1) % n) : 0};
-        long double sum = -at(b, i), size = std::abs(at(b, i));
-        for (const long double term : terms) sum += term, size += std::abs(term);
-        const long double error = size > 0 ? std::abs(sum) / size : std::abs(sum);
-        if (!(error <= worst)) worst = error;
-      }
-    return static_cast<double>(worst);
+    double worst = 0;
+    for (index_t s = 0; s < k; ++s) {
+      const auto at = [&](const std::vector<T>& v) { return SpacedNumbers<T>{v.data() + s * n}; };
+      worst = worse(worst, tridiagonal_error(TridiagonalSystem<T>{n, at(dl), at(d), at(du), at(b), at(x), periodic},
+                                             std::numeric_limits<double>::infinity())
+                               .residual_componentwise);
+    }
+    return worst;
   }
 };
 

@@ -254,23 +254,33 @@ TEST_CASE("systems that only the automatic method solves are refused by the othe
 
 TEST_CASE("tridiagonal tiles suit the number of cores") {
   Runtime runtime({.cpus = 2, .gpus = 0});
-  const auto tile = [&](TridiagonalMethod method, index_t rows, index_t systems) {
-    const TridiagonalTile t = suitable_tridiagonal_tile(runtime, method, rows, systems);
-    return std::pair{t.along, t.across};
+  using Method = TridiagonalMethod;
+  struct Case {
+    Method method;
+    index_t n, systems, along, across;
   };
-  CHECK(tile(TridiagonalMethod::automatic, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 18, 1});
-  CHECK(tile(TridiagonalMethod::automatic, (1 << 20) - 1, 1) == std::pair<index_t, index_t>{1 << 16, 1});
-  CHECK(tile(TridiagonalMethod::cyclic_reduction, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 16, 1});
-  CHECK(tile(TridiagonalMethod::thomas, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 20, 1});
-  CHECK(tile(TridiagonalMethod::automatic, 512, 1000) == std::pair<index_t, index_t>{512, 128});
-  CHECK(tile(TridiagonalMethod::automatic, 512, 16) == std::pair<index_t, index_t>{512, 4});
-  CHECK(tile(TridiagonalMethod::automatic, 0, 0) == std::pair<index_t, index_t>{1, 1});
-  CHECK(tridiagonal_levels({TridiagonalMethod::automatic}, 1000, 100) == 2);
-  CHECK(tridiagonal_levels({TridiagonalMethod::lapack}, 1000, 100) == 0);
-  CHECK(tridiagonal_levels({TridiagonalMethod::cyclic_reduction}, 1024, 1024) == 11);
-  CHECK(tridiagonal_levels({TridiagonalMethod::cr_hybrid, {}, 256}, 1024, 1024) == 2);
-  CHECK(tile(TridiagonalMethod::pcr, 1 << 20, 1) == std::pair<index_t, index_t>{1 << 20, 1});
-  CHECK(tridiagonal_levels({TridiagonalMethod::pcr}, 1000, 1000) == 10);
-  CHECK(tridiagonal_levels({TridiagonalMethod::rd}, 1, 1) == 0);
-  CHECK(tridiagonal_levels({TridiagonalMethod::cr_pcr, {}, 256}, 1024, 1024) == 10);
+  for (const Case& c : {Case{Method::automatic, 1 << 20, 1, 1 << 18, 1},
+                        {Method::automatic, (1 << 20) - 1, 1, 1 << 16, 1},
+                        {Method::cyclic_reduction, 1 << 20, 1, 1 << 16, 1},
+                        {Method::thomas, 1 << 20, 1, 1 << 20, 1},
+                        {Method::pcr, 1 << 20, 1, 1 << 20, 1},
+                        {Method::automatic, 512, 1000, 512, 128},
+                        {Method::automatic, 512, 16, 512, 4},
+                        {Method::automatic, 0, 0, 1, 1}}) {
+    const TridiagonalPlan plan = plan_tridiagonal(runtime, {c.method}, c.n, c.systems);
+    CAPTURE(name_of(tridiagonal_methods(), c.method), c.n, c.systems);
+    CHECK(std::pair{plan.along, plan.across} == std::pair{c.along, c.across});
+  }
+  const auto levels = [&](Method method, index_t rows, index_t along) {
+    const TridiagonalPlan plan = plan_tridiagonal(runtime, {method, {}, 256}, rows, 1, {along, 3});
+    CHECK((plan.along == along && plan.across == 3));
+    return plan.levels;
+  };
+  CHECK(levels(Method::automatic, 1000, 100) == 2);
+  CHECK(levels(Method::lapack, 1000, 100) == 0);
+  CHECK(levels(Method::cyclic_reduction, 1024, 1024) == 11);
+  CHECK(levels(Method::cr_hybrid, 1024, 1024) == 2);
+  CHECK(levels(Method::pcr, 1000, 1000) == 10);
+  CHECK(levels(Method::rd, 1, 1) == 0);
+  CHECK(levels(Method::cr_pcr, 1024, 1024) == 10);
 }

@@ -1,11 +1,11 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/search_lists.hpp>
+#include <tesela/codelets/mimo/internal/kbest_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/linear_decisions_body.hpp>
 #include <tesela/codelets/mimo/internal/nway_subwarp_body.hpp>
-#include <tesela/codelets/mimo/internal/paths_subwarp_body.hpp>
 
-// The hard decisions of GPU lanes and threads (gpu_detector_kbest.cu, _linear.cu, _nway.cu), run on a core and
+// The hard decisions of GPU lanes and threads (gpu_detector.cu, gpu_detector_kbest.cu), run on a core and
 // compared with Detector.
 
 using namespace tesela;
@@ -16,14 +16,14 @@ namespace {
 
 template <int S, class T>
 void lane_channels(const kernels::mimo::DetectionBatch<T>& all) {
-  if (all.kind == DetectorKind::nway) {
+  if (all.kind == MimoMethod::nway) {
     using Lanes = kernels::mimo::SubwarpNway<S, T, HostWarp>;
     kernels::mimo::NwayMemory<S, T> rooms[Lanes::signals];
     for (index_t first = 0; first < all.signals; first += Lanes::signals)
       HostWarp::run([&](HostWarp& warp) { Lanes(warp, all, rooms, first).run(); });
     return;
   }
-  if (all.kind != DetectorKind::kbest) {
+  if (all.kind != MimoMethod::kbest) {
     for (index_t k = 0; k < all.signals; ++k) kernels::mimo::decide_linearly<S>(all, k);
     return;
   }
@@ -43,7 +43,7 @@ void lane_channels(const kernels::mimo::DetectionBatch<T>& all) {
 }
 
 struct Way {
-  DetectorKind kind;
+  MimoMethod kind;
   ColumnOrder order = ColumnOrder::mmse_vblast;
   index_t keep = 0;
   bool up = true;
@@ -79,7 +79,7 @@ Both<T> both(const Problem<T>& p, const Way& way) {
                                              way.up,
                                              int(way.keep),
                                              p.n0};
-  const index_t size = way.kind == DetectorKind::kbest ? std::max(m, n) : n;
+  const index_t size = way.kind == MimoMethod::kbest ? std::max(m, n) : n;
   if (size <= 4)
     lane_channels<4>(all);
   else if (size <= 8)
@@ -115,7 +115,7 @@ void scale(Problem<T>& p, double by) {
   p.n0 *= by * by;
 }
 
-constexpr Way linear_ways[] = {{DetectorKind::mf}, {DetectorKind::zf}, {DetectorKind::mmse}};
+constexpr Way linear_ways[] = {{MimoMethod::mf}, {MimoMethod::zf}, {MimoMethod::mmse}};
 
 }  // namespace
 
@@ -134,23 +134,22 @@ TEMPLATE_TEST_CASE("the paths of a warp agree with kbest on a core", "", float, 
                                  {9, 12, 3, 1}})
     for (const index_t keep : {1, 2, 7, 16, 32}) {
       CAPTURE(shape.streams, shape.antennas, keep);
-      CHECK(apart(problem<T>(shape, "16qam", "rayleigh", 9), {DetectorKind::kbest, ColumnOrder::mmse_vblast, keep}) <=
+      CHECK(apart(problem<T>(shape, "16qam", "rayleigh", 9), {MimoMethod::kbest, ColumnOrder::mmse_vblast, keep}) <=
             rare);
     }
   for (const ColumnOrder order : {ColumnOrder::natural, ColumnOrder::norm, ColumnOrder::sqrd, ColumnOrder::vblast})
     for (const bool up : {true, false}) {
       CAPTURE(int(order), up);
       CHECK(apart(problem<T>({4, 5, 40, 1}, "64qam,qpsk,256qam,16qam", "rayleigh", 16),
-                  {DetectorKind::kbest, order, 12, up}) <= rare);
+                  {MimoMethod::kbest, order, 12, up}) <= rare);
     }
-  CHECK(apart(problem<T>({4, 4, 60, 1}, "64qam", "rayleigh", 0), {DetectorKind::kbest, ColumnOrder::sqrd, 32}) <= rare);
+  CHECK(apart(problem<T>({4, 4, 60, 1}, "64qam", "rayleigh", 0), {MimoMethod::kbest, ColumnOrder::sqrd, 32}) <= rare);
   for (const char* const channel : {"correlated:0.9", "zero"})
-    CHECK(apart(problem<T>({3, 3, 20, 1}, "16qam", channel, 9), {DetectorKind::kbest, ColumnOrder::natural, 9}) <=
-          rare);
+    CHECK(apart(problem<T>({3, 3, 20, 1}, "16qam", channel, 9), {MimoMethod::kbest, ColumnOrder::natural, 9}) <= rare);
   for (const double by : {1e-3, sizeof(T) == 4 ? 1e-30 : 1e-150, sizeof(T) == 4 ? 1e30 : 1e150}) {
     auto p = problem<T>({3, 4, 30, 1}, "64qam", "rayleigh", 14);
     scale(p, by);
-    CHECK(apart(p, {DetectorKind::kbest, ColumnOrder::sqrd, 8}) <= rare);
+    CHECK(apart(p, {MimoMethod::kbest, ColumnOrder::sqrd, 8}) <= rare);
   }
 }
 
@@ -159,18 +158,18 @@ TEMPLATE_TEST_CASE("a warp with all paths agrees with brute force, and input tha
   using T = TestType;
   for (const char* const channel : {"rayleigh", "rank:1", "zero"}) {
     const auto p = problem<T>({2, 2, 20, 1}, "qpsk", channel, 3);
-    CHECK(differences(both(p, {DetectorKind::kbest, ColumnOrder::sqrd, 16}).ours,
+    CHECK(differences(both(p, {MimoMethod::kbest, ColumnOrder::sqrd, 16}).ours,
                       detect(p, {.method = MimoMethod::brute})) == 0);
   }
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
     for (const bool of_y : {true, false}) {
       auto p = problem<T>({4, 4, 20, 1}, "16qam", "rayleigh", 9);
-      const auto good = both(p, {DetectorKind::kbest, ColumnOrder::mmse_vblast, 16});
+      const auto good = both(p, {MimoMethod::kbest, ColumnOrder::mmse_vblast, 16});
       if (of_y)
         p.y(1, 5) = {bad, 0};
       else
         p.h(1, 5 * 4 + 2) = {0, bad};
-      const auto found = both(p, {DetectorKind::kbest, ColumnOrder::mmse_vblast, 16});
+      const auto found = both(p, {MimoMethod::kbest, ColumnOrder::mmse_vblast, 16});
       CHECK(found.cores.reports[0].flags == SearchReport::not_finite);  // and no other flag
       for (index_t k = 0; k < 20; ++k) {
         const bool same = found.ours.labels(3, k) == good.cores.labels(3, k);
@@ -185,7 +184,7 @@ TEMPLATE_TEST_CASE("nway trees by lanes agree with a core", "", float, double) {
   const auto rare = [](index_t signals) { return sizeof(T) == 4 ? 1 + signals / 100 : 0; };
   const auto check = [&](const Problem<T>& p, index_t keep) {
     CAPTURE(p.shape.streams, p.shape.antennas, keep);
-    CHECK(apart(p, {.kind = DetectorKind::nway, .keep = keep}) <= rare(p.shape.signals));
+    CHECK(apart(p, {.kind = MimoMethod::nway, .keep = keep}) <= rare(p.shape.signals));
   };
   for (const index_t streams : {1, 2, 3, 4, 5, 8, 11, 16})
     for (const index_t more : {0, 3})
@@ -206,7 +205,7 @@ TEMPLATE_TEST_CASE("nway trees by lanes agree with a core", "", float, double) {
   check(problem<T>({3, 2, 60, 1}, "16qam", "rayleigh", 9), 3);
   for (const char* const channel : {"rank:1", "zero"}) {
     const auto p = problem<T>({2, 2, 40, 1}, "qpsk", channel, 9);
-    const auto found = both(p, {.kind = DetectorKind::nway, .keep = 2});
+    const auto found = both(p, {.kind = MimoMethod::nway, .keep = 2});
     for (std::size_t k = 0; k < 40; ++k)
       CHECK(std::abs(found.ours.reports[k].distance - found.cores.reports[k].distance) <=
             (sizeof(T) == 4 ? 1e-5 : 1e-13) * found.cores.reports[k].distance);
@@ -214,12 +213,12 @@ TEMPLATE_TEST_CASE("nway trees by lanes agree with a core", "", float, double) {
   for (const T bad : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
     for (const bool of_y : {true, false}) {
       auto p = problem<T>({4, 4, 20, 1}, "16qam", "rayleigh", 9);
-      const auto right = both(p, {.kind = DetectorKind::nway, .keep = 1});
+      const auto right = both(p, {.kind = MimoMethod::nway, .keep = 1});
       if (of_y)
         p.y(1, 5) = {bad, 0};
       else
         p.h(1, 5 * 4 + 2) = {0, bad};
-      const auto found = both(p, {.kind = DetectorKind::nway, .keep = 1});
+      const auto found = both(p, {.kind = MimoMethod::nway, .keep = 1});
       for (index_t k = 0; k < 20; ++k)
         if (k == 5)
           CHECK((found.ours.reports[5].flags == SearchReport::failed && found.ours.labels(0, 5) == -1));
@@ -271,21 +270,21 @@ TEMPLATE_TEST_CASE("mmse at any noise gives a result, and equals the matched fil
   auto p = problem<T>({3, 4, 200, 1}, "16qam", "rayleigh", 60);
   for (const double n0 : {1e10, 1e30, 1e60, 1e300}) {
     p.n0 = n0;
-    CHECK(differences(both(p, {DetectorKind::mmse}).cores, both(p, {DetectorKind::mf}).cores) == 0);
+    CHECK(differences(both(p, {MimoMethod::mmse}).cores, both(p, {MimoMethod::mf}).cores) == 0);
   }
   p.n0 = 1e7;  // not yet equal, but as good
-  CHECK(differences(both(p, {DetectorKind::mmse}).cores, both(p, {DetectorKind::mf}).cores) <= 1);
+  CHECK(differences(both(p, {MimoMethod::mmse}).cores, both(p, {MimoMethod::mf}).cores) <= 1);
   for (const index_t streams : {2, 4, 7, 8, 11}) {  // y has noise of 0 dB in contradiction to N0
     auto denied = problem<T>({streams, streams, 20, 1}, "16qam", "rank:1", 0);
     for (const auto& [n0, failed] : {std::pair{1e-7, 0}, {1e-16, 20}}) {
       denied.n0 = n0;
       CAPTURE(streams, n0);
-      CHECK(apart(denied, {DetectorKind::mmse}) == 0);
-      CHECK(both(denied, {DetectorKind::mmse}).ours.failed() == failed);
+      CHECK(apart(denied, {MimoMethod::mmse}) == 0);
+      CHECK(both(denied, {MimoMethod::mmse}).ours.failed() == failed);
     }
   }
   auto dependent = problem<T>({3, 3, 20, 1}, "16qam", "rank:1", 20);
   dependent.n0 = 0;
-  CHECK(both(dependent, {DetectorKind::mmse}).cores.failed() == 20);
-  CHECK(both(dependent, {DetectorKind::zf}).cores.failed() == 20);
+  CHECK(both(dependent, {MimoMethod::mmse}).cores.failed() == 20);
+  CHECK(both(dependent, {MimoMethod::zf}).cores.failed() == 20);
 }

@@ -1,7 +1,7 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo_soft.hpp"
 #include <tesela/algorithms/mimo/search_lists.hpp>
-#include <tesela/codelets/mimo/internal/linear_subwarp_body.hpp>
+#include <tesela/codelets/mimo/internal/soft_subwarp_body.hpp>
 
 #include <optional>
 

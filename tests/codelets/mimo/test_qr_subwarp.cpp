@@ -1,7 +1,7 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
-#include <tesela/codelets/mimo/internal/qr_subwarp_body.hpp>
+#include <tesela/codelets/mimo/internal/small_qr_subwarp_body.hpp>
 
 // The algorithm for small matrices in the lanes of a warp (small_qr.cu), run on a core and compared with SmallQr.
 

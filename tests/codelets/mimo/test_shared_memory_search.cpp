@@ -1,11 +1,9 @@
 #include "tests/support/host_warp.hpp"
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/search_lists.hpp>
-#include <tesela/codelets/mimo/brute_search.hpp>
-#include <tesela/codelets/mimo/internal/channel_subwarp_body.hpp>
-#include <tesela/codelets/mimo/internal/finite_batch.hpp>
+#include <tesela/codelets/mimo/internal/channel_body.hpp>
+#include <tesela/codelets/mimo/internal/orders_subwarp_body.hpp>
 #include <tesela/codelets/mimo/internal/shared_memory_search_body.hpp>
-#include <tesela/codelets/mimo/internal/signal_orders_body.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
 
 #include <utility>
@@ -117,7 +115,7 @@ void agrees(const MimoShape& shape, const char* names, int amplitudes, const cha
                                    ColumnOrder::mmse_vblast, ColumnOrder::su_wassell}) {
       CAPTURE(channel, db, k, int(kind), m, n);
       Prepared<T> alone(m, n), ours(m, n);
-      const OrderChoice choice{kind, GradientAt::zero, true, n0};
+      const OrderChoice choice{kind, true, n0};
       alone.facts =
           kind == ColumnOrder::su_wassell
               ? prepare_for_signal<T>(view, choice, y, alone.a.data(), alone.tau.data(), work.data(), exact.data(),

@@ -47,8 +47,8 @@ void shares(index_t streams, index_t antennas, const char* channel, double db, i
     std::vector<F> a = numbers(m * n), tau = numbers(n), work = numbers(order_work(m, n)), z = numbers(m);
     std::vector<int> places(static_cast<std::size_t>(n));
     const OrderOf order{places.data(), 1};
-    const ChannelFacts facts = prepare_channel<F>(view, {ColumnOrder::natural, GradientAt::zero, true, p.n0}, a.data(),
-                                                  tau.data(), work.data(), order);
+    const ChannelFacts facts =
+        prepare_channel<F>(view, {ColumnOrder::natural, true, p.n0}, a.data(), tau.data(), work.data(), order);
     int expected[most_streams], found[most_streams];
     std::vector<F> z2 = z;
     const SearchReport alone =

@@ -3,6 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.optimize
 from conftest import dtypes, eps, laid_out, layouts, norm, random, seeds
 from hypothesis import given, strategies as st
 
@@ -39,6 +40,35 @@ def test_lstsq_of_a_deficient_rank_has_the_least_norm(m, n, rank, dtype, seed):
         return  # too close to the threshold
     assert r.status == ("ok" if rank == min(m, n) else "rank deficient")
     assert norm(r.x - expected) <= 1e5 * eps(dtype) * (1 + norm(expected))
+
+
+@given(sizes, sizes, st.sampled_from([None, 1, 3]), dtypes, layouts, st.booleans(), seeds)
+def test_nnls_agrees_with_scipy(m, n, nrhs, dtype, layout, correlated, seed):
+    a0 = random(seed, m, n, dtype=dtype) + (2 if correlated else 0)
+    b0 = random(seed + 1, *((m,) if nrhs is None else (m, nrhs)), dtype=dtype)
+    a = laid_out(a0, layout)
+    r = tesela.nnls(a, b0)
+    assert r.x.dtype == dtype and r.x.shape == (n,) + b0.shape[1:] and np.all(r.x >= 0)
+    assert r.backward_error <= r.backward_bound and np.array_equal(a, a0)
+    k = nrhs or 1
+    for x, b, residual in zip(r.x.reshape(n, k).T, b0.reshape(m, k).T, np.reshape(r.residual_norms, k)):
+        product = a0.astype(float) @ x
+        size = norm(b) + np.sum(np.linalg.norm(a0, axis=0) * x)
+        assert abs(residual - norm(product - b)) <= 100 * eps(dtype) * size
+        if m > 0 and n > 0:
+            _, expected = scipy.optimize.nnls(a0.astype(float), b.astype(float), maxiter=100 * n)
+            assert residual <= expected + 100 * eps(dtype) * size
+
+
+def test_nnls_of_a_deficient_rank_and_of_nan():
+    a, b = np.ones((5, 3)), np.arange(5.0)
+    r = tesela.nnls(a, b)
+    assert r.rank == 1 and r.status == "rank deficient" and np.count_nonzero(r.x) == 1
+    assert np.isclose(r.x.sum(), 2) and np.isclose(r.residual_norms, np.sqrt(10))
+    assert np.array_equal(tesela.nnls(a, -b).x, np.zeros(3))
+    b[2] = np.nan
+    with pytest.raises(np.linalg.LinAlgError, match="not finite"):
+        tesela.nnls(a, b)
 
 
 def test_lstsq_of_two_equal_columns():

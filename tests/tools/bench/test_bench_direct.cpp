@@ -1,6 +1,5 @@
 #include "tests/support/process.hpp"
-#include "tools/problems/dense/direct_data.hpp"
-#include <tesela/host/lapack.hpp>
+#include "tools/problems/dense/direct.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
@@ -9,25 +8,19 @@
 
 using namespace tesela;
 using namespace tesela::test;
-using bench::DirectKind;
+using cli::DirectKind;
 
 namespace {
 
 /// Returns the error reported for LAPACK's factors after a change.
 template <class Spoil>
-double check(const bench::DirectData<double>& data, Spoil spoil) {
-  const index_t n = data.what().n;
-  HostMatrix<double> factors = data.original().clone();
-  std::vector<int> swaps;
-  if (data.what().kind == DirectKind::cholesky) {
-    REQUIRE(lapack::potrf(n, factors.data(), n) == 0);
-  } else {
-    swaps.resize(static_cast<std::size_t>(n));
-    REQUIRE(lapack::getrf(n, n, factors.data(), n, swaps.data()) == 0);
-  }
-  std::vector<index_t> rows = bench::rows_of(n, swaps);
-  spoil(factors, rows);
-  return data.check("test", factors, rows);
+double check(cli::DirectProblem<double>& p, Spoil spoil) {
+  const auto solver = find_method(cli::direct_table<double>(), "lapack").solver(p);
+  solver.prepare();
+  solver.run(nullptr);
+  cli::DirectFactors factors = solver.result();
+  spoil(p.work, factors.rows);
+  return check_peer("test", p, factors);
 }
 
 }  // namespace
@@ -35,7 +28,8 @@ double check(const bench::DirectData<double>& data, Spoil spoil) {
 TEST_CASE("bench lu and cholesky separate right factors from wrong ones") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   for (const DirectKind kind : {DirectKind::cholesky, DirectKind::lu}) {
-    const bench::DirectData<double> data(runtime, {.kind = kind, .n = 60});
+    cli::DirectProblem<double> data{kind, "", 60, &runtime};
+    data.generate_uniform(1, false);
     CHECK(check(data, [](auto&, auto&) {}) <= 1);
     CHECK_THROWS_AS(check(data, [](auto& f, auto&) { f(20, 30) *= 1 + 1e-9; }), bench::WrongResult);
     CHECK_THROWS_AS(check(data, [](auto& f, auto&) { f(20, 30) = std::numeric_limits<double>::quiet_NaN(); }),

@@ -1,14 +1,15 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
-#include "tools/problems/eigen/eig_batch_data.hpp"
-#include "tools/problems/eigen/eig_data.hpp"
-#include "tools/problems/eigen/generalized_eig_data.hpp"
+#include "tools/problems/eigen/eig.hpp"
+#include "tools/problems/eigen/eig_batch.hpp"
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/host/lapack.hpp>
 
 #include <nlohmann/json.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
+using bench::WrongResult;
 
 namespace {
 
@@ -28,29 +29,49 @@ void all_right(const nlohmann::json& report, std::size_t rows) {
   for (const auto& [name, error] : report["checks"].items()) CHECK((error >= 0 && error <= 1));
 }
 
+template <class T>
+cli::EigProblem<T> problem(const cli::EigInput& input, bool vectors) {
+  cli::EigProblem<T> p{.input = input, .options = {.vectors = vectors}, .seed = 3};
+  p.load();
+  return p;
+}
+
+/// Returns the result of a peer that found these values.
+template <class T>
+cli::EigFound<T> found(const std::vector<double>& values, HostMatrix<T> vectors) {
+  cli::EigFound<T> f;
+  f.eig.values = f.eig.spectrum = values;
+  f.eig.norm = std::max(std::abs(values.front()), std::abs(values.back()));
+  f.vectors = std::move(vectors);
+  return f;
+}
+
 }  // namespace
 
 TEST_CASE("an eig peer with a wrong value or vector is found") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 30, k = 12;
-  const SymmetricMatrix matrix(SymmetricKind::uniform, n, 0, 3);
-  for (const index_t part : {index_t{0}, k}) {
-    const bench::EigData<double> data(runtime, {.n = n, .vectors = true, .part = part}, matrix);
-    HostMatrix<double> all = data.original().clone();
+  for (const index_t part : {n, k}) {
+    auto p = problem<double>({.n = n}, true);
+    p.options.positions = IndexRange{0, part};
+    HostMatrix<double> all = p.a.clone();
     std::vector<double> w(static_cast<std::size_t>(n));
     lapack::syevd<double>(n, all.data(), n, w.data(), true);
-    w.resize(static_cast<std::size_t>(data.what().wanted()));
-    HostMatrix<double> x(n, data.what().wanted());
-    std::copy_n(all.data(), x.size(), x.data());
-    CHECK(data.check("right", w, x) <= 1);
-    CHECK_THROWS_AS(data.check("idle", w, data.original()), bench::WrongResult);
-    x(3, 4) += 1e-10;
-    CHECK_THROWS_AS(data.check("vector", w, x), bench::WrongResult);
-    x(3, 4) -= 1e-10;
+    w.resize(static_cast<std::size_t>(part));
+    auto f = found<double>(w, HostMatrix<double>(n, part));
+    const auto outcome = [&](const std::vector<double>& values, const HostMatrix<double>& x) {
+      f.eig.values = f.eig.spectrum = values;
+      std::copy_n(x.data(), f.vectors.size(), f.vectors.data());
+      return check_peer("peer", p, f);
+    };
+    CHECK(outcome(w, all) <= 1);
+    CHECK_THROWS_AS(outcome(w, p.a), WrongResult);
+    all(3, 4) += 1e-10;
+    CHECK_THROWS_AS(outcome(w, all), WrongResult);
+    all(3, 4) -= 1e-10;
     w.back() += 1e-10;
-    CHECK_THROWS_AS(data.check("value", w, x), bench::WrongResult);
+    CHECK_THROWS_AS(outcome(w, all), WrongResult);
     w.pop_back();
-    CHECK_THROWS_AS(data.check("few", w, x), bench::WrongResult);
+    CHECK_THROWS_AS(outcome(w, all), WrongResult);
   }
 }
 
@@ -58,86 +79,84 @@ TEMPLATE_TEST_CASE("a matrix that is not on the host is checked where its vector
   Runtime runtime({.cpus = 2, .gpus = 0});
   const index_t n = 130;
   const SymmetricMatrix matrix(SymmetricKind::uniform, n, 0, 3);
-  const bench::EigCase what{.n = n, .vectors = true, .on_device = true, .whole = 0};
-  const bench::EigData<TestType> data(runtime, what, matrix);
-  REQUIRE(data.generator());
-  CHECK(data.original().size() == 0);
+  cli::EigProblem<TestType> p{
+      .input = {.n = n}, .options = {}, .seed = 3, .runtime = &runtime, .resident = true, .whole = 0};
+  p.load();
+  REQUIRE(p.generator);
+  CHECK(p.a.size() == 0);
   HostMatrix<TestType> x(n, n);
+  double squares = 0;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) {
       x(i, j) = matrix.element<TestType>(i, j);
-      if (i >= j) CHECK((*data.generator())(i, j) == x(i, j));
+      squares += std::pow(static_cast<double>(x(i, j)), 2);
+      if (i >= j) CHECK((*p.generator)(i, j) == x(i, j));
     }
-  double squares = 0;
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) squares += std::pow(static_cast<double>(x(i, j)), 2);
   std::vector<TestType> w(static_cast<std::size_t>(n));
   lapack::syevd(n, x.data(), n, w.data(), true);
   std::vector<double> values(w.begin(), w.end());
-  CHECK(std::abs(data.moments().frobenius - std::sqrt(squares)) < 1e-12 * std::sqrt(squares));
-  const TileMatrix<TestType> X(runtime, n, n, {n, 48}, "X");
-  const auto outcome = [&](const char* peer) {
-    X.copy_from(x.data(), n);
-    return data.check(peer, values, X);
+  CHECK(std::abs(p.moments().frobenius - std::sqrt(squares)) < 1e-12 * std::sqrt(squares));
+  auto f = found<TestType>(values, {});
+  f.X.emplace(runtime, n, n, TileShape{n, 48}, "X");
+  const auto outcome = [&] {
+    f.X->copy_from(x.data(), n);
+    f.eig.values = f.eig.spectrum = values;
+    return check_peer("peer", p, f);
   };
-  CHECK(outcome("right") <= 1);
+  CHECK(outcome() <= 1);
   const TestType off = std::is_same_v<TestType, float> ? TestType(1e-2) : TestType(1e-10);
   for (const index_t column : {index_t{0}, index_t{47}, n - 1}) {
     const TestType kept = x(3, column);
     x(3, column) += off;
-    CHECK_THROWS_AS(outcome("vector"), bench::WrongResult);
+    CHECK_THROWS_AS(outcome(), WrongResult);
     x(3, column) = kept;
   }
   std::swap(x(1, 7), x(2, 7));  // the length stays correct
-  CHECK_THROWS_AS(outcome("swapped"), bench::WrongResult);
+  CHECK_THROWS_AS(outcome(), WrongResult);
   std::swap(x(1, 7), x(2, 7));
   values.back() += static_cast<double>(off);
-  CHECK_THROWS_AS(outcome("value"), bench::WrongResult);
+  CHECK_THROWS_AS(outcome(), WrongResult);
   values.back() -= static_cast<double>(off);
-  CHECK(outcome("right again") <= 1);
+  CHECK(outcome() <= 1);
   values.pop_back();
-  CHECK_THROWS_AS(outcome("few"), bench::WrongResult);
+  CHECK_THROWS_AS(outcome(), WrongResult);
 }
 
 TEST_CASE("values are compared with the first peer's and with A's trace and norm") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const index_t n = 50;
-  const SymmetricMatrix matrix(SymmetricKind::uniform, n, 0, 3);
-  const bench::EigCase what{.n = n, .vectors = false, .whole = 0};
-  const bench::EigData<double> data(runtime, what, matrix);
-  const std::vector<double> right = reference_eigenvalues(data.original());
-  const HostMatrix<double> none;
+  auto p = problem<double>({.n = 50}, false);
+  p.whole = 0;
+  const std::vector<double> right = reference_eigenvalues(p.a);
+  const auto outcome = [&](const std::vector<double>& values) {
+    return check_peer("peer", p, found<double>(values, {}));
+  };
   auto wrong = right;
   wrong[4] += 1e-10;
-  CHECK_THROWS_AS(data.check("trace", wrong, none), bench::WrongResult);
+  CHECK_THROWS_AS(outcome(wrong), WrongResult);  // the trace
   wrong[10] -= 1e-10;
-  CHECK_THROWS_AS(data.check("norm", wrong, none), bench::WrongResult);
-  CHECK(data.check("right", right, none) <= 1);
+  CHECK_THROWS_AS(outcome(wrong), WrongResult);  // the norm
+  CHECK(outcome(right) <= 1);
   // The sums are correct, but the values differ from those of the first peer.
   wrong = right;
   std::swap(wrong[3], wrong[30]);
-  CHECK_THROWS_AS(data.check("other", wrong, none), bench::WrongResult);
+  CHECK_THROWS_AS(outcome(wrong), WrongResult);
 }
 
 TEMPLATE_TEST_CASE("a generalized eig peer with a wrong value or vector is found", "", float, double) {
-  Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 40;
-  const SymmetricMatrix a(SymmetricKind::uniform, n, 0, 3), b(SymmetricKind::geometric, n, 10, 4);
-  const bench::GeneralizedEigData<TestType> data(runtime, {.n = n, .vectors = true}, a, b);
-  data.restore();
+  auto p = problem<TestType>({.n = n, .random_b = "geometric:10"}, true);
+  HostMatrix<TestType> x = p.a.clone(), b = p.b.clone();
   std::vector<TestType> w(static_cast<std::size_t>(n));
-  lapack::sygvd(1, n, data.a(), n, data.b(), n, w.data(), true);
-  std::vector<double> values(w.begin(), w.end());
-  HostMatrix<TestType> x(n, n);
-  std::copy_n(data.a(), x.size(), x.data());
-  CHECK(data.check("right", values, x) <= 1);
+  lapack::sygvd(1, n, x.data(), n, b.data(), n, w.data(), true);
+  auto f = found<TestType>({w.begin(), w.end()}, std::move(x));
+  CHECK(check_peer("right", p, f) <= 1);
   const TestType off = std::is_same_v<TestType, float> ? TestType(2e-2) : TestType(1e-9);
-  x(3, 4) += off;
-  CHECK_THROWS_AS(data.check("vector", values, x), bench::WrongResult);
-  x(3, 4) -= off;
-  values.back() += static_cast<double>(off);
-  CHECK_THROWS_AS(data.check("value", values, x), bench::WrongResult);
-  CHECK_THROWS_AS(data.check("idle", values, data.original_a()), bench::WrongResult);
+  f.vectors(3, 4) += off;
+  CHECK_THROWS_AS(check_peer("vector", p, f), WrongResult);
+  f.vectors(3, 4) -= off;
+  f.eig.values.back() += static_cast<double>(off);
+  CHECK_THROWS_AS(check_peer("value", p, f), WrongResult);
+  f.vectors = p.a.clone();
+  CHECK_THROWS_AS(check_peer("idle", p, f), WrongResult);
 }
 
 TEST_CASE("bench eig measures values, vectors and a part of them") {
@@ -171,20 +190,20 @@ TEST_CASE("bench eig reports unchecked results in the table, the CSV and the JSO
 }
 
 TEST_CASE("an eig-batch peer with a wrong value or vector is found") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 9, count = 20;
-  const bench::EigBatchData<double> data(runtime, {.n = n, .count = count, .vectors = true});
-  data.restore();
-  for (index_t k = 0; k < count; ++k) lapack::syevd<double>(n, data.a() + k * n * n, n, data.w() + k * n, true);
-  CHECK(data.check("right") <= 1);
-  for (double* const one : {data.a() + 7 * n * n + 3, data.w() + 19 * n}) {
+  cli::EigBatchProblem<double> p{{.n = n}, count, true};
+  p.load();
+  cli::EigBatchFound<double> f{{}, HostMatrix<double>(n, count), p.a.clone()};
+  for (index_t k = 0; k < count; ++k) lapack::syevd<double>(n, &f.vectors(0, k * n), n, &f.values(0, k), true);
+  CHECK(check_peer("right", p, f) <= 1);
+  for (double* const one : {&f.vectors(3, 7 * n), &f.values(0, 19)}) {
     const double kept = *one;
     *one += 1e-10;
-    CHECK_THROWS_AS(data.check("wrong"), bench::WrongResult);
+    CHECK_THROWS_AS(check_peer("wrong", p, f), WrongResult);
     *one = kept;
   }
-  data.restore();
-  CHECK_THROWS_AS(data.check("idle"), bench::WrongResult);
+  f.vectors = p.a.clone();
+  CHECK_THROWS_AS(check_peer("idle", p, f), WrongResult);
 }
 
 TEST_CASE("bench eig-batch measures values and vectors of several orders") {

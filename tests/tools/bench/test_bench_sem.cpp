@@ -1,23 +1,29 @@
 #include "tests/support/process.hpp"
-#include "tools/problems/econometrics/sem_data.hpp"
-
-#include <catch2/catch_test_macros.hpp>
-#include <nlohmann/json.hpp>
+#include "tests/support/shared_runtime.hpp"
+#include "tools/problems/econometrics/sem.hpp"
 
 using namespace tesela;
 using namespace tesela::test;
 
 TEST_CASE("bench sem separates right coefficients from wrong ones") {
-  const bench::SemData data({300, 5, 12, 6, 0.1}, 3);
-  auto b = data.by_lapack();
-  CHECK(data.check("first", b) == 0);
-  b[3][2] *= 1 + 1e-12;
-  CHECK(data.check("near", b) <= 1);
-  b[3][2] *= 1 + 1e-6;
-  CHECK_THROWS_AS(data.check("far", b), bench::WrongResult);
-  b[3][2] = std::nan("");
-  CHECK_THROWS_AS(data.check("NaN", b), bench::WrongResult);
-  CHECK_THROWS_AS(data.check("none", {}), bench::WrongResult);
+  cli::SemProblem problem = cli::generate_sem({300, 5, 12, 6, 0.1}, 3);
+  problem.runtime = &runtime();
+  const auto solver = find_method(cli::sem_table(), "lapack").solver(problem);
+  solver.prepare(), solver.run(nullptr);
+  SimultaneousEquations answer = solver.result();
+  const auto check = [&] { return check_peer("lapack", problem, answer); };
+  double& b = answer.equations[3].coefficients[2];
+  CHECK(check() <= 0.1);
+  b *= 1 + 1e-15;
+  CHECK(check() <= 1);
+  b *= 1 + 1e-9;
+  CHECK_THROWS_AS(check(), bench::WrongResult);
+  b = std::nan("");
+  CHECK_THROWS_AS(check(), bench::WrongResult);
+  answer.equations[3].coefficients.pop_back();
+  CHECK_THROWS_AS(check(), bench::WrongResult);
+  answer.equations.clear();
+  CHECK_THROWS_AS(check(), bench::WrongResult);
 }
 
 TEST_CASE("all peers of bench sem agree") {

@@ -3,7 +3,7 @@
 
 #if TESELA_HAVE_CUDA
 
-#include "tools/bench/tridiagonal/cusparse.hpp"
+#include "tools/peers/cusparse.hpp"
 
 namespace tesela::bench {
 

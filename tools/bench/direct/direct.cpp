@@ -1,17 +1,18 @@
+#include "tools/problems/dense/direct.hpp"
+
 #include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"
-#include "tools/problems/dense/direct_data.hpp"
-#include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/algorithms/dense/lu.hpp>
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace tesela::bench {
+
+using cli::DirectKind;
 namespace {
 
 struct DirectBenchOptions : FactorOptions {
@@ -23,23 +24,15 @@ struct DirectBenchOptions : FactorOptions {
 };
 
 template <class T>
-Peer make_peer(const std::string& name, const DirectData<T>& data) {
-  if (name == "tesela") return tesela_direct(data);
-  if (name == "lapack") return lapack_direct(data);
-  return cusolver_direct(data);
-}
-
-template <class T>
 void run_case(const DirectBenchOptions& o, Runtime& runtime, Report& report, double ceiling, DirectKind kind,
               index_t n) {
   const bool symmetric = kind == DirectKind::cholesky, pivots = kind == DirectKind::lu;
-  DirectCase what{kind, n, {}, o.common.seed, o.on_device()};
-  what.tile = cli::parse_tile(o.tile, symmetric ? suitable_cholesky_tile(runtime, n) : suitable_lu_tile(runtime, n));
-  if (!symmetric) what.tile.mb = n;
-  const DirectData<T> data(runtime, what);
-  std::vector<Peer> peers;
-  for (const std::string& name : o.peers)
-    if (name != "lapack" || kind != DirectKind::lu_without_pivots) peers.push_back(make_peer(name, data));
+  cli::DirectProblem<T> problem{kind, o.tile, n, &runtime};
+  problem.generate_uniform(o.common.seed, o.on_device());
+  std::vector<std::string> names = o.peers;
+  if (kind == DirectKind::lu_without_pivots) std::erase(names, "lapack");
+  const auto peers = make_peers(names, "tiles", cli::direct_table<T>(), problem);
+  const TileShape tile = problem.tile_shape();
   const Case row{fmt::format("{}n = {}",
                              symmetric ? ""
                              : pivots  ? "pivots, "
@@ -48,18 +41,17 @@ void run_case(const DirectBenchOptions& o, Runtime& runtime, Report& report, dou
                  n,
                  n,
                  0,
-                 fmt::format("{}x{}", what.tile.mb, what.tile.nb),
+                 fmt::format("{}x{}", tile.mb, tile.nb),
                  o.data,
                  "GFLOP/s"};
   const double order = static_cast<double>(n), flops = order * order * order * (symmetric ? 1 : 2) / 3;
   report.add(row, alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
-  if (pivots) report.note(fmt::format("{}: max |U| / max |A| of the last check: {:.3g}", row.title, data.growth()));
+  if (pivots) report.note(fmt::format("{}: max |U| / max |A| of the last check: {:.3g}", row.title, problem.growth));
 }
 
 template <class T>
 void run(DirectBenchOptions o) {
-  for (const index_t n : o.n)
-    if (n < 1) throw ArgumentError(fmt::format("bench {}", o.command()), "--n", std::to_string(n) + " is less than 1");
+  for (const index_t n : o.n) require(n >= 1, fmt::format("bench {}", o.command()), "--n", n, " is less than 1");
   cli::parse_tile(o.tile, {});
   o.resolve(o.command());
   Runtime runtime(o.runtime());

@@ -1,11 +1,7 @@
-#include "tools/app/choices.hpp"
+#include "tools/problems/econometrics/sem.hpp"
+
 #include "tools/app/numbers.hpp"
-#include "tools/bench/econometrics/cusolver_sem.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/problems/econometrics/sem_data.hpp"
-#include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
-#include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/host/blas.hpp>
 
 #include <fmt/format.h>
 
@@ -50,62 +46,12 @@ double published_seconds(const ModelSizes& s, const std::string& peer) {
   return 0;
 }
 
-Peer tesela_sem(Runtime& runtime, const std::string& name, const SemOptions& options, const SemData& data) {
-  const auto answer = std::make_shared<std::vector<std::vector<double>>>();
-  const auto run = [&runtime, &data, options, answer] {
-    HostMatrix<double> copy = data.model().data.clone();
-    const index_t D = copy.rows(), n = copy.cols();
-    wait_for_idle_threads();
-    return seconds_of([&] {
-      Graph g(runtime);
-      const auto tiles =
-          TileMatrix<double>::map(runtime, copy.data(), D, n, copy.ld(), suitable_model_tile(runtime, D, n), "data");
-      const auto s = estimate(g, model_triangle(g, tiles), data.model().model, options);
-      answer->clear();
-      for (const EquationEstimate& e : s.equations) answer->push_back(e.coefficients);
-    });
-  };
-  return checked(name, run, [&data, answer, name] { return data.check(name, *answer); });
-}
-
-Peer lapack_sem(const SemData& data) {
-  const auto answer = std::make_shared<std::vector<std::vector<double>>>();
-  const auto run = [&data, answer] {
-    const blas::Threads threads(blas::all_cores());
-    const PausedWorkers paused;
-    wait_for_idle_threads();
-    return seconds_of([&] { *answer = data.by_lapack(); });
-  };
-  return checked("lapack", run, [&data, answer] { return data.check("lapack", *answer); });
-}
-
-Peer cusolver_sem(const SemData& data) {
-  const auto solver = std::make_shared<CusolverSem>(data.model());
-  const auto answer = std::make_shared<std::vector<std::vector<double>>>();
-  const auto run = [solver, answer] {
-    const PausedWorkers paused;
-    wait_for_idle_threads();
-    return seconds_of([&] { *answer = solver->solve(); });
-  };
-  return checked("cusolver", run, [&data, answer] { return data.check("cusolver", *answer); });
-}
-
-SemOptions sem_options(const SemBenchOptions& o, const std::string& peer) {
-  SemOptions options;
-  options.method = *find_named(sem_methods(), o.method);
-  options.system_solver = *find_named(system_solvers(), o.solver);
-  if (peer != "tesela") options.engine = *find_named(sem_engines(), peer);
-  return options;
-}
-
 void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime, Report& report) {
-  const SemData data(sizes, o.common.seed);
-  std::vector<Peer> peers;
-  for (const std::string& name : o.peers)
-    peers.push_back(name == "lapack"     ? lapack_sem(data)
-                    : name == "cusolver" ? cusolver_sem(data)
-                                         : tesela_sem(runtime, name, sem_options(o, name), data));
-  const index_t n = sizes.exogenous + sizes.equations;
+  cli::SemProblem problem = cli::generate_sem(sizes, o.common.seed);
+  problem.options.method = *find_named(sem_methods(), o.method);
+  problem.options.system_solver = *find_named(system_solvers(), o.solver);
+  problem.runtime = &runtime;
+  const auto peers = make_peers(o.peers, "auto", cli::sem_table(), problem);
   const Case row{fmt::format("N = {}, K = {}, D = {}", sizes.equations, sizes.exogenous, sizes.observations),
                  sizes.observations,
                  sizes.equations,
@@ -114,8 +60,7 @@ void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime
                  "host",
                  "GFLOP/s",
                  "d"};
-  const double flops = qr_flops(sizes.observations, n) +
-                       static_cast<double>(sizes.equations) * qr_flops(sizes.exogenous, sizes.included);
+  const double flops = sem_flops(problem);
   report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
   for (Row& r : report.rows())
     if (r.what.title == row.title) r.published_s = published_seconds(sizes, r.timing.peer);
@@ -163,18 +108,13 @@ const cli::Command sem_command(
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "staircase", "batched", "givens", "reuse", "lapack", "cusolver"}))
+          ->check(CLI::IsMember(peer_names(cli::sem_table())))
           ->capture_default_str();
       app.add_option("--method", o->method, "2sls, or 3sls as well, which no library's peer does")
           ->check(CLI::IsMember({"2sls", "3sls"}))
           ->capture_default_str();
       cli::Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver, "of 3sls");
-      for (const auto& [name, value, about] :
-           {std::tuple{"--samples", &o->sizes.observations, "observations"},
-            {"--endogenous", &o->sizes.equations, "equations"},
-            {"--exogenous", &o->sizes.exogenous, "exogenous variables"},
-            {"--included", &o->sizes.included, "regressors of an equation, half of them endogenous (default: K / 2)"}})
-        app.add_option(name, *value, about)->transform(cli::positive())->excludes(table);
+      cli::add_sizes(app, o->sizes, table);
       return std::function<int()>([o] { return guarded([&] { run(*o); }); });
     });
 

@@ -1,7 +1,9 @@
-#include "tools/bench/eigen/eig_tiles.hpp"
+#include "tools/bench/eigen/eig_peers.hpp"
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +13,12 @@ namespace {
 
 template <class T>
 struct Reduced {
-  EigTiles<T> tiles;
+  RestoredMatrix<T> tiles;
   std::optional<SymmetricBand<T>> band;
   std::optional<BandReduction<T>> q;
 };
 
-/// B Y from the band's diagonals.
+/// Returns B Y from the band's diagonals.
 template <class T>
 HostMatrix<double> times(const SymmetricBand<T>& band, const HostMatrix<double>& y) {
   const index_t n = band.order();
@@ -49,20 +51,19 @@ HostMatrix<double> apply(Runtime& runtime, const BandReduction<T>& q, Op op, con
   return result;
 }
 
-/// max ||A y - Q B Q^T y|| / (||A||_F n^-1/2 ||y||) for a few random vectors y, over the bound of a residual; and
-/// whether B's elements have the squares of A's.
+/// Returns max ||A y - Q B Q^T y|| / (||A||_F n^-1/2 ||y||) for a few random vectors y, relative to the bound of a
+/// residual.
 template <class T>
-double error_of(const EigData<T>& data, const Reduced<T>& r) {
-  const index_t n = data.what().n, samples = 4;
+double error_of(cli::EigProblem<T>& p, const Reduced<T>& r) {
+  const index_t n = p.n(), samples = 4;
   const Generator<double> random{Pattern::uniform, 0, 0, 1};
   HostMatrix<double> y(n, samples);
   for (index_t c = 0; c < samples; ++c)
     for (index_t i = 0; i < n; ++i) y(i, c) = random(i, c) < 0 ? -1 : 1;
-  Runtime& runtime = data.runtime();
-  const HostMatrix<double> by_a = data.times(y),
-                           by_band =
-                               apply(runtime, *r.q, Op::none, times(*r.band, apply(runtime, *r.q, Op::transpose, y)));
-  const double size = data.moments().frobenius;  // ||y|| is sqrt(n)
+  Runtime& runtime = *p.runtime;
+  const HostMatrix<double> by_a = p.times(y), by_band = apply(runtime, *r.q, Op::none,
+                                                              times(*r.band, apply(runtime, *r.q, Op::transpose, y)));
+  const double size = p.moments().frobenius;  // ||y|| is sqrt(n)
   double largest = 0;
   for (index_t c = 0; c < samples; ++c) {
     double squares = 0;
@@ -75,28 +76,30 @@ double error_of(const EigData<T>& data, const Reduced<T>& r) {
 }  // namespace
 
 template <class T>
-Peer graph_band(const EigData<T>& data, const std::string& name) {
-  const auto mine = std::make_shared<Reduced<T>>();
-  const auto run = [&data, mine] {
-    const EigCase& w = data.what();
-    Runtime& runtime = data.runtime();
-    mine->q.reset();  // before A takes room
-    mine->band.reset();
-    const TileMatrix<T>& A = mine->tiles.restore(data);
-    const index_t wanted = w.band > 0 ? w.band : suitable_band(runtime),
-                  b = std::clamp<index_t>(wanted, 1, std::max<index_t>(w.n - 1, 1));
-    mine->band.emplace(runtime, w.n, b, suitable_band_window(runtime, w.n, b));
+Peer graph_band(cli::EigProblem<T>& p, const std::string& name) {
+  const auto state = std::make_shared<Reduced<T>>();
+  const auto run = [&p, state] {
+    const index_t n = p.n(), wanted = p.options.band > 0 ? p.options.band : suitable_band(*p.runtime),
+                  b = std::clamp<index_t>(wanted, 1, std::max<index_t>(n - 1, 1));
+    state->q.reset();  // before A needs room
+    state->band.reset();
+    p.restore(state->tiles, p.a, p.work, eig_tile(*p.runtime, n, p.options));
+    state->band.emplace(*p.runtime, n, b, suitable_band_window(*p.runtime, n, b));
     wait_for_idle_threads();
     return seconds_of([&] {
-      Graph g(runtime);
-      mine->q.emplace(reduce_to_band(g, A, *mine->band, {.block = w.block}));
+      Graph g(*p.runtime);
+      state->q.emplace(reduce_to_band(g, *state->tiles, *state->band, {.block = p.options.block}));
       g.wait();
     });
   };
-  return checked(name, run, [&data, mine, name] { return data.at_most_one(name, error_of(data, *mine)); });
+  return checked(name, run, [&p, state, name] {
+    const double error = error_of(p, *state);
+    if (error <= 1) return error;
+    throw WrongResult(fmt::format("{}: n = {}: an error is {:.3g} times its bound", name, p.n(), error));
+  });
 }
 
-template Peer graph_band(const EigData<float>&, const std::string&);
-template Peer graph_band(const EigData<double>&, const std::string&);
+template Peer graph_band(cli::EigProblem<float>&, const std::string&);
+template Peer graph_band(cli::EigProblem<double>&, const std::string&);
 
 }  // namespace tesela::bench

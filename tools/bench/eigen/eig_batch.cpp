@@ -1,10 +1,11 @@
+#include "tools/problems/eigen/eig_batch.hpp"
+
 #include "tools/app/numbers.hpp"
 #include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"
-#include "tools/problems/eigen/eig_batch_data.hpp"
-#include <tesela/algorithms/eigen/eig_batch.hpp>
+#include <tesela/algorithms/eigen/eigen_matrices.hpp>
 
 #include <fmt/format.h>
 
@@ -13,14 +14,15 @@
 namespace tesela::bench {
 namespace {
 
-struct EigBatchOptions : FactorOptions {
+struct EigBatchBenchOptions : FactorOptions {
   std::vector<index_t> n{8, 16, 32, 64};
   index_t count = 32768;
   std::vector<std::string> jobs{"vectors"};
   std::string random = "uniform";
 };
 
-void settle_options(EigBatchOptions& o) {
+void settle_options(EigBatchBenchOptions& o) {
+  parse_symmetric_kind(o.random);
   for (const index_t n : o.n)
     if (n > largest_batch_order)
       throw ArgumentError("bench eig-batch", "--n",
@@ -29,26 +31,20 @@ void settle_options(EigBatchOptions& o) {
 }
 
 template <class T>
-Peer make_peer(const std::string& name, const EigBatchData<T>& data) {
-  if (name == "tesela") return graph_eig_batch(data);
-  return name == "lapack" ? lapack_eig_batch(data) : cusolver_eig_batch(data);
-}
-
-template <class T>
-void run(EigBatchOptions o) {
+void run(EigBatchBenchOptions o) {
   settle_options(o);
   Runtime runtime(o.runtime());
   Report report("eig-batch", o, &runtime);
   const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n)
     for (const std::string& job : o.jobs) {
-      const EigBatchCase what{
-          n, o.count, job == "vectors", parse_symmetric_kind(o.random), o.common.seed, o.on_device()};
-      const EigBatchData<T> data(runtime, what);
-      std::vector<Peer> peers;
-      for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
+      cli::EigBatchProblem<T> problem{
+          {.n = n, .random = o.random}, o.count, job == "vectors", o.common.seed, &runtime, o.on_device()};
+      problem.load();
+      problem.pin();
+      const auto peers = make_peers(o.peers, "tesela", cli::eig_batch_table<T>(), problem);
       const auto order = static_cast<double>(n), all = static_cast<double>(o.count) * order * order;
-      const double flops = what.vectors ? 9 * all * order : 4.0 / 3 * all * order + 30 * all;
+      const double flops = problem.vectors ? 9 * all * order : 4.0 / 3 * all * order + 30 * all;
       report.add(Case{fmt::format("{} x {}, {}", o.count, n, job), n, n, o.count,
                       fmt::format("{}", suitable_eig_batch<T>(runtime, n)), o.data, "GFLOP/s"},
                  alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
@@ -66,7 +62,7 @@ void run(EigBatchOptions o) {
 const cli::Command eig_batch_command(
     cli::Command::Group::bench, "eig-batch", "many small symmetric eigenproblems against LAPACK and cuSOLVER",
     [](CLI::App& app) {
-      auto o = std::make_shared<EigBatchOptions>();
+      auto o = std::make_shared<EigBatchBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "eig-batch");
       app.add_option("-n,--n", o->n, "orders; several: a case each for every job")

@@ -34,7 +34,7 @@ class Stages {
         block_(o.block),
         seed_(o.common.seed),
         half_width_(std::clamp<index_t>(o.band > 0 ? o.band : suitable_band(runtime), 1, std::max<index_t>(n - 1, 1))),
-        tile_(suitable_eig_tile(runtime, n, half_width_)) {}
+        tile_(eig_tile(runtime, n, {.band = half_width_}).nb) {}
 
   index_t half_width() const { return half_width_; }
   index_t tile() const { return tile_; }
@@ -65,7 +65,7 @@ class Stages {
     });
   }
 
-  /// d and e, which the host reads.
+  /// Reads d and e on the host.
   void tridiagonal() {
     chase();
     d_ = to_tridiagonal_->diagonal(), e_ = to_tridiagonal_->off_diagonal();

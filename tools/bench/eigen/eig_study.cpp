@@ -1,10 +1,8 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/published_rotations.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/checks/eig_error.hpp"
-#include <tesela/algorithms/eigen/eig_iteration.hpp>
+#include "tools/problems/eigen/eig.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
-#include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
@@ -23,83 +21,50 @@ struct StudyOptions : Options {
   bool vectors = true, both_precisions = true;
 };
 
-/// The result of a method for a matrix.
+/// The result of a method.
 struct Outcome {
   double seconds = 0, predicted = 0, error = 0, residual = 0, orthogonality = 0;
   index_t iterations = 0;
   std::string status;
 };
 
-/// "qr-iteration FACTOR", "lr", "cholesky-lr" and the methods of symmetric_eig; "shifted": with Wilkinson's shifts and
-/// deflation.
+/// Returns the result of a method: "qr-iteration FACTOR", "lr", "cholesky-lr" or a method of symmetric_eig; "shifted":
+/// with Wilkinson's shifts and deflation.
 template <class T>
-class Study {
- public:
-  Study(const StudyOptions& o, Runtime& runtime, const std::string& kind, index_t n, std::uint64_t seed)
-      : o_(o), runtime_(runtime), n_(n), a_(n, n) {
-    const SymmetricChoice choice = parse_symmetric_kind(kind);
-    const SymmetricMatrix matrix(choice.kind, n, choice.parameter, seed);
-    a_ = filled<T>({n, n}, [&](index_t i, index_t j) { return matrix.element<T>(i, j); });
-    right_ = reference_eigenvalues(a_);
+Outcome run_peer(const std::string& peer, const StudyOptions& o, cli::EigProblem<T>& problem) {
+  const std::size_t blank = peer.find(' ');
+  const std::string how = blank == std::string::npos ? "" : peer.substr(blank + 1);
+  const bool shifted = how == "shifted";
+  // Rounding errors of single precision exceed a smaller tolerance.
+  problem.iteration = {.factor = shifted ? "" : how,
+                       .stop = {},
+                       .shift = shifted ? "wilkinson" : "",
+                       .tolerance = sizeof(T) == 8 ? o.tolerance : std::max(o.tolerance, 1e-5),
+                       .most = o.most,
+                       .deflate = shifted};
+  const auto solver = cli::find_method(cli::eig_table<T>(cli::EigRows::command), peer.substr(0, blank)).solver(problem);
+  Outcome outcome;
+  solver.prepare();
+  {
+    Graph g(*problem.runtime);
+    outcome.seconds = seconds_of([&] {
+      solver.run(&g);
+      g.wait();
+    });
   }
-
-  Outcome run(const std::string& peer) const {
-    HostMatrix<T> lost = a_.clone();
-    Outcome outcome;
-    HostMatrix<T> x;
-    SymmetricEig<T> eig;
-    {
-      const auto A = TileMatrix<T>::map(runtime_, lost.data(), n_, n_, n_, {n_, suitable_eig_tile(runtime_, n_)});
-      Graph g(runtime_);
-      if (const auto method = find_named(eig_methods(), peer)) {
-        outcome.seconds = seconds_of([&] {
-          eig = symmetric_eig(g, A, {.method = *method, .vectors = o_.vectors});
-          g.wait();
-        });
-      } else {
-        EigIterationResult<T> found;
-        outcome.seconds = seconds_of([&] { found = eig_iteration(g, A, options_of(peer)); });
-        outcome.iterations = found.iterations;
-        outcome.predicted = std::isfinite(found.predicted) ? found.predicted : 0;
-        eig = std::move(static_cast<SymmetricEig<T>&>(found));
-      }
-      if (!eig.status.ok()) return outcome.status = to_string(eig.status), outcome;
-      if (eig.vectors) {
-        x = HostMatrix<T>(n_, eig.vectors->n());
-        eig.vectors->copy_to(x.data(), n_);
-      }
-    }
-    const double norm = symmetric_norm(a_, eig.norm);
-    outcome.error = eigenvalue_error(eig.values, right_, 0, norm);
-    if (!o_.vectors) return outcome;
-    const EigError error = eig_error(a_, eig.values, x, norm, n_, 1);
-    outcome.residual = error.residual;
-    outcome.orthogonality = error.orthogonality;
-    return outcome;
+  const cli::EigFound<T> found = solver.result();
+  if (found.facts) {
+    outcome.iterations = found.eig.iterations;
+    outcome.predicted = std::isfinite(found.facts->predicted) ? found.facts->predicted : 0;
   }
-
- private:
-  EigIterationOptions options_of(const std::string& peer) const {
-    // Less than 1e-5 is below what rounding errors of single precision leave.
-    EigIterationOptions options{.tolerance = sizeof(T) == 8 ? o_.tolerance : std::max(o_.tolerance, 1e-5),
-                                .max_iterations = o_.most,
-                                .vectors = o_.vectors};
-    const std::size_t blank = peer.find(' ');
-    const std::string method = peer.substr(0, blank), how = blank == std::string::npos ? "" : peer.substr(blank + 1);
-    options.method = *find_named(eig_iterations(), method);
-    if (how == "shifted")
-      options.shift = QrShift::wilkinson, options.deflate = true;
-    else if (!how.empty())
-      options.factor = *find_named(qr_factors(), how);
-    return options;
-  }
-
-  const StudyOptions& o_;
-  Runtime& runtime_;
-  index_t n_;
-  HostMatrix<T> a_;
-  std::vector<double> right_;
-};
+  if (!found.eig.status.ok()) return outcome.status = to_string(found.eig.status), outcome;
+  const cli::EigErrors errors = eig_errors(problem, found, true);
+  const auto error_of = [](const std::optional<Measured>& measured) { return measured ? measured->error : 0; };
+  outcome.error = error_of(errors.value);
+  outcome.residual = error_of(errors.residual);
+  outcome.orthogonality = error_of(errors.orthogonality);
+  return outcome;
+}
 
 template <class T>
 void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
@@ -107,20 +72,25 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
   for (const index_t n : o.n)
     for (const std::string& kind : o.kinds)
       for (index_t seed = 0; seed < o.seeds; ++seed) {
-        const Study<T> study(o, runtime, kind, n, o.common.seed + static_cast<std::uint64_t>(seed));
+        cli::EigProblem<T> problem{.input = {.n = n, .random = kind},
+                                   .options = {.vectors = o.vectors},
+                                   .seed = o.common.seed + static_cast<std::uint64_t>(seed),
+                                   .runtime = &runtime,
+                                   .whole = n};
+        problem.load();
+        problem.eigenvalues = reference_eigenvalues(problem.a);
         const std::string title =
-            fmt::format("{}, seed {}, n = {}, {}", kind, o.common.seed + static_cast<std::uint64_t>(seed), n,
-                        sizeof(T) == 4 ? "single" : "double");
+            fmt::format("{}, seed {}, n = {}, {}", kind, problem.seed, n, sizeof(T) == 4 ? "single" : "double");
         std::vector<Timing> timings;
         std::vector<Outcome> outcomes;
         for (const std::string& peer : o.peers) {
           Timing timing{peer, {}, 0};
           Outcome outcome;
-          // A long run needs none before it to warm up.
+          // A long run needs no warm-up.
           constexpr double long_run = 0.5;
           for (bool warm = false; std::ssize(timing.seconds) < o.common.repeat; warm = true) {
             wait_for_idle_threads();
-            outcome = study.run(peer);
+            outcome = run_peer(peer, o, problem);
             if (warm || outcome.seconds > long_run) timing.seconds.push_back(outcome.seconds);
           }
           timing.remark = outcome.status;
@@ -186,7 +156,7 @@ const cli::Command eig_study_command(
       for (const auto& method : eig_iterations()) names.emplace_back(method.name);
       for (const auto& factor : qr_factors()) names.push_back(std::string("qr-iteration ") + factor.name);
       names.emplace_back("qr-iteration shifted");
-      app.add_option("--peers", o->peers, "who competes; the others are compared with the first")
+      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
           ->check(CLI::IsMember(names));
       app.add_option("--tol", o->tolerance, "of iterations, over ||A||_F")

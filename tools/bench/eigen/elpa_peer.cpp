@@ -1,5 +1,4 @@
-#include "tools/bench/eigen/elpa_peer.hpp"
-
+#include "tools/bench/eigen/eig_peers.hpp"
 #include <tesela/host/blas.hpp>
 
 #include <fmt/format.h>
@@ -12,26 +11,26 @@
 namespace tesela::bench {
 namespace {
 
-struct Answer {
+struct Timed {
   double seconds = 0, error = 0;
 };
 
-Answer run_elpa(const std::string& program, index_t n, bool vectors, std::uint64_t seed, bool check) {
+Timed run_elpa(const std::string& program, index_t n, bool vectors, std::uint64_t seed, bool check) {
   const PausedWorkers paused;
   wait_for_idle_threads();
   const std::string command = fmt::format("OPENBLAS_NUM_THREADS=1 mpirun {}-n {} '{}' {} {} {} {} 2>&1",
                                           geteuid() == 0 ? "--allow-run-as-root " : "", blas::all_cores(), program, n,
                                           vectors ? "vectors" : "values", seed, check ? 1 : 0);
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  std::string said;
-  Answer answer;
+  std::string output;
+  Timed timed;
   bool found = false;
   for (char line[1024]; pipe && std::fgets(line, sizeof line, pipe.get()) != nullptr;) {
-    found = found || std::sscanf(line, "seconds %lf error %lf", &answer.seconds, &answer.error) == 2;
-    said += line;
+    found = found || std::sscanf(line, "seconds %lf error %lf", &timed.seconds, &timed.error) == 2;
+    output += line;
   }
-  if (!found) throw EnvironmentError(fmt::format("'{}' failed:\n{}", command, said));
-  return answer;
+  if (!found) throw EnvironmentError(fmt::format("'{}' failed:\n{}", command, output));
+  return timed;
 }
 
 }  // namespace
@@ -43,9 +42,9 @@ Peer elpa_eig(index_t n, bool vectors, std::uint64_t seed) {
                            ": docs/eigen.md describes how to build it");
   return {"elpa", [=] { return run_elpa(program, n, vectors, seed, false).seconds; },
           [=] {
-            const Answer answer = run_elpa(program, n, vectors, seed, true);
-            if (answer.error <= 1) return answer.error;
-            throw WrongResult(fmt::format("elpa: n = {}: an error is {:.3g} times its bound", n, answer.error));
+            const Timed timed = run_elpa(program, n, vectors, seed, true);
+            if (timed.error <= 1) return timed.error;
+            throw WrongResult(fmt::format("elpa: n = {}: an error is {:.3g} times its bound", n, timed.error));
           }};
 }
 

@@ -6,6 +6,7 @@
 #include "tools/peers/device.hpp"
 #include "tools/problems/dense/gemm_data.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
@@ -41,11 +42,9 @@ void settle_options(GemmOptionsOfBench& o) {
                     : std::vector<std::string>{"tesela", "openblas", "starpu"};
   }
   for (const char* host_only : {"openblas", "cublasxt"})
-    if (o.on_device() && o.has(host_only))
-      throw ArgumentError("bench gemm", "--peers",
-                          std::string(host_only) + " multiplies host matrices: use --data host");
-  for (const index_t n : o.n)
-    if (n < 1) throw ArgumentError("bench gemm", "--n", std::to_string(n) + " is less than 1");
+    require(!o.on_device() || !o.has(host_only), "bench gemm", "--peers", host_only,
+            " multiplies host matrices: use --data host");
+  for (const index_t n : o.n) require(n >= 1, "bench gemm", "--n", n, " is less than 1");
   if (o.on_device() || o.has("cublas") || o.has("cublasxt")) require_gpu("gemm");
   if ((o.on_device() || o.has("cublas") || o.has("cublasxt")) && o.common.ncuda == 0)
     throw EnvironmentError("bench gemm: --ncuda 0 leaves no device for --data device, cublas or cublasxt");

@@ -1,7 +1,7 @@
+#include "tools/problems/least_squares/lse.hpp"
+
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/problems/least_squares/lse_data.hpp"
-#include <tesela/algorithms/qr/qr.hpp>
 
 #include <fmt/format.h>
 
@@ -13,29 +13,15 @@ struct LseBenchOptions : FactorOptions {
 };
 
 template <class T>
-Peer make_peer(const std::string& name, LseData<T>& data) {
-  if (name == "tesela") return tesela_lse(data);
-  if (name == "lapack") return lapack_lse(data);
-  return cusolver_lse(data);
-}
-
-/// R and Q^T b of A, R of C^T, R times its Q, and R of what that leaves.
-double flops(index_t m, index_t n, index_t p, index_t r) {
-  const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(p);
-  return qr_flops(m, n) + 4 * rows * columns * static_cast<double>(r) + qr_flops(n, p) +
-         2 * columns * k * (2 * columns - k) + qr_flops(n, n - p);
-}
-
-template <class T>
 void run(LseBenchOptions o) {
   if (o.p >= o.n || o.n > o.m) throw ArgumentError("bench lse", "--rows-c", "p < n <= m is needed");
   o.resolve("lse");
   Runtime runtime(o.runtime());
   Report report("lse", o, &runtime);
-  LseData<T> data(runtime, {o.m, o.n}, o.rhs, o.p, o.common.seed, o.on_device());
-  const TileShape tile = suitable_ols_tile(runtime, suitable_ols_method(o.m, o.n, o.rhs), o.m, o.n);
-  std::vector<Peer> peers;
-  for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));
+  cli::LseProblem<T> problem{{{}, 0, "", {o.m, o.n}, o.rhs, o.common.seed, &runtime}};
+  problem.command = "lse";
+  problem.generate_uniform(o.p, o.on_device());
+  const TileShape tile = problem.tiles(problem.options("auto"));
   const Case row{fmt::format("{} x {}, C {} x {}, {} rhs", o.m, o.n, o.p, o.n, o.rhs),
                  o.m,
                  o.n,
@@ -43,8 +29,9 @@ void run(LseBenchOptions o) {
                  fmt::format("{}x{}", tile.mb, tile.nb),
                  o.data,
                  "GFLOP/s"};
-  const double work = flops(o.m, o.n, o.p, o.rhs);
-  report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return work / seconds * 1e-9; });
+  const auto peers = make_peers(o.peers, "auto", cli::lse_table<T>(), problem);
+  report.add(row, alternate(peers, o.common.repeat), 0,
+             [work = problem.flops()](double seconds) { return work / seconds * 1e-9; });
   report.note(
       "rates by R of A and of C^T, Q^T b, R P and R of what C leaves; lapack factors A for each right-hand side");
   if (o.on_device())
@@ -64,7 +51,7 @@ const cli::Command lse_command(
       app.add_option("-n,--n", o->n, "columns of A")->transform(cli::positive())->capture_default_str();
       app.add_option("--rows-c", o->p, "rows of C")->transform(cli::positive())->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive())->capture_default_str();
-      o->add_peers(app);
+      o->add_peers(app, peer_names(cli::lse_table<double>()));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

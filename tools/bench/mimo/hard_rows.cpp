@@ -1,6 +1,6 @@
 #include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/bench/mimo/slot.hpp"
-#include <tesela/codelets/mimo/gpu_detector.hpp>
+#include <tesela/codelets/mimo/detector.hpp>
 
 #include <fmt/format.h>
 
@@ -9,8 +9,6 @@
 
 namespace tesela::bench {
 namespace {
-
-using kernels::DetectorKind;
 
 /// A slot and its detections.
 template <class T>
@@ -23,8 +21,7 @@ struct HardSlot : Slot<T> {
         found{HostMatrix<int>(n, shape.signals), std::vector<SearchReport>(static_cast<std::size_t>(shape.signals))} {}
 
   typename kernels::Detector<T>::Args args(const MimoOptions& o, int labels) const {
-    const auto kind = o.method == MimoMethod::kbest ? DetectorKind::kbest : DetectorKind::mmse;
-    return {shape.streams, 1, kind, ColumnOrder::mmse_vblast, true, o.keep, this->n0, labels};
+    return {shape.streams, 1, o.method, ColumnOrder::mmse_vblast, true, o.keep, this->n0, labels};
   }
   /// Returns how many of the first signals differ from the result of a core.
   index_t differences(const MimoOptions& options, index_t count) const {

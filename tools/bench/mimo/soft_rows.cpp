@@ -2,7 +2,7 @@
 #include "tools/bench/mimo/slot.hpp"
 #include "tools/checks/bit_information.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
-#include <tesela/codelets/mimo/gpu_soft_detector.hpp>
+#include <tesela/codelets/mimo/soft_detector.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/peers/device.hpp"
-#include <tesela/codelets/mimo/ordered_qr.hpp>
+#include <tesela/codelets/mimo/ordered_search.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>

@@ -2,6 +2,7 @@
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/algorithms/qr/orthogonalize.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ const cli::Command orthogonalize_command(
           ->delimiter(',')
           ->check(CLI::IsMember(names));
       return std::function<int()>([o] {
-        if (o->m < o->n) throw ArgumentError("bench qr-orthogonalize", "--m", "is less than n");
+        require(o->m >= o->n, "bench qr-orthogonalize", "--m", "is less than n");
         return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });
       });
     });

@@ -5,6 +5,7 @@
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -21,8 +22,7 @@ struct QrBenchOptions : FactorOptions {
 };
 
 void settle_options(QrBenchOptions& o) {
-  for (const index_t n : o.n)
-    if (n < 1) throw ArgumentError("bench qr", "--n", std::to_string(n) + " is less than 1");
+  for (const index_t n : o.n) require(n >= 1, "bench qr", "--n", n, " is less than 1");
   cli::require_known("bench qr", o.method, o.tile);
   o.resolve("qr");
 }

@@ -5,6 +5,7 @@
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -95,7 +96,7 @@ void run(QrTreesOptions o) {
     std::replace(o.trees.begin(), o.trees.end(), std::string("domain"), std::string("domain:4"));
   }
   for (const std::string& tree : o.trees) require_schedule_order("bench qr-trees", "--trees", tree);
-  if (o.q > o.p) throw ArgumentError("bench qr-trees", "--nt", fmt::format("{} is more than --mt {}", o.q, o.p));
+  require(o.q <= o.p, "bench qr-trees", "--nt", o.q, " is more than --mt ", o.p);
   if (o.common.ncpu == 0) throw EnvironmentError("bench qr-trees: --ncpu 0 leaves no core to measure");
   o.common.ncuda = 0;
   RuntimeOptions profiled = o.runtime();

@@ -10,6 +10,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
@@ -25,8 +26,7 @@ struct TallSkinnyBenchOptions : FactorOptions {
 };
 
 void settle_options(TallSkinnyBenchOptions& o) {
-  if (o.n > o.m)
-    throw ArgumentError("bench tall-skinny", "--n", fmt::format("{} columns are more than {} rows", o.n, o.m));
+  require(o.n <= o.m, "bench tall-skinny", "--n", o.n, " columns are more than ", o.m, " rows");
   o.resolve("tall-skinny");
 }
 

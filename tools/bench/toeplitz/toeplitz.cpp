@@ -1,8 +1,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/bench/toeplitz/toeplitz_peers.hpp"
 #include "tools/peers/device.hpp"
-#include "tools/problems/toeplitz/toeplitz_spectrum_options.hpp"
+#include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -30,24 +29,11 @@ void run(ToeplitzBenchOptions o) {
   Runtime runtime(o.runtime());
   Report report("toeplitz", o, &runtime);
   for (const index_t n : o.n) {
-    const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::random, 0, o.common.seed}, n);
-    SpectrumOptions spectrum = o.settings.options(o.common.seed);
-    spectrum.vectors = o.vectors;
-    const auto right = std::make_shared<std::vector<double>>();  // the first peer's, which the others must agree with
-    std::vector<Peer> peers;
-    for (const std::string& name : o.peers) {
-      const ToeplitzPeer peer = name == "tesela"            ? tesela_spectrum<T>(runtime, t, spectrum)
-                                : name == "lapack"          ? lapack_spectrum<T>(t, o.vectors)
-                                : name == "lapack-halves"   ? lapack_halves<T>(t, o.vectors)
-                                : name == "cusolver-halves" ? cusolver_halves<T>(t, o.vectors)
-                                                            : cusolver_spectrum<T>(t, o.vectors);
-      peers.push_back({name, peer.run, [name, peer, right, &t] {
-                         peer.run();
-                         if (peer.check_vectors) peer.check_vectors();
-                         return check_spectrum(name, t, *peer.values, *right);
-                       }});
-    }
-    report.add({fmt::format("n = {}{}", n, o.vectors ? ", vectors" : ""), 0, n, spectrum.per_interval, "",
+    cli::SpectrumProblem<T> problem{toeplitz_column<T>({ToeplitzKind::random, 0, o.common.seed}, n),
+                                    o.settings.options(o.common.seed), &runtime};
+    problem.options.vectors = o.vectors;
+    const auto peers = make_peers(o.peers, "auto", cli::spectrum_table<T>(), problem);
+    report.add({fmt::format("n = {}{}", n, o.vectors ? ", vectors" : ""), 0, n, problem.options.per_interval, "",
                 o.vectors ? "vectors" : "values", "1/s", o.common.precision},
                alternate(peers, o.common.repeat), 0, [](double seconds) { return 1 / seconds; });
   }
@@ -66,9 +52,9 @@ const cli::Command toeplitz_command(
       o->add_to(app, "toeplitz");
       app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       app.add_flag("--vectors", o->vectors, "eigenvectors too");
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(CLI::IsMember({"tesela", "lapack", "lapack-halves", "cusolver", "cusolver-halves"}));
+          ->check(CLI::IsMember(peer_names(cli::spectrum_table<double>())));
       o->settings.add_to(app);
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

@@ -1,6 +1,7 @@
+#include "tools/problems/toeplitz/toeplitz_solve.hpp"
+
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/bench/toeplitz/toeplitz_solve_peers.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
@@ -26,87 +27,69 @@ struct SolveOptions : Options {
   std::vector<std::string> peers;
 };
 
+/// Returns the peers that fit into memory and can solve this system; notes the reason for the others. Throws
+/// WrongResult if the residual of a suitable method is large.
 template <class T>
-std::unique_ptr<PausedWorkers> pause_for(const ToeplitzSolver<T>& solver) {
-  return solver.uses_workers() ? nullptr : std::make_unique<PausedWorkers>();
-}
-
-/// A solver that solved the system, and how well.
-template <class T>
-struct Entrant {
-  std::string name;
-  std::unique_ptr<ToeplitzSolver<T>> solver;
-  double residual;
-};
-
-/// Returns the solvers that fit into memory and can solve this system; notes the reason for the others. Throws
-/// WrongResult if the residual of a suitable solver is large.
-template <class T>
-std::vector<Entrant<T>> entrants(const SolveOptions& o, const ToeplitzSystem<T>& system, const std::string& title,
-                                 double bound, Report& report) {
-  std::vector<Entrant<T>> all;
-  ToeplitzSolvers<T> solvers(system);
+std::vector<Peer> able_peers(const SolveOptions& o, cli::ToeplitzSystem<T>& system, const std::string& title,
+                             Report& report) {
+  const double bound = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+  std::vector<Peer> peers;
+  std::string residuals;
   const auto left_out = [&](const std::string& name, const std::string& why) {
     report.note(fmt::format("{}: {} is left out: {}", title, name, why));
   };
   for (const std::string& name : o.peers) {
     try {
-      auto solver = solvers.make(name);
-      const auto paused = pause_for(*solver);
-      solver->restore();
-      if (const std::string failure = solver->solve(); !failure.empty()) {
-        left_out(name, failure);
+      const auto method = find_method(cli::toeplitz_solve_table<T>(), name);
+      const auto solver = std::make_shared<cli::Solver<cli::ToeplitzAnswer<T>>>(method.solver(system));
+      const auto run = timed_run(method, system, solver);
+      run();
+      const cli::ToeplitzAnswer<T> answer = solver->result();
+      if (!answer.failure.empty()) {
+        left_out(name, answer.failure);
         continue;
       }
       const double residual = toeplitz_residual(system.t.rows(), system.t.data(), static_cast<double>(system.sigma),
-                                                system.b.cols(), solver->x(), system.b.data());
+                                                system.b.cols(), answer.x->data(), system.b.data());
       const bool good = residual <= bound;
       // The one method without pivoting or refinement: small leading minors are not its failure to notice.
-      if (!good && name == "levinson")
+      if (!good && name == "levinson") {
         left_out(name, fmt::format("residual {:.1e}: leading minors are too small for it", residual));
-      else if (!good)
-        throw WrongResult(fmt::format("bench toeplitz-solve: {}: {}: residual {:.1e}", title, name, residual));
-      else
-        all.push_back({name, std::move(solver), residual});
+        continue;
+      }
+      if (!good) throw WrongResult(fmt::format("bench toeplitz-solve: {}: {}: residual {:.1e}", title, name, residual));
+      const auto run_again = [run, solver] {
+        const double seconds = run();
+        if (const std::string failure = solver->result().failure; !failure.empty())
+          throw WrongResult("bench toeplitz-solve: " + failure);
+        return seconds;
+      };
+      peers.push_back({name, run_again, [error = residual / bound] { return error; }});
+      residuals += fmt::format("{} {} {:.1e}", residuals.empty() ? "" : ",", name, residual);
+      report.check(fmt::format("residual of {}, {}", name, title), residual);
     } catch (const EnvironmentError& error) {
       left_out(name, error.what());
     } catch (const std::bad_alloc&) {
       left_out(name, "no memory");
     }
   }
-  return all;
+  if (!peers.empty()) report.note(fmt::format("{}: residuals:{}", title, residuals));
+  return peers;
 }
 
 template <class T>
 void run_case(const SolveOptions& o, Runtime& runtime, Report& report, index_t n) {
   ToeplitzGenerator generator = parse_toeplitz_kind(o.kind);
   generator.seed = o.common.seed;
-  const ToeplitzSystem<T> system{runtime, toeplitz_column<T>(generator, n),
-                                 cli::random_columns<T>(n, o.rhs, o.common.seed), static_cast<T>(o.sigma)};
+  cli::ToeplitzSystem<T> system{toeplitz_column<T>(generator, n), cli::random_columns<T>(n, o.rhs, o.common.seed),
+                                static_cast<T>(o.sigma), &runtime};
+  system.memory.emplace();
   const std::string title = o.rhs > 1 ? fmt::format("n = {}, {} columns", n, o.rhs) : fmt::format("n = {}", n);
-  const double bound = std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
-  const std::vector<Entrant<T>> all = entrants(o, system, title, bound, report);
-  if (all.empty()) return;
-  std::vector<Peer> peers;
-  std::string residuals;
-  for (const Entrant<T>& one : all) {
-    const auto run = [solver = one.solver.get()] {
-      const auto paused = pause_for(*solver);
-      solver->restore();
-      wait_for_idle_threads();
-      std::string failure;
-      const double seconds = seconds_of([&] { failure = solver->solve(); });
-      if (!failure.empty()) throw WrongResult("bench toeplitz-solve: " + failure);
-      return seconds;
-    };
-    peers.push_back({one.name, run, [error = one.residual / bound] { return error; }});
-    residuals += fmt::format("{} {} {:.1e}", residuals.empty() ? "" : ",", one.name, one.residual);
-    report.check(fmt::format("residual of {}, {}", one.name, title), one.residual);
-  }
+  const std::vector<Peer> peers = able_peers(o, system, title, report);
+  if (peers.empty()) return;
   report.add({title, 0, n, o.rhs, "", o.sigma == 0 ? o.kind : fmt::format("{}, sigma = {}", o.kind, o.sigma), "1/s",
               o.common.precision},
              alternate(peers, o.common.repeat), 0, [](double seconds) { return 1 / seconds; });
-  report.note(fmt::format("{}: residuals:{}", title, residuals));
 }
 
 template <class T>
@@ -147,9 +130,9 @@ const cli::Command toeplitz_solve_command(
       app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
           ->transform(cli::positive())
           ->capture_default_str();
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(CLI::IsMember(toeplitz_solver_names()));
+          ->check(CLI::IsMember(choices(cli::toeplitz_solve_table<double>()).names()));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

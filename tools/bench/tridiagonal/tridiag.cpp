@@ -1,11 +1,12 @@
 #include "tools/app/choices.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/options.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/bench/tridiagonal/tridiag_peers.hpp"
 #include "tools/peers/device.hpp"
-#include "tools/problems/tridiagonal/tridiag_problem.hpp"
+#include "tools/problems/tridiagonal/tridiag_methods.hpp"
+#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -16,11 +17,9 @@
 #include <memory>
 
 namespace tesela::bench {
-namespace {
 
-const std::vector<std::string> cusparse_single{"gtsv2", "gtsv2-nopivot"};
-const std::vector<std::string> cusparse_batch{"strided", "interleaved-0", "interleaved-1", "interleaved-2"};
-const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
+using namespace kernels;
+namespace {
 
 bool contains(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -92,118 +91,93 @@ index_t suitable_solves(const TridiagOptions& o, double bytes_of_b) {
   return std::clamp(static_cast<index_t>(room / bytes_of_b), index_t{1}, o.solves);
 }
 
+/// A method that is set up for these systems.
 template <class T>
-TridiagSolvers<T> make_solvers(const TridiagOptions& o, const TridiagData<T>& data, index_t solves) {
-  std::shared_ptr<const HostSystems<T>> columns, rows;
-  const auto host = [&](SystemsIn systems) {
-    auto& arrays = systems == SystemsIn::columns ? columns : rows;
-    if (!arrays && !o.on_device()) arrays = std::make_shared<const HostSystems<T>>(data, systems, solves);
-    return arrays;
-  };
-  TridiagSolvers<T> solvers;
-#if TESELA_HAVE_CUDA
-  std::vector<std::string> names;
-  std::copy_if(o.peers.begin(), o.peers.end(), std::back_inserter(names), of_cusparse);
-  TridiagSolvers<T> cusparse;
-  if (!names.empty()) cusparse = cusparse_tridiag(data, names, solves);
-  auto next = cusparse.begin();
-#endif
-  for (const std::string& name : o.peers)
-    if (name == "lapack")
-      solvers.push_back(lapack_tridiag(data, host(SystemsIn::columns)));
-    else if (name == "thomas")
-      solvers.push_back(thomas_tridiag(data, host(SystemsIn::columns)));
-    else if (name == "tesela")
-      solvers.push_back(tesela_tridiag(data, SystemsIn::columns, solves, host(SystemsIn::columns)));
-    else if (name == "tesela-rows")
-      solvers.push_back(tesela_tridiag(data, SystemsIn::rows, solves, host(SystemsIn::rows)));
-    else if (contains(reductions, name))
-      solvers.push_back(reduction_tridiag(data, name, solves, host(SystemsIn::columns)));
-#if TESELA_HAVE_CUDA
-    else if (next != cusparse.end() && (*next)->name() == name)  // the next solver was not left out
-      solvers.push_back(std::move(*next++));
-#endif
-  return solvers;
-}
+struct Entrant {
+  TridiagMethod<T> method;
+  TridiagSolver<T> solver;
+  TridiagAnswer<T> answer;
+  TridiagProblem<T>& problem;
+  double error = 0;  ///< of the first and the last copy, relative to the bound
 
-/// StarPU's workers sleep while somebody else solves.
-template <class T>
-std::unique_ptr<PausedWorkers> pause_for(const TridiagSolver<T>& solver) {
-  return solver.uses_workers() ? nullptr : std::make_unique<PausedWorkers>();
-}
-
-/// Solves all copies at once and answers the error of the first and the last, relative to the bound.
-template <class T>
-double verify(const TridiagData<T>& data, TridiagSolver<T>& solver) {
-  {
-    const auto paused = pause_for(solver);
-    solver.restore();
-    for (index_t c = 0; c < solver.solves(); ++c) solver.start(c);
-    solver.wait();
+  /// Solves copies of B, one at a time or all at once. StarPU's workers sleep while a library solves.
+  void run(index_t first, index_t last) {
+    problem.first = first;
+    problem.last = last;
+    if (method.library()) return solver.run(nullptr);
+    Graph g(problem.data.runtime());
+    solver.run(&g);
   }
-  std::vector<T> x(static_cast<std::size_t>(data.what().n * data.what().batch));
-  double worst = 0;
-  const index_t last = solver.solves() - 1;
-  for (index_t copy = 0; copy <= last; copy += std::max<index_t>(last, 1)) {
-    solver.copy_solution(copy, x.data());
-    const double residual = data.residual(solver.systems(), x.data());
-    if (!(residual <= data.bound()))
-      throw WrongResult(fmt::format("bench tridiag: {}: the residual is {:.3g}, above {:.3g}", solver.name(), residual,
-                                    data.bound()));
-    worst = std::max(worst, residual / data.bound());
+  std::unique_ptr<PausedWorkers> prepare() {
+    auto paused = method.library() ? std::make_unique<PausedWorkers>() : nullptr;
+    solver.prepare();
+    return paused;
   }
-  return worst;
-}
 
-/// Returns the seconds of one solve from its start to its end: the mean of several, after a first one that transfers
-/// the data. If transfers belong to the time, it is the first solve's.
-template <class T>
-double latency(TridiagSolver<T>& solver, bool with_transfers) {
-  const auto paused = pause_for(solver);
-  solver.restore();
-  wait_for_idle_threads();
-  const auto solve = [&](index_t copy) {
-    solver.start(copy);
-    solver.wait();
-  };
-  if (with_transfers || solver.solves() == 1) return seconds_of([&] { solve(0); });
-  solve(0);
-  const double seconds = seconds_of([&] {
-    for (index_t c = 1; c < solver.solves(); ++c) solve(c);
-  });
-  return seconds / static_cast<double>(solver.solves() - 1);
-}
-
-/// Seconds a solve when all copies are begun at once.
-template <class T>
-double throughput(TridiagSolver<T>& solver) {
-  const auto paused = pause_for(solver);
-  solver.restore();
-  wait_for_idle_threads();
-  const double seconds = seconds_of([&] {
-    for (index_t c = 0; c < solver.solves(); ++c) solver.start(c);
-    solver.wait();
-  });
-  return seconds / static_cast<double>(solver.solves());
-}
-
-/// Who solves these systems; a peer that does not is named below the table instead of being timed.
-template <class T>
-std::vector<double> keep_the_right(const TridiagData<T>& data, TridiagSolvers<T>& solvers, Report& report,
-                                   const std::string& title) {
-  std::vector<double> errors;
-  TridiagSolvers<T> kept;
-  for (auto& solver : solvers) {
+  /// Solves all copies at once and checks the first and the last.
+  void verify() {
+    const auto refuse = [&](const std::string& why) {
+      throw WrongResult(fmt::format("bench tridiag: {}: {}", method.name, why));
+    };
     try {
-      errors.push_back(verify(data, *solver));
-      kept.push_back(std::move(solver));
+      const auto paused = prepare();
+      run(0, answer.solves);
     } catch (const WrongResult& wrong) {
-      if (solver->uses_workers() && !contains(reductions, solver->name())) throw;
-      report.note(fmt::format("{}: not timed: {}", title, wrong.what()));
+      refuse(wrong.what());
+    }
+    const TridiagData<T>& data = problem.data;
+    std::vector<T> x(static_cast<std::size_t>(data.what().n * data.what().batch));
+    for (const index_t copy : {index_t{0}, answer.solves - 1}) {
+      answer.copy_to(copy, x.data());
+      const double residual = data.residual(answer.systems, x.data());
+      if (!(residual <= data.bound()))
+        refuse(fmt::format("the residual is {:.3g}, above {:.3g}", residual, data.bound()));
+      error = std::max(error, residual / data.bound());
     }
   }
-  solvers = std::move(kept);
-  return errors;
+
+  /// Returns the seconds of one solve from its start to its end: of the first one if transfers belong to the time,
+  /// otherwise the mean of all others.
+  double latency(bool with_transfers) {
+    const auto paused = prepare();
+    wait_for_idle_threads();
+    if (with_transfers || answer.solves == 1) return seconds_of([&] { run(0, 1); });
+    run(0, 1);
+    const double seconds = seconds_of([&] {
+      for (index_t c = 1; c < answer.solves; ++c) run(c, c + 1);
+    });
+    return seconds / static_cast<double>(answer.solves - 1);
+  }
+
+  /// Returns the seconds per solve if all copies begin at once.
+  double throughput() {
+    const auto paused = prepare();
+    wait_for_idle_threads();
+    return seconds_of([&] { run(0, answer.solves); }) / static_cast<double>(answer.solves);
+  }
+};
+
+/// Returns the methods that solve these systems; notes the others.
+template <class T>
+std::vector<Entrant<T>> able_methods(const TridiagOptions& o, TridiagProblem<T>& problem, Report& report,
+                                     const std::string& title) {
+  std::vector<Entrant<T>> able;
+  for (const std::string& name : o.peers) {
+    const auto method = find_method(tridiag_table<T>(), name);
+    try {
+      const TridiagSolver<T> solver = method.solver(problem);
+      Entrant<T> entrant{method, solver, solver.result(), problem};
+      entrant.verify();
+      able.push_back(std::move(entrant));
+    } catch (const WrongResult& wrong) {
+      if (!method.library() && !contains(reductions, name)) throw;
+      report.note(fmt::format("{}: not timed: {}", title, wrong.what()));
+    } catch (const EnvironmentError& error) {  // the workspace of cuSPARSE may be larger than the device
+      if (!of_cusparse(name)) throw;
+      cli::print_error(fmt::format("tesela: {} is left out: {}", name, error.what()));
+    }
+  }
+  return able;
 }
 
 template <class T>
@@ -211,21 +185,20 @@ void run_case(const TridiagOptions& o, Runtime& runtime, Report& report, index_t
   const index_t tiles = suitable_tiles(runtime, o, n);
   const TridiagData<T> data(runtime, {n, o.batch, tiles, *find_named(tridiagonal_kinds(), o.random), o.common.seed,
                                       o.on_device(), o.one_pass});
-  const index_t solves = suitable_solves(o, data.bytes() / 5);
-  auto solvers = make_solvers(o, data, solves);
+  TridiagProblem<T> problem{data, suitable_solves(o, data.bytes() / 5)};
   const std::string title = o.batch > 1 ? fmt::format("{} x {}", o.batch, n) : fmt::format("n = {}", n);
-  const std::vector<double> errors = keep_the_right(data, solvers, report, title);
+  auto methods = able_methods(o, problem, report, title);
   for (const bool alone : {true, false}) {
-    if (solvers.empty() || (!alone && solves == 1)) break;
+    if (methods.empty() || (!alone && problem.solves == 1)) break;
     std::vector<Peer> peers;
-    for (std::size_t p = 0; p < solvers.size(); ++p) {
-      const auto run = [&solver = *solvers[p], alone, with_transfers = !o.on_device() && runtime.gpus() > 0] {
-        return alone ? latency(solver, with_transfers) : throughput(solver);
+    for (Entrant<T>& one : methods) {
+      const auto run = [&one, alone, with_transfers = !o.on_device() && runtime.gpus() > 0] {
+        return alone ? one.latency(with_transfers) : one.throughput();
       };
-      peers.push_back({solvers[p]->name(), run, [error = errors[p]] { return error; }});
+      peers.push_back({one.method.name, run, [error = one.error] { return error; }});
     }
     const TileShape tile = data.what().tile(SystemsIn::columns);
-    report.add({title + (alone ? ", one at a time" : fmt::format(", {} at once", solves)), 0, n, o.batch,
+    report.add({title + (alone ? ", one at a time" : fmt::format(", {} at once", problem.solves)), 0, n, o.batch,
                 fmt::format("{}x{}", tile.mb, tile.nb), o.data, "GB/s"},
                alternate(peers, o.common.repeat), ceiling,
                [&](double seconds) { return data.bytes() / seconds * 1e-9; });
@@ -269,11 +242,9 @@ const cli::Command tridiag_command(
           ->capture_default_str();
       cli::Choices().add(tridiagonal_kinds()).add_option(app, "--random", o->random)->type_name("KIND");
       app.add_flag("--one-pass", o->one_pass, "tesela tries to read a GPU's rows once");
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(
-              CLI::IsMember({"tesela", "tesela-rows", "lapack", "thomas", "gtsv2", "gtsv2-nopivot", "strided",
-                             "interleaved-0", "interleaved-1", "interleaved-2", "cr", "pcr", "rd", "cr-pcr", "cr-rd"}));
+          ->check(CLI::IsMember(choices(tridiag_table<double>()).names()));
       app.add_option("--data", o->data,
                      "host: transfers are timed; device: everything stays on the GPUs (default with one)")
           ->check(CLI::IsMember({"host", "device"}));

@@ -5,16 +5,12 @@
 #include "tools/checks/factor_condition.hpp"
 #include "tools/checks/factor_error.hpp"
 #include "tools/commands/dense/direct_solve.hpp"
-#include "tools/commands/dense/stage_method.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
-#include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,22 +20,6 @@ namespace {
 struct Options : DirectOptions {
   std::string uplo, out_r;
   bool symmetrize = false;
-};
-
-template <class T>
-class TileCholesky : public DirectMethod<T> {
- public:
-  TileShape tile(const Runtime& runtime, index_t n, const std::string& wanted) const override {
-    return parse_tile(wanted, suitable_cholesky_tile(runtime, n));
-  }
-  void factor(Graph& g, const TileMatrix<T>& A) override { factors_.emplace(cholesky(g, A)); }
-  index_t stop() const override { return factors_->minor(); }
-  void solve(Graph& g, const TileMatrix<T>& X) const override { factors_->solve(g, X); }
-  bool whole_columns() const override { return false; }
-  void finish() override { factors_.reset(); }
-
- private:
-  std::optional<CholeskyFactorization<T>> factors_;
 };
 
 template <class T>
@@ -57,29 +37,25 @@ int run(Options o) {
   parse_symmetric_kind(o.random);
   o.resolve("cholesky");
   std::vector<std::string> notes;
-  const HostMatrix<T> a = load_a<T>(o, notes), b = load_b<T>(o);
+  DirectProblem<T> p{DirectKind::cholesky, o.tile, o.n};
+  p.a = load_a<T>(o, notes);
+  p.b = load_b<T>(o);
   report.problem() = o.describe();
   for (const std::string& note : notes) report.note(note);
   const auto n = static_cast<double>(o.n);
-  const double flops = n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs);
-  std::unique_ptr<DirectMethod<T>> method;
-  if (o.by == "tiles")
-    method = std::make_unique<TileCholesky<T>>();
-  else
-    method = std::make_unique<StageMethod<T>>(true);
-  const DirectResult<T> result = run_direct(o, *method, a, b, flops, report);
-  if (result.stop > 0) {
-    report.fail(fmt::format("not positive definite: the leading minor of order {} is not positive", result.stop));
+  const DirectFactors factors = run_direct(o, p, n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs), report);
+  if (factors.stop > 0) {
+    report.fail(fmt::format("not positive definite: the leading minor of order {} is not positive", factors.stop));
     return report.finish();
   }
   const double bound = factor_bound<T>(o.n, false);
-  report.check("backward_error", Measured{cholesky_error(a, result.factors).backward, bound});
-  check_condition<T>(cholesky_condition(a, result.factors), report);
-  check_solution(o, a, b, result.x, bound, report);
+  report.check("backward_error", Measured{cholesky_error(p.a, p.work).backward, bound});
+  check_condition<T>(cholesky_condition(p.a, p.work), report);
+  check_solution(o, p, bound, report);
   if (report.good() && !o.out_r.empty()) {
     HostMatrix<T> r = HostMatrix<T>::zeros(o.n, o.n);
     for (index_t j = 0; j < o.n; ++j)
-      for (index_t i = 0; i <= j; ++i) r(i, j) = result.factors(i, j);
+      for (index_t i = 0; i <= j; ++i) r(i, j) = p.work(i, j);
     write_matrices(report, {{"R", o.out_r, r}});
   }
   return report.finish();

@@ -4,19 +4,17 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/factor_error.hpp"
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace tesela::cli {
 
@@ -26,32 +24,32 @@ void DirectOptions::add_to(CLI::App& app, const char* kinds, const char* otherwi
   auto* kind = add_random(app, random, kinds);
   add_input(app, "-a,--a", a, "read A from FILE (Matrix Market or .npy)")->excludes(order)->excludes(kind);
   auto* sides = add_input(app, "-b,--b", b, "and solve A X = B: B, n x r, from FILE");
-  app.add_option("--rhs", rhs, "solve for as many right-hand sides of uniform random numbers")
+  app.add_option("--rhs", rhs, "right-hand sides to solve for (uniform random numbers)")
       ->transform(cli::non_negative())
       ->excludes(sides)
       ->capture_default_str();
   add_output(app, Output::matrix, "-o,--out", out, "write X, n x r, to FILE (.mtx or .npy)");
-  app.add_option("--by", by, "tiles, or stages: entry by entry along a wavefront, for studies")
+  app.add_option("--by", by, "tiles, or stages (entry by entry along a wavefront, for studies)")
       ->check(CLI::IsMember({"tiles", "stages"}))
       ->capture_default_str();
 }
 
 void DirectOptions::resolve(const char* command) {
   parse_tile(tile, {});
-  if (by == "stages" && !tile.empty()) throw ArgumentError(command, "--tile", "belongs to --by tiles, not to stages");
+  require(by == "tiles" || tile.empty(), command, "--tile", "belongs to --by tiles, not to stages");
   if (!a.empty()) {
     const Shape shape = probe_matrix(a).shape;
-    if (shape.rows != shape.cols) throw ArgumentError(command, "--a", to_string(shape) + " is not square");
+    require(shape.rows == shape.cols, command, "--a", shape, " is not square");
     n = shape.rows;
   }
   if (n < 0 && !b.empty()) n = probe_matrix(b).shape.rows;
   if (n < 0) n = 2048;
   if (!b.empty()) {
     const Shape shape = probe_matrix(b).shape;
-    if (shape.rows != n) throw ArgumentError(command, "--b", fmt::format("{} has {} rows; A has {}", b, shape.rows, n));
+    require(shape.rows == n, command, "--b", b, " has ", shape.rows, " rows; A has ", n);
     rhs = shape.cols;
   }
-  if (!out.empty() && b.empty() && rhs == 0) throw ArgumentError(command, "--out", "needs --b or --rhs: it is X");
+  require(out.empty() || !b.empty() || rhs > 0, command, "--out", "needs --b or --rhs: it is X");
   const auto order = static_cast<double>(n), sides = static_cast<double>(rhs);
   require_memory(command, "A, its factors, what checks them, B and X",
                  (2 * order * order + 2 * order * sides) * (common.precision == "s" ? 4 : 8) + 16 * order * order);
@@ -73,37 +71,16 @@ HostMatrix<T> load_b(const DirectOptions& o) {
 }
 
 template <class T>
-DirectResult<T> run_direct(const DirectOptions& o, DirectMethod<T>& method, const HostMatrix<T>& a,
-                           const HostMatrix<T>& b, double flops, Report& report) {
+DirectFactors run_direct(const DirectOptions& o, DirectProblem<T>& problem, double flops, Report& report) {
   Runtime runtime(o.common.runtime());
-  const TileShape tile = method.tile(runtime, o.n, o.tile);
-  DirectResult<T> result{HostMatrix<T>(o.n, o.n), HostMatrix<T>(o.n, o.rhs)};
-  const auto A = TileMatrix<T>::map(runtime, result.factors.data(), o.n, o.n, result.factors.ld(), tile, "A");
-  constexpr index_t sides = 128;
-  const TileShape of_x{method.whole_columns() ? std::max<index_t>(o.n, 1) : tile.mb, sides};
-  const auto X = TileMatrix<T>::map(runtime, result.x.data(), o.n, o.rhs, result.x.ld(), of_x, "X");
-  const auto prepare = [&] {
-    method.finish();
-    A.copy_from(a.data(), a.ld());
-    X.copy_from(b.data(), b.ld());
-  };
-  const auto run = [&](Graph& g, bool) {
-    method.factor(g, A);
-    if (o.rhs > 0 && method.stop() == 0) method.solve(g, X);
-    A.for_each_tile([&](const Tile<T>& t, index_t, index_t) { g.bring_home(t); });
-    wait_with_progress(g);
-    result.stop = method.stop();
-    A.bring_home();
-    X.bring_home();
-    return 0.0;
-  };
-  run_timed(o.common, runtime, report, {prepare, run, flops});
-  method.finish();
+  problem.runtime = &runtime;
   if (o.by == "tiles") {
-    report.problem()["mb"] = tile.mb;
-    report.problem()["nb"] = tile.nb;
+    const TileShape tile = problem.tile_shape();
+    report.problem().update({{"mb", tile.mb}, {"nb", tile.nb}});
   }
-  return result;
+  const auto solver = find_method(direct_table<T>(), o.by).solver(problem);
+  run_timed(o.common, runtime, report, solver, flops);
+  return solver.result();
 }
 
 template <class T>
@@ -114,8 +91,8 @@ void check_condition(double condition, Report& report) {
 }
 
 template <class T>
-void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMatrix<T>& b, const HostMatrix<T>& x,
-                    double bound, Report& report) {
+void check_solution(const DirectOptions& o, const DirectProblem<T>& p, double bound, Report& report) {
+  const auto& [a, b, x] = std::tie(p.a, p.b, p.x);
   if (std::any_of(x.data(), x.data() + x.size(), [](T value) { return !std::isfinite(value); }))
     return report.fail("overflow: an element of X is larger than the largest number, or it is NaN");
   if (o.rhs > 0) {
@@ -126,13 +103,11 @@ void check_solution(const DirectOptions& o, const HostMatrix<T>& a, const HostMa
   write_matrices(report, {{"X", o.out, x}});
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                          \
-  template HostMatrix<T> load_b(const DirectOptions&);                                                                 \
-  template DirectResult<T> run_direct(const DirectOptions&, DirectMethod<T>&, const HostMatrix<T>&,                    \
-                                      const HostMatrix<T>&, double, Report&);                                          \
-  template void check_condition<T>(double, Report&);                                                                   \
-  template void check_solution(const DirectOptions&, const HostMatrix<T>&, const HostMatrix<T>&, const HostMatrix<T>&, \
-                               double, Report&);
+#define TESELA_INSTANTIATE(T)                                                                  \
+  template HostMatrix<T> load_b(const DirectOptions&);                                         \
+  template DirectFactors run_direct(const DirectOptions&, DirectProblem<T>&, double, Report&); \
+  template void check_condition<T>(double, Report&);                                           \
+  template void check_solution(const DirectOptions&, const DirectProblem<T>&, double, Report&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

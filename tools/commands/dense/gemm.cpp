@@ -11,6 +11,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/paused_workers.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -105,8 +106,8 @@ int run_gemm(Options o) {
   const auto [mb, nb, kb] = parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, o.m, o.n, o.k));
   require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T) / runtime.ranks());
   std::optional<PausedWorkers> paused(std::in_place);
-  if (const Shape c = o.c.empty() ? Shape{o.m, o.n} : probe_matrix(o.c).shape; c != Shape{o.m, o.n})
-    throw ArgumentError("gemm", "--c", fmt::format("{} is {} x {}, C is {} x {}", o.c, c.rows, c.cols, o.m, o.n));
+  const Shape of_c{o.m, o.n}, in_file = o.c.empty() ? of_c : probe_matrix(o.c).shape;
+  require(in_file == of_c, "gemm", "--c", o.c, " is ", in_file, ", C is ", of_c);
   Operand<T> a(o, runtime, o.a, apply(op_a, {o.m, o.k}), apply(op_a, {mb, kb}), 0, alpha != T(0));
   Operand<T> b(o, runtime, o.b, apply(op_b, {o.k, o.n}), apply(op_b, {kb, nb}), 1, alpha != T(0));
   Operand<T> c(runtime, {o.m, o.n}, {mb, nb});
@@ -178,11 +179,11 @@ int run_gemm(Options o) {
 
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-m,--m", o->m, "rows of op(A) and C (default: n, or as in the files)")
+  app.add_option("-m,--m", o->m, "rows of op(A) and C (or as in the files) (default: n)")
       ->transform(cli::non_negative());
-  app.add_option("-n,--n", o->n, "columns of op(B) and C (default: 2048, or as in the files)")
+  app.add_option("-n,--n", o->n, "columns of op(B) and C (or as in the files) (default: 2048)")
       ->transform(cli::non_negative());
-  app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (default: n, or as in the files)")
+  app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (or as in the files) (default: n)")
       ->transform(cli::non_negative());
   add_tile(app, o->tile, "MB, MBxNB or MBxNBxKB",
            "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: what suits the "

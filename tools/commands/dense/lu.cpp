@@ -6,19 +6,18 @@
 #include "tools/checks/factor_condition.hpp"
 #include "tools/checks/factor_error.hpp"
 #include "tools/commands/dense/direct_solve.hpp"
-#include "tools/commands/dense/stage_method.hpp"
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace tesela::cli {
 namespace {
@@ -27,30 +26,7 @@ struct Options : DirectOptions {
   std::string pivot, out_l, out_u, out_rows;
 };
 
-template <class T>
-class TileLu : public DirectMethod<T> {
- public:
-  explicit TileLu(Pivoting pivoting) : pivoting_(pivoting) {}
-  TileShape tile(const Runtime& runtime, index_t n, const std::string& wanted) const override {
-    return {std::max<index_t>(n, 1), parse_tile(wanted, suitable_lu_tile(runtime, n)).nb};
-  }
-  void factor(Graph& g, const TileMatrix<T>& A) override { factors_.emplace(lu(g, A, pivoting_)); }
-  index_t stop() const override { return factors_->zero_pivot(); }
-  void solve(Graph& g, const TileMatrix<T>& X) const override { factors_->solve(g, X); }
-  bool whole_columns() const override { return true; }
-  void finish() override {
-    if (factors_) rows_ = factors_->rows();
-    factors_.reset();
-  }
-  const std::vector<index_t>& rows() const { return rows_; }
-
- private:
-  Pivoting pivoting_;
-  std::optional<LuFactorization<T>> factors_;
-  std::vector<index_t> rows_;
-};
-
-/// L, or U, of the factors.
+/// Returns L, or U, of the factors.
 template <class T>
 HostMatrix<T> triangle(const HostMatrix<T>& factors, bool upper) {
   HostMatrix<T> t = HostMatrix<T>::zeros(factors.rows(), factors.cols());
@@ -62,26 +38,9 @@ HostMatrix<T> triangle(const HostMatrix<T>& factors, bool upper) {
 
 void resolve(Options& o) {
   o.resolve("lu");
-  if (o.by == "stages" && o.pivot == "tournament")
-    throw ArgumentError("lu", "--pivot", "tournament belongs to --by tiles, not to stages");
+  require(o.by == "tiles" || o.pivot != "tournament", "lu", "--pivot",
+          "tournament belongs to --by tiles, not to stages");
   if (o.pivot.empty()) o.pivot = o.by == "tiles" ? "tournament" : "none";
-}
-
-template <class T>
-struct Factored {
-  DirectResult<T> result;
-  std::vector<index_t> rows;  ///< none without pivoting
-};
-
-template <class T>
-Factored<T> factor(const Options& o, const HostMatrix<T>& a, const HostMatrix<T>& b, double flops, Report& report) {
-  if (o.by == "tiles") {
-    TileLu<T> method(*find_named(pivotings(), o.pivot));
-    DirectResult<T> result = run_direct(o, method, a, b, flops, report);
-    return {std::move(result), method.rows()};
-  }
-  StageMethod<T> method(false);
-  return {run_direct(o, method, a, b, flops, report), {}};
 }
 
 template <class T>
@@ -89,45 +48,49 @@ int run(Options o) {
   Report report("lu", o.common);
   const RandomMatrix random = parse_random_kind(o.random);
   resolve(o);
-  const HostMatrix<T> a = o.a.empty() ? generate<T>({o.n, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
-  const HostMatrix<T> b = load_b<T>(o);
+  DirectProblem<T> p{o.pivot == "none" ? DirectKind::lu_without_pivots : DirectKind::lu, o.tile, o.n};
+  p.a = o.a.empty() ? generate<T>({o.n, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
+  p.b = load_b<T>(o);
   report.problem() = o.describe();
   report.problem()["pivot"] = o.pivot;
   const auto n = static_cast<double>(o.n);
   const double flops = 2 * n * n * n / 3 + 2 * n * n * static_cast<double>(o.rhs);
   const bool written = !o.out_l.empty() || !o.out_u.empty() || !o.out_rows.empty();
   std::optional<RangeScaling<T>> scaling;
-  if (o.rhs > 0 && range_of(a, b).template leaves<T>()) scaling.emplace(a);
-  const HostMatrix<T> scaled = scaling ? scaling->matrix(a.clone()) : HostMatrix<T>(),
-                      scaled_b = scaling ? scaling->right_hand_sides(b.clone()) : HostMatrix<T>();
-  Factored<T> of_a, solved;  // L and U of A itself, only if they are written; and with B, of D A E where A is scaled
-  if (scaling && written) of_a = factor(o, a, b, flops, report);
-  solved = factor(o, scaling ? scaled : a, scaling ? scaled_b : b, flops, report);
-  const bool apart = scaling && written;
-  const auto& [result, rows] = apart ? of_a : solved;
-  if (const index_t stop = std::max(result.stop, solved.result.stop); stop > 0) {
+  DirectProblem<T> scaled{p.kind, o.tile, o.n};  // D A E and D B, if numbers or products leave the range
+  if (o.rhs > 0 && range_of(p.a, p.b).template leaves<T>()) {
+    scaling.emplace(p.a);
+    scaled.a = scaling->matrix(p.a.clone());
+    scaled.b = scaling->right_hand_sides(p.b.clone());
+  }
+  DirectFactors of_a, of_scaled;
+  if (!scaling || written) of_a = run_direct(o, p, flops, report);
+  if (scaling) of_scaled = run_direct(o, scaled, flops, report);
+  if (const index_t stop = std::max(of_a.stop, of_scaled.stop); stop > 0) {
     report.fail(fmt::format("the pivot of column {} is zero or not finite", stop));
     return report.finish();
   }
-  const FactorError error = lu_error<T>(scaling && !apart ? scaled : a, result.factors, rows);
+  const auto& [shown, rows] = scaling && !written ? std::tie(scaled, of_scaled.rows) : std::tie(p, of_a.rows);
+  const auto& [solved, order] = scaling ? std::tie(scaled, of_scaled.rows) : std::tie(p, of_a.rows);
+  const FactorError error = lu_error<T>(shown.a, shown.work, rows);
   const double bound = factor_bound<T>(o.n, true);
   report.check("backward_error", Measured{error.backward, bound});
   report.check("growth", error.growth);
   report.check("largest_multiplier", error.multipliers);
-  check_condition<T>(lu_condition(scaling ? scaled : a, solved.result.factors, solved.rows), report);
+  check_condition<T>(lu_condition(solved.a, solved.work, order), report);
   if (scaling) {
     report.note(
         "X is by L U = P D A E, for D and E powers of two: numbers of A and B, or their products, leave the range");
-    solved.result.x = scaling->solution(std::move(solved.result.x));
+    p.x = scaling->solution(std::move(scaled.x));
   }
-  check_solution(o, a, b, solved.result.x, bound, report);
+  check_solution(o, p, bound, report);
   if (!report.good()) return report.finish();
-  HostMatrix<T> lower, upper, order(o.n, 1);
-  if (!o.out_l.empty()) lower = triangle(result.factors, false);
-  if (!o.out_u.empty()) upper = triangle(result.factors, true);
+  HostMatrix<T> lower, upper, numbers(o.n, 1);
+  if (!o.out_l.empty()) lower = triangle(shown.work, false);
+  if (!o.out_u.empty()) upper = triangle(shown.work, true);
   for (index_t i = 0; i < o.n; ++i)
-    order(i, 0) = static_cast<T>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
-  write_matrices(report, {{"L", o.out_l, lower}, {"U", o.out_u, upper}, {"the order of rows", o.out_rows, order}});
+    numbers(i, 0) = static_cast<T>((rows.empty() ? i : rows[static_cast<std::size_t>(i)]) + 1);
+  write_matrices(report, {{"L", o.out_l, lower}, {"U", o.out_u, upper}, {"the order of rows", o.out_rows, numbers}});
   return report.finish();
 }
 

@@ -6,10 +6,8 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/commands/econometrics/sem_report.hpp"
-#include "tools/problems/econometrics/sem_problem.hpp"
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
-#include <tesela/algorithms/econometrics/robust_errors.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <algorithm>
@@ -36,12 +34,16 @@ void write_table(Report& report, const char* name, const std::string& path, cons
   if (report.good()) write_csv(path, names, columns, rows);
 }
 
-void write_outputs(const Options& o, const SemOutcome& outcome, Report& report) {
+void write_outputs(const Options& o, const SemOutcome& outcome, const HostMatrix<double>& reduced, Report& report) {
+  const SemProblem& p = outcome.problem;
   if (!o.out.empty()) write_coefficients(o.out, outcome);
   if (!o.out_fitted.empty())
-    write_table(report, "the fitted values", o.out_fitted, outcome.problem.labels, residuals(outcome, true));
+    write_table(report, "the fitted values", o.out_fitted, p.labels, equation_residuals(p, outcome.answer, true));
   if (!o.out_residuals.empty())
-    write_table(report, "the residuals", o.out_residuals, outcome.problem.labels, residuals(outcome, false));
+    write_table(report, "the residuals", o.out_residuals, p.labels, equation_residuals(p, outcome.answer));
+  if (o.out_reduced.empty()) return;
+  const auto K = p.names.begin() + p.model.instruments;
+  write_table(report, "the reduced form", o.out_reduced, {K, p.names.end()}, reduced, {p.names.begin(), K});
 }
 
 void write_generated(const Options& o, const SemProblem& p) {
@@ -59,27 +61,34 @@ void write_generated(const Options& o, const SemProblem& p) {
 
 constexpr std::string_view cluster = "cluster:";
 
-int run_sem(Options o) {
+/// Returns the options of the estimates. Throws ArgumentError for options that contradict each other.
+SemOptions resolve(Options& o) {
   if (o.cov.starts_with(cluster)) o.input.clusters = o.cov.substr(cluster.size());
-  Report report("sem", o.common);
-  SemOptions options;
-  options.method = *find_named(sem_methods(), o.method);
-  options.engine = *find_named(sem_engines(), o.engine);
-  options.system_solver = *find_named(system_solvers(), o.solver);
-  options.divisor = *find_named(sem_divisors(), o.divisor);
-  options.iterate = o.iterate;
-  options.tolerance = o.tolerance;
-  options.rcond = o.rcond;
-  const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
-  if (o.iterate && !system) throw ArgumentError("sem", "--iterate", "belongs to --method 3sls or sur");
-  if (o.solver != "auto" && !system) throw ArgumentError("sem", "--system-solver", "belongs to --method 3sls or sur");
-  const bool robust = o.cov != "classical";
-  if (robust && system) throw ArgumentError("sem", "--cov", o.cov + " belongs to --method 2sls or ols");
-  if (!o.out_reduced.empty() && (options.method == SemMethod::ols || options.method == SemMethod::sur))
-    throw ArgumentError("sem", "--out-reduced", "belongs to --method 2sls or 3sls");
-  if (!o.input.generated() && !(o.out_data.empty() && o.out_model.empty()))
-    throw ArgumentError("sem", "--out-data", "and --out-model belong to a generated model");
-  o.input.hold = robust || !o.out_data.empty();
+  const SemMethod method = *find_named(sem_methods(), o.method);
+  const SemOptions options{.method = method,
+                           .engine = *find_named(sem_engines(), o.engine),
+                           .system_solver = *find_named(system_solvers(), o.solver),
+                           .iterate = o.iterate,
+                           .tolerance = o.tolerance,
+                           .divisor = *find_named(sem_divisors(), o.divisor),
+                           .rcond = o.rcond,
+                           .robust = o.cov != "classical"};
+  const bool system = method == SemMethod::three_stage || method == SemMethod::sur,
+             instrumental = method == SemMethod::two_stage || method == SemMethod::three_stage;
+  const auto require = [](bool good, const char* option, const std::string& problem) {
+    if (!good) throw ArgumentError("sem", option, problem);
+  };
+  require(!o.iterate || system, "--iterate", "belongs to --method 3sls or sur");
+  require(o.solver == "auto" || system, "--system-solver", "belongs to --method 3sls or sur");
+  require(!options.robust || !system, "--cov", o.cov + " belongs to --method 2sls or ols");
+  require(o.out_reduced.empty() || instrumental, "--out-reduced", "belongs to --method 2sls or 3sls");
+  require(o.input.generated() || (o.out_data.empty() && o.out_model.empty()), "--out-data",
+          "and --out-model belong to a generated model");
+  o.input.hold = options.robust || !o.out_data.empty();
+  return options;
+}
+
+SemProblem load(const Options& o, const SemOptions& options) {
   if (o.input.generated()) {
     const ModelSizes& s = o.input.sizes;
     const auto columns = static_cast<double>(s.exogenous) + static_cast<double>(s.equations);
@@ -88,17 +97,21 @@ int run_sem(Options o) {
     require_memory("sem", "the data, their copy and five triangles of all variables",
                    (16.0 * rows + 40.0 * columns) * columns);
   }
-  const SemProblem p = load_sem(o.input, options.method, o.common.seed);
+  SemProblem p = load_sem(o.input, options.method, o.common.seed);
+  p.options = options;
+  p.rows_at_once = o.input.rows_at_once;
   write_generated(o, p);
-  const RowSource<double> source = p.source();
-  const index_t D = source.m, n = source.n;
+  return p;
+}
+
+void report_problem(const Options& o, const SemProblem& p, Report& report) {
   report.problem() = {{"input", o.input.generated() ? "generated" : o.input.data},
-                      {"observations", D},
-                      {"streamed", p.streamed()},
+                      {"observations", p.rows().m},
+                      {"streamed", p.is_streamed()},
                       {"dropped_rows", p.dropped},
                       {"equations", p.model.equations.size()},
                       {"instruments", p.model.instruments},
-                      {"variables", n},
+                      {"variables", p.rows().n},
                       {"method", o.method},
                       {"engine", o.engine},
                       {"dof", o.divisor},
@@ -106,55 +119,44 @@ int run_sem(Options o) {
                       {"level", o.level},
                       {"seed", o.common.seed}};
   constexpr std::size_t most_planned = 500;  // equations: their tree is planned in O(N^3)
+  const SemOptions& options = p.options;
   if (options.engine == SemEngine::reuse ||
       (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned)) {
     SimultaneousModel model = p.model;
-    if (options.method == SemMethod::ols || options.method == SemMethod::sur) model.instruments = n;
+    if (options.method == SemMethod::ols || options.method == SemMethod::sur) model.instruments = p.rows().n;
     const ReuseTree tree = reuse_tree(model);
     report.problem()["reuse"] = {{"rotation_flops", tree.flops_alone},
                                  {"rotation_flops_along_tree", tree.flops_reused},
                                  {"from_the_data", std::count(tree.parents.begin(), tree.parents.end(), -1)}};
   }
   if (!o.input.weights.empty()) report.problem()["rows_of_weight_0"] = p.without_weight;
+}
 
-  ModelTriangle triangle;
+int run_sem(Options o) {
+  Report report("sem", o.common);
+  const SemOptions options = resolve(o);
+  SemProblem p = load(o, options);
+  report_problem(o, p, report);
   SimultaneousEquations answer;
-  std::vector<TestStatistic> hansen;
   HostMatrix<double> reduced;
   SemError error;
   {
     Runtime runtime(o.common.runtime());
-    {
-      HostMatrix<double> work(p.data.rows(), p.data.cols());
-      const auto data = TileMatrix<double>::map(runtime, work.data(), work.rows(), work.cols(), work.ld(),
-                                                suitable_model_tile(runtime, D, n), "data");
-      const auto prepare = [&] {
-        if (!p.streamed()) data.copy_from(p.data.data(), p.data.ld());
-      };
-      const auto run = [&](Graph& g, bool) {
-        triangle = p.streamed() ? model_triangle(g, source, o.input.rows_at_once) : model_triangle(g, data);
-        answer = estimate(g, triangle, p.model, options);
-        if (robust) hansen = robust_errors(g, p.data, triangle, p.model, options, p.clusters, answer);
-        return 0.0;
-      };
-      run_timed(o.common, runtime, report, {prepare, run});
-    }
-    if (!o.out_reduced.empty()) {
-      Graph g(runtime);
-      reduced = reduced_form(g, triangle, p.model, options);
-    }
+    const auto solver = find_method(sem_table(), o.engine).solver(p);
+    run_timed(o.common, runtime, report, {solver.prepare, [&](Graph& g, bool) {
+                                            solver.run(&g);
+                                            return 0.0;
+                                          }});
+    answer = solver.result();
     Graph g(runtime);
-    error = sem_error(g, source, triangle, p.model, options.method, answer);
+    if (!o.out_reduced.empty()) reduced = reduced_form(g, answer.triangle, p.model, options);
+    error = measure_sem(runtime, p, answer);
   }
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
-  const SemOutcome outcome{p, options, answer, error, o.level, hansen};
-  print_error(outcome, report);
-  if (report.good()) write_outputs(o, outcome, report);
-  if (report.good() && !o.out_reduced.empty()) {
-    const auto K = p.names.begin() + p.model.instruments;
-    write_table(report, "the reduced form", o.out_reduced, {K, p.names.end()}, reduced, {p.names.begin(), K});
-  }
+  const SemOutcome outcome{p, answer, error, o.level};
+  report_outcome(outcome, report);
+  if (report.good()) write_outputs(o, outcome, reduced, report);
   const int code = report.finish();
   if (o.common.json_path != "-") print_equations(outcome);
   return code;
@@ -202,26 +204,7 @@ const Command sem_command(
       app.add_option("--rcond", o->rcond,
                      "columns depend on others where these leave up to this of them (default: 10 max(D, K + N) eps)")
           ->check(cli::between(0, 0.1));
-      app.add_option("--samples", in.sizes.observations, "observations of a generated model")
-          ->transform(cli::non_negative())
-          ->excludes(data)
-          ->capture_default_str();
-      app.add_option("--endogenous", in.sizes.equations, "its equations")
-          ->transform(cli::positive())
-          ->excludes(data)
-          ->capture_default_str();
-      app.add_option("--exogenous", in.sizes.exogenous, "its exogenous variables, the intercept among them")
-          ->transform(cli::positive())
-          ->excludes(data)
-          ->capture_default_str();
-      app.add_option("--included", in.sizes.included, "regressors of an equation, half of them endogenous")
-          ->transform(cli::positive())
-          ->excludes(data)
-          ->capture_default_str();
-      app.add_option("--noise", in.sizes.noise, "standard deviation of its errors")
-          ->transform(cli::non_negative())
-          ->excludes(data)
-          ->capture_default_str();
+      add_sizes(app, in.sizes, data);
       add_output(app, Output::text, "-o,--out", o->out, "write the coefficients to FILE, as CSV");
       add_output(app, Output::text, "--out-reduced", o->out_reduced,
                  "write the reduced form, what each endogenous variable is of the instruments, to FILE, as CSV");

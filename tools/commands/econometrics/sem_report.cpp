@@ -3,7 +3,6 @@
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
-#include <tesela/tiles/parallel_for.hpp>
 
 #include <fmt/format.h>
 
@@ -34,14 +33,14 @@ json matrix(const HostMatrix<double>& a) {
   return rows;
 }
 
-/// An equation's own, or what ended the system that it is in.
+/// Returns the status of the equation, or of its system if the equation is ok.
 const char* status_of(const SemOutcome& o, const EquationEstimate& e) {
   return e.status == EquationStatus::ok ? description(o.answer.status) : description(e.status);
 }
 
 CoefficientTest test_of(const SemOutcome& o, const EquationEstimate& e, std::size_t p) {
-  const double df = o.options.divisor == SemDivisor::small ? static_cast<double>(e.degrees_of_freedom)
-                                                           : std::numeric_limits<double>::infinity();
+  const double df = o.problem.options.divisor == SemDivisor::small ? static_cast<double>(e.degrees_of_freedom)
+                                                                   : std::numeric_limits<double>::infinity();
   return test_coefficient(e.coefficients[p], e.standard_errors[p], df, o.level);
 }
 
@@ -66,17 +65,15 @@ json equation_json(const SemOutcome& o, std::size_t i) {
                                       {"low", t.low},
                                       {"high", t.high}});
   }
-  result["degrees_of_freedom"] = e.degrees_of_freedom;
-  result["sigma"] = e.sigma;
-  result["r2"] = e.r2;
-  result["adjusted_r2"] = e.adjusted_r2;
-  result["f"] = e.f.statistic;
-  result["condition"] = e.condition;
-  result["perfect_fit"] = e.perfect_fit;
-  if (o.hansen.empty())
-    result["sargan"] = chi_squared_test(e.sargan);
-  else
-    result["hansen"] = chi_squared_test(o.hansen[i]);
+  result.update({{"degrees_of_freedom", e.degrees_of_freedom},
+                 {"sigma", e.sigma},
+                 {"r2", e.r2},
+                 {"adjusted_r2", e.adjusted_r2},
+                 {"f", e.f.statistic},
+                 {"condition", e.condition},
+                 {"perfect_fit", e.perfect_fit}});
+  const bool robust = o.problem.options.robust;
+  result[robust ? "hansen" : "sargan"] = chi_squared_test(robust ? e.hansen : e.sargan);
   result["first_stage"] = json::object();
   for (std::size_t p = 0; p < e.first_stage.size(); ++p) {
     const TestStatistic& f = e.first_stage[p];
@@ -91,7 +88,7 @@ json equation_json(const SemOutcome& o, std::size_t i) {
   return result;
 }
 
-/// The largest error of a coefficient, relative to the largest of its equation; NaN where no equation has numbers.
+/// Returns the largest error of a coefficient, relative to the largest of its equation; NaN without coefficients.
 double truth_error(const SemOutcome& o) {
   double most = nan;
   for (std::size_t i = 0; i < o.problem.truth.size(); ++i) {
@@ -106,13 +103,13 @@ double truth_error(const SemOutcome& o) {
   return most;
 }
 
-void tell_status(const SemOutcome& o, Report& report) {
+void report_status(const SemOutcome& o, Report& report) {
   if (o.answer.status == SemStatus::singular_covariance) {
     std::string names;
     for (const index_t i : o.answer.singular)
       names += (names.empty() ? ": " : ", ") + o.problem.labels[static_cast<std::size_t>(i)];
     const auto equations = std::ranges::count(o.answer.equations, EquationStatus::ok, &EquationEstimate::status);
-    if (const index_t D = o.problem.source().m; D < equations)
+    if (const index_t D = o.problem.rows().m; D < equations)
       names += fmt::format(" ({} observations of {} equations)", D, equations);
     report.fail(description(o.answer.status) + names);
   }
@@ -125,9 +122,17 @@ void tell_status(const SemOutcome& o, Report& report) {
                             o.answer.last_change));
 }
 
+/// Returns a CSV field, in quotes if it needs them.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",;\"\n\r\t") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + '"';
+}
+
 }  // namespace
 
-void print_error(const SemOutcome& o, Report& report) {
+void report_outcome(const SemOutcome& o, Report& report) {
   json equations = json::array();
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) equations.push_back(equation_json(o, i));
   report.section("equations", equations);
@@ -147,13 +152,10 @@ void print_error(const SemOutcome& o, Report& report) {
     system["std_errors"] = "none by conjugate gradients";
   }
   report.section("system", system);
-  tell_status(o, report);
+  report_status(o, report);
 
-  double normal = 0;
-  bool measured = false;
-  for (const double r : o.error.normal_residuals)
-    if (!std::isnan(r)) normal = std::max(normal, r), measured = true;
-  if (measured) report.check("normal_residual", Measured{normal, o.error.bound});
+  if (const double normal = o.error.normal_residual(); !std::isnan(normal))
+    report.check("normal_residual", Measured{normal, o.error.bound});
   if (!std::isnan(o.error.system_residual))
     report.check("system_residual", Measured{o.error.system_residual, o.error.bound});
   if (const double truth = truth_error(o); !std::isnan(truth)) report.check("truth_error", truth);
@@ -176,7 +178,7 @@ void print_equations(const SemOutcome& o) {
     }
     if (o.answer.status != SemStatus::ok) fmt::print("  {},", status_of(o, e));
     fmt::print("  sigma {:.6g}, R2 {:.4f}\n{:<24} {:>14} {:>14} {:>10} {:>10}\n", e.sigma, e.r2, "", "estimate",
-               "std error", o.options.divisor == SemDivisor::small ? "t" : "z", "p");
+               "std error", o.problem.options.divisor == SemDivisor::small ? "t" : "z", "p");
     for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
       const CoefficientTest t = test_of(o, e, p);
       fmt::print("{:<24} {:>14.7g} {:>14.7g} {:>10.3f} {:>10.3g}\n", o.problem.name(equation.regressors[p]),
@@ -202,32 +204,21 @@ void write_coefficients(const std::string& path, const SemOutcome& o) {
   file.commit();
 }
 
-HostMatrix<double> residuals(const SemOutcome& o, bool fitted) {
-  constexpr index_t rows_at_once = 8192;
-  const RowSource<double> source = o.problem.source();
-  HostMatrix<double> E(source.m, static_cast<index_t>(o.answer.equations.size()));
-  for (index_t first = 0; first < source.m; first += rows_at_once) {
-    HostMatrix<double> data(std::min(rows_at_once, source.m - first), source.n);
-    source.read(first, {data.data(), data.rows(), data.cols(), data.ld()});
-    parallel_for(E.cols(), [&](index_t i) {
-      const std::vector<double>& b = o.answer.equations[static_cast<std::size_t>(i)].coefficients;
-      const Equation& equation = o.problem.model.equations[static_cast<std::size_t>(i)];
-      double* const sums = &E(first, i);
-      std::fill_n(sums, data.rows(), b.empty() ? nan : 0.0);
-      for (std::size_t p = 0; p < b.size(); ++p)
-        for (index_t t = 0; t < data.rows(); ++t) sums[t] += b[p] * data(t, equation.regressors[p]);
-      for (index_t t = 0; t < data.rows() && !fitted; ++t) sums[t] = data(t, equation.dependent) - sums[t];
-      const std::vector<double>& weights = o.problem.root_weights;
-      for (index_t t = 0; t < data.rows() && !weights.empty(); ++t)
-        sums[t] /= weights[static_cast<std::size_t>(first + t)];
-    });
+void write_csv(const std::string& path, const std::vector<std::string>& names, const HostMatrix<double>& columns,
+               const std::vector<std::string>& rows) {
+  AtomicFile file(path);
+  std::string line = rows.empty() ? "" : "name,";
+  for (std::size_t c = 0; c < names.size(); ++c) line += (c > 0 ? "," : "") + csv_field(names[c]);
+  file.write(line + '\n');
+  for (index_t t = 0; t < columns.rows(); ++t) {
+    line = rows.empty() ? "" : csv_field(rows[static_cast<std::size_t>(t)]) + ',';
+    for (index_t c = 0; c < columns.cols(); ++c) {
+      const double x = columns(t, c);
+      line += (c > 0 ? "," : "") + (std::isfinite(x) ? fmt::format("{}", x) : std::string("NA"));
+    }
+    file.write(line + '\n');
   }
-  if (!o.problem.kept) return E;
-  HostMatrix<double> all(o.problem.all_rows, E.cols());
-  std::fill_n(all.data(), all.size(), nan);
-  for (index_t i = 0; i < E.cols(); ++i)
-    for (index_t t = 0; t < E.rows(); ++t) all((*o.problem.kept)[static_cast<std::size_t>(t)], i) = E(t, i);
-  return all;
+  file.commit();
 }
 
 }  // namespace tesela::cli

@@ -1,11 +1,7 @@
-#include "tools/commands/eigen/eig_jobs.hpp"
-
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/report.hpp"
 #include "tools/app/runs.hpp"
-#include "tools/checks/eig_error.hpp"
-#include "tools/commands/eigen/eig_plan.hpp"
-#include <tesela/algorithms/eigen/eig_jobs.hpp>
+#include "tools/commands/eigen/eig_parts.hpp"
 #include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -27,9 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr index_t sampled_vectors = 64;  // of a job, for its residual
+constexpr index_t sampled_vectors = 64;  // per job, for its residual
 
-std::vector<std::string> read_anew(const std::string& path) {
+std::vector<std::string> read_file(const std::string& path) {
   std::ifstream list(path);
   if (!list || fs::is_directory(path)) throw FileError(path, "cannot be read");
   std::vector<std::string> files;
@@ -45,14 +41,14 @@ std::vector<std::string> read_anew(const std::string& path) {
   return files;
 }
 
-/// Once, since a list may come through a pipe, and all must see the same.
+/// Returns the files of a list, which is read once, since it may come through a pipe.
 const std::vector<std::string>& read_list(const std::string& path) {
   static std::map<std::string, std::vector<std::string>> lists;
   const auto known = lists.find(path);
-  return known != lists.end() ? known->second : lists.emplace(path, read_anew(path)).first->second;
+  return known != lists.end() ? known->second : lists.emplace(path, read_file(path)).first->second;
 }
 
-/// What became of one.
+/// A problem with its outcome.
 struct Job {
   std::string file, status = "not begun", method = {};
   index_t n = 0, found = 0;
@@ -71,10 +67,10 @@ nlohmann::json json_of(const Job& job) {
 template <class T>
 class Jobs {
  public:
-  Jobs(const EigJobs& o, Runtime& runtime, int streams) : o_(o), runtime_(runtime), room_(o.plan.room(runtime)) {
-    for (const std::string& file : read_list(o.file)) jobs_.emplace_back().file = file;
-    values_ = job_outputs("--out", o.file, o.out);
-    vectors_ = job_outputs("--out-vectors", o.file, o.vectors_out);
+  Jobs(const EigOptions& o, Runtime& runtime, int streams) : o_(o), runtime_(runtime), room_(o.plan.room(runtime)) {
+    for (const std::string& file : read_list(o.jobs)) jobs_.emplace_back().file = file;
+    values_ = job_outputs("--out", o.jobs, o.out);
+    vectors_ = job_outputs("--out-vectors", o.jobs, o.vectors_out);
     index_t largest = 0;
     for (Job& job : jobs_) {
       job.n = order_of(job);
@@ -111,78 +107,58 @@ class Jobs {
       return 0;
     }
   }
-  SymmetricEigOptions options_of(index_t n) const {
-    SymmetricEigOptions options = suitable_job_options(runtime_, n, o_.options);
-    if (n > 0) options.positions = o_.selection.positions(n);
-    std::tie(options.low, options.high) = o_.selection.interval();
-    return options;
-  }
   MemoryPlan plan_of(index_t n) const {
-    return eig_command_plan(runtime_, n, sizeof(T), suitable_job_options(runtime_, n, o_.options));
+    return eig_command_plan(runtime_, n, sizeof(T), suitable_job_options(runtime_, n, o_.eig()));
   }
 
   void solve(std::size_t number, int thread, bool last) {
     Job& job = jobs_[number];
-    EigInput input = o_.input;
-    input.a = input.a_name = job.file;
-    input.resolve(0);
-    const index_t n = job.n = input.n, ld = std::max<index_t>(n, 1);
-    const SymmetricEigOptions options = options_of(n);
-    job.method = name_of(eig_methods(), options.method);
+    EigProblem<T> problem{.input = o_.input, .seed = o_.common.seed, .runtime = &runtime_, .whole = sampled_vectors};
+    problem.input.a = problem.input.a_name = job.file;
+    problem.input.resolve(0);
+    const index_t n = job.n = problem.n();
+    problem.options = suitable_job_options(runtime_, n, o_.eig());
+    if (n > 0) problem.options.positions = o_.selection.positions(n);
+    job.method = name_of(eig_methods(), problem.options.method);
     require_fit("eig", plan_of(n), room_);
-    EigProblem<T> problem = load<T>(input, 0, true);
-    const HostMatrix<T>& a = problem.a;
+    problem.load();
     job.notes = std::move(problem.notes);
-    HostMatrix<T> lost(n, n), x;
-    SymmetricEig<T> eig;
+    EigFound<T> found;
     {
-      const bool whole = options.method == EigMethod::one_task;
-      const auto A = TileMatrix<T>::map(runtime_, lost.data(), n, n, ld,
-                                        {ld, whole ? ld : suitable_eig_tile(runtime_, n, options.band)}, "A");
-      A.copy_from(a.data(), a.ld());
+      const Solver<EigFound<T>> solver = find_method(table_, job.method).solver(problem);
+      solver.prepare();
       const Stopwatch watch;
       Graph g(runtime_, {.gpu = runtime_.gpus() > 0 ? thread % runtime_.gpus() : -1});
-      eig = symmetric_eig(g, A, options);
+      solver.run(&g);
       g.wait();
-      if (eig.vectors && eig.status.ok()) {
-        x = HostMatrix<T>(n, eig.vectors->n());
-        eig.vectors->copy_to(x.data(), x.ld());
-      }
-      eig.vectors.reset();
+      found = solver.result();
       job.seconds = watch.seconds();
     }
+    const SymmetricEig<T>& eig = found.eig;
     job.found = std::ssize(eig.values);
     job.status = to_string(eig.status);
-    if (job.status == "ok" && o_.check) check(job, a, eig, x);
+    if (job.status == "ok" && o_.check) check(job, problem, found);
     if (job.status != "ok" || !last) return;
     FileBatch outputs;  // of this job, a separate run
     HostMatrix<double> values(job.found, 1);
     std::copy(eig.values.begin(), eig.values.end(), values.data());
     const std::string failure =
         write_finite({{"eigenvalues", values_.empty() ? std::string() : values_[number], values},
-                      {"eigenvectors", vectors_.empty() ? std::string() : vectors_[number], x}});
+                      {"eigenvectors", vectors_.empty() ? std::string() : vectors_[number], found.vectors}});
     if (!failure.empty()) job.status = failure;
     outputs.publish();
   }
 
-  void check(Job& job, const HostMatrix<T>& a, const SymmetricEig<T>& eig, const HostMatrix<T>& x) {
+  void check(Job& job, EigProblem<T>& problem, const EigFound<T>& found) {
     const std::lock_guard lock(checking_);  // BLAS's threads are set for all
-    const index_t n = a.rows();
-    const EigBounds bounds = eig_bounds<T>(n);
-    const double norm = symmetric_norm(a, eig.norm),
-                 rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;
-    const auto measured = [&](const char* name, const Measured& m) {
+    eig_errors(problem, found, false).for_each([&](const char* name, const Measured& m) {
       job.checks[name] = m.error;
       if (const std::string wrong = is_wrong(name, m); !wrong.empty() && job.status == "ok") job.status = wrong;
-    };
-    if (job.found == n) measured("trace_drift", {trace_drift(a, eig.values, norm), trace_bound(bounds, n) + rounding});
-    if (!o_.options.vectors) return;
-    const EigError error = eig_error(a, eig.values, x, norm, std::min(sampled_vectors, x.cols()), o_.common.seed);
-    measured("max_residual", {error.residual, bounds.value + rounding});
-    measured("orthogonality", {error.orthogonality, bounds.orthogonality});
+    });
   }
 
-  const EigJobs& o_;
+  const EigOptions& o_;
+  const std::vector<Method<EigProblem<T>, EigFound<T>>> table_ = eig_table<T>(EigRows::command);
   Runtime& runtime_;
   MemoryRoom room_;
   std::vector<Job> jobs_;
@@ -193,7 +169,7 @@ class Jobs {
 };
 
 template <class T>
-int run(const EigJobs& o) {
+int run(const EigOptions& o) {
   Report report("eig", o.common);
   RuntimeOptions options = o.common.runtime();
   if (!options.streams_per_gpu && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
@@ -207,13 +183,12 @@ int run(const EigJobs& o) {
       throw ArgumentError("eig", "--jobs",
                           "on several ranks, which all insert tasks in one order; run it on each alone");
     Jobs<T> jobs(o, runtime, options.streams_per_gpu.value_or(1));
-    double flops = 0;  // as LAPACK counts
-    for (const Job& job : jobs.jobs())
-      flops += (o.options.vectors ? 14.0 : 4.0) / 3 * std::pow(static_cast<double>(job.n), 3);
-    report.problem() = {{"jobs", o.file},
+    double flops = 0;
+    for (const Job& job : jobs.jobs()) flops += eig_flops(job.n, o.vectors, job.n);
+    report.problem() = {{"jobs", o.jobs},
                         {"count", jobs.jobs().size()},
                         {"at_once", jobs.at_once()},
-                        {"vectors", o.options.vectors},
+                        {"vectors", o.vectors},
                         {"precision", o.common.precision}};
     run_timed(o.common, runtime, report,
               {{},
@@ -258,6 +233,6 @@ std::vector<std::string> job_outputs(const std::string& option, const std::strin
   return outputs;
 }
 
-int run_eig_jobs(const EigJobs& jobs) { return jobs.common.precision == "s" ? run<float>(jobs) : run<double>(jobs); }
+int run_eig_jobs(const EigOptions& o) { return o.common.precision == "s" ? run<float>(o) : run<double>(o); }
 
 }  // namespace tesela::cli

@@ -1,4 +1,4 @@
-#include "tools/commands/eigen/eig_plan.hpp"
+#include "tools/commands/eigen/eig_parts.hpp"
 
 #include <algorithm>
 
@@ -57,14 +57,15 @@ MemoryPlan eig_command_plan(const WorkerCounts& workers, index_t n, std::size_t 
   return plan;
 }
 
-int run_eig_plan(const CommonOptions& common, const PlanOptions& plan, index_t n, const SymmetricEigOptions& options) {
-  const Runtime runtime(common.runtime());
-  const MemoryRoom room = plan.room(runtime);
-  const std::size_t element = common.precision == "s" ? sizeof(float) : sizeof(double);
-  return finish_plan(common, runtime,
+int run_eig_plan(const EigOptions& o, const SymmetricEigOptions& options) {
+  const Runtime runtime(o.common.runtime());
+  const MemoryRoom room = o.plan.room(runtime);
+  const index_t n = o.input.n;
+  const std::size_t element = o.common.precision == "s" ? sizeof(float) : sizeof(double);
+  return finish_plan(o.common, runtime,
                      {{"command", "eig"},
                       {"n", n},
-                      {"precision", common.precision},
+                      {"precision", o.common.precision},
                       {"method", name_of(eig_methods(), suitable_eig_method(runtime, n, options))},
                       {"vectors", options.vectors}},
                      eig_command_plan(runtime, n, element, options), room,

@@ -1,6 +1,4 @@
-#include "tools/commands/eigen/eig_proof.hpp"
-
-#include "tools/checks/eig_error.hpp"
+#include "tools/commands/eigen/eig_parts.hpp"
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 
@@ -52,33 +50,30 @@ EigProof prove_by(const EigSelection& selection, index_t shifts, const Symmetric
 }  // namespace
 
 template <class T>
-EigProof prove(Runtime& runtime, const EigInput& input, const EigProblem<T>& problem, const EigSelection& selection,
-               index_t shifts, std::uint64_t seed, const SymmetricEig<T>& eig) {
-  if (!eig.status.ok() || problem.a.rows() != input.n) return {};
+EigProof prove(Runtime& runtime, const EigProblem<T>& problem, const EigSelection& selection, index_t shifts,
+               const SymmetricEig<T>& eig) {
+  if (!eig.status.ok() || problem.a.rows() != problem.n()) return {};
   if (shifts == 0 && selection.range.empty()) return {};
   Graph g(runtime);
   HostMatrix<double> wide_a, wide_b;
   const TileMatrix<double> A = tiles_in_double(runtime, problem.a, wide_a);
-  const double bound = eig_bounds<T>(input.n).value;
+  const double bound = eig_bounds<T>(problem.n()).value;
   const auto proved = [&](double accuracy, const auto& matrix, const std::function<SymmetricInertia(double)>& inertia) {
     return prove_by(selection, shifts, eig, accuracy, inertia,
-                    [&] { return certify_spectrum<double>(g, matrix, eig.values, accuracy, shifts, seed); });
+                    [&] { return certify_spectrum<double>(g, matrix, eig.values, accuracy, shifts, problem.seed); });
   };
-  if (input.generalized()) {
-    const SymmetricPencil<double> pencil(g, *find_named(generalized_kinds(), input.kind), A,
-                                         tiles_in_double(runtime, problem.b, wide_b));
+  if (problem.input.generalized()) {
+    const SymmetricPencil<double> pencil(g, problem.kind(), A, tiles_in_double(runtime, problem.b, wide_b));
     return proved(bound * pencil.error_scale(eig.norm), pencil, [&](double end) { return pencil.inertia(g, end); });
   }
   return proved(bound * std::min(eig.norm, std::numeric_limits<double>::max()), A, [&](double end) -> SymmetricInertia {
     // Beyond the largest absolute row sum there is nothing to count, and T may not hold it.
-    if (std::isinf(end) || !(std::abs(end) <= problem.largest_row_sum())) return {end < 0 ? 0 : input.n, 0};
+    if (std::isinf(end) || !(std::abs(end) <= problem.largest_row_sum())) return {end < 0 ? 0 : problem.n(), 0};
     return symmetric_inertia(g, A, end);
   });
 }
 
-template EigProof prove(Runtime&, const EigInput&, const EigProblem<float>&, const EigSelection&, index_t,
-                        std::uint64_t, const SymmetricEig<float>&);
-template EigProof prove(Runtime&, const EigInput&, const EigProblem<double>&, const EigSelection&, index_t,
-                        std::uint64_t, const SymmetricEig<double>&);
+template EigProof prove(Runtime&, const EigProblem<float>&, const EigSelection&, index_t, const SymmetricEig<float>&);
+template EigProof prove(Runtime&, const EigProblem<double>&, const EigSelection&, index_t, const SymmetricEig<double>&);
 
 }  // namespace tesela::cli

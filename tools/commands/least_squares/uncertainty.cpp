@@ -56,8 +56,8 @@ std::string why_none(const UncertaintyOptions& options, const Uncertainty<T>& fo
 
 void UncertaintyOptions::add_to(CLI::App& app) {
   app.add_flag("--std-errors", errors,
-               "table of the unknowns with standard errors, t, p and intervals; the errors' variance is estimated, "
-               "||r||^2 / degrees of freedom");
+               "standard errors, t, p and intervals of the unknowns (the errors' variance is estimated, ||r||^2 / "
+               "degrees of freedom)");
   app.add_flag("--known-variances", regression.known_variances,
                "standard errors, z and p for errors of the variances that are given (of ols 1), which nothing scales");
   app.add_option("--level", regression.level, "probability of the intervals")

@@ -116,91 +116,83 @@ std::vector<RateCurve> theory(const Options& o, const std::vector<Constellation>
   return curves;
 }
 
-template <class T>
-int run(const Options& o) {
-  Report report("mimo ber", o.common);
-  const std::vector<double> db = parse_decibels(o.ebn0);
-  const std::vector<std::string> names = split_list(o.detectors);
+/// Detectors and soft detectors of a command, with their names.
+struct Contestants {
+  std::vector<std::string> names, soft;
   std::vector<MimoOptions> detectors;
-  for (const std::string& name : names) {
+  std::vector<SoftOptions> kinds;
+};
+
+Contestants contestants(const Options& o) {
+  Contestants all{split_list(o.detectors), o.soft.empty() ? std::vector<std::string>() : split_list(o.soft), {}, {}};
+  for (const std::string& name : all.names) {
     MimoOptions options;
     take_order(o.order, "up", options);
     parse_mimo_method("mimo ber", name, options);
-    detectors.push_back(options);
+    all.detectors.push_back(options);
   }
-  std::vector<SoftOptions> kinds;
-  const std::vector<std::string> soft = o.soft.empty() ? std::vector<std::string>() : split_list(o.soft);
-  for (const std::string& name : soft) {
-    kinds.push_back({.clip = o.llr_clip});
-    parse_soft_kind("mimo ber", name, kinds.back());
+  for (const std::string& name : all.soft) {
+    all.kinds.push_back({.clip = o.llr_clip});
+    parse_soft_kind("mimo ber", name, all.kinds.back());
   }
-  if (names.empty()) throw ArgumentError("mimo ber", "--detectors", "names none");
-  MimoInput probe = o.input;
-  probe.signals = 0;
-  const MimoSource<T> source(probe, 1);
-  if (source.integers()) throw ArgumentError("mimo ber", "--constellation", "integers have no bits");
-  report.problem() = source.problem();
-  report.problem().update({{"detectors", names},
-                           {"ebn0_db", db},
-                           {"errors", o.errors},
-                           {"most_signals", o.most_signals},
-                           {"order", o.order},
-                           {"precision", o.common.precision},
-                           {"seed", o.common.seed}});
-  for (const char* const key : {"signals", "channels", "n0"}) report.problem().erase(key);
+  if (all.names.empty()) throw ArgumentError("mimo ber", "--detectors", "names none");
+  return all;
+}
 
-  std::vector<std::vector<Point>> points(db.size());
-  std::vector<std::vector<bench::BitInformation>> information(db.size());
-  index_t signals = 0;
-  {
-    Runtime runtime(o.common.runtime());
-    run_timed(o.common, runtime, report,
-              {[&] { signals = 0; },
-               [&](Graph& g, bool) {
-                 for (std::size_t k = 0; k < db.size(); ++k)
-                   points[k] = measure<T>(o, g, detectors, db[k], o.common.seed + k, kinds, information[k], signals);
-                 return 0.0;
-               }});
-  }
-  report.count("signals", signals);
+/// Points of all detectors and information of all soft detectors, by dB.
+struct Results {
+  std::vector<std::vector<Point>> points;
+  std::vector<std::vector<bench::BitInformation>> information;
+};
 
-  const std::vector<RateCurve> known = theory(o, source.alphabets(), source.shape().antennas, db);
+/// Adds a detector's points to the rows of the report and of the CSV; returns its curve.
+RateCurve add_rates(const std::string& name, const std::vector<double>& db, const Results& results, std::size_t d,
+                    nlohmann::json& rows, std::string& csv) {
+  RateCurve curve{name, {}, {}, {}, false};
+  for (std::size_t k = 0; k < db.size(); ++k) {
+    const auto& [rate, nodes] = results.points[k][d];
+    const double mean = rate.signals() > 0 ? nodes / rate.signals() : 0;
+    curve.rate.push_back(rate.bit_rate()), curve.low.push_back(rate.low()), curve.high.push_back(rate.high());
+    rows.push_back({{"ebn0_db", db[k]},
+                    {"detector", name},
+                    {"signals", rate.signals()},
+                    {"vector_errors", rate.vectors()},
+                    {"symbol_errors", rate.symbols()},
+                    {"bit_errors", rate.bits()},
+                    {"ser", rate.symbol_rate()},
+                    {"ber", rate.bit_rate()},
+                    {"ber_low", rate.low()},
+                    {"ber_high", rate.high()},
+                    {"nodes", mean}});
+    csv += fmt::format("{:g},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},\n", db[k], name,
+                       rate.signals(), rate.vectors(), rate.symbols(), rate.bits(), rate.symbol_rate(), rate.bit_rate(),
+                       rate.low(), rate.high(), mean);
+  }
+  return curve;
+}
+
+/// Reports, writes and draws the results and the theoretical curves.
+void report_rates(const Options& o, const Contestants& all, const std::vector<double>& db, const Results& results,
+                  const std::vector<Constellation>& alphabets, index_t antennas, Report& report) {
+  const std::vector<RateCurve> known = theory(o, alphabets, antennas, db);
   nlohmann::json rows = nlohmann::json::array();
   std::string csv =
       "ebn0_db,detector,signals,vector_errors,symbol_errors,bit_errors,ser,ber,ber_low,ber_high,nodes,information\n";
   std::vector<RateCurve> curves;
   double sigmas = 0;
-  for (std::size_t d = 0; d < names.size(); ++d) {
-    RateCurve curve{names[d], {}, {}, {}, false};
-    for (std::size_t k = 0; k < db.size(); ++k) {
-      const auto& [rate, nodes] = points[k][d];
-      const double mean = rate.signals() > 0 ? nodes / rate.signals() : 0;
-      curve.rate.push_back(rate.bit_rate()), curve.low.push_back(rate.low()), curve.high.push_back(rate.high());
-      rows.push_back({{"ebn0_db", db[k]},
-                      {"detector", names[d]},
-                      {"signals", rate.signals()},
-                      {"vector_errors", rate.vectors()},
-                      {"symbol_errors", rate.symbols()},
-                      {"bit_errors", rate.bits()},
-                      {"ser", rate.symbol_rate()},
-                      {"ber", rate.bit_rate()},
-                      {"ber_low", rate.low()},
-                      {"ber_high", rate.high()},
-                      {"nodes", mean}});
-      csv += fmt::format("{:g},{},{:.0f},{:.0f},{:.0f},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},\n", db[k], names[d],
-                         rate.signals(), rate.vectors(), rate.symbols(), rate.bits(), rate.symbol_rate(),
-                         rate.bit_rate(), rate.low(), rate.high(), mean);
-      if (detectors[d].method == MimoMethod::zf && !known.empty() && known.front().name == "zf, theory" &&
-          rate.bits() > 20)
+  for (std::size_t d = 0; d < all.names.size(); ++d) {
+    curves.push_back(add_rates(all.names[d], db, results, d, rows, csv));
+    if (all.detectors[d].method != MimoMethod::zf || known.empty() || known.front().name != "zf, theory") continue;
+    for (std::size_t k = 0; k < db.size(); ++k)
+      if (const MimoErrorRate& rate = results.points[k][d].rate; rate.bits() > 20)
         sigmas = std::fmax(sigmas, rate.sigmas(known.front().rate[k]));
-    }
-    curves.push_back(std::move(curve));
   }
-  for (std::size_t d = 0; d < kinds.size(); ++d)
+  for (std::size_t d = 0; d < all.kinds.size(); ++d)
     for (std::size_t k = 0; k < db.size(); ++k) {
-      const std::string name = fmt::format("soft {}", soft[d]);
-      rows.push_back({{"ebn0_db", db[k]}, {"detector", name}, {"information", information[k][d].mean()}});
-      csv += fmt::format("{:g},{},,,,,,,,,,{:.6g}\n", db[k], name, information[k][d].mean());
+      const std::string name = fmt::format("soft {}", all.soft[d]);
+      const double mean = results.information[k][d].mean();
+      rows.push_back({{"ebn0_db", db[k]}, {"detector", name}, {"information", mean}});
+      csv += fmt::format("{:g},{},,,,,,,,,,{:.6g}\n", db[k], name, mean);
     }
   if (sigmas > 0) report.check_count("zf_sigmas", sigmas, 4);
   for (const RateCurve& c : known)
@@ -215,9 +207,45 @@ int run(const Options& o) {
     file.commit();
   };
   write(o.csv, csv);
-  write(o.svg, rate_picture(fmt::format("{} streams, {} antennas, {}", source.shape().streams, source.shape().antennas,
-                                        o.input.constellation),
-                            db, curves));
+  write(o.svg,
+        rate_picture(fmt::format("{} streams, {} antennas, {}", alphabets.size(), antennas, o.input.constellation), db,
+                     curves));
+}
+
+template <class T>
+int run(const Options& o) {
+  Report report("mimo ber", o.common);
+  const std::vector<double> db = parse_decibels(o.ebn0);
+  const Contestants all = contestants(o);
+  MimoInput probe = o.input;
+  probe.signals = 0;
+  const MimoSource<T> source(probe, 1);
+  if (source.integers()) throw ArgumentError("mimo ber", "--constellation", "integers have no bits");
+  report.problem() = source.problem();
+  report.problem().update({{"detectors", all.names},
+                           {"ebn0_db", db},
+                           {"errors", o.errors},
+                           {"most_signals", o.most_signals},
+                           {"order", o.order},
+                           {"precision", o.common.precision},
+                           {"seed", o.common.seed}});
+  for (const char* const key : {"signals", "channels", "n0"}) report.problem().erase(key);
+  Results results{std::vector<std::vector<Point>>(db.size()),
+                  std::vector<std::vector<bench::BitInformation>>(db.size())};
+  index_t signals = 0;
+  {
+    Runtime runtime(o.common.runtime());
+    run_timed(o.common, runtime, report,
+              {[&] { signals = 0; },
+               [&](Graph& g, bool) {
+                 for (std::size_t k = 0; k < db.size(); ++k)
+                   results.points[k] = measure<T>(o, g, all.detectors, db[k], o.common.seed + k, all.kinds,
+                                                  results.information[k], signals);
+                 return 0.0;
+               }});
+  }
+  report.count("signals", signals);
+  report_rates(o, all, db, results, source.alphabets(), source.shape().antennas, report);
   return report.finish();
 }
 
@@ -234,7 +262,7 @@ const Command ber_command(
           ->transform(positive());
       app.add_option("--order", o->order, "of columns: " + order_names())->capture_default_str();
       app.add_option("--soft", o->soft, "also mutual information per bit of these, as of mimo detect, by commas");
-      app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most, which kbest, fsd and list need")
+      app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most, which kbest and list need")
           ->transform(positive_up_to(1e300));
       app.add_option("--errors", o->errors, "wrong bits, after which a point is done")
           ->transform(positive())

@@ -194,8 +194,7 @@ const Command detect_command(
           ->needs("--h");
       app.add_flag("!--no-check", o->check, "leave out the comparison with brute force or a second order");
       app.add_option("--soft", o->soft, "also L = ln P(0) / P(1) of each bit, by: " + explained(soft_kinds()));
-      app.add_option("--llr-clip", o->llr_clip,
-                     "of --soft: |L| at most; list, kbest and fsd need it unless they keep all")
+      app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most; list and kbest need it unless they keep all")
           ->transform(positive_up_to(1e300));
       add_input(app, "--prior", o->input.prior,
                 "L of bits as known beforehand, .npy, signals x bits; --soft then answers L a posteriori");

@@ -13,9 +13,7 @@ namespace {
 /// Largest numbers of candidates that a reference may look at, for an acceptable waiting time.
 constexpr double most_looks = 1.5e9, most_soft_candidates = 1 << 16, most_soft_looks = 1e8;
 
-bool is_exact(MimoMethod method) {
-  return method == MimoMethod::sd || method == MimoMethod::sd_plain || method == MimoMethod::brute;
-}
+bool is_exact(MimoMethod method) { return row_of(method).can.exact; }
 
 bool has_failed(const SearchReport& r) { return (r.flags & SearchReport::failed) != 0; }
 

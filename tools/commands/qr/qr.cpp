@@ -14,6 +14,7 @@
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/runtime/paused_workers.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -67,9 +68,8 @@ MemoryPlan plan_of(const Options& o, const WorkerCounts& workers, Shape a) {
 /// `tesela qr --plan`; orders are compared by square matrices.
 template <class T>
 int run_plan(const Options& o) {
-  if (o.method.library())
-    throw ArgumentError("qr", "--plan", "what --method " + o.method.name + " takes is known to the library alone");
-  if (o.orthogonalizes()) throw ArgumentError("qr", "--plan", "--method " + o.method.name + " has none");
+  require(!o.method.library(), "qr", "--plan", "what --method ", o.method.name, " takes is known to the library alone");
+  require(!o.orthogonalizes(), "qr", "--plan", "--method ", o.method.name, " has none");
   const Runtime runtime(o.common.runtime());
   const MemoryRoom room = o.plan.room(runtime);
   const MemoryPlan plan = plan_of<T>(o, runtime, {o.m, o.n});
@@ -102,8 +102,8 @@ void resolve(Options& o) {
   if (o.n < 0) o.n = 2048;
   if (o.m < 0) o.m = o.n;
   if (!o.orthogonalizes()) return;
-  if (o.m < o.n) throw ArgumentError("qr", "--m", "--method " + o.method.name + " takes no fewer rows than columns");
-  if (o.full_q) throw ArgumentError("qr", "--full-q", "--method " + o.method.name + " makes the first n columns alone");
+  require(o.m >= o.n, "qr", "--m", "--method ", o.method.name, " takes no fewer rows than columns");
+  require(!o.full_q, "qr", "--full-q", "--method ", o.method.name, " makes the first n columns alone");
 }
 
 /// Reads or generates A, or this rank's part of it.

@@ -5,8 +5,8 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
-#include "tools/problems/toeplitz/toeplitz_spectrum_options.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
-#include "tools/problems/toeplitz/toeplitz_spectrum_options.hpp"
+#include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
 
 #include <fmt/format.h>
 

@@ -1,3 +1,5 @@
+#include "tools/problems/toeplitz/toeplitz_solve.hpp"
+
 #include "tools/app/choices.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
@@ -7,7 +9,6 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
-#include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -40,33 +41,30 @@ void resolve(Options& o) {
           o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
     o.rhs = shape.cols;
   }
-  if (o.method == "cauchy") {
-    const auto n = static_cast<double>(o.input.n);
-    require_memory("toeplitz solve", "the factors", n * n / 2 * (o.common.precision == "s" ? 4 : 8));
-  }
+  const double square =
+      static_cast<double>(o.input.n) * static_cast<double>(o.input.n) * (o.common.precision == "s" ? 4 : 8);
+  if (o.method.starts_with("cauchy")) require_memory("toeplitz solve", "the factors", square / 2);
+  if (o.method.starts_with("lapack")) require_memory("toeplitz solve", "the dense matrix", square);
   if (!std::isfinite(o.sigma))
     throw ArgumentError("toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));
 }
 
 template <class T>
-ToeplitzSolution solve(const Options& o, const HostMatrix<T>& t, const HostMatrix<T>& b, HostMatrix<T>& x,
-                       Report& report) {
-  const ToeplitzMethod method = toeplitz_method(o.method);
+ToeplitzAnswer<T> solve(const Options& o, ToeplitzSystem<T>& system, Report& report) {
+  const auto method = find_method(toeplitz_solve_table<T>(), o.method);
+  if (method.library())
+    return solve_by_library(o.common, report, method, system, dense_solve_flops(o.method, o.input.n, o.rhs));
   Runtime runtime(o.common.runtime());
-  const index_t n = t.rows(), k = b.cols();
-  const auto X =
-      TileMatrix<T>::map(runtime, x.data(), n, k, x.ld(), {std::max<index_t>(n, 1), std::max<index_t>(k, 1)});
-  ToeplitzSolution solved;
+  system.runtime = &runtime;
+  const Solver<ToeplitzAnswer<T>> solver = method.solver(system);
   const auto run = [&](Graph& g, bool last) {
-    if (n > 0 && k > 0) {
-      const Toeplitz<T> A(g, t);
-      solved = toeplitz_solve(g, A, static_cast<T>(o.sigma), X, {method, last});
-    }
-    X.bring_home();
-    return solved.verdict_seconds;
+    system.verdict = last;
+    solver.run(&g);
+    solver.finish();
+    return solver.result().solved.verdict_seconds;
   };
-  run_timed(o.common, runtime, report, {[&] { X.copy_from(b.data(), b.ld()); }, run});
-  return solved;
+  run_timed(o.common, runtime, report, {solver.prepare, run});
+  return solver.result();
 }
 
 template <class T>
@@ -82,16 +80,18 @@ int run_solve(Options o) {
   // The shift that the solver sees.
   const auto sigma = static_cast<double>(in_precision<T>("toeplitz solve", "--sigma", o.sigma));
 
-  const HostMatrix<T> t = o.input.load<T>(o.common.seed);
+  ToeplitzSystem<T> system{o.input.load<T>(o.common.seed), o.b.empty() ? HostMatrix<T>(n, o.rhs) : read_matrix<T>(o.b),
+                           static_cast<T>(sigma)};
+  const HostMatrix<T>&t = system.t, &b = system.b;
   const HostMatrix<T> truth = o.known ? random_columns<T>(n, o.rhs, o.common.seed) : HostMatrix<T>();
-  HostMatrix<T> b = o.b.empty() ? HostMatrix<T>(n, o.rhs) : read_matrix<T>(o.b), x(n, o.rhs);
   if (o.known)
-    toeplitz_product(n, t.data(), sigma, o.rhs, truth.data(), b.data());
+    toeplitz_product(n, t.data(), sigma, o.rhs, truth.data(), system.b.data());
   else if (o.b.empty())
-    b = random_columns<T>(n, o.rhs, o.common.seed);
+    system.b = random_columns<T>(n, o.rhs, o.common.seed);
 
-  const ToeplitzSolution solved = solve(o, t, b, x, report);
-
+  const ToeplitzAnswer<T> answer = solve(o, system, report);
+  const HostMatrix<T>& x = *answer.x;
+  const ToeplitzSolution& solved = answer.solved;
   const ToeplitzAttempt& taken = solved.taken;
   if (taken.method != ToeplitzMethod::automatic) report.problem()["method"] = toeplitz_method_name(taken.method);
   if (o.method == toeplitz_method_name(ToeplitzMethod::automatic))
@@ -99,7 +99,7 @@ int run_solve(Options o) {
       report.problem()["tried"].push_back(toeplitz_method_name(attempt.method));
   if (taken.growth) report.check("growth", *taken.growth);
   if (taken.negative) report.check("negative_pivots", static_cast<double>(*taken.negative));
-  if (!solved.failure.empty()) report.fail(solved.failure);
+  if (!answer.failure.empty()) report.fail(answer.failure);
   if (taken.order > 0) report.check("order", static_cast<double>(taken.order));
   const Measured residual{toeplitz_residual(n, t.data(), sigma, o.rhs, x.data(), b.data()),
                           toeplitz_residual_bound<T>(n)};
@@ -131,7 +131,7 @@ const Command solve_command(
       auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
                       ->transform(cli::positive())
                       ->capture_default_str();
-      Choices().add(toeplitz_methods()).add_option(app, "--method", o->method);
+      choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
       auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
       add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
       add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");

@@ -1,5 +1,6 @@
 #include "tools/app/choices.hpp"
 #include "tools/app/command.hpp"
+#include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
@@ -85,9 +86,9 @@ int run_tridiag(Options o) {
   Condition condition;
   {
     Solver<T> solver(o, blocks);
-    report.problem()["mb"] = solver.tile().along;
-    report.problem()["nb"] = solver.tile().across;
-    report.check("levels", static_cast<double>(solver.levels()));
+    report.problem()["mb"] = solver.plan().along;
+    report.problem()["nb"] = solver.plan().across;
+    report.check("levels", static_cast<double>(solver.plan().levels));
     failure = solver.run(report);
     refined = solver.refined();
     if (!failure) condition = solver.condition();
@@ -149,7 +150,8 @@ const Command tridiag_command(
           ->excludes(sizes);
       auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
                       ->transform(cli::non_negative())
-                      ->capture_default_str();
+                      ->capture_default_str()
+                      ->group(more_options);
       Choices().add(tridiagonal_methods()).add_option(app, "--method", o->method);
       app.add_option("--cut", o->cut,
                      "unknowns that cr-hybrid, cr-pcr and cr-rd leave to another method (default: 256)")
@@ -162,13 +164,13 @@ const Command tridiag_command(
                    "(auto does it where the residual of its X is large)");
       auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
       auto* d = add_input(app, "--d", input.d,
-                          "read the diagonal, or the diagonals of a batch, from FILE (Matrix Market or .npy)");
+                          "read the diagonal from FILE (Matrix Market or .npy; of a batch: the diagonals)");
       auto* dl = add_input(app, "--dl", input.dl,
-                           "read the lower off-diagonal from FILE: n entries (the first is for periodic "
-                           "systems), or LAPACK's n - 1");
+                           "read the lower off-diagonal from FILE (n entries, the first for periodic systems, or "
+                           "LAPACK's n - 1)");
       auto* du = add_input(app, "--du", input.du,
-                           "read the upper off-diagonal from FILE: n entries (the last is for periodic systems), "
-                           "or LAPACK's n - 1");
+                           "read the upper off-diagonal from FILE (n entries, the last for periodic systems, or "
+                           "LAPACK's n - 1)");
       auto* b = add_input(app, "--b", input.b, "read the right-hand sides from FILE (side by side for one matrix)");
       for (auto* one : {d, dl, du}) {
         for (auto* other : {d, dl, du})
@@ -177,8 +179,9 @@ const Command tridiag_command(
       }
       b->needs(d)->excludes(rhs)->excludes(known);
       add_output(app, Output::matrix, "-o,--out", o->out,
-                 "write X to FILE (.mtx or .npy), in the shape of B; different sizes one below the other");
-      add_tile(app, o->tile, "MB or MBxNB", "equations and systems a tile; default: what suits the workers");
+                 "write X to FILE (.mtx or .npy, in the shape of B; different sizes one below the other)");
+      add_tile(app, o->tile, "MB or MBxNB", "equations and systems a tile; default: what suits the workers")
+          ->group(more_options);
       app.add_option("--refine", o->refine,
                      "correct X by its residual at most K times, until the backward error is a rounding error "
                      "(default: not at all; with --precision mixed 30 times)")

@@ -76,17 +76,11 @@ struct Refined {
   double backward_error = 0;
 };
 
-/// Returns the tile of --tile, or nothing.
-inline std::optional<TridiagonalTile> wanted_tile(const Options& o, index_t batch) {
-  if (o.tile.empty()) return std::nullopt;
+/// Returns the tiles of --tile, or 0 x 0.
+inline TridiagonalPlan wanted_tiles(const Options& o, index_t batch) {
+  if (o.tile.empty()) return {};
   const auto sizes = parse_sizes("--tile", o.tile, "MB or MBxNB", 2);
-  return TridiagonalTile{sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
-}
-
-inline TridiagTiling cut_of(const Options& o, const Runtime& runtime, index_t n, index_t batch) {
-  const TridiagonalTile tile =
-      wanted_tile(o, batch).value_or(suitable_tridiagonal_tile(runtime, o.solver().method, n, batch * o.input.rhs));
-  return {tile.along, tile.across, batch > 1 && (!o.automatic() || o.input.rhs != 1)};
+  return {sizes.front(), sizes.size() > 1 ? sizes.back() : std::max<index_t>(batch * o.input.rhs, 1)};
 }
 
 /// Returns the runtime's options. All ranks share the rows of one system, and of many that --tile puts into one column.
@@ -94,8 +88,8 @@ template <class T>
 RuntimeOptions machine_of(const Options& o, const std::vector<TridiagBlock<T>>& blocks) {
   RuntimeOptions machine = o.common.runtime();
   const bool many = std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) {
-    const auto tile = wanted_tile(o, block.batch);
-    return block.batch > 1 && (!tile || tile->across < block.batch * o.input.rhs);
+    const TridiagonalPlan tiles = wanted_tiles(o, block.batch);
+    return block.batch > 1 && (tiles.along == 0 || tiles.across < block.batch * o.input.rhs);
   });
   if (!machine.grid && !many) machine.grid = {0, 1};
   return machine;
@@ -107,10 +101,12 @@ class Solver {
   Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
       : o_(o), blocks_(blocks), runtime_(machine_of(o, blocks)) {
     for (TridiagBlock<T>& block : blocks_) {
-      const TridiagTiling how = cut_of(o, runtime_, block.n, block.batch);
-      tiles_.push_back(cut(runtime_, block, o.input.options().systems, how));
-      levels_ = std::max(levels_, tridiagonal_levels(o.solver(), block.n, how.along));
-      largest_ = {std::max(largest_.along, how.along), std::max(largest_.across, how.across)};
+      const TridiagonalPlan plan =
+          plan_tridiagonal(runtime_, o.solver(), block.n, block.systems(), wanted_tiles(o, block.batch));
+      const bool one_matrix = block.batch > 1 && (!o.automatic() || o.input.rhs != 1);
+      tiles_.push_back(cut(runtime_, block, o.input.options().systems, {plan.along, plan.across, one_matrix}));
+      largest_ = {std::max(largest_.along, plan.along), std::max(largest_.across, plan.across),
+                  std::max(largest_.levels, plan.levels)};
     }
     Graph g(runtime_);
     for (std::size_t i = 0; i < blocks_.size(); ++i) generate(g, o.input, blocks_[i], tiles_[i]);
@@ -119,8 +115,8 @@ class Solver {
       for (const auto& a : {block.whole.A.dl, block.whole.A.d, block.whole.A.du, block.whole.B}) a.bring_home();
   }
 
-  index_t levels() const { return levels_; }
-  const TridiagTiling& tile() const { return largest_; }
+  /// Returns the largest tiles, and the largest number of reductions.
+  const TridiagonalPlan& plan() const { return largest_; }
   const Refined& refined() const { return refined_; }
   const Mended& mended() const { return mended_; }
 
@@ -283,8 +279,7 @@ class Solver {
   std::vector<TridiagBlock<T>>& blocks_;
   Runtime runtime_;
   std::vector<TiledBlock<T>> tiles_;
-  index_t levels_ = 0;
-  TridiagTiling largest_;
+  TridiagonalPlan largest_;
   Refined refined_;
   Mended mended_;
   Condition condition_;

@@ -9,7 +9,7 @@
 
 namespace tesela::bench {
 
-/// Columns `column` … of the symmetric matrix whose lower triangle a generator says, in double precision.
+/// Columns `column` … of a symmetric matrix in double precision, from a generator of its lower triangle.
 template <class T>
 struct FillSymmetric {
   static constexpr auto name = "fill_symmetric";
@@ -37,16 +37,16 @@ struct TakeColumns {
   static void cuda(CudaContext& context, const Args& args, In<T> x, InOut<double> s);
 };
 
-/// Returns A Y for such a matrix and a few columns Y, without memory for all of A: blocks of columns are generated, on
+/// Returns A Y for this matrix and a few columns Y, without memory for all of A: blocks of columns are generated, on
 /// a GPU if there is one.
 template <class T>
 HostMatrix<double> symmetric_product(Runtime& runtime, const Generator<T>& lower, const HostMatrix<double>& y);
 
-/// Some columns of X, which stays where it is: at most TakeColumns::most. X is in tiles of whole columns.
+/// Returns at most TakeColumns::most columns of X, which the workers keep. X is in tiles of whole columns.
 template <class T>
 HostMatrix<double> columns_of(Runtime& runtime, const TileMatrix<T>& X, const std::vector<index_t>& columns);
 
-/// ||I - X^T X||_F as eig_error estimates it, by products where X is.
+/// Returns ||I - X^T X||_F as eig_error estimates it, by products on the workers that keep X.
 template <class T>
 double sampled_orthogonality(Runtime& runtime, const TileMatrix<T>& X, index_t samples, std::uint64_t seed);
 

@@ -4,12 +4,10 @@
 #include "tools/peers/cusolver_qr.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/peers/generate.hpp"
-#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
-#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -85,6 +83,7 @@ OlsOptions OlsProblem<T>::options(const std::string& name) const {
   named.name = name;
   OlsOptions result = ols_options(named, rcond, shape, rhs);
   result.keep_triangle = keep_triangle;
+  result.multipliers = multipliers;
   if (rows == nullptr && shape.rows >= shape.cols && result.method != OlsMethod::tall_skinny)
     result.column_ends = column_ends(a);
   return result;
@@ -94,6 +93,15 @@ template <class T>
 TileShape OlsProblem<T>::tiles(const OlsOptions& options) const {
   const auto [m, n] = shape;
   return possible_ols_tile(options.method, parse_tile(tile, suitable_ols_tile(*runtime, options.method, m, n)), m, n);
+}
+
+template <class T>
+void OlsProblem<T>::describe(const std::string& name, nlohmann::json& report) const {
+  const OlsOptions chosen = options(name);
+  report["method"] = method_name(method, chosen);
+  if (rows != nullptr) return;
+  const TileShape cut = tiles(chosen);
+  report.update({{"mb", cut.mb}, {"nb", cut.nb}});
 }
 
 template <class T>
@@ -115,15 +123,9 @@ void OlsProblem<T>::restore() {
 
 template <class T>
 void OlsProblem<T>::restore(bench::RestoredMatrix<T>& A, bench::RestoredMatrix<T>& B, TileShape tiles) {
-  const auto put = [&](bench::RestoredMatrix<T>& matrix, index_t columns, const Generator<T>& generator) {
-    matrix.on_devices(
-        *runtime, {shape.rows, columns}, tiles,
-        [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator); },
-        [](index_t) { return Priority{}; });
-  };
   if (resident) {
-    put(A, shape.cols, a_generator());
-    put(B, rhs, b_generator());
+    restore_on_devices(*runtime, A, shape, tiles, a_generator());
+    restore_on_devices(*runtime, B, {shape.rows, rhs}, tiles, b_generator());
     return;
   }
   A.release();
@@ -140,17 +142,10 @@ using OlsSolver = Solver<LeastSquares<T>>;
 
 template <class T>
 OlsSolver<T> by_graph(OlsProblem<T>& p, const std::string& name) {
-  struct State {
-    bench::RestoredMatrix<T> A, B;
-    LeastSquares<T> answer;
-  };
-  const auto state = std::make_shared<State>();
-  const auto result = [state] { return std::move(state->answer); };
   const OlsOptions options = p.options(name);
-  if (p.rows != nullptr)
-    return {[] {}, [&p, state, options](Graph* g) { state->answer = ols(*g, *p.rows, p.b, options); }, {}, result};
-  const auto prepare = [&p, state, tiles = p.tiles(options)] { p.restore(state->A, state->B, tiles); };
-  return {prepare, [state, options](Graph* g) { state->answer = ols(*g, *state->A, *state->B, options); }, {}, result};
+  return graph_solver<LeastSquares<T>>(
+      p, options, [options](Graph& g, const auto& A, const auto& B) { return ols(g, A, B, options); },
+      [&p, options](Graph& g) { return ols(g, *p.rows, p.b, options); });
 }
 
 /// solve() leaves X in the first n rows of work_b; judge(answer) sets rank and condition.
@@ -270,14 +265,7 @@ template <class T>
 std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table() {
   using Row = Method<OlsProblem<T>, LeastSquares<T>>;
   using Place = typename Row::Place;
-  std::vector<Row> rows;
-  const auto add_graphs = [&](const auto& methods) {
-    for (const auto& method : methods)
-      rows.push_back({method.name, method.about, Place::graph,
-                      [name = method.name](OlsProblem<T>& p) { return by_graph(p, name); }});
-  };
-  add_graphs(ols_methods());
-  add_graphs(givens_methods());
+  std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
   rows.push_back({"gelsd", "LAPACK's, by singular values, any rank", Place::cores, by_gelsd<T>});
   rows.push_back({"lapack", "gels, full rank only", Place::cores, by_gels<T>});
   rows.push_back({"cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed", Place::gpu});
@@ -292,14 +280,9 @@ template <class T>
 OlsErrors<T> measure_ols(const OlsProblem<T>& p, const std::string& method, const LeastSquares<T>& answer) {
   const blas::Threads threads(blas::all_cores());
   NormalResidual<T> sums(answer.X);
-  const index_t m = p.shape.rows, block_rows = p.rows != nullptr ? 16384 : 0;
-  if (p.rows == nullptr) sums.add(m, p.a.data(), p.a.ld(), p.b.data(), p.b.ld());
-  HostMatrix<T> block(block_rows, p.shape.cols);
-  for (index_t first = 0; first < m && p.rows != nullptr; first += block_rows) {
-    const index_t count = std::min(block_rows, m - first);
-    p.rows->read(first, {block.data(), count, block.cols(), block.ld()});
-    sums.add(count, block.data(), block.ld(), p.b.data() + first, p.b.ld());
-  }
+  p.for_each_block([&](index_t first, const Block<const T>& rows) {
+    sums.add(rows.rows, rows.data, rows.ld, p.b.data() + first, p.b.ld());
+  });
   const auto residual = sums.result();
   return {residual, ols_error<T>(residual, p.shape, method == "gelsd" ? -1 : answer.rank, answer.cut)};
 }

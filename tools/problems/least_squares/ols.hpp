@@ -3,17 +3,23 @@
 #include "tools/peers/restored.hpp"
 #include "tools/problems/method.hpp"
 #include "tools/problems/qr/qr_method.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/host/normal_residual.hpp>
 #include <tesela/runtime/runtime.hpp>
+#include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -52,6 +58,7 @@ struct OlsProblem {
   HostMatrix<T> work_a = {}, work_b = {};    ///< A and B in a run; work_b has max(m, n) rows
   bool resident = false;                     ///< A and B are generated where the workers keep their tiles
   bool keep_triangle = false;                ///< as OlsOptions::keep_triangle
+  bool multipliers = false;                  ///< as OlsOptions::multipliers
   const char* command = "ols";               ///< in messages
   std::vector<PinnedMemory> pinned = {};
 
@@ -62,12 +69,83 @@ struct OlsProblem {
   /// Returns the options of the row of this name, and A's tiles for them.
   OlsOptions options(const std::string& name) const;
   TileShape tiles(const OlsOptions& options) const;
+  /// Puts method and tiles of the row of this name into a report.
+  void describe(const std::string& name, nlohmann::json& report) const;
+  double flops() const { return ols_flops(shape, rhs); }
   void allocate();
   /// Copies A and B into work_a and work_b, with zeros below B.
   void restore();
   /// Restores A and B in tiles.
   void restore(bench::RestoredMatrix<T>& A, bench::RestoredMatrix<T>& B, TileShape tiles);
+  /// Calls use(first row, rows) for the original A in blocks of rows, once at least.
+  template <class Use>
+  void for_each_block(const Use& use) const {
+    const index_t most = std::min<index_t>(shape.rows, 16384);
+    HostMatrix<T> block(rows != nullptr ? most : 0, shape.cols);
+    index_t first = 0;
+    do {
+      const index_t count = std::min(most, shape.rows - first);
+      if (rows != nullptr) rows->read(first, {block.data(), count, shape.cols, block.ld()});
+      use(first, rows != nullptr ? Block<const T>{block.data(), count, shape.cols, block.ld()}
+                                 : Block<const T>{a.data() + first, count, shape.cols, a.ld()});
+    } while ((first += most) < shape.rows);
+  }
 };
+
+/// Returns uniform random numbers.
+template <class T>
+HostMatrix<T> uniform(Shape shape, std::uint64_t seed) {
+  return generate<T>(shape, Generator<T>{Pattern::uniform, T(0), 0, seed});
+}
+
+/// B += A op(X) on all cores.
+template <class T>
+void add_product(const HostMatrix<T>& a, Op op, const HostMatrix<T>& x, HostMatrix<T>& b) {
+  const blas::Threads threads(blas::all_cores());
+  if (b.size() > 0 && a.cols() > 0)
+    blas::gemm(Op::none, op, b.rows(), b.cols(), a.cols(), T(1), a.data(), a.ld(), x.data(), x.ld(), T(1), b.data(),
+               b.ld());
+}
+
+/// Returns the rows of Tesela's methods and of its rotations.
+template <class E, class Problem, class Result>
+std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> methods,
+                                                Solver<Result> (*solver)(Problem&, const std::string&)) {
+  std::vector<Method<Problem, Result>> rows;
+  const auto add = [&](const auto& all) {
+    for (const auto& method : all)
+      rows.push_back({method.name, method.about, Method<Problem, Result>::Place::graph,
+                      [solver, name = method.name](Problem& p) { return solver(p, name); }});
+  };
+  add(methods);
+  add(givens_methods());
+  return rows;
+}
+
+/// Restores a generated matrix where the workers keep its tiles.
+template <class T>
+void restore_on_devices(Runtime& runtime, bench::RestoredMatrix<T>& matrix, Shape shape, TileShape tiles,
+                        const Generator<T>& generator) {
+  matrix.on_devices(
+      runtime, shape, tiles, [&](Graph& g, const TileMatrix<T>& original) { fill(g, original, generator); },
+      [](index_t) { return Priority{}; });
+}
+
+/// Returns the solver by solve(graph, A, B) on tiles, or by read(graph) for an A in its file.
+template <class Answer, class T, class Solve, class Read>
+Solver<Answer> graph_solver(OlsProblem<T>& p, const OlsOptions& options, const Solve& solve, const Read& read) {
+  struct State {
+    bench::RestoredMatrix<T> A, B;
+    Answer answer;
+  };
+  const auto state = std::make_shared<State>();
+  const auto result = [state] { return std::move(state->answer); };
+  if (p.rows != nullptr) return {[] {}, [state, read](Graph* g) { state->answer = read(*g); }, {}, result};
+  return {[&p, state, tiles = p.tiles(options)] { p.restore(state->A, state->B, tiles); },
+          [state, solve](Graph* g) { state->answer = solve(*g, *state->A, *state->B); },
+          {},
+          result};
+}
 
 /// The table of methods: Tesela's, LAPACK's gelsd and gels, and cuSOLVER. A library's solution has no residual norms.
 template <class T>

@@ -156,15 +156,9 @@ void MimoSource<T>::generate(MimoData<T>& data) const {
 }
 
 void take_order(const std::string& order, const std::string& direction, MimoOptions& options) {
-  const auto colon = order.find(':');
-  const auto kind = find_named(column_orders(), std::string_view(order).substr(0, colon));
-  const auto at = colon == std::string::npos
-                      ? GradientAt::zero
-                      : find_named(gradient_guesses(), std::string_view(order).substr(colon + 1));
-  if (!kind || !at || (colon != std::string::npos && *kind != ColumnOrder::gradient))
-    throw ArgumentError(command, "--order", fmt::format("'{}' is none of {}", order, order_names()));
+  const auto kind = find_named(column_orders(), order);
+  if (!kind) throw ArgumentError(command, "--order", fmt::format("'{}' is none of {}", order, order_names()));
   options.order = *kind;
-  options.gradient_at = *at;
   if (direction != "up" && direction != "down")
     throw ArgumentError(command, "--direction", fmt::format("'{}' is neither up nor down", direction));
   options.up = direction == "up";
@@ -207,9 +201,7 @@ void report_nodes(const std::vector<SearchReport>& reports, Report& report) {
 
 std::string order_names() {
   std::string names;
-  for (const auto& one : column_orders())
-    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", one.name,
-                         one.value == ColumnOrder::gradient ? "[:zero, :babai, :mmse]" : "");
+  for (const auto& one : column_orders()) names += fmt::format("{}{}", names.empty() ? "" : ", ", one.name);
   return names;
 }
 

@@ -74,7 +74,7 @@ class MimoSource {
   bool integers_ = false;
 };
 
-/// "gradient:babai", "up" and their like, as options of a search.
+/// Parses the names of an order and of a direction ("up", "down") into options of a search.
 void take_order(const std::string& order, const std::string& direction, MimoOptions& options);
 std::string order_names();
 

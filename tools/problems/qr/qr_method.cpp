@@ -3,6 +3,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 
@@ -54,8 +55,7 @@ void require_known(const std::string& command, const QrMethod& method, const std
 
 void require_valid(const char* command, const QrMethod& method, const std::string& tile, const CommonOptions& common) {
   const auto only_for = [&](bool given, const char* option, const char* which, bool applies) {
-    if (given && !applies)
-      throw ArgumentError(command, option, std::string("belongs to --method ") + which + ", not to " + method.name);
+    require(!given || applies, command, option, "belongs to --method ", which, ", not to ", method.name);
   };
   const bool tiles = method.name == "tiles" || method.name == "seminormal";
   only_for(!method.tree.empty(), "--tree", "tiles", tiles);
@@ -65,8 +65,8 @@ void require_valid(const char* command, const QrMethod& method, const std::strin
   only_for(!method.copy_vectors, "--no-copy-vectors", "tiles", tiles);
   only_for(!method.order.empty(), "--order", "givens-stages", method.name == "givens-stages");
   require_known(command, method, tile);
-  if (method.library() && !common.trace_dir.empty())
-    throw ArgumentError(command, "--trace", "records tasks, and --method " + method.name + " has none");
+  require(!method.library() || common.trace_dir.empty(), command, "--trace", "records tasks, and --method ",
+          method.name, " has none");
 }
 
 TileShape qr_tile(const QrMethod& method, const std::string& tile, const WorkerCounts& workers, Shape a) {

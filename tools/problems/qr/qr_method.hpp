@@ -21,9 +21,7 @@ struct QrMethod {
   std::string kernels = "auto";
   index_t ib = 0;
   bool copy_vectors = true;
-  bool library() const { return name == "lapack" || name == "gelsd" || name == "cusolver"; }
-  /// CUDA devices of a library's method.
-  std::vector<int> gpus() const { return name == "cusolver" ? std::vector{0} : std::vector<int>{}; }
+  bool library() const { return name == "lapack" || name == "gelsd" || name.starts_with("cusolver"); }
 };
 
 QrOptions qr_options(const QrMethod& method);          ///< of "tiles"

@@ -61,36 +61,6 @@ class TridiagData {
   TridiagCase what_;
 };
 
-/// One way to solve all systems of a TridiagData. It keeps several copies of B, so that solves need not wait for one
-/// another: `solves` of them.
-template <class T>
-class TridiagSolver {
- public:
-  TridiagSolver(std::string name, kernels::SystemsIn systems, index_t solves)
-      : name_(std::move(name)), systems_(systems), solves_(solves) {}
-  virtual ~TridiagSolver() = default;
-  TridiagSolver(const TridiagSolver&) = delete;
-  TridiagSolver& operator=(const TridiagSolver&) = delete;
-
-  const std::string& name() const { return name_; }
-  kernels::SystemsIn systems() const { return systems_; }
-  index_t solves() const { return solves_; }
-
-  virtual bool uses_workers() const { return false; }        ///< StarPU's
-  virtual void restore() = 0;                                ///< B, and whatever else solving overwrote
-  virtual void start(index_t copy) = 0;                      ///< begins to solve with one copy of B
-  virtual void wait() = 0;                                   ///< until all that was begun is done
-  virtual void copy_solution(index_t copy, T* x) const = 0;  ///< to host memory
-
- private:
-  std::string name_;
-  kernels::SystemsIn systems_;
-  index_t solves_;
-};
-
-template <class T>
-using TridiagSolvers = std::vector<std::unique_ptr<TridiagSolver<T>>>;
-
 extern template class TridiagData<float>;
 extern template class TridiagData<double>;
 

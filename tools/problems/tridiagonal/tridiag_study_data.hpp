@@ -1,11 +1,13 @@
 #pragma once
 
+#include "tools/checks/tridiagonal_error.hpp"
 #include "tools/peers/harness.hpp"
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace tesela::bench {
@@ -30,18 +32,14 @@ class StudyData {
   T* x() const { return column(4); }
   void copy_b_to_x() const { std::copy_n(column(3), n_, x()); }
 
-  /// ||A x - b|| / (||A|| ||x|| + ||b||) in the infinity norm over its bound, 1e-14 (single: 1e-6).
+  /// Returns the residual of TridiagonalError over its bound, 1e-14 (single: 1e-6). Throws WrongResult above it.
   double check(const std::string& peer) const {
-    double residual = 0, a = 0, x_norm = 0, b = 0;
-    for (index_t i = 0; i < n_; ++i) {
-      const auto value = [&](index_t j, index_t row) { return static_cast<double>(column(j)[row]); };
-      double sum = value(1, i) * value(4, i) - value(3, i), row = std::abs(value(1, i));
-      if (i > 0) sum += value(0, i) * value(4, i - 1), row += std::abs(value(0, i));
-      if (i + 1 < n_) sum += value(2, i) * value(4, i + 1), row += std::abs(value(2, i));
-      if (!(std::abs(sum) <= residual) && !std::isnan(residual)) residual = std::abs(sum);
-      a = std::max(a, row), x_norm = std::max(x_norm, std::abs(value(4, i))), b = std::max(b, std::abs(value(3, i)));
-    }
-    const double error = residual / (a * x_norm + b) / (sizeof(T) == 8 ? 1e-14 : 1e-6);
+    const auto numbers = [&](index_t j) { return SpacedNumbers<T>{column(j)}; };
+    const double residual =
+        tridiagonal_error(TridiagonalSystem<T>{n_, numbers(0), numbers(1), numbers(2), numbers(3), numbers(4)},
+                          std::numeric_limits<double>::infinity())
+            .residual;
+    const double error = residual / (sizeof(T) == 8 ? 1e-14 : 1e-6);
     if (!(error <= 1))
       throw WrongResult("bench tridiag-study: " + peer + ": n = " + std::to_string(n_) + ": the residual is " +
                         std::to_string(error) + " times its bound");

@@ -59,13 +59,10 @@ TEST_CASE("as many instruments as rows give 2SLS = OLS without a Sargan test") {
   const Files with;
   const Words words =
       with("y,z,a,b,c,d\n1,2,1,5,1,3\n2,1,4,2,7,1\n4,3,3,7,2,2\n3,5,2,2,9,4\n", "y ~ z\ninstruments: ~ a + b + c + d");
-  const auto least_squares = sem(words + Words{"--method", "ols"})["equations"][0];
-  const auto two_stages = sem(words + Words{"--method", "2sls"})["equations"][0];
-  CHECK(two_stages["status"] == "ok");
-  CHECK(two_stages["sargan"].is_null());
-  for (std::size_t p = 0; p < 2; ++p)
-    CHECK(std::abs(two_stages["coefficients"][p]["estimate"].get<double>() -
-                   least_squares["coefficients"][p]["estimate"].get<double>()) <= 1e-13);
+  const auto least_squares = sem(words + Words{"--method", "ols"}), two_stages = sem(words + Words{"--method", "2sls"});
+  CHECK(two_stages["equations"][0]["status"] == "ok");
+  CHECK(two_stages["equations"][0]["sargan"].is_null());
+  CHECK(apart(two_stages, least_squares) <= 1e-13);
   const auto fewer = sem(with("y,z,a\n1,2,1\n2,1,4\n4,3,3\n3,5,2\n2,2,5\n", "y ~ z\ninstruments: ~ a + I(a*a)"));
   CHECK(!fewer["equations"][0]["sargan"].is_null());
 }

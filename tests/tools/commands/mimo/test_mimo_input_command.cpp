@@ -82,16 +82,14 @@ TEST_CASE("mimo detect refuses more streams than antennas and reports dependent 
   const std::string out = folder / "s.npy";
   const Words wide{"--nt", "3", "--nr", "2", "--signals", "20", "--constellation", "qpsk", "--ebn0", "12", "--method"};
   const Words rank{"--nt", "2", "--signals", "9", "--channel", "rank:1", "--ebn0", "12", "--out-s", out, "--method"};
-  for (const char* const method : {"zf", "zf-sic", "lr"}) {
-    detect.refuses(wide + Words{method}, "3 streams, 2 antennas");
-    for (const char* const p : {"s", "d"}) {
-      const auto report = detect(rank + Words{method, "-p", p}, 1);
-      CHECK(check(report, "failed") == 9);
-      CHECK(report["status"] == "dependent columns: 9 signals have no answer, the first is 1");
-      CHECK(!exists(out));
-    }
+  detect.refuses(wide + Words{"zf"}, "3 streams, 2 antennas");
+  for (const char* const p : {"s", "d"}) {
+    const auto report = detect(rank + Words{"zf", "-p", p}, 1);
+    CHECK(check(report, "failed") == 9);
+    CHECK(report["status"] == "dependent columns: 9 signals have no answer, the first is 1");
+    CHECK(!exists(out));
   }
-  for (const char* const method : {"sd", "mmse", "mmse-sic", "kbest:8", "fsd:1", "nway", "mf", "ep", "babai"}) {
+  for (const char* const method : {"sd", "mmse", "mmse-sic", "kbest:8", "nway", "mf", "ep", "babai"}) {
     detect(wide + Words{method});
     detect(rank + Words{method});
   }
@@ -101,8 +99,8 @@ TEST_CASE("mimo detect refuses more streams than antennas and reports dependent 
 TEST_CASE("mimo detect works without noise and without signals") {
   const TemporaryFolder folder;
   const std::string s = folder / "s.npy", llr = folder / "llr.npy", points = folder / "points.npy";
-  for (const char* const method : {"sd", "brute", "babai", "mf", "zf", "mmse", "zf-sic", "mmse-sic", "kbest", "fsd",
-                                   "nway", "lr", "ep", "bfs-gemm"})
+  for (const char* const method :
+       {"sd", "brute", "babai", "mf", "zf", "mmse", "mmse-sic", "kbest", "nway", "ep", "bfs-gemm"})
     CHECK(check(detect({"--nt", "2", "--nr", "3", "--signals", "30", "--n0", "0", "--method", method}),
                 "uncertified") == 0);
   for (const char* const kind : {"sts", "app", "mmse", "nway"})

@@ -1,0 +1,159 @@
+#include "tools/app/numbers.hpp"
+#include "tools/bench/harness/factor_options.hpp"
+#include "tools/problems/least_squares/wls.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+// `bench glm` and `bench wls`: the models of wls have a square B.
+namespace tesela::bench {
+namespace {
+
+/// Published seconds for one number of columns, single precision: of a GPU, and of sggglm.
+struct Published {
+  index_t n;
+  double ours, lapack;
+};
+
+constexpr Published published_glm[] = {
+    {64, 9.18, 18.4}, {256, 9.43, 14.2}, {512, 9.96, 15.7}, {1024, 11.5, 18.3}, {2048, 16.6, 22.4}};
+constexpr Published published_wls[] = {{64, 18.9, 30.9},   {256, 19.3, 24.3},  {512, 20.4, 26.4},
+                                       {1024, 22.8, 31.6}, {2048, 29.5, 40.0}, {4096, 49.0, 55.3}};
+
+struct ModelOptions : FactorOptions {
+  index_t m = 3000, p = -1, rhs = 1;
+  std::vector<index_t> n{256};
+  std::string table, by = "factor";
+  double spread = 1;
+};
+
+double published_seconds(std::span<const Published> published, const Row& row, const std::string& precision) {
+  if (precision != "s" || row.timing.peer.starts_with("cusolver")) return 0;
+  for (const Published& one : published)
+    if (one.n == row.what.n) return row.timing.peer == "lapack" ? one.lapack : one.ours;
+  return 0;
+}
+
+/// Returns the peers of these names: "factor" is gls_factor, any other name a row of glm.
+template <class T>
+std::vector<Peer> make_model_peers(const std::vector<std::string>& names, cli::WlsProblem<T>& problem) {
+  cli::GlmProblem<T>& model = problem;
+  std::vector<Peer> peers;
+  for (const std::string& name : names)
+    peers.push_back(name == "factor" ? make_peer(name, find_method(cli::wls_table<T>(), "auto"), problem)
+                                     : make_peers({name}, "seminormal", cli::glm_table<T>(), model).front());
+  return peers;
+}
+
+/// Adds a case for each n.
+template <class T>
+void add_models(Report& report, Runtime& runtime, const ModelOptions& o, const char* benchmark) {
+  for (const index_t n : o.n) {
+    cli::WlsProblem<T> problem{{{{}, 0, "", {o.m, n}, o.rhs, o.common.seed, &runtime}}, "factor"};
+    problem.command = benchmark;
+    problem.generate_uniform(o.p, o.on_device());
+    const TileShape tile = problem.glm_tiles(problem.glm_options("seminormal")).a;
+    const Case row{fmt::format("{} x {}, p = {}", o.m, n, o.p), o.m,    n,        o.p,
+                   fmt::format("{}x{}", tile.mb, tile.nb),      o.data, "GFLOP/s"};
+    const double flops = static_cast<cli::GlmProblem<T>&>(problem).flops();
+    report.add(row, alternate(make_model_peers(o.peers, problem), o.common.repeat), 0,
+               [&](double seconds) { return flops / seconds * 1e-9; });
+  }
+  report.note("rates by R of A, Q^T [B b] and R of the rest of B^T, for every peer");
+  if (o.on_device())
+    report.note("A, B and b on the devices, put back before each run outside the time");
+  else if (runtime.gpus() > 0)
+    report.note("A, B and b in page-locked host memory, all transfers timed");
+}
+
+/// Adds weighted against unweighted solutions, on the same matrices by the same method.
+template <class T>
+void add_weights(Report& report, Runtime& runtime, const ModelOptions& o) {
+  for (const index_t n : o.n) {
+    cli::WlsProblem<T> problem{{{{}, 0, "", {o.m, n}, o.rhs, o.common.seed, &runtime}}};
+    problem.command = "wls";
+    problem.generate_uniform(0, o.on_device());
+    problem.generate_weights(o.spread, o.common.seed + 7);
+    problem.pinned.emplace_back(runtime, problem.weights.data(), problem.weights.size() * sizeof(T));
+    cli::OlsProblem<T>& unweighted = problem;
+    const std::vector<Peer> peers{make_peer("weights", find_method(cli::wls_table<T>(), "auto"), problem),
+                                  make_peer("unweighted", find_method(cli::ols_table<T>(), "auto"), unweighted)};
+    const TileShape tile = problem.tiles(problem.options("auto"));
+    const Case row{fmt::format("{} x {}, weights", o.m, n), o.m,    n,     o.rhs,
+                   fmt::format("{}x{}", tile.mb, tile.nb),  o.data, "GB/s"};
+    const double bytes = static_cast<double>(o.m) * static_cast<double>(n + o.rhs) * sizeof(T);
+    report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return bytes / seconds * 1e-9; });
+  }
+  report.note(fmt::format("weights 10^e, e uniform in [-{0}, {0}]", o.spread));
+}
+
+/// wide: a published table's m and p.
+template <class T>
+void run(ModelOptions o, const char* name, std::span<const Published> published, Shape wide) {
+  if (o.table == "published") {
+    o.m = wide.rows;
+    o.p = wide.cols;
+    o.rhs = 1;
+    o.n.clear();
+    for (const Published& row : published) o.n.push_back(row.n);
+  }
+  if (o.p < 0) o.p = o.m;
+  for (const index_t n : o.n)
+    if (n > o.m || n < 1 || o.p < o.m - n)
+      throw ArgumentError(std::string("bench ") + name, "--n", std::to_string(n) + ": 1 <= n <= m <= n + p is needed");
+  o.resolve(name);
+  Runtime runtime(o.runtime());
+  Report report(name, o, &runtime);
+  if (o.by == "weights" && o.table.empty())
+    add_weights<T>(report, runtime, o);
+  else
+    add_models<T>(report, runtime, o, name);
+  if (o.table == "published") {
+    for (Row& row : report.rows()) row.published_s = published_seconds(published, row, o.common.precision);
+    report.note("published: a GPU of 2014 or before, and sggglm, single precision");
+  }
+  if (o.has("factor")) report.note("factor: gls_factor, B in host memory");
+  report.finish();
+}
+
+std::function<int()> setup(CLI::App& app, const char* name, bool weighted) {
+  auto o = std::make_shared<ModelOptions>();
+  o->common.repeat = 3;
+  o->add_to(app, name, {.streams = 2});
+  auto* table = app.add_option("--table", o->table, "published: the sizes of a published table, with its times")
+                    ->check(CLI::IsMember({"published"}));
+  const auto settle = [table](CLI::Option* option) { option->capture_default_str()->excludes(table); };
+  if (weighted)
+    settle(app.add_option("--by", o->by, "a factor of the covariance, m x m, as ggglm takes it, or weights")
+               ->check(CLI::IsMember({"factor", "weights"})));
+  settle(app.add_option("-m,--m", o->m, "rows")->transform(cli::positive()));
+  settle(app.add_option("-n,--n", o->n, "columns of A; several: one case each")->delimiter(','));
+  if (!weighted)
+    app.add_option("--columns-b", o->p, "columns of B (default: m)")->transform(cli::positive())->excludes(table);
+  settle(app.add_option("--rhs", o->rhs, "right-hand sides")->transform(cli::positive()));
+  std::vector<std::string> names = peer_names(cli::glm_table<double>());
+  if (weighted) {
+    settle(app.add_option("--spread", o->spread, "weights are 10^e, e uniform between -SPREAD and SPREAD"));
+    names.emplace_back("factor");
+  }
+  o->add_peers(app, names);
+  return [o, name, weighted] {
+    return guarded([&] {
+      const std::span<const Published> published =
+          weighted ? std::span<const Published>(published_wls) : std::span<const Published>(published_glm);
+      const Shape wide = weighted ? Shape{6000, 6000} : Shape{3000, 9000};
+      o->common.precision == "s" ? run<float>(*o, name, published, wide) : run<double>(*o, name, published, wide);
+    });
+  };
+}
+
+const cli::Command glm_command(cli::Command::Group::bench, "glm",
+                               "general linear models as a task graph against LAPACK and cuSOLVER",
+                               [](CLI::App& app) { return setup(app, "glm", false); });
+const cli::Command wls_command(cli::Command::Group::bench, "wls",
+                               "weighted least squares as a task graph against LAPACK and cuSOLVER",
+                               [](CLI::App& app) { return setup(app, "wls", true); });
+
+}  // namespace
+}  // namespace tesela::bench

@@ -1,0 +1,107 @@
+#include "tools/commands/least_squares/solution.hpp"
+
+#include "tools/app/help.hpp"
+#include "tools/app/numbers.hpp"
+#include "tools/app/options.hpp"
+#include "tools/app/outputs.hpp"
+#include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tesela::cli {
+
+void LeastSquaresOptions::settle(const char* command) {
+  settle_automatic(method);
+  require_valid(command, method, tile, common);
+  require_rcond(command, rcond);
+  uncertainty.require_valid(command, method);
+}
+
+void LeastSquaresOptions::default_sizes(index_t default_n, index_t ratio) {
+  if (n < 0) n = default_n;
+  if (m < 0) m = ratio * n;
+}
+
+void LeastSquaresOptions::take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream) {
+  m = of_a.shape.rows;
+  n = of_a.shape.cols;
+  rhs = of_b.shape.cols;
+  streamed = stream && can_stream(method, a, of_a.shape, rhs);
+}
+
+template <class T>
+void LeastSquaresOptions::read(OlsProblem<T>& problem, const Counted& counted) const {
+  if (streamed)
+    problem.rows = std::make_unique<MatrixRows<T>>(a, Nans::refused, counted);
+  else
+    problem.a = read_matrix<T>(a, counted);
+  problem.b = read_matrix<T>(b, counted);
+}
+
+nlohmann::json LeastSquaresOptions::describe() const {
+  nlohmann::json all{{"m", m},
+                     {"n", n},
+                     {"rhs", rhs},
+                     {"method", method.name},
+                     {"input", a.empty() ? random : a},
+                     {"precision", common.precision},
+                     {"seed", common.seed}};
+  if (streamed) all["streamed"] = true;
+  return all;
+}
+
+void add_least_squares_options(CLI::App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
+                               const Choices& methods) {
+  auto* a = add_input(app, "--a", o.a, "read A from FILE (Matrix Market or .npy)");
+  auto* b = add_input(app, "--b", o.b, "read the right-hand sides, the columns of B, from FILE");
+  for (const auto& [option, path, text] : texts.files) add_input(app, option, *path, text);
+  const auto add_size = [&](const char* option, index_t& value, const char* text) {
+    return app.add_option(option, value, text)->transform(cli::non_negative())->excludes(a);
+  };
+  add_size("-m,--m", o.m, texts.m);
+  add_size("-n,--n", o.n, texts.n);
+  if (texts.p != nullptr) add_size(texts.p_option, o.p, texts.p)->group(more_options);
+  app.add_option("--rhs", o.rhs, texts.rhs)->transform(cli::non_negative())->excludes(b)->capture_default_str();
+  add_random(app, o.random, random_kinds())->excludes(a);
+  if (texts.random_b != nullptr)
+    app.add_option("--random-b", o.random_b, texts.random_b)->type_name("KIND")->excludes(a)->capture_default_str();
+  if (texts.inconsistent != nullptr) app.add_flag("--inconsistent", o.inconsistent, texts.inconsistent)->excludes(a);
+  add_output(app, Output::matrix, "-o,--out", o.out, "write X, n x rhs, to FILE (.mtx or .npy)");
+  for (const auto& [option, path, text] : texts.outputs) add_output(app, Output::matrix, option, *path, text);
+  if (texts.uncertainty) o.uncertainty.add_to(app);
+  methods.add_option(app, "--method", o.method.name);
+  app.add_option("--rcond", o.rcond, texts.rcond);
+  add_tile(app, o.tile, "MB or MBxNB");
+  add_to(app, o.method);
+  o.common.add_to(app, {.streams = 2});  // panels next to updates
+  for (const char* rare : {"--m", "--n", "--rhs", "--random", "--seed", "--tile", "--precision", "--repeat"})
+    app.get_option(rare)->group(more_options);
+}
+
+void report_distances(const std::vector<double>& distances, bool inconsistent, Report& report,
+                      const std::function<bool(std::size_t)>& possible) {
+  double worst = 0;
+  for (const double distance : distances) worst = std::isnan(distance) ? distance : std::max(worst, distance);
+  report.check("distance", worst);
+  if (!inconsistent || distances.size() < 2) return;
+  nlohmann::json columns = nlohmann::json::array();
+  for (std::size_t j = 0; j < distances.size(); ++j)
+    columns.push_back({{"status", possible(j) ? "ok" : "inconsistent"}, {"distance", distances[j]}});
+  report.columns(columns);
+}
+
+void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& report) {
+  if (status == SolveStatus::rank_deficient && (!o.method.library() || o.method.name == "gelsd"))
+    report.remark(description(status));
+  else if (status != SolveStatus::ok)
+    report.fail(description(status));
+}
+
+template void LeastSquaresOptions::read(OlsProblem<float>&, const Counted&) const;
+template void LeastSquaresOptions::read(OlsProblem<double>&, const Counted&) const;
+
+}  // namespace tesela::cli

@@ -1,0 +1,146 @@
+#pragma once
+
+#include "tools/app/choices.hpp"
+#include "tools/app/command.hpp"
+#include "tools/app/matrix_outputs.hpp"
+#include "tools/app/runs.hpp"
+#include "tools/commands/least_squares/uncertainty.hpp"
+#include "tools/problems/least_squares/ols.hpp"
+#include "tools/problems/support/input_files.hpp"
+#include <tesela/host/minimum_norm.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <functional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace tesela::cli {
+
+/// The options that `tesela ols`, `lse`, `wls` and `glm` share.
+struct LeastSquaresOptions {
+  CommonOptions common;
+  index_t m = -1, n = -1, p = -1, rhs = 1;  ///< p: rows of C, or columns of F
+  std::string a, b, out;
+  std::string random = "uniform", random_b = "uniform";
+  std::string tile;
+  double rcond = 0;
+  bool inconsistent = false;
+  QrMethod method;
+  UncertaintyOptions uncertainty;
+  bool streamed = false;    ///< A stays in its file
+  bool share_rows = false;  ///< all ranks share the rows
+
+  /// Completes the method and checks the options.
+  void settle(const char* command);
+  /// Completes the sizes of generated matrices, m = ratio n.
+  void default_sizes(index_t default_n, index_t ratio);
+  /// Takes m, n and rhs from the files of A and B; A stays in its file if the method can read it by rows.
+  void take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream);
+  /// Reads A, or opens its file, and B; elements that do not count may be anything.
+  template <class T>
+  void read(OlsProblem<T>& problem, const Counted& counted = {}) const;
+  /// Returns the entries of a report that all commands have.
+  nlohmann::json describe() const;
+};
+
+/// The texts of options that differ; an option without text is not added.
+struct LeastSquaresTexts {
+  std::vector<std::tuple<const char*, std::string*, const char*>> files = {};  ///< more inputs: option, path and text
+  const char *m = nullptr, *n = nullptr, *p_option = nullptr, *p = nullptr, *rhs = nullptr, *random_b = nullptr,
+             *inconsistent = nullptr;
+  std::vector<std::tuple<const char*, std::string*, const char*>> outputs = {};  ///< more outputs
+  const char* rcond = nullptr;
+  bool uncertainty = false;
+};
+void add_least_squares_options(CLI::App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
+                               const Choices& methods);
+
+/// Reports `distance`, the largest distance of a right-hand side from the consistent ones, and for an inconsistent
+/// problem with several right-hand sides the inconsistent `columns`.
+void report_distances(const std::vector<double>& distances, bool inconsistent, Report& report,
+                      const std::function<bool(std::size_t)>& possible);
+
+/// Fails the report unless the status is ok, or a deficient rank that the method decided.
+void report_status(const LeastSquaresOptions& o, SolveStatus status, Report& report);
+
+/// A solution, and its uncertainty if wanted.
+template <class T, class Answer>
+struct Solved {
+  Answer answer;
+  Uncertainty<T> uncertainty = {};
+};
+
+/// Puts a library's solution in place of ours, whose ranks, conditions and multipliers judge it.
+template <class Answer>
+void adopt(Answer& ours, Answer found, bool full_rank) {
+  bool finite = kernels::all_finite(found.X);
+  if constexpr (requires { found.U; }) {
+    finite = finite && kernels::all_finite(found.U);
+    ours.U = std::move(found.U);
+  }
+  if (ours.status == SolveStatus::ok && (found.status != SolveStatus::ok || !full_rank))
+    ours.status = SolveStatus::rank_deficient;
+  if (!finite) ours.status = SolveStatus::not_finite;
+  ours.X = std::move(found.X);
+}
+
+/// Solves by the row of --method, and reports its times, method and tiles. Libraries run before a Runtime exists, whose
+/// workers would take their cores.
+template <class T, class Problem, class Answer>
+Solved<T, Answer> solve(const LeastSquaresOptions& o, Report& report, const std::vector<Method<Problem, Answer>>& rows,
+                        Problem& p) {
+  const auto method = find_method(rows, o.method.name);
+  RuntimeOptions machine = o.common.runtime();
+  if (!machine.grid && o.share_rows) machine.grid = {0, 1};
+  Solved<T, Answer> solved;
+  if (method.library()) {
+    report.problem()["method"] = o.method.name;
+    solved.answer = solve_by_library(o.common, report, method, p, p.flops());
+    if constexpr (requires { p.judge(); }) {
+      if (p.judge() == nullptr) return solved;
+      Runtime runtime(machine);
+      p.runtime = &runtime;
+      const auto solver = find_method(rows, p.judge()).solver(p);
+      solver.prepare();
+      {
+        Graph g(runtime);
+        solver.run(&g);
+      }
+      Answer ours = solver.result();
+      adopt(ours, std::move(solved.answer), p.full_rank(ours));
+      solved.answer = std::move(ours);
+      p.runtime = nullptr;
+    }
+    return solved;
+  }
+  Runtime runtime(machine);
+  p.runtime = &runtime;
+  p.describe(o.method.name, report.problem());
+  const auto solver = method.solver(p);
+  run_timed(o.common, runtime, report, solver, p.flops());
+  solved.answer = solver.result();
+  if constexpr (requires(Graph & g) { standard_errors(g, solved.answer); })
+    solved.uncertainty = uncertainty_of<T>(o.uncertainty, runtime, solved.answer);
+  p.runtime = nullptr;
+  return solved;
+}
+
+/// Reports the status, and for a solution measure()'s checks, its norm, which norm is least unless x is `unique`, and
+/// the uncertainty; then write() writes the matrices. Returns the exit code.
+template <class Answer>
+int report_solution(const LeastSquaresOptions& o, Report& report, const Answer& answer, bool unique,
+                    const std::function<void()>& measure, const std::function<void()>& write) {
+  report_status(o, answer.status, report);
+  if (answer.X.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
+      answer.status != SolveStatus::inconsistent) {
+    measure();
+    report.check("solution_norm", static_cast<double>(kernels::euclidean_norm(answer.X.size(), answer.X.data())));
+    note_least_norm(unique, answer.original_units, report);
+    write();
+  }
+  return report.finish();
+}
+
+}  // namespace tesela::cli

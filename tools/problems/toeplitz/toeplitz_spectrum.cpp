@@ -1,0 +1,234 @@
+#include "tools/problems/toeplitz/toeplitz_spectrum.hpp"
+
+#include "tools/app/numbers.hpp"
+#include "tools/checks/toeplitz_spectrum_error.hpp"
+#include "tools/peers/cusolver_eig.hpp"
+#include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/runtime/config.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace tesela::cli {
+
+using namespace kernels;
+
+void SpectrumSettings::add_to(CLI::App& app) {
+  app.add_option(
+         "--preset", preset,
+         "fast (chosen by measurements), or published: the published code's choices, including a tolerance of 0.1 and "
+         "Levinson's recursion")
+      ->check(CLI::IsMember({"fast", "published"}))
+      ->capture_default_str();
+  Choices().add(spectrum_methods()).add_option(app, "--method", method);
+  app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (published: 2)")
+      ->transform(cli::positive());
+  app.add_option("--dk", dk, "Lanczos steps between tests of convergence (published: 2)")->transform(cli::positive());
+  app.add_option("--max-attempts", max_attempts, "shifts tried in an interval (published: 5)")
+      ->transform(cli::positive());
+  app.add_option(
+         "--krylov-factor", krylov_factor,
+         "Lanczos steps at most, for each of the eigenvalues that an interval may hold (published: 5; fast: 2, and "
+         "32 more)")
+      ->transform(cli::positive());
+  app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision; published: 0.1)")
+      ->transform(cli::positive());
+  const Choices solvers = Choices().add(toeplitz_solvers());
+  solvers.add_option(app, "--solver", solver, "solver of a Lanczos step: ");
+  solvers.add_option(app, "--counter", counter, "method whose pivots count the eigenvalues of an interval: ");
+  app.add_option("--shift", shift, "an interval's first shift: midpoint or random")
+      ->check(CLI::IsMember({"midpoint", "random"}));
+  app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
+      ->check(CLI::IsMember({"fixed", "random"}));
+  app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")
+      ->transform(cli::positive());
+  app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 64 on a GPU)")
+      ->transform(cli::positive());
+}
+
+SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
+  SpectrumOptions o = preset == "published" ? SpectrumOptions::published() : SpectrumOptions();
+  if (method != "auto") o.method = *find_named(spectrum_methods(), method);
+  if (per_interval > 0) o.per_interval = per_interval;
+  if (dk > 0) o.dk = dk;
+  if (max_attempts > 0) o.max_attempts = max_attempts;
+  if (krylov_factor > 0) {
+    o.krylov_factor = krylov_factor;
+    o.krylov_more = 0;  // the preset's value belongs to its factor
+  }
+  if (tolerance > 0) o.tolerance = tolerance;
+  if (!shift.empty()) o.midpoint = shift == "midpoint";
+  if (!start.empty()) o.fixed_start = start == "fixed";
+  if (!solver.empty()) o.solver = *find_named(toeplitz_solvers(), solver);
+  if (!counter.empty()) o.counter = *find_named(toeplitz_solvers(), counter);
+  o.window = window;
+  o.group = group;
+  o.seed = seed;
+  return o;
+}
+
+namespace {
+
+template <class T>
+Solver<Spectrum<T>> by_graph(const SpectrumProblem<T>& p, SpectrumMethod method) {
+  const auto found = std::make_shared<Spectrum<T>>();
+  return {[found] { *found = {}; },
+          [&p, method, found](Graph* g) {
+            SpectrumOptions options = p.options;
+            if (method != SpectrumMethod::automatic) options.method = method;
+            *found = toeplitz_spectrum<T>(*g, {p.t.data(), static_cast<std::size_t>(p.t.rows())}, options);
+          },
+          {},
+          [found] { return *found; }};
+}
+
+template <class T>
+HostMatrix<T> half(const HostMatrix<T>& t, int part) {
+  const index_t rows = cauchy_rows(t.rows(), part);
+  HostMatrix<T> a(rows, rows);
+  if (rows > 0) toeplitz_half(t.rows(), t.data(), part, a.data(), a.ld());
+  return a;
+}
+
+template <class T>
+HostMatrix<T> dense(const HostMatrix<T>& t) {
+  HostMatrix<T> a(t.rows(), t.rows());
+  for (index_t j = 0; j < a.cols(); ++j)
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = t(std::abs(i - j), 0);
+  return a;
+}
+
+/// Returns the solver of a library for T, or for its two halves: load(part) sets a dense matrix, solve(part, w)
+/// computes its eigenvalues.
+template <class T, class Load, class Solve>
+Solver<Spectrum<T>> by_library(const SpectrumProblem<T>& p, bool halves, const Load& load, const Solve& solve) {
+  const auto w = std::make_shared<std::vector<T>>(static_cast<std::size_t>(p.t.rows()));
+  const auto prepare = [halves, load] {
+    for (std::size_t part = 0; part < (halves ? 2 : 1); ++part) load(part);
+  };
+  const auto run = [&p, halves, solve, w](Graph*) {
+    solve(0, w->data());
+    if (halves) solve(1, w->data() + cauchy_rows(p.t.rows(), 0));
+  };
+  return {prepare, run, {}, [w] {
+            Spectrum<T> s;
+            s.values.assign(w->begin(), w->end());
+            std::sort(s.values.begin(), s.values.end());
+            return s;
+          }};
+}
+
+template <class T>
+Solver<Spectrum<T>> by_lapack(const SpectrumProblem<T>& p, bool halves) {
+  const auto parts = std::make_shared<std::array<HostMatrix<T>, 2>>();
+  const auto load = [&p, halves, parts](std::size_t part) {
+    (*parts)[part] = halves ? half(p.t, static_cast<int>(part)) : dense(p.t);
+  };
+  return by_library(p, halves, load, [parts, vectors = p.options.vectors](std::size_t part, T* w) {
+    HostMatrix<T>& a = (*parts)[part];
+    lapack::syevd(a.rows(), a.data(), a.ld(), w, vectors);
+  });
+}
+
+template <class T>
+Solver<Spectrum<T>> by_cusolver(const SpectrumProblem<T>& p, bool halves) {
+  const auto parts = std::make_shared<std::vector<std::unique_ptr<CusolverEig<T>>>>();
+  for (int part = 0; part < (halves ? 2 : 1); ++part)
+    parts->push_back(
+        std::make_unique<CusolverEig<T>>(halves ? cauchy_rows(p.t.rows(), part) : p.t.rows(), p.options.vectors));
+  const auto load = [&p, halves, parts](std::size_t part) {
+    if (halves)
+      (*parts)[part]->upload(half(p.t, static_cast<int>(part)).data());
+    else
+      (*parts)[part]->fill_toeplitz(p.t.data());
+  };
+  return by_library(p, halves, load, [parts](std::size_t part, T* w) { (*parts)[part]->solve(w); });
+}
+
+/// Checks vectors from the middle of the spectrum, a few tiles of them.
+template <class T>
+void check_neighbours(const HostMatrix<T>& t, const Spectrum<T>& s) {
+  const TileMatrix<T>& v = *s.vectors;
+  const index_t nb = v.tile_shape().nb, tiles = std::min<index_t>(v.nt(), ceil_div(index_t{512}, nb)),
+                from = (v.nt() - tiles) / 2;
+  const TileMatrix<T> some = v.view(0, from, v.mt(), tiles);
+  HostMatrix<T> x(v.m(), some.n());
+  some.copy_to(x.data(), x.ld());
+  const auto first = static_cast<std::size_t>(from * nb), count = static_cast<std::size_t>(some.n());
+  const double norm = toeplitz_norm_estimate(t.rows(), t.data(), s.values);
+  const ToeplitzSpectrumError error =
+      toeplitz_spectrum_error(t.rows(), t.data(), std::span<const double>(s.values).subspan(first, count),
+                              std::span<const signed char>(s.symmetry).subspan(first, count), x.data(), norm);
+  const double bound = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (!(error.residual <= bound) || !(error.orthogonality <= 1e3 * bound))
+    throw bench::WrongResult(
+        fmt::format("bench toeplitz: eigenvectors with a residual of {:.2e} and overlaps of {:.2e}", error.residual,
+                    error.orthogonality));
+}
+
+}  // namespace
+
+template <class T>
+std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table() {
+  using Row = Method<SpectrumProblem<T>, Spectrum<T>>;
+  using Place = typename Row::Place;
+  std::vector<Row> rows;
+  for (const auto& method : spectrum_methods())
+    rows.push_back({method.name, method.about, Place::graph,
+                    [which = method.value](SpectrumProblem<T>& p) { return by_graph(p, which); }});
+  for (const bool halves : {false, true})
+    rows.push_back({halves ? "lapack-halves" : "lapack", "the library's syevd", Place::cores,
+                    [halves](SpectrumProblem<T>& p) { return by_lapack(p, halves); }});
+  for (const bool halves : {false, true}) {
+    rows.push_back({halves ? "cusolver-halves" : "cusolver", "the library's syevd on a GPU", Place::gpu});
+    if constexpr (config::have_cuda)
+      rows.back().solver = [halves](SpectrumProblem<T>& p) { return by_cusolver(p, halves); };
+    else
+      rows.back().absent = no_cusolver;
+  }
+  return rows;
+}
+
+template <class T>
+double check_peer(const std::string& peer, SpectrumProblem<T>& problem, const Spectrum<T>& found) {
+  const HostMatrix<T>& t = problem.t;
+  const std::vector<double>& values = found.values;
+  const index_t n = t.rows();
+  if (static_cast<index_t>(values.size()) != n)
+    throw bench::WrongResult(fmt::format("bench toeplitz: {}: {} of {} eigenvalues", peer, values.size(), n));
+  double trace = 0, squares = 0, sum = 0, sum_squares = 0, largest = 0, error = 0;
+  for (index_t k = 0; k < n; ++k) {
+    const auto v = static_cast<double>(t(k, 0));
+    trace += k == 0 ? static_cast<double>(n) * v : 0;
+    squares += (k == 0 ? 1 : 2) * static_cast<double>(n - k) * v * v;
+  }
+  for (const double value : values) {
+    if (!std::isfinite(value)) throw bench::WrongResult(fmt::format("bench toeplitz: {}: {}", peer, value));
+    sum += value;
+    sum_squares += value * value;
+    largest = std::max(largest, std::abs(value));
+  }
+  if (problem.agreed.empty()) problem.agreed = values;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    error = std::max(error, std::abs(values[i] - problem.agreed[i]) / largest);
+  const double count = static_cast<double>(n);
+  error = std::max({error, std::abs(sum - trace) / (count * largest), std::abs(sum_squares - squares) / squares});
+  const double bound = 1e4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (!(error <= bound)) throw bench::WrongResult(fmt::format("bench toeplitz: {}: error {:.2e}", peer, error));
+  if (found.vectors) check_neighbours(t, found);
+  return error / bound;
+}
+
+#define TESELA_INSTANTIATE(T)                                                     \
+  template std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table(); \
+  template double check_peer(const std::string&, SpectrumProblem<T>&, const Spectrum<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::cli

@@ -1,0 +1,259 @@
+#include "tools/problems/tridiagonal/tridiag_methods.hpp"
+
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/tiles/parallel_for.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <optional>
+
+namespace tesela::bench {
+
+using namespace kernels;
+
+template <class T>
+HostSystems<T>::HostSystems(const TridiagData<T>& data, SystemsIn systems, index_t copies) {
+  const Shape shape = data.what().shape(systems);
+  bytes_ = static_cast<std::size_t>(shape.rows * shape.cols) * sizeof(T);
+  for (int a = 0; a < 4; ++a) arrays_.push_back(std::make_unique<HostBuffer>(data.runtime(), bytes_));
+  parallel_for(shape.rows * shape.cols, [&](index_t first, index_t last) {
+    const auto row_of = data.bands();
+    const auto b = data.b();
+    for (index_t e = first; e < last; ++e) {
+      const index_t i = e % shape.rows, j = e / shape.rows;
+      const auto row = systems == SystemsIn::columns ? row_of(i, j) : row_of(j, i);
+      array(0)[e] = row.dl;
+      array(1)[e] = row.d;
+      array(2)[e] = row.du;
+      array(3)[e] = b(i, j);
+    }
+  });
+  for (index_t c = 0; c < copies; ++c) work_.push_back(std::make_unique<HostBuffer>(data.runtime(), bytes_));
+}
+
+template <class T>
+void HostSystems<T>::restore() const {
+  for (const auto& copy : work_) std::memcpy(copy->data(), array(3), bytes_);
+}
+
+namespace {
+
+/// Does nothing on the worker that runs it: the tile then has no other valid copy.
+template <class T>
+struct Settle {
+  static constexpr auto name = "settle";
+  struct Args {};
+  static void cuda(CudaContext&, const Args&, InOut<T>) {}
+};
+
+/// The tiles of one layout: mapped from host memory, or generated on the devices.
+template <class T>
+struct Tiles {
+  const TridiagData<T>& data;
+  SystemsIn systems;
+  index_t solves;
+  std::shared_ptr<const HostSystems<T>> host;
+  std::optional<Tridiagonal<T>> A = {};
+  std::vector<TileMatrix<T>> B = {};
+
+  void restore() { host ? map() : generate(); }
+
+ private:
+  TileMatrix<T> matrix(const char* name) const {
+    const auto [rows, columns] = data.what().shape(systems);
+    return TileMatrix<T>(data.runtime(), rows, columns, data.what().tile(systems), name);
+  }
+
+  /// Places the tiles: device g alone has the g-th share of each matrix, since the scheduler might use another copy.
+  void place(Graph& g, const TileMatrix<T>& matrix) const {
+    const index_t gpus = data.runtime().gpus(), tiles = matrix.mt() * matrix.nt();
+    index_t t = 0;
+    matrix.for_each_tile([&](Tile<T> tile, index_t, index_t) {
+      g.insert<Settle<T>>(on_gpu_number(static_cast<std::size_t>(t++ * gpus / tiles)), {}, tile);
+    });
+  }
+
+  void generate() {
+    Graph g(data.runtime());
+    const bool first = !A;
+    if (first) {
+      A = Tridiagonal<T>{matrix("dl"), matrix("d"), matrix("du")};
+      fill(g, *A, data.what().kind, data.what().seed, {.systems = systems});
+      for (index_t c = 0; c < solves; ++c) B.push_back(matrix("B"));
+    }
+    for (const TileMatrix<T>& b : B) fill(g, b, data.b());
+    if (first)
+      for (const TileMatrix<T>* band : {&A->dl, &A->d, &A->du}) place(g, *band);
+    for (const TileMatrix<T>& b : B) place(g, b);
+    g.wait();
+  }
+
+  /// Registers the matrices again, so that no device has a copy.
+  void map() {
+    A.reset();
+    B.clear();
+    host->restore();
+    const auto mapped = [&](T* a, const char* name) {
+      const auto [rows, columns] = data.what().shape(systems);
+      return TileMatrix<T>::map(data.runtime(), a, rows, columns, rows, data.what().tile(systems), name);
+    };
+    const TridiagonalRow<T*> bands = host->bands();
+    A = Tridiagonal<T>{mapped(bands.dl, "dl"), mapped(bands.d, "d"), mapped(bands.du, "du")};
+    for (index_t c = 0; c < solves; ++c) B.push_back(mapped(host->b(c), "B"));
+  }
+};
+
+/// Returns the solver whose tasks insert(graph, A, B) inserts.
+template <class T, class Insert>
+TridiagSolver<T> by_graph(TridiagProblem<T>& p, SystemsIn systems, const Insert& insert) {
+  const auto tiles = std::make_shared<Tiles<T>>(Tiles<T>{p.data, systems, p.solves, p.host(systems)});
+  const auto run = [&p, tiles, insert](Graph* g) {
+    const bool home = tiles->host && p.data.runtime().gpus() > 0;
+    for (index_t c = p.first; c < p.last; ++c) {
+      const TileMatrix<T>& B = tiles->B[static_cast<std::size_t>(c)];
+      insert(*g, *tiles->A, B);
+      if (home) B.for_each_tile([&](Tile<T> tile, index_t, index_t) { g->bring_home(tile); });
+    }
+    const Status status = g->wait();
+    for (index_t c = p.first; home && c < p.last; ++c) tiles->B[static_cast<std::size_t>(c)].bring_home();
+    if (!status.ok()) throw WrongResult(fmt::format("status {}", status.info));
+  };
+  const auto result = [&p, systems, tiles] {
+    return TridiagAnswer<T>{systems, p.solves, [&p, systems, tiles](index_t copy, T* x) {
+                              tiles->B[static_cast<std::size_t>(copy)].copy_to(x, p.data.what().shape(systems).rows);
+                            }};
+  };
+  return {[tiles] { tiles->restore(); }, run, {}, result};
+}
+
+template <class T>
+TridiagSolver<T> by_blocks(TridiagProblem<T>& p, SystemsIn systems) {
+  return by_graph(
+      p, systems,
+      [options = TridiagonalOptions{.systems = systems, .one_pass = p.data.what().one_pass}](
+          Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) { tridiagonal_solve(g, A, B, options); });
+}
+
+template <class T>
+TridiagSolver<T> by_reduction(TridiagProblem<T>& p, const std::string& name) {
+  const index_t n = p.data.what().n, half = std::max<index_t>(n / 2, 1), quarter = std::max<index_t>(n / 4, 1);
+  const ParallelReductionOptions options =
+      name == "pcr"      ? ParallelReductionOptions{ParallelReduction::pcr, n}
+      : name == "rd"     ? ParallelReductionOptions{ParallelReduction::rd, n}
+      : name == "cr-pcr" ? ParallelReductionOptions{ParallelReduction::cr_pcr, half}
+      : name == "cr-rd"  ? ParallelReductionOptions{ParallelReduction::cr_rd, quarter}
+                         : ParallelReductionOptions{ParallelReduction::cr_pcr, 1};
+  return by_graph(p, SystemsIn::columns, [options](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
+    parallel_reduction(g, A, B, options);
+  });
+}
+
+/// Returns the solver that calls solve(copy, offset, b) for each system in columns; its bands begin at `offset`.
+template <class T, class Restore, class Solve>
+TridiagSolver<T> by_columns(TridiagProblem<T>& p, const Restore& restore, const Solve& solve) {
+  const auto host = p.host(SystemsIn::columns);
+  const auto prepare = [host, restore] {
+    host->restore();
+    restore();
+  };
+  const auto run = [&p, host, solve](Graph*) {
+    const index_t n = p.data.what().n;
+    std::atomic<int> worst = 0;
+    for (index_t c = p.first; c < p.last; ++c)
+      parallel_for(p.data.what().batch, [&](index_t first, index_t last) {
+        for (index_t s = first; s < last; ++s)
+          if (const int info = solve(c, s * n, host->b(c) + s * n); info != 0) worst = info;
+      });
+    if (worst != 0) throw WrongResult(fmt::format("info {}", worst.load()));
+  };
+  const auto result = [&p, host] {
+    return TridiagAnswer<T>{SystemsIn::columns, p.solves,
+                            [host](index_t copy, T* x) { std::memcpy(x, host->b(copy), host->bytes()); }};
+  };
+  return {prepare, run, {}, result};
+}
+
+template <class T>
+TridiagSolver<T> by_lapack(TridiagProblem<T>& p) {
+  const auto host = p.host(SystemsIn::columns);
+  // dl, d and du of each copy, which gtsv overwrites
+  const auto copies = std::make_shared<std::vector<std::array<std::unique_ptr<HostBuffer>, 3>>>();
+  copies->resize(static_cast<std::size_t>(p.solves));
+  for (auto& copy : *copies)
+    for (auto& band : copy) band = std::make_unique<HostBuffer>(p.data.runtime(), host->bytes());
+  const auto restore = [host, copies] {
+    const TridiagonalRow<T*> from = host->bands();
+    for (const auto& [dl, d, du] : *copies)
+      for (const auto& [to, band] : {std::pair{&dl, from.dl}, std::pair{&d, from.d}, std::pair{&du, from.du}})
+        std::memcpy((*to)->data(), band, host->bytes());
+  };
+  return by_columns(p, restore, [copies, n = p.data.what().n](index_t copy, index_t offset, T* b) {
+    const auto band = [&](std::size_t which) {
+      return static_cast<T*>((*copies)[static_cast<std::size_t>(copy)][which]->data()) + offset;
+    };
+    return lapack::gtsv(n, 1, band(0) + 1, band(1), band(2), b, n);
+  });
+}
+
+/// The textbook's elimination without pivoting.
+template <class T>
+TridiagSolver<T> by_thomas(TridiagProblem<T>& p) {
+  const auto host = p.host(SystemsIn::columns);
+  const auto upper = std::make_shared<HostBuffer>(p.data.runtime(), host->bytes());
+  std::memset(upper->data(), 0, host->bytes());
+  return by_columns(
+      p, [] {},
+      [host, upper, n = p.data.what().n](index_t, index_t offset, T* b) {
+        const TridiagonalRow<T*> bands = host->bands();
+        const T *dl = bands.dl + offset, *d = bands.d + offset, *du = bands.du + offset;
+        T* const u = static_cast<T*>(upper->data()) + offset;
+        T above = 0, x = 0;  // of the row before, whose diagonal is 1
+        for (index_t i = 0; i < n; ++i) {
+          const T left = i > 0 ? dl[i] : T(0);
+          const T pivot = T(1) / (d[i] - left * above);
+          u[i] = above = du[i] * pivot;
+          b[i] = x = (b[i] - left * x) * pivot;
+        }
+        for (index_t i = n - 2; i >= 0; --i) b[i] = x = b[i] - u[i] * x;
+        return 0;
+      });
+}
+
+}  // namespace
+
+template <class T>
+std::vector<TridiagMethod<T>> tridiag_table() {
+  using Place = typename TridiagMethod<T>::Place;
+  std::vector<TridiagMethod<T>> rows{
+      {"tesela", "row blocks", Place::graph, [](auto& p) { return by_blocks(p, SystemsIn::columns); }},
+      {"tesela-rows", "row blocks of systems in rows", Place::graph,
+       [](auto& p) { return by_blocks(p, SystemsIn::rows); }},
+      {"lapack", "the library's gtsv", Place::cores, by_lapack<T>},
+      {"thomas", "elimination without pivoting", Place::cores, by_thomas<T>}};
+  for (const auto* names : {&cusparse_single, &cusparse_batch})
+    for (const std::string& name : *names) {
+      rows.push_back({name, "cuSPARSE on device 0", Place::gpu});
+#if TESELA_HAVE_CUDA
+      rows.back().solver = [name](TridiagProblem<T>& p) { return by_cusparse(p, name); };
+#else
+      rows.back().absent = "cuSPARSE: this build has no CUDA: build where nvcc is (cmake --preset cuda)";
+#endif
+    }
+  for (const std::string& name : reductions)
+    rows.push_back(
+        {name, "parallel_reduction", Place::graph, [name](TridiagProblem<T>& p) { return by_reduction(p, name); }});
+  return rows;
+}
+
+template class HostSystems<float>;
+template class HostSystems<double>;
+template std::vector<TridiagMethod<float>> tridiag_table();
+template std::vector<TridiagMethod<double>> tridiag_table();
+
+}  // namespace tesela::bench

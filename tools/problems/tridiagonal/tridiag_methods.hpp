@@ -1,0 +1,80 @@
+#pragma once
+
+#include "tools/problems/method.hpp"
+#include "tools/problems/tridiagonal/tridiag_data.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tesela::bench {
+
+/// The systems of a TridiagData in page-locked host memory, which all methods of one layout share. Only B changes; it
+/// exists in several copies.
+template <class T>
+class HostSystems {
+ public:
+  HostSystems(const TridiagData<T>& data, kernels::SystemsIn systems, index_t copies);
+
+  kernels::TridiagonalRow<T*> bands() const { return {array(0), array(1), array(2)}; }
+  T* b(index_t copy) const { return static_cast<T*>(work_[static_cast<std::size_t>(copy)]->data()); }
+  std::size_t bytes() const { return bytes_; }  ///< of one array
+  void restore() const;                         ///< sets every copy of B
+
+ private:
+  T* array(std::size_t which) const { return static_cast<T*>(arrays_[which]->data()); }
+  std::size_t bytes_;
+  std::vector<std::unique_ptr<HostBuffer>> arrays_, work_;  // dl, d, du and b; copies of b
+};
+
+/// The same arrays in the memory of device 0.
+template <class T>
+class DeviceSystems;
+
+/// The systems with `solves` copies of B; a run solves the copies from `first` to before `last`.
+template <class T>
+struct TridiagProblem {
+  const TridiagData<T>& data;
+  index_t solves = 1, first = 0, last = 1;
+  std::array<std::shared_ptr<const HostSystems<T>>, 2> hosts = {};
+  std::array<std::shared_ptr<const DeviceSystems<T>>, 2> devices = {};
+
+  /// Returns the arrays of one layout; null if the data are on the devices.
+  std::shared_ptr<const HostSystems<T>> host(kernels::SystemsIn systems) {
+    auto& arrays = hosts[systems == kernels::SystemsIn::columns ? 0 : 1];
+    if (!arrays && !data.what().on_device) arrays = std::make_shared<const HostSystems<T>>(data, systems, solves);
+    return arrays;
+  }
+};
+
+template <class T>
+struct TridiagAnswer {
+  kernels::SystemsIn systems;
+  index_t solves;                                        ///< copies of B that the method has
+  std::function<void(index_t copy, T* x)> copy_to = {};  ///< copies a solution to host memory, without gaps
+};
+
+template <class T>
+using TridiagMethod = cli::Method<TridiagProblem<T>, TridiagAnswer<T>>;
+template <class T>
+using TridiagSolver = cli::Solver<TridiagAnswer<T>>;
+
+/// cuSPARSE's solvers of one system and of batches; our reductions of many small systems.
+inline const std::vector<std::string> cusparse_single{"gtsv2", "gtsv2-nopivot"};
+inline const std::vector<std::string> cusparse_batch{"strided", "interleaved-0", "interleaved-1", "interleaved-2"};
+inline const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
+
+/// Returns the methods. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr reduces to
+/// one row.
+template <class T>
+std::vector<TridiagMethod<T>> tridiag_table();
+
+#if TESELA_HAVE_CUDA
+/// Returns cuSPARSE's solver of this name. An interleaved one has fewer copies of B: it overwrites the bands, so it
+/// keeps copies of them too. Throws EnvironmentError if its work space exceeds the device.
+template <class T>
+TridiagSolver<T> by_cusparse(TridiagProblem<T>& problem, const std::string& name);
+#endif
+
+}  // namespace tesela::bench
