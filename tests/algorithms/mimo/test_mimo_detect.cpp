@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("sd-plain enlarges an empty sphere and finds the nearest poin
   CHECK(differences(one, other) == 0);
   for (std::size_t k = 0; k < 300; ++k)
     sorted += static_cast<double>(one.reports[k].nodes), plain += static_cast<double>(other.reports[k].nodes);
-  CHECK((plain / 300 > 1500 && plain / 300 < 4500));  // published: 2593
+  CHECK((plain / 300 > 1500 && plain / 300 < 4500));  // 2593 expected
   CHECK(sorted / 300 < 60);
 }
 
@@ -164,8 +164,9 @@ TEST_CASE("max_nodes limits the nodes of sd, and cut searches are flagged as unc
   for (const SearchReport& r : least.reports) CHECK(r.nodes == 8);
 }
 
-TEST_CASE("the mean number of nodes of sd is near the published number for each order") {
-  // Published for n = 10, 16-QAM and 7 dB: natural 32.9, gradient down 45.6 and up 20.4, sqrd 19.7, mmse-vblast 18.9.
+TEST_CASE("the mean number of nodes of sd is near the expected number for each order") {
+  // Expected for n = 10, 16-QAM and 7 dB, in no source of docs/sources.md: natural 32.9, gradient down 45.6 and
+  // up 20.4, sqrd 19.7, mmse-vblast 18.9.
   const RuntimeOfCores cores;  // GPUs reorder hard signals
   const auto p = problem<double>({5, 5, 4000, 1}, "16qam", "rayleigh", 7);
   const auto mean = [&](const MimoOptions& options) {

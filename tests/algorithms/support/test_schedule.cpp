@@ -237,7 +237,8 @@ TEST_CASE("wrong arguments are refused by name") {
     CHECK_NOTHROW(make_schedule(order == "domain" ? "domain:2" : order, 4, 3));
 }
 
-TEST_CASE("the zeros of a staircase are skipped as in the published example") {
+TEST_CASE("the zeros of a staircase are skipped as in the example of Ramiro Sánchez 2010, section 5.6.3") {
+  // The source counts 1 0 1 1 1 1 2 2 1: its tenth elimination is (5, 5), which is on the diagonal.
   const Schedule s = make_schedule("diagonal", 6, 5, {}, {2, 4, 6, 6, 6});
   CHECK(s.eliminations.size() == 9);
   CHECK(rotations_of(s) == std::vector<index_t>{1, 0, 1, 1, 1, 1, 2, 1, 1});

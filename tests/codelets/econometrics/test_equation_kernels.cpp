@@ -391,8 +391,8 @@ TEST_CASE("rotations follow the schedule") {
     const Schedule schedule = make_schedule("diagonal", m.K, s.r, {}, ends);
     CHECK(staircase_rotations(picks.data() + 1, s.r, 2) == static_cast<index_t>(schedule.eliminations.size()));
   }
-  const int published[] = {2, 4, 6, 6, 6};
-  CHECK(staircase_rotations(published, 5, 1) == 9);
+  const int example[] = {2, 4, 6, 6, 6};  // Ramiro Sánchez 2010, section 5.6.3
+  CHECK(staircase_rotations(example, 5, 1) == 9);
 }
 
 GPU_TEST_CASE("results of small equations agree on a GPU", "[sanitize]") { check_all(&runtime, true); }

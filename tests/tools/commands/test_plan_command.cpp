@@ -44,8 +44,9 @@ TEST_CASE("eig --plan reports stages, largest orders and the published table") {
     CHECK(std::abs(single / twice - std::sqrt(2)) < 0.02);
   }
   const auto& published = plan["published"];
-  CHECK(published.front()["n"] == 5000);
-  CHECK(published.back()["n"] == 100000);
+  std::vector<int> orders;
+  for (const auto& row : published) orders.push_back(row["n"]);
+  CHECK(orders == std::vector<int>{5000, 6000, 7000, 8000, 9000, 10000, 20000, 30000, 40000, 50000, 100000});
   CHECK(std::abs(published.front()["float MiB"].get<double>() - 95.367) < 0.001);
   CHECK(std::abs(published.back()["3 double MiB"].get<double>() - 228881.8) < 0.1);
   CHECK_THAT(run_tesela({"eig", "-n", "100", "--plan"}).out, ContainsSubstring("largest"));

@@ -1,13 +1,15 @@
 #include "tools/problems/econometrics/sem.hpp"
 
 #include "tools/app/numbers.hpp"
+#include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdio>
 #include <memory>
+#include <stdexcept>
 
 namespace tesela::bench {
 namespace {
@@ -19,31 +21,25 @@ struct SemBenchOptions : Options {
   std::string table, method = "2sls", solver = "auto";
 };
 
-struct Published {
-  index_t equations, exogenous, observations;
-  double lapack, rotations, cula;
-};
+/// Returns the models of Table 5.3 of Ramiro Sánchez 2010 with up to this many equations, K / 2 regressors in each.
+std::vector<ModelSizes> published_models(index_t largest, double noise) {
+  std::vector<ModelSizes> models;
+  for (const Figure& f : published_figures()) {
+    if (f.source != "ramiro-2010" || f.table != "5.3" || f.column != "LAPACK" || f.n > largest) continue;
+    long exogenous = 0, observations = 0;
+    if (std::sscanf(std::string(f.row).c_str(), "K = %ld D = %ld", &exogenous, &observations) != 2)
+      throw std::logic_error("published figures: " + std::string(f.row));
+    models.push_back({observations, f.n, exogenous, exogenous / 2, noise});
+  }
+  return models;
+}
 
-/// Seconds, single precision, of a processor (LAPACK) and a GPU of 2010 or so.
-constexpr std::array<Published, 12> published{{{400, 400, 1000, 6.33, 12.7, 10.3},
-                                               {400, 400, 1500, 6.40, 12.6, 10.6},
-                                               {400, 600, 1000, 15.0, 20.6, 14.9},
-                                               {400, 600, 1500, 15.1, 20.7, 15.0},
-                                               {800, 800, 2000, 84.2, 75.4, 45.8},
-                                               {800, 800, 2500, 85.1, 75.2, 45.9},
-                                               {800, 1000, 2000, 138, 102, 63.2},
-                                               {800, 1000, 2500, 138, 102, 63.4},
-                                               {1000, 1000, 2500, 197, 140, 84.5},
-                                               {1000, 1200, 3000, 296, 183, 110},
-                                               {1200, 1200, 2500, 396, 239, 139},
-                                               {1200, 1200, 3000, 396, 240, 139}}};
-
+/// Returns the seconds of a model of that table for 2SLS; 0 without them.
 double published_seconds(const ModelSizes& s, const std::string& peer) {
-  for (const Published& row : published)
-    if (row.equations == s.equations && row.exogenous == s.exogenous && row.observations == s.observations &&
-        s.included == s.exogenous / 2)
-      return peer == "lapack" ? row.lapack : row.rotations;
-  return 0;
+  if (s.included != s.exogenous / 2) return 0;
+  const std::string row = fmt::format("K = {} D = {}", s.exogenous, s.observations);
+  const std::string_view column = peer == "lapack" ? "LAPACK" : peer == "cusolver" ? "CULA-MES" : "DQR-MES";
+  return published_value({.source = "ramiro-2010", .table = "5.3", .row = row, .column = column, .n = s.equations});
 }
 
 void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime, Report& report) {
@@ -63,7 +59,7 @@ void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime
   const double flops = sem_flops(problem);
   report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
   for (Row& r : report.rows())
-    if (r.what.title == row.title) r.published_s = published_seconds(sizes, r.timing.peer);
+    if (r.what.title == row.title && o.method == "2sls") r.published_s = published_seconds(sizes, r.timing.peer);
 }
 
 void run(SemBenchOptions o) {
@@ -71,10 +67,7 @@ void run(SemBenchOptions o) {
     std::erase_if(o.peers, [](const std::string& peer) { return peer == "lapack" || peer == "cusolver"; });
   std::vector<ModelSizes> cases;
   if (o.table == "published")
-    for (const Published& p : published) {
-      if (p.equations <= o.largest)
-        cases.push_back({p.observations, p.equations, p.exogenous, p.exogenous / 2, o.sizes.noise});
-    }
+    cases = published_models(o.largest, o.sizes.noise);
   else
     cases.push_back(o.sizes);
   for (ModelSizes& sizes : cases)
@@ -89,8 +82,8 @@ void run(SemBenchOptions o) {
   report.note("rates by dense factorizations of the data and of every equation, whatever a peer does");
   if (o.table == "published")
     report.note(
-        "published: in single precision, compare LAPACK's with lapack, a GPU's rotations with ours; equations have "
-        "K / 2 regressors here");
+        "published: Ramiro Sánchez 2010, Table 5.3, 2SLS: LAPACK on a Xeon E5430 with lapack, CULA on a Quadro FX 5800 "
+        "(single precision) with cusolver, rotations on that GPU with ours; equations have K / 2 regressors here");
   report.finish();
 }
 
@@ -100,7 +93,7 @@ const cli::Command sem_command(
       auto o = std::make_shared<SemBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "sem", {.precision = false, .streams = 2});
-      auto* table = app.add_option("--table", o->table, "published: the sizes of a published table, with its times")
+      auto* table = app.add_option("--table", o->table, "published: the sizes of a source's table, with its times")
                         ->check(CLI::IsMember({"published"}));
       app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
           ->transform(cli::positive())

@@ -1,25 +1,15 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
+#include "tools/bench/harness/published.hpp"
 #include "tools/problems/least_squares/wls.hpp"
 
 #include <fmt/format.h>
 
-#include <span>
+#include <string_view>
 
 // `bench glm` and `bench wls`: the models of wls have a square B.
 namespace tesela::bench {
 namespace {
-
-/// Published seconds for one number of columns, single precision: of a GPU, and of sggglm.
-struct Published {
-  index_t n;
-  double ours, lapack;
-};
-
-constexpr Published published_glm[] = {
-    {64, 9.18, 18.4}, {256, 9.43, 14.2}, {512, 9.96, 15.7}, {1024, 11.5, 18.3}, {2048, 16.6, 22.4}};
-constexpr Published published_wls[] = {{64, 18.9, 30.9},   {256, 19.3, 24.3},  {512, 20.4, 26.4},
-                                       {1024, 22.8, 31.6}, {2048, 29.5, 40.0}, {4096, 49.0, 55.3}};
 
 struct ModelOptions : FactorOptions {
   index_t m = 3000, p = -1, rhs = 1;
@@ -28,11 +18,12 @@ struct ModelOptions : FactorOptions {
   double spread = 1;
 };
 
-double published_seconds(std::span<const Published> published, const Row& row, const std::string& precision) {
-  if (precision != "s" || row.timing.peer.starts_with("cusolver")) return 0;
-  for (const Published& one : published)
-    if (one.n == row.what.n) return row.timing.peer == "lapack" ? one.lapack : one.ours;
-  return 0;
+/// Returns seconds of a table of Ramiro Sánchez 2010, in single precision; 0 without them.
+double published_seconds(std::string_view table, const Row& row, const std::string& precision) {
+  const std::string& peer = row.timing.peer;
+  if (precision != "s" || peer.starts_with("cusolver")) return 0;
+  const std::string_view column = peer == "lapack" ? "SGGGLM" : table == "5.1" ? "GMC" : "PMC";
+  return published_value({.source = "ramiro-2010", .table = table, .column = column, .n = row.what.n});
 }
 
 /// Returns the peers of these names: "factor" is gls_factor, any other name a row of glm.
@@ -88,15 +79,16 @@ void add_weights(Report& report, Runtime& runtime, const ModelOptions& o) {
   report.note(fmt::format("weights 10^e, e uniform in [-{0}, {0}]", o.spread));
 }
 
-/// wide: a published table's m and p.
+/// wide: m and p of the source's table.
 template <class T>
-void run(ModelOptions o, const char* name, std::span<const Published> published, Shape wide) {
+void run(ModelOptions o, const char* name, std::string_view table, Shape wide) {
   if (o.table == "published") {
     o.m = wide.rows;
     o.p = wide.cols;
     o.rhs = 1;
     o.n.clear();
-    for (const Published& row : published) o.n.push_back(row.n);
+    for (const Figure& f : published_figures())
+      if (f.source == "ramiro-2010" && f.table == table && f.column == "SGGGLM") o.n.push_back(f.n);
   }
   if (o.p < 0) o.p = o.m;
   for (const index_t n : o.n)
@@ -110,8 +102,9 @@ void run(ModelOptions o, const char* name, std::span<const Published> published,
   else
     add_models<T>(report, runtime, o, name);
   if (o.table == "published") {
-    for (Row& row : report.rows()) row.published_s = published_seconds(published, row, o.common.precision);
-    report.note("published: a GPU of 2014 or before, and sggglm, single precision");
+    for (Row& row : report.rows()) row.published_s = published_seconds(table, row, o.common.precision);
+    report.note(
+        fmt::format("published: Ramiro Sánchez 2010, Table {}, a Quadro FX 5800, and sggglm on a Xeon E5430", table));
   }
   if (o.has("factor")) report.note("factor: gls_factor, B in host memory");
   report.finish();
@@ -121,7 +114,7 @@ std::function<int()> setup(CLI::App& app, const char* name, bool weighted) {
   auto o = std::make_shared<ModelOptions>();
   o->common.repeat = 3;
   o->add_to(app, name, {.streams = 2});
-  auto* table = app.add_option("--table", o->table, "published: the sizes of a published table, with its times")
+  auto* table = app.add_option("--table", o->table, "published: the sizes of a source's table, with its times")
                     ->check(CLI::IsMember({"published"}));
   const auto settle = [table](CLI::Option* option) { option->capture_default_str()->excludes(table); };
   if (weighted)
@@ -140,8 +133,7 @@ std::function<int()> setup(CLI::App& app, const char* name, bool weighted) {
   o->add_peers(app, names);
   return [o, name, weighted] {
     return guarded([&] {
-      const std::span<const Published> published =
-          weighted ? std::span<const Published>(published_wls) : std::span<const Published>(published_glm);
+      const std::string_view published = weighted ? "5.2" : "5.1";
       const Shape wide = weighted ? Shape{6000, 6000} : Shape{3000, 9000};
       o->common.precision == "s" ? run<float>(*o, name, published, wide) : run<double>(*o, name, published, wide);
     });

@@ -89,7 +89,10 @@ void run(const MemoryOptions& o) {
     report.add({fmt::format("n = {}", n), n, n, 0, std::to_string(o.block), "device", "GB/s"},
                alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return bytes / seconds * 1e-9; });
   }
-  for (Row& row : report.rows()) row.published_s = published_sum_seconds(row.timing.peer, row.what.n);
+  for (Row& row : report.rows())
+    row.more = {
+        {"published_unit_not_stated",
+         published_value({.source = "caceres-2017", .table = "sums", .row = row.timing.peer, .n = row.what.n})}};
   report.note(
       fmt::format("of ceiling: of a copy within the device, {:.0f} GB/s in this run; caches are flushed before "
                   "each run, bytes are two reads and one write of each element",
@@ -104,8 +107,9 @@ void run(const MemoryOptions& o) {
       "column: coalesced like element, but there are only n threads: too few to keep the memory busy on a GPU "
       "that runs a hundred thousand, enough on a small one");
   report.note(
-      "published: on a GeForce 930MX; its element times equal its row times, as if that kernel's neighbouring "
-      "threads ran down the rows too; ours run along them");
+      "published (CSV): Cáceres Huacarpuma 2017, section 1.1, on a GeForce 930MX, without a unit; its element times "
+      "equal "
+      "its row times, as if that kernel's neighbouring threads ran down the rows too; ours run along them");
   report.finish();
 }
 

@@ -1,5 +1,6 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
+#include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/checks/ordering_error.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
@@ -8,38 +9,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 namespace tesela::bench {
 namespace {
 
-/// The published times for these n: all QRs on one core, by UPC on 4 and 8 threads, by OpenMP on 8, by a GPU with and
-/// without transfers; and 100,000 signals by the buffer's size, and on one core.
-constexpr std::array<index_t, 4> published_n{4, 6, 8, 10};
-struct PublishedTime {
-  const char* how;
-  std::array<double, 4> seconds;
-};
-constexpr std::array<PublishedTime, 6> published_builds{{{"one core", {1e-5, 6.9e-4, 0.0545, 5.66}},
-                                                         {"UPC, 4 threads", {3e-5, 1.6e-4, 0.017, 1.42}},
-                                                         {"UPC, 8 threads", {4e-5, 1e-4, 7.8e-3, 1.14}},
-                                                         {"OpenMP, 8 threads", {0.064, 0.12, 0.14, 1.33}},
-                                                         {"GPU", {1e-4, 3.7e-4, 0.0132, 2.64}},
-                                                         {"GPU, with transfers", {1.5e-4, 4.4e-4, 0.0149, 2.86}}}};
-constexpr std::array<PublishedTime, 6> published_signals{{{"64", {0.13, 1.17, 3.06, 4.42}},
-                                                          {"128", {0.23, 0.41, 2.84, 4.03}},
-                                                          {"256", {0.19, 0.39, 1.23, 3.30}},
-                                                          {"512", {0.09, 0.57, 1.09, 3.24}},
-                                                          {"inf", {0.12, 0.36, 1.02, 2.98}},
-                                                          {"one core", {0.36, 1.63, 5.51, 34.54}}}};
+/// Returns a time of Ramiro Sánchez 2010; 0 without one.
+double published_seconds(std::string_view table, const std::string& column, index_t n) {
+  return published_value({.source = "ramiro-2010", .table = table, .column = column, .n = n});
+}
 
-template <class Table>
-double published(const Table& table, const std::string& how, index_t n) {
-  for (const PublishedTime& row : table)
-    for (std::size_t k = 0; k < published_n.size(); ++k)
-      if (row.how == how && published_n[k] == n) return row.seconds[k];
-  return 0;
+/// Returns the times of a table for a note: "COLUMN: seconds by n; …".
+std::string published_times(std::string_view table) {
+  std::string lines;
+  for (const Figure& f : published_figures()) {
+    if (f.source != "ramiro-2010" || f.table != table || f.quantity != "time" || f.n != 4) continue;
+    lines += fmt::format("{}{}:", lines.empty() ? "" : "; ", f.column);
+    for (const index_t n : {4, 6, 8, 10})
+      lines += fmt::format(" {:g}", published_seconds(table, std::string(f.column), n));
+  }
+  return lines;
 }
 
 struct OrderingsBench : Options {
@@ -105,7 +94,8 @@ class Orderings {
     for (index_t k = 2; k <= n; ++k) all *= static_cast<double>(k);
     report_.add({fmt::format("all {:.0f} QRs, n = {}", all, n), n, n, 0, "", gpu ? "device" : "host", "QR/s", "d"},
                 alternate(peers, o_.common.repeat), 0, [all](double seconds) { return all / seconds; });
-    mark(3, published(published_builds, gpu ? "GPU" : "UPC, 8 threads", n));
+    // The source factors each permuted matrix from its first column on.
+    mark("full", 3, published_seconds("4.3", gpu ? "CUDA computing" : "UPC 8 threads", n));
     return report_.rows()[report_.rows().size() - 3].timing.median();
   }
 
@@ -162,7 +152,7 @@ class Orderings {
                  "signals/s", "d"},
                 alternate(peers, o_.common.repeat), 0,
                 [this](double seconds) { return static_cast<double>(o_.signals) / seconds; });
-    if (o_.signals == 100000) mark(peers.size(), published(published_signals, buffer, n));
+    if (o_.signals == 100000) mark("owner", peers.size(), published_seconds("4.4", "buffer " + buffer, n));
     for (std::size_t k = 0; k < peers.size(); ++k)
       report_.rows()[report_.rows().size() - peers.size() + k].more.emplace_back("nodes", nodes_[peers[k].name]);
     if (buffer != o_.buffers.back()) return;
@@ -170,9 +160,11 @@ class Orderings {
       seconds_[peers[k].name] = report_.rows()[report_.rows().size() - peers.size() + k].timing.median();
   }
 
-  void mark(std::size_t count, double seconds) {
+  /// Sets the published time of the peer of the source's method, among the last rows.
+  void mark(std::string_view peer, std::size_t count, double seconds) {
     auto& rows = report_.rows();
-    for (std::size_t k = rows.size() - count; k < rows.size(); ++k) rows[k].published_s = seconds;
+    for (std::size_t k = rows.size() - count; k < rows.size(); ++k)
+      if (rows[k].timing.peer == peer) rows[k].published_s = seconds;
   }
 
   /// How many signals one channel must last for its table to pay, against a QR a signal and against one a channel.
@@ -216,10 +208,8 @@ void run(const OrderingsBench& o) {
   Report report("mimo-orderings", o, &runtime);
   Orderings each(runtime, o, report);
   for (const index_t n : o.n) each(n);
-  for (const PublishedTime& row : published_builds)
-    report.note(fmt::format("published, all QRs for n = 4 6 8 10, {}: {:g} s", row.how, fmt::join(row.seconds, " ")));
-  for (const PublishedTime& row : published_signals)
-    report.note(fmt::format("published, 100,000 signals, buffer {}: {:g} s", row.how, fmt::join(row.seconds, " ")));
+  report.note("Ramiro Sánchez 2010, Table 4.3, seconds for all QRs of n = 4, 6, 8, 10: " + published_times("4.3"));
+  report.note("the same, Table 4.4, 100,000 signals, UPC but for the last: " + published_times("4.4"));
   report.note(
       "16-QAM, one channel, all signals there from the beginning; a table's memory is there before its time begins");
   report.finish();

@@ -171,12 +171,16 @@ void run(StudyOptions o) {
   if (o.both_precisions || o.common.precision == "s") run_precision<float>(o, runtime, report);
   if (o.both_precisions || o.common.precision == "d") run_precision<double>(o, runtime, report);
   for (Row& row : report.rows())
-    if (gpu && row.what.precision == "s")
-      row.published_rate = published_tridiagonal_speedup(row.timing.peer, row.what.n);
+    for (const auto& [peer, column] : {std::pair{"cr", "RC-GPU"}, {"shared", "RC-GPU-S"}, {"coalesced", "RC-GPU-C"}})
+      if (gpu && row.what.precision == "s" && row.timing.peer == peer)
+        row.published_rate = published_value(
+            {.source = "cyclic-reduction-2010", .column = column, .n = row.what.n, .quantity = "ratio"});
   report.note("x: times as fast as Thomas's method on one core of the host, in the same precision");
   if (gpu) {
     report.note("transfers of A, B and X are in a time unless it says \"on device\"");
-    report.note("published: the same figure on a GeForce 9800 GTX+ and its host, single precision, transfers included");
+    report.note(
+        "published: Table 3 of the paper on cyclic reduction (docs/sources.md), on a GeForce 9800 GTX+ and its host, "
+        "transfers included, precision not stated");
   }
   report.finish();
 }
