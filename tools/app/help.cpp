@@ -108,7 +108,10 @@ std::string row(const CLI::Option& option, bool brief) {
   std::string text = brief ? shortened(option.get_description()) : option.get_description();
   if (constexpr std::size_t most = 150; brief && text.size() > most)
     text = text.substr(0, text.rfind(' ', most)) + " ...";
-  if (!names_all(option.get_description(), choices)) text += ": " + choices;
+  if (!names_all(option.get_description(), choices)) {
+    text += ": ";
+    for (const char c : choices) text += choices.size() > 54 && c == ',' ? ", " : std::string(1, c);  // to be broken
+  }
   if (const std::string& given = option.get_default_str(); !given.empty() && text.find("(default") == std::string::npos)
     text += fmt::format(" (default: {})", given);
   if (!brief && !option.get_needs().empty()) text += "; needs " + names_of(option.get_needs());

@@ -232,6 +232,7 @@ ALL_ARRAYS = {
     "cholesky": (tesela.cholesky, MATRIX),
     "qr": (tesela.qr, MATRIX),
     "lstsq": (tesela.lstsq, MATRIX, VECTOR),
+    "nnls": (tesela.nnls, MATRIX, VECTOR),
     "wls": (tesela.wls, MATRIX, VECTOR, VECTOR),
     "gls": (tesela.gls, MATRIX, VECTOR, MATRIX),
     "lse": (tesela.lse, MATRIX, VECTOR, MATRIX[:1], VECTOR[:1]),

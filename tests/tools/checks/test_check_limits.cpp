@@ -55,7 +55,7 @@ const std::map<std::string, double>& limits() {
       {"orthogonality_q", std::max(qr.orthogonality, square.orthogonality)},
       {"orthogonality_v", std::max(qr.orthogonality, square.orthogonality)},
       {"scaled_error", product_bound<float>(most)},
-      // glm, wls, lse. The optimality: times the condition of B2.
+      // glm, wls, lse, nnls. The optimality: times the condition of B2.
       {"constraint_residual", useful_bound},
       {"optimality", without_end},
       {"normal_residual", without_end},  // for sem: times the condition of the data
@@ -128,6 +128,7 @@ const std::set<std::string> without_limit{"backward_error",
                                           "nudged",
                                           "order",
                                           "points",
+                                          "positive",
                                           "predicted_iterations",
                                           "rank",
                                           "rank_b",
@@ -197,12 +198,13 @@ TEST_CASE("the list of checks is complete") {
   if (!std::filesystem::exists(tools)) SKIP("no sources here");
   const std::regex call(R"re((check|check_count|measured)\("([a-z_0-9]+)",\s*((?:[A-Za-z_:.]|\{)[A-Za-z_0-9:.]*))re");
   // Expressions of type Measured.
-  const std::set<std::string> measured{"residual",  "s.residual", "s.error",        "s.moved",
-                                       "remaining", "measured",   "errors.backward"};
+  const std::set<std::string> measured{"residual",  "s.residual", "s.error",         "s.moved",
+                                       "remaining", "measured",   "errors.backward", "value",
+                                       "trace",     "frobenius",  "orthogonality"};
   std::set<std::string> found;
   for (const auto& file : std::filesystem::recursive_directory_iterator(tools)) {
     const std::string folder = file.path().lexically_relative(tools).begin()->string();
-    if (file.path().extension() != ".cpp" || (folder != "commands" && folder != "problems")) continue;
+    if ((folder != "commands" && folder != "problems") || file.path().extension() == ".cu") continue;
     const std::string text = text_of(file.path());
     for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) {
       const std::string how = (*at)[1], name = (*at)[2], value = (*at)[3];

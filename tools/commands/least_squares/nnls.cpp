@@ -47,7 +47,7 @@ int run_nnls(LeastSquaresOptions o) {
     const auto* const x = answer.X.data();
     report.check("residual_norm", residual.residual_norm);
     report.check("positive", static_cast<double>(std::count_if(x, x + answer.X.size(), [](T e) { return e > T(0); })));
-    report.check("optimality_error", {residual.nonnegative_error, rounding_bound<T>(std::max(o.m, o.n)), answer.cut});
+    report.check("optimality", {residual.nonnegative_error, rounding_bound<T>(std::max(o.m, o.n)), answer.cut});
     if (answer.rank < o.n) report.note("x may not be unique: A's rank is less than the number of unknowns");
   };
   return report_solution(o, report, answer, true, measure, [&] { write_matrices(report, {{"X", o.out, answer.X}}); });

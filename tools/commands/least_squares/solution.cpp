@@ -78,7 +78,7 @@ void add_least_squares_options(CLI::App& app, LeastSquaresOptions& o, const Leas
   add_tile(app, o.tile, "MB or MBxNB");
   add_to(app, o.method);
   o.common.add_to(app, {.streams = 2});  // panels next to updates
-  for (const char* rare : {"--m", "--n", "--rhs", "--random", "--seed", "--tile", "--precision", "--repeat"})
+  for (const char* rare : {"--rhs", "--random", "--seed", "--tile", "--precision", "--repeat"})
     app.get_option(rare)->group(more_options);
 }
 

@@ -83,13 +83,15 @@ struct EigErrors {
   /// Calls report(name, measured) for each measured error.
   template <class F>
   void for_each(const F& report) const {
-    for (const auto& [name, error] : {std::pair{"remaining", &remaining},
-                                      {"max_error", &value},
-                                      {"trace_drift", &trace},
-                                      {"frobenius_drift", &frobenius},
-                                      {"max_residual", &residual},
-                                      {"orthogonality", &orthogonality}})
-      if (*error) report(name, **error);
+    const auto measured = [&](const char* name, const std::optional<Measured>& error) {
+      if (error) report(name, *error);
+    };
+    measured("remaining", remaining);
+    measured("max_error", value);
+    measured("trace_drift", trace);
+    measured("frobenius_drift", frobenius);
+    measured("max_residual", residual);
+    measured("orthogonality", orthogonality);
   }
 };
 

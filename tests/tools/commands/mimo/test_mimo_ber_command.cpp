@@ -47,7 +47,7 @@ TEST_CASE("mimo ber stops each point at its limit and refuses invalid options") 
   ber.refuses({"--ebn0", "x"}, "--ebn0");
   ber.refuses({"--ebn0", "0:1"}, "--ebn0");
   ber.refuses({"--detectors", "zf,none"}, "--method");
-  ber.refuses({"--nt", "3", "--nr", "2", "--detectors", "zf"}, "need as many antennas");
+  ber.refuses({"--nt", "3", "--nr", "2", "--detectors", "zf"}, "needs as many antennas");
 }
 
 TEST_CASE("mimo ber --soft reports mutual information from 0 to 1 for each bit") {
