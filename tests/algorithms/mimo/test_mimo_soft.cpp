@@ -24,7 +24,7 @@ TEMPLATE_TEST_CASE("sts equals an enumeration of all candidates", "", float, dou
   CHECK(apart(soft(wide, {.kind = SoftKind::sts}), soft(wide, {.kind = SoftKind::max_log})) < limit);
 }
 
-TEST_CASE("soft bits have the signs of the hard decision, and one search for all bits costs less than one for each bit") {
+TEST_CASE("soft bits agree with the hard decision, and one search for all bits costs less than one a bit") {
   const auto p = problem<double>({3, 3, 200, 1}, "16qam", "rayleigh", 8);
   const Detection hard = detect(p, {});
   const auto sts = soft(p, {.kind = SoftKind::sts});
