@@ -136,8 +136,8 @@ __global__ void __launch_bounds__(warp_lanes) search_pairs(Lanes<T> all, int bud
   write(0, waiting);
 }
 
-/// Returns the number of signals up to which lanes have hardly more than one each: a long search of one signal is then
-/// too slow.
+/// Returns the largest number of signals that gives a lane hardly more than one signal. A long search of one signal is
+/// then too slow.
 index_t most_signals_per_pass(unsigned present) { return index_t{3072} * present; }
 
 template <int N>

@@ -121,7 +121,7 @@ TEST_CASE("a b that no column reduces gives zeros") {
   CHECK(std::abs(answer.residual_norms[0] - std::sqrt(20)) <= 1e-14);
 }
 
-TEST_CASE("dependent columns give one of the minima and the rank") {
+TEST_CASE("dependent columns give a minimum and the rank") {
   const auto [m, n, rank] = GENERATE(table<index_t, index_t, index_t>({{30, 10, 3}, {10, 30, 3}, {40, 40, 39}}));
   CAPTURE(m, n, rank);
   Matrix a = of_rank(m, n, rank, 3);

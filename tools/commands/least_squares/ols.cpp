@@ -64,7 +64,7 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
        .n = "columns of a generated A (default: 512)",
        .rhs = "right-hand sides, uniform random numbers",
        .rcond = "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, "
-                "with gelsd of A as it is (default: max(m, n) eps)",
+                "with gelsd of the unscaled A (default: max(m, n) eps)",
        .uncertainty = true},
       choices(ols_table<double>()));
   app.footer(

@@ -88,7 +88,7 @@ EigErrors errors_of_pair(const EigProblem<T>& p, const EigFound<T>& f, bool comp
   if (p.options.vectors) refuse(std::max(bounds.value * error.residual_growth, of_orthogonality), "vectors");
   if (eig.norm == 0 && error.value.value_or(0) > 0 && errors.failure.empty())
     errors.failure = "underflow: every eigenvalue is less than the smallest number";
-  // A value may have lost what is below the smallest number.
+  // Underflow may have changed a value by up to the smallest number.
   const double rounding = eig.norm > 0 ? std::numeric_limits<double>::denorm_min() / eig.norm : 0;
   if (error.value)
     errors.value = Measured{*error.value, bounds.value * error.value_growth + rounding};

@@ -120,7 +120,7 @@ void IterationChoice::add_to(CLI::App& app) {
       .add_option(app, "--factor", factor, "of qr-iteration: how Q and R are made")
       ->group(more_options);
   Choices().add(stop_tests()).add_option(app, "--stop", stop, "of iterations: when D is diagonal");
-  Choices().add(qr_shifts()).add_option(app, "--shift", shift, "of qr-iteration: what is taken off the diagonal");
+  Choices().add(qr_shifts()).add_option(app, "--shift", shift, "of qr-iteration: number subtracted from the diagonal");
   app.add_flag("--deflate", deflate, "of qr-iteration: a last row that is done leaves the iteration");
   app.add_flag("--positive-diagonal", positive, "of qr-iteration: R's diagonal, so that Q R is unique");
   app.add_option("--tol", tolerance,
