@@ -122,7 +122,7 @@ TEST_CASE("eig --help separates an option's text from its choices") {
   std::string words;  // in one line
   for (std::string word; help >> word;) words += word + " ";
   for (const char* const text : {"Q and R are made: givens (chains", "D is diagonal: off-diagonal (all",
-                                 "off the diagonal: none; wilkinson (the"})
+                                 "subtracted from the diagonal: none; wilkinson (the"})
     CHECK_THAT(words, ContainsSubstring(text));
 }
 
