@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tesela {
@@ -29,25 +30,16 @@ T& of_thread() {
   return *value;  // NOLINT(clang-analyzer-cplusplus.NewDelete): End is the thread's, not this function's
 }
 
-/// The last Error constructed on this thread. ~Runtime ends the other ranks by it during unwinding, when C++ gives a
-/// destructor no access to the exception.
-struct LastError {
-  std::string what;
-  ErrorKind kind = ErrorKind::environment;
-};
-
 }  // namespace detail
 
 /// Base of all exceptions of Tesela. Numerical failures are not thrown: they are a Status in the result.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& what) : Error(what, ErrorKind::wrong_use) {}
+  explicit Error(const std::string& what);
   ErrorKind kind() const noexcept { return kind_; }
 
  protected:
-  Error(const std::string& what, ErrorKind kind) : std::runtime_error(what), kind_(kind) {
-    detail::of_thread<detail::LastError>() = {what, kind};
-  }
+  Error(const std::string& what, ErrorKind kind);
 
  private:
   ErrorKind kind_;
@@ -56,8 +48,7 @@ class Error : public std::runtime_error {
 /// A wrong argument. The message names the routine, the argument and its value.
 class ArgumentError : public Error {
  public:
-  ArgumentError(const std::string& routine, const std::string& argument, const std::string& problem)
-      : Error(routine + ": " + argument + ": " + problem) {}
+  ArgumentError(std::string_view routine, std::string_view argument, std::string_view problem);
 };
 
 /// An object used outside its lifetime or order, such as a second Runtime or a Graph that outlived its Runtime.
@@ -69,14 +60,14 @@ class LifetimeError : public Error {
 /// A file that cannot be read or written, or whose contents violate its format.
 class FileError : public Error {
  public:
-  FileError(const std::string& path, const std::string& problem) : Error(path + ": " + problem) {}
+  FileError(std::string_view path, std::string_view problem);
 };
 
 /// The machine cannot do the work: no worker can run a codelet, StarPU cannot start, memory or disk is exhausted, or a
 /// device failed. The message names what is missing and what to set.
 class EnvironmentError : public Error {
  public:
-  explicit EnvironmentError(const std::string& what) : Error(what, ErrorKind::environment) {}
+  explicit EnvironmentError(const std::string& what);
 };
 
 /// No worker of the runtime can run a variant of the kernel. The message names the kernel, its variants and the
@@ -89,7 +80,7 @@ class NoWorkerError : public EnvironmentError {
 /// The run was cancelled (by Runtime::cancel, or by Ctrl-C in the command): results are incomplete.
 class Cancelled : public Error {
  public:
-  Cancelled() : Error("cancelled", ErrorKind::cancelled) {}
+  Cancelled();
 };
 
 }  // namespace tesela

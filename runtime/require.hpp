@@ -32,8 +32,7 @@ std::string text_of(const Part& part) {
 ///     require(X.m() == A.n(), "solve", "X", X, "; it must have ", A.n(), " rows");
 template <class... Parts>
 void require(bool condition, std::string_view routine, std::string_view argument, const Parts&... parts) {
-  if (!condition)
-    throw ArgumentError(std::string(routine), std::string(argument), (std::string() + ... + detail::text_of(parts)));
+  if (!condition) throw ArgumentError(routine, argument, (std::string() + ... + detail::text_of(parts)));
 }
 
 }  // namespace tesela

@@ -8,11 +8,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -20,8 +17,8 @@ namespace tesela {
 
 namespace detail {
 
-// Not inline, so that static analysers see a resource with its deleter, not a malloc that a move loses.
-void* allocate(std::size_t bytes, bool zeroed) noexcept;  // null without memory
+/// Returns memory for a matrix with elements of `element` bytes, or null for an empty one. Throws as HostMatrix does.
+void* allocate(Shape shape, std::size_t element, bool zeroed);
 struct Release {
   void operator()(void* p) const noexcept;
 };
@@ -75,16 +72,8 @@ class HostMatrix {
   const T& operator()(index_t i, index_t j) const { return data_[offset(i, j)]; }
 
  private:
-  HostMatrix(index_t rows, index_t cols, bool zeroed) : shape_{rows, cols} {
-    if (rows < 0 || cols < 0) throw ArgumentError("HostMatrix", "shape", to_string(shape_) + " is negative");
-    const auto bytes = saturating_mul(elements_of(shape_), sizeof(T));
-    if (bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
-      throw ArgumentError("HostMatrix", "shape", to_string(shape_) + " does not fit the address space");
-    if (bytes == 0) return;
-    data_.reset(static_cast<T*>(detail::allocate(static_cast<std::size_t>(bytes), zeroed)));
-    if (!data_)
-      throw OutOfMemory("HostMatrix: no memory for " + to_string(shape_) + " (" + std::to_string(bytes) + " bytes)");
-  }
+  HostMatrix(index_t rows, index_t cols, bool zeroed)
+      : shape_{rows, cols}, data_(static_cast<T*>(detail::allocate(shape_, sizeof(T), zeroed))) {}
 
   std::size_t offset(index_t i, index_t j) const {
     assert(0 <= i && i < rows() && 0 <= j && j < cols());

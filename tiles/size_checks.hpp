@@ -22,14 +22,9 @@ constexpr std::uint64_t elements_of(Shape shape) {
 }
 
 /// Returns, for example, "3 x 4".
-inline std::string to_string(Shape shape) { return std::to_string(shape.rows) + " x " + std::to_string(shape.cols); }
+std::string to_string(Shape shape);
 
 /// Throws FileError if a dense matrix that the file `name` describes would need more than max_bytes of memory.
-inline void require_fits(Shape shape, std::size_t element_bytes, const std::string& name, std::uint64_t max_bytes) {
-  if (saturating_mul(elements_of(shape), element_bytes) > max_bytes)
-    throw FileError(name, "a dense " + to_string(shape) + " matrix of " + std::to_string(element_bytes) +
-                              "-byte values is more than the " + std::to_string(max_bytes >> 20) +
-                              " MiB of memory that may be used");
-}
+void require_fits(Shape shape, std::size_t element_bytes, const std::string& name, std::uint64_t max_bytes);
 
 }  // namespace tesela

@@ -1,4 +1,5 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/internal/last_error.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/ranks.hpp>

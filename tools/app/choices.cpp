@@ -11,11 +11,10 @@ Choices& Choices::add(const std::string& name, const std::string& about) {
   return *this;
 }
 
-CLI::Option* Choices::add_option(CLI::App& app, const std::string& option, std::string& value,
-                                 const std::string& before) const {
+Option* Choices::add_option(App& app, const std::string& option, std::string& value, const std::string& before) const {
   const bool apart = before.empty() || before.back() == ' ';
   return app.add_option(option, value, before + (apart ? "" : ": ") + about_)
-      ->check(CLI::IsMember(names_))
+      ->check(one_of(names_))
       ->capture_default_str();
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include <tesela/algorithms/support/named.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <span>
 #include <string>
@@ -21,8 +20,7 @@ class Choices {
   /// Does nothing if the name already exists.
   Choices& add(const std::string& name, const std::string& about);
   /// `before`: beginning of the help text.
-  CLI::Option* add_option(CLI::App& app, const std::string& option, std::string& value,
-                          const std::string& before = "") const;
+  Option* add_option(App& app, const std::string& option, std::string& value, const std::string& before = "") const;
   const std::vector<std::string>& names() const { return names_; }
 
  private:

@@ -31,7 +31,7 @@ Command::Command(Group in, const char* called, const char* about, Setup how)
 
 const std::vector<Command>& commands() { return registry(); }
 
-void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
+void CommonOptions::add_to(App& app, const Taken& taken) {
   default_streams = taken.streams;
   std::vector<std::string> precisions{"s", "d"};
   if (taken.mixed) precisions.emplace_back("mixed");
@@ -39,7 +39,7 @@ void CommonOptions::add_to(CLI::App& app, const Taken& taken) {
     app.add_option(
            "-p,--precision", precision,
            taken.mixed ? "s (single), d (double) or mixed (single, refined to double)" : "s (single) or d (double)")
-        ->check(CLI::IsMember(precisions))
+        ->check(one_of(precisions))
         ->capture_default_str();
   if (taken.seed)
     app.add_option("-s,--seed", seed, "of generated input")->transform(cli::seed_number())->capture_default_str();

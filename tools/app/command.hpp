@@ -1,8 +1,8 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include <tesela/runtime/runtime.hpp>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace tesela::cli {
 enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environment = 3 };
 
 /// Adds a sub-command's options to `app` and returns the function that runs it after parsing and returns an ExitCode.
-using Setup = std::function<int()> (*)(CLI::App& app);
+using Setup = std::function<int()> (*)(App& app);
 
 /// A namespace-scope object of this type registers a sub-command of the program that contains it: `tesela NAME`,
 /// `tesela bench NAME`, `tesela toeplitz NAME` or `tesela mimo NAME`.
@@ -53,8 +53,8 @@ struct CommonOptions {
   int streams = 0;  ///< 0: StarPU's environment variable, otherwise default_streams
   int default_streams = 1;
 
-  void add_to(CLI::App& app, const Taken& taken);
-  void add_to(CLI::App& app) { add_to(app, Taken{}); }
+  void add_to(App& app, const Taken& taken);
+  void add_to(App& app) { add_to(app, Taken{}); }
   /// Options of the Runtime from the command line, with profiling.
   RuntimeOptions runtime() const;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/app/parser.hpp"
 
 #include <optional>
 #include <string>

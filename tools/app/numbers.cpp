@@ -25,45 +25,43 @@ bool beyond(const std::string& text, std::uint64_t most) {
   return end == text.data() + text.size() && (error == std::errc::result_out_of_range || value > most);
 }
 
-CLI::Validator number(const char* name, const char* what, bool zero_too, std::uint64_t most = largest_index) {
-  return CLI::Validator(
-      [what, zero_too, most](std::string& text) -> std::string {
-        if (beyond(text, most)) return fmt::format("'{}' is larger than {}", text, most);
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0 ||
-            (value == 0 && !zero_too))
-          return fmt::format("'{}' is not {}", text, what);
-        if (value == std::trunc(value) && value < largest_whole) text = fmt::format("{:.0f}", value);
-        return {};
-      },
-      name);
+Check number(const char* name, const char* what, bool zero_too, std::uint64_t most = largest_index) {
+  return {[what, zero_too, most](std::string& text) -> std::string {
+            if (beyond(text, most)) return fmt::format("'{}' is larger than {}", text, most);
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0 ||
+                (value == 0 && !zero_too))
+              return fmt::format("'{}' is not {}", text, what);
+            if (value == std::trunc(value) && value < largest_whole) text = fmt::format("{:.0f}", value);
+            return {};
+          },
+          name};
 }
 
-CLI::Validator in_range(const std::string& range, const std::function<bool(double)>& inside) {
-  return CLI::Validator(
-      [range, inside](const std::string& text) -> std::string {
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        const bool good = error == std::errc() && end == text.data() + text.size() && inside(value);
-        return good ? std::string() : fmt::format("must be in {}, not {}", range, text);
-      },
-      range);
+Check in_range(const std::string& range, const std::function<bool(double)>& inside) {
+  return {[range, inside](const std::string& text) -> std::string {
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool good = error == std::errc() && end == text.data() + text.size() && inside(value);
+            return good ? std::string() : fmt::format("must be in {}, not {}", range, text);
+          },
+          range};
 }
 
 }  // namespace
 
-CLI::Validator positive() { return number("POSITIVE", "a positive number", false); }
-CLI::Validator non_negative() { return number("NONNEGATIVE", "a number of 0 or more", true); }
-CLI::Validator seed_number() {
+Check positive() { return number("POSITIVE", "a positive number", false); }
+Check non_negative() { return number("NONNEGATIVE", "a number of 0 or more", true); }
+Check seed_number() {
   return number("NONNEGATIVE", "a number of 0 or more", true, std::numeric_limits<std::uint64_t>::max());
 }
 
-CLI::Validator positive_up_to(double largest) {
+Check positive_up_to(double largest) {
   return in_range(fmt::format("(0, {}]", largest), [largest](double value) { return value > 0 && value <= largest; });
 }
 
-CLI::Validator between(double least, double largest) {
+Check between(double least, double largest) {
   return in_range(fmt::format("[{}, {}]", least, largest),
                   [least, largest](double value) { return value >= least && value <= largest; });
 }

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/app/arguments.hpp"
 
 namespace tesela::cli {
 
 /// Checks of an option's number, with a short message. Integers may be written as 1e3. Use: app.add_option("--n",
 /// n)->transform(positive()).
-CLI::Validator positive();
-CLI::Validator non_negative();
+Check positive();
+Check non_negative();
 /// Accepts 64 bits, one more than non_negative().
-CLI::Validator seed_number();
-CLI::Validator positive_up_to(double largest);  ///< above 0 and at most `largest`
-CLI::Validator between(double least, double largest);
+Check seed_number();
+Check positive_up_to(double largest);  ///< above 0 and at most `largest`
+Check between(double least, double largest);
 
 /// Returns an option's number in precision T. Throws ArgumentError, with the command and option, if it is not finite in
 /// T, or nonzero and too small for T.

@@ -24,8 +24,8 @@ struct Declared {
   std::function<std::vector<std::string>()> paths;
 };
 
-std::map<const CLI::App*, std::vector<Declared>>& registry() {
-  static std::map<const CLI::App*, std::vector<Declared>> all;
+std::map<const App*, std::vector<Declared>>& registry() {
+  static std::map<const App*, std::vector<Declared>> all;
   return all;
 }
 
@@ -34,8 +34,8 @@ struct Read {
   std::function<std::vector<std::string>()> paths;
 };
 
-std::map<const CLI::App*, std::vector<Read>>& inputs() {
-  static std::map<const CLI::App*, std::vector<Read>> all;
+std::map<const App*, std::vector<Read>>& inputs() {
+  static std::map<const App*, std::vector<Read>> all;
   return all;
 }
 
@@ -107,7 +107,7 @@ bool clash(const Place& a, const Place& b) {
 }
 
 /// Returns the command's inputs by path.
-std::map<fs::path, Place> places_read(const CLI::App& app) {
+std::map<fs::path, Place> places_read(const App& app) {
   std::map<fs::path, Place> read;
   for (const Read& declared : inputs()[&app])
     for (const std::string& path : declared.paths())
@@ -117,7 +117,7 @@ std::map<fs::path, Place> places_read(const CLI::App& app) {
 }
 
 /// Throws if `output` would replace one of these inputs.
-void require_not_input(const CLI::App& app, const std::map<fs::path, Place>& read, const Place& output) {
+void require_not_input(const App& app, const std::map<fs::path, Place>& read, const Place& output) {
   const auto refuse = [&](const Place& input) {
     throw ArgumentError(command_name(app), output.name,
                         output.given + " would replace " + input.given + ", which " + input.name + " reads");
@@ -130,30 +130,28 @@ void require_not_input(const CLI::App& app, const std::map<fs::path, Place>& rea
 
 }  // namespace
 
-CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
-                        const std::string& about) {
+Option* add_output(App& app, Output kind, const std::string& option, std::string& path, const std::string& about) {
   declare_outputs(app, kind, option.substr(option.find("--")), [&path] { return std::vector{path}; });
-  CLI::Option* const added = app.add_option(option, path, about)->type_name(kind == Output::trace ? "DIR" : "FILE");
+  Option* const added = app.add_option(option, path, about)->type_name(kind == Output::trace ? "DIR" : "FILE");
   return kind == Output::trace || kind == Output::report ? added : added->transform(dash_is("/dev/stdout"));
 }
 
-void declare_outputs(CLI::App& app, Output kind, const std::string& name,
-                     std::function<std::vector<std::string>()> paths) {
+void declare_outputs(App& app, Output kind, const std::string& name, std::function<std::vector<std::string>()> paths) {
   registry()[&app].push_back({kind, name, std::move(paths)});
 }
 
-void protect_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths) {
+void protect_inputs(App& app, const std::string& name, std::function<std::vector<std::string>()> paths) {
   inputs()[&app].push_back({name, std::move(paths)});
 }
 
-bool writes_to_standard_output(const CLI::App& app) {
+bool writes_to_standard_output(const App& app) {
   for (const Declared& declared : registry()[&app])
     for (const std::string& path : declared.paths())
       if (declared.kind != Output::report && is_printed(declared.kind, path)) return true;
   return false;
 }
 
-void require_outputs(const CLI::App& app) {
+void require_outputs(const App& app) {
   std::vector<Place> places;
   std::string printed;                            // the option whose output goes to standard output
   std::optional<std::map<fs::path, Place>> read;  // inputs are listed only if there are outputs

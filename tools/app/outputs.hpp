@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/app/arguments.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -19,20 +19,18 @@ enum class Output : std::uint8_t {
 
 /// Adds an option ("-o,--out") for a file or folder that the command writes; an empty path means none. "-" becomes
 /// /dev/stdout, except for a report. require_outputs() checks all declared outputs before the command begins.
-CLI::Option* add_output(CLI::App& app, Output kind, const std::string& option, std::string& path,
-                        const std::string& about);
+Option* add_output(App& app, Output kind, const std::string& option, std::string& path, const std::string& about);
 
 /// Declares outputs whose paths follow from other options: calls `paths` after parsing; messages use `name`.
-void declare_outputs(CLI::App& app, Output kind, const std::string& name,
-                     std::function<std::vector<std::string>()> paths);
+void declare_outputs(App& app, Output kind, const std::string& name, std::function<std::vector<std::string>()> paths);
 
 /// Declares inputs that no output of the command may replace; `paths` and `name` as for outputs.
-void protect_inputs(CLI::App& app, const std::string& name, std::function<std::vector<std::string>()> paths);
+void protect_inputs(App& app, const std::string& name, std::function<std::vector<std::string>()> paths);
 
 /// Throws the error that writing an output of the command would cause. Throws ArgumentError if two outputs are one file
 /// (also through links) or both standard output, or if an output is the file that standard output is redirected to. An
 /// output may replace an input, which is read earlier, except the inputs of protect_inputs(). Special files, such as
 /// /dev/null, may occur several times.
-void require_outputs(const CLI::App& app);
+void require_outputs(const App& app);
 
 }  // namespace tesela::cli

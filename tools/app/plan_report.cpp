@@ -51,7 +51,7 @@ void print_table(const nlohmann::json& rows) {
 
 }  // namespace
 
-void PlanOptions::add_to(CLI::App& app) {
+void PlanOptions::add_to(App& app) {
   app.add_flag("--plan", only, "print the memory of every stage and the largest orders, without a run");
   app.add_option("--memory", memory, "GiB of host memory (default: memory and swap)")->transform(cli::positive());
 }

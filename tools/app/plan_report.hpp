@@ -1,9 +1,9 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/report.hpp"
 #include <tesela/algorithms/support/memory_plan.hpp>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -15,7 +15,7 @@ struct PlanOptions {
   bool only = false;  ///< print the plan and do nothing else
   double memory = 0;  ///< GiB of host memory; 0: the machine's memory
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   MemoryRoom room(const Runtime& runtime) const;
 };
 

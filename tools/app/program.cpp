@@ -20,6 +20,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -130,6 +131,7 @@ int run(std::vector<std::string> words) {
   mimo->footer("");
 
   int code = done;
+  std::deque<App> apps;  // addresses stay valid
   for (const Command& command : commands()) {
     CLI::App* parent = command.group == Command::Group::bench      ? bench
                        : command.group == Command::Group::toeplitz ? toeplitz
@@ -137,14 +139,15 @@ int run(std::vector<std::string> words) {
                                                                    : &app;
     CLI::App* sub = parent->add_subcommand(command.name, command.summary);
     sub->footer("");  // without the parent's footer
-    auto action = command.setup(*sub);
+    App& options = apps.emplace_back(*sub);
+    auto action = command.setup(options);
     group_options(*sub);
     for (CLI::Option* option : sub->get_options())
       if (option->get_items_expected_max() > 0) option->check(not_empty(option->get_type_name()));
-    sub->callback([&code, sub, action = std::move(action)] {
-      require_inputs(*sub);
-      require_outputs(*sub);
-      if (writes_to_standard_output(*sub)) redirect_reports_to_stderr();
+    sub->callback([&code, &options, action = std::move(action)] {
+      require_inputs(options);
+      require_outputs(options);
+      if (writes_to_standard_output(options)) redirect_reports_to_stderr();
       code = action();
     });
   }

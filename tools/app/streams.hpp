@@ -1,6 +1,6 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/app/arguments.hpp"
 
 #include <string>
 
@@ -9,16 +9,13 @@
 namespace tesela::cli {
 
 /// Turns the word "-" into the name of a standard stream.
-CLI::Validator dash_is(const std::string& stream);
-
-/// Returns the command's words: "toeplitz eig".
-std::string command_name(const CLI::App& app);
+Check dash_is(const std::string& stream);
 
 /// Throws ArgumentError if two of the command's inputs are standard input, which can be read only once.
-void require_inputs(const CLI::App& app);
+void require_inputs(const App& app);
 
 /// Returns whether an output other than the report is written to standard output, where nothing else may then be
 /// printed.
-bool writes_to_standard_output(const CLI::App& app);
+bool writes_to_standard_output(const App& app);
 
 }  // namespace tesela::cli

@@ -25,24 +25,23 @@ int run(const Options& o) {
   return done;
 }
 
-const Command generate_command(
-    Command::Group::top, "generate", "write a generated matrix to a file", [](CLI::App& app) {
-      auto o = std::make_shared<Options>();
-      app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::non_negative());
-      app.add_option("-n,--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
-      auto* random = add_random(app, o->random, random_kinds());
-      add_deprecated_alias(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
-      app.add_option("-s,--seed", o->seed, "of the random numbers")->transform(non_negative())->capture_default_str();
-      app.add_option("-p,--precision", o->precision, "s (single) or d (double)")
-          ->check(CLI::IsMember({"s", "d"}))
-          ->capture_default_str();
-      add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
-      app.footer(
-          "Examples:\n"
-          "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"
-          "  tesela generate --m 400 --n 100 --random kappa:1e12 --out A.mtx");
-      return std::function<int()>([o] { return o->precision == "s" ? run<float>(*o) : run<double>(*o); });
-    });
+const Command generate_command(Command::Group::top, "generate", "write a generated matrix to a file", [](App& app) {
+  auto o = std::make_shared<Options>();
+  app.add_option("-m,--m", o->m, "rows (default: n)")->transform(cli::non_negative());
+  app.add_option("-n,--n", o->n, "columns")->transform(cli::non_negative())->capture_default_str();
+  auto* random = add_random(app, o->random, random_kinds());
+  add_deprecated_alias(app, "--pattern", o->pattern, random)->check(one_of({"random", "index"}));
+  app.add_option("-s,--seed", o->seed, "of the random numbers")->transform(non_negative())->capture_default_str();
+  app.add_option("-p,--precision", o->precision, "s (single) or d (double)")
+      ->check(one_of({"s", "d"}))
+      ->capture_default_str();
+  add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+  app.footer(
+      "Examples:\n"
+      "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"
+      "  tesela generate --m 400 --n 100 --random kappa:1e12 --out A.mtx");
+  return std::function<int()>([o] { return o->precision == "s" ? run<float>(*o) : run<double>(*o); });
+});
 
 }  // namespace
 }  // namespace tesela::cli

@@ -117,7 +117,7 @@ int run(const std::string& json_path) {
   return done;
 }
 
-const Command info(Command::Group::top, "info", "what this machine has and what this build can do", [](CLI::App& app) {
+const Command info(Command::Group::top, "info", "what this machine has and what this build can do", [](App& app) {
   auto json_path = std::make_shared<std::string>();
   add_output(app, Output::report, "-j,--json", *json_path,
              "write the report as one JSON object to FILE (- for standard output)");

@@ -10,7 +10,7 @@ struct TraceOptions {
   double from = 0, to = 0;
 };
 
-const Command trace(Command::Group::top, "trace", "convert and draw a recorded trace", [](CLI::App& app) {
+const Command trace(Command::Group::top, "trace", "convert and draw a recorded trace", [](App& app) {
   auto o = std::make_shared<TraceOptions>();
   app.add_option("DIR", o->directory,
                  "what --trace DIR left, or a program run with STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX=DIR")

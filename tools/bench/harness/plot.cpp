@@ -90,7 +90,7 @@ void plot(const std::string& path) {
 }
 
 const cli::Command command(
-    cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](CLI::App& app) {
+    cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](App& app) {
       auto files = std::make_shared<std::vector<std::string>>();
       app.add_option("CSV", *files, "CSV files of benchmarks, for example from a machine without gnuplot")->required();
       cli::declare_outputs(app, cli::Output::text, "CSV", [files] {

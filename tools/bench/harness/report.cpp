@@ -73,7 +73,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-void Options::add_to(CLI::App& app, const char* default_name, cli::CommonOptions::Taken taken) {
+void Options::add_to(App& app, const char* default_name, cli::CommonOptions::Taken taken) {
   name = default_name;
   taken.trace = false;
   common.add_to(app, taken);

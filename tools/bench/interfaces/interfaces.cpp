@@ -1,4 +1,5 @@
 #include "tools/app/command.hpp"
+#include "tools/app/numbers.hpp"
 #include <tesela/runtime/errors.hpp>
 
 #include <cerrno>
@@ -42,8 +43,7 @@ int run_script(std::vector<std::string> words) {
 }
 
 const Command interfaces_command(Command::Group::bench, "interfaces",
-                                 "Python's module against SciPy, or on a GPU against CuPy and PyTorch",
-                                 [](CLI::App& app) {
+                                 "Python's module against SciPy, or on a GPU against CuPy and PyTorch", [](App& app) {
                                    struct Options {
                                      bool quick = false;
                                      int repeat = 3;
@@ -52,11 +52,11 @@ const Command interfaces_command(Command::Group::bench, "interfaces",
                                    auto o = std::make_shared<Options>();
                                    app.add_flag("--quick", o->quick, "a quarter of the sizes");
                                    app.add_option("-r,--repeat", o->repeat, "runs; the median counts")
-                                       ->check(CLI::Range(1, 1000))
+                                       ->check(between(1, 1000))
                                        ->capture_default_str();
                                    app.add_option("--device", o->device,
                                                   "arrays of this library on a GPU, instead of NumPy's")
-                                       ->check(CLI::IsMember({"cupy", "torch"}));
+                                       ->check(one_of({"cupy", "torch"}));
                                    app.add_option("--csv", o->csv, "write the table to FILE")->type_name("FILE");
                                    return std::function<int()>([o] {
                                      std::vector<std::string> words{"--repeat", std::to_string(o->repeat)};

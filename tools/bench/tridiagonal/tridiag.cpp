@@ -229,7 +229,7 @@ void run(TridiagOptions o) {
 
 const cli::Command tridiag_command(
     cli::Command::Group::bench, "tridiag", "tridiagonal systems against cuSPARSE, LAPACK and Thomas's elimination",
-    [](CLI::App& app) {
+    [](App& app) {
       auto o = std::make_shared<TridiagOptions>();
       o->common.repeat = 9;
       o->add_to(app, "tridiag");
@@ -244,10 +244,10 @@ const cli::Command tridiag_command(
       app.add_flag("--one-pass", o->one_pass, "tesela tries to read a GPU's rows once");
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(CLI::IsMember(choices(tridiag_table<double>()).names()));
+          ->check(one_of(choices(tridiag_table<double>()).names()));
       app.add_option("--data", o->data,
                      "host: transfers are timed; device: everything stays on the GPUs (default with one)")
-          ->check(CLI::IsMember({"host", "device"}));
+          ->check(one_of({"host", "device"}));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

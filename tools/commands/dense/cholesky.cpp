@@ -62,11 +62,11 @@ int run(Options o) {
 }
 
 const Command cholesky_command(
-    Command::Group::top, "cholesky", "A = R^T R, and A X = B, for a symmetric positive definite A", [](CLI::App& app) {
+    Command::Group::top, "cholesky", "A = R^T R, and A X = B, for a symmetric positive definite A", [](App& app) {
       auto o = std::make_shared<Options>();
       o->add_to(app, symmetric_kinds(), "geometric:100");
       auto* one = app.add_option("--uplo", o->uplo, "read only the lower or the upper triangle of A")
-                      ->check(CLI::IsMember({"lower", "upper"}));
+                      ->check(one_of({"lower", "upper"}));
       app.add_flag("--symmetrize", o->symmetrize, "use (A + A^T) / 2")->excludes(one);
       add_tile(app, o->tile, "NB or NBxWIDTH, a multiple of NB");
       add_output(app, Output::matrix, "--out-r", o->out_r, "write R, upper triangular, to FILE (.mtx or .npy)");

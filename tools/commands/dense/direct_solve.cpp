@@ -18,7 +18,7 @@
 
 namespace tesela::cli {
 
-void DirectOptions::add_to(CLI::App& app, const char* kinds, const char* otherwise) {
+void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
   random = otherwise;
   auto* order = app.add_option("-n,--n", n, "order of a generated A (default: 2048)")->transform(cli::non_negative());
   auto* kind = add_random(app, random, kinds);
@@ -30,7 +30,7 @@ void DirectOptions::add_to(CLI::App& app, const char* kinds, const char* otherwi
       ->capture_default_str();
   add_output(app, Output::matrix, "-o,--out", out, "write X, n x r, to FILE (.mtx or .npy)");
   app.add_option("--by", by, "tiles, or stages (entry by entry along a wavefront, for studies)")
-      ->check(CLI::IsMember({"tiles", "stages"}))
+      ->check(one_of({"tiles", "stages"}))
       ->capture_default_str();
 }
 

@@ -15,7 +15,7 @@ struct DirectOptions {
   std::string a, b, out, random, tile, by = "tiles";
 
   /// Adds the options. `kinds` lists the kinds of --random, `otherwise` is their default.
-  void add_to(CLI::App& app, const char* kinds, const char* otherwise);
+  void add_to(App& app, const char* kinds, const char* otherwise);
   /// Reads sizes from the files. Throws ArgumentError and FileError, of this command.
   void resolve(const char* command);
   nlohmann::json describe() const;

@@ -177,7 +177,7 @@ int run_gemm(Options o) {
   return report.finish();
 }
 
-const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](CLI::App& app) {
+const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-m,--m", o->m, "rows of op(A) and C (or as in the files) (default: n)")
       ->transform(cli::non_negative());
@@ -188,12 +188,8 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   add_tile(app, o->tile, "MB, MBxNB or MBxNBxKB",
            "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: what suits the "
            "workers");
-  app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")
-      ->check(CLI::IsMember({"n", "t"}))
-      ->capture_default_str();
-  app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")
-      ->check(CLI::IsMember({"n", "t"}))
-      ->capture_default_str();
+  app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
+  app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
   app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
   app.add_option("--beta", o->beta, "factor of C")->capture_default_str();
   add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy; with alpha = 0 its shape alone)");
@@ -202,12 +198,16 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx or .npy)");
   Choices().add(gemm_kernels()).add_option(app, "--kernel", o->kernel, "what GPUs run: ");
   app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
-      ->check(CLI::IsMember({16, 32}))
+      ->check(one_of({"16", "32"}))
       ->capture_default_str();
   auto* random = add_random(app, o->random, std::string("matrices without a file: ") + random_kinds());
   // Earlier versions had --random without a KIND.
-  random->expected(0, 1)->transform([](std::string kind) { return kind == "true" ? std::string("uniform") : kind; });
-  add_deprecated_alias(app, "--pattern", o->pattern, random)->check(CLI::IsMember({"random", "index"}));
+  random->expected(0, 1)->transform({[](std::string& kind) {
+                                       if (kind == "true") kind = "uniform";
+                                       return std::string();
+                                     },
+                                     ""});
+  add_deprecated_alias(app, "--pattern", o->pattern, random)->check(one_of({"random", "index"}));
   o->common.add_to(app);
   app.footer(
       "Examples:\n"

@@ -94,7 +94,7 @@ int run(Options o) {
   return report.finish();
 }
 
-const Command lu_command(Command::Group::top, "lu", "P A = L U, and A X = B", [](CLI::App& app) {
+const Command lu_command(Command::Group::top, "lu", "P A = L U, and A X = B", [](App& app) {
   auto o = std::make_shared<Options>();
   o->add_to(app, random_kinds(), "uniform");
   Choices().add(pivotings()).add_option(app, "--pivot", o->pivot, "(default: tournament, by stages none) ");

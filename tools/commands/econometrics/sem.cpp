@@ -163,7 +163,7 @@ int run_sem(Options o) {
 }
 
 const Command sem_command(
-    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, OLS and SUR of whole models", [](CLI::App& app) {
+    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, OLS and SUR of whole models", [](App& app) {
       auto o = std::make_shared<Options>();
       SemInput& in = o->input;
       auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
@@ -183,17 +183,18 @@ const Command sem_command(
       app.add_option("--cov", o->cov,
                      "standard errors of 2sls and ols: classical, robust (variances differ) or cluster:COLUMN (rows of "
                      "one cluster depend on each other)")
-          ->check([](const std::string& text) {
-            const bool good =
-                text == "classical" || text == "robust" || (text.starts_with(cluster) && text.size() > cluster.size());
-            return good ? std::string() : "'" + text + "' is none of classical, robust, cluster:COLUMN";
-          })
+          ->check({[](const std::string& text) {
+                     const bool good = text == "classical" || text == "robust" ||
+                                       (text.starts_with(cluster) && text.size() > cluster.size());
+                     return good ? std::string() : "'" + text + "' is none of classical, robust, cluster:COLUMN";
+                   },
+                   ""})
           ->capture_default_str();
       app.add_option("--level", o->level, "probability of the intervals")
           ->check(cli::between(1e-6, 1 - 1e-6))
           ->capture_default_str();
       app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
-          ->check(CLI::IsMember({"drop", "error"}))
+          ->check(one_of({"drop", "error"}))
           ->capture_default_str();
       app.add_option(
              "--rows-at-once", in.rows_at_once,

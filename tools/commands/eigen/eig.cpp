@@ -196,7 +196,7 @@ int run_eig(EigOptions o) {
 }
 
 /// Adds an output option: one file for one problem, one file for each of --jobs.
-void add_results(CLI::App& app, const EigOptions& o, const char* option, std::string& path, const char* about) {
+void add_results(App& app, const EigOptions& o, const char* option, std::string& path, const char* about) {
   const std::string name = std::string(option).substr(std::string(option).find("--"));
   app.add_option(option, path, about + std::string(" (with --jobs a folder, or a name with {} for the job's name)"))
       ->type_name("FILE")
@@ -206,7 +206,7 @@ void add_results(CLI::App& app, const EigOptions& o, const char* option, std::st
 }
 
 /// Refuses outputs that would replace an input, also inputs of later --jobs.
-void keep_inputs_of(CLI::App& app, const EigOptions& o) {
+void keep_inputs_of(App& app, const EigOptions& o) {
   const auto keep = [&app](const std::string& option, const std::string& path) {
     protect_inputs(app, option, [&path] { return std::vector{path}; });
   };
@@ -220,7 +220,7 @@ void keep_inputs_of(CLI::App& app, const EigOptions& o) {
 }
 
 /// Excludes options that do not belong together.
-void exclude(CLI::App& app) {
+void exclude(App& app) {
   const auto each = [&app](const std::vector<const char*>& options, const std::vector<const char*>& others) {
     for (const char* option : options)
       for (const char* other : others) app.get_option(option)->excludes(app.get_option(other));
@@ -246,7 +246,7 @@ int run(EigOptions o) {
 }
 
 const Command eig_command(
-    Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric matrix or pair", [](CLI::App& app) {
+    Command::Group::top, "eig", "eigenvalues and eigenvectors of a symmetric matrix or pair", [](App& app) {
       auto o = std::make_shared<EigOptions>();
       o->input.add_to(app);
       choices(eig_table<double>(EigRows::command)).add_option(app, "--method", o->method);

@@ -70,32 +70,30 @@ int run_glm(Options o) {
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
 }
 
-const Command glm_command(
-    Command::Group::top, "glm", "min ||u|| with b = A x + B u, any shape and rank", [](CLI::App& app) {
-      auto o = std::make_shared<Options>();
-      o->method.name = "seminormal";
-      add_least_squares_options(
-          app, *o,
-          {.files = {{"--factor", &o->factor, "read B, a factor of the covariance B B', from FILE"}},
-           .m = "rows (default: 2n)",
-           .n = "columns of a generated A (default: 256)",
-           .p_option = "--columns-b",
-           .p = "columns p of a generated B (default: m)",
-           .rhs = "right-hand sides A x + B u of random x and u",
-           .random_b = "generate B as --random does A",
-           .inconsistent = "generated right-hand sides need have no solution",
-           .outputs = {{"--out-u", &o->out_u, "write U, p x rhs, to FILE"}},
-           .rcond = "singular values up to this times the largest count as zero, of A with columns and of the rest of "
-                    "B with rows of unit norm (default: max(m, n, p) eps)",
-           .uncertainty = true},
-          choices(glm_table<double>()));
-      app.footer(
-          "Examples:\n"
-          "  tesela glm --a A.mtx --factor B.mtx --b b.mtx --out x.mtx --out-u u.mtx\n"
-          "  tesela glm --m 300 --n 90 --columns-b 100 --inconsistent --json -");
-      return std::function<int()>(
-          [o] { return o->common.precision == "s" ? run_glm<float>(*o) : run_glm<double>(*o); });
-    });
+const Command glm_command(Command::Group::top, "glm", "min ||u|| with b = A x + B u, any shape and rank", [](App& app) {
+  auto o = std::make_shared<Options>();
+  o->method.name = "seminormal";
+  add_least_squares_options(
+      app, *o,
+      {.files = {{"--factor", &o->factor, "read B, a factor of the covariance B B', from FILE"}},
+       .m = "rows (default: 2n)",
+       .n = "columns of a generated A (default: 256)",
+       .p_option = "--columns-b",
+       .p = "columns p of a generated B (default: m)",
+       .rhs = "right-hand sides A x + B u of random x and u",
+       .random_b = "generate B as --random does A",
+       .inconsistent = "generated right-hand sides need have no solution",
+       .outputs = {{"--out-u", &o->out_u, "write U, p x rhs, to FILE"}},
+       .rcond = "singular values up to this times the largest count as zero, of A with columns and of the rest of "
+                "B with rows of unit norm (default: max(m, n, p) eps)",
+       .uncertainty = true},
+      choices(glm_table<double>()));
+  app.footer(
+      "Examples:\n"
+      "  tesela glm --a A.mtx --factor B.mtx --b b.mtx --out x.mtx --out-u u.mtx\n"
+      "  tesela glm --m 300 --n 90 --columns-b 100 --inconsistent --json -");
+  return std::function<int()>([o] { return o->common.precision == "s" ? run_glm<float>(*o) : run_glm<double>(*o); });
+});
 
 }  // namespace
 }  // namespace tesela::cli

@@ -85,35 +85,32 @@ int run_lse(Options o) {
   return report_solution(o, report, answer, answer.constraint_rank + answer.rank == o.n, measure, write);
 }
 
-const Command lse_command(
-    Command::Group::top, "lse", "min ||A x - b|| with C x = d, any shape and rank", [](CLI::App& app) {
-      auto o = std::make_shared<Options>();
-      o->method.name = "auto";
-      add_least_squares_options(
-          app, *o,
-          {.files =
-               {{"--c", &o->c, "read the constraints' C from FILE (rows that other rows imply are dropped and named)"},
-                {"--d", &o->d,
-                 "read d, the columns of D, from FILE (as many as b; a d that contradicts C ends as inconsistent)"}},
-           .m = "rows of a generated A (default: 4n)",
-           .n = "columns of a generated A (default: 256)",
-           .p_option = "--rows-c",
-           .p = "rows p of a generated C (default: n/4)",
-           .rhs = "right-hand sides: uniform b, and d = C x of a random x",
-           .random_b = "generate C as --random does A",
-           .inconsistent = "a generated d is uniform: with p > n there is no solution",
-           .outputs = {{"--out-multipliers", &o->out_multipliers,
-                        "write lambda, p x rhs, with A'(b - A x) = C' lambda, to FILE"}},
-           .rcond = "singular values up to this times the largest count as zero, of C with rows of one size and of A "
-                    "on C's null space (default: max(m, n, p) eps)"},
-          choices(lse_table<double>()));
-      app.footer(
-          "Examples:\n"
-          "  tesela lse --a A.mtx --b b.mtx --c C.mtx --d d.mtx --out x.mtx\n"
-          "  tesela lse --m 4000 --n 300 --rows-c 80 --random-b rank:60 --json -");
-      return std::function<int()>(
-          [o] { return o->common.precision == "s" ? run_lse<float>(*o) : run_lse<double>(*o); });
-    });
+const Command lse_command(Command::Group::top, "lse", "min ||A x - b|| with C x = d, any shape and rank", [](App& app) {
+  auto o = std::make_shared<Options>();
+  o->method.name = "auto";
+  add_least_squares_options(
+      app, *o,
+      {.files = {{"--c", &o->c, "read the constraints' C from FILE (rows that other rows imply are dropped and named)"},
+                 {"--d", &o->d,
+                  "read d, the columns of D, from FILE (as many as b; a d that contradicts C ends as inconsistent)"}},
+       .m = "rows of a generated A (default: 4n)",
+       .n = "columns of a generated A (default: 256)",
+       .p_option = "--rows-c",
+       .p = "rows p of a generated C (default: n/4)",
+       .rhs = "right-hand sides: uniform b, and d = C x of a random x",
+       .random_b = "generate C as --random does A",
+       .inconsistent = "a generated d is uniform: with p > n there is no solution",
+       .outputs = {{"--out-multipliers", &o->out_multipliers,
+                    "write lambda, p x rhs, with A'(b - A x) = C' lambda, to FILE"}},
+       .rcond = "singular values up to this times the largest count as zero, of C with rows of one size and of A "
+                "on C's null space (default: max(m, n, p) eps)"},
+      choices(lse_table<double>()));
+  app.footer(
+      "Examples:\n"
+      "  tesela lse --a A.mtx --b b.mtx --c C.mtx --d d.mtx --out x.mtx\n"
+      "  tesela lse --m 4000 --n 300 --rows-c 80 --random-b rank:60 --json -");
+  return std::function<int()>([o] { return o->common.precision == "s" ? run_lse<float>(*o) : run_lse<double>(*o); });
+});
 
 }  // namespace
 }  // namespace tesela::cli

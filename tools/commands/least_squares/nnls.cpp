@@ -53,7 +53,7 @@ int run_nnls(LeastSquaresOptions o) {
   return report_solution(o, report, answer, true, measure, [&] { write_matrices(report, {{"X", o.out, answer.X}}); });
 }
 
-const Command nnls_command(Command::Group::top, "nnls", "min ||A x - b|| with x >= 0", [](CLI::App& app) {
+const Command nnls_command(Command::Group::top, "nnls", "min ||A x - b|| with x >= 0", [](App& app) {
   auto o = std::make_shared<LeastSquaresOptions>();
   o->method.name = "auto";
   add_least_squares_options(

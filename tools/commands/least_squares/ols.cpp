@@ -55,7 +55,7 @@ int run_ols(Options o) {
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
 }
 
-const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shape and rank", [](CLI::App& app) {
+const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shape and rank", [](App& app) {
   auto o = std::make_shared<Options>();
   o->method.name = "auto";
   add_least_squares_options(

@@ -54,7 +54,7 @@ nlohmann::json LeastSquaresOptions::describe() const {
   return all;
 }
 
-void add_least_squares_options(CLI::App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
+void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods) {
   auto* a = add_input(app, "--a", o.a, "read A from FILE (Matrix Market or .npy)");
   auto* b = add_input(app, "--b", o.b, "read the right-hand sides, the columns of B, from FILE");

@@ -54,7 +54,7 @@ struct LeastSquaresTexts {
   const char* rcond = nullptr;
   bool uncertainty = false;
 };
-void add_least_squares_options(CLI::App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
+void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods);
 
 /// Reports `distance`, the largest distance of a right-hand side from the consistent ones, and for an inconsistent

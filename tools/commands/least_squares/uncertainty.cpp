@@ -54,7 +54,7 @@ std::string why_none(const UncertaintyOptions& options, const Uncertainty<T>& fo
 
 }  // namespace
 
-void UncertaintyOptions::add_to(CLI::App& app) {
+void UncertaintyOptions::add_to(App& app) {
   app.add_flag("--std-errors", errors,
                "standard errors, t, p and intervals of the unknowns (the errors' variance is estimated, ||r||^2 / "
                "degrees of freedom)");

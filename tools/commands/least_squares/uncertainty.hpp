@@ -1,13 +1,12 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/report.hpp"
 #include "tools/problems/qr/qr_method.hpp"
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/host_matrix.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 #include <vector>
@@ -21,7 +20,7 @@ struct UncertaintyOptions {
   RegressionOptions regression;
 
   bool wanted() const { return errors || !covariance.empty(); }
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   /// Throws ArgumentError for a library's method, which keeps no triangle, and for known variances if nothing is
   /// wanted.
   void require_valid(const char* command, const QrMethod& method) const;

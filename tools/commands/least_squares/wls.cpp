@@ -125,7 +125,7 @@ int run_wls(Options o) {
 }
 
 const Command wls_command(
-    Command::Group::top, "wls", "min ||A x - b|| by weights or a covariance, any shape and rank", [](CLI::App& app) {
+    Command::Group::top, "wls", "min ||A x - b|| by weights or a covariance, any shape and rank", [](App& app) {
       auto o = std::make_shared<Options>();
       o->method.name = "auto";
       add_least_squares_options(
@@ -148,7 +148,7 @@ const Command wls_command(
           choices(wls_table<double>()));
       auto* a = app.get_option("--a");
       app.add_option("--by", o->by, "what to generate")
-          ->check(CLI::IsMember({"weights", "factor", "sigma"}))
+          ->check(one_of({"weights", "factor", "sigma"}))
           ->excludes(a)
           ->capture_default_str()
           ->group(more_options);

@@ -162,7 +162,7 @@ int run(const Options& o) {
 }
 
 const Command detect_command(
-    Command::Group::mimo, "detect", "the s of least ||y - H s|| for every signal y", [](CLI::App& app) {
+    Command::Group::mimo, "detect", "the s of least ||y - H s|| for every signal y", [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_option("--method", o->method, "the detector, by its name. " + explained(mimo_methods()))
@@ -176,7 +176,7 @@ const Command detect_command(
       app.add_option(
              "--form", o->form,
              "of the search: real (square QAM, two columns a stream), complex (one), or auto, real where possible")
-          ->check(CLI::IsMember({"auto", "real", "complex"}))
+          ->check(one_of({"auto", "real", "complex"}))
           ->capture_default_str();
       app.add_option("--radius", o->radius, "of the first sphere around y; it grows while it is empty (default: none)")
           ->transform(positive_up_to(1e300));

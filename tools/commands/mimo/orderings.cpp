@@ -100,8 +100,7 @@ std::string names_of(std::span<const Named<E>> all) {
 }
 
 const Command orderings_command(
-    Command::Group::mimo, "orderings", "signals of one channel, each with its column order, from tables",
-    [](CLI::App& app) {
+    Command::Group::mimo, "orderings", "signals of one channel, each with its column order, from tables", [](App& app) {
       auto o = std::make_shared<Options>();
       app.add_option("-n,--n", o->n, "columns in real form: 2 Nt")->transform(positive())->capture_default_str();
       app.add_option("--build", o->build, "of the factorizations: " + names_of(ordering_builds()))

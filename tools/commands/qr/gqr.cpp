@@ -169,7 +169,7 @@ int run_gqr(Options o) {
   return report.finish();
 }
 
-const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S, generalized QR", [](CLI::App& app) {
+const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S, generalized QR", [](App& app) {
   auto o = std::make_shared<Options>();
   auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
   add_input(app, "--factor", o->factor, "read B, which has A's rows, from FILE");

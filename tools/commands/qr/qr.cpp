@@ -209,7 +209,7 @@ int run_qr(Options o) {
   return report.finish();
 }
 
-const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](CLI::App& app) {
+const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
   app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());

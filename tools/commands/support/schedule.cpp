@@ -221,7 +221,7 @@ int run(const Options& options) {
 
 const Command schedule(
     Command::Group::top, "schedule",
-    "the order in which a matrix becomes triangular, by rotations, tile kernels or sums", [](CLI::App& app) {
+    "the order in which a matrix becomes triangular, by rotations, tile kernels or sums", [](App& app) {
       auto options = std::make_shared<Options>();
       app.add_option("--order", options->order, all_orders())->type_name("ORDER")->capture_default_str();
       app.add_option("-m,--m", options->m, "rows (default: 8; of wavefronts n)")->transform(cli::non_negative());

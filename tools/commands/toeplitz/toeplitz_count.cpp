@@ -156,7 +156,7 @@ void slice(const Options& o, Graph& g, const HostMatrix<T>&, const SineToeplitz<
 
 const Command count_command(
     Command::Group::toeplitz, "count", "eigenvalues below shifts, by the signs of an elimination's pivots",
-    [](CLI::App& app) {
+    [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_option("--sigma", o->sigma, "shifts, several with commas")->delimiter(',')->capture_default_str();
@@ -177,7 +177,7 @@ const Command count_command(
     });
 
 const Command slice_command(
-    Command::Group::toeplitz, "slice", "intervals with a limited number of eigenvalues each", [](CLI::App& app) {
+    Command::Group::toeplitz, "slice", "intervals with a limited number of eigenvalues each", [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_option("--most", o->most, "eigenvalues in an interval")

@@ -147,7 +147,7 @@ int run_eig(Options o) {
 }
 
 const Command eig_command(
-    Command::Group::toeplitz, "eig", "all eigenvalues, provably all, and eigenvectors", [](CLI::App& app) {
+    Command::Group::toeplitz, "eig", "all eigenvalues, provably all, and eigenvectors", [](App& app) {
       auto o = std::make_shared<Options>();
       o->input.add_to(app);
       app.add_flag("--vectors", o->vectors, "eigenvectors too, checked");

@@ -123,27 +123,26 @@ int run_solve(Options o) {
   return report.finish();
 }
 
-const Command solve_command(
-    Command::Group::toeplitz, "solve", "(T - sigma I) X = B, without forming T", [](CLI::App& app) {
-      auto o = std::make_shared<Options>();
-      o->input.add_to(app);
-      app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
-      auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-                      ->transform(cli::positive())
-                      ->capture_default_str();
-      choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
-      auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
-      add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
-      add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
-      o->common.add_to(app);
-      app.footer(
-          "If a method breaks down, the status and the checks name the order. X is written if the status is ok.\n"
-          "Examples:\n"
-          "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
-          "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");
-      return std::function<int()>(
-          [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
-    });
+const Command solve_command(Command::Group::toeplitz, "solve", "(T - sigma I) X = B, without forming T", [](App& app) {
+  auto o = std::make_shared<Options>();
+  o->input.add_to(app);
+  app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
+  auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
+                  ->transform(cli::positive())
+                  ->capture_default_str();
+  choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
+  auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
+  add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+  add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
+  o->common.add_to(app);
+  app.footer(
+      "If a method breaks down, the status and the checks name the order. X is written if the status is ok.\n"
+      "Examples:\n"
+      "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
+      "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");
+  return std::function<int()>(
+      [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
+});
 
 }  // namespace
 }  // namespace tesela::cli

@@ -136,7 +136,7 @@ int run_tridiag(Options o) {
 }
 
 const Command tridiag_command(
-    Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](CLI::App& app) {
+    Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](App& app) {
       auto o = std::make_shared<Options>();
       TridiagInput& input = o->input;
       auto* n =

@@ -138,7 +138,7 @@ Estimates by_lapack(SemProblem& p) {
 
 }  // namespace
 
-void add_sizes(CLI::App& app, ModelSizes& sizes, CLI::Option* other) {
+void add_sizes(App& app, ModelSizes& sizes, Option* other) {
   for (const auto& [name, value, about] :
        {std::tuple{"--samples", &sizes.observations, "observations of a generated model"},
         {"--endogenous", &sizes.equations, "its equations"},

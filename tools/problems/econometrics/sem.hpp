@@ -22,7 +22,7 @@ struct SemInput {
 };
 
 /// Adds --samples, --endogenous, --exogenous, --included and --noise; each excludes `other`.
-void add_sizes(CLI::App& app, ModelSizes& sizes, CLI::Option* other);
+void add_sizes(App& app, ModelSizes& sizes, Option* other);
 
 /// A model with its data, the options of its estimates, and the memory that the methods share.
 struct SemProblem : ModelData {

@@ -19,7 +19,7 @@
 
 namespace tesela::cli {
 
-void EigInput::add_to(CLI::App& app) {
+void EigInput::add_to(App& app) {
   app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")->transform(cli::non_negative());
   auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx or .npy)");
   auto* d = add_input(app, "--diagonal", diagonal, "a tridiagonal A: its diagonal from FILE")->excludes(file);
@@ -27,7 +27,7 @@ void EigInput::add_to(CLI::App& app) {
   add_random(app, random, symmetric_kinds());
   app.add_option("--scale", scale, "generated elements are multiplied by this")->capture_default_str();
   auto* one = app.add_option("--uplo", uplo, "read only the lower or the upper triangle of A")
-                  ->check(CLI::IsMember({"lower", "upper"}));
+                  ->check(one_of({"lower", "upper"}));
   app.add_flag("--symmetrize", symmetrize, "take (A + A^T) / 2")->excludes(one);
   auto* second =
       add_input(app, "--b", b, "B, symmetric positive definite, from FILE: a generalized problem")->excludes(d);
@@ -77,7 +77,7 @@ nlohmann::json EigInput::describe(std::uint64_t seed) const {
   return described;
 }
 
-void EigSelection::add_to(CLI::App& app) {
+void EigSelection::add_to(App& app) {
   auto* by_value = app.add_option("--range", range, "A,B: only eigenvalues in [A, B)");
   auto* by_index =
       app.add_option("--index", index, "I,J: only the I-th to the J-th, ascending, counted from 1")->excludes(by_value);
@@ -114,7 +114,7 @@ std::pair<double, double> EigSelection::interval() const {
   return parse_range("eig", range);
 }
 
-void IterationChoice::add_to(CLI::App& app) {
+void IterationChoice::add_to(App& app) {
   Choices()
       .add(qr_factors())
       .add_option(app, "--factor", factor, "of qr-iteration: how Q and R are made")

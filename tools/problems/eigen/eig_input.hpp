@@ -1,10 +1,10 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <optional>
@@ -23,7 +23,7 @@ struct EigInput {
   double scale = 1;
   bool symmetrize = false;
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   bool tridiagonal() const { return !diagonal.empty(); }
   bool generalized() const { return !b.empty() || !random_b.empty(); }
   /// Sets n from the files, or to `otherwise` if no option gives it. Throws ArgumentError and FileError.
@@ -36,7 +36,7 @@ struct EigSelection {
   std::string range, index;
   index_t smallest = 0, largest = 0;
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   /// Returns positions from 0 in a spectrum of n. Throws ArgumentError for positions outside it.
   std::optional<IndexRange> positions(index_t n) const;
   std::pair<double, double> interval() const;
@@ -49,7 +49,7 @@ struct IterationChoice {
   index_t most = 0;
   bool deflate = false, positive = false;
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   /// Throws ArgumentError for options that the method does not have.
   void require_valid(const std::string& method, bool generalized) const;
   /// Returns the options with the vectors and the selection of the other methods' options.

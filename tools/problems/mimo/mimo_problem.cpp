@@ -35,14 +35,14 @@ void check_limits(const MimoShape& shape) {
 
 }  // namespace
 
-void MimoInput::add_to(CLI::App& app) {
+void MimoInput::add_to(App& app) {
   auto* const of_h = add_input(app, "--h", h,
                                "channels: .npy, Nr x Nt for all signals, or blocks x Nr x Nt; or Matrix Market, Nr x "
                                "Nt");
   auto* const of_y = add_input(app, "--y", y, "signals: .npy, signals x Nr")->needs(of_h);
   of_h->needs(of_y);
   add_input(app, "--sent", sent, "labels that were sent, .npy, signals x Nt")->needs(of_h);
-  const auto generated = [&](CLI::Option* option) { return option->excludes(of_h); };
+  const auto generated = [&](Option* option) { return option->excludes(of_h); };
   generated(app.add_option("--nt", streams, "streams")->transform(positive()))->capture_default_str();
   generated(app.add_option("--nr", antennas, "antennas (default: as many as streams)")->transform(positive()));
   generated(app.add_option("--signals", signals, "how many")->transform(non_negative()))->capture_default_str();

@@ -21,7 +21,7 @@ struct MimoInput {
   double ebn0 = 10;
   std::optional<double> n0;
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
 };
 
 template <class T>

@@ -26,17 +26,17 @@ GivensOptions givens_options(const QrMethod& method) {
   return options;
 }
 
-void add_to(CLI::App& app, QrMethod& method) {
+void add_to(App& app, QrMethod& method) {
   app.add_option("--tree", method.tree,
                  "tiles: which tile eliminates which (default: " + QrOptions{}.tree + "): " + schedule_order_list())
       ->type_name("ORDER");
   app.add_option("--rank-tree", method.rank_tree,
                  "tiles: among several ranks --tree joins what a rank has of a column, and this tree the ranks")
-      ->check(CLI::IsMember({"greedy", "binary", "flat"}));
+      ->check(one_of({"greedy", "binary", "flat"}));
   app.add_option("--order", method.order, "givens-stages: in which order rotations come (default: diagonal), as --tree")
       ->type_name("ORDER");
   app.add_option("--kernels", method.kernels, "tiles: tt makes every tile triangular before tiles are joined")
-      ->check(CLI::IsMember({"auto", "tt"}))
+      ->check(one_of({"auto", "tt"}))
       ->capture_default_str();
   app.add_option("--ib", method.ib, "tiles: inner block size (default: what suits the workers)")
       ->transform(cli::positive());

@@ -1,11 +1,10 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/command.hpp"
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 #include <vector>
@@ -28,7 +27,7 @@ QrOptions qr_options(const QrMethod& method);          ///< of "tiles"
 GivensOptions givens_options(const QrMethod& method);  ///< of a name that givens_method() knows
 
 /// Adds --tree, --rank-tree, --order, --kernels, --ib and --copy-vectors.
-void add_to(CLI::App& app, QrMethod& method);
+void add_to(App& app, QrMethod& method);
 
 /// Throws ArgumentError for an unknown order or tree, or for an invalid tile.
 void require_known(const std::string& command, const QrMethod& method, const std::string& tile);

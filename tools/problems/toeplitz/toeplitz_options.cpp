@@ -7,7 +7,7 @@
 
 namespace tesela::cli {
 
-std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind) {
+std::vector<Option*> add_toeplitz_kind(App& app, std::string& kind) {
   auto* random = add_random(app, kind, toeplitz_kinds());
   return {random, add_deprecated_alias(app, "--kind", kind, random)};
 }
@@ -21,11 +21,11 @@ HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
   return columns;
 }
 
-void ToeplitzInput::add_to(CLI::App& app) {
+void ToeplitzInput::add_to(App& app) {
   auto* size = app.add_option("-n,--n", n, "order of the matrix")->transform(cli::non_negative());
   const auto of = add_toeplitz_kind(app, kind);
   auto* file = add_input(app, "--t", t, "read t, the first column, from FILE (Matrix Market or .npy)")->excludes(size);
-  for (CLI::Option* name : of) file->excludes(name);
+  for (Option* name : of) file->excludes(name);
 }
 
 void ToeplitzInput::resolve(index_t default_n) {

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -16,7 +16,7 @@ struct ToeplitzInput {
   std::string t;                ///< file
   std::string kind = "random";  ///< a kind of --random
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   /// Checks the kind, and sets n from the file or to `default_n`. Throws ArgumentError and FileError.
   void resolve(index_t default_n);
   /// Returns t, n x 1. Throws ArgumentError if the file does not hold a vector.
@@ -27,7 +27,7 @@ struct ToeplitzInput {
 };
 
 /// Adds --random KIND and its earlier name --kind.
-std::vector<CLI::Option*> add_toeplitz_kind(CLI::App& app, std::string& kind);
+std::vector<Option*> add_toeplitz_kind(App& app, std::string& kind);
 
 /// Returns n x k uniform random right-hand sides, from another stream of the seed than t.
 template <class T>

@@ -18,12 +18,12 @@ namespace tesela::cli {
 
 using namespace kernels;
 
-void SpectrumSettings::add_to(CLI::App& app) {
+void SpectrumSettings::add_to(App& app) {
   app.add_option(
          "--preset", preset,
          "fast (chosen by measurements), or published: the published code's choices, including a tolerance of 0.1 and "
          "Levinson's recursion")
-      ->check(CLI::IsMember({"fast", "published"}))
+      ->check(one_of({"fast", "published"}))
       ->capture_default_str();
   Choices().add(spectrum_methods()).add_option(app, "--method", method);
   app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (published: 2)")
@@ -42,9 +42,9 @@ void SpectrumSettings::add_to(CLI::App& app) {
   solvers.add_option(app, "--solver", solver, "solver of a Lanczos step: ");
   solvers.add_option(app, "--counter", counter, "method whose pivots count the eigenvalues of an interval: ");
   app.add_option("--shift", shift, "an interval's first shift: midpoint or random")
-      ->check(CLI::IsMember({"midpoint", "random"}));
+      ->check(one_of({"midpoint", "random"}));
   app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
-      ->check(CLI::IsMember({"fixed", "random"}));
+      ->check(one_of({"fixed", "random"}));
   app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")
       ->transform(cli::positive());
   app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 64 on a GPU)")

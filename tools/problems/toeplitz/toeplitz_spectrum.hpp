@@ -1,10 +1,9 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include "tools/problems/method.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
 #include <tesela/tiles/host_matrix.hpp>
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 #include <vector>
@@ -18,7 +17,7 @@ struct SpectrumSettings {
   double krylov_factor = -1, tolerance = 0;
   std::string shift, start, solver, counter;
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   /// Returns the preset with the options applied.
   SpectrumOptions options(std::uint64_t seed) const;
 };

@@ -1,0 +1,110 @@
+#include "tools/app/arguments.hpp"
+
+#include "tools/app/parser.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace tesela::cli {
+namespace {
+
+CLI::Validator validator(const Check& check) { return {check.error, check.about}; }
+
+}  // namespace
+
+Check one_of(std::vector<std::string> values) {
+  const auto member = std::make_shared<CLI::IsMember>(std::move(values));
+  return {[member](std::string& text) { return (*member)(text); }, member->get_description()};
+}
+
+Option* Option::capture_default_str() {
+  option_->capture_default_str();
+  return this;
+}
+Option* Option::check(const Check& check) {
+  option_->check(validator(check));
+  return this;
+}
+Option* Option::default_str(const std::string& text) {
+  option_->default_str(text);
+  return this;
+}
+Option* Option::delimiter(char separator) {
+  option_->delimiter(separator);
+  return this;
+}
+Option* Option::excludes(Option* other) {
+  option_->excludes(other->option_);
+  return this;
+}
+Option* Option::expected(int least, int most) {
+  option_->expected(least, most);
+  return this;
+}
+Option* Option::group(const std::string& name) {
+  option_->group(name);
+  return this;
+}
+Option* Option::needs(Option* other) {
+  option_->needs(other->option_);
+  return this;
+}
+Option* Option::required() {
+  option_->required();
+  return this;
+}
+Option* Option::transform(const Check& check) {
+  option_->transform(validator(check));
+  return this;
+}
+Option* Option::type_name(const std::string& name) {
+  option_->type_name(name);
+  return this;
+}
+
+Option* Option::replaced_by(Option* now) {
+  option_->group("");
+  option_->check([name = get_name(), now](const std::string&) -> std::string {
+    if (now->count() == 0) return {};
+    throw CLI::ValidationError(name, "is an earlier name of " + now->get_name() + ": give one of them");
+  });
+  return this;
+}
+
+std::size_t Option::count() const { return option_->count(); }
+std::string Option::value() const { return option_->as<std::string>(); }
+std::string Option::get_name() const { return option_->get_name(); }
+
+template <class T>
+Option* App::add_option(const std::string& name, T& value, const std::string& about) {
+  return &options_.emplace_back(*app_->add_option(name, value, about));
+}
+
+Option* App::add_flag(const std::string& name, bool& value, const std::string& about) {
+  return &options_.emplace_back(*app_->add_flag(name, value, about));
+}
+
+Option* App::get_option(const std::string& name) { return &options_.emplace_back(*app_->get_option(name)); }
+
+void App::footer(const std::string& text) { app_->footer(text); }
+
+std::string command_name(const CLI::App& app) {
+  const CLI::App* const parent = app.get_parent();
+  return parent == nullptr || parent->get_parent() == nullptr ? app.get_name()
+                                                              : command_name(*parent) + " " + app.get_name();
+}
+
+std::string command_name(const App& app) { return command_name(*app.app_); }
+
+template Option* App::add_option(const std::string&, std::string&, const std::string&);
+template Option* App::add_option(const std::string&, int&, const std::string&);
+template Option* App::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option* App::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option* App::add_option(const std::string&, double&, const std::string&);
+template Option* App::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option* App::add_option(const std::string&, std::vector<int>&, const std::string&);
+template Option* App::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&);
+template Option* App::add_option(const std::string&, std::vector<double>&, const std::string&);
+
+}  // namespace tesela::cli

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace tesela::cli {
+
+/// A check of an option's text.
+struct Check {
+  std::function<std::string(std::string& text)> error;  ///< returns what is wrong, or ""; may rewrite the text
+  std::string about;                                    ///< in the help, such as "POSITIVE"
+};
+
+/// Accepts only these values. The help lists them.
+Check one_of(std::vector<std::string> values);
+
+/// An option of a command. Each setter returns the option, so that calls chain.
+class Option {
+ public:
+  explicit Option(CLI::Option& option) : option_(&option) {}
+
+  Option* capture_default_str();                 ///< shows the variable's present value as the default
+  Option* check(const Check& check);             ///< of the text, after the checks so far
+  Option* default_str(const std::string& text);  ///< the default that the help shows
+  Option* delimiter(char separator);             ///< the text is a list
+  Option* excludes(Option* other);               ///< an error together with the other option
+  Option* expected(int least, int most);         ///< number of words
+  Option* group(const std::string& name);        ///< of the help; "" hides the option
+  Option* needs(Option* other);                  ///< an error without the other option
+  Option* required();                            ///< an error if it is missing
+  Option* transform(const Check& check);         ///< as check(), before the others
+  Option* type_name(const std::string& name);    ///< such as FILE
+  /// Declares an earlier name of option `now`: an error together with it.
+  Option* replaced_by(Option* now);
+
+  std::size_t count() const;  ///< how often the command line names it
+  std::string value() const;  ///< its text
+  std::string get_name() const;
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A command's options. Only tools/app/ includes the parser's headers, which cost each file four seconds.
+class App {
+ public:
+  explicit App(CLI::App& app) : app_(&app) {}
+  App(const App&) = delete;
+  App& operator=(const App&) = delete;
+
+  /// Adds an option ("-o,--out", or "name" for a word without dashes) that sets `value`: a string, a number, or a
+  /// vector of them.
+  template <class T>
+  Option* add_option(const std::string& name, T& value, const std::string& about = "");
+  /// Adds a flag that sets `value`; "--x,!--no-x" clears it by its second name.
+  Option* add_flag(const std::string& name, bool& value, const std::string& about = "");
+  /// Returns the option with this name. Throws if the command has none.
+  Option* get_option(const std::string& name);
+  /// Ends the command's help.
+  void footer(const std::string& text);
+
+ private:
+  friend std::string command_name(const App& app);
+
+  CLI::App* app_;
+  std::deque<Option> options_;  // addresses stay valid
+};
+
+/// Returns the command's words: "toeplitz eig".
+std::string command_name(const App& app);
+
+}  // namespace tesela::cli
