@@ -34,7 +34,9 @@ TileGrid::TileGrid(Runtime& runtime, Memory memory, Shape shape, TileShape tile,
   mt_ = ceil_div(m_, tile.mb);
   nt_ = ceil_div(n_, tile.nb);
   require_memory_for_tiles(static_cast<double>(mt_) * static_cast<double>(nt_));
-  const auto& [a, ld, element] = memory;
+  void* const a = memory.a;
+  const index_t ld = memory.ld;
+  const std::size_t element = memory.element;
   storage_ = std::make_shared<Storage>();
   storage_->tile = tile;
   storage_->mt = mt_;
@@ -63,26 +65,27 @@ TileGrid::TileGrid(Runtime& runtime, Memory memory, Shape shape, TileShape tile,
     }
 }
 
-TileGrid TileGrid::on_device(Runtime& runtime, Memory memory, Shape shape, TileShape tile, std::string name, int gpu) {
+TileGrid TileGrid::on_device(Runtime& runtime, Memory memory, Shape shape, TileShape tile, const std::string& name,
+                             int gpu) {
   check_memory("TileMatrix::map_device", memory.a, shape, memory.ld);
   require(gpu >= 0, "TileMatrix::map_device", "gpu", gpu, " is negative");
   const int device = shape.rows > 0 && shape.cols > 0 ? require_device_memory(runtime, memory.a, gpu) : -1;
   if (device >= 0) wait_for_default_stream(device);
-  const TileGrid grid(runtime, memory, shape, tile, std::move(name), gpu, nullptr);
+  TileGrid grid(runtime, memory, shape, tile, name, gpu, nullptr);
   grid.storage_->device = device;
   return grid;
 }
 
-TileGrid TileGrid::block_cyclic(Runtime& runtime, Memory memory, Shape shape, TileShape tile, std::string name) {
+TileGrid TileGrid::block_cyclic(Runtime& runtime, Memory memory, Shape shape, TileShape tile, const std::string& name) {
   const auto check = [&](Shape part) { check_memory("TileMatrix::map_block_cyclic", memory.a, part, memory.ld); };
   if (runtime.ranks() == 1) {
     check(shape);
-    return {runtime, memory, shape, tile, std::move(name)};
+    return {runtime, memory, shape, tile, name};
   }
   require_sizes(shape, tile);
   const BlockCyclic part(runtime, shape, tile);
   check(part.local());
-  return {runtime, memory, shape, tile, std::move(name), -1, &part};
+  return {runtime, memory, shape, tile, name, -1, &part};
 }
 
 TileShape TileGrid::tile_shape() const { return storage_->tile; }

@@ -45,9 +45,10 @@ class TileGrid {
       : TileGrid(runtime, memory, shape, tile, std::move(name), -1, nullptr) {}
 
   /// Maps memory of a GPU (TileMatrix::map_device).
-  static TileGrid on_device(Runtime& runtime, Memory memory, Shape shape, TileShape tile, std::string name, int gpu);
+  static TileGrid on_device(Runtime& runtime, Memory memory, Shape shape, TileShape tile, const std::string& name,
+                            int gpu);
   /// Maps this rank's share of a matrix (TileMatrix::map_block_cyclic).
-  static TileGrid block_cyclic(Runtime& runtime, Memory memory, Shape shape, TileShape tile, std::string name);
+  static TileGrid block_cyclic(Runtime& runtime, Memory memory, Shape shape, TileShape tile, const std::string& name);
 
   TileGrid sub_grid(index_t i0, index_t j0, index_t mt, index_t nt) const;
 

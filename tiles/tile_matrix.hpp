@@ -36,8 +36,8 @@ class TileMatrix : public TileGrid {
   ///          holds the result.
   /// Throws   EnvironmentError if the runtime has no such GPU, and ArgumentError for memory of another device.
   static TileMatrix map_device(Runtime& runtime, T* a, index_t m, index_t n, index_t ld, TileShape tile, int gpu = 0,
-                               std::string name = "A") {
-    return TileMatrix(on_device(runtime, {a, ld, sizeof(T)}, {m, n}, tile, std::move(name), gpu));
+                               const std::string& name = "A") {
+    return TileMatrix(on_device(runtime, {a, ld, sizeof(T)}, {m, n}, tile, name, gpu));
   }
   static TileMatrix map(Runtime& runtime, const T* a, index_t m, index_t n, index_t ld, TileShape tile,
                         std::string name = "A") {
@@ -50,8 +50,8 @@ class TileMatrix : public TileGrid {
   /// tiles, except copies for its tasks. After bring_home() or destruction the local arrays hold the result. All ranks
   /// must make the same call; with a single process it equals map().
   static TileMatrix map_block_cyclic(Runtime& runtime, T* local, index_t m, index_t n, index_t ld, TileShape tile,
-                                     std::string name = "A") {
-    return TileMatrix(block_cyclic(runtime, {local, ld, sizeof(T)}, {m, n}, tile, std::move(name)));
+                                     const std::string& name = "A") {
+    return TileMatrix(block_cyclic(runtime, {local, ld, sizeof(T)}, {m, n}, tile, name));
   }
 
   /// Returns tile (i, j), 0 <= i < mt, 0 <= j < nt.

@@ -9,7 +9,7 @@
 namespace tesela {
 namespace {
 
-double elements_of(Shape shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
+double element_count(Shape shape) { return static_cast<double>(shape.rows) * static_cast<double>(shape.cols); }
 
 std::string text_of(double value, int digits) {
   std::ostringstream text;
@@ -38,7 +38,7 @@ MemoryPlan::MemoryPlan(std::vector<std::string> stages, int gpus, std::size_t el
       passed_(static_cast<std::size_t>(gpus)) {}
 
 void MemoryPlan::hold(const Blocks& b) {
-  const double size = elements_of(b.shape);
+  const double size = element_count(b.shape);
   for (index_t s = b.first; s <= b.last; ++s)
     elements_[static_cast<std::size_t>(b.place + 1)][static_cast<std::size_t>(s)] += b.at_once * size;
   if (b.place == host) return;
@@ -87,7 +87,7 @@ double MemoryPlan::gpu_peak() const {
 double MemoryPlan::held(int gpu) const {
   double elements = passed_[static_cast<std::size_t>(gpu)];
   for (const auto& [shape, counts] : counts_[static_cast<std::size_t>(gpu)])
-    elements += elements_of({shape.first, shape.second}) * *std::max_element(counts.begin(), counts.end());
+    elements += element_count({shape.first, shape.second}) * *std::max_element(counts.begin(), counts.end());
   return elements * static_cast<double>(element_);
 }
 
