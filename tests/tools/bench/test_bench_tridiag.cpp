@@ -123,7 +123,7 @@ TEST_CASE("a peer that does not solve the systems is named and not timed") {
              ContainsSubstring("20000 x 64: not timed") && ContainsSubstring("thomas: the residual is"));
 }
 
-TEST_CASE("bench tridiag times parallel reductions of small systems and names wrong ones") {
+TEST_CASE("bench tridiag times parallel reductions of small systems") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d");
   const Outcome run = run_bench(folder, {"--n", "512", "--batch", "20", "--data", "host", "--ncuda", "0", "--precision",
@@ -131,9 +131,7 @@ TEST_CASE("bench tridiag times parallel reductions of small systems and names wr
   CAPTURE(run.err);
   REQUIRE(run.code == 0);
   CHECK(peers_in(folder / "tridiag.csv") ==
-        std::map<std::string, int>{{"tesela", 2}, {"cr", 2}, {"pcr", 2}, {"cr-pcr", 2}});
-  CHECK_THAT(run.out + run.err, ContainsSubstring("not timed: bench tridiag: rd: status") &&
-                                    ContainsSubstring("not timed: bench tridiag: cr-rd: status"));
+        std::map<std::string, int>{{"tesela", 2}, {"cr", 2}, {"pcr", 2}, {"rd", 2}, {"cr-pcr", 2}, {"cr-rd", 2}});
 }
 
 TEST_CASE("bench tridiag refuses invalid measurements and leaves no file") {
