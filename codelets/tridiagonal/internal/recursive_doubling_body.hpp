@@ -70,8 +70,8 @@ class RecursiveDoubling {
           entries[0] = a[0] * b[0] + a[1] * b[2], entries[1] = a[0] * b[1] + a[1] * b[3];
           entries[2] = a[2] * b[0] + a[3] * b[2], entries[3] = a[2] * b[1] + a[3] * b[3];
         }
-        const T size = larger(larger(size_of(entries[0]), size_of(entries[1])),
-                              larger(size_of(entries[2]), size_of(entries[3])));
+        const T size =
+            larger(larger(size_of(entries[0]), size_of(entries[1])), larger(size_of(entries[2]), size_of(entries[3])));
         const T scale = tridiagonal::over_power(size);
         for (int i = 0; i < 4; ++i) c[4 * k + i] = entries[i] * scale;
       });
@@ -80,8 +80,8 @@ class RecursiveDoubling {
     }
   }
 
-  /// Composes steps x -> g x + h, stored as m numbers g and m numbers h, with all steps before them: those of
-  /// neighbour(k, 1), neighbour(k, 2), …
+  /// Composes steps x -> g x + h, stored as m numbers g and m numbers h, with all steps before them. The step before
+  /// step k is neighbour(k, 1).
   template <class Neighbour>
   TESELA_BOTH void scan(T*& from, T*& to, Neighbour neighbour) const {
     const index_t m = rows_.count;

@@ -100,7 +100,8 @@ WORKERS_TEMPLATE_TEST_CASE("recursive doubling solves dominant systems with rows
       CAPTURE(static_cast<int>(variant), exponent);
       Batch<T> batch(n, systems, 2.25), scaled = batch;
       for (std::size_t i = 0; i < batch.b.size(); ++i) {
-        const T scale = std::ldexp(T(1), static_cast<int>(i * 37 % static_cast<std::size_t>(2 * exponent + 1)) - exponent);
+        const T scale =
+            std::ldexp(T(1), static_cast<int>(i * 37 % static_cast<std::size_t>(2 * exponent + 1)) - exponent);
         for (std::vector<T>* v : {&scaled.dl, &scaled.d, &scaled.du, &scaled.b}) (*v)[i] *= scale;
       }
       std::vector<T> x, same;
