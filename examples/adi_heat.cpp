@@ -2,6 +2,7 @@
 // directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z. The
 // methods are Peaceman and Rachford's in two dimensions and Douglas and Gunn's in three, both of second order in space
 // and time. adi_heat --help lists the options. Without options it is a short run that checks its result.
+#include "support/grid_run.hpp"
 #include "tools/bench/adi/box.hpp"
 #include <tesela/tesela.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
@@ -10,18 +11,16 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <numbers>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 using namespace tesela;
+using grid_run::largest_difference, grid_run::show_progress;
 
 namespace {
 
@@ -193,15 +192,6 @@ std::vector<double> field(const Options& o, const std::function<double(const Mod
   return u;
 }
 
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::abs(a[i] - b[i]);
-    if (!(difference <= most)) most = difference;  // also for NaN
-  }
-  return most;
-}
-
 /// The integral of u²: on the grid, and of the equation's solution.
 double energy(const Options& o, const std::vector<double>& u) {
   double sum = 0;
@@ -216,28 +206,10 @@ double exact_energy(const Options& o, index_t step) {
 
 // ---- Runs
 
-/// Writes the square, or the middle plane of the cube, as a picture: red is hot, blue is cold, y points up.
+/// Writes the square, or the middle plane of the cube: red is hot, blue is cold.
 void write_picture(const Options& o, const std::vector<double>& u, const std::string& path) {
-  const index_t n = o.unknowns(), stride = ceil_div(n, index_t{1024}), pixels = ceil_div(n, stride);
-  const double* const plane = u.data() + (o.dim == 3 ? n / 2 * n * n : 0);
-  std::ofstream file(path, std::ios::binary);
-  file << "P6\n" << pixels << ' ' << pixels << "\n255\n";
-  for (index_t j = pixels - 1; j >= 0; --j)
-    for (index_t i = 0; i < pixels; ++i) {
-      const double value = std::clamp(plane[i * stride + j * stride * n] / 1.5, -1.0, 1.0);
-      const auto pale = static_cast<char>(std::lround(255 * (1 - std::abs(value))));
-      const char full = '\xff';
-      file << (value >= 0 ? full : pale) << pale << (value >= 0 ? pale : full);
-    }
-  if (!file.flush()) throw EnvironmentError("cannot write " + path);
-}
-
-void show_progress(index_t step, index_t steps) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  const auto done = static_cast<std::size_t>(40 * step / steps);
-  std::fprintf(stderr, "\r[%-40s] step %lld of %lld", std::string(done, '#').c_str(), static_cast<long long>(step),
-               static_cast<long long>(steps));
-  if (step == steps) std::fprintf(stderr, "\r\x1b[K");
+  const index_t n = o.unknowns();
+  grid_run::write_picture(u.data() + (o.dim == 3 ? n / 2 * n * n : 0), n, 1.5, path);
 }
 
 struct Result {
@@ -329,52 +301,37 @@ constexpr auto help =
     "  --study      four grids, each twice as fine in space and time as the last, and the order of convergence\n"
     "Exit code 1 if the result is wrong or the order of the study is not 2.\n";
 
-[[noreturn]] void refuse(const std::string& option, const std::string& value, const char* why) {
-  std::fprintf(stderr, "adi_heat: %s %s: %s\n%s", option.c_str(), value.c_str(), why, help);
-  std::exit(2);
-}
+constexpr grid_run::Usage usage{"adi_heat", help};
 
 Options parse(int argc, char** argv) {
   Options o;
   o.n = o.steps = 0;
-  for (int i = 1; i < argc; ++i) {
-    const std::string name = argv[i];
-    if (name == "--help" || name == "-h") {
-      std::fputs(help, stdout);
-      std::exit(0);
-    }
-    if (name == "--study") {
-      o.study = true;
-      continue;
-    }
-    if (i + 1 == argc) refuse(name, "", "unknown, or its value is missing");
-    const std::string value = argv[++i];
-    if (name == "--out") {
-      o.out = value;
-      continue;
-    }
-    char* end = nullptr;
-    const double number = std::strtod(value.c_str(), &end);
-    const bool real = name == "--alpha" || name == "--time";
-    if (*end != '\0' || !(number > 0) || number > 1e9 || (!real && number != std::floor(number)))
-      refuse(name, value, real ? "not a positive number" : "not a positive whole number");
-    if (name == "--alpha")
-      o.alpha = number;
-    else if (name == "--time")
-      o.time = number;
-    else if (name == "--n")
-      o.n = static_cast<index_t>(number);
-    else if (name == "--steps")
-      o.steps = static_cast<index_t>(number);
-    else if (name == "--tile")
-      o.tile = static_cast<index_t>(number);
-    else if (name == "--dim" && (number == 2 || number == 3))
-      o.dim = static_cast<int>(number);
-    else
-      refuse(name, value, "unknown");
-  }
+  usage.parse(
+      argc, argv, [&](const std::string& option) { return option == "--study" && (o.study = true); },
+      [&](const std::string& option, const std::string& value) {
+        if (option == "--out") {
+          o.out = value;
+          return true;
+        }
+        const double number = usage.positive(option, value, option == "--alpha" || option == "--time");
+        if (option == "--alpha")
+          o.alpha = number;
+        else if (option == "--time")
+          o.time = number;
+        else if (option == "--n")
+          o.n = static_cast<index_t>(number);
+        else if (option == "--steps")
+          o.steps = static_cast<index_t>(number);
+        else if (option == "--tile")
+          o.tile = static_cast<index_t>(number);
+        else if (option == "--dim" && (number == 2 || number == 3))
+          o.dim = static_cast<int>(number);
+        else
+          return false;
+        return true;
+      });
   if (o.n == 0) o.n = o.study ? (o.dim == 3 ? 8 : 16) : 128 >> (o.dim == 3 ? 2 : 0);
-  if (o.n < 2) refuse("--n", std::to_string(o.n), "at least one point must lie between the boundaries");
+  if (o.n < 2) usage.refuse("--n", std::to_string(o.n), "at least one point must lie between the boundaries");
   if (o.steps == 0) o.steps = std::max<index_t>(o.n / 2, 1);
   return o;
 }
@@ -383,13 +340,8 @@ Options parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
-  try {
+  return usage.run([&] {
     Runtime runtime;
-    const bool good = options.study ? study(runtime, options) : run(runtime, options);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw EnvironmentError("standard output: cannot write");
-    return good ? 0 : 1;
-  } catch (const std::exception& e) {
-    std::fprintf(stderr, "adi_heat: %s\n", e.what());
-    return 3;
-  }
+    return options.study ? study(runtime, options) : run(runtime, options);
+  });
 }

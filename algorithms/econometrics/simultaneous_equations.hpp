@@ -58,8 +58,7 @@ enum class SemEngine : std::uint8_t {
   batched,
   givens,  ///< plane rotations, stage by stage; QR for equations with separate instruments
   /// Rotations as `givens`, along the tree of reuse_tree: equations that share columns start from each other's
-  /// triangles. On cores; without cores as givens. Planning takes O(N^3) for N equations. For many equations with
-  /// common columns.
+  /// triangles. Planning takes O(N^3) for N equations. For many equations with common columns.
   reuse,
 };
 

@@ -26,9 +26,7 @@ constexpr std::array<Named<Method>, 11> all{{
     {Method::cr_shared, "cr-shared", "cr staged in shared memory"},
     {Method::cr_coalesced, "cr-coalesced", "cr in twice the storage"},
     {Method::pcr, "pcr", "parallel cyclic reduction, one GPU block per system, without pivoting"},
-    {Method::rd, "rd",
-     "recursive doubling in the same way; loses a digit per row on dominant systems, which end inaccurate from 8 rows "
-     "on"},
+    {Method::rd, "rd", "recursive doubling in the same way, corrected by its residual"},
     {Method::cr_pcr, "cr-pcr", "cr, then pcr for the last unknowns"},
     {Method::cr_rd, "cr-rd", "cr, then rd for the last unknowns"},
 }};

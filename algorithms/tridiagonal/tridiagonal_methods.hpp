@@ -19,7 +19,7 @@ enum class TridiagonalMethod : std::uint8_t {
   cr_shared,         ///< cyclic_reduction, variant shared
   cr_coalesced,      ///< cyclic_reduction, variant coalesced: twice the storage
   pcr,               ///< parallel cyclic reduction (parallel_reduction): many small systems
-  rd,                ///< recursive doubling: accurate only for few rows if A is dominant
+  rd,                ///< recursive doubling, corrected by its residual
   cr_pcr,            ///< cyclic reduction, then pcr
   cr_rd,             ///< cyclic reduction, then rd
 };

@@ -13,7 +13,10 @@ namespace tesela::kernels {
 /// plan     2 x width: (column of `from`, its height there): own columns in the order of their heights, then carried
 ///          columns, then dependent variables, the own one first.
 /// order    position in w of each column of picks.
-/// Method   Householder's QR, with r^3 additional operations, brings the triangle's columns into the order of picks.
+/// work     equation_reuse_work.
+/// Method   A second QR, with some r^3 additional operations, brings the triangle's columns into the order of picks: by
+///          Householder on a core, by rotations on a GPU. A GPU reduces the own columns in one thread block, which
+///          keeps the rotations, and rotates the other columns in all blocks.
 struct EquationReuse {
   static constexpr auto name = "equation_reuse";
   static constexpr std::uint32_t color = 0x9edae5;
@@ -22,12 +25,17 @@ struct EquationReuse {
     double work = 0;    ///< of the rotations
     std::uint64_t cost_key() const;
   };
-  static double flops(const Args& args, Shape, Shape, Shape picks, Shape, Shape, Shape, Shape, Shape) {
+  static double flops(const Args& args, Shape, Shape, Shape picks, Shape, Shape, Shape, Shape, Shape, Shape) {
     const auto r = static_cast<double>(picks.cols);
     return args.work + 5 * r * r * r / 3;
   }
   static void cpu(const Args& args, In<double> a, In<double> from, In<int> picks, In<int> plan, In<int> order,
-                  Out<double> w, Out<double> facts, Out<double> residual);
+                  Out<double> w, Out<double> facts, Out<double> residual, Scratch<double> work);
+  static void cuda(CudaContext& context, const Args& args, In<double> a, In<double> from, In<int> picks, In<int> plan,
+                   In<int> order, Out<double> w, Out<double> facts, Out<double> residual, Scratch<double> work);
 };
+
+/// Returns the shape of its work space for w of `rows` rows.
+Shape equation_reuse_work(index_t rows, index_t regressors, bool with_gpu);
 
 }  // namespace tesela::kernels

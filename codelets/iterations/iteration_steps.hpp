@@ -67,7 +67,7 @@ struct QrSteps {
 
 /// Performs LR steps on an n x n D in the same way.
 ///
-/// D        D = L U by Crout's elimination without pivoting, U's diagonal 1, then D = U L, which converges to a lower
+/// D        D = L U by Crout's elimination without pivoting, L's diagonal 1, then D = U L, which converges to an upper
 ///          triangle. With `cholesky`, for positive definite D: D = R R^T, R lower triangular, then D = R^T R.
 template <class T>
 struct LrSteps {

@@ -7,7 +7,7 @@ namespace tesela::kernels {
 /// Method for a system that all threads of a GPU's block share.
 enum class ParallelReduction : std::uint8_t {
   pcr,     ///< parallel cyclic reduction: every step reduces every row, until each row has one unknown
-  rd,      ///< recursive doubling: a scan of the 2 x 2 steps from x(i-1), x(i) to x(i+1)
+  rd,      ///< recursive doubling: scans of 2 x 2 products for the pivots of A = L U, then of the substitutions
   cr_pcr,  ///< cyclic reduction until `cut` rows are left, which pcr solves
   cr_rd,   ///< cyclic reduction until `cut` rows are left, which rd solves
 };
@@ -17,9 +17,9 @@ enum class ParallelReduction : std::uint8_t {
 ///
 /// dl, d, du the same column belongs to the system's matrix, or their only column to all systems. dl of the first row
 ///           and du of the last are not read.
-/// info      0; i + 1 + n s if row i of system s could not be eliminated or is not finite; n + n s if the residual of
-///           system s exceeds `bound`, only with rd and cr-rd, which lose digits as products grow. X of that system is
-///           invalid then.
+/// info      0; i + 1 + n s if row i of system s could not be eliminated or is not finite; n + n s if the backward
+///           error of system s exceeds `bound` after four corrections, only with rd and cr-rd, whose products lose
+///           digits unless A is dominant. X of that system is invalid then.
 /// work      parallel_work rows and, if that exceeds parallel_in_shared, as many columns as B.
 template <class T>
 struct ReduceSystems {
@@ -47,7 +47,7 @@ struct ReduceSystems {
 };
 
 /// Numbers of work space for a system of n rows, and the most numbers that a GPU keeps in shared memory.
-constexpr index_t parallel_work(index_t n) { return 12 * n; }
+constexpr index_t parallel_work(index_t n) { return 10 * n; }
 template <class T>
 constexpr index_t parallel_in_shared = 49152 / index_t{sizeof(T)};
 

@@ -64,7 +64,7 @@ struct AllEquationResults {
 AllEquationResults run_equations(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                                  SemEngine engine);
 
-/// Runs tasks for these equations along the tree of reuse_tree, on cores. Waits for the graph.
+/// Runs tasks for these equations along the tree of reuse_tree. Waits for the graph.
 void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquation>& equations,
                const std::vector<std::size_t>& which, AllEquationResults& all);
 

@@ -187,8 +187,7 @@ AllEquationResults run_equations(Graph& g, const Variables& model, const std::ve
   index_t largest = 0;
   for (const PickedEquation& e : equations) largest = std::max(largest, e.variables == &model ? e.size() : 0);
   const bool batched = engine == SemEngine::batched || (engine == SemEngine::automatic && largest >= 48);
-  const bool reuse = engine == SemEngine::reuse && g.runtime().cpus() > 0,
-             rotations = engine == SemEngine::givens || (engine == SemEngine::reuse && !reuse);
+  const bool reuse = engine == SemEngine::reuse, rotations = engine == SemEngine::givens;
   for (std::size_t i = 0; i < equations.size(); ++i) {
     const PickedEquation& e = equations[i];
     if (e.size() <= e.variables->rows)

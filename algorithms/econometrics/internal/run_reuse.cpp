@@ -86,9 +86,10 @@ void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquatio
     const Tile<double> facts = result(e.size() + 1, 4, "facts"), residual = result(model.A.rows(), 1, "residual");
     const HostMatrix<double>&f = all.memory[all.memory.size() - 2], &u = all.memory.back();
     all.of[i] = {{f.data(), f.rows(), 4, f.ld()}, {u.data(), u.rows(), 1, u.ld()}};
-    g.insert<EquationReuse>({own.right.at(s.equation), s.flops}, A(0, 0),
-                            parent == nullptr ? A(0, 0) : (*parent->w)(0, 0), picks, plan,
-                            numbers(std::move(order), "order"), (*own.w)(0, 0), facts, residual);
+    const Shape space = equation_reuse_work(rows, e.size(), runtime.gpus() > 0);
+    g.insert<EquationReuse>(
+        {own.right.at(s.equation), s.flops}, A(0, 0), parent == nullptr ? A(0, 0) : (*parent->w)(0, 0), picks, plan,
+        numbers(std::move(order), "order"), (*own.w)(0, 0), facts, residual, g.scratch<double>(space.rows, space.cols));
     // Free the memory after the last task that reads it.
     if (parent != nullptr && --parent->waiting == 0) parent->w.reset();
     if (own.waiting == 0) own.w.reset();

@@ -100,8 +100,7 @@ class OneTask {
 
   void read(Iterated<T>& end) const {
     const auto d = D_(0, 0).read();
-    // The kernels store D by rows: L of LR steps is below the diagonal, and the elements that should vanish are above
-    // it.
+    // The elements below the diagonal should vanish; those above converge to U's in LR steps.
     const auto element = [&](index_t i, index_t j) { return band_ ? d(half_ + i - j, j) : d(i, j); };
     for (index_t j = 0; j < n_; ++j) {
       end.values.push_back(element(j, j) - static_cast<T>(end.shift));

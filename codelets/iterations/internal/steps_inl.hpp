@@ -185,8 +185,9 @@ TESELA_STEP void qr_loop(const Team& team, const typename QrSteps<T>::Args& args
   }
 }
 
-/// Factors D = L U in place, D in rows, U's diagonal 1; with `cholesky` L = R, and U is not formed. Returns 0, or 1 +
-/// the row of a pivot that is zero (or not positive) or NaN.
+/// Factors the transpose of D, which c holds by rows, into L U in place, U's diagonal 1: U^T and L^T are the factors of
+/// D with a unit lower triangle. With `cholesky` L = R, and U is not formed. Returns 0, or 1 + the row of a pivot that
+/// is zero (or not positive) or NaN.
 template <class Team, class T>
 TESELA_STEP index_t eliminate(const Team& team, const Chains<T>& c, bool cholesky) {
   for (index_t k = 0; k < c.n; ++k) {

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <tesela/codelets/tridiagonal/internal/parallel_rows.hpp>
+#include <tesela/codelets/tridiagonal/internal/recursive_doubling_body.hpp>
 #include <tesela/codelets/tridiagonal/internal/row_status.hpp>
 #include <tesela/codelets/tridiagonal/parallel_reduction.hpp>
-#include <tesela/runtime/host_device.hpp>
 
 // Reduction of one system by both variants of ReduceSystems. A Team is the system's threads: rank(), size(), and
 // sync(), which all of them call. Internal to codelets/.
@@ -11,45 +12,8 @@ namespace tesela::kernels::parallel {
 
 constexpr index_t no_failure = 0x7f7f7f7f7f7f7f7f;
 
-template <class T>
-TESELA_BOTH T size_of(T x) {
-  return x < 0 ? -x : x;
-}
-template <class T>
-TESELA_BOTH bool finite(T x) {
-  return x - x == 0;
-}
-template <class T>
-TESELA_BOTH bool usable(T d) {
-  return d != 0 && finite(d);
-}
-/// Returns the larger number, or NaN if one is NaN.
-template <class T>
-TESELA_BOTH T larger(T a, T b) {
-  return a >= b || a != a ? a : b;
-}
-
-template <class T>
-struct Equation {
-  T dl, d, du, b;
-};
-
-/// Every `step`-th row of a system, from `start` on.
-template <class E>
-struct Rows {
-  E *dl, *d, *du, *b;
-  index_t start, step, count;
-  TESELA_BOTH index_t at(index_t k) const { return start + k * step; }
-  /// Returns row k; elements that couple to nothing are not read.
-  TESELA_BOTH auto operator()(index_t k) const {
-    const index_t i = at(k);
-    using T = std::remove_const_t<E>;
-    return Equation<T>{k > 0 ? dl[i] : T(0), d[i], k + 1 < count ? du[i] : T(0), b[i]};
-  }
-};
-
 /// Limit of the phases of failures, which are ordered by phase, then by row.
-constexpr index_t phases = 160;
+constexpr index_t phases = 1024;
 
 template <class T, class Team, class Note>
 class System {
@@ -57,31 +21,30 @@ class System {
   TESELA_BOTH System(Team team, const Rows<const T>& rows, T* work, Note note)
       : team_(team), rows_(rows), work_(work), note_(note) {}
 
-  /// Solves the system and returns the position of x in the work space.
-  TESELA_BOTH const T* solve(ParallelReduction how, index_t cut) {
-    const bool doubling = how == ParallelReduction::rd || how == ParallelReduction::cr_rd;
-    if (how == ParallelReduction::pcr || how == ParallelReduction::rd || n() <= cut)
-      return doubling ? recursive_doubling(rows_, work_) : reduce_all(rows_, work_);
-    const Rows<T> own = copy(rows_, work_);
-    int levels = 0;
-    for (; n() >> levels > cut; ++levels) reduce(level(own, levels));
-    const Rows<T> rest = level(own, levels);
-    const Rows<const T> left{rest.dl, rest.d, rest.du, rest.b, rest.start, rest.step, rest.count};
-    if (rest.count > 0) {
-      const T* const x = doubling ? recursive_doubling(left, work_ + 4 * n()) : reduce_all(left, work_ + 4 * n());
-      each(rest.count, [=](index_t k) { rest.b[rest.at(k)] = x[k]; });
-    }
-    while (levels > 0) substitute(level(own, --levels));
-    return own.b;
+  /// Sets b = x by cyclic reduction.
+  TESELA_BOTH void solve_by_reduction(const typename ReduceSystems<T>::Args& args, T* b) {
+    const T* const x = solve(args, rows_, work_);
+    require_finite(x);
+    each(n(), [=](index_t i) { b[i] = x[i]; });
   }
 
-  /// Records values that are not finite and, if a bound is given, a residual above it. Then sets b = x.
-  TESELA_BOTH void finish(const T* x, T bound, T* b) {
-    each(n(), [&](index_t i) {
-      if (!finite(x[i])) note_(phase_, i);
-    });
-    ++phase_;
-    if (bound > 0) check(x, bound);
+  /// Sets b = x by recursive doubling. If the backward error exceeds bound / 8, or the error of a row 2 bound, corrects
+  /// x by the solution of A y = b - A x, and records a backward error above the bound.
+  TESELA_BOTH void solve_by_doubling(const typename ReduceSystems<T>::Args& args, T* b) {
+    constexpr int most_corrections = 4;
+    const T bound = static_cast<T>(args.bound);
+    T *const x = work_, *const r = work_ + n(), *const rest = work_ + 2 * n();
+    const T* const first = solve(args, rows_, rest);
+    each(n(), [=](index_t i) { x[i] = first[i]; });
+    require_finite(x);
+    Errors errors = residual(x, r, rest);
+    for (int k = 0; k < most_corrections && finite(errors.backward); ++k) {
+      if (errors.backward <= bound / 8 && errors.row <= 2 * bound) break;
+      const T* const y = solve(args, {rows_.dl, rows_.d, rows_.du, r, 0, 1, n()}, rest);
+      each(n(), [=](index_t i) { x[i] += y[i]; });
+      errors = residual(x, r, rest);
+    }
+    if (team_.rank() == 0 && !(errors.backward <= bound)) note_(phase_, n() - 1);
     each(n(), [=](index_t i) { b[i] = x[i]; });
   }
 
@@ -90,16 +53,47 @@ class System {
 
   template <class F>
   TESELA_BOTH void each(index_t count, F f) {
-    for (index_t k = team_.rank(); k < count; k += team_.size()) f(k);
-    team_.sync();
+    parallel::each(team_, count, f);
+  }
+
+  /// Returns x of a system with the matrix of rows_, in the work space.
+  TESELA_BOTH const T* solve(const typename ReduceSystems<T>::Args& args, const Rows<const T>& rows, T* work) {
+    const auto how = args.how;
+    if (how == ParallelReduction::pcr || how == ParallelReduction::rd || n() <= args.cut)
+      return solve_rest(how, rows, work);
+    const Rows<T> own = copy(rows, work);
+    int levels = 0;
+    for (; n() >> levels > args.cut; ++levels) reduce(level(own, levels));
+    const Rows<T> rest = level(own, levels);
+    if (rest.count > 0) {
+      const Rows<const T> left{rest.dl, rest.d, rest.du, rest.b, rest.start, rest.step, rest.count};
+      const T* const x = solve_rest(how, left, work + 4 * n());
+      each(rest.count, [=](index_t k) { rest.b[rest.at(k)] = x[k]; });
+    }
+    while (levels > 0) substitute(level(own, --levels));
+    return own.b;
+  }
+  TESELA_BOTH const T* solve_rest(ParallelReduction how, const Rows<const T>& rows, T* work) {
+    if (how == ParallelReduction::pcr || how == ParallelReduction::cr_pcr) return reduce_all(rows, work);
+    const RecursiveDoubling<T, Team> doubling(team_, rows, work);
+    return doubling.solve([&](index_t row) { note_(phase_, row); });
+  }
+
+  /// Records values that are not finite.
+  TESELA_BOTH void require_finite(const T* x) {
+    each(n(), [&](index_t i) {
+      if (!finite(x[i])) note_(phase_, i);
+    });
+    ++phase_;
   }
 
   TESELA_BOTH static Rows<T> arrays(T* work, index_t m) {
     return {work, work + m, work + 2 * m, work + 3 * m, 0, 1, m};
   }
+  /// Copies rows, scaled to one size.
   TESELA_BOTH Rows<T> copy(const Rows<const T>& from, T* work) {
     const Rows<T> to = arrays(work, from.count);
-    each(from.count, [=](index_t k) { store(to, k, from(k)); });
+    each(from.count, [=](index_t k) { store(to, k, scaled(from(k))); });
     return to;
   }
   TESELA_BOTH static void store(const Rows<T>& to, index_t k, const Equation<T>& e) {
@@ -186,67 +180,37 @@ class System {
     return {dl, own.d, du, own.b};
   }
 
-  /// Solves by recursive doubling: (x(k+1), x(k), 1) = C(k) … C(0) (x(0), 0, 1), with x(m) = 0 after the last row.
-  TESELA_BOTH const T* recursive_doubling(const Rows<const T>& rows, T* work) {
-    const index_t m = rows.count;
-    T *from = work, *to = work + 6 * m;
-    each(m, [&](index_t k) {
-      const Equation<T> e = rows(k);
-      const T next = k + 1 < m ? e.du : T(1);
-      if (!usable(next)) note_(phase_, rows.at(k));
-      T* const c = from + 6 * k;
-      c[0] = -e.d / next, c[1] = -e.dl / next, c[2] = e.b / next, c[3] = 1, c[4] = c[5] = 0;
-    });
-    ++phase_;
-    for (index_t apart = 1; apart < m; apart *= 2) {
-      each(m, [=](index_t k) {
-        const T* const p = from + 6 * k;
-        T* const c = to + 6 * k;
-        if (k < apart) {
-          for (int e = 0; e < 6; ++e) c[e] = p[e];
-          return;
-        }
-        const T* const q = p - 6 * apart;
-        for (int row = 0; row < 6; row += 3) {
-          c[row] = p[row] * q[0] + p[row + 1] * q[3];
-          c[row + 1] = p[row] * q[1] + p[row + 1] * q[4];
-          c[row + 2] = p[row] * q[2] + p[row + 1] * q[5] + p[row + 2];
-        }
-      });
-      T* const old = from;
-      from = to, to = old;
-    }
-    each(m, [&](index_t k) {
-      const T* const last = from + 6 * (m - 1);
-      if (k == 0 && !usable(last[0])) note_(phase_, rows.at(m - 1));
-      const T first = -last[2] / last[0];
-      to[k] = k == 0 ? first : from[6 * (k - 1)] * first + from[6 * (k - 1) + 2];
-    });
-    ++phase_;
-    return to;
-  }
+  /// Errors ||D r|| / (||D A|| ||x|| + ||D b||), D: powers of two that bring rows to one size; and the largest
+  /// |r(i)| / (|A| |x| + |b|)(i).
+  struct Errors {
+    T backward, row;
+  };
 
-  /// Checks ||A x - b|| / (||A|| ||x|| + ||b||) in maximum norms.
-  TESELA_BOTH void check(const T* x, T bound) {
-    T* const v = x == work_ + 6 * n() ? work_ : x == work_ ? work_ + n() : work_ + 4 * n();  // not where x is
+  /// Sets r = b - A x and returns its errors. v: 5 n numbers.
+  TESELA_BOTH Errors residual(const T* x, T* r, T* v) {
     each(n(), [&](index_t i) {
       const Equation<T> e = rows_(i);
-      const T before = i > 0 ? x[i - 1] : T(0), behind = i + 1 < n() ? x[i + 1] : T(0);
-      v[4 * i] = size_of(e.dl * before + e.d * x[i] + e.du * behind - e.b);
-      v[4 * i + 1] = size_of(e.dl) + size_of(e.d) + size_of(e.du);
-      v[4 * i + 2] = size_of(x[i]), v[4 * i + 3] = size_of(e.b);
+      const T before = i > 0 ? x[i - 1] : T(0), behind = i + 1 < n() ? x[i + 1] : T(0), scale = row_scale(e);
+      const T below = e.dl * scale * before, own = e.d * scale * x[i], above = e.du * scale * behind;
+      const T rest = e.b * scale - below - own - above;
+      r[i] = rest / scale;
+      v[5 * i] = size_of(rest);
+      v[5 * i + 1] = (size_of(e.dl) + size_of(e.d) + size_of(e.du)) * scale;
+      v[5 * i + 2] = size_of(x[i]), v[5 * i + 3] = size_of(e.b * scale);
+      v[5 * i + 4] = over(size_of(rest), size_of(below) + size_of(own) + size_of(above) + v[5 * i + 3]);
     });
     for (index_t count = n(); count > 1;) {
       const index_t half = (count + 1) / 2;
       each(count - half, [=](index_t i) {
-        for (int e = 0; e < 4; ++e) v[4 * i + e] = larger(v[4 * i + e], v[4 * (i + half) + e]);
+        for (int e = 0; e < 5; ++e) v[5 * i + e] = larger(v[5 * i + e], v[5 * (i + half) + e]);
       });
       count = half;
     }
-    const T size = v[1] * v[2] + v[3];
-    if (team_.rank() == 0 && !(v[0] <= bound * size && finite(size))) note_(phase_, n() - 1);
-    team_.sync();
+    const Errors errors{over(v[0], v[1] * v[2] + v[3]), v[4]};
+    team_.sync();  // before v is overwritten
+    return errors;
   }
+  TESELA_BOTH static T over(T error, T size) { return error == 0 && finite(size) ? T(0) : error / size; }
 
   Team team_;
   Rows<const T> rows_;
@@ -276,7 +240,10 @@ TESELA_BOTH void solve_system(const typename ReduceSystems<T>::Args& args, const
                               Team team, Note note) {
   T* const x = column(b, s);
   System<T, Team, Note> system(team, {column(dl, s), column(d, s), column(du, s), x, 0, 1, b.rows}, work, note);
-  system.finish(system.solve(args.how, args.cut), static_cast<T>(args.bound), x);
+  if (args.how == ParallelReduction::rd || args.how == ParallelReduction::cr_rd)
+    system.solve_by_doubling(args, x);
+  else
+    system.solve_by_reduction(args, x);
 }
 
 }  // namespace tesela::kernels::parallel

@@ -226,12 +226,8 @@ TEST_CASE("every tridiagonal method has a name and solves") {
     {
       Graph g(runtime);
       tridiagonal_solve_by(g, {map(p.dl), map(p.d), map(p.du)}, B, {entry.value, {}, 16});
-      const bool ok = g.wait().ok();
-      // For 200 such rows the products of recursive doubling grow too much to keep any digits.
-      const bool doubling = entry.value == TridiagonalMethod::rd || entry.value == TridiagonalMethod::cr_rd;
-      CHECK(ok != doubling);
+      CHECK(g.wait().ok());
     }
-    if (entry.value == TridiagonalMethod::rd || entry.value == TridiagonalMethod::cr_rd) continue;
     B.bring_home();
     double error = 0;
     for (std::size_t i = 0; i < n; ++i) error = std::max(error, std::abs(p.b[i] - p.x[i]));

@@ -7,9 +7,12 @@
 #include <tesela/codelets/econometrics/equation_givens.hpp>
 #include <tesela/codelets/econometrics/equation_gram.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>
+#include <tesela/codelets/econometrics/equation_reuse.hpp>
 #include <tesela/codelets/econometrics/gradient_step.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 using namespace tesela;
@@ -110,6 +113,36 @@ Found by_rotations(Runtime* runtime, const Model& m, const HostMatrix<int>& pick
   return f;
 }
 
+/// Rotates the columns of picks, sorted by heights, with two carried ones and two dependent variables, the own one
+/// last.
+Found by_reuse(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, HostMatrix<double>& w) {
+  const index_t r = picks.cols() - 2;
+  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1), norm_of_y(m)};
+  std::vector<index_t> sorted(static_cast<std::size_t>(r));
+  std::iota(sorted.begin(), sorted.end(), index_t{0});
+  std::stable_sort(sorted.begin(), sorted.end(), [&](index_t p, index_t q) { return picks(1, p) < picks(1, q); });
+  HostMatrix<int> plan(2, r + 4), order(1, r);
+  for (index_t p = 0; p < r; ++p) {
+    const index_t q = sorted[static_cast<std::size_t>(p)];
+    plan(0, p) = picks(0, q), plan(1, p) = picks(1, q);
+    order(0, q) = static_cast<int>(p);
+  }
+  const index_t others[] = {0, m.K / 2, m.M - 2, m.M - 1};
+  for (index_t k = 0; k < 4; ++k) {
+    plan(0, r + k) = static_cast<int>(others[k]);
+    plan(1, r + k) = static_cast<int>(std::min(others[k] + 1, m.K));
+  }
+  w = HostMatrix<double>(m.K, r + 4);
+  const Shape size = equation_reuse_work(m.K, r, runtime != nullptr && runtime->gpus() > 0);
+  HostMatrix<double> work(size.rows, size.cols);
+  run_kernel<EquationReuse>(runtime, {r + 3, 1.0}, In<double>{block<const double>(m.a)},
+                            In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
+                            In<int>{block<const int>(plan)}, In<int>{block<const int>(order)},
+                            Out<double>{block<double>(w)}, Out<double>{block<double>(f.facts)},
+                            Out<double>{block<double>(f.residual)}, Scratch<double>{block<double>(work)});
+  return f;
+}
+
 /// Returns the distance of the results of equation `i` in a group with room for `room` regressors from those of the
 /// equation alone.
 double apart(const Found& group, index_t i, index_t room, const Found& alone) {
@@ -135,6 +168,32 @@ double apart(const Found& group, index_t i, index_t room, const Found& alone) {
   return std::max(most, distance / size);
 }
 
+/// Compares the results from a triangle that other equations reuse with QR by LAPACK, and the triangle and the carried
+/// columns with a core's. The exogenous columns also come in the reverse order, which a second QR restores.
+void check_reuse(Runtime* runtime, const Model& m, const Sizes& s, const Found& alone, double bound) {
+  HostMatrix<int> picks = m.picks(s.r, s.exogenous, s.r);
+  HostMatrix<double> w, expected;
+  CAPTURE(m.K, s.r, s.exogenous, bound);
+  CHECK(apart(by_reuse(runtime, m, picks, w), 0, s.r, alone) <= bound);
+  by_reuse(nullptr, m, picks, expected);
+  double most = 0, size = 0;
+  for (index_t j = 0; j < w.cols(); ++j)
+    for (index_t i = 0; i < w.rows(); ++i) {
+      size = std::max(size, std::abs(expected(i, j)));
+      most = std::max(most, std::abs(w(i, j) - expected(i, j)));
+      if (j < s.r && i > j) CHECK(w(i, j) == 0);
+    }
+  CHECK(most <= 1e-13 * size);
+  for (index_t p = 0; p < s.exogenous / 2; ++p)
+    for (int k = 0; k < 2; ++k) std::swap(picks(k, p), picks(k, s.exogenous - 1 - p));
+  const Found turned = by_reuse(nullptr, m, picks, expected);
+  for (index_t p = 0; p < s.exogenous; ++p) {  // standard errors do not depend on the order
+    const double a = turned.facts(s.exogenous - 1 - p, 1), b = alone.facts(p, 1);
+    CHECK(std::abs(a - b) <= bound * std::abs(b));
+  }
+  CHECK(apart(by_reuse(runtime, m, picks, w), 0, s.r, turned) <= bound);
+}
+
 /// Compares the results by products and by rotations on this runtime with QR by LAPACK on a core.
 void check_facts(Runtime* runtime, const Model& m, const std::vector<Sizes>& equations, double bound) {
   index_t room = 0;
@@ -147,6 +206,7 @@ void check_facts(Runtime* runtime, const Model& m, const std::vector<Sizes>& equ
     const HostMatrix<int> own = m.picks(s.r, s.exogenous, s.r), padded = m.picks(s.r, s.exogenous, room);
     std::copy_n(padded.data(), 2 * (room + 2), &all(0, i * (room + 2)));
     alone.push_back(by_qr(nullptr, m, own));
+    check_reuse(runtime, m, s, alone.back(), bound);
     if (runtime == nullptr) continue;
     const double distance = apart(by_qr(runtime, m, own), 0, s.r, alone.back());
     CAPTURE(m.K, s.r, s.exogenous, "equation_qr", distance, bound);

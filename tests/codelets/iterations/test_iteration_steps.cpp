@@ -191,23 +191,28 @@ TEST_CASE("Two Cholesky LR steps equal one QR step") {
   }
 }
 
-TEST_CASE("An LR step computes U L of D = L U with a unit diagonal of U and keeps the trace and norm") {
+// Equations 2.12 to 2.14 and Algorithm 6 of the Cinvestav thesis (docs/sources.md).
+TEST_CASE("LR steps are Crout's elimination with l_ii = 1 as printed, then D = U L") {
   const index_t n = 12;
-  const HostMatrix<double> a = matrix<double>("geometric:10", n);
-  const Run<double> one = lr_steps<double>(a, {.steps = 1});
-  // By rows: element (i, j) of D is at d(j, i). U^-1 D U = A with the U of elimination.
-  HostMatrix<double> l = a.clone();
-  for (index_t k = 0; k < n; ++k)
-    for (index_t j = k + 1; j < n; ++j) {
-      l(k, j) /= l(k, k);
-      for (index_t i = k + 1; i < n; ++i) l(i, j) -= l(i, k) * l(k, j);
-    }
-  for (index_t i = 0; i < n; ++i)
-    for (index_t j = 0; j < n; ++j) {
-      double sum = 0;
-      for (index_t m = std::max(i, j); m < n; ++m) sum += (m == i ? 1 : l(i, m)) * l(m, j);
-      CHECK(std::abs(one.d(j, i) - sum) <= 1e-14);
-    }
+  HostMatrix<double> d = matrix<double>("geometric:10", n), l(n, n), u(n, n);
+  const HostMatrix<double> a = d.clone();
+  for (index_t step = 1; step < 4; ++step) {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) {
+        double sum = d(i, j);
+        for (index_t k = 0; k < std::min(i, j); ++k) sum -= l(i, k) * u(k, j);
+        if (i <= j) u(i, j) = sum;
+        l(i, j) = i == j ? 1 : i > j ? sum / u(j, j) : 0;
+      }
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) {
+        d(i, j) = 0;
+        for (index_t k = std::max(i, j); k < n; ++k) d(i, j) += u(i, k) * l(k, j);
+      }
+    CAPTURE(step);
+    CHECK(distance(lr_steps<double>(a, {.steps = step}).d, d) <= 1e-13);
+    CHECK(std::abs(d(0, n - 1) - d(n - 1, 0)) > 1e-6);  // so that the transpose differs
+  }
 }
 
 TEST_CASE("A band has the same steps as the full matrix") {

@@ -98,6 +98,9 @@ TEST_CASE("a single run is not labelled as a median") {
   Row one = row("n = 1", 1, "tesela", 5);
   one.rate_low = one.rate_high = one.rate;
   CHECK(bench::chart_of("givens", {one}, "").y_label == "Melement/s (one run)");
+  one.what.rate_unit = "ms";
+  const Chart times = bench::chart_of("givens", {one}, "");
+  CHECK((times.y_label == "ms (one run)" && times.logarithmic));
 }
 
 TEST_CASE("a peer has one colour in all charts, and no two peers of a chart look the same") {

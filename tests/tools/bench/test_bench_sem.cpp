@@ -43,3 +43,27 @@ TEST_CASE("bench sem prints the published table up to a number of equations") {
   CHECK(nlohmann::json::parse(none.out)["peers"].empty());
   CHECK(run_tesela({"bench", "sem", "--largest", "800"}).code == 2);
 }
+
+TEST_CASE("bench sem --table reuse shows rotations saved by a minimum-cost tree") {
+  const TemporaryFolder folder;
+  const Outcome run = run_tesela(
+      {"bench", "sem", "--table", "reuse", "--largest", "50", "--repeat", "1", "--out", folder.path(), "--json", "-"});
+  CAPTURE(run.out, run.err);
+  REQUIRE(run.code == 0);
+  CHECK(nlohmann::json::parse(run.out)["peers"].size() == 9);
+  std::istringstream csv(contents(folder / "sem.csv"));
+  std::string line;
+  REQUIRE(std::getline(csv, line));
+  CHECK(line.ends_with(",rotation_gflop,along_tree_gflop"));
+  int grouped = 0;
+  while (std::getline(csv, line)) {
+    const std::size_t last = line.rfind(','), first = line.rfind(',', last - 1);
+    const double alone = std::stod(line.substr(first + 1)), along = std::stod(line.substr(last + 1));
+    CAPTURE(line);
+    CHECK(along <= alone);
+    if (line.find("groups of 10") == std::string::npos) continue;
+    CHECK(along < 0.8 * alone);
+    ++grouped;
+  }
+  CHECK(grouped == 3);
+}

@@ -82,10 +82,19 @@ TEST_CASE("schedule draws every order") {
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("schedule names the constraint that the printed PGS-2 violates") {
+  const Outcome run = run_tesela({"schedule", "--order", "pgs2-printed"});
+  CAPTURE(run.err);
+  CHECK(run.code == 1);
+  CHECK_THAT(run.out, ContainsSubstring("   3 |  4 11  .  .  .\n   4 |  3  6 10  .  .\n"));
+  CHECK_THAT(run.out, ContainsSubstring("legal      (4,3) at stage 10 needs (3,2), left of its pivot"));
+}
+
 TEST_CASE("schedule refuses invalid options") {
-  const std::vector<std::vector<std::string>> wrong{
-      {"--order", "foo"}, {"--order", "domain:0"},        {"--m", "-1"}, {"--n", "x"}, {"--m", "2000000"},
-      {"--n", "2000000"}, {"--m", "100000", "--n", "100"}};
+  const std::vector<std::vector<std::string>> wrong{{"--order", "foo"}, {"--order", "domain:0"},
+                                                    {"--m", "-1"},      {"--n", "x"},
+                                                    {"--m", "2000000"}, {"--order", "pgs2-printed", "--m", "7"},
+                                                    {"--n", "2000000"}, {"--m", "100000", "--n", "100"}};
   for (std::vector<std::string> arguments : wrong) {
     CAPTURE(arguments);
     arguments.insert(arguments.begin(), "schedule");

@@ -3,12 +3,14 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
+#include <tesela/algorithms/econometrics/reuse_tree.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 namespace tesela::bench {
@@ -42,13 +44,44 @@ double published_seconds(const ModelSizes& s, const std::string& peer) {
   return published_value({.source = "ramiro-2010", .table = "5.3", .row = row, .column = column, .n = s.equations});
 }
 
-void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime, Report& report) {
+/// A model. In groups of `together` equations each has the regressors of the group's first without some exogenous ones.
+struct SemCase {
+  ModelSizes sizes;
+  index_t together = 1;
+};
+
+/// Returns the models of the table of minimum-cost trees: equations with half of the variables, at random and in
+/// groups.
+std::vector<SemCase> reuse_models(index_t largest, double noise) {
+  std::vector<SemCase> cases;
+  for (const index_t n : {50, 100, 200, 400})
+    for (const index_t together : {1, 5, 10})
+      if (n <= largest) cases.push_back({{3 * n, n, n, n / 2, noise}, together});
+  return cases;
+}
+
+/// Equation j of a group gets the regressors of the group's first, without j exogenous ones and its own variable.
+void share_regressors(SimultaneousModel& model, index_t together) {
+  for (std::size_t i = 0; i < model.equations.size(); ++i) {
+    const std::size_t j = i % static_cast<std::size_t>(together);
+    if (j == 0) continue;
+    Equation& e = model.equations[i];
+    e.regressors = model.equations[i - j].regressors;
+    e.regressors.erase(e.regressors.begin() + 1, e.regressors.begin() + 1 + static_cast<std::ptrdiff_t>(j));
+    std::erase(e.regressors, e.dependent);
+  }
+}
+
+void measure(const SemBenchOptions& o, const SemCase& what, Runtime& runtime, Report& report) {
+  const ModelSizes& sizes = what.sizes;
   cli::SemProblem problem = cli::generate_sem(sizes, o.common.seed);
+  share_regressors(problem.model, what.together);
   problem.options.method = *find_named(sem_methods(), o.method);
   problem.options.system_solver = *find_named(system_solvers(), o.solver);
   problem.runtime = &runtime;
   const auto peers = make_peers(o.peers, "auto", cli::sem_table(), problem);
-  const Case row{fmt::format("N = {}, K = {}, D = {}", sizes.equations, sizes.exogenous, sizes.observations),
+  const Case row{fmt::format("N = {}, K = {}, D = {}{}", sizes.equations, sizes.exogenous, sizes.observations,
+                             what.together > 1 ? fmt::format(", groups of {}", what.together) : ""),
                  sizes.observations,
                  sizes.equations,
                  sizes.exogenous,
@@ -58,28 +91,38 @@ void measure(const SemBenchOptions& o, const ModelSizes& sizes, Runtime& runtime
                  "d"};
   const double flops = sem_flops(problem);
   report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
-  for (Row& r : report.rows())
-    if (r.what.title == row.title && o.method == "2sls") r.published_s = published_seconds(sizes, r.timing.peer);
+  const std::optional<ReuseTree> tree = o.table == "reuse" ? std::optional(reuse_tree(problem.model)) : std::nullopt;
+  for (Row& r : report.rows()) {
+    if (r.what.title != row.title) continue;
+    if (o.method == "2sls") r.published_s = published_seconds(sizes, r.timing.peer);
+    if (tree) r.more = {{"rotation_gflop", 1e-9 * tree->flops_alone}, {"along_tree_gflop", 1e-9 * tree->flops_reused}};
+  }
 }
 
 void run(SemBenchOptions o) {
   if (o.method == "3sls")
     std::erase_if(o.peers, [](const std::string& peer) { return peer == "lapack" || peer == "cusolver"; });
-  std::vector<ModelSizes> cases;
+  std::vector<SemCase> cases;
   if (o.table == "published")
-    cases = published_models(o.largest, o.sizes.noise);
+    for (const ModelSizes& sizes : published_models(o.largest, o.sizes.noise)) cases.push_back({sizes});
+  else if (o.table == "reuse")
+    cases = reuse_models(o.largest, o.sizes.noise);
   else
-    cases.push_back(o.sizes);
-  for (ModelSizes& sizes : cases)
-    if (sizes.included < 0) sizes.included = std::max<index_t>(sizes.exogenous / 2, 1);
+    cases.push_back({o.sizes});
+  for (SemCase& what : cases)
+    if (what.sizes.included < 0) what.sizes.included = std::max<index_t>(what.sizes.exogenous / 2, 1);
   Runtime runtime(o.runtime());
   Report report("sem", o, &runtime);
-  for (const ModelSizes& sizes : cases) measure(o, sizes, runtime, report);
+  for (const SemCase& what : cases) measure(o, what, runtime, report);
   report.note(
       (o.method == "3sls" ? "3SLS" : "2SLS") +
       std::string(
           " of all equations from the data; ours with standard errors, tests and residual covariances as well"));
   report.note("rates by dense factorizations of the data and of every equation, whatever a peer does");
+  if (o.table == "reuse")
+    report.note(
+        "groups of G: equation j of a group has the regressors of the group's first without j exogenous ones; "
+        "rotation_gflop: operations of rotations from the data, along_tree_gflop: along the minimum-cost tree");
   if (o.table == "published")
     report.note(
         "published: Ramiro Sánchez 2010, Table 5.3, 2SLS: LAPACK on a Xeon E5430 with lapack, CULA on a Quadro FX 5800 "
@@ -93,22 +136,27 @@ const cli::Command sem_command(
       auto o = std::make_shared<SemBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "sem", {.precision = false, .streams = 2});
-      auto* table = app.add_option("--table", o->table, "published: the sizes of a source's table, with its times")
-                        ->check(one_of({"published"}));
+      auto* table = app.add_option("--table", o->table,
+                                   "published: the sizes of a source's table, with its times; reuse: equations that "
+                                   "share columns (default peers: givens, reuse, tesela)")
+                        ->check(one_of({"published", "reuse"}));
       app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
           ->transform(cli::positive())
           ->needs(table)
           ->capture_default_str();
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
-          ->delimiter(',')
-          ->check(one_of(peer_names(cli::sem_table())))
-          ->capture_default_str();
+      auto* peers = app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+                        ->delimiter(',')
+                        ->check(one_of(peer_names(cli::sem_table())))
+                        ->capture_default_str();
       app.add_option("--method", o->method, "2sls, or 3sls as well, which no library's peer does")
           ->check(one_of({"2sls", "3sls"}))
           ->capture_default_str();
       cli::Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver, "of 3sls");
       cli::add_sizes(app, o->sizes, table);
-      return std::function<int()>([o] { return guarded([&] { run(*o); }); });
+      return std::function<int()>([o, peers] {
+        if (o->table == "reuse" && peers->count() == 0) o->peers = {"givens", "reuse", "tesela"};
+        return guarded([&] { run(*o); });
+      });
     });
 
 }  // namespace

@@ -35,8 +35,9 @@ std::string picture_of(const std::string& path) {
   return svg;
 }
 
-/// Draws FILE.svg next to a benchmark's FILE.csv, as the benchmark itself does if gnuplot is installed.
-void plot(const std::string& path) {
+/// Draws FILE.svg next to a benchmark's FILE.csv, as the benchmark itself does if gnuplot is installed; with times
+/// instead of rates if `times`.
+void plot(const std::string& path, bool times) {
   std::ifstream file(path);
   std::string line;
   index_t comments = 0;  // lines in front that name the command
@@ -73,6 +74,12 @@ void plot(const std::string& path) {
     const double slow = number("max_s") / number("median_s"), fast = number("min_s") / number("median_s");
     row.rate_low = time ? row.rate * fast : row.rate / slow;
     row.rate_high = time ? row.rate * slow : row.rate / fast;
+    if (times) {
+      row.what.rate_unit = "ms";
+      row.rate = 1e3 * number("median_s");
+      row.rate_low = 1e3 * number("min_s");
+      row.rate_high = 1e3 * number("max_s");
+    }
     rows.push_back(row);
     benchmark = field["benchmark"];
     gpu = field["gpu"];
@@ -92,15 +99,17 @@ void plot(const std::string& path) {
 const cli::Command command(
     cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](App& app) {
       auto files = std::make_shared<std::vector<std::string>>();
+      auto times = std::make_shared<bool>(false);
       app.add_option("CSV", *files, "CSV files of benchmarks, for example from a machine without gnuplot")->required();
+      app.add_flag("--times", *times, "milliseconds instead of rates");
       cli::declare_outputs(app, cli::Output::text, "CSV", [files] {
         std::vector<std::string> pictures;
         for (const std::string& file : *files) pictures.push_back(picture_of(file));
         return pictures;
       });
       app.footer("Example:\n  tesela bench plot docs/benchmarks/*.csv");
-      return std::function<int()>([files] {
-        for (const std::string& file : *files) plot(file);
+      return std::function<int()>([files, times] {
+        for (const std::string& file : *files) plot(file, *times);
         return int{cli::done};
       });
     });

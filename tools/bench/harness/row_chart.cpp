@@ -167,7 +167,8 @@ std::string color_of_peer(const std::string& peer) {
 Chart chart_of(const std::string& benchmark, const std::vector<Row>& rows, const std::string& where) {
   Chart chart;
   if (rows.empty()) return chart;
-  const Labels labels = labels_of(benchmark, rows);
+  Labels labels = labels_of(benchmark, rows);
+  if (rows.front().what.rate_unit == "ms") labels.y = "ms", labels.logarithmic = true;
   chart.title = labels.title + (where.empty() ? "" : "\n" + where);
   chart.y_label =
       labels.y + (any(rows, [](const Row& row) { return row.rate_low != row.rate_high; }) ? " (median, min to max)"

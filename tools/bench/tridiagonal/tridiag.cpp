@@ -60,6 +60,7 @@ void settle_options(TridiagOptions& o) {
     if (contains(cusparse_single, peer) && o.batch > 1) refuse(peer, "solves one system: use --batch 1");
     if (contains(cusparse_batch, peer) && o.batch == 1) refuse(peer, "solves batches: use --batch");
     if (contains(reductions, peer) && o.batch == 1) refuse(peer, "solves small systems here: use --batch");
+    if (peer == "mixed" && o.common.precision == "s") refuse(peer, "refines to double precision: use --precision d");
   }
   for (const index_t n : o.n) {
     if (n < 1) throw ArgumentError("bench tridiag", "--n", std::to_string(n) + " is less than 1");
@@ -170,7 +171,7 @@ std::vector<Entrant<T>> able_methods(const TridiagOptions& o, TridiagProblem<T>&
       entrant.verify();
       able.push_back(std::move(entrant));
     } catch (const WrongResult& wrong) {
-      if (!method.library() && !contains(reductions, name)) throw;
+      if (!method.library() && !contains(reductions, name) && !contains(refinements, name)) throw;
       report.note(fmt::format("{}: not timed: {}", title, wrong.what()));
     } catch (const EnvironmentError& error) {  // the workspace of cuSPARSE may be larger than the device
       if (!of_cusparse(name)) throw;

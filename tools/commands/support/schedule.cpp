@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace tesela::cli {
 namespace {
@@ -27,7 +28,23 @@ struct Options {
   std::vector<index_t> staircase;  ///< last nonzero row of each column
 };
 
-std::string all_orders() { return fmt::format("{}, {}", schedule_order_list(), fmt::join(wavefront_orders(), ", ")); }
+/// Name of PGS-2 as Figure 3.4 of the Cinvestav thesis (docs/sources.md) prints it for six rows.
+constexpr auto printed_pgs2 = "pgs2-printed";
+
+std::string all_orders() {
+  return fmt::format("{}, {}, {}", schedule_order_list(), fmt::join(wavefront_orders(), ", "), printed_pgs2);
+}
+
+Schedule make_printed_pgs2() {
+  constexpr index_t stages[5][5] = {{6}, {4, 11}, {3, 6, 10}, {2, 5, 9, 14}, {1, 3, 6, 10, 15}};
+  Schedule schedule{printed_pgs2, 6, 5, {0, 1, 2, 3, 4}, {}};
+  for (index_t i = 1; i < 6; ++i)
+    for (index_t j = 0; j < i; ++j) schedule.eliminations.push_back({i, j, i - 1, stages[i - 1][j]});
+  std::sort(schedule.eliminations.begin(), schedule.eliminations.end(), [](const Elimination& a, const Elimination& b) {
+    return std::tuple(a.stage, a.column, a.row) < std::tuple(b.stage, b.column, b.row);
+  });
+  return schedule;
+}
 
 std::vector<index_t> rotations_of(const Schedule& schedule) {
   std::vector<index_t> rotations(static_cast<std::size_t>(schedule.stages()));
@@ -102,6 +119,11 @@ struct Result {
 /// Sizes that nobody said, and a list that is not too long.
 void resolve(Options& o) {
   const bool sums = is_wavefront_order(o.order);
+  if (o.order == printed_pgs2) {
+    if (!o.staircase.empty() || (o.m >= 0 && o.m != 6) || (o.n >= 0 && o.n != 5))
+      throw ArgumentError("schedule", "--order", o.order + " is 6 x 5, without --staircase");
+    o.m = 6, o.n = 5;
+  }
   if (!o.staircase.empty()) {
     if (sums) throw ArgumentError("schedule", "--staircase", o.order + " has none");
     o.n = static_cast<index_t>(o.staircase.size());
@@ -123,6 +145,7 @@ void resolve(Options& o) {
 
 Schedule make(const Options& o) {
   if (is_wavefront_order(o.order)) return make_wavefront(o.order, o.n);
+  if (o.order == printed_pgs2) return make_printed_pgs2();
   try {
     require_schedule_order("schedule", "--order", o.order);
   } catch (const ArgumentError&) {

@@ -159,24 +159,29 @@ class Solver {
   }
 
  private:
-  /// Returns the first matrix whose X is not finite, and why. If every X is finite, its measured residual is the
+  /// Returns the first matrix whose X is not finite, and the row. If every X is finite, its measured residual is the
   /// status.
-  std::optional<Failure> find_doubling() const {
+  std::optional<Failure> find_doubling() {
     index_t first = 0;
-    for (const TridiagBlock<T>& block : blocks_) {
-      for (index_t j = 0; j < block.systems(); ++j)
-        for (index_t i = 0; i < block.n; ++i)
-          if (!std::isfinite(block.x(i, j))) return why_not_finite(block, j / block.rhs, first);
-      first += block.batch;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch) {
+      const TridiagBlock<T>& block = blocks_[i];
+      for (index_t j = 0; j < block.systems(); ++j) {
+        const T* const x = &block.x(0, j);
+        if (std::all_of(x, x + block.n, [](T value) { return std::isfinite(value); })) continue;
+        const std::size_t part = tiles_[i].parts.size() > 1 ? static_cast<std::size_t>(j / block.rhs) : 0;
+        take_right_hand_sides();
+        Failure failure = locate(solve_part(i, part), i, part, first);
+        failure.what = "inaccurate: breakdown without pivoting, or not finite";
+        return failure;
+      }
     }
     return std::nullopt;
   }
 
-  static Failure why_not_finite(const TridiagBlock<T>& block, index_t matrix, index_t first) {
-    for (index_t i = 0; i + 1 < block.n; ++i)
-      if (block.du(i, matrix) == T(0))
-        return {i, first + matrix, "inaccurate: recursive doubling divides by du, which is zero"};
-    return {-1, first + matrix, "inaccurate: products of recursive doubling overflow or vanish, and X is not finite"};
+  Status solve_part(std::size_t i, std::size_t p) {
+    Graph g(runtime_);
+    tridiagonal_solve_by(g, tiles_[i].parts[p].A, tiles_[i].parts[p].X, o_.solver());
+    return g.wait();
   }
 
   /// X = B, and A once more for the devices to fetch.
@@ -256,11 +261,7 @@ class Solver {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const auto& parts = tiles_[i].parts;
       for (std::size_t p = 0; p < parts.size(); ++p) {
-        if (blocks_.size() > 1 || parts.size() > 1) {
-          Graph g(runtime_);
-          tridiagonal_solve_by(g, parts[p].A, parts[p].X, o_.solver());
-          status = g.wait();
-        }
+        if (blocks_.size() > 1 || parts.size() > 1) status = solve_part(i, p);
         if (!status.ok()) return locate(status, i, p, first);
       }
       first += blocks_[i].batch;

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -154,6 +155,15 @@ TridiagSolver<T> by_reduction(TridiagProblem<T>& p, const std::string& name) {
   });
 }
 
+/// Refines each copy of B in turn, since each correction waits for a residual.
+template <class T>
+TridiagSolver<T> by_refinement(TridiagProblem<T>& p, bool mixed) {
+  return by_graph(p, SystemsIn::columns, [mixed](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
+    const RefinedSolve solve = tridiagonal_solve_refined(g, A, B, {.mixed = mixed});
+    if (!solve.converged) throw WrongResult(fmt::format("not converged: backward error {:.1e}", solve.backward_error));
+  });
+}
+
 /// Returns the solver that calls solve(copy, offset, b) for each system in columns; its bands begin at `offset`.
 template <class T, class Restore, class Solve>
 TridiagSolver<T> by_columns(TridiagProblem<T>& p, const Restore& restore, const Solve& solve) {
@@ -248,6 +258,9 @@ std::vector<TridiagMethod<T>> tridiag_table() {
   for (const std::string& name : reductions)
     rows.push_back(
         {name, "parallel_reduction", Place::graph, [name](TridiagProblem<T>& p) { return by_reduction(p, name); }});
+  for (const std::string& name : refinements)
+    rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
+                    [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});
   return rows;
 }
 

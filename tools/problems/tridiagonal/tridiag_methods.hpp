@@ -60,10 +60,11 @@ using TridiagMethod = cli::Method<TridiagProblem<T>, TridiagAnswer<T>>;
 template <class T>
 using TridiagSolver = cli::Solver<TridiagAnswer<T>>;
 
-/// cuSPARSE's solvers of one system and of batches; our reductions of many small systems.
+/// cuSPARSE's solvers of one system and of batches; our reductions of many small systems, and our refined solves.
 inline const std::vector<std::string> cusparse_single{"gtsv2", "gtsv2-nopivot"};
 inline const std::vector<std::string> cusparse_batch{"strided", "interleaved-0", "interleaved-1", "interleaved-2"};
 inline const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
+inline const std::vector<std::string> refinements{"refined", "mixed"};
 
 /// Returns the methods. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr reduces to
 /// one row.
