@@ -80,12 +80,19 @@ std::vector<double> reports(Graph& g, const SineToeplitz<T>& A, const std::vecto
     batch = std::max<index_t>(1, (count + workers - 1) / workers);
     if (g.runtime().gpus() > 0) batch = std::min(batch, cauchy_batch(A.n()));
   }
+  // Few shifts: two cores share each.
+  const bool parts = options.solver == ToeplitzSolver::cauchy && g.runtime().gpus() == 0 && g.runtime().ranks() == 1 &&
+                     batch == 1 && count < 2 * g.runtime().cpus() && A.n() > 1;
   TileMatrix<double> sigma(g.runtime(), count, 1, {batch, 1}, "sigma");
-  TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, 2 * batch}, "report");
+  TileMatrix<double> report(g.runtime(), CauchyReport::rows, 2 * count, {CauchyReport::rows, parts ? 1 : 2 * batch},
+                            "report");
   sigma.copy_from(shifts.data(), count);
   for (index_t i = 0; i < sigma.mt(); ++i) {
     const Priority where = g.runtime().ranks() > 1 ? on_gpu_number(static_cast<std::size_t>(i)) : on_gpu;
-    if (options.solver == ToeplitzSolver::levinson)
+    if (parts)
+      for (int part = 0; part < 2; ++part)
+        g.insert<CauchyCountPart<T>>({part}, A.blocks(), sigma(i, 0), report(0, 2 * i + part));
+    else if (options.solver == ToeplitzSolver::levinson)
       g.insert<LevinsonCount<T>>(where, {}, A.column(), sigma(i, 0), report(0, i),
                                  g.scratch<T>(levinson_count_rows(A.n()), batch));
     else

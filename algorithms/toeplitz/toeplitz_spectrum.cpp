@@ -21,9 +21,17 @@ constexpr std::array methods{
     Named<SpectrumMethod>{SpectrumMethod::dense, "dense", "LAPACK on the symmetric and the skew half"},
 };
 
+constexpr std::array kinds_of_tasks{
+    Named<LanczosTasks>{LanczosTasks::automatic, "auto",
+                        "tiles on cores for long vectors in few intervals, otherwise fused"},
+    Named<LanczosTasks>{LanczosTasks::fused, "fused", "several steps a task, workers share the intervals"},
+    Named<LanczosTasks>{LanczosTasks::tiles, "tiles", "tasks on tiles of the basis, workers share each interval"},
+};
+
 }  // namespace
 
 std::span<const Named<SpectrumMethod>> spectrum_methods() { return methods; }
+std::span<const Named<LanczosTasks>> lanczos_tasks() { return kinds_of_tasks; }
 
 SpectrumOptions SpectrumOptions::published() {
   SpectrumOptions o;

@@ -21,6 +21,16 @@ enum class SpectrumMethod : std::uint8_t {
 /// Returns the methods with their names.
 std::span<const Named<SpectrumMethod>> spectrum_methods();
 
+/// Tasks of the Lanczos steps in an interval.
+enum class LanczosTasks : std::uint8_t {
+  automatic,  ///< tiles on cores if long vectors in few intervals leave most workers idle; otherwise fused
+  fused,      ///< several steps are one task; workers share the intervals
+  tiles       ///< a step is tasks on tiles of the basis, on one process; all workers share an interval
+};
+
+/// Returns the kinds of tasks with their names.
+std::span<const Named<LanczosTasks>> lanczos_tasks();
+
 /// Options of toeplitz_spectrum. The defaults were measured to be fast (docs/toeplitz.md).
 struct SpectrumOptions {
   SpectrumMethod method = SpectrumMethod::automatic;
@@ -47,6 +57,7 @@ struct SpectrumOptions {
   /// Intervals in flight per task; 0 selects 1 on cores and at most 64 on GPUs, fewer if memory or equal shares of
   /// several GPUs require it.
   index_t group = 0;
+  LanczosTasks tasks = LanczosTasks::automatic;
   std::uint64_t seed = 1;
 
   /// Returns the options of the published code: 2 eigenvalues per interval, tests every 2 steps, a tolerance of 0.1, 5

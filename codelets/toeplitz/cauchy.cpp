@@ -60,20 +60,17 @@ class Sweeper {
     }
   }
 
-  /// Sweeps both blocks of one shift; `out` is n x 3, or null.
-  void run(const In<T>& c, double sigma, T* out, index_t ld, const Out<double>& report, index_t column) {
-    for (int part = 0; part < 2; ++part) {
-      const index_t first = part * cauchy_rows(n_, 0);
-      Block<T> b = load_block(c, first, cauchy_rows(n_, part), static_cast<T>(sigma));
-      eliminate(b, part + 1, &report(0, column + part), [&b](index_t, const std::vector<Pivot<T>>& pivots) {
-        sweep_rows<T>(b, pivots.data(), static_cast<int>(pivots.size()), nullptr);
-      });
-      if (out != nullptr)
-        for (index_t a = 0; a < b.rows; ++a) {
-          out[first + a] = -b.g[a];
-          out[first + a + ld] = b.h[a];
-          out[first + a + 2 * ld] = -b.d[a];
-        }
+  /// Sweeps one block of one shift; `out` has the block's rows, or is null; `report` is CauchyReport::rows numbers.
+  void run(const In<T>& c, double sigma, int part, T* out, index_t ld, double* report) {
+    Block<T> b = load_block(c, part * cauchy_rows(n_, 0), cauchy_rows(n_, part), static_cast<T>(sigma));
+    eliminate(b, part + 1, report, [&b](index_t, const std::vector<Pivot<T>>& pivots) {
+      sweep_rows<T>(b, pivots.data(), static_cast<int>(pivots.size()), nullptr);
+    });
+    if (out == nullptr) return;
+    for (index_t a = 0; a < b.rows; ++a) {
+      out[a] = -b.g[a];
+      out[a + ld] = b.h[a];
+      out[a + 2 * ld] = -b.d[a];
     }
   }
 
@@ -186,8 +183,10 @@ template <class T>
 void sweep_all(const In<T>& c, const In<double>& sigma, const Out<T>* inverse, const Out<double>& report) {
   Sweeper<T> sweeper(c.rows);
   for (index_t s = 0; s < sigma.rows; ++s)
-    sweeper.run(c, sigma(s, 0), inverse != nullptr ? &(*inverse)(0, 3 * s) : nullptr,
-                inverse != nullptr ? inverse->ld : 0, report, 2 * s);
+    for (int part = 0; part < 2; ++part)
+      sweeper.run(c, sigma(s, 0), part,
+                  inverse != nullptr ? &(*inverse)(part * cauchy_rows(c.rows, 0), 3 * s) : nullptr,
+                  inverse != nullptr ? inverse->ld : 0, &report(0, 2 * s + part));
 }
 
 }  // namespace
@@ -196,6 +195,13 @@ template <class T>
 void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report) {
   Sweeper<T>(c.rows).factor(c, sigma, part, kept, report);
 }
+template <class T>
+void invert_part(const In<T>& c, double sigma, int part, const Out<T>& inverse, double* report) {
+  Sweeper<T>(c.rows).run(c, sigma, part, inverse.data, inverse.ld, report);
+}
+template void invert_part(const In<float>&, double, int, const Out<float>&, double*);
+template void invert_part(const In<double>&, double, int, const Out<double>&, double*);
+
 template void factor(const In<float>&, double, int, const CauchyFactors<float>&, double*);
 template void factor(const In<double>&, double, int, const CauchyFactors<double>&, double*);
 
@@ -211,9 +217,16 @@ void CauchyCount<T>::cpu(const Args&, In<T> c, In<double> sigma, Out<double> rep
   cauchy::sweep_all<T>(c, sigma, nullptr, report);
 }
 
+template <class T>
+void CauchyCountPart<T>::cpu(const Args& args, In<T> c, In<double> sigma, Out<double> report) {
+  cauchy::Sweeper<T>(c.rows).run(c, sigma(0, 0), args.part, nullptr, 0, report.data);
+}
+
 template struct CauchyInvert<float>;
 template struct CauchyInvert<double>;
 template struct CauchyCount<float>;
 template struct CauchyCount<double>;
+template struct CauchyCountPart<float>;
+template struct CauchyCountPart<double>;
 
 }  // namespace tesela::kernels

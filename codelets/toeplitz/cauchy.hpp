@@ -80,4 +80,19 @@ struct CauchyCount {
                    Scratch<T> table);
 };
 
+/// Does the same as CauchyCount for one block and one shift, on a core: two cores share a shift. The report has one
+/// column.
+template <class T>
+struct CauchyCountPart {
+  static constexpr auto name = "cauchy_count_part";
+  static constexpr std::uint32_t color = 0x55a868;
+  struct Args {
+    int part = 0;
+  };
+  static double flops(const Args&, Shape c, Shape, Shape) {
+    return 2.75 * static_cast<double>(c.rows) * static_cast<double>(c.rows);
+  }
+  static void cpu(const Args& args, In<T> c, In<double> sigma, Out<double> report);
+};
+
 }  // namespace tesela::kernels

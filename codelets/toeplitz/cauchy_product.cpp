@@ -1,4 +1,7 @@
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_part_body.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>
@@ -46,38 +49,17 @@ void add_tables(index_t n, int part, T* toeplitz, T* hankel) {
 
 template <class T>
 void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t ldc, const T* x, T* y, T* z) {
-  const index_t length = cauchy_length(n);
-  const T *const inverse_sine = tables + 4 * ld_tables, *const cotangent = tables + 5 * ld_tables;
-  for (int part = 0; part < 2; ++part) {
-    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
-    T* const zp = z + part * 2 * length;
-    for (index_t a = 0; a < rows; ++a) {
-      zp[2 * a] = c[first + a + ldc] * inverse_sine[first + a] * x[first + a];
-      zp[2 * a + 1] = c[first + a] * x[first + a];
-    }
-    std::fill(zp + 2 * rows, zp + 2 * length, T(0));
-  }
-  const auto both = reinterpret_cast<std::complex<T>*>(z);
-  fft::transform<T>(fft::Direction::forward, length, 2, both, length);
-  for (int part = 0; part < 2; ++part) {
-    T* const zp = z + part * 2 * length;
-    const T *const toeplitz = tables + 2 * part * ld_tables, *const hankel = toeplitz + ld_tables;
-    for (index_t k = 0; k < 2 * length; k += 2) {
-      const T re = zp[k], im = zp[k + 1];
-      zp[k] = toeplitz[k] * re - toeplitz[k + 1] * im - (hankel[k] * re + hankel[k + 1] * im);
-      zp[k + 1] = toeplitz[k] * im + toeplitz[k + 1] * re - (hankel[k + 1] * re - hankel[k] * im);
-    }
-  }
-  fft::transform<T>(fft::Direction::backward, length, 2, both, length);
-  for (int part = 0; part < 2; ++part) {
-    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
-    const T* const zp = z + part * 2 * length;
-    for (index_t a = 0; a < rows; ++a) {
-      const index_t i = first + a;
-      const T g = c[i], h = c[i + ldc] * inverse_sine[i], d = c[i + 2 * ldc];
-      y[i] = g * zp[2 * a] - h * zp[2 * a + 1] + (d + g * h * cotangent[i]) * x[i];
-    }
-  }
+  using toeplitz::CauchyPart;
+  const toeplitz::Host core;
+  const index_t length = cauchy_length(n), half = cauchy_rows(n, 0);
+  const In<T> all{{tables, 2 * length, 6, ld_tables}};
+  const CauchyPart<T> parts[] = {CauchyPart<T>(n, 0, all, c, ldc, x, y, z),
+                                 CauchyPart<T>(n, 1, all, c + half, ldc, x + half, y + half, z + 2 * length)};
+  for (const CauchyPart<T>& p : parts) core.each(length, 1, toeplitz::PartBegin<T>{p});
+  core.transform(fft::Direction::forward, length, 2, z, length);
+  for (const CauchyPart<T>& p : parts) core.each(length, 1, toeplitz::PartMiddle<T>{p});
+  core.transform(fft::Direction::backward, length, 2, z, length);
+  for (const CauchyPart<T>& p : parts) core.each(p.rows, 1, toeplitz::PartEnd<T>{p});
 }
 
 template <class T>
@@ -142,11 +124,28 @@ void CauchyInverseError<T>::cpu(const Args&, In<T> c, In<T> tables, In<double> s
   }
 }
 
+template <class T>
+void CauchyInvertPart<T>::cpu(const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> starts, Out<T> inverse,
+                              Out<double> report, Out<double> quality, Scratch<T> work) {
+  cauchy::invert_part(c, sigma(0, 0), args.part, inverse, report.data);
+  const toeplitz::Host core;
+  const index_t n = c.rows, rows = inverse.rows, first = args.part * cauchy_rows(n, 0);
+  T *const z = work.data, *const y = z + 2 * cauchy_length(n), *const r = y + rows;
+  const T* const x = &starts(first, 0);
+  toeplitz::cauchy_part_product(
+      core, toeplitz::CauchyPart<T>(n, args.part, tables, inverse.data, inverse.ld, x, y, z));
+  toeplitz::cauchy_part_product(core, toeplitz::CauchyPart<T>(n, args.part, tables, &c(first, 0), c.ld, y, r, z));
+  for (index_t a = 0; a < rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma(0, 0)) * y[a]);
+  quality(0, 0) = static_cast<double>(blas::nrm2(rows, r));
+}
+
 template struct ToeplitzToCauchy<float>;
 template struct ToeplitzToCauchy<double>;
 template struct CauchyTables<float>;
 template struct CauchyTables<double>;
 template struct CauchyInverseError<float>;
 template struct CauchyInverseError<double>;
+template struct CauchyInvertPart<float>;
+template struct CauchyInvertPart<double>;
 
 }  // namespace tesela::kernels

@@ -58,6 +58,26 @@ struct CauchyInverseError {
                    In<T> starts, Out<double> quality, Scratch<T> work);
 };
 
+/// Does the same as CauchyInvert and CauchyInverseError for one block and one shift, on a core: two cores share a shift.
+///
+/// inverse  g, h and diagonal of the block: cauchy_rows(n, part) x 3.
+/// report   one column of CauchyReport::rows numbers; quality is one number.
+/// work     cauchy_invert_part_rows(n) x 1.
+template <class T>
+struct CauchyInvertPart {
+  static constexpr auto name = "cauchy_invert_part";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  struct Args {
+    int part = 0;
+  };
+  static double flops(const Args&, Shape c, Shape, Shape, Shape, Shape, Shape, Shape, Shape) {
+    return 2.75 * static_cast<double>(c.rows) * static_cast<double>(c.rows);
+  }
+  static void cpu(const Args& args, In<T> c, In<T> tables, In<double> sigma, In<T> starts, Out<T> inverse,
+                  Out<double> report, Out<double> quality, Scratch<T> work);
+};
+inline index_t cauchy_invert_part_rows(index_t n) { return 2 * cauchy_length(n) + 2 * cauchy_rows(n, 0); }
+
 namespace cauchy {
 
 /// Computes y = C x for one vector of order n, both blocks, on a core; z has cauchy_work(n, 1) numbers.

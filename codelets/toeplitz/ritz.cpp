@@ -1,4 +1,5 @@
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
+#include <tesela/codelets/toeplitz/internal/basis_pieces.hpp>
 #include <tesela/codelets/toeplitz/ritz.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
@@ -176,16 +177,14 @@ void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) {
 }
 
 template <class T>
-void RitzPairs<T>::cpu(const Args&, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x, Out<double> pairs,
-                       Scratch<T> work) {
+void RitzPairs<T>::cpu(const Args& args, In<T> c, In<T> tables, In<T> z, Out<T> x, Out<double> pairs, Scratch<T> work,
+                       std::span<const In<T>> basis) {
   const index_t n = c.rows, count = x.cols;
   T *const y = work.data, *const zp = y + n;
-  for (int part = 0; part < 2; ++part) {
-    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
-    if (rows > 0)
-      blas::gemm<T>(Op::none, Op::none, rows, count, z.rows, 1, &slot(first, 3), slot.ld, &z(0, part * count), z.ld, 0,
-                    &x(first, 0), x.ld);
-  }
+  for_each_piece(n, basis, [&](int part, const In<T>& piece, index_t row, index_t at, index_t rows) {
+    blas::gemm<T>(Op::none, Op::none, rows, count, z.rows, 1, &piece(row, args.column), piece.ld, &z(0, part * count),
+                  z.ld, 0, &x(at, 0), x.ld);
+  });
   for (index_t j = 0; j < count; ++j) {
     for (int part = 0; part < 2; ++part) {
       const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);

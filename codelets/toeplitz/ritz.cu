@@ -1,4 +1,5 @@
 #include <tesela/codelets/support/internal/cublas.hpp>
+#include <tesela/codelets/toeplitz/internal/basis_pieces.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
 #include <tesela/codelets/toeplitz/ritz.hpp>
 
@@ -41,18 +42,16 @@ __global__ void measure(index_t n, const T* x, index_t ld, const T* y, double* p
 }  // namespace
 
 template <class T>
-void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x,
-                        Out<double> pairs, Scratch<T> work) {
+void RitzPairs<T>::cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<T> z, Out<T> x,
+                        Out<double> pairs, Scratch<T> work, std::span<const In<T>> basis) {
   const index_t n = c.rows, length = cauchy_length(n), count = x.cols;
   CUstream_st* const stream = context.stream();
-  for (int part = 0; part < 2; ++part) {
-    const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
-    if (rows > 0)
-      context.check(
-          cublas::gemm<T>(context.cublas(), Op::none, Op::none, rows, count, z.rows, 1, slot.data + 3 * slot.ld + first,
-                          slot.ld, z.data + part * count * z.ld, z.ld, 0, x.data + first, x.ld),
-          "cublas gemm");
-  }
+  for_each_piece(n, basis, [&](int part, const In<T>& piece, index_t row, index_t at, index_t rows) {
+    context.check(cublas::gemm<T>(context.cublas(), Op::none, Op::none, rows, count, z.rows, 1,
+                                  piece.data + args.column * piece.ld + row, piece.ld, z.data + part * count * z.ld,
+                                  z.ld, 0, x.data + at, x.ld),
+                  "cublas gemm");
+  });
   normalise<<<dim3(static_cast<unsigned>(count), 2), threads, 0, stream>>>(n, x.data, x.ld);
   const index_t room = std::min<index_t>(work.cols, most);
   for (index_t j = 0; j < count; j += room) {
@@ -72,9 +71,9 @@ void RitzPairs<T>::cuda(CudaContext& context, const Args&, In<T> c, In<T> tables
   context.check(cudaGetLastError(), "ritz_pairs");
 }
 
-template void RitzPairs<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<float>, In<float>, Out<float>,
-                                     Out<double>, Scratch<float>);
-template void RitzPairs<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, In<double>,
-                                      Out<double>, Out<double>, Scratch<double>);
+template void RitzPairs<float>::cuda(CudaContext&, const Args&, In<float>, In<float>, In<float>, Out<float>,
+                                     Out<double>, Scratch<float>, std::span<const In<float>>);
+template void RitzPairs<double>::cuda(CudaContext&, const Args&, In<double>, In<double>, In<double>, Out<double>,
+                                      Out<double>, Scratch<double>, std::span<const In<double>>);
 
 }  // namespace tesela::kernels

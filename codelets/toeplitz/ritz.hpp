@@ -55,17 +55,21 @@ struct RitzSelect {
   static void cpu(const Args& args, In<double> histories, Out<T> z);
 };
 
-/// Computes X = the slot's basis times z, n x k/2, with normalized columns, and their Rayleigh quotients and residuals
-/// for C: pairs (4 x k/2) has lambda and ||C x - lambda x|| of the symmetric vector, then of the skew one.
+/// Computes X = the basis times z, n x k/2, with normalized columns, and their Rayleigh quotients and residuals for C:
+/// pairs (4 x k/2) has lambda and ||C x - lambda x|| of the symmetric vector, then of the skew one.
+///
+/// basis    the n rows in one or several pieces, from column `column` of each on.
 template <class T>
 struct RitzPairs {
   static constexpr auto name = "ritz_pairs";
   static constexpr std::uint32_t color = 0xda8bc3;
-  struct Args {};
-  static void cpu(const Args& args, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x, Out<double> pairs,
-                  Scratch<T> work);
-  static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<T> slot, In<T> z, Out<T> x,
-                   Out<double> pairs, Scratch<T> work);
+  struct Args {
+    index_t column = 0;
+  };
+  static void cpu(const Args& args, In<T> c, In<T> tables, In<T> z, Out<T> x, Out<double> pairs, Scratch<T> work,
+                  std::span<const In<T>> basis);
+  static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<T> z, Out<T> x, Out<double> pairs,
+                   Scratch<T> work, std::span<const In<T>> basis);
 };
 
 namespace lanczos {

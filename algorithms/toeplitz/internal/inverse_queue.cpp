@@ -95,6 +95,12 @@ std::size_t InverseQueue<T>::place_with_fewest_batches() {
   return found;
 }
 
+/// Returns whether two tasks share each inverse. The steps of runs on tiles read the inverse of a part alone.
+template <class T>
+bool InverseQueue<T>::by_parts() const {
+  return options_.tasks == LanczosTasks::tiles && graph_.runtime().gpus() == 0;
+}
+
 /// Inserts the inverses for waiting jobs, as many as a group has slots.
 template <class T>
 void InverseQueue<T>::invert(std::size_t place) {
@@ -103,11 +109,13 @@ void InverseQueue<T>::invert(std::size_t place) {
                 batch_size = runtime.gpus() > 0 ? std::max(options_.group, cauchy_batch(n)) : options_.group;
   const auto count = std::min(waiting_.size(), static_cast<std::size_t>(batch_size));
   const auto shifts = static_cast<index_t>(count);
+  constexpr index_t rows = CauchyReport::rows;
+  const bool parts = by_parts();
   Batch batch{place,
               {},
-              OneTile<T>(runtime, {n, 3 * shifts}, "inverse"),
-              OneTile<double>(runtime, {CauchyReport::rows, 2 * shifts}, "report"),
-              OneTile<double>(runtime, {2, shifts}, "quality")};
+              TileMatrix<T>(runtime, n, 3 * shifts, {parts ? cauchy_rows(n, 0) : n, 3 * shifts}, "inverse"),
+              TileMatrix<double>(runtime, rows, 2 * shifts, {rows, parts ? 1 : 2 * shifts}, "report"),
+              TileMatrix<double>(runtime, 2, shifts, {parts ? 1 : 2, shifts}, "quality")};
   const OneTile<double> sigma(runtime, {shifts, 1}, "sigma");
   {
     const auto at = (*sigma).write();
@@ -117,12 +125,17 @@ void InverseQueue<T>::invert(std::size_t place) {
       waiting_.pop_front();
     }
   }
-  if (!levinson()) {
+  if (parts) {
+    for (int part = 0; part < 2; ++part)
+      graph_.insert<CauchyInvertPart<T>>({part}, matrix_.blocks(), matrix_.tables(), *sigma, *starts_,
+                                         batch.inverse(part, 0), batch.report(0, part), batch.quality(part, 0),
+                                         graph_.scratch<T>(cauchy_invert_part_rows(n), 1));
+  } else if (!levinson()) {
     const Priority gpu = on_gpu_number(place);
-    graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, *batch.inverse, *batch.report,
+    graph_.insert<CauchyInvert<T>>(gpu, {}, matrix_.blocks(), *sigma, batch.inverse(0, 0), batch.report(0, 0),
                                    graph_.scratch<T>(cauchy_table(n), 1));
-    graph_.insert<CauchyInverseError<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, *batch.inverse, *starts_,
-                                         *batch.quality, lanczos_scratch<T>(graph_, n, options_));
+    graph_.insert<CauchyInverseError<T>>(gpu, {}, matrix_.blocks(), matrix_.tables(), *sigma, batch.inverse(0, 0),
+                                         *starts_, batch.quality(0, 0), lanczos_scratch<T>(graph_, n, options_));
   }
   inversions_ += shifts;
   prepared_.push_back(std::move(batch));
@@ -134,10 +147,10 @@ template <class T>
 bool InverseQueue<T>::usable(Batch& batch, index_t i, const SearchJob& job) const {
   if (levinson()) return true;  // the first step detects a breakdown
   if (batch.seen_report.empty()) {
-    const auto report = (*batch.report).read();
-    const auto quality = (*batch.quality).read();
-    batch.seen_report.assign(report.data, report.data + report.rows * report.cols);
-    batch.seen_quality.assign(quality.data, quality.data + quality.rows * quality.cols);
+    batch.seen_report.resize(static_cast<std::size_t>(batch.report.m() * batch.report.n()));
+    batch.seen_quality.resize(static_cast<std::size_t>(batch.quality.m() * batch.quality.n()));
+    batch.report.copy_to(batch.seen_report.data(), batch.report.m());
+    batch.quality.copy_to(batch.seen_quality.data(), batch.quality.m());
   }
   const Block<const double> report{batch.seen_report.data(), CauchyReport::rows, 0, CauchyReport::rows},
       quality{batch.seen_quality.data(), 2, 0, 2};
@@ -151,7 +164,7 @@ bool InverseQueue<T>::usable(Batch& batch, index_t i, const SearchJob& job) cons
 }
 
 template <class T>
-std::optional<typename InverseQueue<T>::Start> InverseQueue<T>::start(const Tile<T>& slot, Priority where) {
+std::optional<typename InverseQueue<T>::Start> InverseQueue<T>::start(Priority where) {
   const std::size_t place = static_cast<std::size_t>(where.device) % places();
   if (prepared_.empty()) {
     if (waiting_.empty()) return std::nullopt;
@@ -164,12 +177,10 @@ std::optional<typename InverseQueue<T>::Start> InverseQueue<T>::start(const Tile
   Batch& batch = *chosen;
   const std::size_t i = batch.next++;
   const SearchJob job = batch.jobs[i];
-  const bool good = usable(batch, static_cast<index_t>(i), job);
-  if (good)
-    graph_.insert<LanczosStart<T>>(where, {levinson() ? 0 : static_cast<index_t>(i), job.attempt % (*starts_).cols()},
-                                   levinson() ? matrix_.blocks() : *batch.inverse, *starts_, slot);
+  const auto number = static_cast<index_t>(i);
+  const Start start{job, usable(batch, number, job), batch.inverse, number, *starts_, job.attempt % (*starts_).cols()};
   if (batch.next == batch.jobs.size()) prepared_.erase(chosen);
-  return Start{job, good};
+  return start;
 }
 
 template class InverseQueue<float>;

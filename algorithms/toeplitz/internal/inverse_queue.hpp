@@ -28,11 +28,15 @@ class InverseQueue {
 
   struct Start {
     SearchJob job;
-    bool good = false;  ///< whether the slot holds the start of a run; otherwise the inverse at this shift is unusable
+    bool good;               ///< whether the inverse at this shift is usable
+    TileMatrix<T> inverse;   ///< n rows: one tile, or one for each part; not used by Levinson's recursion
+    index_t number;          ///< number of the shift: the inverse is in columns 3 number ... 3 number + 2
+    Tile<T> starts;
+    index_t start;           ///< column of the start vectors
   };
-  /// Hands out a job and writes its inverse and start vectors to `slot`; returns nothing if there is no job. Prefers
-  /// inverses of the place `where`, because inverses of another place may wait behind the steps there.
-  std::optional<Start> start(const Tile<T>& slot, Priority where);
+  /// Hands out a job; returns nothing if there is no job. Prefers inverses of the place `where`, because inverses of
+  /// another place may wait behind the steps there.
+  std::optional<Start> start(Priority where);
 
   index_t inversions() const { return inversions_; }
 
@@ -41,8 +45,8 @@ class InverseQueue {
   struct Batch {
     std::size_t place;  // place of the task
     std::vector<SearchJob> jobs;
-    OneTile<T> inverse;
-    OneTile<double> report, quality;
+    TileMatrix<T> inverse;
+    TileMatrix<double> report, quality;
     std::size_t next = 0;                                     // next job to hand out
     std::vector<double> seen_report = {}, seen_quality = {};  // contents of these tiles, once they have been read
   };
@@ -52,6 +56,7 @@ class InverseQueue {
   std::size_t places() const;
   std::size_t place_with_fewest_batches();
   void invert(std::size_t place);
+  bool by_parts() const;
   bool usable(Batch& batch, index_t i, const SearchJob& job) const;
   bool levinson() const { return options_.solver == ToeplitzSolver::levinson; }
 

@@ -24,8 +24,12 @@ LanczosGroup<T>::LanczosGroup(Graph& g, const SineToeplitz<T>& A, const Spectrum
     : graph_(g), matrix_(A), options_(options), number_(number) {
   Runtime& runtime = g.runtime();
   for (index_t s = 0; s < slots; ++s) {
-    slots_.push_back({{}, 0, 0, OneTile<T>(runtime, lanczos_slot(A.n(), capacity()), "slot")});
-    if (runtime.ranks() > 1) g.insert<Claim<T>>(where(), {}, *slots_.back().basis);
+    Slot& slot = slots_.emplace_back();
+    if (options.tasks == LanczosTasks::tiles)
+      slot.tiles.emplace(g, A, options, lanczos_segments(runtime, A.n(), options));
+    else
+      slot.basis.emplace(runtime, lanczos_slot(A.n(), capacity()), "slot");
+    if (runtime.ranks() > 1) g.insert<Claim<T>>(where(), {}, **slot.basis);
     if (s % LanczosTest::at_a_time != 0) continue;
     bundles_.push_back({OneTile<double>(runtime, lanczos_histories(capacity()), "histories"), {}, {}});
     const auto all = (*bundles_.back().histories).write();
@@ -39,43 +43,64 @@ bool LanczosGroup<T>::idle() const {
 }
 
 template <class T>
-void LanczosGroup<T>::begin(std::size_t s, const SearchJob& job) {
-  slots_[s].job = job;
-  slots_[s].steps = 0;
-  slots_[s].tests = 0;
+void LanczosGroup<T>::begin(std::size_t s, const typename InverseQueue<T>::Start& start) {
+  Slot& slot = slots_[s];
+  slot.job = start.job;
+  slot.steps = 0;
+  slot.tests = 0;
+  if (slot.tiles)
+    slot.tiles->begin(start);
+  else if (options_.solver == ToeplitzSolver::levinson)  // needs no inverse
+    graph_.insert<LanczosStart<T>>(where(), {0, start.start}, matrix_.blocks(), start.starts, **slot.basis);
+  else
+    graph_.insert<LanczosStart<T>>(where(), {start.number, start.start}, start.inverse(0, 0), start.starts,
+                                   **slot.basis);
 }
 
 template <class T>
 index_t LanczosGroup<T>::step() {
-  typename LanczosSteps<T>::Args args;
-  std::vector<Tile<T>> bases;
+  std::vector<Slot*> runs;
   index_t before_test = capacity(), room = capacity();
-  for (const Slot& slot : slots_) {
+  for (Slot& slot : slots_) {
     if (!slot.job || slot.steps >= capacity()) continue;
     before_test = std::min(before_test, first_test(*slot.job) - slot.steps);
     room = std::min(room, capacity() - slot.steps);
-    args.first[bases.size()] = static_cast<int>(slot.steps);
-    args.shift[bases.size()] = slot.job->shift;
-    bases.push_back(*slot.basis);
+    runs.push_back(&slot);
   }
-  if (bases.empty()) return 0;
-  args.steps = static_cast<int>(std::min(std::max(before_test, options_.dk), room));
+  if (runs.empty()) return 0;
+  const index_t steps = std::min(std::max(before_test, options_.dk), room),
+                all = steps * static_cast<index_t>(runs.size());
+  const OneTile<double> coefficients(graph_.runtime(), {4, all}, "coefficients");
+  if (slots_.front().tiles)
+    slots_.front().tiles->steps(slots_.front().steps, steps, *coefficients);
+  else
+    insert_steps(steps, runs, *coefficients);
+  index_t column = 0;
+  for (std::size_t b = 0; b < bundles_.size(); ++b) column = test(b, *coefficients, column, steps);
+  return all;
+}
+
+/// Inserts one task for the steps of all runs.
+template <class T>
+void LanczosGroup<T>::insert_steps(index_t steps, const std::vector<Slot*>& runs, const Tile<double>& coefficients) {
+  typename LanczosSteps<T>::Args args;
+  std::vector<Tile<T>> bases;
+  for (const Slot* const run : runs) {
+    args.first[bases.size()] = static_cast<int>(run->steps);
+    args.shift[bases.size()] = run->job->shift;
+    bases.push_back(**run->basis);
+  }
+  args.steps = static_cast<int>(steps);
   args.slots = static_cast<int>(bases.size());
   args.refine = refined(options_);
-  const index_t all = static_cast<index_t>(args.steps) * args.slots;
-  const OneTile<double> coefficients(graph_.runtime(), {4, all}, "coefficients");
   if (options_.solver == ToeplitzSolver::levinson) {
     const Shape work = levinson_lanczos_work(matrix_.n(), capacity(), options_.group);
     graph_.insert<LevinsonLanczosSteps<T>>(where(), {args.steps, args.slots, args.first, args.shift}, matrix_.column(),
-                                           *coefficients, graph_.scratch<T>(work.rows, work.cols), bases);
+                                           coefficients, graph_.scratch<T>(work.rows, work.cols), bases);
   } else {
-    graph_.insert<LanczosSteps<T>>(where(), args, matrix_.blocks(), matrix_.tables(), *coefficients,
+    graph_.insert<LanczosSteps<T>>(where(), args, matrix_.blocks(), matrix_.tables(), coefficients,
                                    lanczos_scratch<T>(graph_, matrix_.n(), options_), bases);
   }
-  index_t column = 0;
-  for (std::size_t b = 0; b < bundles_.size(); ++b)
-    column = test(b, *coefficients, column, static_cast<index_t>(args.steps));
-  return all;
 }
 
 /// Inserts the tests of a bundle's runs that have just stepped, from column `column` of the coefficients on. Returns
@@ -141,8 +166,10 @@ RunPairs<T> LanczosGroup<T>::pairs(std::size_t s, const SearchJob& job) const {
   RunPairs<T> run{job, OneTile<T>(runtime, {matrix_.n(), most}, "x"), OneTile<double>(runtime, {4, most}, "pairs")};
   insert_or_run<RitzSelect<T>>(graph_, urgent, {goal(job), static_cast<index_t>(s % at_a_time)},
                                *bundles_[s / at_a_time].histories, *z);
-  graph_.insert<RitzPairs<T>>(where(), {}, matrix_.blocks(), matrix_.tables(), *slot.basis, *z, *run.x, *run.pairs,
-                              lanczos_scratch<T>(graph_, matrix_.n(), options_));
+  // In a slot the inverse precedes the basis.
+  graph_.insert<RitzPairs<T>>(where(), {slot.tiles ? 0 : 3}, matrix_.blocks(), matrix_.tables(), *z, *run.x, *run.pairs,
+                              lanczos_scratch<T>(graph_, matrix_.n(), options_),
+                              slot.tiles ? slot.tiles->basis() : std::vector{**slot.basis});
   return run;
 }
 

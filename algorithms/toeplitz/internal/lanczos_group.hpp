@@ -1,7 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/toeplitz/internal/one_tile.hpp>
-#include <tesela/algorithms/toeplitz/internal/search_job.hpp>
+#include <tesela/algorithms/toeplitz/internal/lanczos_tiles.hpp>
 
 #include <array>
 #include <optional>
@@ -24,7 +23,7 @@ struct RunPairs {
   OneTile<double> pairs;
 };
 
-/// Lanczos runs whose steps are one task: a slot holds one run. One task tests each bundle of slots. The tests of a
+/// Lanczos runs whose steps are one task, or one run whose steps are tasks on tiles: a slot holds one run. One task tests each bundle of slots. The tests of a
 /// round are read after the steps of the next round have been inserted.
 template <class T>
 class LanczosGroup {
@@ -34,10 +33,8 @@ class LanczosGroup {
   std::size_t size() const { return slots_.size(); }
   bool idle() const;
   Priority where() const { return on_gpu_number(number_); }
-  /// Returns the tile that InverseQueue::start fills.
-  Tile<T> slot(std::size_t s) const { return *slots_[s].basis; }
-  /// Begins the run in a filled slot.
-  void begin(std::size_t s, const SearchJob& job);
+  /// Begins a run in a slot.
+  void begin(std::size_t s, const typename InverseQueue<T>::Start& start);
   /// Inserts the next steps of all runs and their tests. Returns the number of steps.
   index_t step();
   /// Returns the end of the run in a slot, if the tests of the previous round show it; the slot is free then.
@@ -50,7 +47,8 @@ class LanczosGroup {
     std::optional<SearchJob> job;
     index_t steps = 0;  // number inserted so far
     int tests = 0;      // number inserted so far for this job
-    OneTile<T> basis;
+    std::optional<OneTile<T>> basis;
+    std::optional<LanczosTiles<T>> tiles;  // in place of `basis`
   };
   /// The result of one LanczosTest.
   class Verdicts {
@@ -69,6 +67,7 @@ class LanczosGroup {
     std::optional<Verdicts> older, newer;
   };
 
+  void insert_steps(index_t steps, const std::vector<Slot*>& runs, const Tile<double>& coefficients);
   index_t test(std::size_t b, const Tile<double>& coefficients, index_t column, index_t steps);
   index_t capacity() const { return krylov_limit(matrix_.n(), options_); }
   index_t first_test(const SearchJob& job) const;

@@ -45,7 +45,7 @@ bool usual_search(const SpectrumOptions& o) {
   const SpectrumOptions usual;
   const auto choices = [](const SpectrumOptions& c) {
     return std::tie(c.per_interval, c.dk, c.solver, c.counter, c.max_attempts, c.krylov_factor, c.krylov_more,
-                    c.tolerance, c.midpoint, c.fixed_start, c.divide, c.window, c.group);
+                    c.tolerance, c.midpoint, c.fixed_start, c.divide, c.window, c.group, c.tasks);
   };
   return choices(o) == choices(usual);
 }
@@ -58,7 +58,7 @@ bool dense_is_faster(const Runtime& runtime, index_t n, const SpectrumOptions& o
   return n <= 4096 && all_cpus(runtime) <= 2;
 }
 
-void check_options(index_t n, const SpectrumOptions& o) {
+void check_options(const Runtime& runtime, index_t n, const SpectrumOptions& o) {
   const auto refuse = [](const char* what, const std::string& value) {
     throw ArgumentError("toeplitz_spectrum", what, value);
   };
@@ -72,6 +72,9 @@ void check_options(index_t n, const SpectrumOptions& o) {
     refuse("range", "must not be given with smallest or largest");
   if (o.method == SpectrumMethod::dense && !usual_search(o))
     refuse("method", "dense has no options for intervals, shifts or Lanczos steps");
+  if (o.tasks == LanczosTasks::tiles && o.solver == ToeplitzSolver::levinson)
+    refuse("tasks", "the steps of Levinson's recursion are not tasks on tiles");
+  if (o.tasks == LanczosTasks::tiles && runtime.ranks() > 1) refuse("tasks", "tiles of a basis need one process");
   if (!(o.low < o.high)) refuse("range", "[" + shortest(o.low) + ", " + shortest(o.high) + ")");
 }
 
@@ -79,7 +82,7 @@ void check_options(index_t n, const SpectrumOptions& o) {
 
 template <class T>
 SpectrumOptions resolved_options(const Runtime& runtime, index_t n, SpectrumOptions o) {
-  check_options(n, o);
+  check_options(runtime, n, o);
   if (o.method == SpectrumMethod::automatic)
     o.method = dense_is_faster(runtime, n, o) ? SpectrumMethod::dense : SpectrumMethod::lanczos;
   const bool gpu = runtime.gpus() > 0;

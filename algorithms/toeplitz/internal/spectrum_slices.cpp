@@ -16,9 +16,13 @@ CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOpt
   double out = A.mean() + (from_below ? -reach : reach), in = A.mean() + (from_below ? reach : -reach);
   std::optional<Inertia> end;  // inertia at `in`
   const auto inside = [&](const Inertia& i) { return from_below ? i.total() : A.n() - i.total(); };
-  for (int rounds = 0; rounds < 60; ++rounds) {  // too few eigenvalues up to `out`, enough up to `in`
-    constexpr int points = 15;
-    std::array<double, points> shifts{};
+  // Few points a round need the fewest counts. On cores they are as many as the workers count at once, two tasks a count
+  // in the sine basis; a GPU counts at many points in the time of one.
+  const Runtime& runtime = g.runtime();
+  const int at_once = options.counter == ToeplitzSolver::cauchy ? runtime.cpus() / 2 : runtime.cpus(),
+            points = runtime.gpus() > 0 || runtime.ranks() > 1 ? 15 : std::clamp(at_once, 1, 15);
+  std::vector<double> shifts(static_cast<std::size_t>(points));
+  for (int rounds = 0; rounds < 200; ++rounds) {  // too few eigenvalues up to `out`, enough up to `in`
     for (int k = 0; k < points; ++k) shifts[static_cast<std::size_t>(k)] = out + (in - out) * (k + 1) / (points + 1);
     double next_out = out;
     for (const Inertia& i : count_at<T>(g, A, shifts, Nudge::either_side, {.solver = options.counter})) {

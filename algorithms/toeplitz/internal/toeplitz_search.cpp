@@ -1,5 +1,6 @@
 #include <tesela/algorithms/toeplitz/internal/inverse_queue.hpp>
 #include <tesela/algorithms/toeplitz/internal/lanczos_group.hpp>
+#include <tesela/algorithms/toeplitz/internal/lanczos_tiles.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_points.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_search.hpp>
@@ -33,7 +34,7 @@ class Search {
         norm_(least_norm(A, intervals)),
         accurate_(std::is_same_v<T, double> && refines_by_counting_ ? 0.8 * bounds_.residual * norm_
                                                                     : bounds_.residual / 4 * estimated_norm(A)),
-        groups_(groups_for(intervals.size())),
+        groups_(groups_for()),
         queue_(g, A, options, groups_.size()) {
     for (const SpectrumInterval& i : intervals) queue_.add(i);
   }
@@ -51,11 +52,10 @@ class Search {
   }
 
  private:
-  std::vector<LanczosGroup<T>> groups_for(std::size_t intervals) {
-    const index_t window = std::min(options_.window, static_cast<index_t>(intervals));
+  std::vector<LanczosGroup<T>> groups_for() {
     std::vector<LanczosGroup<T>> groups;
-    for (index_t first = 0; first < window; first += options_.group)
-      groups.emplace_back(graph_, matrix_, options_, groups.size(), std::min(window - first, options_.group));
+    for (index_t first = 0; first < options_.window; first += options_.group)
+      groups.emplace_back(graph_, matrix_, options_, groups.size(), std::min(options_.window - first, options_.group));
     return groups;
   }
 
@@ -74,13 +74,13 @@ class Search {
   /// Starts runs in all slots of an idle group at once, so that they are tested in the same steps.
   void fill(LanczosGroup<T>& group) {
     for (std::size_t s = 0; s < group.size();) {
-      const auto start = queue_.start(group.slot(s), group.where());
+      const auto start = queue_.start(group.where());
       if (!start) return;
       if (!start->good) {
         retry(start->job);
         continue;
       }
-      group.begin(s++, start->job);
+      group.begin(s++, *start);
       ++in_flight_;
     }
   }
@@ -226,7 +226,12 @@ template <class T>
 SearchResult<T> search_intervals(Graph& g, const SineToeplitz<T>& A, const SpectrumOptions& options,
                                  const std::vector<SpectrumInterval>& intervals) {
   if (intervals.empty()) return {};
-  return Search<T>(g, A, options, intervals).run();
+  SpectrumOptions decided = options;
+  decided.window = std::min(options.window, static_cast<index_t>(intervals.size()));
+  decided.tasks = steps_on_tiles(g.runtime(), A.n(), options, intervals.size()) ? LanczosTasks::tiles
+                                                                                   : LanczosTasks::fused;
+  if (decided.tasks == LanczosTasks::tiles) decided.group = 1;
+  return Search<T>(g, A, decided, intervals).run();
 }
 
 template SearchResult<float> search_intervals(Graph&, const SineToeplitz<float>&, const SpectrumOptions&,

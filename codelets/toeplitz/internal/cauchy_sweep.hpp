@@ -17,4 +17,8 @@ struct CauchyFactors {
 template <class T>
 void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report);
 
+/// Runs CauchyInvert on a core for one block and one shift; `report` is CauchyReport::rows numbers.
+template <class T>
+void invert_part(const In<T>& c, double sigma, int part, const Out<T>& inverse, double* report);
+
 }  // namespace tesela::kernels::cauchy

@@ -1,6 +1,7 @@
 #include "tests/support/process.hpp"
 #include "tests/support/test.hpp"
 #include "tools/bench/harness/row_chart.hpp"
+#include "tools/bench/harness/source_figures.hpp"
 
 #include <map>
 #include <set>
@@ -145,4 +146,39 @@ TEST_CASE("a CSV of no benchmark is refused with its place") {
   CHECK((below.code == 2 && below.err.find("line 3") != std::string::npos));
   const Outcome bad = plot("benchmark,case,peer,rate,median_s,min_s,max_s,n\ngemm,n = 1,tesela,fast,1,1,1,1\n");
   CHECK((bad.code == 2 && bad.err.find("rate") != std::string::npos));
+}
+
+TEST_CASE("rows of the Toeplitz study become Figures 11 to 14 of their source") {
+  const auto measured = [](index_t n, index_t interval, const std::string& peer, double seconds, double tolerance) {
+    Row r = row("n = " + std::to_string(n), n, peer, 100);
+    r.what.k = interval;
+    r.what.precision = "s";
+    r.timing.seconds = {seconds};
+    r.more = {{"tolerance", tolerance}, {"right_percent", 60}, {"intervals", 50},
+              {"converged", 40},        {"relaunched", 10},    {"mean_attempts", 1.5}};
+    return r;
+  };
+  std::vector<Row> rows;
+  for (const index_t n : {600, 2000}) {
+    rows.push_back(measured(n, 2, "cores, as published", 6, 0.1));
+    rows.push_back(measured(n, 2, "GPU, as published", 2, 0.1));
+    for (const double tolerance : {1e-1, 1e-4}) rows.push_back(measured(n, 2, "GPU, levinson", 2, tolerance));
+  }
+  const auto figures = bench::source_figures("toeplitz-study", rows);
+  REQUIRE(figures.size() == 4);
+  const Chart &speed_up = figures[0].chart, &found = figures[1].chart, &intervals = figures[2].chart,
+              &attempts = figures[3].chart;
+  CHECK((figures[0].name == "figure-11" && figures[3].name == "figure-14"));
+  CHECK(speed_up.x == std::vector<double>{600, 800, 1000, 1200, 1400, 1600, 1800, 2000});
+  CHECK(speed_up.series.size() == 6);  // five of Table 5, one of ours
+  CHECK(std::abs(series(speed_up, "2, the source").value.back() - 1653.63 / 1409.37) < 1e-12);
+  CHECK(std::abs(series(speed_up, "50, the source").value.front() - 3.81 / 3.22) < 1e-12);
+  CHECK((series(speed_up, "2, ours").value.front() == 3 && std::isnan(series(speed_up, "2, ours").value[1])));
+  CHECK((found.x == std::vector<double>{1, 4} && series(found, "n = 2000").value == std::vector<double>{60, 60}));
+  CHECK(series(intervals, "2, converged").value == std::vector<double>{80, 80});
+  CHECK(series(intervals, "2, searched again").value == std::vector<double>{20, 20});
+  CHECK(series(attempts, "2").value == std::vector<double>{1.5, 1.5});
+  CHECK(bench::source_figures("gemm", rows).empty());
+  rows.resize(1);
+  CHECK(bench::source_figures("toeplitz-study", rows).empty());
 }

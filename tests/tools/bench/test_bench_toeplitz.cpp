@@ -145,6 +145,17 @@ TEST_CASE("bench toeplitz-study compares tolerances for both solvers") {
   CHECK(last == 1e-10);
 }
 
+TEST_CASE("bench toeplitz-tiles finds the same eigenvalues by all kinds of tasks") {
+  const TemporaryFolder folder;
+  const auto report = bench(folder, {"toeplitz-tiles", "--n", "200", "--wanted", "5,30"});
+  CAPTURE(report.dump());
+  REQUIRE(report["peers"].size() == 6);
+  for (const auto& peer : report["peers"]) {
+    CHECK(peer["more"]["intervals"] == 1);
+    CHECK(peer["more"]["found"] > (peer["case"].get<std::string>().find("30") == std::string::npos ? 0 : 15));
+  }
+}
+
 TEST_CASE("bench toeplitz refuses invalid measurements") {
   const auto refused = [](const Words& words, int code, const std::string& why) {
     const Outcome run = run_tesela(words, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});

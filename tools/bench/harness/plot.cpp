@@ -67,6 +67,10 @@ void plot(const std::string& path, bool times) {
                 field["tile"], field["data"], field["rate_unit"], field["precision"]};
     row.timing.peer = field["peer"];
     row.gpus = static_cast<int>(count("gpus"));
+    row.timing.seconds = {number("median_s")};
+    const auto date = std::find(names.begin(), names.end(), "date");
+    for (auto name = date == names.end() ? date : date + 1; name != names.end(); ++name)
+      if (!field[*name].empty() && *name != "remark") row.more.emplace_back(*name, number(name->c_str()));
     row.rate = number("rate");
     // A rate is inverse to the time, except if it is a time itself (µs a task).
     const bool time =
@@ -92,8 +96,7 @@ void plot(const std::string& path, bool times) {
                             : fewest->gpus == most->gpus ? fmt::format("{} {}", most->gpus, gpu)
                                                          : gpu;
   const std::string svg = picture_of(path);
-  write_chart(benchmark, rows, where, svg);
-  fmt::print("wrote {}\n", svg);
+  for (const std::string& picture : write_charts(benchmark, rows, where, svg)) fmt::print("wrote {}\n", picture);
 }
 
 const cli::Command command(

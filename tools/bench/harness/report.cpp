@@ -4,6 +4,7 @@
 #include "tools/app/report.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/bench/harness/row_chart.hpp"
+#include "tools/bench/harness/source_figures.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
@@ -256,9 +257,15 @@ nlohmann::json Report::json() const {
       {"status", "ok"}};
 }
 
-void write_chart(const std::string& benchmark, const std::vector<Row>& rows, const std::string& where,
-                 const std::string& path) {
+std::vector<std::string> write_charts(const std::string& benchmark, const std::vector<Row>& rows,
+                                      const std::string& where, const std::string& path) {
+  std::vector<std::string> written{path};
   write_file(path, draw_svg(chart_of(benchmark, rows, where)));
+  for (const SourceFigure& figure : source_figures(benchmark, rows)) {
+    written.push_back(std::filesystem::path(path).replace_extension().string() + "-" + figure.name + ".svg");
+    write_file(written.back(), draw_svg(figure.chart));
+  }
+  return written;
 }
 
 void Report::finish() const {
@@ -270,8 +277,9 @@ void Report::finish() const {
   std::erase_if(measured, [](const Row& row) { return row.timing.seconds.empty(); });
   try {
     if (measured.empty()) throw EnvironmentError("nothing was measured");
-    write_chart(benchmark_, measured, gpus_ > 0 ? fmt::format("{} {}", gpus_, gpu_) : machine_, path("svg"));
-    drawn = ", " + path("svg");
+    for (const std::string& picture :
+         write_charts(benchmark_, measured, gpus_ > 0 ? fmt::format("{} {}", gpus_, gpu_) : machine_, path("svg")))
+      drawn += ", " + picture;
   } catch (const EnvironmentError& error) {
     cli::print_error(fmt::format("tesela: no plot, only the CSV: {}", error.what()));
   }

@@ -73,9 +73,10 @@ class Report {
   std::vector<std::pair<std::string, double>> checks_;
 };
 
-/// Draws the result of chart_of() for the rows. Throws EnvironmentError if gnuplot is not installed.
-void write_chart(const std::string& benchmark, const std::vector<Row>& rows, const std::string& where,
-                 const std::string& path);
+/// Draws the result of chart_of() for the rows, and next to it source_figures(): NAME-figure-11.svg. Returns the paths.
+/// Throws EnvironmentError if gnuplot is not installed.
+std::vector<std::string> write_charts(const std::string& benchmark, const std::vector<Row>& rows,
+                                      const std::string& where, const std::string& path);
 
 /// Runs a benchmark's body; a WrongResult becomes the exit code of a numerical failure.
 int guarded(const std::function<void()>& body);

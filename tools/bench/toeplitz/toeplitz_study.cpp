@@ -31,6 +31,7 @@ struct Cell {
   index_t n;
   SpectrumOptions spectrum;
   std::string who;
+  bool single_alone = false;  ///< not measured in double precision
 };
 
 /// The published code's choices, Levinson's recursion inside Lanczos among them, or all but that.
@@ -72,6 +73,14 @@ std::vector<Cell> cells_of_tolerances(const StudyOptions& o) {
       add(ToeplitzSolver::levinson, ToeplitzSolver::cauchy, "levinson, counts by cauchy");
       add(ToeplitzSolver::cauchy, ToeplitzSolver::cauchy, "cauchy");
     }
+  return cells;
+}
+
+/// Returns the cells of Figure 12: the published choices at each tolerance.
+std::vector<Cell> cells_of_figure_12(const StudyOptions& o) {
+  std::vector<Cell> cells = cells_of_tolerances(o);
+  std::erase_if(cells, [](const Cell& cell) { return cell.who != "levinson"; });
+  for (Cell& cell : cells) cell.single_alone = true;
   return cells;
 }
 
@@ -134,8 +143,10 @@ void run_cells(const StudyOptions& o, Runtime& runtime, const std::vector<Cell>&
   const std::string where = gpu ? "GPU" : "cores", precision = sizeof(T) == 4 ? "s" : "d";
   std::map<index_t, std::vector<double>> right;
   for (const Cell& cell : cells) {
+    if (cell.single_alone && sizeof(T) != 4) continue;
+    const bool first = !right.contains(cell.n);
     const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::random, 0, o.common.seed}, cell.n);
-    if (!right.contains(cell.n)) {
+    if (first) {
       const PausedWorkers paused;
       right[cell.n] = toeplitz_dense_values(cell.n, t.data());
     }
@@ -147,8 +158,8 @@ void run_cells(const StudyOptions& o, Runtime& runtime, const std::vector<Cell>&
                                                  cell.spectrum);
                       });
                     }};
-    // Levinson's runs on cores take seconds to minutes: no warm-up for them.
-    const bool cold = !gpu && o.common.repeat == 1 && cell.spectrum.solver == ToeplitzSolver::levinson;
+    // Levinson's runs take seconds to minutes: on cores they have no warm-up, on a GPU the first one of an order has.
+    const bool cold = (!gpu || !first) && o.common.repeat == 1 && cell.spectrum.solver == ToeplitzSolver::levinson;
     const auto timings = cold ? std::vector<Timing>{{peer.name, {peer.run()}}} : alternate({peer}, o.common.repeat);
     const Outcome outcome = compare(s.values, right[cell.n]);
     report.add({cell.title + (sizeof(T) == 4 ? ", single" : ", double"), 0, cell.n, cell.spectrum.per_interval, "",
@@ -181,20 +192,26 @@ void run_where(const StudyOptions& o, RuntimeOptions options, const std::vector<
 
 void run(StudyOptions o) {
   if (o.n.empty())
-    o.n = o.table == "sizes" ? std::vector<index_t>{600, 800, 1000, 1200, 1400, 1600, 1800, 2000}
-                             : std::vector<index_t>{1000};
+    o.n = o.table == "sizes" || o.table == "all" ? std::vector<index_t>{600, 800, 1000, 1200, 1400, 1600, 1800, 2000}
+                                                 : std::vector<index_t>{1000};
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0 && o.gpus;
   Report report("toeplitz-study", o, nullptr);
-  const std::vector<Cell> cells = o.table == "choices"     ? cells_of_choices(o)
-                                  : o.table == "tolerance" ? cells_of_tolerances(o)
-                                                           : cells_of_sizes(o);
+  std::vector<Cell> cells = o.table == "choices"     ? cells_of_choices(o)
+                            : o.table == "tolerance" ? cells_of_tolerances(o)
+                                                     : cells_of_sizes(o);
   RuntimeOptions options = o.runtime();
+  const auto add_figure_12 = [&] {
+    const std::vector<Cell> more = cells_of_figure_12(o);
+    if (o.table == "all") cells.insert(cells.end(), more.begin(), more.end());
+  };
+  if (!gpu) add_figure_12();
   if (o.cores) {
     options.gpus = 0;
     run_where(o, options, cells, report);
   }
   if (gpu) {
     options.gpus = o.common.ncuda > 0 ? o.common.ncuda : 1;
+    add_figure_12();
     run_where(o, options, cells, report);
   }
   report.note("% found: of the eigenvalues, as many as the inertia of each interval said, or fewer");
@@ -220,8 +237,9 @@ const cli::Command toeplitz_study_command(
       o->add_to(app, "toeplitz-study");
       app.add_option("--table", o->table,
                      "sizes: orders by eigenvalues an interval; tolerance: 1e-1 to 1e-10 by both solvers; choices: one "
-                     "choice at a time")
-          ->check(one_of({"sizes", "tolerance", "choices"}))
+                     "choice at a time; all: sizes, and the tolerances by the published solver in single precision, on "
+                     "the GPU if there is one")
+          ->check(one_of({"all", "sizes", "tolerance", "choices"}))
           ->capture_default_str();
       app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
       app.add_option("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")
@@ -234,7 +252,10 @@ const cli::Command toeplitz_study_command(
           ->capture_default_str();
       app.add_flag("!--no-cores", o->cores, "only the GPU");
       app.add_flag("!--no-gpu", o->gpus, "only the cores");
-      app.footer("Both precisions in one run, unless --precision chooses.");
+      app.footer(
+          "Both precisions in one run, unless --precision chooses. Rows that have the values of Figures 11 to 14 of "
+          "Graciá Gil 2010 are drawn as NAME-figure-11.svg and so on; `bench plot` draws a CSV joined from several "
+          "runs.");
       return std::function<int()>([o, &app] {
         o->both_precisions = app.count("--precision") == 0;
         return guarded([&] { run(*o); });

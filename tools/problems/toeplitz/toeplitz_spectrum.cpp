@@ -45,6 +45,7 @@ void SpectrumSettings::add_to(App& app) {
       ->check(one_of({"midpoint", "random"}));
   app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
       ->check(one_of({"fixed", "random"}));
+  Choices().add(lanczos_tasks()).add_option(app, "--lanczos", tasks, "tasks of the steps in an interval: ");
   app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")
       ->transform(cli::positive());
   app.add_option("--group", group, "intervals that one task steps (default: 1 on cores, 64 on a GPU)")
@@ -66,6 +67,7 @@ SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   if (!start.empty()) o.fixed_start = start == "fixed";
   if (!solver.empty()) o.solver = *find_named(toeplitz_solvers(), solver);
   if (!counter.empty()) o.counter = *find_named(toeplitz_solvers(), counter);
+  o.tasks = *find_named(lanczos_tasks(), tasks);
   o.window = window;
   o.group = group;
   o.seed = seed;

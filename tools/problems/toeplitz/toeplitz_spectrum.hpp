@@ -12,7 +12,7 @@ namespace tesela::cli {
 
 /// Settings of the spectrum search in `tesela toeplitz eig` and its benchmarks.
 struct SpectrumSettings {
-  std::string preset = "fast", method = "auto";
+  std::string preset = "fast", method = "auto", tasks = "auto";
   index_t per_interval = -1, dk = -1, max_attempts = -1, window = 0, group = 0;
   double krylov_factor = -1, tolerance = 0;
   std::string shift, start, solver, counter;
