@@ -1,0 +1,113 @@
+#pragma once
+
+#include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
+
+#include <array>
+#include <span>
+
+namespace tesela::kernels {
+
+// A block of C - sigma I (see cauchy.hpp) as a binary tree of index ranges, each with few equations and unknowns that
+// connect it to the others (a hierarchically semiseparable matrix; S. Chandrasekaran, M. Gu, X. Sun, J. Xia, J. Zhu,
+// SIAM J. Matrix Anal. Appl. 29, 2007). With x_a = cos(2 a + o) an entry is 2 (g_a h_b - h_a g_b) / (x_b - x_a), so
+// the rows of a range are combinations of a few of them, its skeleton. Which, follows from columns at the poles of
+// E. Zolotarev's rational functions (P. Martinsson, V. Rokhlin, M. Tygert, Comput. Math. Appl. 50, 2005, have proxies
+// as well). A node eliminates the unknowns that only its other equations determine, with pivots from all its unknowns
+// (S. Chandrasekaran, M. Gu, T. Pals, SIAM J. Matrix Anal. Appl. 28, 2006, eliminate by rotations).
+
+/// Ranges of one block's tree. Level l has 2^l nodes. Level `cut` has a subtree per task, the levels above a node.
+struct SuperfastTree {
+  static constexpr int most_levels = 24;
+  index_t n = 0;  ///< order of T
+  int part = 0, levels = 0, cut = 0;
+  double tolerance = 0;                          ///< of the skeletons, relative to the norm
+  std::array<index_t, most_levels + 1> most{};  ///< largest skeleton of each level
+
+  index_t rows() const { return cauchy_rows(n, part); }
+  /// Returns the first row of node j of a level, or the end of node j - 1.
+  index_t first(int level, index_t j) const { return (j * rows()) >> level; }
+  /// Return the elements of the tiles of a task: factors, skeleton and its row numbers.
+  index_t factor_numbers(int level) const;
+  index_t skeleton_numbers(int level) const { return 2 + 2 * most[at(level)] * most[at(level)]; }
+  index_t places(int level) const { return most[at(level)] > 0 ? most[at(level)] : 1; }
+
+ private:
+  static std::size_t at(int level) { return static_cast<std::size_t>(level); }
+  index_t node_numbers(int level) const;
+};
+
+/// Returns the tree for a block of a matrix of order n.
+SuperfastTree superfast_tree(index_t n, int part, double tolerance);
+
+/// Computes what all nodes read of C, n x 3.
+///
+/// w        n + 1 numbers w(k).
+/// sums     n + 2 x 2: the sums of g^2 and h^2 over the rows of a block before each row, the second block after the
+///          first.
+template <class T>
+struct SuperfastTables {
+  static constexpr auto name = "superfast_tables";
+  static constexpr std::uint32_t color = 0x17becf;
+  struct Args {};
+  static void cpu(const Args& args, In<T> c, Out<T> w, Out<double> sums);
+};
+
+/// Arguments of a node.
+struct SuperfastNodeArgs {
+  SuperfastTree tree;
+  int level = 0;
+  index_t index = 0;
+  double norm = 0;  ///< of T - sigma I at size 1
+  std::uint64_t cost_key() const { return static_cast<std::uint64_t>(tree.levels - level); }
+};
+
+/// Factors a subtree, from its leaves to node `index` of `level`.
+///
+/// factors    its nodes, children first.
+/// skeleton   equations and unknowns of the node: their number, 1 after a breakdown, the matrix and the unknowns'
+///            effect on other nodes.
+/// places     rows of the skeleton.
+template <class T>
+struct SuperfastSubtree {
+  static constexpr auto name = "superfast_subtree";
+  static constexpr std::uint32_t color = 0x4c72b0;
+  using Args = SuperfastNodeArgs;
+  static void cpu(const Args& args, In<T> c, In<T> w, In<double> sums, Out<T> factors, Out<T> skeleton,
+                  Out<index_t> places);
+};
+
+/// Factors the parent of two nodes in the same way.
+template <class T>
+struct SuperfastParent {
+  static constexpr auto name = "superfast_parent";
+  static constexpr std::uint32_t color = 0x55a868;
+  using Args = SuperfastNodeArgs;
+  static void cpu(const Args& args, In<T> c, In<T> w, In<double> sums, In<T> first, In<index_t> first_places,
+                  In<T> second, In<index_t> second_places, Out<T> factors, Out<T> skeleton, Out<index_t> places);
+};
+
+/// Arguments of SuperfastSolve.
+template <class T>
+struct SuperfastSolveArgs : RefinedSolveArgs<T> {
+  std::array<SuperfastTree, 2> trees;
+};
+
+/// Solves B = (T - sigma I)^-1 B by both trees and iterative refinement.
+///
+/// args, b, outcome, info   see RefinedSolveArgs; a breakdown has order n.
+/// work                     superfast_work(n, k).
+/// factors                  of both trees: the subtrees, then the levels above, up to the root.
+template <class T>
+struct SuperfastSolve {
+  static constexpr auto name = "superfast_solve";
+  static constexpr std::uint32_t color = 0xc44e52;
+  using Args = SuperfastSolveArgs<T>;
+  static void cpu(const Args& args, In<T> spectrum, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work,
+                  std::span<const In<T>> factors);
+};
+
+/// Returns the shape of SuperfastSolve's Scratch for k right-hand sides.
+Shape superfast_work(index_t n, index_t k);
+
+}  // namespace tesela::kernels
