@@ -17,8 +17,12 @@ struct NodeTiles {
 };
 
 template <class U>
+TileMatrix<U> tile(Graph& g, Shape shape, const char* name) {
+  return TileMatrix<U>(g.runtime(), shape.rows, shape.cols, {shape.rows, shape.cols}, name);
+}
+template <class U>
 TileMatrix<U> column(Graph& g, index_t rows, const char* name) {
-  return TileMatrix<U>(g.runtime(), rows, 1, {rows, 1}, name);
+  return tile<U>(g, {rows, 1}, name);
 }
 
 }  // namespace
@@ -28,6 +32,77 @@ double superfast_tolerance(bool tight) {
   const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
   return tight ? 64 * eps : std::pow(eps, 0.64);
 }
+
+/// The solve for one tile of right-hand sides.
+template <class T>
+class ToeplitzSuperfast<T>::Columns {
+ public:
+  Columns(Graph& g, const ToeplitzSuperfast& of, const Tile<T>& b, const Tile<double>& outcome,
+          const RefinedSolveArgs<T>& args)
+      : g_(g),
+        of_(of),
+        args_(args),
+        b_(b),
+        outcome_(outcome),
+        state_(tile<T>(g, superfast_state(of.n(), b.cols()), "state")),
+        sine_(tile<T>(g, {of.n(), b.cols()}, "sine")) {
+    g_.insert<SuperfastBegin<T>>(args_, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work());
+    improve(true);
+  }
+
+  /// Inserts the product with the inverse and the step that uses it.
+  void improve(bool first) {
+    std::vector<Tile<T>> parts;
+    for (const SuperfastTree& tree : of_.trees_)
+      if (tree.rows() > 0) substitute(tree, parts);
+    g_.insert<SuperfastImprove<T>>({args_, first}, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work(), parts);
+  }
+
+  /// Waits for the last step. Returns true if more steps are known not to help.
+  bool enough() const { return outcome_.read()(0, 0) != 0; }
+
+  void finish() const {
+    std::vector<Tile<T>> roots;
+    for (const TileMatrix<T>& root : of_.roots_) roots.push_back(root(0, 0));
+    g_.insert<SuperfastEnd<T>>(args_, spectrum(), b_, outcome_, state_(0, 0), g_.status(), roots);
+  }
+
+ private:
+  Tile<T> spectrum() const { return of_.shifted_.matrix.spectrum(); }
+  auto work() const {
+    const Shape shape = superfast_work(of_.n(), b_.cols());
+    return g_.scratch<T>(shape.rows, shape.cols);
+  }
+
+  void substitute(const SuperfastTree& tree, std::vector<Tile<T>>& parts) {
+    const std::vector<TileMatrix<T>>& factors = of_.factors_[static_cast<std::size_t>(tree.part)];
+    const index_t k = b_.cols(), places = tree.places(tree.cut);
+    const auto remaining = tile<T>(g_, {places, k * tree.subtrees()}, "remaining");
+    std::vector<Tile<T>> eliminated, top;
+    for (index_t j = 0; j < tree.subtrees(); ++j) {
+      const index_t rows = tree.first(tree.cut, j + 1) - tree.first(tree.cut, j);
+      eliminated.push_back(tile<T>(g_, {rows, k}, "eliminated")(0, 0));
+      top.push_back(tile<T>(g_, {places, 2 * k}, "message")(0, 0));
+      g_.insert<SuperfastForward<T>>({tree, j}, factors[static_cast<std::size_t>(j)](0, 0), sine_(0, 0),
+                                     eliminated.back(), top.back());
+    }
+    for (auto j = static_cast<std::size_t>(tree.subtrees()); j < factors.size(); ++j) top.push_back(factors[j](0, 0));
+    g_.insert<SuperfastTop<T>>({tree}, remaining(0, 0), top);
+    for (index_t j = 0; j < tree.subtrees(); ++j) {
+      const auto place = static_cast<std::size_t>(j);
+      parts.push_back(tile<T>(g_, {eliminated[place].rows(), k}, "part")(0, 0));
+      g_.insert<SuperfastBackward<T>>({tree, j}, factors[place](0, 0), eliminated[place], remaining(0, 0),
+                                      parts.back());
+    }
+  }
+
+  Graph& g_;
+  const ToeplitzSuperfast& of_;
+  RefinedSolveArgs<T> args_;
+  Tile<T> b_;
+  Tile<double> outcome_;
+  TileMatrix<T> state_, sine_;
+};
 
 template <class T>
 ToeplitzSuperfast<T>::ToeplitzSuperfast(Graph& g, const Toeplitz<T>& A, T sigma, double tolerance)
@@ -42,14 +117,15 @@ ToeplitzSuperfast<T>::ToeplitzSuperfast(Graph& g, const Toeplitz<T>& A, T sigma,
 
 template <class T>
 void ToeplitzSuperfast<T>::factor(Graph& g, const SuperfastTree& tree) {
+  std::vector<TileMatrix<T>>& all = factors_[static_cast<std::size_t>(tree.part)];
   std::vector<NodeTiles<T>> below, nodes;
   for (int level = tree.cut; level >= 0; --level, below = std::move(nodes), nodes.clear())
     for (index_t j = 0; j < index_t{1} << level; ++j) {
       const SuperfastNodeArgs args{tree, level, j, shifted_.norm};
-      factors_.push_back(column<T>(g, tree.factor_numbers(level), "factors"));
+      all.push_back(column<T>(g, tree.factor_numbers(level), "factors"));
       nodes.push_back(
           {column<T>(g, tree.skeleton_numbers(level), "skeleton"), column<index_t>(g, tree.places(level), "places")});
-      const Tile<T> factors = factors_.back()(0, 0), skeleton = nodes.back().skeleton(0, 0);
+      const Tile<T> factors = all.back()(0, 0), skeleton = nodes.back().skeleton(0, 0);
       const Tile<index_t> places = nodes.back().places(0, 0);
       if (level == tree.cut) {
         g.insert<SuperfastSubtree<T>>(args, shifted_.blocks(), w_(0, 0), sums_(0, 0), factors, skeleton, places);
@@ -60,6 +136,7 @@ void ToeplitzSuperfast<T>::factor(Graph& g, const SuperfastTree& tree) {
                                      places);
       }
     }
+  roots_.push_back(below.front().skeleton);
 }
 
 template <class T>
@@ -87,13 +164,15 @@ double ToeplitzSuperfast<T>::condition(Runtime& runtime) const {
 template <class T>
 void ToeplitzSuperfast<T>::insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
                                   const RefinedSolveArgs<T>& args) const {
-  std::vector<Tile<T>> factors;
-  for (const TileMatrix<T>& tile : factors_) factors.push_back(tile(0, 0));
-  for (index_t j = 0; j < B.nt(); ++j) {
-    const Shape work = superfast_work(n(), B(0, j).cols());
-    g.insert<SuperfastSolve<T>>({args, trees_}, shifted_.matrix.spectrum(), B(0, j), outcome(j, 0), g.status(),
-                                g.scratch<T>(work.rows, work.cols), factors);
+  std::vector<Columns> solves;
+  for (index_t j = 0; j < B.nt(); ++j) solves.emplace_back(g, *this, B(0, j), outcome(j, 0), args);
+  std::vector<Columns*> active;
+  for (Columns& solve : solves) active.push_back(&solve);
+  for (int step = 0; step < args.steps && !active.empty(); ++step) {
+    for (Columns* solve : active) solve->improve(false);
+    std::erase_if(active, [](const Columns* solve) { return solve->enough(); });
   }
+  for (const Columns& solve : solves) solve.finish();
 }
 
 template double superfast_tolerance<float>(bool);

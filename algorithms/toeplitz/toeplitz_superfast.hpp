@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
-#include <tesela/codelets/toeplitz/superfast.hpp>
+#include <tesela/codelets/toeplitz/superfast_solve.hpp>
 
 #include <array>
 #include <vector>
@@ -18,8 +18,8 @@ double superfast_tolerance(bool tight = false);
 ///
 /// Method  Each node of a tree compresses the rows of an index range and eliminates its own unknowns with partial
 ///         pivoting: a task per subtree, then a task per node up to the root. Singular leading minors are harmless. A
-///         solve consists of sine transforms, substitution through the trees, and iterative refinement with products
-///         by T, which repairs the error of the compression. The tasks run on cores.
+///         solve consists of sine transforms, substitution through the trees, again by subtrees, and iterative
+///         refinement with products by T, which repairs the error of the compression. The tasks run on cores.
 template <class T>
 class ToeplitzSuperfast {
  public:
@@ -28,8 +28,8 @@ class ToeplitzSuperfast {
 
   index_t n() const { return shifted_.matrix.n(); }
 
-  /// Inserts B = (T - sigma I)^-1 B; arguments and status as CauchyInverse::solve. A breakdown, a pivot that vanishes,
-  /// has order n.
+  /// Computes B = (T - sigma I)^-1 B; arguments and status as CauchyInverse::solve. A breakdown, a pivot that vanishes,
+  /// has order n. Waits for the refinement steps, but not for the last tasks.
   void solve(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
              const ToeplitzRefinement& refinement = {}) const;
 
@@ -38,6 +38,8 @@ class ToeplitzSuperfast {
   double condition(Runtime& runtime) const;
 
  private:
+  class Columns;
+
   void factor(Graph& g, const kernels::SuperfastTree& tree);
   void insert(Graph& g, const TileMatrix<T>& B, const TileMatrix<double>& outcome,
               const kernels::RefinedSolveArgs<T>& args) const;
@@ -46,7 +48,9 @@ class ToeplitzSuperfast {
   TileMatrix<T> w_;
   TileMatrix<double> sums_;
   std::array<kernels::SuperfastTree, 2> trees_;
-  std::vector<TileMatrix<T>> factors_;
+  /// Of each tree: factors of the subtrees, then of the levels above up to the root, and the root's skeleton.
+  std::array<std::vector<TileMatrix<T>>, 2> factors_;
+  std::vector<TileMatrix<T>> roots_;
 };
 
 }  // namespace tesela

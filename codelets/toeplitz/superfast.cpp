@@ -1,7 +1,4 @@
-#include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
-#include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
-#include <tesela/codelets/toeplitz/internal/superfast_sweep.hpp>
-#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/internal/superfast_node.hpp>
 #include <tesela/codelets/toeplitz/superfast.hpp>
 
 #include <algorithm>
@@ -11,8 +8,6 @@
 namespace tesela::kernels {
 
 using superfast::CauchyBlock;
-using superfast::Message;
-using superfast::Node;
 using superfast::Skeleton;
 namespace {
 
@@ -64,83 +59,6 @@ Skeleton<T> read(const In<T>& skeleton, const In<index_t>& places) {
   return {{places.data, places.data + r}, {d, d + r * r}, {d + r * r, d + 2 * r * r}, skeleton.data[1] != T(0)};
 }
 
-/// Substitution in one tree.
-template <class T>
-class TreeSolve {
- public:
-  TreeSolve(const SuperfastTree& tree, std::span<const In<T>> factors) : tree_(tree), nodes_(at(tree.levels + 1)) {
-    for (int level = 0; level <= tree.levels; ++level) nodes_[at(level)].resize(std::size_t{1} << level);
-    auto next = factors.begin();
-    for (int level = tree.cut; level >= 0; --level)
-      for (index_t j = 0; j < index_t{1} << level; ++j) {
-        const T* data = (next++)->data;
-        if (level == tree.cut)
-          find_nodes(level, j, data);
-        else
-          nodes_[at(level)][at(j)] = {Node<const T>::at(data), 0};
-      }
-    for (auto& level : nodes_)
-      for (Place& place : level) {
-        place.z = eliminated_;
-        eliminated_ += place.node.gone();
-      }
-  }
-
-  bool broken() const { return nodes_[0][0].node.data[4] != T(0); }
-
-  /// Solves k right-hand sides in place.
-  void solve(T* x, index_t ld, index_t k) const {
-    std::vector<T> z(at(eliminated_ * k));
-    static_cast<void>(up(0, 0, x, ld, k, z.data()));
-    down(0, 0, x, ld, k, z.data(), nullptr, 0);
-  }
-
- private:
-  struct Place {
-    Node<const T> node{};
-    index_t z = 0;
-  };
-
-  void find_nodes(int level, index_t j, const T*& data) {
-    if (level < tree_.levels) {
-      find_nodes(level + 1, 2 * j, data);
-      find_nodes(level + 1, 2 * j + 1, data);
-    }
-    const auto node = Node<const T>::at(data);
-    nodes_[at(level)][at(j)] = {node, 0};
-    data += node.size();
-  }
-
-  Message<T> up(int level, index_t j, const T* x, index_t ld, index_t k, T* z) const {
-    const auto& [node, place] = nodes_[at(level)][at(j)];
-    std::vector<T> b, y;
-    if (level == tree_.levels) {
-      b.resize(at(node.m * k));
-      y.resize(at(node.m * k));
-      for (index_t c = 0; c < k; ++c) std::copy_n(x + tree_.first(level, j) + c * ld, node.m, b.data() + c * node.m);
-    } else {
-      const Message<T> first = up(level + 1, 2 * j, x, ld, k, z), second = up(level + 1, 2 * j + 1, x, ld, k, z);
-      join(node, k, first, second, b, y);
-    }
-    return forward(node, k, b, y, z + place * k);
-  }
-
-  void down(int level, index_t j, T* x, index_t ld, index_t k, const T* z, const T* remaining, index_t ld_r) const {
-    const auto& [node, place] = nodes_[at(level)][at(j)];
-    const std::vector<T> all = backward(node, k, z + place * k, remaining, ld_r);
-    if (level == tree_.levels) {
-      for (index_t c = 0; c < k; ++c) std::copy_n(all.data() + c * node.m, node.m, x + tree_.first(level, j) + c * ld);
-      return;
-    }
-    down(level + 1, 2 * j, x, ld, k, z, all.data(), node.m);
-    down(level + 1, 2 * j + 1, x, ld, k, z, all.data() + node.first, node.m);
-  }
-
-  SuperfastTree tree_;
-  std::vector<std::vector<Place>> nodes_;
-  index_t eliminated_ = 0;
-};
-
 }  // namespace
 
 index_t SuperfastTree::node_numbers(int level) const {
@@ -178,11 +96,6 @@ SuperfastTree superfast_tree(index_t n, int part, double tolerance) {
   return tree;
 }
 
-Shape superfast_work(index_t n, index_t k) {
-  const index_t rows = toeplitz_rows(toeplitz_length(n));
-  return {4 * rows + std::max(rows, sine_rows(n)), k};
-}
-
 template <class T>
 void SuperfastTables<T>::cpu(const Args&, In<T> c, Out<T> w, Out<double> sums) {
   const index_t n = c.rows;
@@ -218,38 +131,11 @@ void SuperfastParent<T>::cpu(const Args& args, In<T> c, In<T> w, In<double> sums
   write(to, skeleton, places);
 }
 
-template <class T>
-void SuperfastSolve<T>::cpu(const Args& args, In<T> spectrum, InOut<T> b, Out<double> outcome, InOut<int> info,
-                            Scratch<T> work, std::span<const In<T>> factors) {
-  const index_t n = b.rows, k = b.cols, rows = 2 * spectrum.rows;
-  std::vector<TreeSolve<T>> trees;
-  bool broken = false;
-  for (const SuperfastTree& tree : args.trees) {
-    if (tree.rows() == 0) continue;
-    const std::size_t tiles = (std::size_t{2} << tree.cut) - 1;
-    trees.emplace_back(tree, factors.first(tiles));
-    factors = factors.subspan(tiles);
-    broken = broken || trees.back().broken();
-  }
-  toeplitz::Host machine;
-  T* const p = work.data + 4 * rows * k;
-  toeplitz::refined_solve(
-      machine, args, spectrum, [broken, n] { return broken ? n : 0; }, b, outcome.data, info.data, work.data, p,
-      [&](const T* from, T* to) {
-        sine_transform(machine, false, n, k, from, rows, to, rows, p);
-        for (std::size_t part = 0; part < trees.size(); ++part)
-          trees[part].solve(to + (part == 0 ? 0 : cauchy_rows(n, 0)), rows, k);
-        sine_transform(machine, true, n, k, to, rows, to, rows, p);
-      });
-}
-
 template struct SuperfastTables<float>;
 template struct SuperfastTables<double>;
 template struct SuperfastSubtree<float>;
 template struct SuperfastSubtree<double>;
 template struct SuperfastParent<float>;
 template struct SuperfastParent<double>;
-template struct SuperfastSolve<float>;
-template struct SuperfastSolve<double>;
 
 }  // namespace tesela::kernels

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <tesela/codelets/toeplitz/cauchy.hpp>
-#include <tesela/codelets/toeplitz/toeplitz.hpp>
+#include <tesela/runtime/codelet.hpp>
 
 #include <array>
-#include <span>
 
 namespace tesela::kernels {
 
@@ -27,9 +26,12 @@ struct SuperfastTree {
   index_t rows() const { return cauchy_rows(n, part); }
   /// Returns the first row of node j of a level, or the end of node j - 1.
   index_t first(int level, index_t j) const { return (j * rows()) >> level; }
+  /// Returns the subtrees.
+  index_t subtrees() const { return index_t{1} << cut; }
   /// Return the elements of the tiles of a task: factors, skeleton and its row numbers.
   index_t factor_numbers(int level) const;
   index_t skeleton_numbers(int level) const { return 2 + 2 * most[at(level)] * most[at(level)]; }
+  /// Returns at least the rows of a skeleton.
   index_t places(int level) const { return most[at(level)] > 0 ? most[at(level)] : 1; }
 
  private:
@@ -86,28 +88,5 @@ struct SuperfastParent {
   static void cpu(const Args& args, In<T> c, In<T> w, In<double> sums, In<T> first, In<index_t> first_places,
                   In<T> second, In<index_t> second_places, Out<T> factors, Out<T> skeleton, Out<index_t> places);
 };
-
-/// Arguments of SuperfastSolve.
-template <class T>
-struct SuperfastSolveArgs : RefinedSolveArgs<T> {
-  std::array<SuperfastTree, 2> trees;
-};
-
-/// Solves B = (T - sigma I)^-1 B by both trees and iterative refinement.
-///
-/// args, b, outcome, info   see RefinedSolveArgs; a breakdown has order n.
-/// work                     superfast_work(n, k).
-/// factors                  of both trees: the subtrees, then the levels above, up to the root.
-template <class T>
-struct SuperfastSolve {
-  static constexpr auto name = "superfast_solve";
-  static constexpr std::uint32_t color = 0xc44e52;
-  using Args = SuperfastSolveArgs<T>;
-  static void cpu(const Args& args, In<T> spectrum, InOut<T> b, Out<double> outcome, InOut<int> info, Scratch<T> work,
-                  std::span<const In<T>> factors);
-};
-
-/// Returns the shape of SuperfastSolve's Scratch for k right-hand sides.
-Shape superfast_work(index_t n, index_t k);
 
 }  // namespace tesela::kernels

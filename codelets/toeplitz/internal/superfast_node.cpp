@@ -53,11 +53,14 @@ void eliminate(const Node<T>& node, std::vector<T>& kept, std::vector<T>& top, b
     const index_t other = swaps[at(k)] - 1;
     node.swaps()[k] = static_cast<T>(other);
     for (index_t j = 0; other != k && j < 2 * r; ++j) std::swap(kept[at(k + j * m)], kept[at(other + j * m)]);
-    std::copy_n(top.data() + k * m, gone, node.factors() + k * gone);
+    std::fill_n(node.inverse() + k * gone, gone, T(0));
+    node.inverse()[k * (gone + 1)] = 1;
     for (index_t j = 0; j < r; ++j) node.backward()[k + j * gone] = top[at(gone + j + k * m)];
   }
+  blas::trsm<T>(Op::transpose, gone, gone, top.data(), m, node.inverse(), gone);
+  blas::solve_unit_lower<T>(Op::transpose, gone, gone, top.data(), m, node.inverse(), gone);
   if (r == 0) return;
-  blas::solve_unit_lower<T>(Op::transpose, gone, r, node.factors(), gone, node.backward(), gone);
+  blas::solve_unit_lower<T>(Op::transpose, gone, r, top.data(), m, node.backward(), gone);
   for (index_t j = 0; j < 2 * r; ++j) std::copy_n(kept.data() + j * m, gone, node.forward() + j * gone);
   blas::gemm<T>(Op::transpose, Op::none, r, 2 * r, gone, -1, node.backward(), gone, node.forward(), gone, 1,
                 kept.data() + gone, m);

@@ -26,8 +26,8 @@ struct Node {
   T* equations() const { return data + header; }
   T* swaps() const { return equations() + m; }                ///< m - r exchanges of unknowns
   T* interpolation() const { return swaps() + m; }            ///< r x (m - r)
-  T* factors() const { return interpolation() + r * gone(); }  ///< (m - r) x (m - r): L and U
-  T* backward() const { return factors() + gone() * gone(); }  ///< (m - r) x r: remaining unknowns in the eliminated
+  T* inverse() const { return interpolation() + r * gone(); }  ///< (m - r) x (m - r): (L U)^-1 of the pivots
+  T* backward() const { return inverse() + gone() * gone(); }  ///< (m - r) x r: remaining unknowns in the eliminated
   T* forward() const { return backward() + gone() * r; }  ///< (m - r) x 2 r: eliminated unknowns in the skeleton's
                                                           ///< equations and in other nodes, transposed
   T* coupling() const { return forward() + 2 * gone() * r; }  ///< first x second: C between the children

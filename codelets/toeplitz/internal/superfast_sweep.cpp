@@ -36,12 +36,12 @@ Message<T> forward(const Node<const T>& node, index_t k, const std::vector<T>& b
   const index_t r = node.r, gone = node.gone();
   Message<T> to{pick(node, 0, r, k, b), pick(node, 0, r, k, y)};
   if (gone == 0) return to;
-  const std::vector<T> others = pick(node, r, gone, k, b), effects = pick(node, r, gone, k, y);
-  std::copy(others.begin(), others.end(), z);
-  add<T>(Op::transpose, r, gone, k, -1, node.interpolation(), to.b.data(), r, z, gone);
+  std::vector<T> others = pick(node, r, gone, k, b);
+  const std::vector<T> effects = pick(node, r, gone, k, y);
+  add<T>(Op::transpose, r, gone, k, -1, node.interpolation(), to.b.data(), r, others.data(), gone);
   add<T>(Op::none, r, gone, k, 1, node.interpolation(), effects.data(), gone, to.y.data(), r);
-  blas::trsm<T>(Op::transpose, gone, k, node.factors(), gone, z, gone);
-  blas::solve_unit_lower<T>(Op::transpose, gone, k, node.factors(), gone, z, gone);
+  std::fill_n(z, gone * k, T(0));
+  add<T>(Op::none, gone, gone, k, 1, node.inverse(), others.data(), gone, z, gone);
   add<T>(Op::transpose, gone, r, k, -1, node.forward(), z, gone, to.b.data(), r);
   add<T>(Op::transpose, gone, r, k, 1, node.forward() + gone * r, z, gone, to.y.data(), r);
   return to;
