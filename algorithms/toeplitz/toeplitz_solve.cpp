@@ -105,7 +105,7 @@ class Solver {
   /// Orders from which superfast is faster than the other eliminations, and than gohberg_semencul; on two cores.
   static constexpr index_t least_for_superfast = index_t{1} << 14, superfast_first = index_t{1} << 16;
   static constexpr index_t most_to_count = index_t{1} << 16;  ///< order up to which O(n^2) eigenvalue counts are quick
-  static constexpr double most_factors = 1e9;  ///< bytes of the factors in the last resort
+  static constexpr double most_factors = 1e9;                 ///< bytes of the factors in the last resort
   /// Residual from which no other method is tried; refinement usually reaches one rounding.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
@@ -131,8 +131,7 @@ class Solver {
 
   /// Keeps B if Levinson's residual or another method may need it.
   void copy_right_hand_sides() {
-    if (options_.method != ToeplitzMethod::automatic &&
-        options_.method != ToeplitzMethod::superfast &&
+    if (options_.method != ToeplitzMethod::automatic && options_.method != ToeplitzMethod::superfast &&
         !(options_.method == ToeplitzMethod::levinson && options_.verdict))
       return;
     right_.emplace(copy_of(X_));

@@ -130,7 +130,8 @@ void ToeplitzSuperfast<T>::factor(Graph& g, const SuperfastTree& tree) {
       if (level == tree.cut) {
         g.insert<SuperfastSubtree<T>>(args, shifted_.blocks(), w_(0, 0), sums_(0, 0), factors, skeleton, places);
       } else {
-        const auto &first = below[static_cast<std::size_t>(2 * j)], &second = below[static_cast<std::size_t>(2 * j + 1)];
+        const auto &first = below[static_cast<std::size_t>(2 * j)],
+                   &second = below[static_cast<std::size_t>(2 * j + 1)];
         g.insert<SuperfastParent<T>>(args, shifted_.blocks(), w_(0, 0), sums_(0, 0), first.skeleton(0, 0),
                                      first.places(0, 0), second.skeleton(0, 0), second.places(0, 0), factors, skeleton,
                                      places);
@@ -154,7 +155,9 @@ double ToeplitzSuperfast<T>::condition(Runtime& runtime) const {
     double residual = 0;
     const double found = toeplitz_condition(
         runtime, shifted_.matrix,
-        [&](Graph& g, const auto& B, const auto& outcome) { insert(g, B, outcome, {shifted_.norm, steps}); },
+        [&](Graph& g, const auto& B, const auto& outcome) {
+          insert(g, B, outcome, {shifted_.norm, steps});
+        },
         &residual);
     if (std::isinf(found) || found * residual <= 0.05) return found;
   }

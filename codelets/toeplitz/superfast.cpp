@@ -20,8 +20,8 @@ template <class T>
 CauchyBlock<T> block_of(const SuperfastNodeArgs& args, const In<T>& c, const In<T>& w, const In<double>& sums) {
   const SuperfastTree& tree = args.tree;
   const index_t start = tree.part * cauchy_rows(tree.n, 0), first = start + tree.part;
-  return {tree.n,  tree.rows(),     tree.part + 1,   &c(start, 0),   &c(start, 1), &c(start, 2),
-          w.data,  &sums(first, 0), &sums(first, 1), tree.tolerance, args.norm};
+  return {tree.n, tree.rows(),     tree.part + 1,   &c(start, 0),   &c(start, 1), &c(start, 2),
+          w.data, &sums(first, 0), &sums(first, 1), tree.tolerance, args.norm};
 }
 
 superfast::Range range_of(const SuperfastTree& tree, int level, index_t j) {
@@ -87,8 +87,8 @@ SuperfastTree superfast_tree(index_t n, int part, double tolerance) {
     for (const index_t j : {index_t{0}, nodes / 4, nodes / 2, nodes - 1}) {
       const auto range = range_of(tree, level, j);
       // A proxy has two columns; a few more for ranges that this loop does not visit.
-      const auto columns = 2 * static_cast<index_t>(
-                                   superfast::proxies(n, tree.rows(), part + 1, range.lo, range.hi, tolerance).size());
+      const auto columns =
+          2 * static_cast<index_t>(superfast::proxies(n, tree.rows(), part + 1, range.lo, range.hi, tolerance).size());
       most = std::max(most, columns + 4);
     }
     most = std::min(most, (tree.rows() >> level) + 1);
@@ -122,9 +122,9 @@ void SuperfastSubtree<T>::cpu(const Args& args, In<T> c, In<T> w, In<double> sum
 }
 
 template <class T>
-void SuperfastParent<T>::cpu(const Args& args, In<T> c, In<T> w, In<double> sums, In<T> first,
-                             In<index_t> first_places, In<T> second, In<index_t> second_places, Out<T> factors,
-                             Out<T> skeleton, Out<index_t> places) {
+void SuperfastParent<T>::cpu(const Args& args, In<T> c, In<T> w, In<double> sums, In<T> first, In<index_t> first_places,
+                             In<T> second, In<index_t> second_places, Out<T> factors, Out<T> skeleton,
+                             Out<index_t> places) {
   Skeleton<T> to;
   factor_parent(block_of(args, c, w, sums), range_of(args.tree, args.level, args.index), read(first, first_places),
                 read(second, second_places), factors.data, to);

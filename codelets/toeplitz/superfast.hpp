@@ -20,7 +20,7 @@ struct SuperfastTree {
   static constexpr int most_levels = 24;
   index_t n = 0;  ///< order of T
   int part = 0, levels = 0, cut = 0;
-  double tolerance = 0;                          ///< of the skeletons, relative to the norm
+  double tolerance = 0;                         ///< of the skeletons, relative to the norm
   std::array<index_t, most_levels + 1> most{};  ///< largest skeleton of each level
 
   index_t rows() const { return cauchy_rows(n, part); }

@@ -105,8 +105,7 @@ class Top {
         down(level + 1, 2 * j + i, from, parent.m);
       else
         for (index_t c = 0; c < k_; ++c)
-          std::copy_n(from + c * parent.m, i == 0 ? parent.first : parent.second,
-                      &remaining_(0, (2 * j + i) * k_ + c));
+          std::copy_n(from + c * parent.m, i == 0 ? parent.first : parent.second, &remaining_(0, (2 * j + i) * k_ + c));
     }
   }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace tesela::kernels::superfast {
@@ -44,12 +46,13 @@ void split(const Equations<T>& e, const Interpolation<T>& chosen, std::vector<T>
 
 /// Eliminates m - r unknowns by the factors of `top`, with pivots among all m, and writes the node.
 template <class T>
-void eliminate(const Node<T>& node, std::vector<T>& kept, std::vector<T>& top, bool& broken) {
+void eliminate(const Node<T>& node, T least, std::vector<T>& kept, std::vector<T>& top, bool& broken) {
   const index_t m = node.m, r = node.r, gone = node.gone();
   if (gone == 0) return;
   std::vector<int> swaps(at(gone));
-  broken |= lapack::getrf(m, gone, top.data(), m, swaps.data()) != 0;
+  static_cast<void>(lapack::getrf(m, gone, top.data(), m, swaps.data()));
   for (index_t k = 0; k < gone; ++k) {
+    broken = broken || std::abs(top[at(k * (m + 1))]) <= least;
     const index_t other = swaps[at(k)] - 1;
     node.swaps()[k] = static_cast<T>(other);
     for (index_t j = 0; other != k && j < 2 * r; ++j) std::swap(kept[at(k + j * m)], kept[at(other + j * m)]);
@@ -82,7 +85,9 @@ Node<T> factor(const CauchyBlock<T>& block, const Range& range, const Equations<
   std::copy(chosen.others.begin(), chosen.others.end(), node.interpolation());
   std::vector<T> kept = numbers<T>(m, 2 * r), top = numbers<T>(m, gone);
   split(e, chosen, kept, top);
-  eliminate(node, kept, top, to.broken);
+  // The same threshold as for the other eliminations.
+  const T least = static_cast<T>(16 * static_cast<double>(std::numeric_limits<T>::epsilon()) * block.norm);
+  eliminate(node, least, kept, top, to.broken);
   const std::array<index_t, Node<T>::header> header{m, r, node.first, node.second, to.broken ? 1 : 0};
   std::copy(header.begin(), header.end(), node.data);
   to.rows.resize(at(r));

@@ -24,12 +24,14 @@ struct Node {
   }
   index_t gone() const { return m - r; }
   T* equations() const { return data + header; }
-  T* swaps() const { return equations() + m; }                ///< m - r exchanges of unknowns
-  T* interpolation() const { return swaps() + m; }            ///< r x (m - r)
+  T* swaps() const { return equations() + m; }                 ///< m - r exchanges of unknowns
+  T* interpolation() const { return swaps() + m; }             ///< r x (m - r)
   T* inverse() const { return interpolation() + r * gone(); }  ///< (m - r) x (m - r): (L U)^-1 of the pivots
   T* backward() const { return inverse() + gone() * gone(); }  ///< (m - r) x r: remaining unknowns in the eliminated
-  T* forward() const { return backward() + gone() * r; }  ///< (m - r) x 2 r: eliminated unknowns in the skeleton's
-                                                          ///< equations and in other nodes, transposed
+  T* forward() const {
+    return backward() + gone() * r;
+  }                                                           ///< (m - r) x 2 r: eliminated unknowns in the skeleton's
+                                                              ///< equations and in other nodes, transposed
   T* coupling() const { return forward() + 2 * gone() * r; }  ///< first x second: C between the children
   index_t size() const { return header + 2 * m + gone() * (m + 3 * r) + first * second; }
 };

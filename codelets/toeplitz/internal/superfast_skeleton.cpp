@@ -35,8 +35,8 @@ void add_proxies(const Side& s, double tolerance, std::vector<index_t>& to) {
     for (index_t j = 0; j < std::min<index_t>(columns, 2); ++j) to.push_back(s.next + sign * j);
     return;
   }
-  const double gamma = s.distance(s.next, s.far) * s.distance(s.last, s.near) /
-                       (s.distance(s.next, s.near) * s.distance(s.last, s.far));
+  const double gamma =
+      s.distance(s.next, s.far) * s.distance(s.last, s.near) / (s.distance(s.next, s.near) * s.distance(s.last, s.far));
   // k poles leave 4 exp(-k pi^2 / log(16 gamma)).
   const double poles = std::log(16 * gamma) * std::log(4 / tolerance) / (std::numbers::pi * std::numbers::pi);
   const index_t k = static_cast<index_t>(std::ceil(poles)) + 1;

@@ -34,8 +34,8 @@ struct Interpolation {
   std::vector<T> others;       ///< r x (m - r): the other rows as combinations of the skeleton, transposed
 };
 
-/// Chooses at most `most` skeleton rows among `rows`, m rows of lo <= a < hi, by a pivoted QR factorization of the proxy
-/// columns.
+/// Chooses at most `most` skeleton rows among `rows`, m rows of lo <= a < hi, by a pivoted QR factorization of the
+/// proxy columns.
 template <class T>
 Interpolation<T> interpolate(const CauchyBlock<T>& block, index_t lo, index_t hi, const std::vector<index_t>& rows,
                              index_t most);

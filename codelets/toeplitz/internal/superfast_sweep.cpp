@@ -83,8 +83,8 @@ template Message<float> forward(const Node<const float>&, index_t, const std::ve
                                 float*);
 template Message<double> forward(const Node<const double>&, index_t, const std::vector<double>&,
                                  const std::vector<double>&, double*);
-template void join(const Node<const float>&, index_t, const Message<float>&, const Message<float>&,
-                   std::vector<float>&, std::vector<float>&);
+template void join(const Node<const float>&, index_t, const Message<float>&, const Message<float>&, std::vector<float>&,
+                   std::vector<float>&);
 template void join(const Node<const double>&, index_t, const Message<double>&, const Message<double>&,
                    std::vector<double>&, std::vector<double>&);
 template std::vector<float> backward(const Node<const float>&, index_t, const float*, const float*, index_t);
