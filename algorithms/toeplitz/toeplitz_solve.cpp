@@ -102,9 +102,9 @@ class Solver {
  private:
   /// Measured on two cores; with GPUs n^2 operations are fast up to larger n.
   index_t least_for_gradients() const { return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15); }
-  /// Orders from which superfast is faster than the other eliminations, and than gohberg_semencul; on two cores.
+  /// Superfast is faster than the other eliminations from the first order on, than gohberg_semencul from the second.
   static constexpr index_t least_for_superfast = index_t{1} << 14, superfast_first = index_t{1} << 16;
-  static constexpr index_t most_to_count = index_t{1} << 16;  ///< order up to which O(n^2) eigenvalue counts are quick
+  static constexpr index_t most_to_count = index_t{1} << 16;  ///< largest order for counts of eigenvalues, O(n^2)
   static constexpr double most_factors = 1e9;                 ///< bytes of the factors in the last resort
   /// Residual from which no other method is tried; refinement usually reaches one rounding.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());

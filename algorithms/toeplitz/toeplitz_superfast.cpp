@@ -25,6 +25,13 @@ TileMatrix<U> column(Graph& g, index_t rows, const char* name) {
   return tile<U>(g, {rows, 1}, name);
 }
 
+template <class T>
+std::vector<Tile<T>> tiles_of(const std::vector<TileMatrix<T>>& matrices) {
+  std::vector<Tile<T>> tiles;
+  for (const TileMatrix<T>& matrix : matrices) tiles.push_back(matrix(0, 0));
+  return tiles;
+}
+
 }  // namespace
 
 template <class T>
@@ -52,19 +59,18 @@ class ToeplitzSuperfast<T>::Columns {
 
   /// Inserts the product with the inverse and the step that uses it.
   void improve(bool first) {
-    std::vector<Tile<T>> parts;
+    std::vector<TileMatrix<T>> parts;
     for (const SuperfastTree& tree : of_.trees_)
       if (tree.rows() > 0) substitute(tree, parts);
-    g_.insert<SuperfastImprove<T>>({args_, first}, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work(), parts);
+    g_.insert<SuperfastImprove<T>>({args_, first}, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work(),
+                                   tiles_of(parts));
   }
 
   /// Waits for the last step. Returns true if more steps are known not to help.
   bool enough() const { return outcome_.read()(0, 0) != 0; }
 
   void finish() const {
-    std::vector<Tile<T>> roots;
-    for (const TileMatrix<T>& root : of_.roots_) roots.push_back(root(0, 0));
-    g_.insert<SuperfastEnd<T>>(args_, spectrum(), b_, outcome_, state_(0, 0), g_.status(), roots);
+    g_.insert<SuperfastEnd<T>>(args_, spectrum(), b_, outcome_, state_(0, 0), g_.status(), tiles_of(of_.roots_));
   }
 
  private:
@@ -74,25 +80,26 @@ class ToeplitzSuperfast<T>::Columns {
     return g_.scratch<T>(shape.rows, shape.cols);
   }
 
-  void substitute(const SuperfastTree& tree, std::vector<Tile<T>>& parts) {
+  void substitute(const SuperfastTree& tree, std::vector<TileMatrix<T>>& parts) {
     const std::vector<TileMatrix<T>>& factors = of_.factors_[static_cast<std::size_t>(tree.part)];
     const index_t k = b_.cols(), places = tree.places(tree.cut);
     const auto remaining = tile<T>(g_, {places, k * tree.subtrees()}, "remaining");
-    std::vector<Tile<T>> eliminated, top;
+    std::vector<TileMatrix<T>> eliminated, messages;
     for (index_t j = 0; j < tree.subtrees(); ++j) {
       const index_t rows = tree.first(tree.cut, j + 1) - tree.first(tree.cut, j);
-      eliminated.push_back(tile<T>(g_, {rows, k}, "eliminated")(0, 0));
-      top.push_back(tile<T>(g_, {places, 2 * k}, "message")(0, 0));
+      eliminated.push_back(tile<T>(g_, {rows, k}, "eliminated"));
+      messages.push_back(tile<T>(g_, {places, 2 * k}, "message"));
       g_.insert<SuperfastForward<T>>({tree, j}, factors[static_cast<std::size_t>(j)](0, 0), sine_(0, 0),
-                                     eliminated.back(), top.back());
+                                     eliminated.back()(0, 0), messages.back()(0, 0));
     }
+    std::vector<Tile<T>> top = tiles_of(messages);
     for (auto j = static_cast<std::size_t>(tree.subtrees()); j < factors.size(); ++j) top.push_back(factors[j](0, 0));
     g_.insert<SuperfastTop<T>>({tree}, remaining(0, 0), top);
     for (index_t j = 0; j < tree.subtrees(); ++j) {
-      const auto place = static_cast<std::size_t>(j);
-      parts.push_back(tile<T>(g_, {eliminated[place].rows(), k}, "part")(0, 0));
-      g_.insert<SuperfastBackward<T>>({tree, j}, factors[place](0, 0), eliminated[place], remaining(0, 0),
-                                      parts.back());
+      const TileMatrix<T>& own = eliminated[static_cast<std::size_t>(j)];
+      parts.push_back(tile<T>(g_, {own.m(), k}, "part"));
+      g_.insert<SuperfastBackward<T>>({tree, j}, factors[static_cast<std::size_t>(j)](0, 0), own(0, 0), remaining(0, 0),
+                                      parts.back()(0, 0));
     }
   }
 

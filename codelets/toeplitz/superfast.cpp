@@ -86,10 +86,10 @@ SuperfastTree superfast_tree(index_t n, int part, double tolerance) {
     index_t& most = tree.most[at(level)];
     for (const index_t j : {index_t{0}, nodes / 4, nodes / 2, nodes - 1}) {
       const auto range = range_of(tree, level, j);
-      // A proxy has two columns; a few more for ranges that this loop does not visit.
+      // The skeleton has at most two rows per proxy, and at most 0.71 of this number in random matrices.
       const auto columns =
           2 * static_cast<index_t>(superfast::proxies(n, tree.rows(), part + 1, range.lo, range.hi, tolerance).size());
-      most = std::max(most, columns + 4);
+      most = std::max(most, (17 * columns) / 20 + 6);
     }
     most = std::min(most, (tree.rows() >> level) + 1);
   }

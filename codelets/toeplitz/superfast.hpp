@@ -7,13 +7,13 @@
 
 namespace tesela::kernels {
 
-// A block of C - sigma I (see cauchy.hpp) as a binary tree of index ranges, each with few equations and unknowns that
-// connect it to the others (a hierarchically semiseparable matrix; S. Chandrasekaran, M. Gu, X. Sun, J. Xia, J. Zhu,
-// SIAM J. Matrix Anal. Appl. 29, 2007). With x_a = cos(2 a + o) an entry is 2 (g_a h_b - h_a g_b) / (x_b - x_a), so
-// the rows of a range are combinations of a few of them, its skeleton. Which, follows from columns at the poles of
-// E. Zolotarev's rational functions (P. Martinsson, V. Rokhlin, M. Tygert, Comput. Math. Appl. 50, 2005, have proxies
-// as well). A node eliminates the unknowns that only its other equations determine, with pivots from all its unknowns
-// (S. Chandrasekaran, M. Gu, T. Pals, SIAM J. Matrix Anal. Appl. 28, 2006, eliminate by rotations).
+// A block of C (see cauchy.hpp) as a binary tree of index ranges (a hierarchically semiseparable matrix; S.
+// Chandrasekaran, M. Gu, X. Sun, J. Xia, J. Zhu, SIAM J. Matrix Anal. Appl. 29, 2007). With x_a = cos(2 a + o) an entry
+// is 2 (g_a h_b - h_a g_b) / (x_b - x_a), so outside a range its rows are combinations of few of them, the skeleton. A
+// pivoted QR factorization of proxy columns chooses it: columns next to the poles of E. Zolotarev's rational functions
+// represent all others (proxies: P. Martinsson, V. Rokhlin, M. Tygert, Comput. Math. Appl. 50, 2005). Combinations of
+// a range's equations contain only its own unknowns, and eliminate as many of them, with pivots among all (by
+// rotations: S. Chandrasekaran, M. Gu, T. Pals, SIAM J. Matrix Anal. Appl. 28, 2006).
 
 /// Ranges of one block's tree. Level l has 2^l nodes. Level `cut` has a subtree per task, the levels above a node.
 struct SuperfastTree {

@@ -19,7 +19,7 @@ struct Side {
     return 2 * std::sin(static_cast<double>(a + b + o) * step()) *
            std::sin(static_cast<double>(std::abs(a - b)) * step());
   }
-  /// Returns the column with a cosine at this distance from that of `next`.
+  /// Returns the column whose cosine is at this distance from the cosine of `next`.
   index_t column_at(double distance) const {
     const double start = std::pow(std::sin(static_cast<double>(2 * next + o) * step() / 2), 2);
     const double square = start + (last > next ? distance : -distance) / 2;

@@ -202,6 +202,6 @@ TEST_CASE("toeplitz_solve chooses superfast for a large indefinite matrix", "[to
   CHECK(a.residual <= 4 * eps<double>);
 }
 
-GPU_TEST_CASE("superfast runs on cores beside a GPU", "[toeplitz]") {
+GPU_TEST_CASE("superfast runs on cores of a runtime with a GPU", "[toeplitz]") {
   check_sizes<double>(runtime, {1, 385, 2000});
 }
