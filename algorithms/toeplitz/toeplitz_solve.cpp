@@ -80,8 +80,9 @@ class Solver {
     } else if (options_.method != ToeplitzMethod::automatic) {
       next(options_.method);
     } else {
-      const bool trees = A_.n() >= least_for_superfast && g_.runtime().cpus() > 0;
-      const bool first = A_.n() >= superfast_first;
+      const bool gpus = g_.runtime().gpus() > 0;
+      const bool trees = A_.n() >= least_for_superfast[gpus] && A_.n() <= most_for_superfast && g_.runtime().cpus() > 0;
+      const bool first = A_.n() >= superfast_first[gpus];
       if (A_.n() >= least_for_gradients()) next(ToeplitzMethod::gradients);
       if (!enough() && trees && first) superfast();
       if (!enough() && recursion) next(ToeplitzMethod::gohberg_semencul);
@@ -103,9 +104,11 @@ class Solver {
   /// Measured on two cores; with GPUs n^2 operations are fast up to larger n.
   index_t least_for_gradients() const { return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15); }
   /// Superfast is faster than the other eliminations from the first order on, than gohberg_semencul from the second.
-  static constexpr index_t least_for_superfast = index_t{1} << 14, superfast_first = index_t{1} << 16;
-  static constexpr index_t most_to_count = index_t{1} << 16;  ///< largest order for counts of eigenvalues, O(n^2)
-  static constexpr double most_factors = 1e9;                 ///< bytes of the factors in the last resort
+  /// Measured on two cores; with GPUs the others are faster up to larger n.
+  static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 17}, superfast_first{1 << 16, 1 << 18};
+  static constexpr index_t most_for_superfast = index_t{1} << 21;  ///< 11 GB of factors with the tight tolerance
+  static constexpr index_t most_to_count = index_t{1} << 16;       ///< largest order for counts of eigenvalues, O(n^2)
+  static constexpr double most_factors = 1e9;                      ///< bytes of the factors in the last resort
   /// Residual from which no other method is tried; refinement usually reaches one rounding.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
