@@ -171,7 +171,8 @@ class Solver {
   /// Tries superfast, and again with the tight tolerance if refinement does not converge.
   void superfast() {
     next(ToeplitzMethod::superfast);
-    if (!last_.attempt.residual.good()) next(ToeplitzMethod::superfast);
+    tight_ = !last_.attempt.residual.good();
+    if (tight_) next(ToeplitzMethod::superfast);
   }
 
   void restore_best() {
@@ -184,9 +185,10 @@ class Solver {
       case ToeplitzMethod::gohberg_semencul:
         return by_gohberg_semencul();
       case ToeplitzMethod::gradients:
-        return by_gradients();
+        // If two refinements of half the digits each do not suffice, gradients do not suit this matrix.
+        return by_inverse(ToeplitzGradients<T>(g_, A_, sigma_), 2);
       case ToeplitzMethod::superfast:
-        return by_superfast();
+        return by_inverse(ToeplitzSuperfast<T>(g_, A_, sigma_, superfast_tolerance<T>(tight_)));
       case ToeplitzMethod::lookahead:
         return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
       case ToeplitzMethod::cauchy:
@@ -240,26 +242,16 @@ class Solver {
     return a;
   }
 
-  Attempted by_gradients() {
-    const ToeplitzGradients<T> inverse(g_, A_, sigma_);
+  template <class Inverse>
+  Attempted by_inverse(const Inverse& inverse, int most_steps = 8) {
     Attempted a{{}, condition_of(inverse)};
-    // If two refinements of half the digits each do not suffice, gradients do not suit this matrix.
-    read_outcome(solve_by(inverse, &a.attempt.order, 2), a.attempt);
-    return a;
-  }
-
-  Attempted by_superfast() {
-    const bool again = !solution_.attempts.empty() && solution_.attempts.back().method == ToeplitzMethod::superfast;
-    const ToeplitzSuperfast<T> inverse(g_, A_, sigma_, superfast_tolerance<T>(again));
-    Attempted a{{}, condition_of(inverse)};
-    read_outcome(solve_by(inverse, &a.attempt.order), a.attempt);
+    read_outcome(solve_by(inverse, &a.attempt.order, most_steps), a.attempt);
     return a;
   }
 
   template <class Inverse>
   Attempted by_elimination(const Inverse& inverse) {
-    Attempted a{{}, condition_of(inverse)};
-    read_outcome(solve_by(inverse, &a.attempt.order), a.attempt);
+    Attempted a = by_inverse(inverse);
     std::array<double, 2 * CauchyReport::rows> said{};
     inverse.report().copy_to(said.data(), CauchyReport::rows);
     if (a.attempt.order == 0)
@@ -342,6 +334,7 @@ class Solver {
   ToeplitzSolveOptions options_;
   std::optional<TileMatrix<T>> right_, best_x_;
   Attempted best_, last_;
+  bool tight_ = false;  ///< tolerance of superfast
   ToeplitzSolution solution_;
 };
 
