@@ -5,6 +5,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 
@@ -21,7 +22,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-constexpr std::array<Named<ToeplitzMethod>, 6> all{{
+constexpr std::array<Named<ToeplitzMethod>, 7> all{{
     {ToeplitzMethod::automatic, "auto",
      "the fastest method with refinement, then others while the residual is above a few roundings; keeps the best"},
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
@@ -36,6 +37,9 @@ constexpr std::array<Named<ToeplitzMethod>, 6> all{{
     {ToeplitzMethod::gradients, "gradients",
      "conjugate gradients with a circulant preconditioner, O(n log n) per step, and refinement; T - sigma I must be "
      "positive definite"},
+    {ToeplitzMethod::superfast, "superfast",
+     "trees of skeletons of two half-size blocks in the sine basis, O(n log^2 n) on cores, and refinement; for any "
+     "nonsingular T - sigma I"},
 }};
 
 /// An attempt, with the condition of its inverse on request.
@@ -70,11 +74,19 @@ class Solver {
     const bool recursion = A_.n() <= levinson_most;
     const double n = static_cast<double>(A_.n()), factors = n * n / 2 * sizeof(T);
     copy_right_hand_sides();
-    if (options_.method != ToeplitzMethod::automatic) {
+    if (options_.method == ToeplitzMethod::superfast) {
+      superfast();
+      restore_best();
+    } else if (options_.method != ToeplitzMethod::automatic) {
       next(options_.method);
     } else {
+      const bool gpus = g_.runtime().gpus() > 0;
+      const bool trees = A_.n() >= least_for_superfast[gpus] && A_.n() <= most_for_superfast && g_.runtime().cpus() > 0;
+      const bool first = A_.n() >= superfast_first[gpus];
       if (A_.n() >= least_for_gradients()) next(ToeplitzMethod::gradients);
+      if (!enough() && trees && first) superfast();
       if (!enough() && recursion) next(ToeplitzMethod::gohberg_semencul);
+      if (!enough() && trees && !first) superfast();
       if (!enough()) next(ToeplitzMethod::lookahead);
       if (!enough() && last_.attempt.order > 0)
         next(ToeplitzMethod::lookahead, perturbation);
@@ -91,7 +103,12 @@ class Solver {
  private:
   /// Measured on two cores; with GPUs n^2 operations are fast up to larger n.
   index_t least_for_gradients() const { return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15); }
-  static constexpr double most_factors = 1e9;  ///< bytes of the factors in the last resort
+  /// Superfast is faster than the other eliminations from the first order on, than gohberg_semencul from the second.
+  /// Measured on two cores; with GPUs the others are faster up to larger n.
+  static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 17}, superfast_first{1 << 16, 1 << 18};
+  static constexpr index_t most_for_superfast = index_t{1} << 21;  ///< 11 GB of factors with the tight tolerance
+  static constexpr index_t most_to_count = index_t{1} << 16;       ///< largest order for counts of eigenvalues, O(n^2)
+  static constexpr double most_factors = 1e9;                      ///< bytes of the factors in the last resort
   /// Residual from which no other method is tried; refinement usually reaches one rounding.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
@@ -117,7 +134,7 @@ class Solver {
 
   /// Keeps B if Levinson's residual or another method may need it.
   void copy_right_hand_sides() {
-    if (options_.method != ToeplitzMethod::automatic &&
+    if (options_.method != ToeplitzMethod::automatic && options_.method != ToeplitzMethod::superfast &&
         !(options_.method == ToeplitzMethod::levinson && options_.verdict))
       return;
     right_.emplace(copy_of(X_));
@@ -151,6 +168,13 @@ class Solver {
     solution_.taken = best_.attempt;
   }
 
+  /// Tries superfast, and again with the tight tolerance if refinement does not converge.
+  void superfast() {
+    next(ToeplitzMethod::superfast);
+    tight_ = !last_.attempt.residual.good();
+    if (tight_) next(ToeplitzMethod::superfast);
+  }
+
   void restore_best() {
     if (best_x_) g_.insert<Lacpy<T>>({}, (*best_x_)(0, 0), X_(0, 0));
     static_cast<void>(g_.wait());
@@ -161,7 +185,10 @@ class Solver {
       case ToeplitzMethod::gohberg_semencul:
         return by_gohberg_semencul();
       case ToeplitzMethod::gradients:
-        return by_gradients();
+        // If two refinements of half the digits each do not suffice, gradients do not suit this matrix.
+        return by_inverse(ToeplitzGradients<T>(g_, A_, sigma_), 2);
+      case ToeplitzMethod::superfast:
+        return by_inverse(ToeplitzSuperfast<T>(g_, A_, sigma_, superfast_tolerance<T>(tight_)));
       case ToeplitzMethod::lookahead:
         return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
       case ToeplitzMethod::cauchy:
@@ -215,18 +242,16 @@ class Solver {
     return a;
   }
 
-  Attempted by_gradients() {
-    const ToeplitzGradients<T> inverse(g_, A_, sigma_);
+  template <class Inverse>
+  Attempted by_inverse(const Inverse& inverse, int most_steps = 8) {
     Attempted a{{}, condition_of(inverse)};
-    // If two refinements of half the digits each do not suffice, gradients do not suit this matrix.
-    read_outcome(solve_by(inverse, &a.attempt.order, 2), a.attempt);
+    read_outcome(solve_by(inverse, &a.attempt.order, most_steps), a.attempt);
     return a;
   }
 
   template <class Inverse>
   Attempted by_elimination(const Inverse& inverse) {
-    Attempted a{{}, condition_of(inverse)};
-    read_outcome(solve_by(inverse, &a.attempt.order), a.attempt);
+    Attempted a = by_inverse(inverse);
     std::array<double, 2 * CauchyReport::rows> said{};
     inverse.report().copy_to(said.data(), CauchyReport::rows);
     if (a.attempt.order == 0)
@@ -266,12 +291,16 @@ class Solver {
              (std::isfinite(solution_.condition) ? short_form(solution_.condition) + " or more" : "infinite");
     if (a.order > 0 && a.method == ToeplitzMethod::gradients)
       return "not positive definite: gradients need all eigenvalues above sigma";
+    if (a.order > 0 && a.method == ToeplitzMethod::superfast)
+      return "breakdown: sigma is an eigenvalue to rounding, a pivot vanishes";
     if (a.order > 0 && elimination)
       return "breakdown: sigma is an eigenvalue to rounding, or pivot " + std::to_string(a.order) +
              " (symmetric vectors first, then skew ones) vanishes";
     if (a.order > 0)
       return "breakdown: the leading minor of order " + std::to_string(a.order) + " vanishes or is not finite";
     if (options_.verdict && !std::isfinite(a.residual.error)) return "not finite: X";
+    if (options_.verdict && a.method == ToeplitzMethod::superfast && std::isnan(solution_.condition))
+      return "inaccurate: the condition is too large to estimate, an eigenvalue may be near sigma";
     return {};
   }
 
@@ -284,6 +313,7 @@ class Solver {
     const double found = trusted ? best_.condition() : std::numeric_limits<double>::quiet_NaN();
     const double error = std::max(best_.perturbed, static_cast<double>(std::numeric_limits<T>::epsilon()));
     if (found * error < 1e-4) return found;
+    if (a.method == ToeplitzMethod::superfast && A_.n() > most_to_count) return found;
     if (options_.method == ToeplitzMethod::automatic) {
       const double counted = toeplitz_condition_by_counting(g_, A_, sigma_, 1e4 * error);
       return !std::isnan(found) || counted > 0 ? std::fmax(found, counted)
@@ -304,6 +334,7 @@ class Solver {
   ToeplitzSolveOptions options_;
   std::optional<TileMatrix<T>> right_, best_x_;
   Attempted best_, last_;
+  bool tight_ = false;  ///< tolerance of superfast
   ToeplitzSolution solution_;
 };
 

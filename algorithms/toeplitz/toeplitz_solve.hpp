@@ -22,6 +22,7 @@ enum class ToeplitzMethod : std::uint8_t {
   lookahead,         ///< CauchyInverse: for singular leading minors
   cauchy,            ///< CauchyFactorization: for large conditions; n^2 / 2 numbers of memory
   gradients,         ///< ToeplitzGradients: for large positive definite matrices
+  superfast,         ///< ToeplitzSuperfast: for large matrices that are not positive definite
 };
 
 /// Returns the methods with their names, `auto` first; toeplitz_method_name returns the name of one.
@@ -88,10 +89,10 @@ constexpr double toeplitz_singular_condition() {
 /// Throws   ArgumentError if tiles do not conform, or if n exceeds levinson_most for a requested recursion.
 /// Waits    for the graph.
 /// Method   `automatic` starts with gradients if n >= 2^15 (with GPUs 2^17), where n^2 operations take longer. Then it
-///          tries gohberg_semencul, the fastest other method with refinement, lookahead, cauchy (or, after a breakdown,
-///          a perturbed lookahead), and finally levinson, while the residual is above a few roundings; B receives the
-///          best solution. Each method scales T - sigma I and each column of B to size 1 by powers of two, so that X
-///          has the same digits at every size.
+///          tries superfast (before or after the next one, by n), gohberg_semencul, lookahead, cauchy (or, after a
+///          breakdown, a perturbed lookahead), and finally levinson, while the residual is above a few roundings; B
+///          receives the best solution. Each method scales T - sigma I and each column of B to size 1 by powers of two,
+///          so that X has the same digits at every size.
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
                                 const ToeplitzSolveOptions& options = {});

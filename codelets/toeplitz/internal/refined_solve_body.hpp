@@ -95,46 +95,88 @@ struct AddColumns {
   TESELA_BOTH void operator()(index_t i, index_t j) const { to[i + j * rows] = x[i + j * ld_x] + d[i + j * rows]; }
 };
 
+/// The steps of a refined solve, see RefinedSolveArgs. An approximate inverse sets d to its product with `right` before
+/// first(), and with r before improve(). All blocks have k columns, `rows` apart.
+template <class Machine, class T>
+struct Refinement {
+  Machine& machine;
+  const RefinedSolveArgs<T>& args;
+  In<T> spectrum;
+  InOut<T> b;
+  double* outcome;
+  T* work;  ///< four blocks, kept from begin to finish
+  T* p;     ///< another block
+
+  index_t rows() const { return 2 * spectrum.rows; }
+  T* right() const { return work; }
+  T* r() const { return work + rows() * b.cols; }
+  T* new_x() const { return r() + rows() * b.cols; }
+  T* d() const { return new_x() + rows() * b.cols; }
+
+  void begin() const {
+    const index_t n = b.rows, k = b.cols;
+    machine.each(rows(), k, Pad<T>{b.data, n, b.ld, right(), rows()});
+    machine.to_unit(n, k, right(), rows(), exponents(), rows());
+    machine.norms(n, k, right(), rows(), outcome + norm_b * k);
+  }
+
+  void first() const {
+    const index_t n = b.rows, k = b.cols;
+    machine.each(n, k, Accumulate<T>{d(), rows(), T(1), T(0), b.data, b.ld});
+    residual(b.data, b.ld, r());
+    machine.norms(n, k, r(), rows(), outcome + norm_r * k);
+  }
+
+  /// Returns true if more steps are known not to help.
+  bool improve() const {
+    const index_t n = b.rows, k = b.cols;
+    machine.each(n, k, AddColumns<T>{b.data, d(), b.ld, rows(), new_x()});
+    residual(new_x(), rows(), d());  // after x + d is computed
+    machine.norms(n, k, d(), rows(), outcome + norm_new * k);
+    const bool enough = machine.known_not_better(k, outcome + norm_new * k, outcome + norm_r * k);
+    machine.each(n, k, KeepBetter<T>{outcome, k, new_x(), d(), rows(), b.data, b.ld, r()});
+    machine.each(k, 1, KeepBetterNorm{outcome, k});
+    return enough;
+  }
+
+  /// Scales back and judges; broken() is the order at which the inverse broke down, or 0.
+  template <class Broken>
+  void finish(const Broken& broken, int* info) const {
+    const index_t n = b.rows, k = b.cols;
+    machine.each(n, k, ZeroWhereBroken<T, Broken>{broken, b.data, b.ld});
+    machine.norms(n, k, b.data, b.ld, outcome + norm_new * k);
+    machine.each(rows(), k, Pad<T>{b.data, n, b.ld, d(), rows()});
+    T* const own = d() + rows() - 1;
+    machine.to_unit(n, k, d(), rows(), own, rows());
+    machine.each(1, 1,
+                 Judge<T, Broken>{outcome, broken, Range<T>{own, exponents(), rows(), args.exponent}, k, n, args.norm,
+                                  args.tolerance, info});
+    machine.times_powers(n, k, b.data, b.ld, exponents(), rows(), -args.exponent);
+  }
+
+ private:
+  T* exponents() const { return right() + rows() - 1; }  // after each column's n numbers
+  void residual(const T* x, index_t ld_x, T* to) const {
+    machine.each(rows(), b.cols, Pad<T>{right(), b.rows, rows(), to, rows()});
+    multiply(machine, spectrum.data, spectrum.rows, T(1), T(0), T(-1), x, ld_x, T(1), to, rows(), b.rows, b.cols, p);
+  }
+};
+
 /// Solves B = T^-1 B, see RefinedSolveArgs. broken() is the order at which `apply` broke down, or 0, and apply(from,
 /// to) sets `to` to the approximate inverse times `from`. Their columns are 2 spectrum.rows apart, and so are the
 /// columns of the four blocks of k columns in `work`. p is another such block, which `apply` may use.
 template <class Machine, class T, class Broken, class Apply>
 void refined_solve(Machine& machine, const RefinedSolveArgs<T>& args, const In<T>& spectrum, const Broken& broken,
                    const InOut<T>& b, double* outcome, int* info, T* work, T* p, const Apply& apply) {
-  const index_t n = b.rows, k = b.cols, rows = 2 * spectrum.rows, part = rows * k;
-  T *const right = work, *const r = right + part, *const new_x = r + part, *const d = new_x + part;
-  // d becomes new_r after x + d is computed.
-  const auto residual = [&](const T* x, index_t ld_x, T* to) {
-    machine.each(rows, k, Pad<T>{right, n, rows, to, rows});
-    multiply(machine, spectrum.data, spectrum.rows, T(1), T(0), T(-1), x, ld_x, T(1), to, rows, n, k, p);
-  };
-  machine.each(rows, k, Pad<T>{b.data, n, b.ld, right, rows});
-  T* const exponents = right + rows - 1;  // after each column's n numbers
-  machine.to_unit(n, k, right, rows, exponents, rows);
-  machine.norms(n, k, right, rows, outcome + norm_b * k);
-  apply(right, d);
-  machine.each(n, k, Accumulate<T>{d, rows, T(1), T(0), b.data, b.ld});
-  residual(b.data, b.ld, r);
-  machine.norms(n, k, r, rows, outcome + norm_r * k);
+  const Refinement<Machine, T> refinement{machine, args, spectrum, b, outcome, work, p};
+  refinement.begin();
+  apply(refinement.right(), refinement.d());
+  refinement.first();
   for (int step = 0; step < args.steps; ++step) {
-    apply(r, d);
-    machine.each(n, k, AddColumns<T>{b.data, d, b.ld, rows, new_x});
-    residual(new_x, rows, d);
-    machine.norms(n, k, d, rows, outcome + norm_new * k);
-    const bool enough = machine.known_not_better(k, outcome + norm_new * k, outcome + norm_r * k);
-    machine.each(n, k, KeepBetter<T>{outcome, k, new_x, d, rows, b.data, b.ld, r});
-    machine.each(k, 1, KeepBetterNorm{outcome, k});
-    if (enough) break;
+    apply(refinement.r(), refinement.d());
+    if (refinement.improve()) break;
   }
-  machine.each(n, k, ZeroWhereBroken<T, Broken>{broken, b.data, b.ld});
-  machine.norms(n, k, b.data, b.ld, outcome + norm_new * k);
-  machine.each(rows, k, Pad<T>{b.data, n, b.ld, d, rows});
-  T* const own = d + rows - 1;
-  machine.to_unit(n, k, d, rows, own, rows);
-  machine.each(1, 1,
-               Judge<T, Broken>{outcome, broken, Range<T>{own, exponents, rows, args.exponent}, k, n, args.norm,
-                                args.tolerance, info});
-  machine.times_powers(n, k, b.data, b.ld, exponents, rows, -args.exponent);
+  refinement.finish(broken, info);
 }
 
 }  // namespace tesela::kernels::toeplitz

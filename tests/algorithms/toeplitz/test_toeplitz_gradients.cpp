@@ -1,5 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 

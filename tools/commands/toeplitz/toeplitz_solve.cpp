@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -44,6 +45,9 @@ void resolve(Options& o) {
   const double square =
       static_cast<double>(o.input.n) * static_cast<double>(o.input.n) * (o.common.precision == "s" ? 4 : 8);
   if (o.method.starts_with("cauchy")) require_memory("toeplitz solve", "the factors", square / 2);
+  if (o.method.starts_with("superfast"))
+    require_memory("toeplitz solve", "the trees",
+                   5500.0 / 8 * square / static_cast<double>(std::max<index_t>(o.input.n, 1)));
   if (o.method.starts_with("lapack")) require_memory("toeplitz solve", "the dense matrix", square);
   if (!std::isfinite(o.sigma))
     throw ArgumentError("toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));

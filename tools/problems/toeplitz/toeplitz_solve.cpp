@@ -5,6 +5,7 @@
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -183,6 +184,7 @@ std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table()
     if (method.value == ToeplitzMethod::lookahead) add_again(method.name, from_inverse<T, CauchyInverse<T>>);
     if (method.value == ToeplitzMethod::cauchy) add_again(method.name, from_inverse<T, CauchyFactorization<T>>);
     if (method.value == ToeplitzMethod::gradients) add_again(method.name, from_inverse<T, ToeplitzGradients<T>>);
+    if (method.value == ToeplitzMethod::superfast) add_again(method.name, from_inverse<T, ToeplitzSuperfast<T>>);
   }
   for (const bool cholesky : {true, false})
     rows.push_back({cholesky ? "lapack-cholesky" : "lapack-lu",

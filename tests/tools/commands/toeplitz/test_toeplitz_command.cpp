@@ -20,7 +20,8 @@ const Words methods = recursions + eliminations;
 }  // namespace
 
 TEST_CASE("toeplitz solve solves definite matrices of any size to rounding") {
-  for (const std::string& method : methods + Words{"gradients", "lapack-cholesky", "cauchy-again"})
+  for (const std::string& method :
+       methods + Words{"gradients", "superfast", "superfast-again", "lapack-cholesky", "cauchy-again"})
     for (const std::string kind : {"spd", "kms:0.5", "kms:-0.9"})
       for (const std::string n : {"0", "1", "2", "3", "64", "501", "1000"}) {
         if (method == "gradients" && kind != "spd") continue;  // test_toeplitz_gradients covers these
@@ -135,6 +136,19 @@ TEST_CASE("toeplitz solve automatically selects a method that solves the system 
   CHECK(taken({"--n", "500", "--random", "spd"}) == "gohberg-semencul");
   CHECK(taken({"--n", "500", "--random", "singular-minors"}) == "lookahead");
   CHECK(taken({"--n", "40", "--random", "second-difference", "--sigma", "2"}) == "lookahead");
+}
+
+TEST_CASE("toeplitz solve: superfast solves an indefinite matrix and fails for an eigenvalue") {
+  const auto solved =
+      solve({"--n", "3001", "--seed", "5", "--sigma", "0.3", "--method", "superfast", "--known", "--rhs", "2"});
+  CHECK(solved["status"] == "ok");
+  CHECK(solved["problem"]["method"] == "superfast");
+  CHECK(check(solved, "residual") <= 7e-15);
+  CHECK(check(solved, "forward_error") <= 10 * check(solved, "forward_bound"));
+  for (const std::string n : {"1", "39", "999"}) {
+    const auto report = solve({"--method", "superfast", "--random", "second-difference", "--n", n, "--sigma", "2"}, 1);
+    CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("eigenvalue"));
+  }
 }
 
 TEST_CASE("toeplitz solve reports a matrix that is singular to rounding") {
