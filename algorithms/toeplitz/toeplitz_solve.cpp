@@ -27,7 +27,7 @@ constexpr std::array<Named<ToeplitzMethod>, 6> all{{
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
     {ToeplitzMethod::gohberg_semencul, "gohberg-semencul",
      "the inverse's first column by Durbin's recursion, 2 n^2 flops, then Fourier transforms and refinement"},
-    {ToeplitzMethod::lookahead, "lookahead",
+    {ToeplitzMethod::cauchy_inverse, "cauchy-inverse",
      "the inverse in the sine basis by a pivoted elimination, 5.5 n^2 flops, then Fourier transforms and refinement; "
      "singular leading minors are harmless"},
     {ToeplitzMethod::cauchy, "cauchy",
@@ -75,9 +75,9 @@ class Solver {
     } else {
       if (A_.n() >= least_for_gradients()) next(ToeplitzMethod::gradients);
       if (!enough() && recursion) next(ToeplitzMethod::gohberg_semencul);
-      if (!enough()) next(ToeplitzMethod::lookahead);
+      if (!enough()) next(ToeplitzMethod::cauchy_inverse);
       if (!enough() && last_.attempt.order > 0)
-        next(ToeplitzMethod::lookahead, perturbation);
+        next(ToeplitzMethod::cauchy_inverse, perturbation);
       else if (!enough() && factors <= most_factors)  // both eliminations break down for the same matrices
         next(ToeplitzMethod::cauchy);
       if (!enough() && recursion) next(ToeplitzMethod::levinson);
@@ -162,7 +162,7 @@ class Solver {
         return by_gohberg_semencul();
       case ToeplitzMethod::gradients:
         return by_gradients();
-      case ToeplitzMethod::lookahead:
+      case ToeplitzMethod::cauchy_inverse:
         return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
       case ToeplitzMethod::cauchy:
         return by_elimination(CauchyFactorization<T>(g_, A_, sigma_));
@@ -260,7 +260,7 @@ class Solver {
 
   std::string failure() const {
     const ToeplitzAttempt& a = solution_.taken;
-    const bool elimination = a.method == ToeplitzMethod::lookahead || a.method == ToeplitzMethod::cauchy;
+    const bool elimination = a.method == ToeplitzMethod::cauchy_inverse || a.method == ToeplitzMethod::cauchy;
     if (solution_.condition >= toeplitz_singular_condition<T>())
       return "singular to working precision: an eigenvalue of T - sigma I is 0 to rounding, the condition is " +
              (std::isfinite(solution_.condition) ? short_form(solution_.condition) + " or more" : "infinite");
