@@ -21,12 +21,15 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-constexpr std::array<Named<ToeplitzMethod>, 6> all{{
+constexpr std::array<Named<ToeplitzMethod>, 7> all{{
     {ToeplitzMethod::automatic, "auto",
      "the fastest method with refinement, then others while the residual is above a few roundings; keeps the best"},
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
     {ToeplitzMethod::gohberg_semencul, "gohberg-semencul",
      "the inverse's first column by Durbin's recursion, 2 n^2 flops, then Fourier transforms and refinement"},
+    {ToeplitzMethod::schur, "schur",
+     "the inverse's first column by the Schur recursion as tiles on all workers, 2 n^2 flops, then Fourier transforms "
+     "and refinement"},
     {ToeplitzMethod::cauchy_inverse, "cauchy-inverse",
      "the inverse in the sine basis by a pivoted elimination, 5.5 n^2 flops, then Fourier transforms and refinement; "
      "singular leading minors are harmless"},
@@ -159,7 +162,9 @@ class Solver {
   Attempted attempt(ToeplitzMethod method, double perturbed) {
     switch (method) {
       case ToeplitzMethod::gohberg_semencul:
-        return by_gohberg_semencul();
+        return by_gohberg_semencul(InverseRecursion::durbin);
+      case ToeplitzMethod::schur:
+        return by_gohberg_semencul(InverseRecursion::schur);
       case ToeplitzMethod::gradients:
         return by_gradients();
       case ToeplitzMethod::cauchy_inverse:
@@ -207,8 +212,8 @@ class Solver {
     return a;
   }
 
-  Attempted by_gohberg_semencul() {
-    const GohbergSemencul<T> inverse(g_, A_, sigma_);
+  Attempted by_gohberg_semencul(InverseRecursion recursion) {
+    const GohbergSemencul<T> inverse(g_, A_, sigma_, recursion);
     const TileMatrix<double> outcome = solve_by(inverse);
     Attempted a{read_report(inverse.report()), condition_of(inverse)};
     read_outcome(outcome, a.attempt);

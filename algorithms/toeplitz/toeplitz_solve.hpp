@@ -18,7 +18,8 @@ namespace tesela {
 enum class ToeplitzMethod : std::uint8_t {
   automatic,         ///< tries methods one after another until a residual is at rounding level
   levinson,          ///< levinson(): little memory, no refinement, for well-conditioned leading minors
-  gohberg_semencul,  ///< GohbergSemencul: fastest for well-conditioned leading minors
+  gohberg_semencul,  ///< GohbergSemencul: fastest for well-conditioned leading minors of small order
+  schur,             ///< the same from the Schur recursion by tiles, on all workers: fastest for large order
   cauchy_inverse,    ///< CauchyInverse: for singular leading minors
   cauchy,            ///< CauchyFactorization: for large conditions; n^2 / 2 numbers of memory
   gradients,         ///< ToeplitzGradients: for large positive definite matrices
