@@ -77,8 +77,7 @@ index_t schur_join_rows(index_t m) { return toeplitz_rows(fft::good_size(m)); }
 
 template <class T>
 void SchurGenerator<T>::cpu(const Args& args, In<T> t, Out<T> generator) {
-  toeplitz::Host{}.each(generator.rows, 2,
-                        schur::Pairs<T>{t.data, t.rows, args.first, generator.data, generator.ld});
+  toeplitz::Host{}.each(generator.rows, 2, schur::Pairs<T>{t.data, t.rows, args.first, generator.data, generator.ld});
 }
 
 template <class T>

@@ -240,9 +240,9 @@ __global__ void settle_kernel(index_t n, T* x, double* report) {
 template <class T>
 Chain new_chain(const CudaContext& context, T* work, index_t rounds) {
   auto* const counters = reinterpret_cast<int*>(work);
-  context.check(
-      static_cast<int>(cudaMemsetAsync(counters, 0, static_cast<std::size_t>(rounds + 1) * sizeof(int), context.stream())),
-      "the counters of a chain");
+  context.check(static_cast<int>(
+                    cudaMemsetAsync(counters, 0, static_cast<std::size_t>(rounds + 1) * sizeof(int), context.stream())),
+                "the counters of a chain");
   return {counters, counters + 1};
 }
 

@@ -4,9 +4,9 @@
 #include <tesela/codelets/support/internal/vectors_inl.hpp>
 
 // The pairs are cut into as many chunks as a vector has lanes, one chunk a lane, so that moving u never crosses lanes
-// inside a chunk: slot s holds the pairs s of all chunks. A pass runs several steps on one slot after the other with all
-// intermediate numbers in registers. The numbers that enter the chunks leave others, so a pass first repeats the last
-// slots.
+// inside a chunk: slot s holds the pairs s of all chunks. A pass runs several steps on one slot after the other with
+// all intermediate numbers in registers. The numbers that enter the chunks leave others, so a pass first repeats the
+// last slots.
 
 HWY_BEFORE_NAMESPACE();
 namespace tesela::kernels::HWY_NAMESPACE {

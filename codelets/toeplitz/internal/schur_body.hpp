@@ -35,9 +35,9 @@ struct JoinColumns {
   T* to;
   TESELA_BOTH void operator()(index_t i, index_t column) const {
     const index_t which = column / count, offset = column % count * (m1 + m2);
-    const T* const from = (which % 2 == (which < 4 ? 0 : 1) ? (which < 2 ? first.a : second.a)
-                                                            : (which < 2 ? first.c : second.c)) +
-                          offset;
+    const T* const from =
+        (which % 2 == (which < 4 ? 0 : 1) ? (which < 2 ? first.a : second.a) : (which < 2 ? first.c : second.c)) +
+        offset;
     const index_t m = which < 2 ? m1 : m2, k = which < 4 ? i : m2 - i;
     to[i + column * rows] = k >= 0 && k < m ? from[k] : T(0);
   }
