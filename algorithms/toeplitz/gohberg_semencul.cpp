@@ -1,4 +1,5 @@
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
+#include <tesela/algorithms/toeplitz/schur.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 #include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
@@ -10,20 +11,25 @@ namespace tesela {
 using namespace kernels;
 
 template <class T>
-GohbergSemencul<T>::GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma)
+GohbergSemencul<T>::GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma, InverseRecursion recursion)
     : matrix_(g, shifted_column(A, sigma)),
       norm_(matrix_.unit_norm()),
       shift_(g.runtime(), 1, 1, {1, 1}, "shift"),
       inverse_(g.runtime(), A.n(), 1, {std::max<index_t>(A.n(), 1), 1}, "inverse"),
       generator_(g.runtime(), A.work_rows(), 2, {A.work_rows(), 2}, "generator"),
       report_(g.runtime(), levinson_report_rows, 1, {levinson_report_rows, 1}, "report") {
-  if (A.n() > levinson_most)
+  const bool tiled = recursion == InverseRecursion::schur;
+  if (!tiled && A.n() > levinson_most)
     throw ArgumentError("GohbergSemencul", "A",
                         "its order " + std::to_string(A.n()) + " exceeds " + std::to_string(levinson_most));
   if (A.n() == 0) return;
-  shift_(0, 0).write()(0, 0) = 0;
-  g.insert<Durbin<T>>({}, matrix_.tile(), shift_(0, 0), inverse_(0, 0), report_(0, 0),
-                      g.scratch<T>(levinson_work_rows(A.n()), 1));
+  if (tiled) {
+    schur(g, matrix_, inverse_, report_);
+  } else {
+    shift_(0, 0).write()(0, 0) = 0;
+    g.insert<Durbin<T>>({}, matrix_.tile(), shift_(0, 0), inverse_(0, 0), report_(0, 0),
+                        g.scratch<T>(levinson_work_rows(A.n()), 1));
+  }
   g.insert<GohbergSemenculGenerator<T>>({}, inverse_(0, 0), generator_(0, 0));
 }
 

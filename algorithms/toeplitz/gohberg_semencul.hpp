@@ -4,17 +4,23 @@
 
 namespace tesela {
 
+/// Recursion that computes the first column of an inverse.
+enum class InverseRecursion : std::uint8_t {
+  durbin,  ///< one task
+  schur,   ///< schur(): tiles on all workers, for large n
+};
+
 /// (T - sigma I)^-1, stored as its first column, for any number of right-hand sides.
 ///
-/// Method  Durbin's recursion computes the first column in O(n^2). A solve consists of some Fourier transforms by
+/// Method  A recursion computes the first column in O(n^2). A solve consists of some Fourier transforms by
 ///         Gohberg and Semencul's formula, then iterative refinement with products by T until the residual is at
-///         rounding level. It fails, with a status, if Durbin's recursion fails (a leading minor vanishes) or if the
+///         rounding level. It fails, with a status, if the recursion fails (a leading minor vanishes) or if the
 ///         inverse is too inexact to improve a solution.
 template <class T>
 class GohbergSemencul {
  public:
-  /// Inserts the recursion. Throws ArgumentError if n exceeds levinson_most.
-  GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma);
+  /// Inserts the recursion. Throws ArgumentError if n exceeds levinson_most with Durbin's recursion.
+  GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma, InverseRecursion recursion = InverseRecursion::durbin);
 
   index_t n() const { return matrix_.n(); }
 
@@ -33,7 +39,7 @@ class GohbergSemencul {
   /// without refinement; waits for them. Infinite if there is no inverse.
   double condition(Runtime& runtime) const;
 
-  /// Returns the report of Durbin's recursion (see LevinsonReport), levinson_report_rows x 1. T - sigma I is scaled by
+  /// Returns the report of the recursion (see LevinsonReport), levinson_report_rows x 1. T - sigma I is scaled by
   /// the power of two that brings its largest number into [1/2, 1).
   const TileMatrix<double>& report() const { return report_; }
 

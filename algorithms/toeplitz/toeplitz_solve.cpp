@@ -28,7 +28,10 @@ constexpr std::array<Named<ToeplitzMethod>, 7> all{{
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
     {ToeplitzMethod::gohberg_semencul, "gohberg-semencul",
      "the inverse's first column by Durbin's recursion, 2 n^2 flops, then Fourier transforms and refinement"},
-    {ToeplitzMethod::lookahead, "lookahead",
+    {ToeplitzMethod::schur, "schur",
+     "the inverse's first column by the Schur recursion as tiles on all workers, 2 n^2 flops, then Fourier transforms "
+     "and refinement"},
+    {ToeplitzMethod::cauchy_inverse, "cauchy-inverse",
      "the inverse in the sine basis by a pivoted elimination, 5.5 n^2 flops, then Fourier transforms and refinement; "
      "singular leading minors are harmless"},
     {ToeplitzMethod::cauchy, "cauchy",
@@ -87,9 +90,9 @@ class Solver {
       if (!enough() && trees && first) superfast();
       if (!enough() && recursion) next(ToeplitzMethod::gohberg_semencul);
       if (!enough() && trees && !first) superfast();
-      if (!enough()) next(ToeplitzMethod::lookahead);
+      if (!enough()) next(ToeplitzMethod::cauchy_inverse);
       if (!enough() && last_.attempt.order > 0)
-        next(ToeplitzMethod::lookahead, perturbation);
+        next(ToeplitzMethod::cauchy_inverse, perturbation);
       else if (!enough() && factors <= most_factors)  // both eliminations break down for the same matrices
         next(ToeplitzMethod::cauchy);
       if (!enough() && recursion) next(ToeplitzMethod::levinson);
@@ -183,13 +186,15 @@ class Solver {
   Attempted attempt(ToeplitzMethod method, double perturbed) {
     switch (method) {
       case ToeplitzMethod::gohberg_semencul:
-        return by_gohberg_semencul();
+        return by_gohberg_semencul(InverseRecursion::durbin);
+      case ToeplitzMethod::schur:
+        return by_gohberg_semencul(InverseRecursion::schur);
       case ToeplitzMethod::gradients:
         // If two refinements of half the digits each do not suffice, gradients do not suit this matrix.
         return by_inverse(ToeplitzGradients<T>(g_, A_, sigma_), 2);
       case ToeplitzMethod::superfast:
         return by_inverse(ToeplitzSuperfast<T>(g_, A_, sigma_, superfast_tolerance<T>(tight_)));
-      case ToeplitzMethod::lookahead:
+      case ToeplitzMethod::cauchy_inverse:
         return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
       case ToeplitzMethod::cauchy:
         return by_elimination(CauchyFactorization<T>(g_, A_, sigma_));
@@ -234,8 +239,8 @@ class Solver {
     return a;
   }
 
-  Attempted by_gohberg_semencul() {
-    const GohbergSemencul<T> inverse(g_, A_, sigma_);
+  Attempted by_gohberg_semencul(InverseRecursion recursion) {
+    const GohbergSemencul<T> inverse(g_, A_, sigma_, recursion);
     const TileMatrix<double> outcome = solve_by(inverse);
     Attempted a{read_report(inverse.report()), condition_of(inverse)};
     read_outcome(outcome, a.attempt);
@@ -285,7 +290,7 @@ class Solver {
 
   std::string failure() const {
     const ToeplitzAttempt& a = solution_.taken;
-    const bool elimination = a.method == ToeplitzMethod::lookahead || a.method == ToeplitzMethod::cauchy;
+    const bool elimination = a.method == ToeplitzMethod::cauchy_inverse || a.method == ToeplitzMethod::cauchy;
     if (solution_.condition >= toeplitz_singular_condition<T>())
       return "singular to working precision: an eigenvalue of T - sigma I is 0 to rounding, the condition is " +
              (std::isfinite(solution_.condition) ? short_form(solution_.condition) + " or more" : "infinite");

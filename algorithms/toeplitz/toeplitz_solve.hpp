@@ -18,8 +18,9 @@ namespace tesela {
 enum class ToeplitzMethod : std::uint8_t {
   automatic,         ///< tries methods one after another until a residual is at rounding level
   levinson,          ///< levinson(): little memory, no refinement, for well-conditioned leading minors
-  gohberg_semencul,  ///< GohbergSemencul: fastest for well-conditioned leading minors
-  lookahead,         ///< CauchyInverse: for singular leading minors
+  gohberg_semencul,  ///< GohbergSemencul: fastest for well-conditioned leading minors of small order
+  schur,             ///< the same from the Schur recursion by tiles, on all workers: fastest for large order
+  cauchy_inverse,    ///< CauchyInverse: for singular leading minors
   cauchy,            ///< CauchyFactorization: for large conditions; n^2 / 2 numbers of memory
   gradients,         ///< ToeplitzGradients: for large positive definite matrices
   superfast,         ///< ToeplitzSuperfast: for large matrices that are not positive definite
@@ -89,10 +90,10 @@ constexpr double toeplitz_singular_condition() {
 /// Throws   ArgumentError if tiles do not conform, or if n exceeds levinson_most for a requested recursion.
 /// Waits    for the graph.
 /// Method   `automatic` starts with gradients if n >= 2^15 (with GPUs 2^17), where n^2 operations take longer. Then it
-///          tries superfast (before or after the next one, by n), gohberg_semencul, lookahead, cauchy (or, after a
-///          breakdown, a perturbed lookahead), and finally levinson, while the residual is above a few roundings; B
-///          receives the best solution. Each method scales T - sigma I and each column of B to size 1 by powers of two,
-///          so that X has the same digits at every size.
+///          tries superfast (before or after the next one, by n), gohberg_semencul, cauchy_inverse, cauchy (or, after a
+///          breakdown, a perturbed cauchy_inverse), and finally levinson, while the residual is above a few roundings;
+///          B receives the best solution. Each method scales T - sigma I and each column of B to size 1 by powers of
+///          two, so that X has the same digits at every size.
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
                                 const ToeplitzSolveOptions& options = {});

@@ -186,7 +186,7 @@ TEST_CASE("toeplitz_solve solves matrices with blocks without any pivot", "[toep
     HostMatrix<double> t(5, 1);
     std::copy(values.begin(), values.end(), t.data());
     const auto b = random_columns<double>(5, 2, 5);
-    CHECK(answer(runtime, t, 0.0, b, ToeplitzMethod::lookahead).solution.taken.order > 0);
+    CHECK(answer(runtime, t, 0.0, b, ToeplitzMethod::cauchy_inverse).solution.taken.order > 0);
     const auto a = answer(runtime, t, 0.0, b);
     INFO(a.solution.status());
     CHECK(a.solution.ok());

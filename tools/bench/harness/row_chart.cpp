@@ -49,7 +49,8 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   if (benchmark == "toeplitz-solve")
     return {fmt::format("One symmetric Toeplitz system, {}", first.data), "solves a second", true};
   if (benchmark == "toeplitz-study") return {"Spectra of random symmetric Toeplitz matrices", "eigenvalues found, %"};
-  if (benchmark == "toeplitz-tiles") return {"Some eigenvalues of a symmetric Toeplitz matrix", "intervals a second", true};
+  if (benchmark == "toeplitz-tiles")
+    return {"Some eigenvalues of a symmetric Toeplitz matrix", "intervals a second", true};
   if (benchmark == "tridiag") return {fmt::format("Tridiagonal systems, {}, {}", precision, place), "GB/s"};
   if (benchmark == "tridiag-study") return {"Cyclic reduction and Thomas's method", "times as fast as thomas", true};
   return {benchmark, first.rate_unit};
@@ -63,7 +64,7 @@ constexpr std::array known{
     PeerColor{"tesela", "#4c72b0"}, PeerColor{"tesela-rows", "#9db3d8"}, PeerColor{"tuned", "#4c72b0"},
     PeerColor{"chain", "#4c72b0"}, PeerColor{"diagonal", "#4c72b0"}, PeerColor{"levinson", "#4c72b0"},
     PeerColor{"gohberg-semencul", "#64b5cd"}, PeerColor{"gohberg-semencul-again", "#b0dae8"},
-    PeerColor{"lookahead", "#8172b3"}, PeerColor{"cauchy", "#da8bc3"}, PeerColor{"cauchy-again", "#eec9e3"},
+    PeerColor{"cauchy-inverse", "#8172b3"}, PeerColor{"cauchy", "#da8bc3"}, PeerColor{"cauchy-again", "#eec9e3"},
     PeerColor{"gradients", "#55a868"}, PeerColor{"superfast", "#dd8452"}, PeerColor{"superfast-again", "#eec2a9"},
     // NVIDIA's peers
     PeerColor{"cublas", "#c44e52"}, PeerColor{"cublasxt", "#dd8452"}, PeerColor{"cusolver", "#c44e52"},

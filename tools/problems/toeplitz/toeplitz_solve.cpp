@@ -181,7 +181,7 @@ std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table()
     rows.push_back({method.name, method.about, Place::graph,
                     [which = method.value](ToeplitzSystem<T>& p) { return from_t(p, which); }});
     if (method.value == ToeplitzMethod::gohberg_semencul) add_again(method.name, from_inverse<T, GohbergSemencul<T>>);
-    if (method.value == ToeplitzMethod::lookahead) add_again(method.name, from_inverse<T, CauchyInverse<T>>);
+    if (method.value == ToeplitzMethod::cauchy_inverse) add_again(method.name, from_inverse<T, CauchyInverse<T>>);
     if (method.value == ToeplitzMethod::cauchy) add_again(method.name, from_inverse<T, CauchyFactorization<T>>);
     if (method.value == ToeplitzMethod::gradients) add_again(method.name, from_inverse<T, ToeplitzGradients<T>>);
     if (method.value == ToeplitzMethod::superfast) add_again(method.name, from_inverse<T, ToeplitzSuperfast<T>>);
