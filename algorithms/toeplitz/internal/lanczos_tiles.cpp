@@ -19,7 +19,7 @@ std::vector<Tile<T>> all_tiles(const TileMatrix<T>& m) {
 }  // namespace
 
 bool steps_on_tiles(const Runtime& runtime, index_t n, const SpectrumOptions& o, std::size_t intervals) {
-  constexpr index_t long_enough = 4096;
+  constexpr index_t long_enough = 8192;
   if (n < 2 || o.tasks == LanczosTasks::fused) return false;
   if (o.tasks == LanczosTasks::tiles) return true;
   return o.solver == ToeplitzSolver::cauchy && runtime.gpus() == 0 && runtime.ranks() == 1 && n >= long_enough &&
