@@ -132,8 +132,7 @@ void CauchyInvertPart<T>::cpu(const Args& args, In<T> c, In<T> tables, In<double
   const index_t n = c.rows, rows = inverse.rows, first = args.part * cauchy_rows(n, 0);
   T *const z = work.data, *const y = z + 2 * cauchy_length(n), *const r = y + rows;
   const T* const x = &starts(first, 0);
-  toeplitz::cauchy_part_product(
-      core, toeplitz::CauchyPart<T>(n, args.part, tables, inverse.data, inverse.ld, x, y, z));
+  toeplitz::cauchy_part_product(core, toeplitz::CauchyPart<T>(n, args.part, tables, inverse.data, inverse.ld, x, y, z));
   toeplitz::cauchy_part_product(core, toeplitz::CauchyPart<T>(n, args.part, tables, &c(first, 0), c.ld, y, r, z));
   for (index_t a = 0; a < rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma(0, 0)) * y[a]);
   quality(0, 0) = static_cast<double>(blas::nrm2(rows, r));

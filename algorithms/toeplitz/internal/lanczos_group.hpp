@@ -23,8 +23,8 @@ struct RunPairs {
   OneTile<double> pairs;
 };
 
-/// Lanczos runs whose steps are one task, or one run whose steps are tasks on tiles: a slot holds one run. One task tests each bundle of slots. The tests of a
-/// round are read after the steps of the next round have been inserted.
+/// Lanczos runs whose steps are one task, or one run whose steps are tasks on tiles: a slot holds one run. One task
+/// tests each bundle of slots. The tests of a round are read after the steps of the next round have been inserted.
 template <class T>
 class LanczosGroup {
  public:

@@ -97,8 +97,7 @@ void LanczosTiles<T>::step(std::size_t p, index_t k, index_t column, const Tile<
   for (index_t i = 0; i < segments; ++i)
     graph_.insert<LanczosSubtract<T>>(place(i), {k, i * mb}, part.basis(i, 0), part.w(i, 0), part.subtracted(0, i),
                                       graph_.scratch<T>(part.projected.m(), 1), all_tiles(part.projected));
-  graph_.insert<LanczosNorm<T>>(place(number), {number, column}, *part.norm, coefficients,
-                                all_tiles(part.subtracted));
+  graph_.insert<LanczosNorm<T>>(place(number), {number, column}, *part.norm, coefficients, all_tiles(part.subtracted));
 }
 
 template <class T>

@@ -228,8 +228,8 @@ SearchResult<T> search_intervals(Graph& g, const SineToeplitz<T>& A, const Spect
   if (intervals.empty()) return {};
   SpectrumOptions decided = options;
   decided.window = std::min(options.window, static_cast<index_t>(intervals.size()));
-  decided.tasks = steps_on_tiles(g.runtime(), A.n(), options, intervals.size()) ? LanczosTasks::tiles
-                                                                                   : LanczosTasks::fused;
+  decided.tasks =
+      steps_on_tiles(g.runtime(), A.n(), options, intervals.size()) ? LanczosTasks::tiles : LanczosTasks::fused;
   if (decided.tasks == LanczosTasks::tiles) decided.group = 1;
   return Search<T>(g, A, decided, intervals).run();
 }

@@ -49,7 +49,8 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
   if (benchmark == "toeplitz-solve")
     return {fmt::format("One symmetric Toeplitz system, {}", first.data), "solves a second", true};
   if (benchmark == "toeplitz-study") return {"Spectra of random symmetric Toeplitz matrices", "eigenvalues found, %"};
-  if (benchmark == "toeplitz-tiles") return {"Some eigenvalues of a symmetric Toeplitz matrix", "intervals a second", true};
+  if (benchmark == "toeplitz-tiles")
+    return {"Some eigenvalues of a symmetric Toeplitz matrix", "intervals a second", true};
   if (benchmark == "tridiag") return {fmt::format("Tridiagonal systems, {}, {}", precision, place), "GB/s"};
   if (benchmark == "tridiag-study") return {"Cyclic reduction and Thomas's method", "times as fast as thomas", true};
   return {benchmark, first.rate_unit};

@@ -254,7 +254,8 @@ const cli::Command toeplitz_study_command(
       app.add_flag("!--no-gpu", o->gpus, "only the cores");
       app.footer(
           "Both precisions in one run, unless --precision chooses. Rows that have the values of Figures 11 to 14 of "
-          "Graciá Gil 2010 are drawn as NAME-figure-11.svg and so on; `bench plot` draws a CSV joined from several runs.");
+          "Graciá Gil 2010 are drawn as NAME-figure-11.svg and so on; `bench plot` draws a CSV joined from several "
+          "runs.");
       return std::function<int()>([o, &app] {
         o->both_precisions = app.count("--precision") == 0;
         return guarded([&] { run(*o); });

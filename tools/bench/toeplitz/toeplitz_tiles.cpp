@@ -49,8 +49,8 @@ void run(const TilesOptions& o) {
       const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::random, 0, o.common.seed}, n);
       const std::span<const T> column(t.data(), static_cast<std::size_t>(n));
       const double rms = rms_of(t), order = static_cast<double>(n),
-                   bound =
-                       100 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::max(8.0, std::sqrt(order)) * rms;
+                   bound = 100 * static_cast<double>(std::numeric_limits<T>::epsilon()) *
+                           std::max(8.0, std::sqrt(order)) * rms;
       std::vector<Peer> peers;
       std::vector<double> agreed;
       Spectrum<T> s;
