@@ -87,7 +87,7 @@ struct LanczosProject {
                    std::span<const In<T>> recent);
 };
 
-/// `projected`: the sums of all segments. work is as large as one of them.
+/// `projected`: the sums of all segments. work has the shape of a segment's sums.
 template <class T>
 struct LanczosSubtract {
   static constexpr auto name = "lanczos_subtract";

@@ -183,7 +183,7 @@ WORKERS_TEST_CASE("a number that is not finite reaches the coefficients of its p
   CHECK(std::isfinite(tiles.coefficients(0, 5)));
 }
 
-CORES_TEMPLATE_TEST_CASE("two tasks for an inverse compute what one computes", "[toeplitz]", float, double) {
+CORES_TEMPLATE_TEST_CASE("two tasks for an inverse compute the same as one", "[toeplitz]", float, double) {
   using T = TestType;
   for (const index_t n : {2, 3, 64, 65, 501}) {
     const HostMatrix<T> t = toeplitz_column<T>({ToeplitzKind::random, 0, 4}, n);

@@ -27,8 +27,7 @@ double rms_of(const HostMatrix<T>& t) {
   return std::sqrt(squares / static_cast<double>(n));
 }
 
-/// Checks that all eigenvalues were found, and that they are those of the peers before. Returns the error relative to
-/// its bound.
+/// Checks that all eigenvalues were found, the same by all peers. Returns the error relative to its bound.
 template <class T>
 double check(const Spectrum<T>& s, std::vector<double>& agreed, double bound) {
   if (!s.good() || (!agreed.empty() && agreed.size() != s.values.size()))
