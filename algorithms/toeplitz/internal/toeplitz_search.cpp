@@ -48,6 +48,7 @@ class Search {
       keep_finished(end ? 0 : in_flight_);
     }
     result_.inversions = queue_.inversions();
+    result_.tasks = options_.tasks;
     return std::move(result_);
   }
 
