@@ -20,7 +20,7 @@ template <class T>
 struct RunPairs {
   SearchJob job;
   OneTile<T> x;
-  OneTile<double> pairs;
+  TileMatrix<double> pairs;  ///< 4 rows; one tile, or one for each part
 };
 
 /// Lanczos runs whose steps are one task, or one run whose steps are tasks on tiles: a slot holds one run. One task

@@ -101,11 +101,8 @@ void LanczosTiles<T>::step(std::size_t p, index_t k, index_t column, const Tile<
 }
 
 template <class T>
-std::vector<Tile<T>> LanczosTiles<T>::basis() const {
-  std::vector<Tile<T>> pieces;
-  for (const Part& part : parts_)
-    for (const Tile<T>& tile : all_tiles(part.basis)) pieces.push_back(tile);
-  return pieces;
+std::vector<Tile<T>> LanczosTiles<T>::basis(int part) const {
+  return all_tiles(parts_[static_cast<std::size_t>(part)].basis);
 }
 
 template class LanczosTiles<float>;

@@ -75,11 +75,12 @@ Run<T> run(Runtime& runtime, const HostMatrix<T>& t, const Steps& how) {
     tiles.steps(0, how.first, coefficients[0](0, 0));
     tiles.steps(how.first, how.more, coefficients[1](0, 0));
     index_t row = 0;
-    for (const Tile<T>& piece : tiles.basis()) {
-      const auto v = piece.read();
-      for (index_t j = 0; j < std::min(v.cols, how.all()); ++j) std::copy_n(&v(0, j), v.rows, &result.basis(row, j));
-      row += v.rows;
-    }
+    for (const int part : {0, 1})
+      for (const Tile<T>& piece : tiles.basis(part)) {
+        const auto v = piece.read();
+        for (index_t j = 0; j < std::min(v.cols, how.all()); ++j) std::copy_n(&v(0, j), v.rows, &result.basis(row, j));
+        row += v.rows;
+      }
     REQUIRE(row == n);
   } else {
     const TileMatrix<T> slot(runtime, n, how.all() + 4, {n, how.all() + 4}, "slot");
