@@ -14,7 +14,7 @@ namespace tesela::bench {
 namespace {
 
 struct TilesOptions : Options {
-  std::vector<index_t> n{4096, 16384}, wanted{20, 150};
+  std::vector<index_t> n{4096, 16384}, wanted{20, 100};
 };
 
 /// Returns the root mean square of the eigenvalues.
