@@ -55,7 +55,7 @@ void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t
   const In<T> all{{tables, 2 * length, 6, ld_tables}};
   const CauchyPart<T> parts[] = {CauchyPart<T>(n, 0, all, c, ldc, x, y, z),
                                  CauchyPart<T>(n, 1, all, c + half, ldc, x + half, y + half, z + 2 * length)};
-  for (const CauchyPart<T>& p : parts) core.each(length, 1, toeplitz::PartBegin<T>{p});
+  for (const CauchyPart<T>& p : parts) toeplitz::cauchy_part_begin(core, p);
   core.transform(fft::Direction::forward, length, 2, z, length);
   for (const CauchyPart<T>& p : parts) core.each(length, 1, toeplitz::PartMiddle<T>{p});
   core.transform(fft::Direction::backward, length, 2, z, length);
