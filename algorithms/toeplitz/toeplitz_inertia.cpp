@@ -196,7 +196,8 @@ std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, 
   };
   // Ends with no eigenvalue below, and none above.
   const double resolution = toeplitz_resolution(A), bound = A.norm() * (1 + 1e-6) + 4 * resolution;
-  const auto pieces = std::max<index_t>(1, A.n() / most);
+  const index_t inside = (range.high ? range.high->total() : A.n()) - (range.low ? range.low->total() : 0),
+                pieces = std::max<index_t>(1, inside / most);
   const double from = std::max(range.low ? range.low->shift : -bound, A.mean() - 2 * A.rms()),
                to = std::min(range.high ? range.high->shift : bound, A.mean() + 2 * A.rms());
   std::vector<double> first;

@@ -171,6 +171,7 @@ template <class T>
 void put_counters(Spectrum<T>& s, const SpectrumResult<T>& f) {
   s.intervals = static_cast<index_t>(f.slices.intervals.size() + f.slices.clusters.size());
   s.counts = f.slices.counts + f.search.counts + f.judged.counts;
+  s.tasks = f.search.tasks;
   s.relaunches = f.search.relaunches;
   s.relaunched = f.search.relaunched;
   s.divisions = f.search.divisions;

@@ -89,6 +89,7 @@ struct Spectrum {
   std::vector<SpectrumInterval> clusters;
   bool dense = false;    ///< whether LAPACK computed all results, from the two blocks as dense matrices
   double tolerance = 0;  ///< residual of a converged Ritz value, relative to it (SpectrumOptions)
+  LanczosTasks tasks = LanczosTasks::fused;  ///< tasks of the Lanczos steps
   index_t intervals = 0, counts = 0, relaunches = 0, divisions = 0, steps = 0;
   index_t inversions = 0;  ///< shifts that were tried
   index_t relaunched = 0;  ///< intervals, including halves of divided ones, that needed several shifts

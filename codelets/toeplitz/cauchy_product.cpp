@@ -55,7 +55,7 @@ void multiply(index_t n, const T* tables, index_t ld_tables, const T* c, index_t
   const In<T> all{{tables, 2 * length, 6, ld_tables}};
   const CauchyPart<T> parts[] = {CauchyPart<T>(n, 0, all, c, ldc, x, y, z),
                                  CauchyPart<T>(n, 1, all, c + half, ldc, x + half, y + half, z + 2 * length)};
-  for (const CauchyPart<T>& p : parts) core.each(length, 1, toeplitz::PartBegin<T>{p});
+  for (const CauchyPart<T>& p : parts) toeplitz::cauchy_part_begin(core, p);
   core.transform(fft::Direction::forward, length, 2, z, length);
   for (const CauchyPart<T>& p : parts) core.each(length, 1, toeplitz::PartMiddle<T>{p});
   core.transform(fft::Direction::backward, length, 2, z, length);
@@ -132,8 +132,7 @@ void CauchyInvertPart<T>::cpu(const Args& args, In<T> c, In<T> tables, In<double
   const index_t n = c.rows, rows = inverse.rows, first = args.part * cauchy_rows(n, 0);
   T *const z = work.data, *const y = z + 2 * cauchy_length(n), *const r = y + rows;
   const T* const x = &starts(first, 0);
-  toeplitz::cauchy_part_product(
-      core, toeplitz::CauchyPart<T>(n, args.part, tables, inverse.data, inverse.ld, x, y, z));
+  toeplitz::cauchy_part_product(core, toeplitz::CauchyPart<T>(n, args.part, tables, inverse.data, inverse.ld, x, y, z));
   toeplitz::cauchy_part_product(core, toeplitz::CauchyPart<T>(n, args.part, tables, &c(first, 0), c.ld, y, r, z));
   for (index_t a = 0; a < rows; ++a) r[a] = x[a] - (r[a] - static_cast<T>(sigma(0, 0)) * y[a]);
   quality(0, 0) = static_cast<double>(blas::nrm2(rows, r));

@@ -58,7 +58,8 @@ struct CauchyInverseError {
                    In<T> starts, Out<double> quality, Scratch<T> work);
 };
 
-/// Does the same as CauchyInvert and CauchyInverseError for one block and one shift, on a core: two cores share a shift.
+/// Does the same as CauchyInvert and CauchyInverseError for one block and one shift, on a core: two cores share a
+/// shift.
 ///
 /// inverse  g, h and diagonal of the block: cauchy_rows(n, part) x 3.
 /// report   one column of CauchyReport::rows numbers; quality is one number.

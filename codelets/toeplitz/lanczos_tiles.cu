@@ -66,15 +66,15 @@ void LanczosNorm<T>::cuda(CudaContext& context, const Args& args, Out<T> norm, C
   context.check(cudaGetLastError(), "lanczos_norm");
 }
 
-#define TESELA_LANCZOS_TILES(T)                                                                                       \
-  template void LanczosBegin<T>::cuda(CudaContext&, const Args&, In<T>, Out<T>, Out<T>);                              \
-  template void LanczosProduct<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, In<T>, In<T>, Out<T>, Scratch<T>,    \
-                                        std::span<const In<T>>);                                                      \
-  template void LanczosRecent<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, In<T>, InOut<T>, Out<T>);             \
-  template void LanczosProject<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, Out<T>, Out<T>,                      \
-                                        std::span<const In<T>>);                                                      \
-  template void LanczosSubtract<T>::cuda(CudaContext&, const Args&, In<T>, InOut<T>, Out<T>, Scratch<T>,              \
-                                         std::span<const In<T>>);                                                     \
+#define TESELA_LANCZOS_TILES(T)                                                                                    \
+  template void LanczosBegin<T>::cuda(CudaContext&, const Args&, In<T>, Out<T>, Out<T>);                           \
+  template void LanczosProduct<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, In<T>, In<T>, Out<T>, Scratch<T>, \
+                                        std::span<const In<T>>);                                                   \
+  template void LanczosRecent<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, In<T>, InOut<T>, Out<T>);          \
+  template void LanczosProject<T>::cuda(CudaContext&, const Args&, In<T>, In<T>, Out<T>, Out<T>,                   \
+                                        std::span<const In<T>>);                                                   \
+  template void LanczosSubtract<T>::cuda(CudaContext&, const Args&, In<T>, InOut<T>, Out<T>, Scratch<T>,           \
+                                         std::span<const In<T>>);                                                  \
   template void LanczosNorm<T>::cuda(CudaContext&, const Args&, Out<T>, Commute<double>, std::span<const In<T>>);
 TESELA_LANCZOS_TILES(float)
 TESELA_LANCZOS_TILES(double)

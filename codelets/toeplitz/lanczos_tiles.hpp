@@ -87,7 +87,7 @@ struct LanczosProject {
                    std::span<const In<T>> recent);
 };
 
-/// `projected`: the sums of all segments. work is as large as one of them.
+/// `projected`: the sums of all segments. work has the shape of a segment's sums.
 template <class T>
 struct LanczosSubtract {
   static constexpr auto name = "lanczos_subtract";
@@ -101,8 +101,8 @@ struct LanczosSubtract {
 
 /// Adds the sums of all segments.
 ///
-/// norm          1 x 1: ||w||, or 0 if that is zero to rounding: the space is invariant, and all later vectors are zero.
-/// coefficients  as in LanczosSteps; rows 2 part and 2 part + 1 of a column are written.
+/// norm          1 x 1: ||w||, or 0 if that is zero to rounding: the space is invariant, and all later vectors are
+/// zero. coefficients  as in LanczosSteps; rows 2 part and 2 part + 1 of a column are written.
 template <class T>
 struct LanczosNorm {
   static constexpr auto name = "lanczos_norm";

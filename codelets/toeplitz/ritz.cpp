@@ -1,5 +1,7 @@
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/internal/basis_pieces.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_part_body.hpp>
+#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/codelets/toeplitz/ritz.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
@@ -141,16 +143,15 @@ void LanczosTest::cpu(const Args& args, In<double> coefficients, InOut<double> h
 
 template <class T>
 void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) {
-  const index_t columns = histories.cols / LanczosTest::at_a_time;
+  const index_t columns = histories.cols / LanczosTest::at_a_time, most = args.part < 0 ? z.cols / 2 : z.cols;
   const Block<double> history{const_cast<double*>(&histories(0, args.which * columns)), histories.rows, columns,
                               histories.ld};
-  for (index_t j = 0; j < z.cols; ++j) {
-    const int part = j < z.cols / 2 ? 0 : 1;
-    const bool wanted = j - part * (z.cols / 2) < args.goal.wanted[static_cast<std::size_t>(part)];
-    std::fill_n(&z(0, j), z.rows, wanted ? std::numeric_limits<T>::quiet_NaN() : T(0));
-  }
   std::vector<double> d, e, vectors;
-  for (int part = 0; part < 2; ++part) {
+  for (int part = std::max(0, args.part); part < (args.part < 0 ? 2 : args.part + 1); ++part) {
+    const index_t first = args.part < 0 ? part * most : 0,
+                  wanted = std::min(most, args.goal.wanted[static_cast<std::size_t>(part)]);
+    for (index_t j = 0; j < most; ++j)
+      std::fill_n(&z(0, first + j), z.rows, j < wanted ? std::numeric_limits<T>::quiet_NaN() : T(0));
     tridiagonal(history, part, d, e);
     const auto k = static_cast<index_t>(d.size());
     if (k == 0) continue;
@@ -160,13 +161,12 @@ void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) {
     std::vector<double> last(static_cast<std::size_t>(k));
     for (index_t j = 0; j < k; ++j)
       last[static_cast<std::size_t>(j)] = vectors[static_cast<std::size_t>(k - 1 + j * k)];
-    const index_t most = z.cols / 2, wanted = std::min(most, args.goal.wanted[static_cast<std::size_t>(part)]);
     // The tests computed the last components by QL steps, unlike these; components at rounding level may differ.
     auto chosen = converged(args.goal, wanted, left_over, d, last);
     LanczosGoal lenient = args.goal;
     lenient.tolerance *= 100;
     if (static_cast<index_t>(chosen.size()) < wanted) chosen = converged(lenient, wanted, left_over, d, last);
-    index_t column = part * most;
+    index_t column = first;
     for (const Ritz& r : chosen) {
       for (index_t i = 0; i < k; ++i)
         z(i, column) = static_cast<T>(vectors[static_cast<std::size_t>(i + r.column * k)]);
@@ -176,39 +176,69 @@ void RitzSelect<T>::cpu(const Args& args, In<double> histories, Out<T> z) {
   }
 }
 
+namespace {
+
+/// Normalizes the columns of one part of X, and computes their Rayleigh quotients and residuals, pairs(0, j) and
+/// pairs(1, j). work has 2 cauchy_length(n) numbers, and one for each row.
+template <class T>
+void measure_pairs(int part, const In<T>& c, const In<T>& tables, T* x, index_t ld, index_t count, double* pairs,
+                   index_t ld_pairs, T* work) {
+  const index_t n = c.rows, rows = cauchy_rows(n, part), first = part * cauchy_rows(n, 0);
+  T *const z = work, *const y = z + 2 * cauchy_length(n);
+  for (index_t j = 0; j < count; ++j, x += ld) {
+    const T norm = blas::nrm2(rows, x);
+    for (index_t a = 0; norm > 0 && a < rows; ++a) x[a] /= norm;
+    toeplitz::cauchy_part_product(toeplitz::Host(),
+                                  toeplitz::CauchyPart<T>(n, part, tables, c.data + first, c.ld, x, y, z));
+    double value = 0, residual = 0;
+    for (index_t a = 0; a < rows; ++a) value += static_cast<double>(x[a]) * static_cast<double>(y[a]);
+    for (index_t a = 0; a < rows; ++a) {
+      const double r = static_cast<double>(y[a]) - value * static_cast<double>(x[a]);
+      residual += r * r;
+    }
+    pairs[j * ld_pairs] = value;
+    pairs[j * ld_pairs + 1] = std::sqrt(residual);
+  }
+}
+
+}  // namespace
+
+Shape ritz_part_work(index_t n, index_t columns) {
+  return {cauchy_rows(n, 0) * (columns + 1) + 2 * cauchy_length(n), 1};
+}
+
 template <class T>
 void RitzPairs<T>::cpu(const Args& args, In<T> c, In<T> tables, In<T> z, Out<T> x, Out<double> pairs, Scratch<T> work,
                        std::span<const In<T>> basis) {
   const index_t n = c.rows, count = x.cols;
-  T *const y = work.data, *const zp = y + n;
   for_each_piece(n, basis, [&](int part, const In<T>& piece, index_t row, index_t at, index_t rows) {
     blas::gemm<T>(Op::none, Op::none, rows, count, z.rows, 1, &piece(row, args.column), piece.ld, &z(0, part * count),
                   z.ld, 0, &x(at, 0), x.ld);
   });
-  for (index_t j = 0; j < count; ++j) {
-    for (int part = 0; part < 2; ++part) {
-      const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
-      const T norm = blas::nrm2(rows, &x(first, j));
-      for (index_t a = first; norm > 0 && a < first + rows; ++a) x(a, j) /= norm;
-    }
-    cauchy::multiply(n, tables.data, tables.ld, c.data, c.ld, &x(0, j), y, zp);
-    for (int part = 0; part < 2; ++part) {
-      const index_t first = part * cauchy_rows(n, 0), rows = cauchy_rows(n, part);
-      double value = 0, residual = 0;
-      for (index_t a = first; a < first + rows; ++a) value += static_cast<double>(x(a, j)) * static_cast<double>(y[a]);
-      for (index_t a = first; a < first + rows; ++a) {
-        const double r = static_cast<double>(y[a]) - value * static_cast<double>(x(a, j));
-        residual += r * r;
-      }
-      pairs(2 * part, j) = value;
-      pairs(2 * part + 1, j) = std::sqrt(residual);
-    }
+  for (int part = 0; part < 2; ++part)
+    measure_pairs(part, c, tables, x.data + part * cauchy_rows(n, 0), x.ld, count, &pairs(2 * part, 0), pairs.ld,
+                  work.data);
+}
+
+template <class T>
+void RitzPairsPart<T>::cpu(const Args& args, In<T> c, In<T> tables, In<T> z, Out<double> pairs, Scratch<T> work,
+                           std::span<const In<T>> basis) {
+  const index_t rows = cauchy_rows(c.rows, args.part);
+  T* const x = work.data;
+  index_t at = 0;
+  for (const In<T>& piece : basis) {
+    blas::gemm<T>(Op::none, Op::none, piece.rows, z.cols, z.rows, 1, piece.data, piece.ld, z.data, z.ld, 0, x + at,
+                  rows);
+    at += piece.rows;
   }
+  measure_pairs(args.part, c, tables, x, rows, z.cols, pairs.data, pairs.ld, x + rows * z.cols);
 }
 
 template struct RitzSelect<float>;
 template struct RitzSelect<double>;
 template struct RitzPairs<float>;
 template struct RitzPairs<double>;
+template struct RitzPairsPart<float>;
+template struct RitzPairsPart<double>;
 
 }  // namespace tesela::kernels

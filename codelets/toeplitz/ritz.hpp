@@ -43,7 +43,8 @@ Shape lanczos_histories(index_t capacity);
 /// shift are chosen, in ascending order.
 ///
 /// z        capacity x k: column j belongs to the j-th symmetric eigenvalue, column k / 2 + j to the j-th skew one; NaN
-///          for eigenvalues that have not converged, zeros in columns that are not wanted.
+///          for eigenvalues that have not converged, zeros in columns that are not wanted. With `part`, 0 or 1, all
+///          columns belong to that part alone.
 template <class T>
 struct RitzSelect {
   static constexpr auto name = "ritz_select";
@@ -51,6 +52,7 @@ struct RitzSelect {
   struct Args {
     LanczosGoal goal;
     index_t which = 0;  ///< index of the history
+    int part = -1;      ///< -1: both
   };
   static void cpu(const Args& args, In<double> histories, Out<T> z);
 };
@@ -71,6 +73,24 @@ struct RitzPairs {
   static void cuda(CudaContext& context, const Args& args, In<T> c, In<T> tables, In<T> z, Out<T> x, Out<double> pairs,
                    Scratch<T> work, std::span<const In<T>> basis);
 };
+
+/// Does the same as RitzPairs for one part, on a core, without storing X: two cores share the pairs of an interval.
+///
+/// z        capacity x k, of this part.
+/// pairs    2 x k, the rows of this part.
+/// work     ritz_part_work(n, k).
+/// basis    the rows of this part in one or several pieces.
+template <class T>
+struct RitzPairsPart {
+  static constexpr auto name = "ritz_pairs_part";
+  static constexpr std::uint32_t color = 0xda8bc3;
+  struct Args {
+    int part = 0;
+  };
+  static void cpu(const Args& args, In<T> c, In<T> tables, In<T> z, Out<double> pairs, Scratch<T> work,
+                  std::span<const In<T>> basis);
+};
+Shape ritz_part_work(index_t n, index_t columns);
 
 namespace lanczos {
 

@@ -28,11 +28,11 @@ class InverseQueue {
 
   struct Start {
     SearchJob job;
-    bool good;               ///< whether the inverse at this shift is usable
-    TileMatrix<T> inverse;   ///< n rows: one tile, or one for each part; not used by Levinson's recursion
-    index_t number;          ///< number of the shift: the inverse is in columns 3 number ... 3 number + 2
+    bool good;              ///< whether the inverse at this shift is usable
+    TileMatrix<T> inverse;  ///< n rows: one tile, or one for each part; not used by Levinson's recursion
+    index_t number;         ///< number of the shift: the inverse is in columns 3 number ... 3 number + 2
     Tile<T> starts;
-    index_t start;           ///< column of the start vectors
+    index_t start;  ///< column of the start vectors
   };
   /// Hands out a job; returns nothing if there is no job. Prefers inverses of the place `where`, because inverses of
   /// another place may wait behind the steps there.

@@ -162,14 +162,30 @@ RunPairs<T> LanczosGroup<T>::pairs(std::size_t s, const SearchJob& job) const {
   Runtime& runtime = graph_.runtime();
   const Slot& slot = slots_[s];
   const index_t most = std::max(job.interval.count[0], job.interval.count[1]);
+  const auto which = static_cast<index_t>(s % at_a_time);
+  const Tile<double> histories = *bundles_[s / at_a_time].histories;
+  const bool parts = slot.tiles && !options_.vectors && runtime.gpus() == 0;  // a task for each part, without x
+  RunPairs<T> run{job, OneTile<T>(runtime, {matrix_.n(), most}, "x"),
+                  TileMatrix<double>(runtime, 4, most, {parts ? 2 : 4, most}, "pairs")};
+  if (parts) {
+    const Shape work = ritz_part_work(matrix_.n(), most);
+    for (int part = 0; part < 2; ++part) {
+      const OneTile<T> z(runtime, {slot.steps, most}, "z");
+      graph_.insert<RitzSelect<T>>(urgent, {goal(job), which, part}, histories, *z);
+      graph_.insert<RitzPairsPart<T>>({part}, matrix_.blocks(), matrix_.tables(), *z, run.pairs(part, 0),
+                                      graph_.scratch<T>(work.rows, work.cols), slot.tiles->basis(part));
+    }
+    return run;
+  }
   const OneTile<T> z(runtime, {slot.steps, 2 * most}, "z");
-  RunPairs<T> run{job, OneTile<T>(runtime, {matrix_.n(), most}, "x"), OneTile<double>(runtime, {4, most}, "pairs")};
-  insert_or_run<RitzSelect<T>>(graph_, urgent, {goal(job), static_cast<index_t>(s % at_a_time)},
-                               *bundles_[s / at_a_time].histories, *z);
-  // In a slot the inverse precedes the basis.
-  graph_.insert<RitzPairs<T>>(where(), {slot.tiles ? 0 : 3}, matrix_.blocks(), matrix_.tables(), *z, *run.x, *run.pairs,
-                              lanczos_scratch<T>(graph_, matrix_.n(), options_),
-                              slot.tiles ? slot.tiles->basis() : std::vector{**slot.basis});
+  insert_or_run<RitzSelect<T>>(graph_, urgent, {goal(job), which}, histories, *z);
+  std::vector<Tile<T>> pieces;
+  for (int part = 0; slot.tiles && part < 2; ++part)
+    for (const Tile<T>& piece : slot.tiles->basis(part)) pieces.push_back(piece);
+  if (!slot.tiles) pieces.push_back(**slot.basis);
+  // In a slot the inverse precedes the basis: three columns.
+  graph_.insert<RitzPairs<T>>(where(), {slot.tiles ? 0 : 3}, matrix_.blocks(), matrix_.tables(), *z, *run.x,
+                              run.pairs(0, 0), lanczos_scratch<T>(graph_, matrix_.n(), options_), pieces);
   return run;
 }
 

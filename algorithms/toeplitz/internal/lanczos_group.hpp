@@ -20,11 +20,11 @@ template <class T>
 struct RunPairs {
   SearchJob job;
   OneTile<T> x;
-  OneTile<double> pairs;
+  TileMatrix<double> pairs;  ///< 4 rows; one tile, or one for each part
 };
 
-/// Lanczos runs whose steps are one task, or one run whose steps are tasks on tiles: a slot holds one run. One task tests each bundle of slots. The tests of a
-/// round are read after the steps of the next round have been inserted.
+/// Lanczos runs whose steps are one task, or one run whose steps are tasks on tiles: a slot holds one run. One task
+/// tests each bundle of slots. The tests of a round are read after the steps of the next round have been inserted.
 template <class T>
 class LanczosGroup {
  public:

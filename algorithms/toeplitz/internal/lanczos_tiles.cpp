@@ -19,7 +19,7 @@ std::vector<Tile<T>> all_tiles(const TileMatrix<T>& m) {
 }  // namespace
 
 bool steps_on_tiles(const Runtime& runtime, index_t n, const SpectrumOptions& o, std::size_t intervals) {
-  constexpr index_t long_enough = 4096;
+  constexpr index_t long_enough = 8192;
   if (n < 2 || o.tasks == LanczosTasks::fused) return false;
   if (o.tasks == LanczosTasks::tiles) return true;
   return o.solver == ToeplitzSolver::cauchy && runtime.gpus() == 0 && runtime.ranks() == 1 && n >= long_enough &&
@@ -97,16 +97,12 @@ void LanczosTiles<T>::step(std::size_t p, index_t k, index_t column, const Tile<
   for (index_t i = 0; i < segments; ++i)
     graph_.insert<LanczosSubtract<T>>(place(i), {k, i * mb}, part.basis(i, 0), part.w(i, 0), part.subtracted(0, i),
                                       graph_.scratch<T>(part.projected.m(), 1), all_tiles(part.projected));
-  graph_.insert<LanczosNorm<T>>(place(number), {number, column}, *part.norm, coefficients,
-                                all_tiles(part.subtracted));
+  graph_.insert<LanczosNorm<T>>(place(number), {number, column}, *part.norm, coefficients, all_tiles(part.subtracted));
 }
 
 template <class T>
-std::vector<Tile<T>> LanczosTiles<T>::basis() const {
-  std::vector<Tile<T>> pieces;
-  for (const Part& part : parts_)
-    for (const Tile<T>& tile : all_tiles(part.basis)) pieces.push_back(tile);
-  return pieces;
+std::vector<Tile<T>> LanczosTiles<T>::basis(int part) const {
+  return all_tiles(parts_[static_cast<std::size_t>(part)].basis);
 }
 
 template class LanczosTiles<float>;

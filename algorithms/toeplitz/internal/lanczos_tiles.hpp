@@ -24,8 +24,8 @@ class LanczosTiles {
   void begin(const typename InverseQueue<T>::Start& start);
   /// Inserts `steps` steps after `done` earlier ones. `coefficients`: 4 x steps, as LanczosSteps writes them.
   void steps(index_t done, index_t steps, const Tile<double>& coefficients);
-  /// Returns the pieces of the basis, as RitzPairs accepts them.
-  std::vector<Tile<T>> basis() const;
+  /// Returns the pieces of the basis of a part.
+  std::vector<Tile<T>> basis(int part) const;
 
  private:
   /// The symmetric or the skew part; row i of tiles, or column i of the sums, belongs to segment i.

@@ -16,8 +16,8 @@ CountedRange range_of_some(Graph& g, const SineToeplitz<T>& A, const SpectrumOpt
   double out = A.mean() + (from_below ? -reach : reach), in = A.mean() + (from_below ? reach : -reach);
   std::optional<Inertia> end;  // inertia at `in`
   const auto inside = [&](const Inertia& i) { return from_below ? i.total() : A.n() - i.total(); };
-  // Few points a round need the fewest counts. On cores they are as many as the workers count at once, two tasks a count
-  // in the sine basis; a GPU counts at many points in the time of one.
+  // Few points a round need the fewest counts. On cores they are as many as the workers count at once, two tasks a
+  // count in the sine basis; a GPU counts at many points in the time of one.
   const Runtime& runtime = g.runtime();
   const int at_once = options.counter == ToeplitzSolver::cauchy ? runtime.cpus() / 2 : runtime.cpus(),
             points = runtime.gpus() > 0 || runtime.ranks() > 1 ? 15 : std::clamp(at_once, 1, 15);

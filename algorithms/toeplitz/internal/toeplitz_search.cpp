@@ -4,6 +4,7 @@
 #include <tesela/algorithms/toeplitz/internal/toeplitz_certificate.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_points.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_search.hpp>
+#include <tesela/tiles/host_matrix.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,14 @@ double least_norm(const SineToeplitz<T>& A, const std::vector<SpectrumInterval>&
   double norm = A.rms();
   for (const SpectrumInterval& i : intervals) norm = std::max({norm, i.low, -i.high});
   return norm;
+}
+
+/// Returns the pairs of a run; waits for them.
+template <class T>
+HostMatrix<double> values_of(const RunPairs<T>& run) {
+  HostMatrix<double> pairs(run.pairs.m(), run.pairs.n());
+  run.pairs.copy_to(pairs.data(), pairs.ld());
+  return pairs;
 }
 
 template <class T>
@@ -48,6 +57,7 @@ class Search {
       keep_finished(end ? 0 : in_flight_);
     }
     result_.inversions = queue_.inversions();
+    result_.tasks = options_.tasks;
     return std::move(result_);
   }
 
@@ -161,7 +171,7 @@ class Search {
   /// spoils the others. The inverses at all shifts of an interval may lack the same pair; therefore a few such pairs,
   /// and a few that are too near to others, are left to refinement by counts (certify_search). Waits for the pairs.
   index_t count_inaccurate_pairs(const RunPairs<T>& run) const {
-    const auto pairs = (*run.pairs).read();
+    const HostMatrix<double> pairs = values_of(run);
     const double enough = bounds_.error * norm_ / 2;
     index_t vague = 0;
     for (index_t part = 0; part < 2; ++part) {
@@ -187,7 +197,7 @@ class Search {
     const SpectrumInterval& i = run.job.interval;
     IntervalPairs<T> piece{i.low, {}, {}, std::move(run.x)};
     {
-      const auto pairs = (*run.pairs).read();
+      const HostMatrix<double> pairs = values_of(run);
       for (std::size_t part = 0; part < 2; ++part)
         for (index_t j = 0; j < i.count[part]; ++j) {
           const auto row = 2 * static_cast<index_t>(part);
@@ -228,8 +238,8 @@ SearchResult<T> search_intervals(Graph& g, const SineToeplitz<T>& A, const Spect
   if (intervals.empty()) return {};
   SpectrumOptions decided = options;
   decided.window = std::min(options.window, static_cast<index_t>(intervals.size()));
-  decided.tasks = steps_on_tiles(g.runtime(), A.n(), options, intervals.size()) ? LanczosTasks::tiles
-                                                                                   : LanczosTasks::fused;
+  decided.tasks =
+      steps_on_tiles(g.runtime(), A.n(), options, intervals.size()) ? LanczosTasks::tiles : LanczosTasks::fused;
   if (decided.tasks == LanczosTasks::tiles) decided.group = 1;
   return Search<T>(g, A, decided, intervals).run();
 }

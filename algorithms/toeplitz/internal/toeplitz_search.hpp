@@ -14,6 +14,7 @@ struct SearchResult {
   std::vector<IntervalPairs<T>> pieces;    ///< one for each interval, if vectors are wanted
   std::vector<SpectrumInterval> clusters;
   std::vector<SpectrumShortage> shortages;
+  LanczosTasks tasks = LanczosTasks::fused;
   index_t counts = 0, relaunches = 0, relaunched = 0, divisions = 0, steps = 0, inversions = 0;
 };
 

@@ -36,11 +36,23 @@ template <class T>
 struct PartBegin {
   CauchyPart<T> m;
   TESELA_BOTH void operator()(index_t a, index_t) const {
-    const bool inside = a < m.rows;
-    m.z[2 * a] = inside ? m.h[a] * m.inverse_sine[a] * m.x[a] : T(0);
-    m.z[2 * a + 1] = inside ? m.g[a] * m.x[a] : T(0);
+    m.z[2 * a] = m.h[a] * m.inverse_sine[a] * m.x[a];
+    m.z[2 * a + 1] = m.g[a] * m.x[a];
   }
 };
+
+template <class T>
+struct PartClear {
+  T* z;
+  TESELA_BOTH void operator()(index_t i, index_t) const { z[i] = 0; }
+};
+
+/// Fills the input of the first transform.
+template <class Machine, class T>
+void cauchy_part_begin(const Machine& machine, const CauchyPart<T>& m) {
+  machine.each(m.rows, 1, PartBegin<T>{m});
+  machine.each(2 * (m.length - m.rows), 1, PartClear<T>{m.z + 2 * m.rows});
+}
 
 template <class T>
 struct PartMiddle {
@@ -66,7 +78,7 @@ struct PartEnd {
 /// Computes y = the block times x.
 template <class Machine, class T>
 void cauchy_part_product(const Machine& machine, const CauchyPart<T>& m) {
-  machine.each(m.length, 1, PartBegin<T>{m});
+  cauchy_part_begin(machine, m);
   machine.transform(fft::Direction::forward, m.length, 1, m.z, m.length);
   machine.each(m.length, 1, PartMiddle<T>{m});
   machine.transform(fft::Direction::backward, m.length, 1, m.z, m.length);

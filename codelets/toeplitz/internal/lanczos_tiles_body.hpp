@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-// The kernels of lanczos_tiles.hpp as steps that are common to a core and a GPU. A Machine has each() and transform() of
-// toeplitz_body.hpp, and
-//   gemv(op, m, n, alpha, a, lda, x, beta, y)   BLAS gemv; n = 0 leaves y as it is
+// The kernels of lanczos_tiles.hpp as steps that are common to a core and a GPU. A Machine has each() and transform()
+// of toeplitz_body.hpp, and
+//   gemv(op, m, n, alpha, a, lda, x, beta, y)   BLAS gemv
 //   norm(n, x, to)                              *to = the Euclidean norm
 // Internal to codelets/.
 

@@ -170,7 +170,7 @@ TEST_CASE("rows of the Toeplitz study become Figures 11 to 14 of their source") 
               &attempts = figures[3].chart;
   CHECK((figures[0].name == "figure-11" && figures[3].name == "figure-14"));
   CHECK(speed_up.x == std::vector<double>{600, 800, 1000, 1200, 1400, 1600, 1800, 2000});
-  CHECK(speed_up.series.size() == 6);  // five of Table 5, one of ours
+  CHECK(speed_up.series.size() == 6);  // five of Table 5, and ours
   CHECK(std::abs(series(speed_up, "2, the source").value.back() - 1653.63 / 1409.37) < 1e-12);
   CHECK(std::abs(series(speed_up, "50, the source").value.front() - 3.81 / 3.22) < 1e-12);
   CHECK((series(speed_up, "2, ours").value.front() == 3 && std::isnan(series(speed_up, "2, ours").value[1])));

@@ -84,7 +84,7 @@ void add_speed_ups(const std::vector<Row>& rows, std::vector<SourceFigure>& figu
           cores.what.precision == "s" && theirs.contains(gpu.what.k) && theirs[gpu.what.k].contains(double(gpu.what.n)))
         ours[gpu.what.k][static_cast<double>(gpu.what.n)] = cores.timing.median() / gpu.timing.median();
   if (ours.empty()) return;
-  Chart chart = axes("Figure 11: speed-up of a GPU over the cores\nby the most eigenvalues of an interval", "n",
+  Chart chart = axes("Figure 11: speed-up of a GPU over the cores\nlines: eigenvalues of an interval at most", "n",
                      "time on the cores / on the GPU", places(theirs));
   chart.logarithmic = true;
   add_lines(chart, theirs, "{}, the source", true);
@@ -99,7 +99,7 @@ void add_found(const std::vector<Row>& rows, std::vector<SourceFigure>& figures)
     lines[row->what.n][std::round(-std::log10(more_of(*row, "tolerance")))] = more_of(*row, "right_percent");
   const std::set<double> at = places(lines);
   if (at.size() < 2) return;
-  Chart chart = axes("Figure 12: eigenvalues found, ours (the source prints no values)\nby the digits asked for",
+  Chart chart = axes("Figure 12: eigenvalues found, ours (the source prints no values)\nlines: orders",
                      "digits: tolerance 10^-k", "correct eigenvalues, %", at);
   add_lines(chart, lines, "n = {}", false);
   figures.push_back({"figure-12", std::move(chart)});
@@ -117,13 +117,14 @@ void add_intervals(const std::vector<Row>& rows, std::vector<SourceFigure>& figu
   }
   const std::set<double> at = places(attempts);
   if (at.size() < 2) return;
-  Chart chart = axes("Figure 13: intervals, ours (the source prints no values)\nby the most eigenvalues of an interval",
-                     "n", "intervals, %", at);
+  Chart chart =
+      axes("Figure 13: intervals, ours (the source prints no values)\nlines: eigenvalues of an interval at most", "n",
+           "intervals, %", at);
   add_lines(chart, converged, "{}, converged", false);
   add_lines(chart, again, "{}, searched again", true);
   figures.push_back({"figure-13", std::move(chart)});
-  chart = axes("Figure 14: attempts, ours (the source prints no values)\nby the most eigenvalues of an interval", "n",
-               "mean attempts of an interval", at);
+  chart = axes("Figure 14: attempts, ours (the source prints no values)\nlines: eigenvalues of an interval at most",
+               "n", "mean attempts of an interval", at);
   add_lines(chart, attempts, "{}", false);
   figures.push_back({"figure-14", std::move(chart)});
 }

@@ -158,7 +158,7 @@ void run_cells(const StudyOptions& o, Runtime& runtime, const std::vector<Cell>&
                                                  cell.spectrum);
                       });
                     }};
-    // Levinson's runs take seconds to minutes: on cores they have no warm-up, on a GPU the first one of an order has.
+    // Levinson's runs take seconds to minutes: no warm-up, except for the first cell of an order on a GPU.
     const bool cold = (!gpu || !first) && o.common.repeat == 1 && cell.spectrum.solver == ToeplitzSolver::levinson;
     const auto timings = cold ? std::vector<Timing>{{peer.name, {peer.run()}}} : alternate({peer}, o.common.repeat);
     const Outcome outcome = compare(s.values, right[cell.n]);

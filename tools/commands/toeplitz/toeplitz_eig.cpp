@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -66,7 +67,9 @@ double time_in_solves(const Statistics& statistics) {
   for (const WorkerUse& worker : statistics.workers)
     for (const KernelUse& kernel : worker.kernels) {
       all += kernel.busy_seconds;
-      if (kernel.kernel == "lanczos_steps" || kernel.kernel == "levinson_lanczos_steps") steps += kernel.busy_seconds;
+      constexpr std::array of_steps{"lanczos_steps",   "levinson_lanczos_steps", "lanczos_product", "lanczos_recent",
+                                    "lanczos_project", "lanczos_subtract",       "lanczos_norm"};
+      if (std::find(of_steps.begin(), of_steps.end(), kernel.kernel) != of_steps.end()) steps += kernel.busy_seconds;
     }
   return all > 0 ? steps / all : 0;
 }
@@ -112,6 +115,7 @@ int run_eig(Options o) {
   }
 
   report.problem()["method"] = s.dense ? "dense" : "lanczos";
+  if (!s.dense) report.problem()["lanczos"] = name_of(lanczos_tasks(), s.tasks);
   const auto found = static_cast<index_t>(s.values.size());
   report.count("intervals", s.intervals);
   report.count("clusters", static_cast<index_t>(s.clusters.size()));

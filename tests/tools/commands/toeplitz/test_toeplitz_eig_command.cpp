@@ -356,3 +356,17 @@ TEST_CASE("toeplitz eig works on a GPU alone and with cores", "[gpu]") {
         CHECK(check(report, "orthogonality") <= 1e-9);
       }
 }
+
+TEST_CASE("toeplitz eig performs its steps as fused tasks or on tiles") {
+  for (const std::string tasks : {"auto", "fused", "tiles"}) {
+    const auto report = toeplitz("eig", {"--n", "400", "--smallest", "30", "--lanczos", tasks, "--ncuda", "0"});
+    CAPTURE(tasks, report.dump());
+    CHECK(report["status"] == "ok");
+    CHECK(report["problem"]["lanczos"] == (tasks == "tiles" ? "tiles" : "fused"));  // auto: short vectors
+    CHECK(check(report, "found") == 30);
+    CHECK(check(report, "max_error") <= 1e-12);
+    CHECK(check(report, "time_in_solves") > 0);
+  }
+  refused("eig", {"--n", "40", "--lanczos", "tiles", "--solver", "levinson"}, "tasks on tiles");
+  refused("eig", {"--n", "40", "--lanczos", "tiny"}, "--lanczos");
+}
