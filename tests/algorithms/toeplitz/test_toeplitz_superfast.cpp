@@ -65,7 +65,7 @@ void check_sizes(Runtime& runtime, std::initializer_list<index_t> sizes) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("superfast solves Toeplitz systems of any size to rounding", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("superfast solves Toeplitz systems of any size to rounding", "[toeplitz]", float, double) {
   // 193 rows are the first with two leaves; 1009 is prime.
   check_sizes<TestType>(runtime, {1, 2, 3, 96, 97, 191, 192, 193, 194, 385, 1009});
 }
@@ -220,6 +220,15 @@ TEST_CASE("toeplitz_solve chooses superfast for a large indefinite matrix", "[to
   CHECK(a.residual <= 4 * eps<double>);
 }
 
-GPU_TEST_CASE("superfast runs on cores of a runtime with a GPU", "[toeplitz]") {
+TEST_CASE("superfast runs on cores of a runtime with a GPU", "[toeplitz][gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 2, .gpus = 1});
   check_sizes<double>(runtime, {1, 385, 1009});
+}
+
+GPU_TEST_CASE("superfast needs a core", "[toeplitz]") {
+  Graph g(runtime);
+  const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 300));
+  CHECK_THROWS_AS(ToeplitzSuperfast<double>(g, A, 0), NoWorkerError);
+  CHECK(g.wait().ok());
 }
