@@ -19,7 +19,8 @@ double superfast_tolerance(bool tight = false);
 /// Method  Each node of a tree compresses the rows of an index range and eliminates its own unknowns with partial
 ///         pivoting: a task per subtree, then a task per node up to the root. Singular leading minors are harmless. A
 ///         solve consists of sine transforms, substitution through the trees, again by subtrees, and iterative
-///         refinement with products by T, which repairs the error of the compression. The tasks run on cores.
+///         refinement with products by T, which repairs the error of the compression. Trees need cores; a
+///         GPU transforms and refines.
 template <class T>
 class ToeplitzSuperfast {
  public:
