@@ -88,6 +88,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_refinement.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>
+#include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>

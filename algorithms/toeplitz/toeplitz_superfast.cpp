@@ -53,7 +53,7 @@ class ToeplitzSuperfast<T>::Columns {
         outcome_(outcome),
         state_(tile<T>(g, superfast_state(of.n(), b.cols()), "state")),
         sine_(tile<T>(g, {of.n(), b.cols()}, "sine")) {
-    g_.insert<SuperfastBegin<T>>(args_, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work());
+    g_.insert<SuperfastBegin<T>>(on_gpu, args_, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work());
     improve(true);
   }
 
@@ -62,7 +62,7 @@ class ToeplitzSuperfast<T>::Columns {
     std::vector<TileMatrix<T>> parts;
     for (const SuperfastTree& tree : of_.trees_)
       if (tree.rows() > 0) substitute(tree, parts);
-    g_.insert<SuperfastImprove<T>>({args_, first}, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work(),
+    g_.insert<SuperfastImprove<T>>(on_gpu, {args_, first}, spectrum(), b_, outcome_, state_(0, 0), sine_(0, 0), work(),
                                    tiles_of(parts));
   }
 
@@ -70,7 +70,8 @@ class ToeplitzSuperfast<T>::Columns {
   bool enough() const { return outcome_.read()(0, 0) != 0; }
 
   void finish() const {
-    g_.insert<SuperfastEnd<T>>(args_, spectrum(), b_, outcome_, state_(0, 0), g_.status(), tiles_of(of_.roots_));
+    g_.insert<SuperfastEnd<T>>(on_gpu, args_, spectrum(), b_, outcome_, state_(0, 0), g_.status(),
+                               tiles_of(of_.roots_));
   }
 
  private:

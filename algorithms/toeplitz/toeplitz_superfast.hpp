@@ -13,13 +13,20 @@ namespace tesela {
 template <class T>
 double superfast_tolerance(bool tight = false);
 
+/// Returns an upper estimate of the bytes of ToeplitzSuperfast's factors.
+template <class T>
+constexpr double superfast_bytes(index_t n) {
+  return 690 * static_cast<double>(n) * sizeof(T);
+}
+
 /// Factors of the two Cauchy-like blocks of any nonsingular T - sigma I as trees of skeletons, in O(n log^2 n)
 /// operations and numbers (codelets/toeplitz/superfast.hpp).
 ///
 /// Method  Each node of a tree compresses the rows of an index range and eliminates its own unknowns with partial
 ///         pivoting: a task per subtree, then a task per node up to the root. Singular leading minors are harmless. A
 ///         solve consists of sine transforms, substitution through the trees, again by subtrees, and iterative
-///         refinement with products by T, which repairs the error of the compression. The tasks run on cores.
+///         refinement with products by T, which repairs the error of the compression. The trees
+///         need cores, a GPU transforms and refines.
 template <class T>
 class ToeplitzSuperfast {
  public:

@@ -1,8 +1,6 @@
-#include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
-#include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
+#include <tesela/codelets/toeplitz/internal/superfast_solve_body.hpp>
 #include <tesela/codelets/toeplitz/internal/superfast_sweep.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
-#include <tesela/codelets/toeplitz/superfast_solve.hpp>
 
 #include <algorithm>
 
@@ -13,13 +11,6 @@ using superfast::Node;
 namespace {
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
-template <class T>
-toeplitz::Refinement<toeplitz::Host, T> refinement(toeplitz::Host& machine, const RefinedSolveArgs<T>& args,
-                                                   const In<T>& spectrum, const InOut<T>& b, double* outcome, T* state,
-                                                   T* work) {
-  return {machine, args, spectrum, b, outcome, state, work};
-}
 
 /// Substitutes forward in the subtree of node j; `data` and `z` move behind its nodes and their unknowns.
 template <class T>
@@ -134,9 +125,7 @@ template <class T>
 void SuperfastBegin<T>::cpu(const Args& args, In<T> spectrum, InOut<T> b, Out<double> outcome, Out<T> state,
                             Out<T> sine, Scratch<T> work) {
   toeplitz::Host machine;
-  const auto solve = refinement(machine, args, spectrum, b, outcome.data, state.data, work.data);
-  solve.begin();
-  sine_transform(machine, false, b.rows, b.cols, solve.right(), solve.rows(), sine.data, sine.ld, work.data);
+  toeplitz::superfast_begin(machine, args, spectrum, b, outcome.data, state.data, sine, work.data);
 }
 
 template <class T>
@@ -173,32 +162,15 @@ void SuperfastBackward<T>::cpu(const Args& args, In<T> factors, In<T> eliminated
 template <class T>
 void SuperfastImprove<T>::cpu(const Args& args, In<T> spectrum, InOut<T> b, InOut<double> outcome, InOut<T> state,
                               Out<T> sine, Scratch<T> work, std::span<const In<T>> parts) {
-  const index_t n = b.rows, k = b.cols;
   toeplitz::Host machine;
-  const auto solve = refinement<T>(machine, args, spectrum, b, outcome.data, state.data, work.data);
-  index_t start = 0;
-  for (const In<T>& part : parts) {
-    for (index_t c = 0; c < k; ++c) std::copy_n(&part(0, c), part.rows, solve.d() + start + c * solve.rows());
-    start += part.rows;
-  }
-  sine_transform(machine, true, n, k, solve.d(), solve.rows(), solve.d(), solve.rows(), work.data);
-  bool enough = false;
-  if (args.first)
-    solve.first();
-  else
-    enough = solve.improve();
-  outcome.data[0] = enough ? 1 : 0;
-  if (!enough) sine_transform(machine, false, n, k, solve.r(), solve.rows(), sine.data, sine.ld, work.data);
+  toeplitz::superfast_improve(machine, args, spectrum, b, outcome.data, state.data, sine, work.data, parts);
 }
 
 template <class T>
 void SuperfastEnd<T>::cpu(const Args& args, In<T> spectrum, InOut<T> b, InOut<double> outcome, InOut<T> state,
                           InOut<int> info, std::span<const In<T>> roots) {
-  const bool broken =
-      std::any_of(roots.begin(), roots.end(), [](const In<T>& skeleton) { return skeleton.data[1] != T(0); });
   toeplitz::Host machine;
-  refinement<T>(machine, args, spectrum, b, outcome.data, state.data, nullptr)
-      .finish([broken, n = b.rows] { return broken ? n : index_t{0}; }, info.data);
+  toeplitz::superfast_end(machine, args, spectrum, b, outcome.data, state.data, info.data, roots);
 }
 
 template struct SuperfastBegin<float>;

@@ -24,6 +24,8 @@ struct SuperfastBegin {
   using Args = RefinedSolveArgs<T>;
   static void cpu(const Args& args, In<T> spectrum, InOut<T> b, Out<double> outcome, Out<T> state, Out<T> sine,
                   Scratch<T> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, InOut<T> b, Out<double> outcome,
+                   Out<T> state, Out<T> sine, Scratch<T> work);
 };
 
 /// Arguments of a subtree's tasks.
@@ -87,6 +89,8 @@ struct SuperfastImprove {
   using Args = SuperfastImproveArgs<T>;
   static void cpu(const Args& args, In<T> spectrum, InOut<T> b, InOut<double> outcome, InOut<T> state, Out<T> sine,
                   Scratch<T> work, std::span<const In<T>> parts);
+  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, InOut<T> b, InOut<double> outcome,
+                   InOut<T> state, Out<T> sine, Scratch<T> work, std::span<const In<T>> parts);
 };
 
 /// Scales X back and judges it.
@@ -100,6 +104,8 @@ struct SuperfastEnd {
   using Args = RefinedSolveArgs<T>;
   static void cpu(const Args& args, In<T> spectrum, InOut<T> b, InOut<double> outcome, InOut<T> state, InOut<int> info,
                   std::span<const In<T>> roots);
+  static void cuda(CudaContext& context, const Args& args, In<T> spectrum, InOut<T> b, InOut<double> outcome,
+                   InOut<T> state, InOut<int> info, std::span<const In<T>> roots);
 };
 
 /// Return the shapes of `state` and `work` for k right-hand sides.

@@ -77,6 +77,17 @@ struct Judge {
   }
 };
 
+/// Stores 1 as the first residual if no column improves by much, else 0.
+struct StoreEnough {
+  double* outcome;
+  index_t k;
+  TESELA_BOTH void operator()(index_t, index_t) const {
+    bool enough = true;
+    for (index_t j = 0; j < k; ++j) enough = enough && !(outcome[j + norm_new * k] < outcome[j + norm_r * k] / 2);
+    outcome[0] = enough ? 1 : 0;
+  }
+};
+
 template <class T, class Broken>
 struct ZeroWhereBroken {
   Broken broken_at;
@@ -127,13 +138,14 @@ struct Refinement {
     machine.norms(n, k, r(), rows(), outcome + norm_r * k);
   }
 
-  /// Returns true if more steps are known not to help.
+  /// Returns true if more steps are known not to help; then outcome[0] becomes 1, else 0, also on a GPU.
   bool improve() const {
     const index_t n = b.rows, k = b.cols;
     machine.each(n, k, AddColumns<T>{b.data, d(), b.ld, rows(), new_x()});
     residual(new_x(), rows(), d());  // after x + d is computed
     machine.norms(n, k, d(), rows(), outcome + norm_new * k);
     const bool enough = machine.known_not_better(k, outcome + norm_new * k, outcome + norm_r * k);
+    machine.each(1, 1, StoreEnough{outcome, k});
     machine.each(n, k, KeepBetter<T>{outcome, k, new_x(), d(), rows(), b.data, b.ld, r()});
     machine.each(k, 1, KeepBetterNorm{outcome, k});
     return enough;

@@ -65,7 +65,7 @@ void check_sizes(Runtime& runtime, std::initializer_list<index_t> sizes) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("superfast solves Toeplitz systems of any size to rounding", "", float, double) {
+CORES_TEMPLATE_TEST_CASE("superfast solves Toeplitz systems of any size to rounding", "[toeplitz]", float, double) {
   // 193 rows are the first with two leaves; 1009 is prime.
   check_sizes<TestType>(runtime, {1, 2, 3, 96, 97, 191, 192, 193, 194, 385, 1009});
 }
@@ -180,6 +180,21 @@ CORES_TEST_CASE("superfast estimates the condition", "[toeplitz]") {
   CHECK(inverse.condition(runtime) >= exact / 2);
 }
 
+CORES_TEST_CASE("superfast does not underestimate the condition near an eigenvalue", "[toeplitz]") {
+  for (const index_t n : {300, 1000}) {
+    const auto t = toeplitz_column<double>({ToeplitzKind::random, 0, 2}, n);
+    const double sigma = dense_eigenvalues(t)[static_cast<std::size_t>(n / 2)];
+    for (const bool tight : {false, true}) {
+      Graph g(runtime);
+      const ToeplitzSuperfast<double> inverse(g, Toeplitz<double>(g, t), sigma, superfast_tolerance<double>(tight));
+      const double condition = inverse.condition(runtime);
+      CAPTURE(n, tight, condition);
+      CHECK((std::isnan(condition) || condition >= 1e13));  // the compression moves the eigenvalue by 1e-10 norms
+      CHECK(g.wait().ok());
+    }
+  }
+}
+
 CORES_TEST_CASE("superfast reports columns that are not refined or not finite, and refuses invalid shapes",
                 "[toeplitz]") {
   for (const index_t n : {40, 700})
@@ -205,6 +220,15 @@ TEST_CASE("toeplitz_solve chooses superfast for a large indefinite matrix", "[to
   CHECK(a.residual <= 4 * eps<double>);
 }
 
-GPU_TEST_CASE("superfast runs on cores of a runtime with a GPU", "[toeplitz]") {
+TEST_CASE("superfast runs on cores of a runtime with a GPU", "[toeplitz][gpu]") {
+  require_gpu();
+  Runtime runtime({.cpus = 2, .gpus = 1});
   check_sizes<double>(runtime, {1, 385, 1009});
+}
+
+GPU_TEST_CASE("superfast needs a core", "[toeplitz]") {
+  Graph g(runtime);
+  const Toeplitz<double> A(g, toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 300));
+  CHECK_THROWS_AS(ToeplitzSuperfast<double>(g, A, 0), NoWorkerError);
+  CHECK(g.wait().ok());
 }

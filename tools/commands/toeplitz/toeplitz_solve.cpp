@@ -9,12 +9,12 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
+#include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -47,7 +47,7 @@ void resolve(Options& o) {
   if (o.method.starts_with("cauchy")) require_memory("toeplitz solve", "the factors", square / 2);
   if (o.method.starts_with("superfast"))
     require_memory("toeplitz solve", "the trees",
-                   5500.0 / 8 * square / static_cast<double>(std::max<index_t>(o.input.n, 1)));
+                   o.common.precision == "s" ? superfast_bytes<float>(o.input.n) : superfast_bytes<double>(o.input.n));
   if (o.method.starts_with("lapack")) require_memory("toeplitz solve", "the dense matrix", square);
   if (!std::isfinite(o.sigma))
     throw ArgumentError("toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));

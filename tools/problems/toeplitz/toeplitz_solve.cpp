@@ -78,6 +78,7 @@ double factor_bytes(const ToeplitzSystem<T>& p) {
 template <class T>
 Solver<ToeplitzAnswer<T>> from_t(ToeplitzSystem<T>& p, ToeplitzMethod method) {
   if (method == ToeplitzMethod::cauchy && p.memory) p.memory->take(p.runtime->gpus() > 0, factor_bytes(p));
+  if (method == ToeplitzMethod::superfast && p.memory) p.memory->take(false, superfast_bytes<T>(p.t.rows()));
   return by_graph(p, [&p, method](Graph& g, State<T>& state) {
     state.solved = toeplitz_solve(g, Toeplitz<T>(g, p.t), p.sigma, state.X,
                                   {method, p.verdict.value_or(method == ToeplitzMethod::automatic)});
@@ -90,6 +91,7 @@ template <class T, class Inverse>
 Solver<ToeplitzAnswer<T>> from_inverse(ToeplitzSystem<T>& p) {
   if (std::is_same_v<Inverse, CauchyFactorization<T>> && p.memory)
     p.memory->take(p.runtime->gpus() > 0, factor_bytes(p));
+  if (std::is_same_v<Inverse, ToeplitzSuperfast<T>> && p.memory) p.memory->take(false, superfast_bytes<T>(p.t.rows()));
   if (p.b.size() == 0) return by_graph(p, [](Graph&, State<T>&) {});
   const index_t k = p.b.cols();
   const TileMatrix<double> outcome(*p.runtime, k, 4, {k, 4}, "outcome");
