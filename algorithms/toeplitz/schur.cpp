@@ -20,7 +20,7 @@ void require_tiles(const Toeplitz<T>& A, const TileMatrix<T>& inverse, const Til
     throw ArgumentError("schur", "tile", std::to_string(tile) + " is not 128 times a power of two");
 }
 
-/// Transfer polynomials of steps in a row, of which equal numbers are joined at once.
+/// Transfer polynomials of consecutive steps; two neighbours with the same number of steps are joined at once.
 template <class T>
 class Transfers {
  public:

@@ -5,8 +5,8 @@
 
 // A warp owns `pairs` pairs of a generator in registers, `own` neighbours a lane, and runs the steps in rounds of 32.
 // The warps form a chain: each round of a warp waits until the warp before it has written the numbers that leave its
-// pairs in that round. Warps get their places in the order in which they start, so that a warp never waits for one that
-// has not started.
+// pairs in that round. A warp takes the next place when it starts, so a warp never waits for a warp
+// that has not started.
 
 namespace tesela::kernels {
 namespace {
