@@ -13,7 +13,6 @@ using namespace kernels;
 template <class T>
 GohbergSemencul<T>::GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma, InverseRecursion recursion)
     : matrix_(g, shifted_column(A, sigma)),
-      norm_(matrix_.unit_norm()),
       shift_(g.runtime(), 1, 1, {1, 1}, "shift"),
       inverse_(g.runtime(), A.n(), 1, {std::max<index_t>(A.n(), 1), 1}, "inverse"),
       generator_(g.runtime(), A.work_rows(), 2, {A.work_rows(), 2}, "generator"),
@@ -30,6 +29,7 @@ GohbergSemencul<T>::GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma, Inv
     g.insert<Durbin<T>>({}, matrix_.tile(), shift_(0, 0), inverse_(0, 0), report_(0, 0),
                         g.scratch<T>(levinson_work_rows(A.n()), 1));
   }
+  norm_ = matrix_.unit_norm();  // during the recursion
   g.insert<GohbergSemenculGenerator<T>>({}, inverse_(0, 0), generator_(0, 0));
 }
 

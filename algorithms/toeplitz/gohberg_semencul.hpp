@@ -48,7 +48,7 @@ class GohbergSemencul {
               const kernels::RefinedSolveArgs<T>& args) const;
 
   Toeplitz<T> matrix_;  // T - sigma I
-  double norm_;
+  double norm_ = 0;
   TileMatrix<T> shift_, inverse_, generator_;
   TileMatrix<double> report_;
 };

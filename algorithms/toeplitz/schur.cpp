@@ -20,7 +20,7 @@ void require_tiles(const Toeplitz<T>& A, const TileMatrix<T>& inverse, const Til
     throw ArgumentError("schur", "tile", std::to_string(tile) + " is not 128 times a power of two");
 }
 
-/// Transfer polynomials of steps in a row, of which equal numbers are joined at once.
+/// Transfer polynomials of consecutive steps; two neighbours with the same number of steps are joined at once.
 template <class T>
 class Transfers {
  public:
@@ -55,9 +55,10 @@ class Transfers {
 }  // namespace
 
 index_t suitable_schur_tile(index_t n, const WorkerCounts& workers) {
-  // Enough tiles for all workers at the end of the wavefront; a task on a GPU has a warp for each 256 pairs.
+  // Enough tiles for all workers, but tasks of 30 us or more on a core; a task on a GPU has a warp for each 128 pairs.
   const bool gpu = workers.gpus > 0;
-  const index_t tiles = gpu ? 8 : 24, least = gpu ? 2048 : 128, most = gpu ? 32768 : 2048;
+  const index_t tiles = gpu ? 8 : std::clamp(8 * workers.cpus, 8, 32), least = gpu ? 2048 : 512,
+                most = gpu ? 32768 : 2048;
   return std::clamp(static_cast<index_t>(std::bit_floor(static_cast<std::size_t>(n / tiles + 1))), least, most);
 }
 

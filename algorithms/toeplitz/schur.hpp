@@ -11,8 +11,9 @@ namespace tesela {
 /// report   levinson_report_rows x 1 (see LevinsonReport), of T times 2^-A.exponent().
 /// tile     pairs of a tile, 128 times a power of two; 0 selects suitable_schur_tile.
 /// Throws   ArgumentError, with nothing inserted, if shapes or the tile do not conform or n < 1.
-/// Method   The steps of a tile run as one triangle of its own pairs and then on the tiles behind it, so that tiles and
-///          steps form a wavefront. The polynomials of the steps of all tiles are multiplied in a binary tree by
+/// Method   A tile computes its steps as a triangle, and each tile behind it applies them, so that tiles and steps form
+/// a
+///          wavefront. The polynomials of the steps of all tiles are multiplied in a binary tree by
 ///          Fourier transforms, O(n log^2 n) flops. Breakdowns and small minors are as in levinson(); refine a
 ///          solution. Source: J. Schur 1917; T. Kailath, A theorem of I. Schur and its impact on modern signal
 ///          processing, 1986.

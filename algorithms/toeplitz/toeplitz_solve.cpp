@@ -22,7 +22,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-constexpr std::array<Named<ToeplitzMethod>, 7> all{{
+constexpr std::array<Named<ToeplitzMethod>, 8> all{{
     {ToeplitzMethod::automatic, "auto",
      "the fastest method with refinement, then others while the residual is above a few roundings; keeps the best"},
     {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
@@ -88,7 +88,7 @@ class Solver {
       const bool first = A_.n() >= superfast_first[gpus];
       if (A_.n() >= least_for_gradients()) next(ToeplitzMethod::gradients);
       if (!enough() && trees && first) superfast();
-      if (!enough() && recursion) next(ToeplitzMethod::gohberg_semencul);
+      if (!enough() && recursion) next(first_recursion());
       if (!enough() && trees && !first) superfast();
       if (!enough()) next(ToeplitzMethod::cauchy_inverse);
       if (!enough() && last_.attempt.order > 0)
@@ -106,6 +106,10 @@ class Solver {
  private:
   /// Measured on two cores; with GPUs n^2 operations are fast up to larger n.
   index_t least_for_gradients() const { return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15); }
+  /// Returns the faster recursion for the first column of the inverse; measured on one core.
+  ToeplitzMethod first_recursion() const {
+    return g_.runtime().gpus() == 0 && A_.n() >= 8192 ? ToeplitzMethod::schur : ToeplitzMethod::gohberg_semencul;
+  }
   /// Superfast is faster than the other eliminations from the first order on, than gohberg_semencul from the second.
   /// Measured on two cores; with GPUs the others are faster up to larger n.
   static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 17}, superfast_first{1 << 16, 1 << 18};

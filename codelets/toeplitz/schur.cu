@@ -5,8 +5,8 @@
 
 // A warp owns `pairs` pairs of a generator in registers, `own` neighbours a lane, and runs the steps in rounds of 32.
 // The warps form a chain: each round of a warp waits until the warp before it has written the numbers that leave its
-// pairs in that round. Warps get their places in the order in which they start, so that a warp never waits for one that
-// has not started.
+// pairs in that round. A warp takes the next place when it starts, so a warp never waits for a warp
+// that has not started.
 
 namespace tesela::kernels {
 namespace {
@@ -67,12 +67,12 @@ struct Strip {
     u[0] = threadIdx.x == 0 ? entering : before;
     return leaving;
   }
-  /// Moves each v back by one place.
-  __device__ void move_back() {
+  /// Moves each v back by one place, so that `count` of them remain, followed by zeros.
+  __device__ void move_back(int count) {
     const T behind = __shfl_down_sync(full, v[0], 1);
+    const int first = static_cast<int>(threadIdx.x) * own;
 #pragma unroll
-    for (int e = 0; e + 1 < own; ++e) v[e] = v[e + 1];
-    v[own - 1] = threadIdx.x == 31 ? T(0) : behind;
+    for (int e = 0; e < own; ++e) v[e] = first + e < count ? (e + 1 < own ? v[(e + 1) % own] : behind) : T(0);
   }
 };
 
@@ -170,7 +170,7 @@ __device__ void run_own(Strip<T>& strip, index_t step, index_t end, T* rho, T* e
       }
       kept = static_cast<int>(threadIdx.x) == k ? r : kept;
       strip.update(r);
-      strip.move_back();
+      strip.move_back(pairs - 1 - q * round_steps - k);
     }
     rho[q * round_steps + threadIdx.x] = kept;
     // The number that leaves after step k is u of pair pairs - 1 - k.

@@ -9,13 +9,13 @@ namespace tesela::kernels {
 // A generator has n - 1 pairs (u(i), v(i)), i = 1, ..., n - 1, initially (t(i - 1), t(i)). Step k has the coefficient
 // rho(k) = -v(k + 1) / u(k + 1), the reflection coefficient of Levinson's recursion; u(k + 1) is the pivot of order k +
 // 1. The step updates (u(i), v(i)) <- (u(i) + rho v(i), v(i) + rho u(i)) and moves each u from i to i + 1. No step
-// needs a sum over the generator. A tile has m = schur_tile pairs, u in its first column and v in its second one; m is
+// needs a sum over the generator. A tile has m pairs, u in its first column and v in its second one; m is
 // a power of two times 128, and zeros follow the last pair. The tasks on tile J and the steps of tile K < J exchange
 // only the m numbers u that move from tile J to J + 1, the edge of K.
 //
-// The same steps on the polynomials A = 1, B = 0 give the transfer polynomials a and c of m steps. Those of several
-// tiles in a row follow by products, and (A, B) <- (a A + b B, c A + d B) with b(z) = z^m c(1/z), d(z) = z^m a(1/z). A
-// = a + b of all steps, divided by the last pivot, is the first column of the inverse.
+// The same steps on the polynomials A = 1, B = 0 give the transfer polynomials a and c of m steps. The transfer
+// polynomials of consecutive tiles follow by products, and (A, B) <- (a A + b B, c A + d B) with b(z) = z^m c(1/z),
+// d(z) = z^m a(1/z). A = a + b of all steps, divided by the last pivot, is the first column of the inverse.
 
 /// Returns whether m can be the number of pairs of a tile.
 constexpr bool is_schur_tile(index_t m) { return m >= 128 && (m & (m - 1)) == 0; }

@@ -43,7 +43,7 @@ struct JoinColumns {
   }
 };
 
-/// Computes the transforms of a and c in place of those of a1 and c1.
+/// Computes the transforms of a and c, which replace the transforms of a1 and c1.
 template <class T>
 struct JoinProducts {
   index_t count, rows;

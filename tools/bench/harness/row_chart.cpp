@@ -64,8 +64,9 @@ constexpr std::array known{
     PeerColor{"tesela", "#4c72b0"}, PeerColor{"tesela-rows", "#9db3d8"}, PeerColor{"tuned", "#4c72b0"},
     PeerColor{"chain", "#4c72b0"}, PeerColor{"diagonal", "#4c72b0"}, PeerColor{"levinson", "#4c72b0"},
     PeerColor{"gohberg-semencul", "#64b5cd"}, PeerColor{"gohberg-semencul-again", "#b0dae8"},
-    PeerColor{"cauchy-inverse", "#8172b3"}, PeerColor{"cauchy", "#da8bc3"}, PeerColor{"cauchy-again", "#eec9e3"},
-    PeerColor{"gradients", "#55a868"}, PeerColor{"superfast", "#dd8452"}, PeerColor{"superfast-again", "#eec2a9"},
+    PeerColor{"schur", "#ccb974"}, PeerColor{"cauchy-inverse", "#8172b3"}, PeerColor{"cauchy", "#da8bc3"},
+    PeerColor{"cauchy-again", "#eec9e3"}, PeerColor{"gradients", "#55a868"}, PeerColor{"superfast", "#dd8452"},
+    PeerColor{"superfast-again", "#eec2a9"},
     // NVIDIA's peers
     PeerColor{"cublas", "#c44e52"}, PeerColor{"cublasxt", "#dd8452"}, PeerColor{"cusolver", "#c44e52"},
     PeerColor{"cusolver-halves", "#e3a7a9"}, PeerColor{"cusolver-cholesky", "#c44e52"},

@@ -100,6 +100,7 @@ void run(SolveOptions o) {
     o.peers = {"levinson",
                "gohberg-semencul",
                "gohberg-semencul-again",
+               "schur",
                "cauchy",
                "cauchy-again",
                gpu ? "cusolver-cholesky" : "lapack-cholesky",

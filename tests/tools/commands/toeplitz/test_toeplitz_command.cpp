@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <thread>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -14,7 +15,7 @@ namespace {
 
 const Command solve{{"toeplitz", "solve"}};
 
-const Words recursions{"levinson", "gohberg-semencul"}, eliminations{"cauchy-inverse", "cauchy"};
+const Words recursions{"levinson", "gohberg-semencul", "schur"}, eliminations{"cauchy-inverse", "cauchy"};
 const Words methods = recursions + eliminations;
 
 }  // namespace
@@ -134,6 +135,7 @@ TEST_CASE("toeplitz solve automatically selects a method that solves the system 
   };
   CHECK(taken({"--n", "501", "--seed", "5", "--sigma", "0.3"}) == "gohberg-semencul");
   CHECK(taken({"--n", "500", "--random", "spd"}) == "gohberg-semencul");
+  CHECK(taken({"--n", "9000", "--random", "spd", "--ncuda", "0"}) == "schur");
   CHECK(taken({"--n", "500", "--random", "singular-minors"}) == "cauchy-inverse");
   CHECK(taken({"--n", "40", "--random", "second-difference", "--sigma", "2"}) == "cauchy-inverse");
 }
@@ -148,6 +150,23 @@ TEST_CASE("toeplitz solve: superfast solves an indefinite matrix and fails for a
   for (const std::string n : {"1", "39", "999"}) {
     const auto report = solve({"--method", "superfast", "--random", "second-difference", "--n", n, "--sigma", "2"}, 1);
     CHECK_THAT(report["status"].get<std::string>(), ContainsSubstring("eigenvalue"));
+  }
+}
+
+TEST_CASE("toeplitz solve runs one large system as tasks on all cores") {
+  for (const Words& workers : {Words{"--ncpu", "2"}, {"--ncpu", "1"}, {"--ncpu", "2", "--sched", "eager"}}) {
+    const auto report = solve(workers + Words{"--ncuda", "0", "--n", "20000", "--known", "--rhs", "2"});
+    CAPTURE(report.dump());
+    CHECK(report["problem"]["method"] == "schur");
+    int triangles = 0, steps = 0;
+    for (const auto& worker : report["workers"]) {
+      const int here = worker["tasks"].value("schur_apply", 0);
+      CHECK((here > 0 || std::thread::hardware_concurrency() < 2));
+      steps += here;
+      triangles += worker["tasks"].value("schur_triangle", 0);
+    }
+    CHECK(triangles > 4);
+    CHECK(steps == triangles * (triangles - 1) / 2);
   }
 }
 
