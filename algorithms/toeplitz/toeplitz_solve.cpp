@@ -77,7 +77,7 @@ class Solver {
       next(options_.method);
     } else {
       if (A_.n() >= least_for_gradients()) next(ToeplitzMethod::gradients);
-      if (!enough() && recursion) next(first_recursion());
+      if (!enough() && (recursion || first_recursion() == ToeplitzMethod::schur)) next(first_recursion());
       if (!enough()) next(ToeplitzMethod::cauchy_inverse);
       if (!enough() && last_.attempt.order > 0)
         next(ToeplitzMethod::cauchy_inverse, perturbation);
