@@ -88,7 +88,7 @@ class Solver {
       const bool first = A_.n() >= superfast_first[gpus];
       if (A_.n() >= least_for_gradients()) next(ToeplitzMethod::gradients);
       if (!enough() && trees && first) superfast();
-      if (!enough() && recursion) next(first_recursion());
+      if (!enough() && (recursion || first_recursion() == ToeplitzMethod::schur)) next(first_recursion());
       if (!enough() && trees && !first) superfast();
       if (!enough()) next(ToeplitzMethod::cauchy_inverse);
       if (!enough() && last_.attempt.order > 0)
