@@ -76,7 +76,9 @@ class System {
   TESELA_BOTH const T* solve_rest(ParallelReduction how, const Rows<const T>& rows, T* work) {
     if (how == ParallelReduction::pcr || how == ParallelReduction::cr_pcr) return reduce_all(rows, work);
     const RecursiveDoubling<T, Team> doubling(team_, rows, work);
-    return doubling.solve([&](index_t row) { note_(phase_, row); });
+    const T* const x = doubling.solve([&](index_t row) { note_(phase_, row); });
+    ++phase_;
+    return x;
   }
 
   /// Records values that are not finite.
