@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 
 namespace tesela::bench {
@@ -91,11 +90,13 @@ void measure(const SemBenchOptions& o, const SemCase& what, Runtime& runtime, Re
                  "d"};
   const double flops = sem_flops(problem);
   report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
-  const std::optional<ReuseTree> tree = o.table == "reuse" ? std::optional(reuse_tree(problem.model)) : std::nullopt;
+  const bool along_tree = o.table == "reuse";
+  const ReuseTree tree = along_tree ? reuse_tree(problem.model) : ReuseTree{};
   for (Row& r : report.rows()) {
     if (r.what.title != row.title) continue;
     if (o.method == "2sls") r.published_s = published_seconds(sizes, r.timing.peer);
-    if (tree) r.more = {{"rotation_gflop", 1e-9 * tree->flops_alone}, {"along_tree_gflop", 1e-9 * tree->flops_reused}};
+    if (along_tree)
+      r.more = {{"rotation_gflop", 1e-9 * tree.flops_alone}, {"along_tree_gflop", 1e-9 * tree.flops_reused}};
   }
 }
 
