@@ -117,7 +117,7 @@ TEST_CASE("recursive doubling solves dominant systems of any order") {
 TEST_CASE("recursive doubling names the row of a breakdown") {
   const Words rd{"--method", "rd"};
   const std::string why = "inaccurate: breakdown without pivoting, or not finite at row ";
-  CHECK(tridiag(rd + Words{"--n", "9", "--random", "zero-diagonal"}, 1)["status"] == why + "0");
+  CHECK(tridiag(rd + Words{"--n", "10", "--random", "zero-diagonal"}, 1)["status"] == why + "0");
   const Files files;
   Problem p = problem(5, 3, 1, false);
   for (index_t i = 0; i < 5; ++i) p.dl(i, 1) = p.d(i, 1) = p.du(i, 1) = 1;  // its second leading minor is 0
