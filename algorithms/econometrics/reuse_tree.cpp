@@ -104,6 +104,22 @@ ReuseStep from_parent(const Equation& e, const ReuseStep& parent, index_t rows) 
   return s;
 }
 
+/// Returns the operations of a child of `parent` with the r `wanted` columns and a dependent variable.
+double cost_of_child(const ReuseStep& parent, const std::vector<char>& wanted, index_t r, index_t rows) {
+  double sum = 0;
+  index_t place = 0, rotations = 0;
+  const auto add_column = [&](index_t end) {
+    const index_t own = std::max<index_t>(end - place - 1, 0);
+    rotations += own;
+    sum += 6 * static_cast<double>(own) * static_cast<double>(r - place++);
+  };
+  for (std::size_t p = 0; p < parent.columns.size(); ++p)
+    if (wanted[at(parent.columns[p])] != 0) add_column(static_cast<index_t>(p) + 1);
+  const auto fresh = static_cast<double>(r - place);
+  while (place < r) add_column(rows);
+  return sum + 6 * static_cast<double>(rotations) + 6 * static_cast<double>(parent.rotations) * (fresh + 1);
+}
+
 /// Returns the end of each column of the model.
 std::vector<index_t> ends_of(const SimultaneousModel& model) {
   index_t most = 0;
@@ -182,15 +198,12 @@ ReuseTree reuse_tree(const SimultaneousModel& model, const std::vector<index_t>&
     alone.push_back(from_data(model.equations[at(i)], ends));
     costs(0, i + 1) = work(alone.back(), 1);
   }
-  for (index_t i = 0; i < N; ++i)
-    for (index_t j = 0; j < N; ++j) {
-      if (i == j) continue;
-      ReuseStep s = from_parent(model.equations[at(j)], alone[at(i)], rows);
-      const auto fresh = static_cast<double>(std::count_if(s.columns.begin(), s.columns.end(), [&](index_t c) {
-        return !std::binary_search(alone[at(i)].columns.begin(), alone[at(i)].columns.end(), c);
-      }));
-      costs(i + 1, j + 1) = work(s, 1) + 6 * static_cast<double>(alone[at(i)].rotations) * (fresh + 1);
-    }
+  for (index_t j = 0; j < N; ++j) {
+    std::vector<char> wanted(ends.size(), 0);
+    for (const index_t c : alone[at(j)].columns) wanted[at(c)] = 1;
+    for (index_t i = 0; i < N; ++i)
+      if (i != j) costs(i + 1, j + 1) = cost_of_child(alone[at(i)], wanted, std::ssize(alone[at(j)].columns), rows);
+  }
   const std::vector<index_t> none(at(N), -1);
   ReuseTree tree{none, flops(none), 0};
   std::vector<index_t> parents = minimum_cost_tree(costs);

@@ -13,25 +13,29 @@ namespace equation {
 
 // Column j receives the rotations of the columns up to its own, stage by stage: stage i + k rotates rows k and i.
 void rotate_staircase(const Picks& picks, const Block<double>& z) {
+  struct Active {
+    index_t k;
+    Rotation<double> rotation;
+  };
   const index_t r = picks.r;
-  std::vector<Rotation<double>> rotations(static_cast<std::size_t>(r));
+  std::vector<Active> active;
   for (index_t stage = 1; stage < z.rows + r - 1; ++stage) {
     const index_t first = std::max<index_t>(0, stage - z.rows + 1), last = std::min(r - 1, (stage - 1) / 2);
-    bool any = false;
+    active.clear();
     for (index_t k = first; k <= last; ++k) {
-      Rotation<double>& own = rotations[static_cast<std::size_t>(k)];
-      own = {};
       if (stage - k >= picks.height(k)) continue;
       const auto annihilation = givens(z(k, k), z(stage - k, k));
-      own = annihilation.rotation;
+      active.push_back({k, annihilation.rotation});
       z(k, k) = annihilation.r;
       z(stage - k, k) = 0;
-      any = true;
     }
-    for (index_t j = first + 1; any && j < z.cols; ++j) {
+    if (active.empty()) continue;
+    std::size_t count = 0;  // of rotations left of column j
+    for (index_t j = active.front().k + 1; j < z.cols; ++j) {
+      while (count < active.size() && active[count].k < j) ++count;
       double* const column = &z(0, j);
-      for (index_t k = first; k <= std::min(last, j - 1); ++k)
-        rotate(rotations[static_cast<std::size_t>(k)], column[k], column[stage - k]);
+      for (std::size_t a = 0; a < count; ++a)
+        rotate(active[a].rotation, column[active[a].k], column[stage - active[a].k]);
     }
   }
 }

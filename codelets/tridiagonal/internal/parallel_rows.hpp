@@ -12,7 +12,7 @@ namespace tesela::kernels::parallel {
 
 template <class T>
 TESELA_BOTH T size_of(T x) {
-  return x < 0 ? -x : x;
+  return tridiagonal::magnitude(x);
 }
 template <class T>
 TESELA_BOTH bool finite(T x) {
@@ -33,10 +33,10 @@ struct Equation {
   T dl, d, du, b;
 };
 
-/// Returns a power of two that brings the largest coefficient into [2, 4).
+/// Returns a power of two that brings the sum of the coefficients' sizes into [2, 4).
 template <class T>
 TESELA_BOTH T row_scale(const Equation<T>& e) {
-  const T size = larger(size_of(e.d), larger(size_of(e.dl), size_of(e.du)));
+  const T size = size_of(e.d) + size_of(e.dl) + size_of(e.du);
   return size == 0 ? T(1) : tridiagonal::over_power(size);
 }
 template <class T>

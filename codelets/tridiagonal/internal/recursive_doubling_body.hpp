@@ -70,8 +70,7 @@ class RecursiveDoubling {
           entries[0] = a[0] * b[0] + a[1] * b[2], entries[1] = a[0] * b[1] + a[1] * b[3];
           entries[2] = a[2] * b[0] + a[3] * b[2], entries[3] = a[2] * b[1] + a[3] * b[3];
         }
-        const T size =
-            larger(larger(size_of(entries[0]), size_of(entries[1])), larger(size_of(entries[2]), size_of(entries[3])));
+        const T size = size_of(entries[0]) + size_of(entries[1]) + size_of(entries[2]) + size_of(entries[3]);
         const T scale = tridiagonal::over_power(size);
         for (int i = 0; i < 4; ++i) c[4 * k + i] = entries[i] * scale;
       });
@@ -81,15 +80,18 @@ class RecursiveDoubling {
   }
 
   /// Composes steps x -> g x + h, stored as m numbers g and m numbers h, with all steps before them. The step before
-  /// step k is neighbour(k, 1).
+  /// step k is neighbour(k, 1). A negligible g becomes 0, since products of small numbers would be subnormal, which
+  /// takes a core a hundred cycles.
   template <class Neighbour>
   TESELA_BOTH void scan(T*& from, T*& to, Neighbour neighbour) const {
+    constexpr T negligible = sizeof(T) == 8 ? T(0x1p-511) : T(0x1p-63);  // the root of the least normal number
     const index_t m = rows_.count;
     for (index_t apart = 1; apart < m; apart *= 2) {
       each(m, [=, p = from, c = to](index_t k) {
         const index_t before = neighbour(k, apart);
         const bool exists = before >= 0 && before < m;
-        c[k] = exists ? p[k] * p[before] : p[k];
+        const T g = exists ? p[k] * p[before] : p[k];
+        c[k] = size_of(g) < negligible ? T(0) : g;
         c[m + k] = exists ? p[m + k] + p[k] * p[m + before] : p[m + k];
       });
       T* const old = from;
