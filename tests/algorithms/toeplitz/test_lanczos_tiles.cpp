@@ -113,7 +113,7 @@ double distance(const HostMatrix<T>& a, const HostMatrix<T>& b) {
 
 }  // namespace
 
-WORKERS_TEMPLATE_TEST_CASE("steps on tiles equal the fused steps", "[toeplitz][sanitize]", float, double) {
+WORKERS_TEMPLATE_TEST_CASE("steps on tiles equal the fused steps", "[toeplitz]", float, double) {
   using T = TestType;
   for (const index_t n : {2, 3, 20, 33, 64, 301})
     for (const double shift : {-0.5, 4.0})
@@ -177,7 +177,7 @@ WORKERS_TEMPLATE_TEST_CASE("the basis of many steps on tiles is orthonormal", "[
   }
 }
 
-WORKERS_TEST_CASE("a number that is not finite reaches the coefficients of its part", "[toeplitz]") {
+WORKERS_TEST_CASE("a number that is not finite reaches the coefficients of its part", "[toeplitz][sanitize]") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::kms, 0.5, 1}, 40);
   const Run<double> tiles = run<double>(runtime, t, {.shift = 4, .segments = 2, .spoiled = true});
   CHECK(std::isnan(tiles.coefficients(2, 0)));
