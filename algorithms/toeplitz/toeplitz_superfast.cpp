@@ -159,7 +159,7 @@ template <class T>
 double ToeplitzSuperfast<T>::condition(Runtime& runtime) const {
   // The relative error of a solve is its residual times the condition, and a few refinement steps without success
   // divide the residual of a singular matrix by their number.
-  for (const int steps : {0, 3}) {
+  for (const int steps : {0, 1, 3}) {
     double residual = 0;
     const double found = toeplitz_condition(
         runtime, shifted_.matrix,
