@@ -126,7 +126,7 @@ void run(AdiOptions o) {
 
 const cli::Command adi_command(
     cli::Command::Group::bench, "adi", "time steps of the heat equation by alternating directions against cuSPARSE",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<AdiOptions>();
       o->common.repeat = 9;
       o->add_to(app, "adi", {.seed = false});
@@ -137,7 +137,7 @@ const cli::Command adi_command(
           ->transform(cli::positive())
           ->capture_default_str();
       app.add_option("--conductivity", o->conductivity, "varying: over the square, so that each line has its matrix")
-          ->check(one_of({"constant", "varying"}))
+          ->check(cli::one_of({"constant", "varying"}))
           ->capture_default_str();
       std::vector<std::string> names = cusparse_peers;
       names.insert(names.begin(), {"tesela", "thomas"});
@@ -146,9 +146,9 @@ const cli::Command adi_command(
              "who competes; the first is whom the others are compared with. cuSPARSE's, with y by "
              "gtsvInterleavedBatch's algorithm A: strided-A (x by gtsv2StridedBatch), rhs-A (x by gtsv2_nopivot)")
           ->delimiter(',')
-          ->check(one_of(names));
+          ->check(cli::one_of(names));
       app.add_option("--data", o->data, "host: on the cores; device: everything on the GPUs (default with one)")
-          ->check(one_of({"host", "device"}));
+          ->check(cli::one_of({"host", "device"}));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

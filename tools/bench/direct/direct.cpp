@@ -74,7 +74,7 @@ void run(DirectBenchOptions o) {
   report.finish();
 }
 
-std::function<int()> set_up(App& app, bool symmetric) {
+std::function<int()> set_up(cli::App& app, bool symmetric) {
   auto o = std::make_shared<DirectBenchOptions>();
   o->symmetric = symmetric;
   o->common.repeat = 5;
@@ -83,7 +83,7 @@ std::function<int()> set_up(App& app, bool symmetric) {
   if (!symmetric)
     app.add_option("--pivot", o->pivots, "which factorizations")
         ->delimiter(',')
-        ->check(one_of({"none", "tournament"}))
+        ->check(cli::one_of({"none", "tournament"}))
         ->capture_default_str();
   cli::add_tile(app, o->tile, symmetric ? "NB or NBxWIDTH, a multiple of NB" : "NB, columns");
   o->add_peers(app);
@@ -91,11 +91,11 @@ std::function<int()> set_up(App& app, bool symmetric) {
 }
 
 const cli::Command lu_command(cli::Command::Group::bench, "lu", "P A = L U as a task graph against LAPACK and cuSOLVER",
-                              [](App& app) { return set_up(app, false); });
+                              [](cli::App& app) { return set_up(app, false); });
 
 const cli::Command cholesky_command(cli::Command::Group::bench, "cholesky",
                                     "A = R^T R as a task graph against LAPACK and cuSOLVER",
-                                    [](App& app) { return set_up(app, true); });
+                                    [](cli::App& app) { return set_up(app, true); });
 
 }  // namespace
 }  // namespace tesela::bench

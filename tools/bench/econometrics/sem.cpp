@@ -133,24 +133,24 @@ void run(SemBenchOptions o) {
 
 const cli::Command sem_command(
     cli::Command::Group::bench, "sem",
-    "2SLS of simultaneous equations against LAPACK and cuSOLVER, equation by equation", [](App& app) {
+    "2SLS of simultaneous equations against LAPACK and cuSOLVER, equation by equation", [](cli::App& app) {
       auto o = std::make_shared<SemBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "sem", {.precision = false, .streams = 2});
       auto* table = app.add_option("--table", o->table,
                                    "published: the sizes of a source's table, with its times; reuse: equations that "
                                    "share columns (default peers: givens, reuse, tesela)")
-                        ->check(one_of({"published", "reuse"}));
+                        ->check(cli::one_of({"published", "reuse"}));
       app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
           ->transform(cli::positive())
           ->needs(table)
           ->capture_default_str();
       auto* peers = app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
                         ->delimiter(',')
-                        ->check(one_of(peer_names(cli::sem_table())))
+                        ->check(cli::one_of(peer_names(cli::sem_table())))
                         ->capture_default_str();
       app.add_option("--method", o->method, "2sls, or 3sls as well, which no library's peer does")
-          ->check(one_of({"2sls", "3sls"}))
+          ->check(cli::one_of({"2sls", "3sls"}))
           ->capture_default_str();
       cli::Choices().add(system_solvers()).add_option(app, "--system-solver", o->solver, "of 3sls");
       cli::add_sizes(app, o->sizes, table);

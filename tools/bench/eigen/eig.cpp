@@ -129,7 +129,7 @@ void run(EigBenchOptions o) {
 
 const cli::Command eig_command(
     cli::Command::Group::bench, "eig", "dense symmetric eigenproblems as a graph against LAPACK and cuSOLVER",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<EigBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig");
@@ -139,7 +139,7 @@ const cli::Command eig_command(
           ->capture_default_str();
       app.add_option("--jobs,--job", o->jobs, "values, vectors (default: both), band: the reduction to a band alone")
           ->delimiter(',')
-          ->check(one_of({"values", "vectors", "band"}));
+          ->check(cli::one_of({"values", "vectors", "band"}));
       app.add_option("--fraction", o->fraction, "of the vectors, the smallest; cusolver-x takes a part alone")
           ->capture_default_str();
       std::vector<std::string> names{"two-stage"};

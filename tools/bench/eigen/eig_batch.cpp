@@ -61,7 +61,7 @@ void run(EigBatchBenchOptions o) {
 
 const cli::Command eig_batch_command(
     cli::Command::Group::bench, "eig-batch", "many small symmetric eigenproblems against LAPACK and cuSOLVER",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<EigBatchBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "eig-batch");
@@ -72,7 +72,7 @@ const cli::Command eig_batch_command(
       app.add_option("--count", o->count, "matrices")->transform(cli::positive())->capture_default_str();
       app.add_option("--jobs", o->jobs, "values, vectors or both (default: vectors)")
           ->delimiter(',')
-          ->check(one_of({"values", "vectors"}));
+          ->check(cli::one_of({"values", "vectors"}));
       o->add_peers(app);
       cli::add_random(app, o->random, symmetric_kinds());
       return std::function<int()>(

@@ -108,7 +108,7 @@ void run(const EigJobsOptions& o) {
 
 const cli::Command eig_jobs_command(
     cli::Command::Group::bench, "eig-jobs", "several symmetric eigenproblems at a time against one by one",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<EigJobsOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig-jobs");

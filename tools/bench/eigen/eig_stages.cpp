@@ -160,14 +160,15 @@ void run(const EigStagesOptions& o) {
 }
 
 const cli::Command eig_stages_command(
-    cli::Command::Group::bench, "eig-stages", "where the time of a dense symmetric eigenproblem goes", [](App& app) {
+    cli::Command::Group::bench, "eig-stages", "where the time of a dense symmetric eigenproblem goes",
+    [](cli::App& app) {
       auto o = std::make_shared<EigStagesOptions>();
       o->common.repeat = 3;
       o->add_to(app, "eig-stages");
       app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       app.add_option("--jobs", o->jobs, "values, vectors or both")
           ->delimiter(',')
-          ->check(one_of({"values", "vectors"}));
+          ->check(cli::one_of({"values", "vectors"}));
       app.add_option("--band", o->band, "half-width of the band between the stages")->transform(cli::positive());
       app.add_option("--block", o->block, "columns that are gathered before A takes them")->transform(cli::positive());
       return std::function<int()>(

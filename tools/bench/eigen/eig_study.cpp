@@ -142,7 +142,7 @@ void run(const StudyOptions& o) {
 
 const cli::Command eig_study_command(
     cli::Command::Group::bench, "eig-study", "the classical iterations against two stages and a thesis's tables",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 1;
       o->add_to(app, "eig-study");
@@ -158,7 +158,7 @@ const cli::Command eig_study_command(
       names.emplace_back("qr-iteration shifted");
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(one_of(names));
+          ->check(cli::one_of(names));
       app.add_option("--tol", o->tolerance, "of iterations, over ||A||_F")
           ->check(cli::positive_up_to(largest_iteration_tolerance))
           ->capture_default_str();

@@ -117,7 +117,7 @@ void run(GemmOptionsOfBench o) {
 
 const cli::Command gemm_command(
     cli::Command::Group::bench, "gemm", "C = A B as a task graph against OpenBLAS, cuBLAS, cublasXt and plain StarPU",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<GemmOptionsOfBench>();
       o->common.repeat = 7;
       o->add_to(app, "gemm");
@@ -130,9 +130,9 @@ const cli::Command gemm_command(
                     "C's tiles are MB x NB, A's MB x KB, B's KB x NB; default: what suits the workers");
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(one_of({"tesela", "openblas", "cublas", "cublasxt", "starpu"}));
+          ->check(cli::one_of({"tesela", "openblas", "cublas", "cublasxt", "starpu"}));
       app.add_option("--data", o->data, "host: transfers are timed; device: operands stay on the GPUs")
-          ->check(one_of({"host", "device"}))
+          ->check(cli::one_of({"host", "device"}))
           ->capture_default_str();
       cli::Choices().add(gemm_kernels()).add_option(app, "--kernel", o->kernel, "what our tasks run on GPUs: ");
       return std::function<int()>(

@@ -151,7 +151,7 @@ void run(const KernelOptions&) {
 
 const cli::Command gemm_kernels_command(
     cli::Command::Group::bench, "gemm-kernels", "the classic study's GEMM kernels, tuned and cuBLAS on one GPU",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<KernelOptions>();
       o->common.repeat = 5;
       o->common.precision = "s";
@@ -162,17 +162,17 @@ const cli::Command gemm_kernels_command(
           ->capture_default_str();
       auto* block = app.add_option("--block", o->tiles, "thread-block edges of naive, shared and coarse")
                         ->delimiter(',')
-                        ->check(one_of({16, 32}))
+                        ->check(cli::one_of({16, 32}))
                         ->capture_default_str();
-      cli::add_deprecated_alias(app, "--tile", o->tiles, block)->delimiter(',')->check(one_of({16, 32}));
+      cli::add_deprecated_alias(app, "--tile", o->tiles, block)->delimiter(',')->check(cli::one_of({16, 32}));
       app.add_option("--coarsen", o->coarsen,
                      "elements of C a thread of coarse; left out where their squares exceed 48 KiB of shared memory")
           ->delimiter(',')
-          ->check(one_of({1, 2, 4, 8}))
+          ->check(cli::one_of({1, 2, 4, 8}))
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(one_of({"naive", "shared", "coarse", "tuned", "cublas"}))
+          ->check(cli::one_of({"naive", "shared", "coarse", "tuned", "cublas"}))
           ->capture_default_str();
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

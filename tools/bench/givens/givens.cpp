@@ -139,13 +139,13 @@ void run(GivensOptionsOfBench o) {
 
 const cli::Command givens_command(
     cli::Command::Group::bench, "givens", "QR by plane rotations: tables of two theses, LAPACK and cuSOLVER",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<GivensOptionsOfBench>();
       o->common.repeat = 3;
       o->common.precision = "s";
       o->add_to(app, "givens");
       app.add_option("--table", o->table, "stages: R of m x n in stages; chain: R and Q of n x n, dense and bands")
-          ->check(one_of({"stages", "chain"}))
+          ->check(cli::one_of({"stages", "chain"}))
           ->capture_default_str();
       app.add_option("-m,--m", o->m, "rows, of the table of stages")->transform(cli::positive())->capture_default_str();
       app.add_option("-n,--n", o->n, "columns, several with commas (default: the table's)")
@@ -159,14 +159,14 @@ const cli::Command givens_command(
           ->capture_default_str();
       app.add_option("--block", o->blocks, "threads of a block on a GPU, several with commas")->delimiter(',');
       app.add_option("--window", o->window, "columns whose rotations are one task")
-          ->check(between(1, static_cast<double>(max_givens_window)))
+          ->check(cli::between(1, static_cast<double>(max_givens_window)))
           ->capture_default_str();
       auto* tile = cli::add_tile(app, o->tile, "MB or MBxNB", "rows of Q's tiles and columns of A's");
       cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
       cli::add_deprecated_alias(app, "--mb", o->mb, tile)->transform(cli::positive());
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(one_of({"tesela", "givens", "lapack", "cusolver"}));
+          ->check(cli::one_of({"tesela", "givens", "lapack", "cusolver"}));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

@@ -12,13 +12,13 @@ bool FactorOptions::has(const std::string& peer) const {
   return std::find(peers.begin(), peers.end(), peer) != peers.end();
 }
 
-void FactorOptions::add_peers(App& app, const std::vector<std::string>& names) {
+void FactorOptions::add_peers(cli::App& app, const std::vector<std::string>& names) {
   own_ = names.front();
   app.add_option("--peers,--methods", peers, "methods to run; the others are compared with the first")
       ->delimiter(',')
-      ->check(one_of(names));
+      ->check(cli::one_of(names));
   app.add_option("--data", data, "host: transfers are timed; device: the data stay on the GPUs")
-      ->check(one_of({"host", "device"}))
+      ->check(cli::one_of({"host", "device"}))
       ->capture_default_str();
 }
 

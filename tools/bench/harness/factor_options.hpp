@@ -17,7 +17,7 @@ struct FactorOptions : Options {
   bool on_device() const { return data == "device"; }
   bool has(const std::string& peer) const;
   /// Adds --peers and --data. The first name is the graph's peer; cuSOLVER's peers share a prefix.
-  void add_peers(App& app, const std::vector<std::string>& names = {"tesela", "lapack", "cusolver"});
+  void add_peers(cli::App& app, const std::vector<std::string>& names = {"tesela", "lapack", "cusolver"});
   /// Chooses the peers, and throws for peers that this machine does not have before anything is allocated.
   void resolve(const std::string& benchmark);
 

@@ -100,7 +100,7 @@ void plot(const std::string& path, bool times) {
 }
 
 const cli::Command command(
-    cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](App& app) {
+    cli::Command::Group::bench, "plot", "draw the plot of a benchmark's CSV again", [](cli::App& app) {
       auto files = std::make_shared<std::vector<std::string>>();
       auto times = std::make_shared<bool>(false);
       app.add_option("CSV", *files, "CSV files of benchmarks, for example from a machine without gnuplot")->required();

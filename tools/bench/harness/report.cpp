@@ -74,7 +74,7 @@ void write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-void Options::add_to(App& app, const char* default_name, cli::CommonOptions::Taken taken) {
+void Options::add_to(cli::App& app, const char* default_name, cli::CommonOptions::Taken taken) {
   name = default_name;
   taken.trace = false;
   common.add_to(app, taken);

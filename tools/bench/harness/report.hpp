@@ -19,8 +19,8 @@ struct Options {
   std::string out = ".";
   std::string name;  ///< name of the files: NAME.csv, NAME.svg
   /// No benchmark accepts --trace, because the recording would be timed.
-  void add_to(App& app, const char* default_name, cli::CommonOptions::Taken taken);
-  void add_to(App& app, const char* default_name) { add_to(app, default_name, {}); }
+  void add_to(cli::App& app, const char* default_name, cli::CommonOptions::Taken taken);
+  void add_to(cli::App& app, const char* default_name) { add_to(app, default_name, {}); }
   /// Options of the Runtime, without features that cost time, such as profiling.
   RuntimeOptions runtime() const;
 };

@@ -43,7 +43,8 @@ int run_script(std::vector<std::string> words) {
 }
 
 const Command interfaces_command(Command::Group::bench, "interfaces",
-                                 "Python's module against SciPy, or on a GPU against CuPy and PyTorch", [](App& app) {
+                                 "Python's module against SciPy, or on a GPU against CuPy and PyTorch",
+                                 [](cli::App& app) {
                                    struct Options {
                                      bool quick = false;
                                      int repeat = 3;
@@ -52,11 +53,11 @@ const Command interfaces_command(Command::Group::bench, "interfaces",
                                    auto o = std::make_shared<Options>();
                                    app.add_flag("--quick", o->quick, "a quarter of the sizes");
                                    app.add_option("-r,--repeat", o->repeat, "runs; the median counts")
-                                       ->check(between(1, 1000))
+                                       ->check(cli::between(1, 1000))
                                        ->capture_default_str();
                                    app.add_option("--device", o->device,
                                                   "arrays of this library on a GPU, instead of NumPy's")
-                                       ->check(one_of({"cupy", "torch"}));
+                                       ->check(cli::one_of({"cupy", "torch"}));
                                    app.add_option("--csv", o->csv, "write the table to FILE")->type_name("FILE");
                                    return std::function<int()>([o] {
                                      std::vector<std::string> words{"--repeat", std::to_string(o->repeat)};

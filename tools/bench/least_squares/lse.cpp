@@ -43,7 +43,7 @@ void run(LseBenchOptions o) {
 
 const cli::Command lse_command(
     cli::Command::Group::bench, "lse", "constrained least squares as a task graph against LAPACK and cuSOLVER",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<LseBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "lse", {.streams = 2});

@@ -110,16 +110,16 @@ void run(ModelOptions o, const char* name, std::string_view table, Shape wide) {
   report.finish();
 }
 
-std::function<int()> setup(App& app, const char* name, bool weighted) {
+std::function<int()> setup(cli::App& app, const char* name, bool weighted) {
   auto o = std::make_shared<ModelOptions>();
   o->common.repeat = 3;
   o->add_to(app, name, {.streams = 2});
   auto* table = app.add_option("--table", o->table, "published: the sizes of a source's table, with its times")
-                    ->check(one_of({"published"}));
-  const auto settle = [table](Option* option) { option->capture_default_str()->excludes(table); };
+                    ->check(cli::one_of({"published"}));
+  const auto settle = [table](cli::Option* option) { option->capture_default_str()->excludes(table); };
   if (weighted)
     settle(app.add_option("--by", o->by, "a factor of the covariance, m x m, as ggglm takes it, or weights")
-               ->check(one_of({"factor", "weights"})));
+               ->check(cli::one_of({"factor", "weights"})));
   settle(app.add_option("-m,--m", o->m, "rows")->transform(cli::positive()));
   settle(app.add_option("-n,--n", o->n, "columns of A; several: one case each")->delimiter(','));
   if (!weighted)
@@ -142,10 +142,10 @@ std::function<int()> setup(App& app, const char* name, bool weighted) {
 
 const cli::Command glm_command(cli::Command::Group::bench, "glm",
                                "general linear models as a task graph against LAPACK and cuSOLVER",
-                               [](App& app) { return setup(app, "glm", false); });
+                               [](cli::App& app) { return setup(app, "glm", false); });
 const cli::Command wls_command(cli::Command::Group::bench, "wls",
                                "weighted least squares as a task graph against LAPACK and cuSOLVER",
-                               [](App& app) { return setup(app, "wls", true); });
+                               [](cli::App& app) { return setup(app, "wls", true); });
 
 }  // namespace
 }  // namespace tesela::bench

@@ -49,7 +49,7 @@ void run(OlsBenchOptions o) {
 }
 
 const cli::Command ols_command(
-    cli::Command::Group::bench, "ols", "least squares as a task graph against LAPACK and cuSOLVER", [](App& app) {
+    cli::Command::Group::bench, "ols", "least squares as a task graph against LAPACK and cuSOLVER", [](cli::App& app) {
       auto o = std::make_shared<OlsBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "ols", {.streams = 2});

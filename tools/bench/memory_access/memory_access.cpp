@@ -122,7 +122,7 @@ void run(const MemoryOptions&) {
 
 const cli::Command memory_access_command(
     cli::Command::Group::bench, "memory-access", "matrix sum by element, by row and by column on one GPU",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<MemoryOptions>();
       o->common.repeat = 9;
       o->common.precision = "s";
@@ -131,7 +131,7 @@ const cli::Command memory_access_command(
           ->delimiter(',')
           ->transform(cli::positive())
           ->capture_default_str();
-      app.add_option("--block", o->block, "threads of a block")->check(between(1, 1024))->capture_default_str();
+      app.add_option("--block", o->block, "threads of a block")->check(cli::between(1, 1024))->capture_default_str();
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

@@ -38,7 +38,7 @@ void run(MimoBench o) {
 
 const cli::Command command(
     cli::Command::Group::bench, "mimo", "MIMO detection, slots and single channels, likelihoods, and many small QRs",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<MimoBench>();
       o->common.repeat = 5;
       o->common.precision = "s";
@@ -47,7 +47,7 @@ const cli::Command command(
              "--rows", o->rows,
              "qr, tables, one-channel, channel-each, many, slot4, slot8, soft4, soft8, hard4, hard8 (default: all)")
           ->delimiter(',')
-          ->check(one_of(all_rows));
+          ->check(cli::one_of(all_rows));
       app.add_option("--matrices", o->matrices, "of qr")->transform(cli::positive())->capture_default_str();
       app.add_option("--signals", o->signals, "of one-channel and channel-each")
           ->transform(cli::positive())

@@ -217,7 +217,7 @@ void run(const OrderingsBench& o) {
 
 const cli::Command command(
     cli::Command::Group::bench, "mimo-orderings", "tables of QRs for all orders of columns, and their uses",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<OrderingsBench>();
       o->common.repeat = 3;
       cli::CommonOptions::Taken taken;

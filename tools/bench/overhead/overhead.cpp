@@ -42,7 +42,8 @@ void run(OverheadOptions o) {
 }
 
 const cli::Command overhead_command(
-    cli::Command::Group::bench, "overhead", "empty tasks through our layer and by starpu_task_insert", [](App& app) {
+    cli::Command::Group::bench, "overhead", "empty tasks through our layer and by starpu_task_insert",
+    [](cli::App& app) {
       auto o = std::make_shared<OverheadOptions>();
       o->common.repeat = 9;
       o->add_to(app, "overhead", {.precision = false, .seed = false});

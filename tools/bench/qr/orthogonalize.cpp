@@ -39,7 +39,7 @@ void run(const OrthogonalizeOptions& o) {
 
 const cli::Command orthogonalize_command(
     cli::Command::Group::bench, "qr-orthogonalize", "Q and R by Gram-Schmidt and Cholesky QR beside geqrf and orgqr",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<OrthogonalizeOptions>();
       o->common.repeat = 5;
       o->add_to(app, "qr-orthogonalize");
@@ -51,7 +51,7 @@ const cli::Command orthogonalize_command(
       for (const auto& method : orthogonalizations()) names.emplace_back(method.name);
       app.add_option("--peers,--methods", o->peers, "who competes; the first is what the others are compared with")
           ->delimiter(',')
-          ->check(one_of(names));
+          ->check(cli::one_of(names));
       return std::function<int()>([o] {
         require(o->m >= o->n, "bench qr-orthogonalize", "--m", "is less than n");
         return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });

@@ -63,7 +63,7 @@ void run(QrBenchOptions o) {
 }
 
 const cli::Command qr_command(
-    cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER", [](App& app) {
+    cli::Command::Group::bench, "qr", "A = Q R as a task graph against LAPACK and cuSOLVER", [](cli::App& app) {
       auto o = std::make_shared<QrBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "qr", {.streams = 2});

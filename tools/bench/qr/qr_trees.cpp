@@ -133,7 +133,7 @@ void run(QrTreesOptions o) {
 
 const cli::Command qr_trees_command(
     cli::Command::Group::bench, "qr-trees", "every tree's makespan over the cores against its lower bound",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<QrTreesOptions>();
       o->common.repeat = 5;
       o->add_to(app, "qr-trees", {.gpus = false});
@@ -146,7 +146,7 @@ const cli::Command qr_trees_command(
       app.add_option("--ib", o->method.ib, "inner block size (default: what suits the workers)")
           ->transform(cli::positive());
       app.add_option("--kernels", o->method.kernels, "tt makes every tile triangular before tiles are joined")
-          ->check(one_of({"auto", "tt"}))
+          ->check(cli::one_of({"auto", "tt"}))
           ->capture_default_str();
       app.add_option("--trees", o->trees, "which (default: all, domain:4 for domain); of " + schedule_order_list())
           ->delimiter(',')

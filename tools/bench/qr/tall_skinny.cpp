@@ -147,7 +147,7 @@ void run(TallSkinnyBenchOptions o) {
 
 const cli::Command tall_skinny_command(
     cli::Command::Group::bench, "tall-skinny", "R of a tall and skinny matrix against LAPACK and cuSOLVER",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<TallSkinnyBenchOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tall-skinny");

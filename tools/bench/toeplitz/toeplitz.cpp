@@ -46,7 +46,7 @@ void run(ToeplitzBenchOptions o) {
 
 const cli::Command toeplitz_command(
     cli::Command::Group::bench, "toeplitz", "spectra of symmetric Toeplitz matrices against dense eigensolvers",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<ToeplitzBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "toeplitz");
@@ -54,7 +54,7 @@ const cli::Command toeplitz_command(
       app.add_flag("--vectors", o->vectors, "eigenvectors too");
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(one_of(peer_names(cli::spectrum_table<double>())));
+          ->check(cli::one_of(peer_names(cli::spectrum_table<double>())));
       o->settings.add_to(app);
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

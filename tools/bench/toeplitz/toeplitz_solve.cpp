@@ -120,7 +120,8 @@ void run(SolveOptions o) {
 }
 
 const cli::Command toeplitz_solve_command(
-    cli::Command::Group::bench, "toeplitz-solve", "one Toeplitz system against dense factorizations", [](App& app) {
+    cli::Command::Group::bench, "toeplitz-solve", "one Toeplitz system against dense factorizations",
+    [](cli::App& app) {
       auto o = std::make_shared<SolveOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-solve");
@@ -132,7 +133,7 @@ const cli::Command toeplitz_solve_command(
           ->capture_default_str();
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(one_of(choices(cli::toeplitz_solve_table<double>()).names()));
+          ->check(cli::one_of(choices(cli::toeplitz_solve_table<double>()).names()));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

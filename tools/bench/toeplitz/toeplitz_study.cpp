@@ -231,7 +231,7 @@ void run(StudyOptions o) {
 
 const cli::Command toeplitz_study_command(
     cli::Command::Group::bench, "toeplitz-study", "spectra of Toeplitz matrices by two-way Lanczos: a published table",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 1;
       o->add_to(app, "toeplitz-study");
@@ -239,7 +239,7 @@ const cli::Command toeplitz_study_command(
                      "sizes: orders by eigenvalues an interval; tolerance: 1e-1 to 1e-10 by both solvers; choices: one "
                      "choice at a time; all: sizes, and the tolerances by the published solver in single precision, on "
                      "the GPU if there is one")
-          ->check(one_of({"all", "sizes", "tolerance", "choices"}))
+          ->check(cli::one_of({"all", "sizes", "tolerance", "choices"}))
           ->capture_default_str();
       app.add_option("-n,--n", o->n, "orders (default: the table's)")->delimiter(',')->transform(cli::positive());
       app.add_option("--per-interval", o->per_interval, "eigenvalues an interval, of the table of sizes")
@@ -248,7 +248,7 @@ const cli::Command toeplitz_study_command(
       app.add_option("--peers", o->peers,
                      "of the table of sizes: published, published-cauchy (our solver with its choices), ours")
           ->delimiter(',')
-          ->check(one_of({"published", "published-cauchy", "ours"}))
+          ->check(cli::one_of({"published", "published-cauchy", "ours"}))
           ->capture_default_str();
       app.add_flag("!--no-cores", o->cores, "only the GPU");
       app.add_flag("!--no-gpu", o->gpus, "only the cores");

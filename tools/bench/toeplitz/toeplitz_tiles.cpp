@@ -80,7 +80,7 @@ void run(const TilesOptions& o) {
 
 const cli::Command toeplitz_tiles_command(
     cli::Command::Group::bench, "toeplitz-tiles", "one interval of a Toeplitz spectrum: fused steps and tiles",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<TilesOptions>();
       o->common.repeat = 5;
       o->add_to(app, "toeplitz-tiles");

@@ -230,7 +230,7 @@ void run(TridiagOptions o) {
 
 const cli::Command tridiag_command(
     cli::Command::Group::bench, "tridiag", "tridiagonal systems against cuSPARSE, LAPACK and Thomas's elimination",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<TridiagOptions>();
       o->common.repeat = 9;
       o->add_to(app, "tridiag");
@@ -245,10 +245,10 @@ const cli::Command tridiag_command(
       app.add_flag("--one-pass", o->one_pass, "tesela tries to read a GPU's rows once");
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(one_of(choices(tridiag_table<double>()).names()));
+          ->check(cli::one_of(choices(tridiag_table<double>()).names()));
       app.add_option("--data", o->data,
                      "host: transfers are timed; device: everything stays on the GPUs (default with one)")
-          ->check(one_of({"host", "device"}));
+          ->check(cli::one_of({"host", "device"}));
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });
     });

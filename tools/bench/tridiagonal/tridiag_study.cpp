@@ -187,7 +187,7 @@ void run(StudyOptions o) {
 
 const cli::Command tridiag_study_command(
     cli::Command::Group::bench, "tridiag-study", "cyclic reduction against Thomas's method: a published table",
-    [](App& app) {
+    [](cli::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tridiag-study");
@@ -203,7 +203,7 @@ const cli::Command tridiag_study_command(
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes with thomas; cores: cr on all cores of the host")
           ->delimiter(',')
-          ->check(one_of({"cr", "shared", "coalesced", "hybrid", "cores"}));
+          ->check(cli::one_of({"cr", "shared", "coalesced", "hybrid", "cores"}));
       app.footer("Both precisions in one run, unless --precision chooses.");
       return std::function<int()>([o, &app] {
         o->both_precisions = app.count("--precision") == 0;

@@ -191,7 +191,7 @@ const Command detect_command(
       app.add_option("--buffer", o->buffer,
                      "signals of the files that are in memory at a time, as far as coherence allows (default: all)")
           ->transform(positive())
-          ->needs("--h");
+          ->needs(app.get_option("--h"));
       app.add_flag("!--no-check", o->check, "leave out the comparison with brute force or a second order");
       app.add_option("--soft", o->soft, "also L = ln P(0) / P(1) of each bit, by: " + explained(soft_kinds()));
       app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most; list and kbest need it unless they keep all")

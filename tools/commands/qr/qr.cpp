@@ -215,8 +215,8 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
   app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
   auto* random = add_random(app, o->random, random_kinds());
   add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)")
-      ->excludes("--m")
-      ->excludes("--n")
+      ->excludes(app.get_option("--m"))
+      ->excludes(app.get_option("--n"))
       ->excludes(random);
   choices(qr_table<double>()).add_option(app, "--method", o->method.name);
   add_tile(app, o->tile, "MB or MBxNB");

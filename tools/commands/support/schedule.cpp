@@ -253,7 +253,7 @@ const Command schedule(
                      "the last row of each column that is not zero: R1,R2,... (says n; zeros are skipped)")
           ->delimiter(',')
           ->transform(cli::positive())
-          ->excludes("--n");
+          ->excludes(app.get_option("--n"));
       add_output(app, Output::text, "--svg", options->svg, "draw it into FILE");
       add_output(app, Output::text, "--dot", options->dot, "write the dependences of its entries to FILE for Graphviz");
       add_output(app, Output::report, "-j,--json", options->json,
