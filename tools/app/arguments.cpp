@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace tesela::cli {
@@ -101,7 +102,9 @@ template Option* App::add_option(const std::string&, std::string&, const std::st
 template Option* App::add_option(const std::string&, int&, const std::string&);
 template Option* App::add_option(const std::string&, std::int64_t&, const std::string&);
 template Option* App::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option* App::add_option(const std::string&, long long&, const std::string&);
 template Option* App::add_option(const std::string&, double&, const std::string&);
+template Option* App::add_option(const std::string&, std::optional<double>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<std::string>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<int>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&);

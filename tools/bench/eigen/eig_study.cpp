@@ -166,7 +166,7 @@ const cli::Command eig_study_command(
       app.add_flag("!--values", o->vectors, "eigenvalues alone");
       app.footer("Both precisions in one run, unless --precision chooses.");
       return std::function<int()>([o, &app] {
-        o->both_precisions = app.count("--precision") == 0;
+        o->both_precisions = app.get_option("--precision")->count() == 0;
         return guarded([&] { run(*o); });
       });
     });

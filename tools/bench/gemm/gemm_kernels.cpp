@@ -162,13 +162,13 @@ const cli::Command gemm_kernels_command(
           ->capture_default_str();
       auto* block = app.add_option("--block", o->tiles, "thread-block edges of naive, shared and coarse")
                         ->delimiter(',')
-                        ->check(cli::one_of({16, 32}))
+                        ->check(cli::one_of({"16", "32"}))
                         ->capture_default_str();
-      cli::add_deprecated_alias(app, "--tile", o->tiles, block)->delimiter(',')->check(cli::one_of({16, 32}));
+      cli::add_deprecated_alias(app, "--tile", o->tiles, block)->delimiter(',')->check(cli::one_of({"16", "32"}));
       app.add_option("--coarsen", o->coarsen,
                      "elements of C a thread of coarse; left out where their squares exceed 48 KiB of shared memory")
           ->delimiter(',')
-          ->check(cli::one_of({1, 2, 4, 8}))
+          ->check(cli::one_of({"1", "2", "4", "8"}))
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')

@@ -125,7 +125,7 @@ const cli::Command memory_access_command(
     [](cli::App& app) {
       auto o = std::make_shared<MemoryOptions>();
       o->common.repeat = 9;
-      o->common.precision = "s";
+      o->common.precision = std::string("s");  // GCC 12 warns of an overlap in assign(const char*)
       o->add_to(app, "memory-access", {.cores = false, .gpus = false});
       app.add_option("-n,--n", o->n, "rows and columns, several with commas")
           ->delimiter(',')

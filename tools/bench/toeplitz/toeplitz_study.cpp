@@ -257,7 +257,7 @@ const cli::Command toeplitz_study_command(
           "Graciá Gil 2010 are drawn as NAME-figure-11.svg and so on; `bench plot` draws a CSV joined from several "
           "runs.");
       return std::function<int()>([o, &app] {
-        o->both_precisions = app.count("--precision") == 0;
+        o->both_precisions = app.get_option("--precision")->count() == 0;
         return guarded([&] { run(*o); });
       });
     });

@@ -206,7 +206,7 @@ const cli::Command tridiag_study_command(
           ->check(cli::one_of({"cr", "shared", "coalesced", "hybrid", "cores"}));
       app.footer("Both precisions in one run, unless --precision chooses.");
       return std::function<int()>([o, &app] {
-        o->both_precisions = app.count("--precision") == 0;
+        o->both_precisions = app.get_option("--precision")->count() == 0;
         return guarded([&] { run(*o); });
       });
     });
