@@ -106,12 +106,12 @@ TEST_CASE("arrays are read by rows and written in parts") {
 }
 
 TEST_CASE("complex Matrix Market files of SciPy and other programs are read") {
-  const std::string scipy = std::string(TESELA_TEST_DATA) + "/scipy/";
-  const auto general = read_complex_array<double>(scipy + "bad_complex.mtx");  // refused if a real matrix is expected
+  const auto scipy = [](const std::string& name) { return TESELA_TEST_DATA "/scipy/" + name; };
+  const auto general = read_complex_array<double>(scipy("bad_complex.mtx"));  // refused if a real matrix is expected
   CHECK(general.dims == std::vector<index_t>{4, 3});
   CHECK(general.values[1] == Number(12.125, 0));
   CHECK(general.values[11] == Number(43.125, 0));
-  CHECK(read_complex_array<float>(scipy + "array_general.mtx").values[3].imag() == 0);
+  CHECK(read_complex_array<float>(scipy("array_general.mtx")).values[3].imag() == 0);
   const TemporaryFolder folder;
   const std::string path = folder / "a.mtx";
   const auto read = [&](const std::string& text) {

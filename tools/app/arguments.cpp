@@ -65,11 +65,11 @@ Option* Option::type_name(const std::string& name) {
 }
 
 Option* Option::replaced_by(Option* now) {
-  option_->group("");
   option_->check([name = get_name(), now](const std::string&) -> std::string {
     if (now->count() == 0) return {};
     throw CLI::ValidationError(name, "is an earlier name of " + now->get_name() + ": give one of them");
   });
+  option_->group("");  // without a group it has no name
   return this;
 }
 
