@@ -108,7 +108,7 @@ class Solver {
   index_t least_for_gradients() const { return index_t{1} << (g_.runtime().gpus() > 0 ? 17 : 15); }
   /// Returns the faster recursion for the first column of the inverse; measured on one core and on one GPU.
   ToeplitzMethod first_recursion() const {
-    return A_.n() >= 8192 ? ToeplitzMethod::schur : ToeplitzMethod::gohberg_semencul;
+    return A_.n() >= (g_.runtime().gpus() > 0 ? 2048 : 8192) ? ToeplitzMethod::schur : ToeplitzMethod::gohberg_semencul;
   }
   /// Superfast is faster than the other eliminations from the first order on, than gohberg_semencul from the second.
   /// Measured on two cores; with GPUs the others are faster up to larger n.

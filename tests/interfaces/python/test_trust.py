@@ -63,9 +63,9 @@ def test_matrices_singular_to_working_precision_are_errors(name, dtype):
 
 @pytest.mark.parametrize("n", [20, 50, 80])
 def test_a_singular_matrix_is_an_error_by_cholesky(n):
-    a = gram(n, n - 1)
-    assert outcome(lambda: tesela.solve(a, np.ones(n), assume_a="pos")) in ("singular", "warning", "not positive definite")
-    assert outcome(lambda: tesela.solve(hilbert(13), np.ones(13), assume_a="pos")) in ("singular", "warning")
+    for a in (gram(n, n - 1), hilbert(13)):  # rounding decides whether a pivot becomes negative
+        found = outcome(lambda: tesela.solve(a, np.ones(len(a)), assume_a="pos"))
+        assert found in ("singular", "warning", "not positive definite")
 
 
 @pytest.mark.parametrize("n", range(2, 130, 8))
