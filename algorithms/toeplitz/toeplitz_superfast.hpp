@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
-#include <tesela/codelets/toeplitz/superfast_solve.hpp>
+#include <tesela/codelets/toeplitz/superfast/superfast_solve.hpp>
 
 #include <array>
 #include <vector>
@@ -20,7 +20,7 @@ constexpr double superfast_bytes(index_t n) {
 }
 
 /// Factors of the two Cauchy-like blocks of any nonsingular T - sigma I as trees of skeletons, in O(n log^2 n)
-/// operations and numbers (codelets/toeplitz/superfast.hpp).
+/// operations and numbers (codelets/toeplitz/superfast/superfast.hpp).
 ///
 /// Method  Each node of a tree compresses the rows of an index range and eliminates its own unknowns with partial
 ///         pivoting: a task per subtree, then a task per node up to the root. Singular leading minors are harmless. A

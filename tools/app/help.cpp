@@ -1,6 +1,6 @@
 #include "tools/app/help.hpp"
 
-#include "tools/app/streams.hpp"
+#include "tools/app/arguments.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

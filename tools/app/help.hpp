@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/app/parser.hpp"
+#include <CLI/CLI.hpp>
 
 #include <memory>
 

@@ -1,6 +1,6 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

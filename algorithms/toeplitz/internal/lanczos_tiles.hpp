@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/internal/inverse_queue.hpp>
-#include <tesela/codelets/toeplitz/lanczos_tiles.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos_tiles.hpp>
 
 #include <optional>
 #include <vector>
@@ -14,7 +14,7 @@ bool steps_on_tiles(const Runtime& runtime, index_t n, const SpectrumOptions& op
 /// Returns the number of segments of each part of a basis: enough for all workers, if `window` runs share them.
 index_t lanczos_segments(const Runtime& runtime, index_t n, const SpectrumOptions& options);
 
-/// A Lanczos run whose steps are tasks on tiles of its basis (codelets/toeplitz/lanczos_tiles.hpp).
+/// A Lanczos run whose steps are tasks on tiles of its basis (codelets/toeplitz/lanczos/lanczos_tiles.hpp).
 template <class T>
 class LanczosTiles {
  public:

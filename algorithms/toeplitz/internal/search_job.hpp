@@ -1,8 +1,8 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
-#include <tesela/codelets/toeplitz/lanczos.hpp>
-#include <tesela/codelets/toeplitz/ritz.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/ritz.hpp>
 
 namespace tesela::detail {
 

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
-#include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/codelets/toeplitz/internal/cauchy_part_body.hpp>
-#include <tesela/codelets/toeplitz/lanczos_tiles.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos_tiles.hpp>
 
 #include <cmath>
 #include <limits>

@@ -2,7 +2,7 @@
 
 #include <tesela/codelets/toeplitz/internal/refined_solve_body.hpp>
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
-#include <tesela/codelets/toeplitz/superfast_solve.hpp>
+#include <tesela/codelets/toeplitz/superfast/superfast_solve.hpp>
 
 // Refinement between the products of superfast_solve.hpp as steps that are common to a core and a GPU. Internal to
 // codelets/.

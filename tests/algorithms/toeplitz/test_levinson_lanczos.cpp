@@ -1,7 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
-#include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>

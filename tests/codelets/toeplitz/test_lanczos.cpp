@@ -1,7 +1,7 @@
 #include "tests/support/toeplitz.hpp"
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
-#include <tesela/codelets/toeplitz/lanczos.hpp>
-#include <tesela/codelets/toeplitz/ritz.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/ritz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>

@@ -1,6 +1,6 @@
 #include "tools/problems/dense/direct.hpp"
 
-#include "tools/app/options.hpp"
+#include "tools/app/arguments.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"

@@ -4,6 +4,7 @@
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
+#include <tesela/runtime/errors.hpp>
 
 #include <fmt/format.h>
 
@@ -110,6 +111,9 @@ void run(SemBenchOptions o) {
     cases = reuse_models(o.largest, o.sizes.noise);
   else
     cases.push_back({o.sizes});
+  if (cases.empty())
+    throw ArgumentError("bench sem", "--largest",
+                        fmt::format("no model of the table has {} equations or fewer", o.largest));
   for (SemCase& what : cases)
     if (what.sizes.included < 0) what.sizes.included = std::max<index_t>(what.sizes.exogenous / 2, 1);
   Runtime runtime(o.runtime());

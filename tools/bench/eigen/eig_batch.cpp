@@ -1,7 +1,7 @@
 #include "tools/problems/eigen/eig_batch.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"

@@ -1,6 +1,6 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"

@@ -1,5 +1,5 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"

@@ -1,7 +1,7 @@
 #include "tools/problems/least_squares/ols.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "tools/problems/qr/qr.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/noted_ceiling.hpp"
 #include <tesela/algorithms/qr/qr.hpp>

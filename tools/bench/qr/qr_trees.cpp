@@ -1,6 +1,6 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/median.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include <tesela/algorithms/qr/qr.hpp>

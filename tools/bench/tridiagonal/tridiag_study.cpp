@@ -1,5 +1,5 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/tridiagonal/tridiag_study_data.hpp"

@@ -1,8 +1,8 @@
 #include "tools/commands/dense/direct_solve.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/factor_error.hpp"

@@ -1,6 +1,6 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/matrix_outputs.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/factor_condition.hpp"

@@ -1,7 +1,7 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"

@@ -1,8 +1,8 @@
 #include "tools/commands/least_squares/solution.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

@@ -1,6 +1,6 @@
+#include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/commands/mimo/detect_results.hpp"

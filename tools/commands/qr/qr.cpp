@@ -1,9 +1,9 @@
 #include "tools/problems/qr/qr.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/plan_report.hpp"
 #include "tools/app/runs.hpp"

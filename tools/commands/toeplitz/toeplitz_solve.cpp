@@ -1,10 +1,10 @@
 #include "tools/problems/toeplitz/toeplitz_solve.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"

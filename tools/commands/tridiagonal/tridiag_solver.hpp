@@ -1,7 +1,7 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"

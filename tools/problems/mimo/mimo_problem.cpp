@@ -1,7 +1,7 @@
 #include "tools/problems/mimo/mimo_problem.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/app/streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"

@@ -1,7 +1,7 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/options.hpp"
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

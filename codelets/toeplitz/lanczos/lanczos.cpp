@@ -1,7 +1,7 @@
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
-#include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 #include <tesela/host/blas.hpp>
 

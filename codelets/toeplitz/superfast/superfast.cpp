@@ -1,5 +1,5 @@
 #include <tesela/codelets/toeplitz/internal/superfast_node.hpp>
-#include <tesela/codelets/toeplitz/superfast.hpp>
+#include <tesela/codelets/toeplitz/superfast/superfast.hpp>
 
 #include <algorithm>
 #include <cmath>

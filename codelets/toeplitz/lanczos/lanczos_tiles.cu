@@ -1,7 +1,7 @@
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/toeplitz/internal/lanczos_tiles_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
-#include <tesela/codelets/toeplitz/lanczos_tiles.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos_tiles.hpp>
 
 namespace tesela::kernels {
 namespace {

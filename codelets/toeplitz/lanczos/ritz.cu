@@ -1,7 +1,7 @@
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/toeplitz/internal/basis_pieces.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
-#include <tesela/codelets/toeplitz/ritz.hpp>
+#include <tesela/codelets/toeplitz/lanczos/ritz.hpp>
 
 namespace tesela::kernels {
 namespace {

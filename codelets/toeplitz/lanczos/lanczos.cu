@@ -1,7 +1,7 @@
 #include <tesela/codelets/toeplitz/internal/cauchy_product.cuh>
 #include <tesela/codelets/toeplitz/internal/sine_transform_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_device.cuh>
-#include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
 
 namespace tesela::kernels {

@@ -2,7 +2,7 @@
 #include <tesela/codelets/toeplitz/internal/basis_pieces.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_part_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
-#include <tesela/codelets/toeplitz/ritz.hpp>
+#include <tesela/codelets/toeplitz/lanczos/ritz.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 

@@ -1,6 +1,6 @@
 #include <tesela/codelets/toeplitz/internal/lanczos_tiles_body.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
-#include <tesela/codelets/toeplitz/lanczos_tiles.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos_tiles.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/toeplitz/superfast.hpp>
+#include <tesela/codelets/toeplitz/superfast/superfast.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 
 #include <span>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/toeplitz/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
 
 namespace tesela::kernels {
 
