@@ -20,7 +20,7 @@ class TileGrid {
   index_t nt() const { return nt_; }
   TileShape tile_shape() const;
   bool mapped() const;
-  /// Leading dimension of a mapped matrix's memory; otherwise that of the largest tiles.
+  /// Leading dimension of a mapped matrix's memory, otherwise of the largest tiles.
   index_t ld() const;
 
   /// Returns whether both matrices share a tile, as overlapping views of one matrix do.

@@ -15,7 +15,7 @@ namespace tesela::cli {
 
 /// A check of an option's text.
 struct Check {
-  std::function<std::string(std::string& text)> error;  ///< returns what is wrong, or ""; may rewrite the text
+  std::function<std::string(std::string& text)> error;  ///< returns an error message, or ""; may rewrite the text
   std::string about;                                    ///< in the help, such as "POSITIVE"
 };
 

@@ -1,3 +1,4 @@
+#include "tests/support/equation_model.hpp"
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
@@ -21,41 +22,7 @@ using namespace tesela::kernels;
 
 namespace {
 
-/// A triangle of K instruments and some endogenous variables, for the equations below.
-struct Model {
-  index_t K, M;
-  HostMatrix<double> a, gram;
-
-  Model(index_t instruments, index_t variables, double closeness) : K(instruments), M(variables), a(M, M), gram(M, M) {
-    std::mt19937 random(3);
-    std::normal_distribution<double> normal;
-    for (index_t j = 0; j < M; ++j)
-      for (index_t i = 0; i < M; ++i)
-        a(i, j) = i > j ? 0 : normal(random) + (i == j ? std::sqrt(static_cast<double>(M)) : 0);
-    for (index_t i = 0; i < K && M > K + 1; ++i) a(i, K + 1) = a(i, K) + closeness * a(i, K + 1);
-    for (index_t j = 0; j < M; ++j)
-      for (index_t i = 0; i < M; ++i) {
-        gram(i, j) = i > j ? std::numeric_limits<double>::quiet_NaN() : 0;  // must not be read
-        for (index_t k = 0; k < K && i <= j; ++k) gram(i, j) += a(k, i) * a(k, j);
-      }
-  }
-
-  /// Returns the columns of an equation: `exogenous` instruments, every other one if there are enough, then endogenous
-  /// variables.
-  HostMatrix<int> picks(index_t r, index_t exogenous, index_t room) const {
-    HostMatrix<int> p(2, room + 2);
-    for (index_t k = 0; k < room; ++k) {
-      const index_t c = k >= exogenous ? K + k - exogenous : 2 * exogenous <= K ? 2 * k : k;
-      p(0, k) = k < r ? static_cast<int>(c) : -1;
-      p(1, k) = k < r ? static_cast<int>(std::min(c + 1, K)) : 0;
-    }
-    p(0, room) = static_cast<int>(M - 1);
-    p(1, room) = static_cast<int>(K);
-    p(0, room + 1) = static_cast<int>(exogenous);
-    p(1, room + 1) = exogenous > 0 ? 0 : -1;
-    return p;
-  }
-};
+using Model = EquationModel;
 
 struct Sizes {
   index_t r, exogenous;
@@ -71,15 +38,9 @@ struct Found {
   double length;  ///< norm of y in the rows of the instruments
 };
 
-double norm_of_y(const Model& m) {
-  double squares = 0;
-  for (index_t i = 0; i < m.K; ++i) squares += m.a(i, m.M - 1) * m.a(i, m.M - 1);
-  return std::sqrt(squares);
-}
-
 Found by_qr(Runtime* runtime, const Model& m, const HostMatrix<int>& picks) {
   const index_t r = picks.cols() - 2;
-  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1), norm_of_y(m)};
+  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1), m.norm_of_y()};
   const Shape size = equation_work(m.K, r, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   const int* const heights = picks.data() + 1;
@@ -92,7 +53,7 @@ Found by_qr(Runtime* runtime, const Model& m, const HostMatrix<int>& picks) {
 
 Found by_gram(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, index_t count) {
   const index_t r = picks.cols() / count - 2;
-  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), norm_of_y(m)};
+  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), m.norm_of_y()};
   const Shape size = equation_gram_work(r, count, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   run_kernel<EquationGram>(runtime, {count}, In<double>{block<const double>(m.a)},
@@ -104,7 +65,7 @@ Found by_gram(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, in
 
 Found by_rotations(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, index_t count) {
   const index_t r = picks.cols() / count - 2;
-  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), norm_of_y(m)};
+  Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), m.norm_of_y()};
   const Shape size = equation_givens_work(m.K, r, count, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   run_kernel<EquationGivens>(runtime, {count, m.K, 1.0}, In<double>{block<const double>(m.a)},
@@ -117,7 +78,7 @@ Found by_rotations(Runtime* runtime, const Model& m, const HostMatrix<int>& pick
 /// last.
 Found by_reuse(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, HostMatrix<double>& w) {
   const index_t r = picks.cols() - 2;
-  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1), norm_of_y(m)};
+  Found f{HostMatrix<double>(r + 1, 4), HostMatrix<double>(m.M, 1), m.norm_of_y()};
   std::vector<index_t> sorted(static_cast<std::size_t>(r));
   std::iota(sorted.begin(), sorted.end(), index_t{0});
   std::stable_sort(sorted.begin(), sorted.end(), [&](index_t p, index_t q) { return picks(1, p) < picks(1, q); });
