@@ -122,7 +122,7 @@ TileGrid TileGrid::sub_grid(index_t i0, index_t j0, index_t mt, index_t nt) cons
 
 template <class F>
 void TileGrid::for_each(F f) const {
-  for (index_t j = 0; j < nt_; ++j)
+  for (index_t j = 0; mt_ > 0 && j < nt_; ++j)
     for (index_t i = 0; i < mt_; ++i) f(data_of(i, j));
 }
 
