@@ -91,7 +91,7 @@ TEST_CASE("a run that does not fit is refused before any allocation") {
 
 TEST_CASE("orders beyond any machine are refused at once") {
   const auto answer = [](const Words& words, int code) {
-    const Outcome run = run_tesela(words + Words{"--ncuda", "0"}, {.limit = 20});
+    const Outcome run = run_tesela(words + Words{"--ncuda", "0"}, {.limit = 60});
     CAPTURE(words, run.out, run.err);
     CHECK(run.code == code);
     CHECK(run.seconds < 5 * patience);
