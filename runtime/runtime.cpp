@@ -82,6 +82,21 @@ void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
+/// Returns the folder in which STARPU_FXT_TRACE=1 records; empty without it.
+std::string environments_trace_folder() {
+  const char *wanted = std::getenv("STARPU_FXT_TRACE"), *prefix = std::getenv("STARPU_FXT_PREFIX");
+  if (wanted == nullptr || std::atoi(wanted) == 0) return {};
+  return prefix != nullptr ? prefix : "/tmp";
+}
+
+/// StarPU would overwrite the events that an earlier Runtime of this process recorded in this folder.
+void require_no_unconverted_trace(const std::string& folder) {
+  if (!folder.empty() && detail::unconverted_traces().contains(folder))
+    throw EnvironmentError("an earlier Runtime of this process recorded a trace in " + folder +
+                           ", and a second one would overwrite it: use one Runtime, convert the first trace "
+                           "(convert_trace), or choose another directory");
+}
+
 /// Workers poll for work. Many of them on one core make no progress; even StarPU's start takes minutes.
 void require_cores_for(int workers) {
   constexpr int anywhere = 8, on_each = 4;
@@ -137,6 +152,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   reserve_inserting_core(env, several);
   if (!options.trace_dir.empty()) {
     if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share the folder
+    require_no_unconverted_trace(options.trace_dir);
     active_trace_folder() = options.trace_dir;
     // The first events name the ranks.
     starpu_fxt_autostart_profiling(options.trace_from_start || several ? 1 : 0);
@@ -146,6 +162,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   } else {
     active_trace_folder().clear();
     detail::check_trace_prefix();
+    require_no_unconverted_trace(environments_trace_folder());
   }
 }
 
@@ -199,6 +216,8 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
     if (state_->messages != nullptr) state_->messages->start();  // start() also reads the environment
     state_->scheduler = std::getenv("STARPU_SCHED");
+    const std::string traced = options.trace_dir.empty() ? environments_trace_folder() : options.trace_dir;
+    if (!traced.empty()) detail::unconverted_traces().insert(traced);
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
     detail::shut_down_ranks(*state_);

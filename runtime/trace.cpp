@@ -102,6 +102,11 @@ void detail::claim_trace_folder(const std::string& directory) {
   claims().emplace(path, folder);
 }
 
+std::set<std::string>& detail::unconverted_traces() {
+  static auto& folders = *new std::set<std::string>;
+  return folders;
+}
+
 void detail::release_trace_folder(const std::string& directory) {
   std::error_code error;
   const std::lock_guard lock(claims_mutex);
@@ -135,6 +140,7 @@ void convert_trace(const std::string& directory) {
   if (stat(events.c_str(), &status) != 0)
     throw EnvironmentError(events + ": StarPU left no trace here (is the directory writable, the disk full?)");
   detail::claim_trace_folder(directory);
+  detail::unconverted_traces().erase(directory);
   std::string folder = directory;
   starpu_fxt_options options;
   starpu_fxt_options_init(&options);
