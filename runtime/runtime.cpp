@@ -300,6 +300,10 @@ void Runtime::start_trace() { starpu_fxt_start_profiling(); }
 
 void Runtime::stop_trace() { starpu_fxt_stop_profiling(); }
 
+void Runtime::mark_trace(const std::string& name) {
+  starpu_fxt_trace_user_event_string((detail::trace_mark + name).c_str());
+}
+
 index_t Runtime::pending_tasks() {
   const std::lock_guard lock(current_mutex);
   if (current == nullptr) return 0;

@@ -30,12 +30,12 @@ __global__ void divide_by_roots(const double* sums, index_t lds, double* a, inde
 
 void AddSquares::cuda(CudaContext& context, const Args&, In<double> a, Commute<double> sums) {
   add_squares<<<static_cast<unsigned>(a.cols), threads, 0, context.stream()>>>(a.data, a.rows, a.ld, sums.data,
-                                                                              sums.ld);
+                                                                               sums.ld);
 }
 
 void DivideByRoots::cuda(CudaContext& context, const Args&, In<double> sums, InOut<double> a) {
   divide_by_roots<<<static_cast<unsigned>(a.cols), threads, 0, context.stream()>>>(sums.data, sums.ld, a.data, a.rows,
-                                                                                  a.ld);
+                                                                                   a.ld);
 }
 
 void Clear::cuda(CudaContext& context, const Args&, Out<double> row) {

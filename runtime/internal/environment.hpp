@@ -53,6 +53,8 @@ void claim_trace_folder(const std::string& directory);
 /// Removes the events of earlier runs with more than `ranks` ranks.
 void remove_events_beyond(const std::string& directory, int ranks);
 void release_trace_folder(const std::string& directory);
+/// Begins the event of Runtime::mark_trace.
+constexpr const char* trace_mark = "mark ";
 /// Folders, as the program names them, with a trace of this process that convert_trace has not converted.
 std::set<std::string>& unconverted_traces();
 

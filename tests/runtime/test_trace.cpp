@@ -20,6 +20,12 @@ TEST_CASE("--trace writes a trace for ViTE with the name and colour of each kern
       run_tesela({"gemm", "--n", "300", "--tile", "100", "--beta", "0.5", "--alpha", "2", "--trace", traces});
   CAPTURE(traced.err);
   REQUIRE(traced.code == 0);
+  for (const auto& file : std::filesystem::directory_iterator(traces)) {  // documented files alone
+    const std::string name = file.path().filename();
+    CAPTURE(name);
+    CHECK((name.starts_with("prof_file_") || name == "paje.trace" || name == "dag.dot" || name == "tasks.rec" ||
+           name == "trace.svg" || name == "trace.json"));
+  }
   for (const char* name : {"paje.trace", "dag.dot", "tasks.rec"}) {
     CAPTURE(name);
     REQUIRE(std::filesystem::exists(traces + "/" + name));

@@ -45,6 +45,8 @@ void run_timed(const CommonOptions& options, Runtime& runtime, Report& report, c
     g.reset();
     if (work.prepare) work.prepare();
     if (run == 0 && !options.trace_dir.empty()) runtime.start_trace();
+    if (run >= 0 && options.repeat > 1 && !options.trace_dir.empty())
+      runtime.mark_trace("run " + std::to_string(run + 1));
     runtime.reset_statistics();
   };
   const Timed runs = timed_runs(options, gpus_of(runtime), prepare, [&](int run) {
