@@ -1,27 +1,16 @@
-// The two graph peers of bench gemm: ours, and the same graph written directly for StarPU.
-
-#include "tools/problems/dense/gemm_data.hpp"
-#include <tesela/algorithms/dense/gemm.hpp>
+#include "tools/peers/gemm_peers.hpp"
 
 #include <cblas.h>
 #include <starpu.h>
 
 #if TESELA_HAVE_CUDA
 #include <cublas_v2.h>
+#include <cuda_runtime.h>
 #include <starpu_cublas_v2.h>
 #endif
 
 namespace tesela::bench {
 namespace {
-
-template <class T>
-void bring_home(const TileMatrix<T>& c) {
-  c.for_each_tile([](const Tile<T>& tile, index_t, index_t) {
-    auto* handle = static_cast<starpu_data_handle_t>(tile.data().handle());
-    starpu_data_acquire_on_node(handle, STARPU_MAIN_RAM, STARPU_R);
-    starpu_data_release_on_node(handle, STARPU_MAIN_RAM);
-  });
-}
 
 struct Block {
   explicit Block(void* buffer)
@@ -67,7 +56,7 @@ void plain_cuda(void* buffers[], void* arguments) {
 }
 #endif
 
-/// C := A B (mode STARPU_W) or C := A B + C (STARPU_RW); both learn into one model, as ours do.
+/// Makes C = A B (mode STARPU_W) or C = A B + C (STARPU_RW), with one model for both, as Tesela has.
 template <class T>
 starpu_codelet make_codelet(starpu_data_access_mode mode) {
   static starpu_perfmodel model = [] {
@@ -91,10 +80,11 @@ starpu_codelet make_codelet(starpu_data_access_mode mode) {
   return codelet;
 }
 
+}  // namespace
+
 template <class T>
-void plain_graph(const typename GemmData<T>::Tiles& tiles) {
+void starpu_gemm(const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& C) {
   static starpu_codelet first = make_codelet<T>(STARPU_W), next = make_codelet<T>(STARPU_RW);
-  const auto& [A, B, C] = tiles;
   const auto handle = [](const Tile<T>& tile) { return static_cast<starpu_data_handle_t>(tile.data().handle()); };
   for (index_t k = 0; k < A.nt(); ++k)
     for (index_t j = 0; j < C.nt(); ++j)
@@ -113,42 +103,35 @@ void plain_graph(const typename GemmData<T>::Tiles& tiles) {
   starpu_task_wait_for_all();
 }
 
-/// Registers the matrices outside the measured time, for both peers.
 template <class T>
-Peer graph_peer(const GemmData<T>& data, const char* name,
-                void (*multiply)(const GemmData<T>&, const typename GemmData<T>::Tiles&)) {
-  const auto run = [&data, multiply] {
-    wait_for_idle_threads();
-    const auto tiles = data.tiles();
-    return seconds_of([&] {
-      multiply(data, tiles);
-      if (tiles.C.mapped()) bring_home(tiles.C);
-    });
-  };
-  return {name, run, [&data, name, run] { return data.verify(name, run); }};
+T element(const Tile<T>& tile, index_t i, index_t j) {
+  auto* handle = static_cast<starpu_data_handle_t>(tile.data().handle());
+#if TESELA_HAVE_CUDA
+  for (unsigned node = 1; node < starpu_memory_nodes_get_count(); ++node) {
+    int allocated = 0, valid = 0, requested = 0;
+    starpu_data_query_status(handle, static_cast<int>(node), &allocated, &valid, &requested);
+    if (valid == 0 || starpu_node_get_kind(node) != STARPU_CUDA_RAM) continue;
+    starpu_data_acquire_on_node(handle, static_cast<int>(node), STARPU_R);
+    const auto* memory = static_cast<const starpu_matrix_interface*>(starpu_data_get_interface_on_node(handle, node));
+    T value{};
+    const int status = static_cast<int>(
+        cudaMemcpy(&value, reinterpret_cast<const T*>(memory->ptr) + i + j * static_cast<index_t>(memory->ld),
+                   sizeof(T), cudaMemcpyDefault));
+    starpu_data_release_on_node(handle, static_cast<int>(node));
+    check_device(status, "cudaMemcpy of a result");
+    return value;
+  }
+#else
+  static_cast<void>(handle);
+#endif
+  return tile.read()(i, j);
 }
 
-}  // namespace
-
-template <class T>
-Peer tesela_gemm(const GemmData<T>& data) {
-  return graph_peer<T>(data, "tesela", [](const GemmData<T>& d, const typename GemmData<T>::Tiles& tiles) {
-    Graph g(d.runtime());
-    gemm<T>(g, Op::none, Op::none, T(1), tiles.A, tiles.B, T(0), tiles.C,
-            {.kernel = d.what().kernel, .bring_home = tiles.C.mapped()});
-    g.wait();
-  });
-}
-
-template <class T>
-Peer starpu_gemm(const GemmData<T>& data) {
-  return graph_peer<T>(data, "starpu",
-                       [](const GemmData<T>&, const typename GemmData<T>::Tiles& tiles) { plain_graph<T>(tiles); });
-}
-
-template Peer tesela_gemm(const GemmData<float>&);
-template Peer tesela_gemm(const GemmData<double>&);
-template Peer starpu_gemm(const GemmData<float>&);
-template Peer starpu_gemm(const GemmData<double>&);
+#define TESELA_INSTANTIATE(T)                                                                      \
+  template void starpu_gemm(const TileMatrix<T>&, const TileMatrix<T>&, const TileMatrix<T>&); \
+  template T element(const Tile<T>&, index_t, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::bench
