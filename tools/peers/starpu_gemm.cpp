@@ -127,7 +127,7 @@ T element(const Tile<T>& tile, index_t i, index_t j) {
   return tile.read()(i, j);
 }
 
-#define TESELA_INSTANTIATE(T)                                                                      \
+#define TESELA_INSTANTIATE(T)                                                                  \
   template void starpu_gemm(const TileMatrix<T>&, const TileMatrix<T>&, const TileMatrix<T>&); \
   template T element(const Tile<T>&, index_t, index_t);
 TESELA_INSTANTIATE(float)

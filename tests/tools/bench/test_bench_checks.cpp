@@ -101,6 +101,29 @@ TEST_CASE("a qr peer with wrong factors is found") {
   CHECK_THROWS_AS(check(r, multiply), bench::WrongResult);
   tau[39] *= 1 + 1e-9;
   CHECK_THROWS_AS(check(factors, multiply), bench::WrongResult);
+  CHECK(check_peer<double>("R alone", problem, {.r = &factors}) <= 1);
+  r(39, 39) += 1e-7;
+  CHECK_THROWS_AS(check_peer<double>("R alone", problem, {.r = &r}), bench::WrongResult);
+  CHECK_THROWS_AS(check_peer<double>("idle", problem, {.r = &problem.a}), bench::WrongResult);
+}
+
+TEST_CASE("bands and Q by rotations are checked") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  for (const index_t half_width : {-1, 2}) {
+    cli::QrProblem<double> problem{{}, "16x8", {50, 50}, 3, &runtime, true, half_width};
+    problem.generate_uniform(false);
+    CHECK((half_width < 0 || problem.a(10, 20) == 0));
+    const auto solver = by_rotations(problem, {GivensMethod::chain});
+    solver.prepare();
+    Graph g(runtime);
+    solver.run(&g);
+    g.wait();
+    solver.finish();
+    cli::QrFactors<double> factors = solver.result();
+    CHECK(check_peer("chain", problem, factors) <= 1);
+    factors.multiply_q = {};
+    CHECK(check_peer("chain, Q", problem, factors) <= 1);
+  }
 }
 
 TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found") {

@@ -16,8 +16,9 @@
 namespace tesela::cli {
 
 void GemmMethod::add_to(App& app) {
-  add_tile(app, tile, "MB, MBxNB or MBxNBxKB",
-           "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: suits the workers");
+  add_tile(
+      app, tile, "MB, MBxNB or MBxNBxKB",
+      "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: suits the workers");
   Choices().add(gemm_kernels()).add_option(app, "--kernel", kernel, "kernel on GPUs: ");
   app.add_option("--block", block, "thread-block edge of naive, shared and coarse")
       ->check(one_of({"16", "32"}))
@@ -55,7 +56,9 @@ std::vector<std::pair<index_t, index_t>> samples(const GemmProblem<T>& p) {
   return all;
 }
 
-constexpr std::size_t bytes_of(const auto& matrix) { return static_cast<std::size_t>(matrix.size()) * sizeof(*matrix.data()); }
+constexpr std::size_t bytes_of(const auto& matrix) {
+  return static_cast<std::size_t>(matrix.size()) * sizeof(*matrix.data());
+}
 
 }  // namespace
 
@@ -176,9 +179,10 @@ Solver<GemmResult<T>> by_cublas(GemmProblem<T>& p) {
     });
   bench::generate(device->a(), p.m, p.k, p.generator(false));
   bench::generate(device->b(), p.k, p.n, p.generator(true));
-  return {[device] { device->poison(); }, [device](Graph*) { device->multiply(); }, {}, [device]() -> GemmResult<T> {
-            return [device](index_t i, index_t j) { return device->element(i, j); };
-          }};
+  return {[device] { device->poison(); },
+          [device](Graph*) { device->multiply(); },
+          {},
+          [device]() -> GemmResult<T> { return [device](index_t i, index_t j) { return device->element(i, j); }; }};
 }
 
 /// cublasXt's speed depends on its block size: the fastest of three is chosen before the first run.

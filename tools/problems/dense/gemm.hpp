@@ -33,10 +33,10 @@ struct GemmProblem {
   GemmOptions options = {};  ///< of the method tiles
   std::uint64_t seed = 1;
   Runtime* runtime = nullptr;
-  HostMatrix<T> a = {}, b = {};         ///< this rank's parts
-  HostMatrix<T> before = {}, c = {};    ///< C before and after a run; `before` is empty if beta is 0
-  bool resident = false;                ///< A, B and C have no host memory: their tiles stay on the devices
-  bool sampled = false;                 ///< A and B are generated, and entries of C are checked, NaN before each run
+  HostMatrix<T> a = {}, b = {};       ///< this rank's parts
+  HostMatrix<T> before = {}, c = {};  ///< C before and after a run; `before` is empty if beta is 0
+  bool resident = false;              ///< A, B and C have no host memory: their tiles stay on the devices
+  bool sampled = false;               ///< A and B are generated, and entries of C are checked, NaN before each run
   std::vector<PinnedMemory> pinned = {};
   struct Tiles {
     TileMatrix<T> A, B, C;
