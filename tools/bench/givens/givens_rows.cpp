@@ -125,7 +125,7 @@ std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_
   return timings;
 }
 
-#define TESELA_INSTANTIATE(T)           \
+#define TESELA_INSTANTIATE(T)            \
   template QrRow<T> band_row<T>();       \
   template QrRow<T> sequential_row<T>(); \
   template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
