@@ -11,6 +11,7 @@
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/mirror_tile.hpp>
 #include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
@@ -175,7 +176,7 @@ template <class T>
 SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                 const GeneralizedEigOptions& options) {
   detail::require_square_pair("generalized_eig", A, B);
-  if (A.shares_tiles(B)) throw ArgumentError("generalized_eig", "B", "shares tiles with A");
+  require(!A.shares_tiles(B), "generalized_eig", "B", "shares tiles with A");
   const detail::Scan of_a = detail::scan(g, A), of_b = detail::scan(g, B);
   if (of_a.row >= 0) return failed<T>(Verdict::not_finite, of_a.row, of_a.column);
   if (of_b.row >= 0) return failed<T>(Verdict::b_not_finite, of_b.row, of_b.column);

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/support/rearrange.hpp>
 #include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -35,11 +36,9 @@ template <class T>
 void rearrange(Graph& g, const TileMatrix<T>& A, const Arrangement& how, const TileMatrix<T>& B) {
   const bool transposed = how.op == Op::transpose;
   const Shape needed = apply(how.op, {B.m(), B.n()});
-  if (how.row < 0 || how.column < 0 || how.row + needed.rows > A.m() || how.column + needed.cols > A.n())
-    throw ArgumentError("rearrange", "A",
-                        to_string(Shape{A.m(), A.n()}) + "; its part is " + to_string(needed) + " from row " +
-                            std::to_string(how.row) + " and column " + std::to_string(how.column) + " on");
-  if (B.shares_tiles(A)) throw ArgumentError("rearrange", "B", "shares tiles with A");
+  require(how.row >= 0 && how.column >= 0 && how.row + needed.rows <= A.m() && how.column + needed.cols <= A.n(),
+          "rearrange", "A", A, "; its part is ", needed, " from row ", how.row, " and column ", how.column, " on");
+  require(!B.shares_tiles(A), "rearrange", "B", "shares tiles with A");
   const TileShape cut = A.tile_shape();
   B.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
     const auto down = pieces(row, tile.rows(), B.m(), transposed ? how.column : how.row, transposed ? cut.nb : cut.mb,

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/support/internal/schedule_problems.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -249,8 +250,8 @@ void require_schedule_order(const std::string& routine, const std::string& argum
 Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads,
                        std::vector<index_t> ends) {
   const Order parsed = parse("make_schedule", "order", order);
-  if (m < 0) throw ArgumentError("make_schedule", "m", std::to_string(m) + " is negative");
-  if (n < 0) throw ArgumentError("make_schedule", "n", std::to_string(n) + " is negative");
+  require(m >= 0, "make_schedule", "m", m, " is negative");
+  require(n >= 0, "make_schedule", "n", n, " is negative");
   if (heads.empty())
     for (index_t j = 0; j < n; ++j) heads.push_back(std::min(j, std::max<index_t>(m - 1, 0)));
   if (const auto problem = heads_problem(m, n, heads)) throw ArgumentError("make_schedule", "heads", *problem);

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <tuple>
@@ -17,10 +18,9 @@ bool is_wavefront_order(std::string_view order) {
 }
 
 Schedule make_wavefront(std::string_view order, index_t n) {
-  if (!is_wavefront_order(order))
-    throw ArgumentError("make_wavefront", "order",
-                        "'" + std::string(order) + "' is neither lu-wavefront nor cholesky-wavefront");
-  if (n < 0) throw ArgumentError("make_wavefront", "n", std::to_string(n) + " is negative");
+  require(is_wavefront_order(order), "make_wavefront", "order", "'", std::string(order),
+          "' is neither lu-wavefront nor cholesky-wavefront");
+  require(n >= 0, "make_wavefront", "n", n, " is negative");
   const bool lu = order == wavefront_orders().front();
   Schedule schedule{
       std::string(order), n, n, std::vector<index_t>(static_cast<std::size_t>(n)), {}, lu ? Sums::lu : Sums::cholesky};

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/codelets/tridiagonal/gtsv.hpp>
 #include <tesela/codelets/tridiagonal/thomas.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <limits>
 
@@ -37,8 +38,8 @@ void thomas(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
 template <class T>
 void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
   require_one_system("gtsv", A, B);
-  if (B.m() > std::numeric_limits<int>::max() || B.ld() > std::numeric_limits<int>::max())
-    throw ArgumentError("gtsv", "B", "its rows or its leading dimension exceed LAPACK's integers");
+  require(B.m() <= std::numeric_limits<int>::max() && B.ld() <= std::numeric_limits<int>::max(), "gtsv", "B",
+          "its rows or its leading dimension exceed LAPACK's integers");
   solve_whole<Gtsv>(g, A, B, 3);
 }
 

@@ -7,6 +7,7 @@
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
@@ -34,8 +35,7 @@ void resolve(GivensOptionsOfBench& o, bool gpu) {
     o.n = o.stages() ? std::vector<index_t>{64, 256, 512, 1024, 2048, 4096, 8192}
                      : std::vector<index_t>{5000, 8000, 10000, 15000, 20000};
   if (o.blocks.empty()) o.blocks = gpu && o.stages() ? std::vector<int>{32, 64, 128, 256, 512} : std::vector<int>{128};
-  if (!o.stages() && o.has("givens"))
-    throw ArgumentError("bench givens", "--peers", "givens forms no Q, which --table chain wants");
+  require(o.stages() || !o.has("givens"), "bench givens", "--peers", "givens forms no Q, which --table chain wants");
   if (o.peers.empty()) {
     o.peers = {"tesela", "lapack"};
     if (o.stages()) o.peers.insert(o.peers.begin() + 1, "givens");

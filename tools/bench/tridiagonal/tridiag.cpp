@@ -8,6 +8,7 @@
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
@@ -63,12 +64,11 @@ void settle_options(TridiagOptions& o) {
     if (peer == "mixed" && o.common.precision == "s") refuse(peer, "refines to double precision: use --precision d");
   }
   for (const index_t n : o.n) {
-    if (n < 1) throw ArgumentError("bench tridiag", "--n", std::to_string(n) + " is less than 1");
-    if (n < 3 && std::any_of(o.peers.begin(), o.peers.end(), of_cusparse))
-      throw ArgumentError("bench tridiag", "--n", std::to_string(n) + " is less than cuSPARSE's 3");
-    if (n > std::numeric_limits<int>::max() / o.batch && o.peers != std::vector<std::string>{"tesela"})
-      throw ArgumentError("bench tridiag", "--n",
-                          fmt::format("{} systems of {} equations exceed the peers' integers", o.batch, n));
+    require(n >= 1, "bench tridiag", "--n", n, " is less than 1");
+    require(n >= 3 || !std::any_of(o.peers.begin(), o.peers.end(), of_cusparse), "bench tridiag", "--n", n,
+            " is less than cuSPARSE's 3");
+    require(n <= std::numeric_limits<int>::max() / o.batch || o.peers == std::vector<std::string>{"tesela"},
+            "bench tridiag", "--n", fmt::format("{} systems of {} equations exceed the peers' integers", o.batch, n));
   }
   if (o.on_device()) require_gpu("tridiag");
   if (o.on_device() && o.common.ncuda == 0)
