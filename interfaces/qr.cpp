@@ -1,7 +1,7 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 
 namespace tesela::c {
 namespace {

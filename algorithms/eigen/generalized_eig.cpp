@@ -5,12 +5,9 @@
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/support/mirror_tile.hpp>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/eigen/internal/count_pivots.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>

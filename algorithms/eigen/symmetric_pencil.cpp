@@ -3,10 +3,8 @@
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/codelets/support/mirror_tile.hpp>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <cmath>

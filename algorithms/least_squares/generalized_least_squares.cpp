@@ -4,7 +4,7 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
-#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>

@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/gemm.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>

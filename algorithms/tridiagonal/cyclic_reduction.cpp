@@ -1,7 +1,7 @@
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/codelets/tridiagonal/thomas.hpp>
+#include <tesela/codelets/tridiagonal/elimination.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 #include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
-#include <tesela/codelets/tridiagonal/gtsv.hpp>
-#include <tesela/codelets/tridiagonal/thomas.hpp>
+#include <tesela/codelets/tridiagonal/elimination.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <limits>

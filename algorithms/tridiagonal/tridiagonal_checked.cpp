@@ -4,7 +4,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

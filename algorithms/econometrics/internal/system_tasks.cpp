@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/econometrics/gradient_step.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/blas.hpp>

@@ -1,6 +1,5 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/adi/adi_peers.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>

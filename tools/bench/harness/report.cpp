@@ -3,7 +3,7 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/report.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/bench/harness/row_chart.hpp"
+#include "tools/bench/harness/chart.hpp"
 #include "tools/bench/harness/source_figures.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>

@@ -2,7 +2,6 @@
 #include "tools/app/choices.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
@@ -117,24 +116,13 @@ struct Entrant {
 
   /// Solves all copies at once and checks the first and the last.
   void verify() {
-    const auto refuse = [&](const std::string& why) {
-      throw WrongResult(fmt::format("bench tridiag: {}: {}", method.name, why));
-    };
     try {
       const auto paused = prepare();
       run(0, answer.solves);
     } catch (const WrongResult& wrong) {
-      refuse(wrong.what());
+      throw WrongResult(fmt::format("bench: {}: {}", method.name, wrong.what()));
     }
-    const TridiagData<T>& data = problem.data;
-    std::vector<T> x(static_cast<std::size_t>(data.what().n * data.what().batch));
-    for (const index_t copy : {index_t{0}, answer.solves - 1}) {
-      answer.copy_to(copy, x.data());
-      const double residual = data.residual(answer.systems, x.data());
-      if (!(residual <= data.bound()))
-        refuse(fmt::format("the residual is {:.3g}, above {:.3g}", residual, data.bound()));
-      error = std::max(error, residual / data.bound());
-    }
+    error = check_peer(method.name, problem, answer);
   }
 
   /// Returns the seconds of one solve from its start to its end: of the first one if transfers belong to the time,

@@ -7,7 +7,7 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/app/streams.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/commands/eigen/eig_parts.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/runtime/paused_workers.hpp>

@@ -1,11 +1,9 @@
 #include "tools/app/command.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/commands/support/schedule_dot.hpp"
 #include "tools/commands/support/schedule_picture.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>

@@ -2,8 +2,8 @@
 
 #include "tools/app/sizes.hpp"
 #include "tools/checks/reference.hpp"
+#include "tools/peers/device.hpp"
 #include "tools/peers/gemm_peers.hpp"
-#include "tools/peers/generate.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/runtime/config.hpp>
 

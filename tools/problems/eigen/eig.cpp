@@ -4,7 +4,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/peers/cusolver_eig.hpp"
 #include "tools/peers/cusolver_generalized_eig.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>

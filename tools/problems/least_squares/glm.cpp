@@ -2,7 +2,7 @@
 
 #include "tools/app/sizes.hpp"
 #include "tools/peers/cusolver_glm.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/lapack.hpp>

@@ -1,7 +1,7 @@
 #include "tools/problems/least_squares/lse.hpp"
 
 #include "tools/peers/cusolver_lse.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>

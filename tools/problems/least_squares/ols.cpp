@@ -3,7 +3,6 @@
 #include "tools/app/sizes.hpp"
 #include "tools/peers/cusolver_qr.hpp"
 #include "tools/peers/device.hpp"
-#include "tools/peers/generate.hpp"
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>

@@ -3,7 +3,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/qr_parts_error.hpp"
 #include "tools/peers/cusolver_qr.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>

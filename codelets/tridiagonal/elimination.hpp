@@ -24,4 +24,21 @@ struct Thomas {
   static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info);
 };
 
+/// Solves B = A^-1 B for a tridiagonal A with partial pivoting (LAPACK gtsv).
+///
+/// dl, d, du n x 1, not changed; dl of the first row and du of the last are not read.
+/// B         n x any; invalid unless info is 0.
+/// work      n x 3, for copies of the diagonals.
+/// info      LAPACK's, or, if that is 0, the first row, counted from 1, whose unknowns are not finite.
+template <class T>
+struct Gtsv {
+  static constexpr auto name = "gtsv";
+  static constexpr std::uint32_t color = 0x8172b2;
+  struct Args {};
+  static double flops(const Args&, Shape, Shape, Shape, Shape b, Shape, Shape) {
+    return static_cast<double>(b.rows) * (3 + 5 * static_cast<double>(b.cols));
+  }
+  static void cpu(const Args& args, In<T> dl, In<T> d, In<T> du, InOut<T> b, Scratch<T> work, Out<int> info);
+};
+
 }  // namespace tesela::kernels

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 namespace tesela {

@@ -1,9 +1,34 @@
-#include <tesela/codelets/least_squares/weight_roots.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace tesela::kernels {
+
+template <class T>
+void RowSizes<T>::cpu(const Args&, Out<double> sizes, std::span<const In<T>> a) {
+  std::fill_n(sizes.data, sizes.rows, 0.0);
+  for (const In<T>& tile : a)
+    for (index_t j = 0; j < tile.cols; ++j)
+      for (index_t i = 0; i < tile.rows; ++i) {
+        const double x = std::abs(static_cast<double>(tile(i, j)));
+        double& size = sizes.data[i];
+        size = size >= x || std::isnan(size) ? size : x;
+      }
+}
+
+template struct RowSizes<float>;
+template struct RowSizes<double>;
+
+template <class T>
+void ScaleRows<T>::cpu(const Args&, In<T> d, InOut<T> a) {
+  for (index_t j = 0; j < a.cols; ++j)
+    for (index_t i = 0; i < a.rows; ++i) a(i, j) = d.data[i] == T(0) ? T(0) : d.data[i] * a(i, j);
+}
+
+template struct ScaleRows<float>;
+template struct ScaleRows<double>;
 
 template <class T>
 void WeightRoots<T>::cpu(const Args&, In<T> w, Out<T> d, Out<double> ranges) {

@@ -1,4 +1,4 @@
-#include <tesela/codelets/dense/transpose.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 #if TESELA_HAVE_CUDA
 
