@@ -1,6 +1,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -177,7 +178,7 @@ Bounds Graph::bounds() const {
 
 void Graph::write_dot(const std::string& path, bool status_edges) const {
   impl_->require_alive();
-  if (!impl_->record) throw ArgumentError("Graph::write_dot", "options.record", "false: the graph was not recorded");
+  require(impl_->record.has_value(), "Graph::write_dot", "options.record", "false: the graph was not recorded");
   impl_->record->write_dot(path, impl_->options.name, status_edges);
 }
 

@@ -5,6 +5,7 @@
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -101,19 +102,16 @@ void require_no_unconverted_trace(const std::string& folder) {
 void require_cores_for(int workers) {
   constexpr int anywhere = 8, on_each = 4;
   const int cores = workers > anywhere ? detail::usable_cores() : 0;
-  if (cores > 0 && workers > std::max(anywhere, on_each * cores))
-    throw ArgumentError("Runtime", "cpus",
-                        std::to_string(workers) + " workers on " + std::to_string(cores) +
-                            " cores are too many; at most " + std::to_string(std::max(anywhere, on_each * cores)));
+  require(cores <= 0 || workers <= std::max(anywhere, on_each * cores), "Runtime", "cpus", workers, " workers on ",
+          cores, " cores are too many; at most ", std::max(anywhere, on_each * cores));
 }
 
 void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   detail::check_limits(std::clamp(options.cpus.value_or(cores), 1, std::max(cores, 1)) + 1, !options.trace_dir.empty());
   if (options.scheduler) {
-    if (!known_scheduler(*options.scheduler))
-      throw ArgumentError("Runtime", "scheduler",
-                          "'" + *options.scheduler + "' is not one of: " + list_of_schedulers());
+    require(known_scheduler(*options.scheduler), "Runtime", "scheduler", "'", *options.scheduler,
+            "' is not one of: ", list_of_schedulers());
     env.set("STARPU_SCHED", *options.scheduler);
   } else if (const char* name = std::getenv("STARPU_SCHED"); name == nullptr || *name == 0) {
     const char* ncuda = std::getenv("STARPU_NCUDA");
@@ -126,7 +124,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   for (const auto& [value, variable, argument] :
        {std::tuple{options.cpus, "STARPU_NCPU", "cpus"}, std::tuple{options.gpus, "STARPU_NCUDA", "gpus"}})
     if (value) {
-      if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
+      require(*value >= 0, "Runtime", argument, *value, " is negative");
       env.set(variable, std::to_string(*value));
     }
   require_cores_for(options.cpus.value_or(0));
@@ -136,13 +134,11 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
                             : there == 0       ? "none is visible"
                                                : "only " + std::to_string(there) + " visible"));
   if (options.gpu_megabytes) {
-    if (*options.gpu_megabytes < 1)
-      throw ArgumentError("Runtime", "gpu_megabytes", std::to_string(*options.gpu_megabytes) + " is less than 1");
+    require(*options.gpu_megabytes >= 1, "Runtime", "gpu_megabytes", *options.gpu_megabytes, " is less than 1");
     env.set("STARPU_LIMIT_CUDA_MEM", std::to_string(*options.gpu_megabytes));
   }
   if (options.streams_per_gpu) {
-    if (*options.streams_per_gpu < 1)
-      throw ArgumentError("Runtime", "streams_per_gpu", std::to_string(*options.streams_per_gpu) + " is less than 1");
+    require(*options.streams_per_gpu >= 1, "Runtime", "streams_per_gpu", *options.streams_per_gpu, " is less than 1");
     env.set("STARPU_NWORKER_PER_CUDA", std::to_string(*options.streams_per_gpu));
   }
   if (options.thread_per_stream && std::getenv("STARPU_CUDA_THREAD_PER_DEV") == nullptr)
@@ -378,8 +374,8 @@ int require_device_memory(const Runtime& runtime, const void* a, int gpu) {
   cudaPointerAttributes memory{};
   const bool known = cudaPointerGetAttributes(&memory, a) == cudaSuccess;
   if (!known) static_cast<void>(cudaGetLastError());
-  if (!known || memory.type != cudaMemoryTypeDevice || memory.device != device)
-    throw ArgumentError("TileMatrix::map_device", "a", "is not memory of CUDA device " + std::to_string(device));
+  require(known && memory.type == cudaMemoryTypeDevice && memory.device == device, "TileMatrix::map_device", "a",
+          "is not memory of CUDA device ", device);
   return device;
 #else
   static_cast<void>(a);

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 #include <tesela/host/minimum_norm.hpp>
 

@@ -1,6 +1,7 @@
 #include "tools/app/arguments.hpp"
 
-#include "tools/app/streams.hpp"
+#include "tools/app/choices.hpp"
+#include "tools/app/standard_streams.hpp"
 #include <tesela/runtime/errors.hpp>
 
 #include <CLI/CLI.hpp>
@@ -153,5 +154,29 @@ template Option* App::add_option(const std::string&, std::vector<std::string>&, 
 template Option* App::add_option(const std::string&, std::vector<int>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<double>&, const std::string&);
+
+Choices& Choices::add(const std::string& name, const std::string& about) {
+  if (std::find(names_.begin(), names_.end(), name) != names_.end()) return *this;
+  names_.push_back(name);
+  about_ += (about_.empty() ? "" : "; ") + name + (about.empty() ? "" : " (" + about + ")");
+  return *this;
+}
+
+Option* Choices::add_option(App& app, const std::string& option, std::string& value, const std::string& before) const {
+  const bool apart = before.empty() || before.back() == ' ';
+  return app.add_option(option, value, before + (apart ? "" : ": ") + about_)
+      ->check(one_of(names_))
+      ->capture_default_str();
+}
+
+std::vector<std::string> split_list(std::string_view text, char separator) {
+  std::vector<std::string> all;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(separator, from), text.size());
+    all.emplace_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return all;
+}
 
 }  // namespace tesela::cli

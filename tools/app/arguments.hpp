@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -94,5 +95,8 @@ template <class V>
 Option* add_deprecated_alias(App& app, const std::string& name, V& value, Option* now) {
   return app.add_option(name, value)->replaced_by(now);
 }
+
+/// Returns the elements of "a,b,c", including empty ones: n commas separate n + 1 elements.
+std::vector<std::string> split_list(std::string_view text, char separator = ',');
 
 }  // namespace tesela::cli

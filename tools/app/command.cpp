@@ -44,7 +44,7 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
   if (taken.seed)
     app.add_option("-s,--seed", seed, "of generated input")->transform(cli::seed_number())->capture_default_str();
   app.add_option("-r,--repeat", repeat,
-                 "timed runs, after a warm-up if more than one or traced; the median is reported")
+                 "timed runs (after a warm-up if more than one or traced; the median is reported)")
       ->transform(cli::positive())
       ->capture_default_str();
   add_output(app, Output::report, "-j,--json", json_path,

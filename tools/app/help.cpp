@@ -26,7 +26,7 @@ constexpr std::array<Common, 3> of_commands{
     {{"Input",
       " a b c d dl du t h y data model weights factor detectors m n k nt nr batch rhs rows-c columns-b samples signals "
       "constellation channel ebn0 sigma random seed "},
-     {"Method", " method by kernel pivot op-a op-b alpha beta vectors range most soft tile precision repeat "},
+     {"Method", " method by pivot op-a op-b alpha beta vectors range most soft precision repeat "},
      {"Output", " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json "}}};
 
 constexpr std::array<Common, 3> of_benchmarks{
@@ -130,8 +130,10 @@ class Formatter : public CLI::Formatter {
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
-    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) +
-           groups(*app, mode == CLI::AppFormatMode::Normal) + make_subcommands(app, mode) + "\n" + make_footer(app);
+    const bool brief = mode == CLI::AppFormatMode::Normal;
+    const std::string footer = make_footer(app);
+    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) + groups(*app, brief) +
+           make_subcommands(app, mode) + "\n" + (brief ? with_one_example(footer) : footer);
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
@@ -139,6 +141,16 @@ class Formatter : public CLI::Formatter {
   }
 
  private:
+  /// Returns the footer up to its first example.
+  static std::string with_one_example(std::string footer) {
+    constexpr std::string_view title = "Examples:\n";
+    const std::size_t examples = footer.find(title);
+    if (examples == std::string::npos) return footer;
+    const std::size_t first = examples + title.size(), second = footer.find("\n  tesela ", first);
+    if (second != std::string::npos) footer.erase(second + 1);
+    return footer.replace(examples, title.size(), "Example:\n");
+  }
+
   static std::string groups(const CLI::App& app, bool brief) {
     std::string lines;
     for (const char* group : {"Input", "Sizes", "Method", "Run", "Output", "Options", more_options}) {

@@ -2,11 +2,8 @@
 
 #include "tools/app/command.hpp"
 #include "tools/app/help.hpp"
-#include "tools/app/interrupt.hpp"
-#include "tools/app/list_words.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/app/streams.hpp"
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -27,6 +24,36 @@
 
 namespace tesela::cli {
 namespace {
+
+/// Returns the error message for the first list with an empty element ("1,,2", "1,2,") among the words of a command
+/// line; CLI11 drops such elements.
+std::optional<std::string> empty_list_element(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  const CLI::Option* option = nullptr;  // the option that the word belongs to
+  std::string path;
+  for (const std::string& word : words) {
+    std::string_view value = word;
+    if (word.size() > 1 && word[0] == '-') {
+      // --name=value, --name, -nVALUE
+      const std::size_t end = word.starts_with("--") ? std::min(word.find('='), word.size()) : 2;
+      if (const CLI::Option* named = command->get_option_no_throw(word.substr(0, end))) {
+        option = named;
+        value.remove_prefix(std::min(word.size(), word.starts_with("--") ? end + 1 : end));
+        if (value.empty()) continue;
+      }
+    } else if (option == nullptr) {
+      const auto inner = command->get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; });
+      if (!inner.empty()) command = inner.front(), path += (path.empty() ? "" : " ") + word;
+      continue;
+    }
+    if (option == nullptr || option->get_delimiter() == '\0') continue;
+    const std::vector<std::string> elements = split_list(value, option->get_delimiter());
+    if (const auto empty = std::find(elements.begin(), elements.end(), ""); empty != elements.end())
+      return fmt::format("{0}: {1}: element {2} of '{3}' is empty; see tesela {0} --help", path, option->get_name(),
+                         empty - elements.begin() + 1, value);
+  }
+  return std::nullopt;
+}
 
 int exit_code(ErrorKind kind) {
   return kind == ErrorKind::cancelled ? interrupted() : kind == ErrorKind::wrong_use ? wrong_use : environment;

@@ -3,11 +3,8 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/support/largest_element.hpp>
-#include <tesela/codelets/support/mirror_tile.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 #include <deque>
 

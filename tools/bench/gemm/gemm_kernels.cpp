@@ -14,7 +14,6 @@
 #include <limits>
 
 #if TESELA_HAVE_CUDA
-#include "tools/peers/generate.hpp"
 
 #include <cuda_runtime.h>
 #endif

@@ -3,11 +3,12 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/report.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/bench/harness/row_chart.hpp"
+#include "tools/bench/harness/chart.hpp"
 #include "tools/bench/harness/source_figures.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -81,7 +82,7 @@ void Options::add_to(cli::App& app, const char* default_name, cli::CommonOptions
   app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
   cli::declare_outputs(app, cli::Output::text, "--name", [this] {
-    if (!std::filesystem::is_directory(out)) throw ArgumentError("bench", "--out", out + " is not a directory");
+    require(std::filesystem::is_directory(out), "bench", "--out", out, " is not a directory");
     const std::string both = (std::filesystem::path(out) / name).string();
     return std::vector{both + ".csv", both + ".svg"};
   });

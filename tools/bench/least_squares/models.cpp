@@ -2,6 +2,7 @@
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/problems/least_squares/wls.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -92,8 +93,8 @@ void run(ModelOptions o, const char* name, std::string_view table, Shape wide) {
   }
   if (o.p < 0) o.p = o.m;
   for (const index_t n : o.n)
-    if (n > o.m || n < 1 || o.p < o.m - n)
-      throw ArgumentError(std::string("bench ") + name, "--n", std::to_string(n) + ": 1 <= n <= m <= n + p is needed");
+    require(n <= o.m && n >= 1 && o.p >= o.m - n, std::string("bench ") + name, "--n", n,
+            ": 1 <= n <= m <= n + p is needed");
   o.resolve(name);
   Runtime runtime(o.runtime());
   Report report(name, o, &runtime);

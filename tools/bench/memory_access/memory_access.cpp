@@ -11,7 +11,6 @@
 #include <vector>
 
 #if TESELA_HAVE_CUDA
-#include "tools/peers/generate.hpp"
 
 #include <cuda_runtime.h>
 #endif

@@ -3,7 +3,6 @@
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/checks/factor_condition.hpp"
 #include "tools/checks/factor_error.hpp"
 #include "tools/commands/dense/direct_solve.hpp"
 #include <tesela/algorithms/dense/lu.hpp>

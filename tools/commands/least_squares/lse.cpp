@@ -2,6 +2,7 @@
 
 #include "tools/app/sizes.hpp"
 #include "tools/commands/least_squares/solution.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,10 +17,9 @@ struct Options : LeastSquaresOptions {
 
 void resolve(Options& o) {
   o.settle("lse");
-  if (o.method.library() && !o.out_multipliers.empty())
-    throw ArgumentError("lse", "--out-multipliers", "--method " + o.method.name + " has none");
-  if (o.method.library() && o.rcond > 0)
-    throw ArgumentError("lse", "--rcond", "--method " + o.method.name + " decides no rank");
+  require(!o.method.library() || o.out_multipliers.empty(), "lse", "--out-multipliers", "--method ", o.method.name,
+          " has none");
+  require(!o.method.library() || !(o.rcond > 0), "lse", "--rcond", "--method ", o.method.name, " decides no rank");
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}, {"--c", o.c}, {"--d", o.d}};
   if (probe_all("lse", files)) {
     require_rows_of("lse", files[0], files[1]);

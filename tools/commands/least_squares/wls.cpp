@@ -3,6 +3,7 @@
 #include "tools/app/help.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/commands/least_squares/solution.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -24,13 +25,12 @@ void settle_files(Options& o) {
   const std::string* covariance = nullptr;
   for (const auto& [name, file] : kinds) {
     if (file->empty()) continue;
-    if (covariance != nullptr)
-      throw ArgumentError("wls", "--" + std::string(name), "and --" + o.by + ": give one of them");
+    require(covariance == nullptr, "wls", "--" + std::string(name), "and --", o.by, ": give one of them");
     covariance = file;
     o.by = name;
   }
   const std::string option = "--" + o.by, empty;
-  if (covariance == nullptr && !o.a.empty()) throw ArgumentError("wls", "--a", "needs --weights, --factor or --sigma");
+  require(covariance != nullptr || o.a.empty(), "wls", "--a", "needs --weights, --factor or --sigma");
   std::vector<InputFile> files{
       {"--a", o.a}, {"--b", o.b}, {option.c_str(), covariance != nullptr ? *covariance : empty}};
   if (!probe_all("wls", files)) return;
@@ -46,8 +46,8 @@ void settle_files(Options& o) {
 void resolve(Options& o) {
   o.settle("wls");
   settle_files(o);
-  if (!(o.spread >= 0 && o.spread <= 15))
-    throw ArgumentError("wls", "--spread", "is the largest exponent of a generated weight, from 0 to 15");
+  require(o.spread >= 0 && o.spread <= 15, "wls", "--spread",
+          "is the largest exponent of a generated weight, from 0 to 15");
   o.default_sizes(256, 4);
 }
 

@@ -1,4 +1,3 @@
-#include "tools/app/list_words.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"

@@ -10,9 +10,9 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/qr_parts_error.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
-#include <tesela/algorithms/givens/givens_plan.hpp>
+#include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
-#include <tesela/algorithms/qr/qr_plan.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>

@@ -2,12 +2,13 @@
 
 #include "tools/app/sizes.hpp"
 #include "tools/peers/cusolver_glm.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -124,8 +125,8 @@ GlmSolver<T> by_graph(GlmProblem<T>& p, const std::string& name) {
 template <class T, class Solve>
 GlmSolver<T> by_library(GlmProblem<T>& p, const char* name, const Solve& solve) {
   const auto [m, n] = p.shape;
-  if (n > m || m > n + p.factor.cols())
-    throw ArgumentError(p.command, "--method", std::string(name) + " solves problems with n <= m <= n + p only");
+  require(n <= m && m <= n + p.factor.cols(), p.command, "--method", std::string(name),
+          " solves problems with n <= m <= n + p only");
   const auto answer = std::make_shared<Glm<T>>();
   const auto prepare = [&p, answer] {
     if (!p.resident) p.restore();
@@ -171,7 +172,7 @@ GlmSolver<T> by_cusolver(GlmProblem<T>& p, bool whole) {
     return true;
   });
   if (empty) return solver;
-  if (n == 0 || m == n) throw ArgumentError(p.command, "--method", "cusolver solves problems with 0 < n < m only");
+  require(n != 0 && m != n, p.command, "--method", "cusolver solves problems with 0 < n < m only");
   *device = std::make_unique<CusolverGlm<T>>(m, n, p.factor.cols(), p.rhs, whole);
   if (p.resident)
     solver.prepare = [&p, device, prepare = solver.prepare] {

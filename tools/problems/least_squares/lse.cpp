@@ -1,11 +1,12 @@
 #include "tools/problems/least_squares/lse.hpp"
 
 #include "tools/peers/cusolver_lse.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -76,8 +77,7 @@ template <class T>
 LseSolver<T> by_lapack(LseProblem<T>& p) {
   const auto [m, n] = p.shape;
   const index_t rows = p.c.rows();
-  if (rows > n || n > m + rows)
-    throw ArgumentError(p.command, "--method", "lapack solves problems with p <= n <= m + p only");
+  require(rows <= n && n <= m + rows, p.command, "--method", "lapack solves problems with p <= n <= m + p only");
   return by_library(p, [&p, m = m, n = n, rows](HostMatrix<T>& X) {
     const blas::Threads threads(blas::all_cores());
     bool regular = true;
@@ -95,8 +95,8 @@ LseSolver<T> by_lapack(LseProblem<T>& p) {
 template <class T>
 LseSolver<T> by_cusolver(LseProblem<T>& p) {
   const auto [m, n] = p.shape;
-  if (p.c.rows() < 1 || p.c.rows() >= n || n > m || p.rhs < 1)
-    throw ArgumentError(p.command, "--method", "cusolver solves problems with 0 < p < n <= m only");
+  require(p.c.rows() >= 1 && p.c.rows() < n && n <= m && p.rhs >= 1, p.command, "--method",
+          "cusolver solves problems with 0 < p < n <= m only");
   const auto device = std::make_shared<CusolverLse<T>>(m, n, p.c.rows(), p.rhs);
   LseSolver<T> solver = by_library(p, [&p, device](HostMatrix<T>& X) {
     if (!p.resident) {

@@ -1,6 +1,6 @@
 #include "tools/problems/least_squares/wls.hpp"
 
-#include "tools/checks/gls_error.hpp"
+#include "tools/checks/glm_error.hpp"
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>

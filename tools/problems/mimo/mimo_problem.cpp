@@ -3,7 +3,7 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/app/streams.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/tiles/io/arrays.hpp>
