@@ -16,6 +16,7 @@
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
+#include <tesela/algorithms/econometrics/sem_summary.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>

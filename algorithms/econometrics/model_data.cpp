@@ -26,7 +26,7 @@ std::string at(TextPlace place) {
   return "line " + std::to_string(place.line) + ", column " + std::to_string(place.column) + ": ";
 }
 
-bool needs_instruments(SemMethod method) { return method == SemMethod::two_stage || method == SemMethod::three_stage; }
+bool needs_instruments(SemMethod method) { return uses_instruments(method); }
 
 /// A model compiled to columns of a table.
 struct CompiledModel {

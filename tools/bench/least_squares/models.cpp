@@ -1,6 +1,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/published.hpp"
+#include "tools/bench/harness/room.hpp"
 #include "tools/problems/least_squares/wls.hpp"
 #include <tesela/runtime/require.hpp>
 
@@ -42,6 +43,12 @@ std::vector<Peer> make_model_peers(const std::vector<std::string>& names, cli::W
 template <class T>
 void add_models(Report& report, Runtime& runtime, const ModelOptions& o, const char* benchmark) {
   for (const index_t n : o.n) {
+    const auto m = static_cast<double>(o.m), p = static_cast<double>(o.p), k = static_cast<double>(n + o.rhs);
+    if (const auto absent = without_room(o.peers, (2 * m * k + 4 * m * p) * sizeof(T)); !absent.empty()) {
+      report.add({fmt::format("{} x {}, p = {}", o.m, n, o.p), o.m, n, o.p, "", o.data, "GFLOP/s"}, absent, 0,
+                 [](double) { return 0.0; });
+      continue;
+    }
     cli::WlsProblem<T> problem{{{{}, 0, "", {o.m, n}, o.rhs, o.common.seed, &runtime}}, "factor"};
     problem.command = benchmark;
     problem.generate_uniform(o.p, o.on_device());

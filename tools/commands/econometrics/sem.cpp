@@ -73,15 +73,13 @@ SemOptions resolve(Options& o) {
                            .divisor = *find_named(sem_divisors(), o.divisor),
                            .rcond = o.rcond,
                            .robust = o.cov != "classical"};
-  const bool system = method == SemMethod::three_stage || method == SemMethod::sur,
-             instrumental = method == SemMethod::two_stage || method == SemMethod::three_stage;
+  const bool system = is_joint(method), instrumental = uses_instruments(method);
   const auto require = [](bool good, const char* option, const std::string& problem) {
     if (!good) throw ArgumentError("sem", option, problem);
   };
   require(!o.iterate || system, "--iterate", "belongs to --method 3sls or sur");
   require(o.solver == "auto" || system, "--system-solver", "belongs to --method 3sls or sur");
-  require(!options.robust || !system, "--cov", o.cov + " belongs to --method 2sls or ols");
-  require(o.out_reduced.empty() || instrumental, "--out-reduced", "belongs to --method 2sls or 3sls");
+  require(o.out_reduced.empty() || instrumental, "--out-reduced", "belongs to --method 2sls, 3sls or ils");
   require(o.input.generated() || (o.out_data.empty() && o.out_model.empty()), "--out-data",
           "and --out-model belong to a generated model");
   o.input.hold = options.robust || !o.out_data.empty();
@@ -123,7 +121,7 @@ void report_problem(const Options& o, const SemProblem& p, Report& report) {
   if (options.engine == SemEngine::reuse ||
       (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned)) {
     SimultaneousModel model = p.model;
-    if (options.method == SemMethod::ols || options.method == SemMethod::sur) model.instruments = p.rows().n;
+    if (!uses_instruments(options.method)) model.instruments = p.rows().n;
     const ReuseTree tree = reuse_tree(model);
     report.problem()["reuse"] = {{"rotation_flops", tree.flops_alone},
                                  {"rotation_flops_along_tree", tree.flops_reused},
@@ -163,7 +161,7 @@ int run_sem(Options o) {
 }
 
 const Command sem_command(
-    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, OLS and SUR of whole models", [](App& app) {
+    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, ILS, OLS and SUR of whole models", [](App& app) {
       auto o = std::make_shared<Options>();
       SemInput& in = o->input;
       auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
@@ -181,7 +179,7 @@ const Command sem_command(
           ->capture_default_str();
       Choices().add(sem_divisors()).add_option(app, "--dof", o->divisor);
       app.add_option("--cov", o->cov,
-                     "standard errors of 2sls and ols: classical, robust (variances differ) or cluster:COLUMN (rows of "
+                     "standard errors: classical, robust (variances differ) or cluster:COLUMN (rows of "
                      "one cluster depend on each other)")
           ->check({[](const std::string& text) {
                      const bool good = text == "classical" || text == "robust" ||

@@ -2,6 +2,7 @@
 
 #include "tools/app/help.hpp"
 #include "tools/app/sizes.hpp"
+#include "tools/checks/least_squares_bounds.hpp"
 #include "tools/commands/least_squares/solution.hpp"
 #include <tesela/runtime/require.hpp>
 
@@ -75,16 +76,16 @@ WlsProblem<T> load(const Options& o) {
 template <class T>
 void check_model(const WlsProblem<T>& p, const GeneralizedLeastSquares<T>& answer, Report& report) {
   const GlmError error = measure_model(p, answer);
-  const double most = static_cast<double>(std::max<index_t>({p.shape.rows, p.shape.cols, 1})),
-               epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()), bound = answer.backward_error.bound,
-               cut = answer.backward_error.cut;
-  // The part of a semidefinite sigma below the last pivot counts as zero.
-  const double left = p.by_sigma() ? std::min(20 * most * epsilon, useful_bound - bound) : 0;
-  report.check("constraint_residual", {error.constraint, bound + left, cut});
+  const double bound = answer.backward_error.bound, cut = answer.backward_error.cut;
+  const auto constraint = [&](double found) {
+    if (!p.by_sigma()) return Measured{found, bound, cut};
+    return measured_constraint<T>(found, std::max<index_t>({p.shape.rows, p.shape.cols, 1}), answer.backward_error);
+  };
+  report.check("constraint_residual", constraint(error.constraint));
   if (!p.by_sigma())
     report.check("optimality", {error.optimality, bound * error.optimality_scale, cut * error.optimality_scale});
   report.check("normal_residual", {error.gradient, bound, cut});
-  report.check("backward_error", {std::max(error.constraint, error.gradient), bound + left, cut});
+  report.check("backward_error", constraint(std::max(error.constraint, error.gradient)));
 }
 
 template <class T>

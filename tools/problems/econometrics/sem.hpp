@@ -32,6 +32,7 @@ struct SemProblem : ModelData {
   std::string formulas = {};                    ///< formulas of a generated model
   Runtime* runtime = nullptr;                   ///< null: only libraries run
   HostMatrix<double> work = {};                 ///< the data in a run
+  HostMatrix<float> work_single = {};           ///< the same for a library in single precision
 };
 
 /// Generates a model, with its data in memory or by rows.
@@ -40,7 +41,8 @@ SemProblem generate_sem(const ModelSizes& sizes, std::uint64_t seed, bool by_row
 /// Loads or generates a model. Throws FileError and ArgumentError, as the readers do.
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed);
 
-/// The table of methods: Tesela's engines; and 2SLS by LAPACK and cuSOLVER, whose results have coefficients alone.
+/// The table of methods: Tesela's engines; and 2SLS by LAPACK, in double and single precision, and by cuSOLVER, whose
+/// results have coefficients alone.
 std::vector<Method<SemProblem, SimultaneousEquations>> sem_table();
 
 /// Returns the flops of dense QR factorizations of the data and of every equation.

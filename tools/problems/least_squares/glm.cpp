@@ -1,6 +1,7 @@
 #include "tools/problems/least_squares/glm.hpp"
 
 #include "tools/app/sizes.hpp"
+#include "tools/checks/least_squares_bounds.hpp"
 #include "tools/peers/cusolver_glm.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
@@ -213,8 +214,7 @@ GlmError measure_glm(const GlmProblem<T>& p, const Glm<T>& answer) {
 template <class T>
 double check_model(const std::string& peer, GlmProblem<T>& p, double error, double bound, double u_norm) {
   if (p.u_norm < 0) p.u_norm = u_norm;
-  const double tolerance = std::is_same_v<T, float> ? 1e-2 : 1e-8,
-               share = std::max(error / bound, std::abs(u_norm - p.u_norm) / p.u_norm / tolerance);
+  const double share = std::max(error / bound, std::abs(u_norm - p.u_norm) / p.u_norm / peer_distance<T>);
   if (!(share <= 1))
     throw bench::WrongResult(
         fmt::format("bench {}: {}: residual {:.3g} (bound {:.3g}), ||u|| {:.10g} (another peer's {:.10g})", p.command,
@@ -224,8 +224,7 @@ double check_model(const std::string& peer, GlmProblem<T>& p, double error, doub
 
 template <class T>
 double model_bound(const GlmProblem<T>& p) {
-  const index_t size = std::max(p.shape.rows, p.factor.cols());
-  return std::is_same_v<T, float> ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(size));
+  return peer_bound<T>(std::max(p.shape.rows, p.factor.cols()));
 }
 
 template <class T>
