@@ -51,6 +51,16 @@ std::string memory_line(const nlohmann::json& memory) {
   return line;
 }
 
+/// Returns "x.npy: 4 x 1, float64".
+std::string line_of(const nlohmann::json& written) {
+  return written["file"].get<std::string>() +
+         (written.contains("contents") ? ": " + written["contents"].get<std::string>() : "");
+}
+
+bool has_file(const nlohmann::json& written, const std::string& path) {
+  return std::any_of(written.begin(), written.end(), [&](const auto& file) { return file["file"] == path; });
+}
+
 /// Returns the main properties of the problem for the table; the JSON has all.
 std::string problem_line(const nlohmann::json& problem) {
   std::string line;
@@ -166,6 +176,7 @@ std::string is_wrong(const std::string& name, const Measured& measured) {
 }
 
 void Report::check(const std::string& name, const Measured& measured) {
+  if (!check_) return;
   check(name, measured.error);
   json_["limits"][name] = measured.limit();
   if (const std::string wrong = is_wrong(name, measured); !wrong.empty()) fail(wrong);
@@ -201,7 +212,9 @@ void Report::wrote(const std::string& path, const std::string& contents) {
 }
 
 void Report::print_results() const {
-  if (json_.contains("regression"))
+  if (print_)
+    print_();
+  else if (json_.contains("regression"))
     fmt::print("{}", regression_table(json_["regression"]));
   else
     fmt::print("{}\n", answers_);
@@ -275,15 +288,18 @@ void Report::print() const {
     if (json_.contains("energy")) fmt::print("energy  {}\n", energy_line(json_["energy"]));
     if (verbose_) print_details();
   }
-  if (json_.contains("written") && good_)
-    for (const auto& file : json_["written"])
-      fmt::print("wrote   {}: {}\n", file["file"].get<std::string>(), file["contents"].get<std::string>());
+  if (json_.contains("written"))
+    for (const auto& file : json_["written"]) fmt::print("wrote   {}\n", line_of(file));
 }
 
 ExitCode Report::finish() {
   json_["seconds"]["total"] = whole_.seconds();
   if (FileBatch* const outputs = FileBatch::current(); outputs != nullptr && !good_) outputs->discard();
   if (!trace_dir_.empty()) finish_trace(trace_dir_);
+  if (!good_) json_.erase("written");
+  if (const FileBatch* const outputs = FileBatch::current(); outputs != nullptr)
+    for (const std::string& path : outputs->paths())
+      if (!has_file(json_["written"], path)) json_["written"].push_back({{"file", path}});
   if (!check_ && json_["status"] == "ok") remark("ok (not checked)");
   if (quiet_ && !good_)
     print_error(fmt::format("tesela: {}: {}", json_["command"].get<std::string>(), json_["status"].get<std::string>()));

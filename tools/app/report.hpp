@@ -10,8 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -68,6 +70,8 @@ class Report {
     add_answer(name, answer_table(name, matrix), answer_json(matrix));
   }
   bool has_answer() const { return !answers_.empty(); }
+  /// Calls print() in place of the results' tables.
+  void results(std::function<void()> print) { print_ = std::move(print); }
   /// Adds a line for a written file: "x.npy: 4 x 1, float64".
   void wrote(const std::string& path, const std::string& contents);
   /// Returns whether the errors of the result are measured.
@@ -105,6 +109,7 @@ class Report {
   Stopwatch whole_;
   nlohmann::json json_;
   std::string json_path_, trace_dir_, answers_;
+  std::function<void()> print_;
   bool energy_, quiet_, verbose_, check_, good_ = true;
 };
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace tesela::cli {
@@ -150,16 +151,16 @@ int run_sem(Options o) {
     answer = solver.result();
     Graph g(runtime);
     if (!o.out_reduced.empty()) reduced = reduced_form(g, answer.triangle, p.model, options);
-    error = measure_sem(runtime, p, answer);
+    error.normal_residuals.assign(answer.equations.size(), std::numeric_limits<double>::quiet_NaN());
+    if (o.common.check) error = measure_sem(runtime, p, answer);
   }
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
   const SemOutcome outcome{p, answer, error, o.level};
   report_outcome(outcome, report);
   if (report.good()) write_outputs(o, outcome, reduced, report);
-  const int code = report.finish();
-  if (o.common.json_path != "-") print_equations(outcome);
-  return code;
+  report.results([&] { print_equations(outcome); });
+  return report.finish();
 }
 
 const Command sem_command(
