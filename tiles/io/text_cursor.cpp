@@ -130,10 +130,12 @@ index_t TextCursor::whole_number(const char* what) {
 
 template <class T>
 T TextCursor::real_number(bool integer, bool counts) {
-  std::string_view text = word();
-  if (text.empty()) fail("the value is missing");
+  const std::string_view written = word();
+  if (written.empty()) fail("the value is missing");
+  std::string_view text = written;
   T value{};
   const auto parsed = [&] {
+    value = T{};
     const char* const last = text.data() + text.size();
     return std::from_chars(skip_plus(text.data(), last), last, value);
   };
@@ -147,12 +149,12 @@ T TextCursor::real_number(bool integer, bool counts) {
   }
   const auto [stop, error] = result;
   const char* const end = text.data() + text.size();
-  if (error == std::errc::invalid_argument || stop != end) fail("the value is not a number: " + quoted(text));
+  if (error == std::errc::invalid_argument || stop != end) fail("the value is not a number: " + quoted(written));
   const bool too_large = error == std::errc::result_out_of_range && !is_below_one(text),
              fits = !too_large && !underflows(text, value), finite = std::isfinite(value);
   if (!counts) return fits && finite ? value : T{0};
   if (!fits)
-    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") + " precision: " + quoted(text));
+    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") + " precision: " + quoted(written));
   if (!finite) fail("the value is not finite: " + quoted(text));
   if (!integer) return value;
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-' || c == '+'; }))
