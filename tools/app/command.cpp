@@ -53,7 +53,8 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
     app.add_flag("--quiet", quiet, "print errors only");
     app.add_flag("--verbose", verbose, "print workers, transfers, counts and the bound of the time as well");
     if (!app.has_option("--no-check")) app.add_flag("!--no-check", check, "do not measure the errors of the result");
-    if (!app.has_option("--plan")) app.add_flag("--plan", plan, "print the memory that the run needs, without a run");
+    if (taken.plan && !app.has_option("--plan"))
+      app.add_flag("--plan", plan, "print the memory that the run needs, without a run");
   }
   if (taken.energy) app.add_flag("--energy", energy, "energy of the timed runs in J: GPUs by NVML, processors by RAPL");
   if (taken.trace)

@@ -214,7 +214,7 @@ const Command sem_command(
       add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
       add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");
       add_output(app, Output::text, "--out-model", o->out_model, "write the generated model to FILE");
-      o->common.add_to(app, {.precision = false, .streams = 2});
+      o->common.add_to(app, {.precision = false, .plan = false, .streams = 2});
       app.footer(
           "A model file has one equation a line, and a line of instruments:\n"
           "  demand: quantity ~ price + income\n"
