@@ -26,7 +26,7 @@ TEST_CASE("invalid words are refused in one short line") {
       {{"gemm", "--n", "1.5"}, 2, "tesela: gemm: --n: '1.5' is not a number that it accepts; see"},
       {{"gemm", "--alpha", "two"}, 2, "--alpha: 'two' is not a number"},
       {{"gemm", "--seed", "-1"}, 2, "--seed: '-1' is not a number of 0 or more"},
-      {{"toeplitz", "eig", "--smallets", "3"}, 2, "--smallets; see tesela toeplitz eig --help"},
+      {{"toeplitz", "eig", "--smallets", "3"}, 2, "(did you mean --smallest?); see tesela toeplitz eig --help"},
       {{"bench", "gemm", "--repeat", "x"},
        2,
        "tesela: bench gemm: --repeat: 'x' is not a positive number; see tesela bench"},

@@ -78,6 +78,7 @@ void write_file(const std::string& path, const std::string& text) {
 void Options::add_to(cli::App& app, const char* default_name, cli::CommonOptions::Taken taken) {
   name = default_name;
   taken.trace = false;
+  taken.report = false;
   common.add_to(app, taken);
   app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();

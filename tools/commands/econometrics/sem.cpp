@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace tesela::cli {
@@ -148,16 +149,16 @@ int run_sem(Options o) {
     answer = solver.result();
     Graph g(runtime);
     if (!o.out_reduced.empty()) reduced = reduced_form(g, answer.triangle, p.model, options);
-    error = measure_sem(runtime, p, answer);
+    error.normal_residuals.assign(answer.equations.size(), std::numeric_limits<double>::quiet_NaN());
+    if (o.common.check) error = measure_sem(runtime, p, answer);
   }
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
   const SemOutcome outcome{p, answer, error, o.level};
   report_outcome(outcome, report);
   if (report.good()) write_outputs(o, outcome, reduced, report);
-  const int code = report.finish();
-  if (o.common.json_path != "-") print_equations(outcome);
-  return code;
+  report.results([&] { print_equations(outcome); });
+  return report.finish();
 }
 
 const Command sem_command(
@@ -211,7 +212,7 @@ const Command sem_command(
       add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
       add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");
       add_output(app, Output::text, "--out-model", o->out_model, "write the generated model to FILE");
-      o->common.add_to(app, {.precision = false, .streams = 2});
+      o->common.add_to(app, {.precision = false, .plan = false, .streams = 2});
       app.footer(
           "A model file has one equation a line, and a line of instruments:\n"
           "  demand: quantity ~ price + income\n"

@@ -212,7 +212,7 @@ const Command detect_command(
           ->transform(non_negative())
           ->needs(svg)
           ->capture_default_str();
-      o->common.add_to(app);
+      o->common.add_to(app, {.plan = false});
       app.footer(
           "Examples:\n"
           "  tesela mimo detect --nt 4 --nr 4 --constellation 16qam --signals 10000 --ebn0 10 --json -\n"
