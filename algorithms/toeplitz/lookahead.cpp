@@ -84,6 +84,11 @@ index_t ToeplitzLookahead<T>::largest_step() const {
   return n_ == 0 ? 0 : static_cast<index_t>(report_(0, 0).read()(lookahead_largest, 0));
 }
 
+template <class T>
+index_t ToeplitzLookahead<T>::negative() const {
+  return n_ == 0 ? 0 : static_cast<index_t>(report_(0, 0).read()(lookahead_negative, 0));
+}
+
 template class ToeplitzLookahead<float>;
 template class ToeplitzLookahead<double>;
 

@@ -35,8 +35,9 @@ class ToeplitzLookahead {
   /// are too inexact.
   double condition(Runtime& runtime) const;
 
-  /// Returns the size of the largest step; waits for the recursion.
+  /// Return the size of the largest step, and the negative eigenvalues of a symmetric matrix; wait for the recursion.
   index_t largest_step() const;
+  index_t negative() const;
 
  private:
   index_t n_;

@@ -27,6 +27,7 @@ void LookaheadFactor::cpu(const Args& args, In<double> t, Out<double> generator,
   report(lookahead_breakdown, 0) = static_cast<double>(recursion.run());
   report(lookahead_largest, 0) = static_cast<double>(recursion.largest_step());
   report(lookahead_steps, 0) = static_cast<double>(recursion.steps());
+  report(lookahead_negative, 0) = static_cast<double>(recursion.negative());
   for (index_t j = 0; j < 4; ++j) std::fill_n(generator.data + j * generator.ld, rows, 0.0);
   if (report(lookahead_breakdown, 0) > 0) return;
   const double* const f = recursion.f();

@@ -15,6 +15,7 @@ enum LookaheadReport : std::uint8_t {
   lookahead_breakdown,  ///< order from which no leading matrix has an inverse; 0 if there is none
   lookahead_largest,    ///< size of the largest step
   lookahead_steps,      ///< number of steps; n without look-ahead
+  lookahead_negative,   ///< negative eigenvalues of a symmetric T
   lookahead_report_rows,
 };
 

@@ -3,6 +3,8 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <memory>
+
 namespace tesela::detail {
 
 /// LU factors of a general Toeplitz matrix in dense form, n^2 numbers in double precision, from its first column c and
@@ -13,8 +15,8 @@ class DenseLu {
   /// Inserts the factorization of the matrix at size 1.
   DenseLu(Graph& g, const HostMatrix<T>& c, const HostMatrix<T>& r);
 
-  /// Computes X = T^-1 X, X n x k in one tile; each column has size 1 during the solve. Waits. Returns the index, from
-  /// 1, of the first pivot that is zero; X is unchanged then.
+  /// Computes X = T^-1 X with one step of refinement, X n x k in one tile; each column has size 1 during the solve.
+  /// Waits. Returns the index, from 1, of the first pivot that is zero; X is unchanged then.
   index_t solve(Graph& g, const TileMatrix<T>& X) const;
 
   /// Returns an estimate, from below, of ||T||_1 ||T^-1||_1. Waits.
@@ -22,8 +24,8 @@ class DenseLu {
 
  private:
   index_t n_;
+  std::shared_ptr<HostMatrix<double>> t_;  // first column and first row, at size 1
   int exponent_;
-  double one_norm_;
   TileMatrix<double> a_;
   LuFactorization<double> lu_;
 };

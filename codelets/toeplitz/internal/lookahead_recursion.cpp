@@ -54,6 +54,7 @@ void LookaheadRecursion::short_step() {
   q_[-1] = 0;
   LookaheadPass pass{k_ + 1, f_.data(), q_, -rho_ / pivot_, delta_, back_.data() + n_ - k_ - 1, row_.data() + 1};
   update(pass);
+  negative_ += pivot_ < 0 ? 1 : 0;
   ++k_;
   --q_;
   rho_ = pass.sum_f;
@@ -108,10 +109,9 @@ void LookaheadRecursion::add_candidate(Block& block) const {
   block.delta.push_back(m == 0 ? delta_ : dot(k_ + m + 1, row_.data() + 1, block.column(m)));
 }
 
-double LookaheadRecursion::inverse_norm(const Block& block, index_t p) const {
+std::vector<double> LookaheadRecursion::schur_complement(const Block& block, index_t p) const {
   const index_t ld = std::min(largest_, n_ - k_);
   std::vector<double> s(at(p * p));
-  double norm = 0;
   for (index_t j = 0; j < p; ++j) {  // U(i, j) = u(j - i), u(0) = 1, u(j) = q_{j-1}(k - 1)
     double* const column = s.data() + j * p;
     std::copy_n(block.g.data() + j * ld, p, column);
@@ -119,8 +119,16 @@ double LookaheadRecursion::inverse_norm(const Block& block, index_t p) const {
       const double u = block.column(j - i - 1)[k_ - 1];
       for (index_t a = 0; a < p; ++a) column[a] -= u * s[at(i * p + a)];
     }
+  }
+  return s;
+}
+
+double LookaheadRecursion::inverse_norm(const Block& block, index_t p) const {
+  std::vector<double> s = schur_complement(block, p);
+  double norm = 0;
+  for (index_t j = 0; j < p; ++j) {
     double sum = 0;
-    for (index_t a = 0; a < p; ++a) sum += std::abs(column[a]);
+    for (index_t i = 0; i < p; ++i) sum += std::abs(s[at(j * p + i)]);
     if (!(sum <= norm)) norm = sum;
   }
   if (!(norm > 0 && norm <= std::numeric_limits<double>::max())) return std::numeric_limits<double>::infinity();
@@ -142,6 +150,9 @@ void LookaheadRecursion::take(const Block& block, index_t p) {
     right[at(i)] = block.rho[at(i)];
     right[at(p + i)] = (i > 0 ? g[at(i - 1 + (p - 1) * p)] : 0) - own.delta.back() * block.rho[at(i)];
   }
+  std::vector<double> complement = schur_complement(block, p), eigenvalues(at(p));
+  lapack::syevd(p, complement.data(), p, eigenvalues.data(), false);
+  negative_ += std::count_if(eigenvalues.begin(), eigenvalues.end(), [](double value) { return value < 0; });
   std::vector<int> swaps(at(p));
   lapack::getrf(p, p, g.data(), p, swaps.data());
   lapack::getrs(p, 2, g.data(), p, swaps.data(), right.data(), p);

@@ -31,6 +31,8 @@ class LookaheadRecursion {
   const double* q() const { return q_; }
   index_t largest_step() const { return largest_step_; }
   index_t steps() const { return steps_; }
+  /// Returns the negative eigenvalues of a symmetric T: those of all S (Sylvester).
+  index_t negative() const { return negative_; }
 
  private:
   /// Candidates of a step: q_0, ..., q_m in columns, and G.
@@ -47,12 +49,14 @@ class LookaheadRecursion {
   void add_candidate(Block& block) const;
   /// Appends q_{m+1} for the last column q_m.
   void append(Block& block) const;
+  /// Returns S, p x p.
+  std::vector<double> schur_complement(const Block& block, index_t p) const;
   double inverse_norm(const Block& block, index_t p) const;
   void take(const Block& block, index_t p);
   /// Computes rho_, delta_ and pivot_ of the order k_ < n.
   void start_order();
 
-  index_t n_, largest_, k_ = 0, steps_ = 0, largest_step_ = 0;
+  index_t n_, largest_, k_ = 0, steps_ = 0, largest_step_ = 0, negative_ = 0;
   std::vector<double> back_, row_, f_, storage_;  // back_[i] = t(n - i), row_[i] = t(-i)
   double* q_;
   double rho_ = -1, delta_, pivot_;  // products of row k with f, of row -1 with q, of row k with q
