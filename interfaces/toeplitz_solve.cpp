@@ -88,7 +88,8 @@ ToeplitzResult solve_toeplitz(nb::handle c_or_cr, nb::handle b_given) {
   if (!nb::isinstance<nb::tuple>(c_or_cr)) {
     const Argument c("c", c_or_cr), b("b", b_given);
     if (!c.is_vector())
-      throw nb::value_error("c must be a vector, the first column of a symmetric matrix, or (c, r) with the first row r");
+      throw nb::value_error(
+          "c must be a vector, the first column of a symmetric matrix, or (c, r) with the first row r");
     return solve(c, nullptr, b);
   }
   const auto both = nb::cast<nb::tuple>(c_or_cr);

@@ -6,21 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace tesela::kernels {
-namespace {
-
-/// Adds the multiple of f to q that makes it orthogonal to f: the formula of the inverse permits each multiple, and
-/// this one has the least rounding errors if the inverse is large.
-void orthogonalize(index_t n, const double* f, double* q) {
-  const double ff = std::inner_product(f, f + n, f, 0.0), qf = std::inner_product(q, q + n, f, 0.0);
-  const double factor = ff > 0 ? qf / ff : 0;
-  for (index_t i = 0; i < n; ++i) q[i] -= factor * f[i];
-}
-
-}  // namespace
-
 void LookaheadFactor::cpu(const Args& args, In<double> t, Out<double> generator, Out<double> report) {
   const index_t n = t.rows, rows = generator.rows;
   LookaheadRecursion recursion(n, t.data, t.data + t.ld, args.largest_block);
@@ -31,11 +18,10 @@ void LookaheadFactor::cpu(const Args& args, In<double> t, Out<double> generator,
   for (index_t j = 0; j < 4; ++j) std::fill_n(generator.data + j * generator.ld, rows, 0.0);
   if (report(lookahead_breakdown, 0) > 0) return;
   const double* const f = recursion.f();
-  std::vector<double> q(recursion.q(), recursion.q() + n + 1);
-  orthogonalize(n, f, q.data());
+  const double* const q = recursion.q();
   std::copy_n(f, n, generator.data);
-  std::reverse_copy(q.begin() + 1, q.end(), generator.data + generator.ld);
-  std::copy_n(q.data(), n, generator.data + 2 * generator.ld);
+  std::reverse_copy(q + 1, q + n + 1, generator.data + generator.ld);
+  std::copy_n(q, n, generator.data + 2 * generator.ld);
   std::reverse_copy(f + 1, f + n, generator.data + 3 * generator.ld + 1);
   toeplitz::Host{}.real_to_complex(rows - 2, 4, generator.data, generator.ld);
 }

@@ -52,6 +52,7 @@ bool LookaheadRecursion::acceptable(double inverse) const {
 
 void LookaheadRecursion::short_step() {
   q_[-1] = 0;
+  if (k_ + 1 == n_) delta_ = 0;  // as in take()
   LookaheadPass pass{k_ + 1, f_.data(), q_, -rho_ / pivot_, delta_, back_.data() + n_ - k_ - 1, row_.data() + 1};
   update(pass);
   negative_ += pivot_ < 0 ? 1 : 0;
@@ -140,22 +141,31 @@ double LookaheadRecursion::inverse_norm(const Block& block, index_t p) const {
 
 void LookaheadRecursion::take(const Block& block, index_t p) {
   const index_t ld = std::min(largest_, n_ - k_), rows = k_ + p;
-  // The sizes after p may have been examined, so q_p may exist.
+  std::vector<double> g(at(p * p)), right(at(2 * p)), shifted(at(p + 1));
+  for (index_t j = 0; j < p; ++j) std::copy_n(block.g.data() + j * ld, p, g.data() + j * p);
+  std::copy_n(block.rho.data(), p, right.data());
+  std::copy_n(g.data() + (p - 1) * p, p - 1, shifted.data() + 1);  // G(i - 1, p - 1)
   Block own = block;
   own.delta.resize(at(p));
-  append(own);
-  std::vector<double> g(at(p * p)), right(at(2 * p));
-  for (index_t j = 0; j < p; ++j) std::copy_n(block.g.data() + j * ld, p, g.data() + j * p);
-  for (index_t i = 0; i < p; ++i) {
-    right[at(i)] = block.rho[at(i)];
-    right[at(p + i)] = (i > 0 ? g[at(i - 1 + (p - 1) * p)] : 0) - own.delta.back() * block.rho[at(i)];
+  if (rows == n_) {
+    // delta is free, because t(-n) is: the least solution of (G rho) (d, delta) = shifted has no part along f, which
+    // may be large and inexact.
+    std::vector<double> wide = g;
+    wide.insert(wide.end(), block.rho.begin(), block.rho.begin() + p);
+    lapack::gels(p, p + 1, 1, wide.data(), p, shifted.data(), p + 1);
+    own.delta.back() = shifted.back();
   }
+  append(own);  // q_p may exist, if sizes above p were examined; it is the same
   std::vector<double> complement = schur_complement(block, p), eigenvalues(at(p));
   lapack::syevd(p, complement.data(), p, eigenvalues.data(), false);
   negative_ += std::count_if(eigenvalues.begin(), eigenvalues.end(), [](double value) { return value < 0; });
   std::vector<int> swaps(at(p));
   lapack::getrf(p, p, g.data(), p, swaps.data());
-  lapack::getrs(p, 2, g.data(), p, swaps.data(), right.data(), p);
+  if (rows == n_)
+    std::copy_n(shifted.data(), p, right.data() + p);
+  else
+    for (index_t i = 0; i < p; ++i) right[at(p + i)] = shifted[at(i)] - own.delta.back() * block.rho[at(i)];
+  lapack::getrs(p, rows == n_ ? 1 : 2, g.data(), p, swaps.data(), right.data(), p);
   double* const next = own.q.data() + p * own.ld;
   blas::gemv<double>(Op::none, rows, p, -1, own.q.data(), own.ld, right.data(), 1, f_.data());
   blas::gemv<double>(Op::none, rows, p, -1, own.q.data(), own.ld, right.data() + p, 1, next);

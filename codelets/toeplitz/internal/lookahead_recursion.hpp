@@ -9,7 +9,8 @@ namespace tesela::kernels {
 /// Levinson's recursion with look-ahead for a general Toeplitz matrix T(i, j) = t(i - j) of size 1.
 ///
 /// State    of order k, whose leading matrix T_k has an inverse: f with T_k f = e_0, and q, k + 1 numbers, the last of
-///          them 1, with T_{k+1} q = pivot e_k. Numbers t that T_{k+1} has and T does not have are 0.
+///          them 1, with T_{k+1} q = pivot e_k. For k = n the number t(-n) that T does not have is chosen so that q is
+///          small.
 /// Step     from order k to k + p. q_0 = q and q_{j+1} = (0, q_j) - delta_j (f, 0, ...) have zero products with the
 ///          first k rows. Their products G with the next p rows, and those of f and q_p, give the new f and q by two
 ///          systems with G, p x p. S = G U^-1, U the last p rows of (q_0, ..., q_{p-1}), is the Schur complement of T_k
