@@ -37,6 +37,16 @@ nb::tuple solve_upper(nb::handle r_given, nb::handle b_given, Flag transposed) {
   });
 }
 
+/// Returns LAPACK's form of a QR factorization: the Householder vectors and R, and tau.
+nb::tuple reflectors(nb::handle a_given) {
+  const Argument a("a", a_given);
+  return in_precision({&a}, [&]<class T>(T) {
+    HostMatrix<T> copy = Columns<T>::on_host(a).copy();
+    std::vector<T> tau = with_workers([&](const c::Session& session) { return qr_reflectors<T>(session, copy); });
+    return nb::make_tuple(to_python(std::move(copy), a.place()), to_python(tau, a.place()));
+  });
+}
+
 /// Returns the columns of a in the order of pivoting.
 nb::object pivots(nb::handle a_given) {
   const Argument a("a", a_given);
@@ -49,6 +59,7 @@ nb::object pivots(nb::handle a_given) {
 const Part part([](nb::module_& m) {
   m.def("_lu_parts", lu_parts, "a"_a);
   m.def("_solve_upper", solve_upper, "a"_a, "b"_a, "transposed"_a);
+  m.def("_reflectors", reflectors, "a"_a);
   m.def("_column_pivots", pivots, "a"_a);
 });
 

@@ -17,4 +17,9 @@ namespace tesela {
 template <class T>
 std::vector<index_t> column_pivots(Runtime& runtime, HostMatrix<T>& A);
 
+/// Factors A = Q R in LAPACK's form, by LAPACK (geqrf): R in the upper triangle, the Householder vectors below. Returns
+/// their factors tau. qr() is faster, but stores Q in another form.
+template <class T>
+std::vector<T> qr_reflectors(Runtime& runtime, HostMatrix<T>& A);
+
 }  // namespace tesela

@@ -18,16 +18,17 @@ FOLDER = os.path.dirname(__file__)
 
 
 def real(a: ArrayLike, name: str) -> Array:
-    """Returns an array of native float32 or float64. Integers become float64, float16 becomes float32."""
+    """Returns an array of native float32 or float64. Integers and longer numbers become float64, float16
+    becomes float32."""
     if isinstance(a, np.ma.MaskedArray) and np.ma.is_masked(a):
         raise ValueError(f"{name} has masked elements: masked arrays are not supported")
     array = np.asarray(a)
     dtype = array.dtype
     if dtype == np.float64 or dtype == np.float32:
         return array
-    if dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize == 8):
+    if dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize >= 8):
         return array.astype(np.float64)
-    if dtype.kind == "f" and dtype.itemsize <= 4:
+    if dtype.kind == "f":
         return array.astype(np.float32)
     raise TypeError(f"{name} has numbers of type {dtype}, not of float32 or float64")
 

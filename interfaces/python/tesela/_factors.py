@@ -259,8 +259,9 @@ def qr(a: ArrayLike, overwrite_a: bool = False, mode: str = "full", pivoting: bo
     overwrite_a : bool
         Whether the function may overwrite the array, which saves a copy if it is in Fortran order; with mode 'r' r is
         then a itself.
-    mode : {'full', 'economic', 'r'}
+    mode : {'full', 'economic', 'r', 'raw'}
         'full' returns q with m columns, 'economic' with min(m, n), and 'r' returns r alone, as in scipy.linalg.qr.
+        'raw' returns LAPACK's form (h, tau) and r, by LAPACK.
     pivoting : bool
         Whether columns are exchanged so that the diagonal of r does not grow; the result also has p.
 
@@ -276,18 +277,37 @@ def qr(a: ArrayLike, overwrite_a: bool = False, mode: str = "full", pivoting: bo
     >>> bool(np.allclose(q @ r, [[3, 1], [4, 2]]))
     True
     """
-    if plain(a) and not pivoting:
+    if plain(a) and not pivoting and mode != "raw":
         return _tesela.qr(a, mode=mode, overwrite_a=overwrite_a)
     array = real(a, "a")
     if array.ndim < 2:
         raise ValueError("a must be a matrix")
+    if array.ndim > 2 and mode == "raw":
+        h, tau, *rest = each(lambda x: raw_qr(x, pivoting), (2,), array)
+        return (h, tau), *rest
     if array.ndim > 2:
         return each(lambda x: tuple(qr(x, mode=mode, pivoting=pivoting)), (2,), array)
-    p = _tesela._column_pivots(finite(array, "a"))
+    if mode == "raw":
+        h, tau, *rest = raw_qr(array, pivoting)
+        return (h, tau), *rest
+    p = column_pivots(array)
     result = _tesela.qr(array[:, p], mode=mode)
     pivoted = type(result).__new__(type(result))
     pivoted.__setstate__({**result.__getstate__(), "p": p})
     return pivoted
+
+
+def column_pivots(a: Array) -> Array:
+    """Returns LAPACK's order of columns, whose type is C's int."""
+    order: Array = _tesela._column_pivots(finite(a, "a")).astype(np.intc)
+    return order
+
+
+def raw_qr(a: Array, pivoting: bool) -> tuple[Array, ...]:
+    """Returns LAPACK's vectors, tau, R, and with pivoting the order of columns."""
+    pivots = (column_pivots(a),) if pivoting else ()
+    h, tau = _tesela._reflectors(finite(a[:, pivots[0]] if pivoting else a, "a"))
+    return h, tau, np.triu(h[: min(a.shape)]), *pivots
 
 
 def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool = False, conjugate: bool = False,
@@ -329,15 +349,17 @@ def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool 
     if vector:
         by = np.atleast_2d(by).T if mode == "left" else np.atleast_2d(by)
     m, k = given.shape[0], min(given.shape)
+    if mode == "left" and overwrite_c and by.shape[0] == m:
+        k = m  # SciPy's shape for an overwritten c
     if (by.shape[0] != k) if mode == "left" else (by.shape[1] != m):
         raise ValueError(f"c has the shape {by.shape}; it must have " +
                          (f"{k} rows" if mode == "left" else f"{m} columns"))
     pivots = ()
     if pivoting:
-        p = _tesela._column_pivots(finite(given, "a"))
+        p = column_pivots(given)
         given, pivots = given[:, p], (p,)
     if mode == "left":
         by = np.concatenate([by, np.zeros((m - k, by.shape[1]), by.dtype)])
     product, r = _tesela._qr_apply(given, finite(by, "c"), mode == "right", False)
     product = product[:, :k] if mode == "right" else product
-    return (product.ravel() if vector else product, r[:k], *pivots)
+    return (product.ravel() if vector else product, r[: min(given.shape)], *pivots)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from . import _banded, _factors, _tesela
 from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
 
-__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul_toeplitz", "pinv", "slogdet", "solve"]
+__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul_toeplitz", "pinv", "pinvh", "slogdet", "solve"]
 
 STRUCTURES = {
     None: "general", "gen": "general", "general": "general",
@@ -85,6 +85,7 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
         raise ValueError("b must be a vector or a matrix")
     _factors.require_rows(given, right)
     if transposed:
+        overwrite_a = overwrite_a and bool(given.flags.f_contiguous)
         given, lower = given.swapaxes(-1, -2), not lower
         structure = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}.get(structure, structure)
     return each(lambda x, y: solve_one(x, y, structure, lower, overwrite_a, overwrite_b), (2, min(right.ndim, 2)), given,
@@ -252,7 +253,7 @@ def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, r
     rcond : float, optional
         As in `lstsq`: singular values of a with columns of unit norm.
     hermitian : bool
-        Without effect.
+        Whether a is symmetric: `pinvh` inverts its eigenvalues.
     return_rank : bool
         Return the rank, too.
 
@@ -263,11 +264,41 @@ def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, r
     array([[0.12, 0.16]])
     """
 
+    if hermitian:
+        return pinvh(a, rtol=rcond, return_rank=return_rank)
+
     def invert(a: Array) -> tuple[Any, int]:
         found = _tesela.lstsq(a, np.eye(a.shape[0], dtype=a.dtype), rcond=rcond)
         return found.x, found.rank
 
     x, rank = each(invert, (2,), matrix(a, "a", square=False))
+    return (x, rank) if return_rank else x
+
+
+def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lower: bool = True,
+          return_rank: bool = False, check_finite: bool = True) -> Any:
+    """Compute the Moore-Penrose inverse of a symmetric matrix, of which one triangle is read, by `eigh`.
+
+    Eigenvalues up to atol + rtol times the largest count as zero; rtol is n eps by default.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> np.round(tesela.pinvh(np.ones((2, 2))), 12)
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
+    """
+
+    def invert(a: Array) -> tuple[Any, int]:
+        if a.size == 0:
+            return a.copy(), 0
+        w, v = _tesela.eigh(a, lower=lower)
+        size = abs(w)
+        relative = len(a) * float(np.finfo(w.dtype).eps) if rtol is None else rtol
+        kept = size > (atol or 0) + relative * size.max()
+        return _tesela.matmul(v[:, kept] / w[kept], v[:, kept].T), np.count_nonzero(kept)
+
+    x, rank = each(invert, (2,), matrix(a, "a"))
     return (x, rank) if return_rank else x
 
 
@@ -291,9 +322,9 @@ def matmul_toeplitz(c_or_cr: ArrayLike | tuple[ArrayLike, ArrayLike], x: ArrayLi
     array([4., 3.])
     """
     c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, c_or_cr)
-    column, row, right = np.ravel(real(c, "c")), np.ravel(real(r, "r")), real(x, "x")
-    if right.ndim > 2:
-        return each(lambda c, r, y: matmul_toeplitz((c, r), y), (1, 1, 2), column, row, right)
+    column, row, right = np.atleast_1d(real(c, "c")), np.atleast_1d(real(r, "r")), real(x, "x")
+    if max(column.ndim, row.ndim) > 1 or right.ndim > 2:
+        return each(lambda c, r, y: matmul_toeplitz((c, r), y), (1, 1, min(right.ndim, 2)), column, row, right)
     m, n = len(column), len(row)
     if right.ndim == 0 or right.shape[0] != n:
         raise ValueError(f"x has the shape {right.shape}; it must have {n} rows")

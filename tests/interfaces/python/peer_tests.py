@@ -8,6 +8,7 @@ numbers fail: tesela has none.
 """
 
 import collections
+import functools
 import sys
 
 import numpy as np
@@ -40,7 +41,7 @@ SUITES = {
     ],
     "numpy": ["test_linalg.py::" + name for name in (
         "TestSolve TestInv TestDet TestPinv TestPinvHermitian TestLstsq TestEigvalsh TestEigh TestEigvalshCases "
-        "TestEighCases TestQR TestCholesky TestMatrixPower TestMultiDot TestTensorsolve TestTensorinv").split()],
+        "TestEighCases TestQR TestCholesky").split()],
 }
 
 # What the tests of a suite may call; the names are the same in tesela.
@@ -63,6 +64,7 @@ def adapted(tesela, name):
     if function is None:
         return missing(name)
 
+    @functools.wraps(function)
     def call(*args, **kwargs):
         for choice in ("driver", "lapack_driver", "lwork", "cond"):  # LAPACK's routine; cond is rcond
             value = kwargs.pop(choice, None)
@@ -101,8 +103,11 @@ def of_numpy(tesela, name):
             if mode == "r":
                 r = own(a, mode="r")
                 return r[0][..., : min(np.shape(a)[-2:]), :]
-            return own(a, mode=mode)
+            (h, tau), _ = own(a, mode=mode)
+            return np.swapaxes(h, -1, -2), tau
         return qr
+    if name == "det":
+        return lambda a: np.asarray(own(a)).astype(np.result_type(a, np.float32) if np.ndim(a) else None)[()]
     if name == "lstsq":
         return lambda a, b, rcond=None: tuple(own(a, b, rcond=rcond, singular_values=True))
     if name == "slogdet":
