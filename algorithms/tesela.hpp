@@ -54,7 +54,6 @@
 #include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
-#include <tesela/algorithms/qr/keep_r.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>

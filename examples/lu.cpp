@@ -18,7 +18,7 @@ int main() {
   const std::vector<double> b = x;
 
   Runtime runtime;
-  const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, suitable_lu_tile(runtime, n));
+  const auto A = TileMatrix<double>::map(runtime, a.data(), n, n, n, lu_tile(runtime, n));
   const auto X = TileMatrix<double>::map(runtime, x.data(), n, 1, n, {n, 1});
 
   Graph g(runtime);

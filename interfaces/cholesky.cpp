@@ -12,14 +12,7 @@ Code potrf(char uplo, index_t n, T* a, index_t lda) {
   require_triangle("uplo", uplo, 'U');
   const Array<T> array("a", a, {n, n}, "lda", lda);
   const Session session;
-  const auto A = array.in_tiles(session, suitable_cholesky_tile(session.runtime(), n), "A");
-  Graph g(session);
-  const CholeskyFactorization<T> factor = cholesky(g, A);
-  DirectSolve solved;
-  if (solved.place = factor.minor(); solved.place > 0) solved.status = DirectStatus::not_positive;
-  g.wait();
-  A.bring_home();
-  return info_of(solved, n, 0);
+  return info_of(cholesky<T>(session.runtime(), array), n, 0);
 }
 
 /// Solves A X = B by potrf and overwrites B (n x nrhs) with X (LAPACK posv).
@@ -33,16 +26,8 @@ Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
   require_triangle("uplo", uplo, 'U');
   const Array<T> array("a", a, {n, n}, "lda", lda), right("b", b, {n, nrhs}, "ldb", ldb);
   require_no_overlap({array, right});
-  std::vector<T> diagonal;
-  for (index_t i = 0; i < n; ++i) diagonal.push_back(a[i + i * lda]);
   const Session session;
-  const TileShape tile = suitable_cholesky_tile(session.runtime(), n);
-  const auto A = array.in_tiles(session, tile, "A"), B = right.in_tiles(session, {tile.mb, 128}, "B");
-  Graph g(session);
-  const DirectSolve solved = cholesky_solve<T>(g, A, diagonal, B);
-  A.bring_home();
-  B.bring_home();
-  return info_of(solved, n, nrhs);
+  return info_of(cholesky_solve<T>(session.runtime(), array, right), n, nrhs);
 }
 
 }  // namespace tesela::c
@@ -60,16 +45,10 @@ AnyArray factor(nb::handle a_given, Flag lower, Flag overwrite_a) {
   return in_precision({&a}, [&]<class T>(T) {
     auto [r, minor] = with_workers([&](const c::Session& session) {
       auto columns = Columns<T>::overwriting(session, a, overwrite_a);
-      index_t order = 0;
-      const TileShape tile = suitable_cholesky_tile(session.runtime(), a.rows());
-      {
-        const auto A = columns.in_tiles(session, tile, "A");
-        Graph g(session);
-        order = cholesky(g, A).minor();
-        g.wait();
-      }
+      const TileShape tile = cholesky_tile(session.runtime(), a.rows());
+      const DirectSolve factored = cholesky<T>(session.runtime(), columns, tile);
       columns.zero_below_blocks(std::min(tile.mb, tile.nb));
-      return std::pair(std::move(columns), order);
+      return std::pair(std::move(columns), factored.place);
     });
     if (minor != 0)
       raise_lin_alg_error("the leading minor of order " + std::to_string(minor) + " is not positive, or not finite",

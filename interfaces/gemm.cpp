@@ -19,16 +19,7 @@ Code gemm(char transa, char transb, index_t m, index_t n, index_t k, T alpha, co
   const Array<T> array_c("c", c, {m, n}, "ldc", ldc);
   require_no_overlap({array_c}, {array_a, array_b});
   const Session session;
-  const GemmTile tile = suitable_gemm_tile(session.runtime(), m, n, k);
-  const Shape tile_a = apply(op_a, {tile.mb, tile.kb}), tile_b = apply(op_b, {tile.kb, tile.nb});
-  const auto A = array_a.in_tiles(session, {tile_a.rows, tile_a.cols}, "A");
-  const auto B = array_b.in_tiles(session, {tile_b.rows, tile_b.cols}, "B");
-  const auto C = array_c.in_tiles(session, {tile.mb, tile.nb}, "C");
-  Graph g(session);
-  tesela::gemm(g, op_a, op_b, alpha, A, B, beta, C, {.bring_home = true});
-  const Status status = g.wait();
-  C.bring_home();
-  return status.info;
+  return tesela::gemm(session.runtime(), op_a, op_b, alpha, array_a, array_b, beta, array_c).info;
 }
 
 /// As gemm, for matrices in tiles with matching tile sizes along m, n and k; waits.
@@ -68,20 +59,9 @@ NewMatrix<T> product(const Argument& a, const Argument& b) {
   const Op op_a = a.by_rows() ? Op::transpose : Op::none, op_b = b.by_rows() ? Op::transpose : Op::none;
   const Argument stored_a = a.by_rows() ? a.transposed() : a, stored_b = b.by_rows() ? b.transposed() : b;
   return with_workers([&](const c::Session& session) {  // the GIL is released here, so no Argument may be copied
-    const index_t m = a.rows(), n = b.cols(), k = a.cols();
     const Columns<T> columns_a(session, stored_a), columns_b(session, stored_b);
-    NewMatrix<T> result(Shape{m, n}, a.place());
-    const GemmTile tile = suitable_gemm_tile(session.runtime(), m, n, k);
-    const Shape tile_a = apply(op_a, {tile.mb, tile.kb}), tile_b = apply(op_b, {tile.kb, tile.nb});
-    const auto A = columns_a.in_tiles(session, {tile_a.rows, tile_a.cols}, "A");
-    const auto B = columns_b.in_tiles(session, {tile_b.rows, tile_b.cols}, "B");
-    {
-      const auto C = result.in_tiles(session, {tile.mb, tile.nb}, "C");
-      Graph g(session);
-      gemm(g, op_a, op_b, T(1), A, B, T(0), C, {.bring_home = true});
-      g.wait();
-      C.bring_home();
-    }
+    NewMatrix<T> result(Shape{a.rows(), b.cols()}, a.place());
+    gemm(session.runtime(), op_a, op_b, T(1), columns_a, columns_b, T(0), result.view());
     return result;
   });
 }

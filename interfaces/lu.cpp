@@ -16,13 +16,7 @@ Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index
   const Array<int64_t> order("rows", rows, rows != nullptr ? n : 0);
   require_no_overlap({array_a, order, array_b});
   const Session session;
-  const TileShape tile = suitable_lu_tile(session.runtime(), n);
-  const auto A = array_a.in_tiles(session, tile, "A"),
-             B = array_b.in_tiles(session, {std::max<index_t>(n, 1), 128}, "B");
-  Graph g(session);
-  const DirectSolve solved = lu_solve(g, A, B);
-  A.bring_home();
-  B.bring_home();
+  const DirectSolve solved = lu_solve<T>(session.runtime(), array_a, array_b);
   if (rows != nullptr) std::copy(solved.rows.begin(), solved.rows.end(), rows);
   return info_of(solved, n, nrhs);
 }
@@ -34,18 +28,6 @@ Code gesv(index_t n, index_t nrhs, T* a, index_t lda, int64_t* rows, T* b, index
 
 namespace tesela::python {
 namespace {
-
-/// Solves in place: b becomes x.
-template <class T>
-DirectSolve solve_columns(const c::Session& session, bool positive, const Columns<T>& a, const Columns<T>& b) {
-  const index_t n = a.rows, height = std::max<index_t>(n, 1);
-  const TileShape tile =
-      positive ? suitable_cholesky_tile(session.runtime(), n) : suitable_lu_tile(session.runtime(), n);
-  const std::vector<T> diagonal = positive ? a.diagonal() : std::vector<T>();
-  const auto A = a.in_tiles(session, tile, "A"), B = b.in_tiles(session, {positive ? tile.mb : height, 128}, "B");
-  Graph g(session);
-  return positive ? cholesky_solve<T>(g, A, diagonal, B) : lu_solve(g, A, B);
-}
 
 /// Throws LinAlgError if there is no x or if x has no correct digit; warns if x may have fewer than two.
 void judge(const DirectSolve& solved, const nb::object& x) {
@@ -81,7 +63,8 @@ AnyArray solve(nb::handle a_given, nb::handle b_given, const std::string& assume
     auto [x, solved] = with_workers([&](const c::Session& session) {
       const auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b}));
       auto columns_b = Columns<T>::overwriting(session, b, overwrite_b);
-      DirectSolve found = solve_columns(session, positive, columns_a, columns_b);
+      DirectSolve found = positive ? cholesky_solve<T>(session.runtime(), columns_a, columns_b)
+                                   : lu_solve<T>(session.runtime(), columns_a, columns_b);
       return std::pair(std::move(columns_b), std::move(found));
     });
     const nb::object result = to_python(b, std::move(x));

@@ -1,6 +1,5 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
-#include <tesela/algorithms/qr/keep_r.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/report_not_finite.hpp>
 
@@ -35,9 +34,8 @@ QrFactorization<T> checked_qr(Graph& g, const TileMatrix<T>& A) {
   return made;
 }
 
-/// Waits for g and returns the result of its checks.
-Code finish(Graph& g, const char* of) {
-  const Status status = g.wait();
+/// Returns the info of a check of matrix `of`.
+Code info_of(const Status& status, const char* of) {
   return status.ok() ? 0 : failed(status.info, not_finite_column(of, status));
 }
 
@@ -55,13 +53,9 @@ Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   const Array<T> array("a", a, {m, n}, "lda", lda);
   require_output_pointer("qr", qr);
   const Session session;
-  const auto A = array.in_tiles(session, suitable_qr_tile(session.runtime(), m, n));
-  Graph g(session);
-  auto made = std::make_shared<QrObject<T>>(checked_qr(g, A), array);
-  const Status status = g.wait();
-  A.bring_home();
-  if (!status.ok()) return failed(status.info, not_finite_column("R", status));
-  hand_out(qr, std::move(made));
+  FactoredQr<T> factored = tesela::qr<T>(session.runtime(), array);
+  if (!factored.status.ok()) return failed(factored.status.info, not_finite_column("R", factored.status));
+  hand_out(qr, std::make_shared<QrObject<T>>(std::move(factored.factors), array));
   return 0;
 }
 
@@ -79,14 +73,7 @@ Code ormqr(char side, char trans, index_t m, index_t n, tesela_qr* qr, T* c, ind
   const Array<T> array("c", c, {m, n}, "ldc", ldc);
   require_no_overlap({array}, {q->memory});
   const Session session;
-  const TileShape tile = f.factors().tile_shape();
-  const auto C = array.in_tiles(session, where == Side::left ? tile : TileShape{tile.nb, tile.mb}, "C");
-  Graph g(session);
-  f.apply(g, where, op, C);
-  report_not_finite(g, C);
-  const Code info = finish(g, "op(Q) C or C op(Q)");
-  C.bring_home();
-  return info;
+  return info_of(f.apply(session.runtime(), where, op, array), "op(Q) C or C op(Q)");
 }
 
 /// Stores the first n columns of Q, which has m rows, in `q` (LAPACK orgqr). info as in ormqr.
@@ -100,13 +87,7 @@ Code orgqr(index_t m, index_t n, tesela_qr* qr, T* q, index_t ldq) {
   const Array<T> array("q", q, {m, n}, "ldq", ldq);
   require_no_overlap({array}, {held->memory});
   const Session session;
-  const auto Q = array.in_tiles(session, f.factors().tile_shape(), "Q");
-  Graph g(session);
-  f.form_q(g, Q);
-  report_not_finite(g, Q);
-  const Code info = finish(g, "Q");
-  Q.bring_home();
-  return info;
+  return info_of(f.form_q(session.runtime(), array), "Q");
 }
 
 /// As geqrf, for a matrix in tiles; waits.
@@ -134,7 +115,7 @@ Code ormqr_tile(char side, char trans, tesela_qr* qr, tesela_matrix* c) {
   Graph g(session);
   q->factorization.apply(g, where, op, C);
   report_not_finite(g, C);
-  return finish(g, "op(Q) C or C op(Q)");
+  return info_of(g.wait(), "op(Q) C or C op(Q)");
 }
 
 /// As orgqr, into a matrix in tiles with the rows and tile rows of A; waits.
@@ -146,7 +127,7 @@ Code orgqr_tile(tesela_qr* qr, tesela_matrix* q) {
   Graph g(session);
   held->factorization.form_q(g, Q);
   report_not_finite(g, Q);
-  return finish(g, "Q");
+  return info_of(g.wait(), "Q");
 }
 
 /// Inserts geqrf_tile into a graph. The handle can be used for further insertions at once.
@@ -228,26 +209,14 @@ struct Factors {
 /// Returns R and the first `columns` columns of Q. Without Q, R overwrites a or its copy.
 template <class T>
 Factors<T> factors(const c::Session& session, const Argument& a, index_t columns, bool with_q, bool overwrite_a) {
-  const index_t m = a.rows(), n = a.cols();
-  const TileShape tile = suitable_qr_tile(session.runtime(), m, n);
   Factors<T> found{std::nullopt, std::nullopt, Columns<T>::overwriting(session, a, overwrite_a)};
-  if (with_q) {
-    found.q.emplace(Shape{m, columns}, a.place());
-    found.r.emplace(Shape{columns, n}, a.place());
-  }
-  const auto A = found.a.in_tiles(session, tile, "A");
-  Graph g(session);
-  const QrFactorization<T> f = tesela::qr(g, A);
-  report_not_finite(g, A, FinitePart::upper);
   if (!with_q) {
-    keep_r(g, f);
-    found.status = g.wait();
+    found.status = tesela::qr<T>(session.runtime(), found.a, {}, {});
     return found;
   }
-  const auto R = found.r->in_tiles(session, tile, "R"), Q = found.q->in_tiles(session, tile, "Q");
-  f.extract_r(g, R);
-  f.form_q(g, Q);
-  found.status = g.wait();
+  found.q.emplace(Shape{a.rows(), columns}, a.place());
+  found.r.emplace(Shape{columns, a.cols()}, a.place());
+  found.status = tesela::qr<T>(session.runtime(), found.a, found.q->view(), found.r->view());
   return found;
 }
 

@@ -1,23 +1,10 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <cmath>
 
 namespace tesela::c {
-
-/// Counts below sigma. The status is 1 + the index of the first column with NaN or an infinity on or below the
-/// diagonal; nothing is counted then.
-template <class T>
-std::pair<Status, SymmetricInertia> count(const Session& session, MatrixView<T> a, double sigma) {
-  const index_t edge = suitable_inertia_tile(session.runtime());
-  const auto A = a.in_tiles(session, {edge, edge});
-  Graph g(session);
-  report_not_finite(g, A, FinitePart::lower);
-  if (const Status status = g.wait(); !status.ok()) return {status, {}};
-  return {Status(), tesela::symmetric_inertia(g, A, sigma)};
-}
 
 /// Counts the eigenvalues of a symmetric matrix below sigma, from the pivots of A - sigma I, without a reduction.
 ///
@@ -35,8 +22,9 @@ Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sig
   require_pointer("below", below);
   require_pointer("uncertainty", uncertainty);
   const Session session;
-  const auto [status, found] = count(session, array, sigma);
-  if (!status.ok()) return failed(status.info, "column " + std::to_string(status.info) + " of A is not finite");
+  const SymmetricInertia found = tesela::symmetric_inertia<T>(session.runtime(), array, sigma);
+  if (!found.status.ok())
+    return failed(found.status.info, "column " + std::to_string(found.status.info) + " of A is not finite");
   *below = found.below;
   *uncertainty = found.uncertainty;
   return 0;
@@ -55,10 +43,11 @@ nb::tuple inertia(nb::handle a_given, double sigma, Flag lower) {
   given.require_square();
   const Argument a = lower ? given : given.transposed();
   return in_precision({&a}, [&]<class T>(T) {
-    const auto [status, found] =
-        with_workers([&](const c::Session& session) { return c::count(session, Columns<T>(session, a), sigma); });
-    if (!status.ok())
-      raise_lin_alg_error("symmetric_inertia: " + column("a", status.info - 1) + " is not finite", "not finite",
+    const SymmetricInertia found = with_workers([&](const c::Session& session) {
+      return symmetric_inertia<T>(session.runtime(), Columns<T>(session, a), sigma);
+    });
+    if (!found.status.ok())
+      raise_lin_alg_error("symmetric_inertia: " + column("a", found.status.info - 1) + " is not finite", "not finite",
                           nb::none());
     return nb::make_tuple(found.below, found.uncertainty);
   });

@@ -18,7 +18,7 @@ namespace tesela {
 
 using namespace kernels;
 
-TileShape suitable_cholesky_tile(const Runtime& runtime, index_t n) {
+TileShape cholesky_tile(const Runtime& runtime, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);

@@ -8,7 +8,7 @@
 namespace tesela {
 
 /// Returns the tile shape for the Cholesky factorization of order n: whole tile rows with a GPU, squares on cores.
-TileShape suitable_cholesky_tile(const Runtime& runtime, index_t n);
+TileShape cholesky_tile(const Runtime& runtime, index_t n);
 
 /// The factorization A = R^T R of a symmetric positive definite matrix, R upper triangular (LAPACK potrf): n^3 / 3
 /// flops.

@@ -301,9 +301,63 @@ DirectSolve cholesky_solve(Graph& g, const TileMatrix<T>& A, std::span<const T> 
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                        \
-  template DirectSolve lu_solve(Graph&, const TileMatrix<T>&, const TileMatrix<T>&); \
-  template DirectSolve cholesky_solve(Graph&, const TileMatrix<T>&, std::span<const T>, const TileMatrix<T>&);
+namespace {
+
+constexpr index_t columns_of_b = 128;  // in a tile
+
+/// Copies the diagonal to the host.
+template <class T>
+std::vector<T> diagonal_of(const MatrixView<T>& a) {
+  std::vector<T> diagonal(at(a.rows));
+  if (a.device >= 0 && a.rows > 0)
+    copy_columns(a.device, {diagonal.data(), 1}, {a.data, a.ld + 1}, {1, a.rows}, sizeof(T));
+  for (index_t i = 0; a.device < 0 && i < a.rows; ++i) diagonal[at(i)] = a.data[i + i * a.ld];
+  return diagonal;
+}
+
+}  // namespace
+
+template <class T>
+DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
+  const TileShape tile = lu_tile(runtime, a.cols);
+  const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
+  Graph g(runtime);
+  DirectSolve solved = lu_solve(g, A, B);
+  A.bring_home();
+  B.bring_home();
+  return solved;
+}
+
+template <class T>
+DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
+  const std::vector<T> diagonal = diagonal_of(a);
+  const TileShape tile = cholesky_tile(runtime, a.cols);
+  const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
+  Graph g(runtime);
+  DirectSolve solved = cholesky_solve<T>(g, A, diagonal, B);
+  A.bring_home();
+  B.bring_home();
+  return solved;
+}
+
+template <class T>
+DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
+  const auto A = a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols), "A");
+  Graph g(runtime);
+  DirectSolve factored;
+  factored.place = cholesky(g, A).minor();
+  if (factored.place > 0) factored.status = DirectStatus::not_positive;
+  g.wait();
+  A.bring_home();
+  return factored;
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                  \
+  template DirectSolve lu_solve(Graph&, const TileMatrix<T>&, const TileMatrix<T>&);                           \
+  template DirectSolve lu_solve(Runtime&, MatrixView<T>, MatrixView<T>);                                       \
+  template DirectSolve cholesky_solve(Graph&, const TileMatrix<T>&, std::span<const T>, const TileMatrix<T>&); \
+  template DirectSolve cholesky_solve(Runtime&, MatrixView<T>, MatrixView<T>);                                 \
+  template DirectSolve cholesky(Runtime&, MatrixView<T>, TileShape);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -2,9 +2,11 @@
 
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tesela {
@@ -41,7 +43,7 @@ std::string description(const DirectSolve& solve);
 
 /// Solves A X = B by LU with tournament pivoting, and estimates the accuracy of X (LAPACK gesvx).
 ///
-/// A        n x n in tiles of whole columns (suitable_lu_tile); overwritten by L and U.
+/// A        n x n in tiles of whole columns (lu_tile); overwritten by L and U.
 /// B        n x r in tiles of whole columns; overwritten by X.
 /// Returns  status, condition, estimated error and row order. `doubtful`: condition above 0.01 / eps or error above
 ///          0.01; `inaccurate`: error above 0.1; `singular`: condition above 1 / eps.
@@ -57,6 +59,12 @@ std::string description(const DirectSolve& solve);
 template <class T>
 DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
+/// Solves the system for matrices in memory: chooses the tiles, and waits.
+///
+/// a, b  n x n and n x r, on the host or on one device; overwritten by the factors and by X.
+template <class T>
+DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b);
+
 /// Solves A X = B by Cholesky for a symmetric positive definite A (LAPACK posvx).
 ///
 /// A         n x n, tiled as cholesky() requires; overwritten by R.
@@ -67,5 +75,17 @@ DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 /// Waits     for the graph.
 template <class T>
 DirectSolve cholesky_solve(Graph& g, const TileMatrix<T>& A, std::span<const T> diagonal, const TileMatrix<T>& B);
+
+/// Solves the system for matrices in memory, as lu_solve.
+template <class T>
+DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b);
+
+/// Factors a symmetric positive definite matrix in memory, as cholesky(); waits. Returns the status `ok` or
+/// `not_positive`, with its minor.
+///
+/// a     n x n, on the host or on one device; the upper triangle is overwritten by R.
+/// tile  0 x 0 selects it.
+template <class T>
+DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile = {0, 0});
 
 }  // namespace tesela

@@ -58,6 +58,9 @@ index_t block_edge(const Runtime& runtime, const TileMatrix<T>& C) {
   return std::clamp(static_cast<index_t>(std::sqrt(tiles)), index_t{1}, std::max({index_t{1}, C.mt(), C.nt()}));
 }
 
+/// Rounds down to a multiple of 64, which keeps every kernel on its aligned path.
+index_t rounded(double size) { return std::max<index_t>(64, static_cast<index_t>(size) / 64 * 64); }
+
 }  // namespace
 
 std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
@@ -94,9 +97,47 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
           }
 }
 
-template void gemm(Graph&, Op, Op, float, const TileMatrix<float>&, const TileMatrix<float>&, float,
-                   const TileMatrix<float>&, const GemmOptions&);
-template void gemm(Graph&, Op, Op, double, const TileMatrix<double>&, const TileMatrix<double>&, double,
-                   const TileMatrix<double>&, const GemmOptions&);
+template <class T>
+Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<MatrixView<const T>> a,
+            std::type_identity_t<MatrixView<const T>> b, T beta, std::type_identity_t<MatrixView<T>> c,
+            const GemmOptions& options) {
+  const GemmTile tile =
+      options.tile.mb > 0 ? options.tile : gemm_tile(runtime, c.rows, c.cols, apply(op_a, a.shape()).cols);
+  const Shape of_a = apply(op_a, {tile.mb, tile.kb}), of_b = apply(op_b, {tile.kb, tile.nb});
+  const auto A = a.in_tiles(runtime, {of_a.rows, of_a.cols}, "A"), B = b.in_tiles(runtime, {of_b.rows, of_b.cols}, "B"),
+             C = c.in_tiles(runtime, {tile.mb, tile.nb}, "C");
+  Graph g(runtime);
+  GemmOptions sent_home = options;
+  sent_home.bring_home = true;
+  gemm(g, op_a, op_b, alpha, A, B, beta, C, sent_home);
+  const Status status = g.wait();
+  C.bring_home();
+  return status;
+}
+
+// - GPUs: square tiles, large enough to hide their transfer, and small enough that the work can be shared (eight per
+//   side).
+// - Cores: each BLAS call packs its operands, so calls must be few and long: the whole inner size up to 4096, and four
+//   tiles of C per worker for balance. Both are measured (docs/benchmarks).
+// - Several ranks: inner size 512, because a rank holds several tiles while they travel.
+GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k) {
+  if (runtime.gpus() > 0) {
+    const index_t nb = std::clamp<index_t>(rounded(static_cast<double>(std::max({m, n, k})) / 8), 1024, 4096);
+    return {nb, nb, nb};
+  }
+  const double area =
+      static_cast<double>(m) * static_cast<double>(n) / (4.0 * std::max(1, runtime.cpus()) * runtime.ranks());
+  const index_t nb = std::clamp<index_t>(rounded(std::sqrt(area / 2)), 64, 1024);
+  return {2 * nb, nb, std::clamp<index_t>(k, 1, runtime.ranks() > 1 ? 512 : 4096)};
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                \
+  template void gemm(Graph&, Op, Op, T, const TileMatrix<T>&, const TileMatrix<T>&, T, const TileMatrix<T>&, \
+                     const GemmOptions&);                                                                    \
+  template Status gemm(Runtime&, Op, Op, T, MatrixView<const T>, MatrixView<const T>, T, MatrixView<T>,      \
+                       const GemmOptions&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela

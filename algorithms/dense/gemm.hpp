@@ -3,7 +3,10 @@
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
+
+#include <type_traits>
 
 namespace tesela {
 
@@ -12,12 +15,18 @@ using kernels::GemmKernel;
 /// Returns the GPU kernels with their names and descriptions.
 std::span<const Named<GemmKernel>> gemm_kernels();
 
+/// Tile sizes of a product: C in mb x nb, op(A) in mb x kb, op(B) in kb x nb.
+struct GemmTile {
+  index_t mb = 0, nb = 0, kb = 0;
+};
+
 /// Options of gemm.
 struct GemmOptions {
   GemmKernel kernel = GemmKernel::cublas;  ///< kernel on GPUs
   int block = 32;                          ///< edge of the thread blocks of naive, shared and coarse: 16 or 32
   bool bring_home = false;                 ///< send each tile of C to the host as soon as it is final
   Priority priority = {};                  ///< priority of the tasks
+  GemmTile tile = {};                      ///< tiles of matrices in memory; zeros select them
 };
 
 /// Inserts C = alpha op(A) op(B) + beta C (BLAS gemm).
@@ -30,12 +39,13 @@ template <class T>
 void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& A, const TileMatrix<T>& B, T beta,
           const TileMatrix<T>& C, const GemmOptions& options = {});
 
-/// Tile sizes of a product: C in mb x nb, op(A) in mb x kb, op(B) in kb x nb.
-struct GemmTile {
-  index_t mb = 0, nb = 0, kb = 0;
-};
+/// Computes the product of matrices in memory: chooses the tiles, and waits. Returns the status of the graph.
+template <class T>
+Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<MatrixView<const T>> a,
+            std::type_identity_t<MatrixView<const T>> b, T beta, std::type_identity_t<MatrixView<T>> c,
+            const GemmOptions& options = {});
 
 /// Returns the tile sizes for the product of an m x k and a k x n matrix on the workers of `runtime`.
-GemmTile suitable_gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k);
+GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k);
 
 }  // namespace tesela

@@ -25,7 +25,7 @@ constexpr std::array names{
 
 std::span<const Named<Pivoting>> pivotings() { return names; }
 
-TileShape suitable_lu_tile(const Runtime& runtime, index_t n) {
+TileShape lu_tile(const Runtime& runtime, index_t n) {
   const bool gpu = runtime.gpus() > 0;
   const index_t nb = std::clamp<index_t>(n / (gpu ? 32 : 16) / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
   return {std::max<index_t>(n, 1), nb};

@@ -17,7 +17,7 @@ using kernels::Pivoting;
 std::span<const Named<Pivoting>> pivotings();
 
 /// Returns the tile shape for the LU factorization of order n: whole columns.
-TileShape suitable_lu_tile(const Runtime& runtime, index_t n);
+TileShape lu_tile(const Runtime& runtime, index_t n);
 
 /// The factorization P A = L U, L unit lower and U upper triangular (LAPACK getrf): 2 n^3 / 3 flops.
 ///

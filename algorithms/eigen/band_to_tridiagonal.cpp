@@ -80,7 +80,7 @@ index_t kept_windows(const BulgePlan& plan, index_t group, bool vectors) {
 }  // namespace
 
 void detail::plan_chase(MemoryPlan& plan, const EigShape& e) {
-  const index_t n = e.n, window = suitable_band_window(e.workers, n, e.half_width), last = e.last(chase);
+  const index_t n = e.n, window = band_window(e.workers, n, e.half_width), last = e.last(chase);
   const BulgePlan p = make_plan(e.workers, n, e.half_width, window, plan.element(), {.vectors = e.vectors});
   const bool gpu = chases_on_gpu(e.workers, p.b);
   const int place = gpu ? 0 : MemoryPlan::host;
@@ -179,7 +179,7 @@ BulgeChase<T> band_to_tridiagonal(Graph& g, const SymmetricBand<T>& B, const Ban
   return BulgeChase<T>(g, B, options);
 }
 
-index_t suitable_band_window(const WorkerCounts& workers, index_t n, index_t half_width) {
+index_t band_window(const WorkerCounts& workers, index_t n, index_t half_width) {
   const index_t b = std::clamp<index_t>(half_width, 1, std::max<index_t>(n - 1, 1));
   if (chases_on_gpu(workers, b)) return std::max<index_t>(ceil_div(n, b), 2) * b;
   // A group follows two windows behind the previous one, and sweeps get shorter: n / (3.7 windows) tasks can run

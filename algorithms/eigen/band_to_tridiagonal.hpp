@@ -69,6 +69,6 @@ template <class T>
 
 /// Returns the columns per tile of a band for these workers: all columns with a GPU, otherwise a multiple of the
 /// half-width, clamped as in SymmetricBand.
-index_t suitable_band_window(const WorkerCounts& workers, index_t n, index_t half_width);
+index_t band_window(const WorkerCounts& workers, index_t n, index_t half_width);
 
 }  // namespace tesela

@@ -35,7 +35,7 @@ std::string to_string(const EigBatchFailure& failure) {
 }
 
 template <class T>
-index_t suitable_eig_batch(const Runtime& runtime, index_t n) {
+index_t eig_batch_size(const Runtime& runtime, index_t n) {
   if (runtime.gpus() == 0) return batch_on_a_core<T>(n);
   constexpr index_t most_bytes = index_t{1} << 28, most = index_t{1} << 16;
   return std::clamp<index_t>(most_bytes / (std::max<index_t>(n * n, 1) * index_t{sizeof(T)}), 1, most);
@@ -71,7 +71,7 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
 
 template EigBatchResult eig_batch(Graph&, const TileMatrix<float>&, const TileMatrix<float>&, const EigBatchOptions&);
 template EigBatchResult eig_batch(Graph&, const TileMatrix<double>&, const TileMatrix<double>&, const EigBatchOptions&);
-template index_t suitable_eig_batch<float>(const Runtime&, index_t);
-template index_t suitable_eig_batch<double>(const Runtime&, index_t);
+template index_t eig_batch_size<float>(const Runtime&, index_t);
+template index_t eig_batch_size<double>(const Runtime&, index_t);
 
 }  // namespace tesela

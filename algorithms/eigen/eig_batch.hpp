@@ -47,6 +47,6 @@ EigBatchResult eig_batch(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& 
 /// Returns kb for matrices of order n: on cores about one millisecond per task and a multiple of the matrices that a
 /// core processes together; with a GPU enough matrices to keep it busy, at most 65536 and 256 MiB.
 template <class T>
-index_t suitable_eig_batch(const Runtime& runtime, index_t n);
+index_t eig_batch_size(const Runtime& runtime, index_t n);
 
 }  // namespace tesela

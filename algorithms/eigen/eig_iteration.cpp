@@ -129,7 +129,7 @@ template <class T>
 TileMatrix<T> vectors(Graph& g, const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end,
                       const std::vector<index_t>& order, IndexRange range) {
   const index_t n = a.n(), rows = std::max<index_t>(n, 1);
-  TileMatrix<T> X(g.runtime(), n, range.size(), {rows, suitable_eigenvectors_tile(g.runtime(), n, range.size())}, "X");
+  TileMatrix<T> X(g.runtime(), n, range.size(), {rows, eigenvectors_tile(g.runtime(), n, range.size())}, "X");
   HostMatrix<T> x(n, range.size());
   if (end.p.rows() == n) {
     for (index_t j = 0; j < range.size(); ++j)

@@ -9,7 +9,7 @@
 namespace tesela {
 
 /// Returns the half-width of the band between the two stages that suits the workers.
-inline index_t suitable_band(const WorkerCounts& workers) { return workers.gpus > 0 ? 64 : 32; }
+inline index_t band_half_width(const WorkerCounts& workers) { return workers.gpus > 0 ? 64 : 32; }
 
 /// Options of reduce_to_band.
 struct ReduceToBandOptions {

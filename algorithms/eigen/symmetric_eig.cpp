@@ -161,7 +161,7 @@ void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEi
     range = detail::select(result, found.values, exponent, o);
   }
   if (!o.vectors) return;
-  const index_t wide = suitable_eigenvectors_tile(g.runtime(), n, range.size());
+  const index_t wide = eigenvectors_tile(g.runtime(), n, range.size());
   result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
   if (failed(found)) return;
@@ -221,12 +221,12 @@ TileShape eig_tile(const WorkerCounts& workers, index_t n, const SymmetricEigOpt
   const index_t wide = workers.gpus == 0 ? (n < 1500 ? 128 : 256)
                        : cut             ? 2048
                                          : rows,
-                b = std::clamp<index_t>(options.band > 0 ? options.band : suitable_band(workers), 1,
+                b = std::clamp<index_t>(options.band > 0 ? options.band : band_half_width(workers), 1,
                                         std::max<index_t>(n - 1, 1));
   return {rows, wide < n ? std::max<index_t>(wide / b, 1) * b : ceil_div(wide, b) * b};
 }
 
-index_t suitable_eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count) {
+index_t eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count) {
   const auto gpus = static_cast<index_t>(workers.gpus);
   if (gpus == 0) return eig_tile(workers, n).nb;
   return std::min(std::max<index_t>(ceil_div(count, 64 * gpus), 1) * 64, most_columns(n) / 64 * 64);
@@ -249,9 +249,9 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
   if (exponent != 0)
     A.for_each_tile(
         [&](const Tile<T>& tile, index_t, index_t) { g.insert<ScalePowerOfTwo<T>>(on_gpu, {-exponent}, tile); });
-  result.method = suitable_eig_method(g.runtime(), A.n(), options);
+  result.method = eig_method(g.runtime(), A.n(), options);
   if (options.method == EigMethod::automatic && result.method == EigMethod::one_stage &&
-      (A.nt() > 1 || found.half_width <= suitable_band(g.runtime())))
+      (A.nt() > 1 || found.half_width <= band_half_width(g.runtime())))
     result.method = EigMethod::two_stage;
   const auto stages = [&](const TileMatrix<T>& of) {
     const index_t band = result.method == EigMethod::one_stage ? 1 : options.band;

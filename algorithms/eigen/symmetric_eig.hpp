@@ -102,6 +102,6 @@ SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T>
 TileShape eig_tile(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options = {});
 
 /// Returns the columns per tile of `count` eigenvectors of order n for these workers: equal parts for GPUs.
-index_t suitable_eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count);
+index_t eigenvectors_tile(const WorkerCounts& workers, index_t n, index_t count);
 
 }  // namespace tesela

@@ -1,9 +1,12 @@
 #include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/algorithms/eigen/internal/two_stage.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
+#include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/codelets/eigen/sytrd.hpp>
+#include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace tesela {
 namespace {
@@ -23,7 +26,7 @@ MemoryPlan plan_library(const WorkerCounts& workers, index_t n, std::size_t elem
 detail::EigShape shape_of(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
   detail::EigShape shape{.workers = workers, .n = n, .block = options.block, .vectors = options.vectors};
   shape.wanted = options.positions ? options.positions->size() : n;
-  shape.x_columns = std::max<index_t>(suitable_eigenvectors_tile(workers, n, shape.wanted), 1);
+  shape.x_columns = std::max<index_t>(eigenvectors_tile(workers, n, shape.wanted), 1);
   return shape;
 }
 
@@ -60,7 +63,7 @@ MemoryPlan least_plan(const WorkerCounts& workers, index_t n, std::size_t elemen
 
 }  // namespace
 
-EigMethod suitable_eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
+EigMethod eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options) {
   if (options.method != EigMethod::automatic) return options.method;
   if (workers.gpus > 0)
     return options.band == 0 && n <= kernels::largest_sytrd ? EigMethod::one_stage : EigMethod::two_stage;
@@ -72,14 +75,14 @@ MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_
   if (n < 0) throw ArgumentError("plan_symmetric_eig", "n", std::to_string(n));
   if (n > largest_counted) return least_plan(workers, n, element, options);
   detail::EigShape shape = shape_of(workers, n, options);
-  if (suitable_eig_method(workers, n, options) == EigMethod::lapack)
+  if (eig_method(workers, n, options) == EigMethod::lapack)
     return plan_library(workers, n, element, shape.wanted, options.vectors);
-  if (suitable_eig_method(workers, n, options) == EigMethod::one_task)
+  if (eig_method(workers, n, options) == EigMethod::one_task)
     return plan_one_task(workers, n, element, a_columns > 0 ? a_columns : eig_tile(workers, n, options).nb,
                          shape.wanted, options.vectors);
-  const index_t band = suitable_eig_method(workers, n, options) == EigMethod::one_stage ? 1
-                       : options.band > 0                                               ? options.band
-                                                                                        : suitable_band(workers);
+  const index_t band = eig_method(workers, n, options) == EigMethod::one_stage ? 1
+                       : options.band > 0                                      ? options.band
+                                                                               : band_half_width(workers);
   shape.half_width = std::clamp<index_t>(band, 1, std::max<index_t>(n - 1, 1));
   shape.a_columns = std::min(std::max<index_t>(n, 1), a_columns > 0 ? a_columns : eig_tile(workers, n, options).nb);
   MemoryPlan plan({"to a band", "chase", "tridiagonal", "vectors"}, workers.gpus, element);
@@ -97,21 +100,35 @@ MemoryPlan plan_tridiagonal_eig(const WorkerCounts& workers, index_t n, std::siz
   return plan;
 }
 
-SymmetricEigOptions suitable_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options) {
+void set_eig_job_streams(RuntimeOptions& options, int cores) {
+  const int gpus = options.gpus.value_or(count_cuda_devices());
+  if (!options.streams_per_gpu && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
+    options.streams_per_gpu = std::clamp(cores / (2 * std::max(gpus, 1)), 2, 8);
+  options.thread_per_stream = options.streams_per_gpu.value_or(1) > 1;
+}
+
+SymmetricEigOptions eig_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options) {
   const index_t whole = workers.gpus > 0 ? 511 : 2500;
   if (options.method == EigMethod::automatic) options.method = n <= whole ? EigMethod::one_task : EigMethod::two_stage;
   return options;
 }
 
-int suitable_job_streams(int cores, int gpus) { return std::clamp(cores / (2 * std::max(gpus, 1)), 2, 8); }
-
-int suitable_concurrent_jobs(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
-                             const MemoryRoom& room) {
+int eig_jobs_at_once(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan, const MemoryRoom& room) {
   const int wanted = workers.gpus > 0 ? workers.gpus * std::max(streams_per_gpu, 1) : workers.cpus;
   double most = wanted;
   if (const double host = plan.peak(MemoryPlan::host); host > 0) most = std::min(most, room.host / host);
   if (const double gpu = plan.gpu_peak(); gpu > 0) most = std::min(most, workers.gpus * std::max(1.0, room.gpu / gpu));
   return std::max(1, static_cast<int>(most));
+}
+
+void run_eig_jobs(Runtime& runtime, std::span<const index_t> orders, int at_once,
+                  const std::function<void(std::size_t job, const GraphOptions& options)>& job) {
+  const int gpus = at_once > 1 ? runtime.gpus() : 0;
+  run_concurrently(orders, at_once, [&](std::size_t k, int thread) {
+    GraphOptions options;
+    if (gpus > 0) options.gpu = thread % gpus;
+    job(k, options);
+  });
 }
 
 }  // namespace tesela

@@ -3,6 +3,9 @@
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 
+#include <functional>
+#include <span>
+
 namespace tesela {
 
 /// Returns the memory that symmetric_eig needs for a matrix of order n, stage by stage.
@@ -21,19 +24,23 @@ MemoryPlan plan_tridiagonal_eig(const WorkerCounts& workers, index_t n, std::siz
 
 /// Returns the method of symmetric_eig for these options, unless A is a narrow band, or has several tiles although one
 /// tile would hold it.
-EigMethod suitable_eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options);
+EigMethod eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigOptions& options);
+
+/// Sets the streams of each GPU for several problems at a time, from 2 to 8, unless the options or
+/// STARPU_NWORKER_PER_CUDA set them, and a thread for each stream. Half of the cores are left for tasks on cores.
+void set_eig_job_streams(RuntimeOptions& options, int cores);
 
 /// Returns the options for symmetric_eig if several problems are solved concurrently and `options` leaves the method
 /// open: one_task for small orders, at which tasks of several problems use the machine worse.
-SymmetricEigOptions suitable_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options);
-
-/// Returns how many streams of each GPU should have problems, from 2 to 8. Each stream has a thread; half of the cores
-/// are left for tasks on cores.
-int suitable_job_streams(int cores, int gpus);
+SymmetricEigOptions eig_job_options(const WorkerCounts& workers, index_t n, SymmetricEigOptions options);
 
 /// Returns how many problems to solve concurrently: one per core or per stream of each GPU, but not more than fit into
 /// memory, where the largest problem needs `plan`.
-int suitable_concurrent_jobs(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan,
-                             const MemoryRoom& room);
+int eig_jobs_at_once(const WorkerCounts& workers, int streams_per_gpu, const MemoryPlan& plan, const MemoryRoom& room);
+
+/// Solves several problems concurrently: calls job(k, options), which solves problem k with a graph of these options.
+/// With several problems at a time each uses one GPU. Throws as run_concurrently.
+void run_eig_jobs(Runtime& runtime, std::span<const index_t> orders, int at_once,
+                  const std::function<void(std::size_t job, const GraphOptions& options)>& job);
 
 }  // namespace tesela

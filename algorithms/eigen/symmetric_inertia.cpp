@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/internal/count_pivots.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -10,7 +11,7 @@
 
 namespace tesela {
 
-index_t suitable_inertia_tile(const Runtime& runtime) { return runtime.gpus() > 0 ? 2048 : 256; }
+index_t inertia_tile(const Runtime& runtime) { return runtime.gpus() > 0 ? 2048 : 256; }
 
 template <class T>
 SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigma) {
@@ -21,6 +22,16 @@ SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigm
   return detail::count_pivots<T>(g, n, nb, [&](const TileMatrix<T>& S, index_t i, index_t j, const Priority& priority) {
     g.insert<kernels::ShiftedCopy<T>>(priority, {i == j ? static_cast<T>(sigma) : T(0)}, A(i, j), S(i, j));
   });
+}
+
+template <class T>
+SymmetricInertia symmetric_inertia(Runtime& runtime, MatrixView<const T> a, double sigma) {
+  const index_t edge = inertia_tile(runtime);
+  const auto A = a.in_tiles(runtime, {edge, edge});
+  Graph g(runtime);
+  report_not_finite(g, A, FinitePart::lower);
+  if (const Status status = g.wait(); !status.ok()) return {.status = status};
+  return symmetric_inertia(g, A, sigma);
 }
 
 template <class T>
@@ -51,6 +62,8 @@ InertiaCount count_below(std::span<const double> values, double end, double accu
 
 template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<float>&, double);
 template SymmetricInertia symmetric_inertia(Graph&, const TileMatrix<double>&, double);
+template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const float>, double);
+template SymmetricInertia symmetric_inertia(Runtime&, MatrixView<const double>, double);
 template Certificate certify_spectrum(Graph&, const TileMatrix<float>&, std::span<const double>, double, index_t,
                                       std::uint64_t);
 template Certificate certify_spectrum(Graph&, const TileMatrix<double>&, std::span<const double>, double, index_t,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <functional>
@@ -15,6 +16,8 @@ struct SymmetricInertia {
   /// The count is exact for a matrix at most this far (2-norm) from A - sigma I: n eps times the growth in the
   /// factorization. Rounding errors are usually much smaller. Infinite if the factorization broke down.
   double uncertainty = 0;
+  Status status =
+      {};  ///< of a matrix in memory; 1 + j: column j is the first that is not finite, and there is no count
 };
 
 /// Counts the negative pivots of A - sigma I = L D L^T (Sylvester's law of inertia), without pivoting. The count is
@@ -26,8 +29,12 @@ struct SymmetricInertia {
 template <class T>
 SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigma);
 
+/// Counts for a matrix in memory, on the host or on one device: chooses the tiles, and waits.
+template <class T>
+SymmetricInertia symmetric_inertia(Runtime& runtime, MatrixView<const T> a, double sigma);
+
 /// Returns the edge of A's tiles for the workers of `runtime`.
-index_t suitable_inertia_tile(const Runtime& runtime);
+index_t inertia_tile(const Runtime& runtime);
 
 /// Number of values below a place: at least `least`, at most `most`; unknown if `known` is false.
 struct InertiaCount {

@@ -128,7 +128,7 @@ class Solve {
     const index_t rows = M.rows(), free = M.cols() - rank, r = b.cols();
     Free answer{HostMatrix<T>::zeros(free, r)};
     if (rows == 0 || free == 0) return answer;
-    const TileShape tile = suitable_qr_tile(g_.runtime(), std::max(rows, free), std::min(rows, free));
+    const TileShape tile = qr_tile(g_.runtime(), std::max(rows, free), std::min(rows, free));
     const T* const m2 = M.data() + rank * M.ld();
     const auto A = TileMatrix<T>::map(g_.runtime(), m2, rows, free, M.ld(), tile, "A");
     const auto factor = [&](const TileMatrix<T>& matrix) { return qr(g_, matrix); };

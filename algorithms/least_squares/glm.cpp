@@ -40,7 +40,7 @@ double default_rcond(const GlmOptions& options, index_t size, double epsilon) {
 }
 
 TileShape suitable_part_tile(const Runtime& runtime, GlmMethod method, index_t q, index_t p) {
-  TileShape tile = suitable_qr_tile(runtime, std::max(q, p), std::min(q, p));
+  TileShape tile = qr_tile(runtime, std::max(q, p), std::min(q, p));
   if (method == GlmMethod::givens) tile.mb = std::max<index_t>({q, p, 1});
   return tile;
 }
@@ -298,12 +298,12 @@ std::span<const Named<GlmMethod>> glm_methods() {
 
 GlmTiles glm_tiles(const Runtime& runtime, GlmMethod method, Shape shape, index_t p) {
   const auto [m, n] = shape;
-  TileShape a = suitable_qr_tile(runtime, m, n);
+  TileShape a = qr_tile(runtime, m, n);
   const auto gpus = static_cast<index_t>(runtime.gpus());
   // SeminormalRows requires B in one tile row.
   const bool by_products = method == GlmMethod::seminormal && gpus == 0 && p >= m - n;
   if (method == GlmMethod::givens || by_products) a.mb = std::max<index_t>(m, 1);
-  if (gpus == 0) return {a, {a.mb, suitable_qr_tile(runtime, m, p).nb}};
+  if (gpus == 0) return {a, {a.mb, qr_tile(runtime, m, p).nb}};
   // On a GPU B is only multiplied: a few wide tiles per GPU suffice.
   index_t nb = 256;
   while (nb < 2048 && 8 * nb * gpus <= p) nb *= 2;

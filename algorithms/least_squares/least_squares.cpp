@@ -201,7 +201,7 @@ TileShape default_tile(const Runtime& runtime, OlsMethod method, index_t m, inde
   if (method == OlsMethod::tall_skinny)
     return {std::clamp<index_t>(ceil_div(m, 4 * workers * runtime.ranks()), 1024, index_t{1} << 20),
             std::max<index_t>(n, 1)};
-  TileShape tile = suitable_qr_tile(runtime, std::max(m, n), std::min(m, n));
+  TileShape tile = qr_tile(runtime, std::max(m, n), std::min(m, n));
   if (method == OlsMethod::givens) return {tile.nb, tile.nb};
   // Few tall tiles if there are enough rows: fewer tile rows are joined.
   if (runtime.gpus() == 0 && std::max(m, n) >= 16 * std::min(m, n))

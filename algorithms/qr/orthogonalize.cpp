@@ -220,9 +220,9 @@ Orthogonalized<T> by_reflectors(Graph& g, const TileMatrix<T>& A) {
 
 std::span<const Named<Orthogonalization>> orthogonalizations() { return all; }
 
-TileShape suitable_orthogonalization_tile(const Runtime& runtime, Orthogonalization method, index_t m, index_t n) {
+TileShape orthogonalization_tile(const Runtime& runtime, Orthogonalization method, index_t m, index_t n) {
   const index_t rows = std::max<index_t>(m, 1), columns = std::max<index_t>(n, 1);
-  if (method == Orthogonalization::householder) return suitable_qr_tile(runtime, m, n);
+  if (method == Orthogonalization::householder) return qr_tile(runtime, m, n);
   if (method != Orthogonalization::cholesky_qr2)
     return {rows, std::min<index_t>(columns, runtime.gpus() == 0 ? 64 : method == Orthogonalization::cgs2 ? 512 : 32)};
   const index_t parts = runtime.gpus() > 0 ? runtime.gpus() : 2 * std::max(runtime.cpus(), 1);

@@ -41,7 +41,7 @@ template <class T>
 Orthogonalized<T> orthogonalize(Graph& g, const TileMatrix<T>& A, Orthogonalization method);
 
 /// Returns the tile shape of A for `orthogonalize`.
-TileShape suitable_orthogonalization_tile(const Runtime& runtime, Orthogonalization method, index_t m, index_t n);
+TileShape orthogonalization_tile(const Runtime& runtime, Orthogonalization method, index_t m, index_t n);
 
 /// Makes the diagonal of R nonnegative: changes the signs of rows of R and of the corresponding columns of Q, so that Q
 /// R is unique. Only the upper trapezoid of `r` is accessed; Q may have any number of columns.

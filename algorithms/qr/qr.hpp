@@ -2,9 +2,11 @@
 
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace tesela {
@@ -27,6 +29,7 @@ struct QrOptions {
   /// rank. The order is "ranks:P:rank_tree:tree" for P rows of ranks (Runtime::grid), so that a column travels between
   /// two ranks only once. Empty: `tree` for all tiles.
   std::string rank_tree = {};
+  TileShape tile = {0, 0};  ///< of a matrix in memory; 0 x 0 selects it
 };
 
 /// One step of a factorization: `width` columns whose pivots lie in one tile row.
@@ -51,10 +54,15 @@ class QrFactorization {
   /// Inserts C = op(Q) C (left; C is m x any, its rows cut as A's) or C = C op(Q) (right; C is any x m, its columns cut
   /// as A's rows). Throws ArgumentError if shapes or tilings do not conform.
   void apply(Graph& g, Side side, Op op, const TileMatrix<T>& C) const;
+  /// Computes it for a matrix in memory; waits. Returns 1 + j if column j of the product is the first that is not
+  /// finite.
+  Status apply(Runtime& runtime, Side side, Op op, MatrixView<T> c) const;
 
   /// Inserts Q = the first Q.n() columns of the orthogonal factor (LAPACK orgqr): min(m, n) columns give the
   /// economy form, m the full one. Q is m x k with k <= m, its rows cut as A's. Throws ArgumentError otherwise.
   void form_q(Graph& g, const TileMatrix<T>& Q) const;
+  /// Writes it to memory; waits. Returns 1 + j if column j of Q is the first that is not finite.
+  Status form_q(Runtime& runtime, MatrixView<T> q) const;
 
   /// Inserts R = the upper trapezoid, zeros below. R is k x n with min(m, n) <= k <= m, cut as A. Throws ArgumentError
   /// otherwise.
@@ -101,8 +109,35 @@ class QrFactorization {
 template <class T>
 [[nodiscard]] QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options = {});
 
+/// The QR factorization of a matrix in memory.
+template <class T>
+struct FactoredQr {
+  QrFactorization<T> factors;
+  Status status;  ///< 1 + j: column j of R is the first that is not finite
+};
+
+/// Factors a matrix in memory: chooses the tiles, and waits.
+///
+/// a  m x n, on the host or on one device; overwritten by R and the Householder vectors.
+template <class T>
+[[nodiscard]] FactoredQr<T> qr(Runtime& runtime, MatrixView<T> a, const QrOptions& options = {});
+
+/// Computes Q and R of a matrix in memory; waits. Returns 1 + j if column j of R is the first that is not finite.
+///
+/// a  m x n; overwritten, by R with zeros below the diagonal if q and r are empty.
+/// q  m x k, the first k columns of the orthogonal factor, min(m, n) <= k <= m.
+/// r  k x n.
+template <class T>
+[[nodiscard]] Status qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> q,
+                        std::type_identity_t<MatrixView<T>> r, const QrOptions& options = {});
+
+/// Inserts A = R, with zeros below the diagonal, into the matrix that was factored. Q is lost. extract_r copies R into
+/// another matrix instead.
+template <class T>
+void keep_r(Graph& g, const QrFactorization<T>& factorization);
+
 /// Returns the tile shape for the QR factorization of an m x n matrix on these workers.
-TileShape suitable_qr_tile(const WorkerCounts& workers, index_t m, index_t n);
+TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n);
 
 /// Returns the operations on which rates are based, for any method: 2 m n^2 - 2 n^3 / 3 for m >= n (LAPACK's count of
 /// geqrf).

@@ -7,7 +7,7 @@ namespace tesela {
 /// Options of rq, lq, gqr and grq.
 struct RqOptions {
   QrOptions qr = {};
-  /// Tile shape of A^T for the factorization; 0 x 0 selects A's, transposed. suitable_qr_tile(workers, n, m) is fast.
+  /// Tile shape of A^T for the factorization; 0 x 0 selects A's, transposed. qr_tile(workers, n, m) is fast.
   TileShape tile = {0, 0};
 };
 

@@ -84,8 +84,7 @@ HostMatrix<T> streamed_r(Graph& g, const RowSource<T>& A, const StreamedQrOption
     return home;
   }
   const index_t rows = options.rows > 0 ? std::min(options.rows, m) : suitable_rows<T>(runtime, m, n),
-                nb = std::min(n, suitable_qr_tile(runtime, m, n).nb),
-                ib = runtime.gpus() > 0 ? nb : std::min<index_t>(nb, 32);
+                nb = std::min(n, qr_tile(runtime, m, n).nb), ib = runtime.gpus() > 0 ? nb : std::min<index_t>(nb, 32);
   const Shape shape = qr_work(nb, nb, rows, runtime.gpus() > 0);
   const Tile<T> work = g.scratch<T>(shape.rows, shape.cols);
   const auto R = TileMatrix<T>::map(runtime, home.data(), n, n, n, {n, nb}, "R");

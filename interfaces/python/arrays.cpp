@@ -328,16 +328,6 @@ Columns<T>::Columns(const Argument& a, std::shared_ptr<NewMatrix<T>> copy)
     : c::Array<T>(a.name(), copy->data(), {a.rows(), a.cols()}, "ld", copy->ld()), copy_(std::move(copy)) {}
 
 template <class T>
-std::vector<T> Columns<T>::diagonal() const {
-  std::vector<T> numbers(static_cast<std::size_t>(this->rows));
-  if (this->device >= 0 && this->rows > 0)
-    copy_columns(this->device, {numbers.data(), 1}, {this->data, this->ld + 1}, {1, this->rows}, sizeof(T));
-  for (index_t i = 0; this->device < 0 && i < this->rows; ++i)
-    numbers[static_cast<std::size_t>(i)] = this->data[i + i * this->ld];
-  return numbers;
-}
-
-template <class T>
 void Columns<T>::zero_below_blocks(index_t order) const {
   for (index_t j = 0; j + order < this->rows; j += order) {
     const index_t width = std::min(order, this->cols - j), height = this->rows - j - order;

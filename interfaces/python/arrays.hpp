@@ -101,8 +101,9 @@ class NewMatrix {
   index_t rows() const { return shape_.rows; }
   index_t cols() const { return shape_.cols; }
   index_t ld() const { return std::max<index_t>(shape_.rows, 1); }
+  MatrixView<T> view() { return {data(), shape_, ld(), place_.device}; }
   TileMatrix<T> in_tiles(const c::Session& session, TileShape tile, const char* label = "A") {
-    return MatrixView<T>(data(), shape_, ld(), place_.device).in_tiles(session, tile, label);
+    return view().in_tiles(session, tile, label);
   }
   /// Moves the matrix to the host.
   HostMatrix<T> on_host() &&;
@@ -131,8 +132,6 @@ class Columns : public c::Array<T> {
   bool copied() const { return copy_ != nullptr; }
   /// Returns a copy on the host.
   HostMatrix<T> copy() const;
-  /// Returns the diagonal of a square matrix, on the host.
-  std::vector<T> diagonal() const;
   /// Sets the elements below the diagonal blocks of this order to zero.
   void zero_below_blocks(index_t order) const;
   /// Returns the copy as an array.

@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("C: a product has the bits of C++", "[c][gemm]", float, doubl
                                                     TestType(-1), from_c.data(), from_c.ld));
   CHECK_OK(tesela_stop());
   Runtime runtime;
-  const GemmTile tile = suitable_gemm_tile(runtime, m, n, k);
+  const GemmTile tile = gemm_tile(runtime, m, n, k);
   {
     const auto A = TileMatrix<TestType>::map(runtime, a.data(), m, k, a.ld, {tile.mb, tile.kb});
     const auto B = TileMatrix<TestType>::map(runtime, b.data(), k, n, b.ld, {tile.kb, tile.nb});

@@ -148,7 +148,7 @@ OwnBasis own_basis(Graph& g, const Variables& model, const Equation& equation) {
     const index_t m = model.A.rows(), n = static_cast<index_t>(own.columns.size()), k = std::min(m, n);
     own.factors.reset();
     own.copy = columns_of(model.A, own.columns);
-    const TileShape tile = suitable_qr_tile(g.runtime(), m, n);
+    const TileShape tile = qr_tile(g.runtime(), m, n);
     const auto A = TileMatrix<double>::map(g.runtime(), own.copy.data(), m, n, own.copy.ld(), tile, "A");
     own.factors.emplace(qr(g, A));
     Variables& v = own.variables;

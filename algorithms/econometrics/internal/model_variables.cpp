@@ -50,8 +50,7 @@ HostMatrix<double> triangle_in_order(Graph& g, HostMatrix<double> A, const std::
   HostMatrix<double> B = columns_of(A, order);
   A = {};
   {
-    const auto b =
-        TileMatrix<double>::map(g.runtime(), B.data(), m, n, B.ld(), suitable_qr_tile(g.runtime(), m, n), "R");
+    const auto b = TileMatrix<double>::map(g.runtime(), B.data(), m, n, B.ld(), qr_tile(g.runtime(), m, n), "R");
     const auto factors = qr(g, b, qr_options(m, n));
     g.wait();
     b.bring_home();
@@ -68,7 +67,7 @@ HostMatrix<double> triangle_of(Graph& g, const HostMatrix<double>& A) {
   auto R = HostMatrix<double>::zeros(k, n);
   if (k == 0) return R;
   HostMatrix<double> copy = A.clone();
-  const TileShape tile = suitable_qr_tile(g.runtime(), m, n);
+  const TileShape tile = qr_tile(g.runtime(), m, n);
   {
     const auto a = TileMatrix<double>::map(g.runtime(), copy.data(), m, n, copy.ld(), tile, "A");
     const auto r = TileMatrix<double>::map(g.runtime(), R.data(), k, n, R.ld(), tile, "R");
@@ -102,7 +101,7 @@ void multiply(Graph& g, Op op, Op op_b, const Block<const double>& A, const Bloc
               HostMatrix<double>& C) {
   const Shape a = tesela::apply(op, A.shape()), b = tesela::apply(op_b, B.shape());
   if (C.size() == 0 || a.cols == 0) return;
-  GemmTile cut = suitable_gemm_tile(g.runtime(), a.rows, b.cols, a.cols);
+  GemmTile cut = gemm_tile(g.runtime(), a.rows, b.cols, a.cols);
   const bool same = A.data == B.data;  // one matrix for both
   if (same) cut.mb = cut.nb = std::min(cut.mb, cut.nb);
   const auto map = [&](const Block<const double>& m, Op o, TileShape tile, const char* name) {

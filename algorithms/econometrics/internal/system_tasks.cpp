@@ -89,7 +89,7 @@ HostMatrix<double> inverse_by_cholesky(Graph& g, const HostMatrix<double>& produ
     for (index_t i = 0; i < n; ++i)
       P(i, j) = products(i, j) / norms[static_cast<std::size_t>(i)] / norms[static_cast<std::size_t>(j)];
   const double size = column_sum(P);
-  const TileShape tile = suitable_cholesky_tile(g.runtime(), n);
+  const TileShape tile = cholesky_tile(g.runtime(), n);
   const auto A = TileMatrix<double>::map(g.runtime(), P.data(), n, n, P.ld(), tile, "P");
   const auto B = TileMatrix<double>::map(g.runtime(), X.data(), n, n, X.ld(), tile, "X");
   const auto factors = cholesky(g, A);
@@ -299,7 +299,7 @@ bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x, 
       }
     }
   });
-  const TileShape tile = suitable_cholesky_tile(g.runtime(), n);
+  const TileShape tile = cholesky_tile(g.runtime(), n);
   const auto A = TileMatrix<double>::map(g.runtime(), factor_.data(), n, n, factor_.ld(), tile, "G");
   const auto X = TileMatrix<double>::map(g.runtime(), x.data(), n, 1, x.ld(), {tile.mb, 1}, "x");
   const auto factors = cholesky(g, A);

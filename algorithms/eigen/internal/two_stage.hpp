@@ -24,10 +24,10 @@ class TwoStage {
   };
   /// Inserts the reduction of A, whose elements have size 1.
   TwoStage(Graph& g, const TileMatrix<T>& A, const Options& o) : n_(A.n()), runtime_(g.runtime()), gpu_(g.gpu()) {
-    const index_t wanted = o.band > 0 ? o.band : suitable_band(runtime_),
+    const index_t wanted = o.band > 0 ? o.band : band_half_width(runtime_),
                   b = std::clamp<index_t>(std::min(wanted, std::max<index_t>(o.found, 1)), 1,
                                           std::max<index_t>(n_ - 1, 1));
-    const SymmetricBand<T> band(runtime_, n_, b, suitable_band_window(runtime_, n_, b));
+    const SymmetricBand<T> band(runtime_, n_, b, band_window(runtime_, n_, b));
     if (o.found > b)
       to_band_.emplace(reduce_to_band(g, A, band, {.block = o.block, .vectors = o.vectors}));
     else

@@ -61,7 +61,7 @@ void Constraints<T>::factor(Graph& g, const HostMatrix<T>& C) {
   transposed_ = HostMatrix<T>(n, p);
   for (index_t i = 0; i < p; ++i)
     for (index_t j = 0; j < n; ++j) transposed_(j, i) = C(kept_[static_cast<std::size_t>(i)], j);
-  const TileShape tile = suitable_qr_tile(g.runtime(), n, p);
+  const TileShape tile = qr_tile(g.runtime(), n, p);
   tiles_ = TileMatrix<T>::map(g.runtime(), transposed_.data(), n, p, n, tile, "C'");
   factors_ = qr(g, *tiles_);
   const HostMatrix<T> nothing(n, 0);

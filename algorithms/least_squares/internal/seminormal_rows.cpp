@@ -22,7 +22,7 @@ constexpr int least_steps = 3, most_steps = 8;
 
 /// Returns the tile shape of the factored matrix, measured on one GPU for smaller orders than cholesky's.
 TileShape factored_tile(const Runtime& runtime, index_t q) {
-  if (runtime.gpus() == 0) return suitable_cholesky_tile(runtime, q);
+  if (runtime.gpus() == 0) return cholesky_tile(runtime, q);
   const index_t nb = q < 8192 ? std::clamp<index_t>(q / 12 / 32 * 32, 128, 256) : 512;
   return {nb, std::max(q, nb)};
 }

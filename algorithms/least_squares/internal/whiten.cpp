@@ -40,7 +40,7 @@ double divide_by_full(Graph& g, const HostMatrix<T>& F, HostMatrix<T>& X) {
   }
   HostMatrix<T> copy = F.clone();
   {
-    const TileShape tile = suitable_lu_tile(g.runtime(), m);
+    const TileShape tile = lu_tile(g.runtime(), m);
     const auto factors = TileMatrix<T>::map(g.runtime(), copy.data(), m, m, copy.ld(), tile, "F");
     const auto solved = lu(g, factors);
     if (solved.zero_pivot() != 0) return std::numeric_limits<double>::infinity();
@@ -168,8 +168,7 @@ CovarianceFactor<T> factor_covariance(Graph& g, const char* routine, HostMatrix<
     }
   index_t minor = 0;
   {
-    const auto tiles =
-        TileMatrix<T>::map(g.runtime(), S.data(), m, m, S.ld(), suitable_cholesky_tile(g.runtime(), m), "S");
+    const auto tiles = TileMatrix<T>::map(g.runtime(), S.data(), m, m, S.ld(), cholesky_tile(g.runtime(), m), "S");
     const auto factors = cholesky(g, tiles);
     minor = factors.minor();
     g.wait();

@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "[gpu]", float, 
   for (const index_t n : {0, 1, 2, 3, 33, 64, 100, 257})
     for (const index_t width : {1, 2, 3, 8, 32, 64}) {
       const index_t b = clamped(n, width);
-      check<TestType>("uniform", n, b, suitable_band_window(runtime(), n, b));
+      check<TestType>("uniform", n, b, band_window(runtime(), n, b));
       check<TestType>("uniform", n, b, 5 * b, {.sweeps = 3, .block = 8, .bundle = 24});
     }
   check<TestType>("uniform", 100, 99, 2 * 99);
@@ -81,7 +81,7 @@ TEMPLATE_TEST_CASE("B = Q T Q^T for all sizes and half-widths", "[gpu]", float, 
 }
 
 TEMPLATE_TEST_CASE("B = Q T Q^T for a band of order 1000", "[gpu]", float, double) {
-  check<TestType>("uniform", 1000, 32, suitable_band_window(runtime(), 1000, 32));
+  check<TestType>("uniform", 1000, 32, band_window(runtime(), 1000, 32));
 }
 
 TEMPLATE_TEST_CASE("B = Q T Q^T for graded, spiked and degenerate bands", "[gpu]", float, double) {
@@ -93,7 +93,7 @@ TEMPLATE_TEST_CASE("B = Q T Q^T for graded, spiked and degenerate bands", "[gpu]
 TEMPLATE_TEST_CASE("B = Q T Q^T under a sanitizer", "[gpu][sanitize]", float, double) {
   TESELA_ON_EACH_VECTOR_TARGET();
   check<TestType>("spiked", 70, 8, 4 * 8);
-  check<TestType>("graded", 70, 32, suitable_band_window(runtime(), 70, 32));
+  check<TestType>("graded", 70, 32, band_window(runtime(), 70, 32));
   check_apply<TestType>(40, 9, {{40, 20}, {7, 5}}, {{.sweeps = 2, .block = 4, .bundle = 4}});
 }
 
@@ -165,7 +165,7 @@ TEMPLATE_TEST_CASE("Q^T Q X = X for many columns", "[gpu]", float, double) {
     for (index_t i = 0; i < n; ++i) x(i, j) = before(i, j) = random.uniform(i, j);
   {
     const SymmetricBand<TestType> band =
-        poisoned(runtime(), make_band<TestType>("uniform", n, b), suitable_band_window(runtime(), n, b));
+        poisoned(runtime(), make_band<TestType>("uniform", n, b), band_window(runtime(), n, b));
     const auto X = TileMatrix<TestType>::map(runtime(), x.data(), n, r, n, {n, r});
     Graph g(runtime());
     const auto chase = band_to_tridiagonal(g, band, {.block = 32, .bundle = 128});

@@ -38,8 +38,7 @@ struct Solved {
 template <class T>
 Solved<T> solve(const HostMatrix<T>& a, index_t count, bool vectors = true, index_t at_once = 0,
                 Runtime& where = runtime()) {
-  const index_t n = a.rows(), rows = std::max<index_t>(n, 1),
-                kb = at_once > 0 ? at_once : suitable_eig_batch<T>(where, n);
+  const index_t n = a.rows(), rows = std::max<index_t>(n, 1), kb = at_once > 0 ? at_once : eig_batch_size<T>(where, n);
   Solved<T> s{{}, HostMatrix<T>(n, count), a.clone()};
   const auto A = TileMatrix<T>::map(where, s.x.data(), n, n * count, rows, {rows, rows * kb}),
              W = TileMatrix<T>::map(where, s.values.data(), n, count, rows, {rows, kb});

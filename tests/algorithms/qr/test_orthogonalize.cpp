@@ -22,7 +22,7 @@ struct Result {
 template <class T>
 Result<T> run(const HostMatrix<T>& a, Orthogonalization method, TileShape tile = {}, Runtime& where = runtime()) {
   const index_t m = a.rows(), n = a.cols();
-  if (tile.mb == 0) tile = suitable_orthogonalization_tile(where, method, m, n);
+  if (tile.mb == 0) tile = orthogonalization_tile(where, method, m, n);
   Result<T> result{a.clone(), HostMatrix<T>(n, n), 0, false, {}};
   const auto A = TileMatrix<T>::map(where, result.q.data(), m, n, std::max<index_t>(m, 1), tile);
   Graph g(where);

@@ -1,5 +1,4 @@
 #include "tests/support/shared_runtime.hpp"
-#include <tesela/algorithms/qr/keep_r.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/host/lapack.hpp>

@@ -158,18 +158,24 @@ TEST_CASE("plans of huge problems are estimated") {
 
 TEST_CASE("as many jobs run at once as there are cores or streams, if memory allows") {
   const MemoryPlan small = plan_symmetric_eig(cores, 100, 8, {.method = EigMethod::one_task});
-  CHECK(suitable_concurrent_jobs(cores, 1, small, {1e12, 0}) == 2);
-  CHECK(suitable_concurrent_jobs(cores, 1, small, {1.5 * small.peak(host), 0}) == 1);
+  CHECK(eig_jobs_at_once(cores, 1, small, {1e12, 0}) == 2);
+  CHECK(eig_jobs_at_once(cores, 1, small, {1.5 * small.peak(host), 0}) == 1);
   const MemoryPlan on_gpu = plan_symmetric_eig(two_gpus, 1000, 8, {.method = EigMethod::one_task});
-  CHECK(suitable_concurrent_jobs(two_gpus, 4, on_gpu, {1e12, 1e12}) == 8);
-  CHECK(suitable_concurrent_jobs(two_gpus, 4, on_gpu, {1e12, 2.5 * on_gpu.gpu_peak()}) == 5);
-  CHECK(suitable_concurrent_jobs(two_gpus, 4, on_gpu, {1e12, 1}) == 2);
-  CHECK(suitable_job_options(cores, 100, {}).method == EigMethod::one_task);
-  CHECK(suitable_job_options(two_gpus, 100, {}).method == EigMethod::one_task);
-  CHECK(suitable_job_options(two_gpus, 1000, {}).method == EigMethod::two_stage);
-  CHECK(suitable_job_streams(16, 1) == 8);
-  CHECK(suitable_job_streams(16, 4) == 2);
-  CHECK(suitable_job_streams(1, 0) == 2);
-  CHECK(suitable_job_options(cores, 100000, {}).method == EigMethod::two_stage);
-  CHECK(suitable_job_options(cores, 100, {.method = EigMethod::lapack}).method == EigMethod::lapack);
+  CHECK(eig_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 1e12}) == 8);
+  CHECK(eig_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 2.5 * on_gpu.gpu_peak()}) == 5);
+  CHECK(eig_jobs_at_once(two_gpus, 4, on_gpu, {1e12, 1}) == 2);
+  CHECK(eig_job_options(cores, 100, {}).method == EigMethod::one_task);
+  CHECK(eig_job_options(two_gpus, 100, {}).method == EigMethod::one_task);
+  CHECK(eig_job_options(two_gpus, 1000, {}).method == EigMethod::two_stage);
+  const auto streams = [](int of_cores, int gpus) {
+    RuntimeOptions options;
+    options.gpus = gpus;
+    set_eig_job_streams(options, of_cores);
+    return options.streams_per_gpu;
+  };
+  CHECK(streams(16, 1) == 8);
+  CHECK(streams(16, 4) == 2);
+  CHECK(streams(1, 0) == 2);
+  CHECK(eig_job_options(cores, 100000, {}).method == EigMethod::two_stage);
+  CHECK(eig_job_options(cores, 100, {.method = EigMethod::lapack}).method == EigMethod::lapack);
 }

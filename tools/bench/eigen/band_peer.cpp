@@ -79,12 +79,12 @@ template <class T>
 Peer graph_band(cli::EigProblem<T>& p, const std::string& name) {
   const auto state = std::make_shared<Reduced<T>>();
   const auto run = [&p, state] {
-    const index_t n = p.n(), wanted = p.options.band > 0 ? p.options.band : suitable_band(*p.runtime),
+    const index_t n = p.n(), wanted = p.options.band > 0 ? p.options.band : band_half_width(*p.runtime),
                   b = std::clamp<index_t>(wanted, 1, std::max<index_t>(n - 1, 1));
     state->q.reset();  // before A needs room
     state->band.reset();
     p.restore(state->tiles, p.a, p.work, eig_tile(*p.runtime, n, p.options));
-    state->band.emplace(*p.runtime, n, b, suitable_band_window(*p.runtime, n, b));
+    state->band.emplace(*p.runtime, n, b, band_window(*p.runtime, n, b));
     wait_for_idle_threads();
     return seconds_of([&] {
       Graph g(*p.runtime);

@@ -46,7 +46,7 @@ void run(EigBatchBenchOptions o) {
       const auto order = static_cast<double>(n), all = static_cast<double>(o.count) * order * order;
       const double flops = problem.vectors ? 9 * all * order : 4.0 / 3 * all * order + 30 * all;
       report.add(Case{fmt::format("{} x {}, {}", o.count, n, job), n, n, o.count,
-                      fmt::format("{}", suitable_eig_batch<T>(runtime, n)), o.data, "GFLOP/s"},
+                      fmt::format("{}", eig_batch_size<T>(runtime, n)), o.data, "GFLOP/s"},
                  alternate(peers, o.common.repeat), ceiling, [&](double seconds) { return flops / seconds * 1e-9; });
     }
   report.note(

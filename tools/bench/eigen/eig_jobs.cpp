@@ -6,10 +6,8 @@
 #include "tools/problems/eigen/eig.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
-#include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/memory.hpp>
-#include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
 
@@ -55,8 +53,8 @@ Peer make_peer(const char* name, std::vector<cli::EigProblem<T>>& problems, int 
     wait_for_idle_threads();
     return seconds_of([&] {
       const std::vector<index_t> sizes(problems.size(), problems.front().n());
-      run_concurrently(sizes, at_once, [&](std::size_t k, int thread) {
-        Graph g(runtime, {.gpu = at_once > 1 && runtime.gpus() > 0 ? thread % runtime.gpus() : -1});
+      run_eig_jobs(runtime, sizes, at_once, [&](std::size_t k, const GraphOptions& graph) {
+        Graph g(runtime, graph);
         (*solvers)[k].run(&g);
         g.wait();
         (*solvers)[k].finish();
@@ -75,22 +73,18 @@ Peer make_peer(const char* name, std::vector<cli::EigProblem<T>>& problems, int 
 template <class T>
 void run(const EigJobsOptions& o) {
   RuntimeOptions options = o.runtime();
-  const int streams = options.streams_per_gpu.value_or(
-      suitable_job_streams(blas::all_cores(), options.gpus.value_or(count_cuda_devices())));
-  options.streams_per_gpu = streams;
-  options.thread_per_stream = streams > 1;
+  set_eig_job_streams(options, blas::all_cores());
   Runtime runtime(options);
   Report report("eig-jobs", o, &runtime);
   const double ceiling = measure_gemm_ceiling<T>(report, runtime);
   for (const index_t n : o.n) {
     const SymmetricEigOptions alone{.method = *find_named(eig_methods(), o.method), .vectors = o.vectors},
-        among_others = suitable_job_options(runtime, n, alone);
+        among_others = eig_job_options(runtime, n, alone);
     const MemoryRoom room{usable_host_bytes(),
                           static_cast<double>(runtime.device_bytes()) / std::max(runtime.gpus(), 1)};
-    const int at_once =
-        o.at_once > 0
-            ? static_cast<int>(o.at_once)
-            : suitable_concurrent_jobs(runtime, streams, plan_symmetric_eig(runtime, n, sizeof(T), among_others), room);
+    const int at_once = o.at_once > 0 ? static_cast<int>(o.at_once)
+                                      : eig_jobs_at_once(runtime, options.streams_per_gpu.value_or(1),
+                                                         plan_symmetric_eig(runtime, n, sizeof(T), among_others), room);
     auto problems = make_problems<T>(runtime, o, n);
     const double flops = static_cast<double>(o.count) * cli::eig_flops(n, o.vectors, n);
     report.add(Case{fmt::format("{} of n = {}, {} at a time", o.count, n, at_once), n, n, o.count,

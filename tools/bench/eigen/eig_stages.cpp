@@ -33,7 +33,8 @@ class Stages {
         vectors_(vectors),
         block_(o.block),
         seed_(o.common.seed),
-        half_width_(std::clamp<index_t>(o.band > 0 ? o.band : suitable_band(runtime), 1, std::max<index_t>(n - 1, 1))),
+        half_width_(
+            std::clamp<index_t>(o.band > 0 ? o.band : band_half_width(runtime), 1, std::max<index_t>(n - 1, 1))),
         tile_(eig_tile(runtime, n, {.band = half_width_}).nb) {}
 
   index_t half_width() const { return half_width_; }
@@ -48,7 +49,7 @@ class Stages {
           on_gpu, {{.pattern = Pattern::uniform, .columns = n_, .seed = seed_, .rows = n_}, 0, column}, tile);
     });
     fill.wait();
-    band_.emplace(runtime_, n_, half_width_, suitable_band_window(runtime_, n_, half_width_));
+    band_.emplace(runtime_, n_, half_width_, band_window(runtime_, n_, half_width_));
     return seconds_of([&] {
       Graph g(runtime_);
       to_band_.emplace(reduce_to_band(g, A, *band_, {.block = block_, .vectors = vectors_}));
@@ -91,7 +92,7 @@ class Stages {
   double solve() {
     if (d_.empty()) tridiagonal();
     X_.reset();
-    X_.emplace(runtime_, n_, n_, TileShape{n_, suitable_eigenvectors_tile(runtime_, n_, n_)}, "X");
+    X_.emplace(runtime_, n_, n_, TileShape{n_, eigenvectors_tile(runtime_, n_, n_)}, "X");
     return seconds_of([&] { values_ = tridiagonal_eig<T>(runtime_, d_, e_, *X_).values; });
   }
   double apply_second() { return apply(*to_tridiagonal_); }

@@ -91,7 +91,7 @@ void run(GemmOptionsOfBench o) {
                   o.common.seed,
                   o.on_device(),
                   *find_named(gemm_kernels(), o.kernel)};
-    what.tile = cli::parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, what.m, what.n, what.k));
+    what.tile = cli::parse_gemm_tile(o.tile, gemm_tile(runtime, what.m, what.n, what.k));
     const GemmData<T> data(runtime, what, o.has("tesela") || o.has("starpu"));
     std::vector<Peer> peers;
     for (const std::string& name : o.peers) peers.push_back(make_peer(name, data));

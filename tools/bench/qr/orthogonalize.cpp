@@ -22,7 +22,7 @@ void run(const OrthogonalizeOptions& o) {
   Report report("qr-orthogonalize", o, &runtime);
   const bool gpu = runtime.gpus() > 0;
   cli::QrProblem<T> problem{{}, "", {o.m, o.n}, o.common.seed, &runtime, true};
-  const index_t mb = suitable_orthogonalization_tile(runtime, Orthogonalization::householder, o.m, o.n).mb;
+  const index_t mb = orthogonalization_tile(runtime, Orthogonalization::householder, o.m, o.n).mb;
   if (o.nb > 0) problem.tile = fmt::format("{}x{}", mb, o.nb);
   problem.generate_uniform(gpu);
   std::vector<std::string> names = o.peers;

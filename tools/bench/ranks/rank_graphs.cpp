@@ -72,7 +72,7 @@ const HostMatrix<double>& generated(const BlockCyclic& part, std::uint64_t seed)
 }  // namespace
 
 RankRun rank_gemm(Runtime& runtime, RankProblem p) {
-  const auto [mb, nb, kb] = suitable_gemm_tile(runtime, p.m, p.n, p.n);
+  const auto [mb, nb, kb] = gemm_tile(runtime, p.m, p.n, p.n);
   const BlockCyclic a_part(runtime, {p.m, p.n}, {mb, kb}), b_part(runtime, {p.n, p.n}, {kb, nb}),
       c_part(runtime, {p.m, p.n}, {mb, nb});
   const HostMatrix<double>&a = generated(a_part, 1), &b = generated(b_part, 2);
@@ -98,7 +98,7 @@ RankRun rank_gemm(Runtime& runtime, RankProblem p) {
 
 RankRun rank_qr(Runtime& runtime, RankProblem p) {
   constexpr index_t vectors = 8;
-  const TileShape tile = suitable_qr_tile(runtime, p.m, p.n);
+  const TileShape tile = qr_tile(runtime, p.m, p.n);
   const BlockCyclic part(runtime, {p.m, p.n}, tile), of_block(runtime, {p.m, 3 * vectors}, tile);
   const HostMatrix<double>& a = generated(part, 1);
   HostMatrix<double> factors = copy_of(a);

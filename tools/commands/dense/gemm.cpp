@@ -103,7 +103,7 @@ int run_gemm(Options o) {
   Runtime& runtime = *machine;
   if (o.kernel != "cublas" && runtime.gpus() == 0)
     throw EnvironmentError(fmt::format("gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
-  const auto [mb, nb, kb] = parse_gemm_tile(o.tile, suitable_gemm_tile(runtime, o.m, o.n, o.k));
+  const auto [mb, nb, kb] = parse_gemm_tile(o.tile, gemm_tile(runtime, o.m, o.n, o.k));
   require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T) / runtime.ranks());
   std::optional<PausedWorkers> paused(std::in_place);
   const Shape of_c{o.m, o.n}, in_file = o.c.empty() ? of_c : probe_matrix(o.c).shape;

@@ -2,10 +2,8 @@
 #include "tools/app/report.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/commands/eigen/eig_parts.hpp"
-#include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -77,17 +75,17 @@ class Jobs {
       largest = std::max(largest, job.n);
       sizes_.push_back(job.n);
     }
-    at_once_ = suitable_concurrent_jobs(runtime, streams, plan_of(largest), room_);
+    at_once_ = eig_jobs_at_once(runtime, streams, plan_of(largest), room_);
   }
 
   const std::vector<Job>& jobs() const { return jobs_; }
   int at_once() const { return at_once_; }
 
   void run(bool last) {
-    run_concurrently(sizes_, at_once_, [&](std::size_t number, int thread) {
+    run_eig_jobs(runtime_, sizes_, at_once_, [&](std::size_t number, const GraphOptions& graph) {
       Job& job = jobs_[number];
       try {
-        solve(number, thread, last);
+        solve(number, graph, last);
       } catch (const Cancelled&) {
         throw;
       } catch (const std::bad_alloc&) {
@@ -108,16 +106,16 @@ class Jobs {
     }
   }
   MemoryPlan plan_of(index_t n) const {
-    return eig_command_plan(runtime_, n, sizeof(T), suitable_job_options(runtime_, n, o_.eig()));
+    return eig_command_plan(runtime_, n, sizeof(T), eig_job_options(runtime_, n, o_.eig()));
   }
 
-  void solve(std::size_t number, int thread, bool last) {
+  void solve(std::size_t number, const GraphOptions& graph, bool last) {
     Job& job = jobs_[number];
     EigProblem<T> problem{.input = o_.input, .seed = o_.common.seed, .runtime = &runtime_, .whole = sampled_vectors};
     problem.input.a = problem.input.a_name = job.file;
     problem.input.resolve(0);
     const index_t n = job.n = problem.n();
-    problem.options = suitable_job_options(runtime_, n, o_.eig());
+    problem.options = eig_job_options(runtime_, n, o_.eig());
     if (n > 0) problem.options.positions = o_.selection.positions(n);
     job.method = name_of(eig_methods(), problem.options.method);
     require_fit("eig", plan_of(n), room_);
@@ -128,7 +126,7 @@ class Jobs {
       const Solver<EigFound<T>> solver = find_method(table_, job.method).solver(problem);
       solver.prepare();
       const Stopwatch watch;
-      Graph g(runtime_, {.gpu = runtime_.gpus() > 0 ? thread % runtime_.gpus() : -1});
+      Graph g(runtime_, graph);
       solver.run(&g);
       g.wait();
       found = solver.result();
@@ -172,9 +170,7 @@ template <class T>
 int run(const EigOptions& o) {
   Report report("eig", o.common);
   RuntimeOptions options = o.common.runtime();
-  if (!options.streams_per_gpu && std::getenv("STARPU_NWORKER_PER_CUDA") == nullptr)
-    options.streams_per_gpu = suitable_job_streams(blas::all_cores(), options.gpus.value_or(count_cuda_devices()));
-  options.thread_per_stream = options.streams_per_gpu.value_or(1) > 1;
+  set_eig_job_streams(options, blas::all_cores());
   nlohmann::json all = nlohmann::json::array();
   index_t failed = 0;
   {

@@ -48,7 +48,7 @@ MemoryPlan eig_command_plan(const WorkerCounts& workers, index_t n, std::size_t 
   MemoryPlan plan = plan_symmetric_eig(workers, n, element, options);
   plan.hold({MemoryPlan::host, {n, n}, 1, 0, plan.last_stage()});
   // Code and buffers that the first run touches: of many kernels, or of a library alone.
-  const bool stages = suitable_eig_method(workers, n, options) == EigMethod::two_stage;
+  const bool stages = eig_method(workers, n, options) == EigMethod::two_stage;
   plan.hold({MemoryPlan::host, {((stages ? 8 : 3) << 20) / static_cast<index_t>(element), 1}, 1, 0, plan.last_stage()});
   if (!options.vectors || workers.gpus == 0) return plan;  // on cores they come when what applied Q has gone
   const Shape vectors{n, options.positions ? options.positions->size() : n};
@@ -66,7 +66,7 @@ int run_eig_plan(const EigOptions& o, const SymmetricEigOptions& options) {
                      {{"command", "eig"},
                       {"n", n},
                       {"precision", o.common.precision},
-                      {"method", name_of(eig_methods(), suitable_eig_method(runtime, n, options))},
+                      {"method", name_of(eig_methods(), eig_method(runtime, n, options))},
                       {"vectors", options.vectors}},
                      eig_command_plan(runtime, n, element, options), room,
                      {{"largest", largest_orders(runtime, room, options)}, {"published", published_sizes()}});

@@ -13,7 +13,7 @@ namespace {
 /// Maps A in double precision, also for single precision values: a shift must keep away from their errors.
 template <class T>
 TileMatrix<double> tiles_in_double(Runtime& runtime, const HostMatrix<T>& a, HostMatrix<double>& wide) {
-  const index_t tile = suitable_inertia_tile(runtime);
+  const index_t tile = inertia_tile(runtime);
   const auto map = [&](const HostMatrix<double>& m) {
     return TileMatrix<double>::map(runtime, m.data(), m.rows(), m.cols(), m.ld(), {tile, tile});
   };

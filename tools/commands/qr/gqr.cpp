@@ -51,8 +51,8 @@ template <class T>
 Result<T> factor_by_graph(const Options& o, const HostMatrix<T>& a, const HostMatrix<T>& b, Report& report) {
   Runtime runtime(o.common.runtime());
   const index_t k = std::min(o.m, o.p);
-  const TileShape tile = parse_tile(o.tile, suitable_qr_tile(runtime, o.m, o.n)),
-                  of_b = parse_tile(o.tile, suitable_qr_tile(runtime, o.p, o.m));
+  const TileShape tile = parse_tile(o.tile, qr_tile(runtime, o.m, o.n)),
+                  of_b = parse_tile(o.tile, qr_tile(runtime, o.p, o.m));
   report.problem()["mb"] = tile.mb;
   report.problem()["nb"] = tile.nb;
   HostMatrix<T> factors(o.m, o.n), work(o.m, o.p);

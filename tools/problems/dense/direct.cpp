@@ -58,8 +58,8 @@ void DirectProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles
 
 template <class T>
 TileShape DirectProblem<T>::tile_shape() const {
-  if (kind == DirectKind::cholesky) return parse_tile(tile, suitable_cholesky_tile(*runtime, n));
-  return {std::max<index_t>(n, 1), parse_tile(tile, suitable_lu_tile(*runtime, n)).nb};
+  if (kind == DirectKind::cholesky) return parse_tile(tile, cholesky_tile(*runtime, n));
+  return {std::max<index_t>(n, 1), parse_tile(tile, lu_tile(*runtime, n)).nb};
 }
 
 std::vector<index_t> rows_of(index_t n, const std::vector<int>& swaps) {

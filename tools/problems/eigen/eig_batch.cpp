@@ -75,7 +75,7 @@ Solver<EigBatchFound<T>> by_graph(EigBatchProblem<T>& p) {
   };
   const auto state = std::make_shared<State>();
   const auto prepare = [&p, state] {
-    const index_t n = p.n(), rows = std::max<index_t>(n, 1), kb = suitable_eig_batch<T>(*p.runtime, n);
+    const index_t n = p.n(), rows = std::max<index_t>(n, 1), kb = eig_batch_size<T>(*p.runtime, n);
     const Shape of_a{n, n * p.count}, of_w{n, p.count};
     const TileShape tile_a{rows, rows * kb}, tile_w{rows, kb};
     if (!p.resident) {

@@ -156,7 +156,7 @@ Solver<QrFactors<T>> by_orthogonalization(QrProblem<T>& p, Orthogonalization met
     std::optional<Orthogonalized<T>> found;
   };
   const auto [m, n] = p.shape;
-  TileShape tile = parse_tile(p.tile, suitable_orthogonalization_tile(*p.runtime, method, m, n));
+  TileShape tile = parse_tile(p.tile, orthogonalization_tile(*p.runtime, method, m, n));
   if (method == Orthogonalization::cholesky_qr2)
     tile.nb = std::max<index_t>(n, 1);
   else if (method != Orthogonalization::householder)

@@ -1,0 +1,107 @@
+#include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <algorithm>
+
+namespace tesela {
+
+using namespace kernels;
+
+// Measured: docs/benchmarks/README.md. GPUs use whole columns, enough per tile to hide the panels behind the updates.
+// Cores use whole columns too, unless the matrix is so tall and thin that one panel keeps the others waiting.
+TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
+  const auto rounded = [](index_t size) { return size / 32 * 32; };
+  const index_t k = std::min(m, n);
+  if (workers.gpus > 0) {
+    const index_t nb = k >= 24576 ? std::max<index_t>(2048 / workers.gpus, 512)
+                                  : std::clamp<index_t>(rounded(k / 16), k >= 1024 ? 256 : 128, 512);
+    return {std::clamp<index_t>(m, nb, 131072), nb};
+  }
+  const index_t nb = std::clamp<index_t>(rounded(k / 20), 64, 256);
+  return {std::clamp<index_t>(m, nb, std::max<index_t>(8192, 4 * nb)), nb};
+}
+
+template <class T>
+FactoredQr<T> qr(Runtime& runtime, MatrixView<T> a, const QrOptions& options) {
+  const TileShape tile = options.tile.mb > 0 ? options.tile : qr_tile(runtime, a.rows, a.cols);
+  const auto A = a.in_tiles(runtime, tile);
+  Graph g(runtime);
+  FactoredQr<T> found{qr(g, A, options), {}};
+  report_not_finite(g, A, FinitePart::upper);
+  found.status = g.wait();
+  A.bring_home();
+  return found;
+}
+
+template <class T>
+Status qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> q,
+          std::type_identity_t<MatrixView<T>> r, const QrOptions& options) {
+  const TileShape tile = options.tile.mb > 0 ? options.tile : qr_tile(runtime, a.rows, a.cols);
+  const auto A = a.in_tiles(runtime, tile, "A");
+  Graph g(runtime);
+  const QrFactorization<T> factors = qr(g, A, options);
+  report_not_finite(g, A, FinitePart::upper);
+  if (q.cols == 0 && r.cols == 0) {
+    keep_r(g, factors);
+    const Status status = g.wait();
+    A.bring_home();
+    return status;
+  }
+  const auto R = r.in_tiles(runtime, tile, "R"), Q = q.in_tiles(runtime, tile, "Q");
+  factors.extract_r(g, R);
+  factors.form_q(g, Q);
+  const Status status = g.wait();
+  R.bring_home();
+  Q.bring_home();
+  return status;
+}
+
+template <class T>
+Status QrFactorization<T>::apply(Runtime& runtime, Side side, Op op, MatrixView<T> c) const {
+  const auto [mb, nb] = a_.tile_shape();
+  const auto C = c.in_tiles(runtime, side == Side::left ? TileShape{mb, nb} : TileShape{nb, mb}, "C");
+  Graph g(runtime);
+  apply(g, side, op, C);
+  report_not_finite(g, C);
+  const Status status = g.wait();
+  C.bring_home();
+  return status;
+}
+
+template <class T>
+Status QrFactorization<T>::form_q(Runtime& runtime, MatrixView<T> q) const {
+  const auto Q = q.in_tiles(runtime, a_.tile_shape(), "Q");
+  Graph g(runtime);
+  form_q(g, Q);
+  report_not_finite(g, Q);
+  const Status status = g.wait();
+  Q.bring_home();
+  return status;
+}
+
+template <class T>
+void keep_r(Graph& g, const QrFactorization<T>& factorization) {
+  factorization.factors().for_each_tile([&](const Tile<T>& tile, index_t row, index_t col) {
+    const index_t below = row - col;
+    if (below >= tile.cols()) {
+      g.insert<Laset<T>>({T(0), below}, tile);
+    } else if (below + tile.rows() > 1) {  // a diagonal tile
+      const TileMatrix<T> triangle(g.runtime(), tile.rows(), tile.cols(), {tile.rows(), tile.cols()}, "R");
+      g.insert<Lacpy<T>>({Part::upper, below}, tile, triangle(0, 0));
+      g.insert<Lacpy<T>>({Part::all, 0}, triangle(0, 0), tile);
+    }
+  });
+}
+
+#define TESELA_INSTANTIATE(T)                                                                    \
+  template FactoredQr<T> qr(Runtime&, MatrixView<T>, const QrOptions&);                          \
+  template Status qr(Runtime&, MatrixView<T>, MatrixView<T>, MatrixView<T>, const QrOptions&);   \
+  template Status QrFactorization<T>::apply(Runtime&, Side, Op, MatrixView<T>) const;            \
+  template Status QrFactorization<T>::form_q(Runtime&, MatrixView<T>) const;                     \
+  template void keep_r(Graph&, const QrFactorization<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela
