@@ -149,16 +149,18 @@ Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
+#include <tesela/algorithms/qr/singular_values.hpp>
 
 namespace tesela::python {
 namespace {
 
 struct LeastSquaresResult {
-  AnyArray x, residual_norms, standard_errors, covariance;
+  AnyArray x, residual_norms, standard_errors, covariance, singular_values = nb::none();
   nb::tuple copied;
   index_t rank = 0, degrees_of_freedom = 0;
   double condition = 1, backward_error = 0, backward_bound = 0;
   std::string status;
+  bool has_residues = false;
 };
 
 /// Sets standard errors and covariances for the estimated variance of the errors; without a full rank they stay None.
@@ -180,7 +182,8 @@ template <class T, class Solve>
 LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rcond, bool overwrite_a, bool overwrite_b,
                                  const Solve& with, bool errors = false) {
   b.require_rows(a.rows());
-  if (!(rcond >= 0 && rcond < 1)) throw nb::value_error("rcond must be in [0, 1)");
+  if (rcond < 0) rcond = static_cast<double>(std::numeric_limits<T>::epsilon());
+  if (!(rcond < 1)) throw nb::value_error("rcond must be less than 1");
   auto [found, unit_errors, V, of_a, of_b] = with_workers([&](const c::Session& session) {
     OlsOptions options;
     options.rcond = rcond;
@@ -206,6 +209,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   add_errors(b, found, unit_errors, V, result);
   result.residual_norms = number_or_numbers(b, found.residual_norms);
   result.rank = found.rank;
+  result.has_residues = found.rank == a.cols() && a.rows() > a.cols();
   result.degrees_of_freedom = found.degrees_of_freedom;
   result.condition = found.condition;
   result.backward_error = found.backward_error.error;
@@ -217,13 +221,29 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
 }
 
 LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag errors,
-                         Flag overwrite_a, Flag overwrite_b) {
+                         Flag overwrite_a, Flag overwrite_b, Flag singular_values) {
   const Argument a("a", a_given), b("b", b_given);
   return in_precision({&a, &b}, [&]<class T>(T) {
-    return least_squares<T>(
+    std::vector<T> values;
+    if (singular_values) {
+      HostMatrix<T> copy = Columns<T>::on_host(a).copy();
+      if (std::all_of(copy.data(), copy.data() + copy.size(), [](T x) { return std::isfinite(x); }))
+        values = with_workers([&](const c::Session& session) { return tesela::singular_values<T>(session, copy); });
+    }
+    LeastSquaresResult result = least_squares<T>(
         a, b, rcond.value_or(0), overwrite_a, overwrite_b, [](const auto&... arguments) { return ols(arguments...); },
         errors);
+    if (singular_values) result.singular_values = to_python(values, a.place());
+    return result;
   });
+}
+
+/// Returns the squares of the residuals' norms if the solution is unique and has residuals, otherwise an empty array, as
+/// SciPy.
+nb::object residues(const LeastSquaresResult& r) {
+  const nb::object numpy = nb::module_::import_("numpy");
+  if (r.has_residues) return numpy.attr("square")(r.residual_norms);
+  return numpy.attr("empty")(0, numpy.attr("asarray")(r.x).attr("dtype"));
 }
 
 LeastSquaresResult nnls(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag overwrite_a,
@@ -275,10 +295,16 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<LeastSquaresResult>(m, "LeastSquaresResult", "Result of `lstsq`, `nnls`, `wls` and `gls`.")
-      .member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
+  ResultClass<LeastSquaresResult> result(
+      m, "LeastSquaresResult",
+      "Result of `lstsq`, `nnls`, `wls` and `gls`. It unpacks as SciPy's: x, squared residual norms, rank, singular values.");
+  unpacks<LeastSquaresResult>(
+      result, [](const LeastSquaresResult& r) { return nb::make_tuple(r.x, residues(r), r.rank, r.singular_values); });
+  result.member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
       .member("residual_norms", &LeastSquaresResult::residual_norms, "The 2-norm of a x - b, for each column of b.")
       .member("rank", &LeastSquaresResult::rank, "Numerical rank of a.")
+      .member("singular_values", &LeastSquaresResult::singular_values, "Of a, descending, on request; or None.")
+      .member("has_residues", &LeastSquaresResult::has_residues, "Whether a has more rows than columns and full rank.")
       .member("condition", &LeastSquaresResult::condition,
               "Condition of a with columns of unit norm, which decides the rank.")
       .member("degrees_of_freedom", &LeastSquaresResult::degrees_of_freedom, "Rows that count, minus the rank.")
@@ -292,7 +318,7 @@ const Part part([](nb::module_& m) {
       .member("copied", &LeastSquaresResult::copied, copied_doc)
       .prints({"x", "rank", "condition", "status"});
   m.def("lstsq", lstsq, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
-        "overwrite_a"_a = false, "overwrite_b"_a = false,
+        "overwrite_a"_a = false, "overwrite_b"_a = false, "singular_values"_a = false,
         R"(Solve least squares: x = argmin ||a x - b|| for a of any shape and rank.
 
 Among several solutions x has the least norm. A deficient rank is not an error; the result reports it.
@@ -304,15 +330,19 @@ a : (m, n) array
 b : (m,) or (m, k) array
 rcond : float, optional
     Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one. None or 0
-    selects max(m, n) eps.
+    selects max(m, n) eps, -1 eps.
 errors : bool
     Whether the result has standard errors and the covariance of x, for errors of an estimated variance.
 overwrite_a, overwrite_b : bool
     Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
+singular_values : bool
+    Whether to compute the singular values of a as well, which the method does not need.
 
 Returns
 -------
 LeastSquaresResult
+    It unpacks as SciPy's: x, squared residual norms (empty for a deficient rank or m <= n), rank, and singular values
+    or None. For a stack of matrices it is a tuple of these.
 
 Raises
 ------

@@ -45,7 +45,8 @@ void judge(const DirectSolve& solved, const nb::object& x) {
                               " of its LU factorization is zero or not finite",
                           "singular", nb::none());
     case DirectStatus::not_positive:
-      raise_lin_alg_error("solve: " + c::why_no_solution(solved), "not positive definite", nb::none());
+      raise_lin_alg_error("solve: a is indefinite or singular: " + c::why_no_solution(solved), "not positive definite",
+                          nb::none());
     case DirectStatus::not_finite:
       raise_lin_alg_error("solve: " + column("x", solved.place - 1) + " is not finite", "not finite", nb::none());
   }

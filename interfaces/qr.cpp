@@ -195,7 +195,7 @@ namespace tesela::python {
 namespace {
 
 struct QrResult {
-  AnyArray q = nb::none(), r;
+  AnyArray q = nb::none(), r, p = nb::none();
   nb::tuple copied;
 };
 
@@ -239,14 +239,47 @@ QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
   });
 }
 
+/// Returns op(Q) c, or c op(Q) for `right`, and R, for a = Q R with a square Q.
+nb::tuple qr_apply(nb::handle a_given, nb::handle c_given, Flag right, Flag transposed) {
+  const Argument a("a", a_given), c("c", c_given);
+  if (a.is_vector() || c.is_vector()) throw nb::value_error("a and c must be matrices");
+  right ? c.require_cols(a.rows()) : c.require_rows(a.rows());
+  return in_precision({&a, &c}, [&]<class T>(T) {
+    auto [product, r, status] = with_workers([&](const c::Session& session) {
+      auto factored = Columns<T>::overwriting(session, a, false), applied = Columns<T>::overwriting(session, c, false);
+      const TileShape tile = suitable_qr_tile(session.runtime(), a.rows(), a.cols());
+      const auto A = factored.in_tiles(session, tile, "A"),
+                 C = applied.in_tiles(session, right ? TileShape{tile.nb, tile.mb} : tile, "C");
+      Graph g(session);
+      const QrFactorization<T> f = tesela::qr(g, A);
+      report_not_finite(g, A, FinitePart::upper);
+      f.apply(g, right ? Side::right : Side::left, transposed ? Op::transpose : Op::none, C);
+      keep_r(g, f);
+      const Status found = g.wait();
+      A.bring_home();
+      C.bring_home();
+      return std::tuple(std::move(applied), std::move(factored), found);
+    });
+    if (!status.ok()) raise_lin_alg_error(column("r", status.info - 1) + " is not finite", "not finite", nb::none());
+    return nb::make_tuple(to_python(c, std::move(product)), to_python(a, std::move(r)));
+  });
+}
+
 const Part part([](nb::module_& m) {
-  ResultClass<QrResult> result(m, "QrResult", "Result of `qr`: q and r, or r alone. It can be unpacked.");
+  m.def("_qr_apply", qr_apply, "a"_a, "c"_a, "right"_a, "transposed"_a);
+  ResultClass<QrResult> result(m, "QrResult", "Result of `qr`: q, r and p, or a part. It can be unpacked.");
   result.member("q", &QrResult::q, "Orthonormal columns, or None.")
       .member("r", &QrResult::r, "Upper trapezoid.")
+      .member("p", &QrResult::p, "Columns of a in their order with pivoting, or None.")
       .member("copied", &QrResult::copied, copied_doc)
       .prints({"q", "r"});
   unpacks<QrResult>(result,
-                    [](const QrResult& r) { return r.q.is_none() ? nb::make_tuple(r.r) : nb::make_tuple(r.q, r.r); });
+                    [](const QrResult& r) {
+    nb::list members;
+    for (const AnyArray* member : {&r.q, &r.r, &r.p})
+      if (!member->is_none()) members.append(*member);
+    return nb::tuple(members);
+  });
   m.def("qr", qr, "a"_a, nb::kw_only(), "mode"_a = "full", "overwrite_a"_a = false, R"(Factor a = q r by tiles.
 
 Parameters

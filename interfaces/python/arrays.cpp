@@ -26,9 +26,9 @@ nb::object converted_copy(const char* name, nb::handle given) {
   const std::string kind = nb::cast<std::string>(type.attr("kind"));
   const auto bytes = nb::cast<int>(type.attr("itemsize"));
   const char* wanted = nullptr;
-  if (kind == "b" || kind == "i" || kind == "u" || (kind == "f" && bytes == 8))
+  if (kind == "b" || kind == "i" || kind == "u" || (kind == "f" && bytes >= 8))
     wanted = "float64";
-  else if (kind == "f" && bytes <= 4)
+  else if (kind == "f")
     wanted = "float32";
   if (wanted == nullptr)
     throw nb::type_error((std::string(name) + " has numbers of type " + nb::cast<std::string>(nb::str(type)) +

@@ -62,8 +62,7 @@ void require_process() {
 }
 
 void warn_lin_alg(const std::string& message) {
-  const nb::object type = nb::module_::import_("tesela").attr("LinAlgWarning");
-  if (PyErr_WarnEx(type.ptr(), message.c_str(), 2) != 0) throw nb::python_error();  // 1: tesela/_signatures.py
+  nb::module_::import_("tesela._arrays").attr("warn")(message);
 }
 
 void raise_lin_alg_error(const std::string& message, const std::string& status, nb::object result) {

@@ -3,6 +3,9 @@
 from . import _signatures
 from ._tesela import *
 from ._tesela import __version__
+from ._banded import *
+from ._factors import *
+from ._solvers import *
 
 __all__ = [name for name in dir() if not name.startswith("_")]
 _signatures.add_to(globals(), __name__)

@@ -25,7 +25,6 @@ EVERY = pytest.mark.parametrize("call", ONE_MATRIX)
     [
         np.eye(2, dtype=complex),
         np.eye(2, dtype=object),
-        np.eye(2, dtype=np.longdouble),
         np.array([["1", "0"], ["0", "1"]]),
         np.zeros(2, dtype="f8,f8"),
         np.zeros((2, 2), dtype="M8[s]"),

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <tesela/algorithms/eigen/eigen_range.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace tesela {
+
+/// Options of band_eig.
+struct BandEigOptions {
+  bool vectors = true;
+  std::optional<IndexRange> positions = {};  ///< positions in the ascending spectrum; empty: all
+  /// Wanted eigenvalues are in [low, high); together with `positions` not allowed.
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+};
+
+/// Result of band_eig.
+template <class T>
+struct BandEigResult {
+  TridiagonalEigStatus status;  ///< not_finite: column `where` of the band
+  std::vector<T> values;        ///< ascending
+  HostMatrix<T> vectors;        ///< n x number of values; 0 x 0 without vectors
+};
+
+/// Computes eigenvalues and eigenvectors of a symmetric band matrix (LAPACK sbevx).
+///
+/// ab       b + 1 x n, LAPACK's lower band storage: B(i, j), i >= j, in row i - j of column j.
+/// Throws   ArgumentError for positions outside 0 … n or beside low and high.
+/// Waits    for the graph.
+/// Method   The band, scaled by a power of two, is reduced to tridiagonal form (band_to_tridiagonal) and solved by
+///          tridiagonal_eig: 6 b n^2 flops without vectors.
+template <class T>
+BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandEigOptions& options = {});
+
+}  // namespace tesela

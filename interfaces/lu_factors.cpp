@@ -1,0 +1,68 @@
+#include "interfaces/c/arguments.hpp"
+#include <tesela/algorithms/dense/lu_factors.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/qr/column_pivots.hpp>
+
+#ifdef TESELA_PYTHON
+#include "interfaces/python/results.hpp"
+
+namespace tesela::python {
+namespace {
+
+/// Returns L and U in one matrix, the rows of P A, and the first zero pivot from 0, or -1.
+nb::tuple lu_parts(nb::handle a_given) {
+  const Argument a("a", a_given);
+  return in_precision({&a}, [&]<class T>(T) {
+    const auto columns = Columns<T>::on_host(a);
+    LuFactors<T> found = with_workers(
+        [&](const c::Session& session) { return lu_factors<T>(session, MatrixView<const T>(columns)); });
+    return nb::make_tuple(to_python(std::move(found.factors), a.place()), to_python(found.rows), found.zero_pivot - 1);
+  });
+}
+
+/// Returns op(R)^-1 b and an estimate of R's reciprocal condition; R's diagonal has no zero.
+nb::tuple solve_upper(nb::handle r_given, nb::handle b_given, Flag transposed) {
+  const Argument r("a", r_given), b("b", b_given);
+  r.require_square();
+  b.require_rows(r.rows());
+  return in_precision({&r, &b}, [&]<class T>(T) {
+    const HostMatrix<T> triangle = Columns<T>::on_host(r).copy();
+    HostMatrix<T> x = Columns<T>::on_host(b).copy();
+    const double reciprocal = with_workers([&](const c::Session& session) {
+      Graph g(session);
+      triangular_solve(g, transposed ? Op::transpose : Op::none, triangle, x);
+      return triangular_condition(triangle);
+    });
+    return nb::make_tuple(to_python_like(b, std::move(x)), reciprocal);
+  });
+}
+
+/// Returns LAPACK's form of a QR factorization: the Householder vectors and R, and tau.
+nb::tuple reflectors(nb::handle a_given) {
+  const Argument a("a", a_given);
+  return in_precision({&a}, [&]<class T>(T) {
+    HostMatrix<T> copy = Columns<T>::on_host(a).copy();
+    std::vector<T> tau = with_workers([&](const c::Session& session) { return qr_reflectors<T>(session, copy); });
+    return nb::make_tuple(to_python(std::move(copy), a.place()), to_python(tau, a.place()));
+  });
+}
+
+/// Returns the columns of a in the order of pivoting.
+nb::object pivots(nb::handle a_given) {
+  const Argument a("a", a_given);
+  return in_precision({&a}, [&]<class T>(T) {
+    HostMatrix<T> copy = Columns<T>::on_host(a).copy();
+    return to_python(with_workers([&](const c::Session& session) { return column_pivots<T>(session, copy); }));
+  });
+}
+
+const Part part([](nb::module_& m) {
+  m.def("_lu_parts", lu_parts, "a"_a);
+  m.def("_solve_upper", solve_upper, "a"_a, "b"_a, "transposed"_a);
+  m.def("_reflectors", reflectors, "a"_a);
+  m.def("_column_pivots", pivots, "a"_a);
+});
+
+}  // namespace
+}  // namespace tesela::python
+#endif

@@ -1,0 +1,97 @@
+"""Arguments, stacks of matrices and warnings of the functions in Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _tesela
+
+Array = NDArray[Any]
+FOLDER = os.path.dirname(__file__)
+
+
+def real(a: ArrayLike, name: str) -> Array:
+    """Returns an array of native float32 or float64. Integers and longer numbers become float64, float16
+    becomes float32."""
+    if isinstance(a, np.ma.MaskedArray) and np.ma.is_masked(a):
+        raise ValueError(f"{name} has masked elements: masked arrays are not supported")
+    array = np.asarray(a)
+    dtype = array.dtype
+    if dtype == np.float64 or dtype == np.float32:
+        return array
+    if dtype.kind in "biu" or (dtype.kind == "f" and dtype.itemsize >= 8):
+        return array.astype(np.float64)
+    if dtype.kind == "f":
+        return array.astype(np.float32)
+    raise TypeError(f"{name} has numbers of type {dtype}, not of float32 or float64")
+
+
+def matrix(a: ArrayLike, name: str, square: bool = True) -> Array:
+    """Returns a matrix or a stack of them. Throws LinAlgError for other dimensions, and unless each is square."""
+    array = real(a, name)
+    if array.ndim < 2:
+        raise np.linalg.LinAlgError(f"{name} has {array.ndim} dimensions; it must be a matrix or a stack of matrices")
+    if square and array.shape[-1] != array.shape[-2]:
+        raise np.linalg.LinAlgError(f"{name} must be a square matrix, not {array.shape[-2]} x {array.shape[-1]}")
+    return array
+
+
+def finite(a: Array, name: str) -> Array:
+    """Returns the array. Throws LinAlgError if an element is NaN or infinite."""
+    if not np.isfinite(a).all():
+        place = ", ".join(str(i) for i in np.argwhere(~np.isfinite(a))[0])
+        fail(f"{name}[{place}] is not finite", "not finite")
+    return a
+
+
+def fail(message: str, status: str, result: Any = None) -> NoReturn:
+    """Throws LinAlgError with the attributes `status` and `result`."""
+    error = np.linalg.LinAlgError(message)
+    error.status, error.result = status, result  # type: ignore[attr-defined]
+    raise error
+
+
+def warn(message: str) -> None:
+    """Issues a LinAlgWarning at the line that called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and (frame.f_code.co_filename == "<tesela>" or
+                                        frame.f_code.co_filename.startswith(FOLDER)):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, _tesela.LinAlgWarning, stacklevel=level)
+
+
+def plain(*arrays: ArrayLike) -> bool:
+    """Returns whether no argument is a stack of NumPy's: the compiled functions read the others as they are."""
+    return all((a.ndim if isinstance(a, np.ndarray) else 2 if hasattr(a, "__dlpack__") else np.ndim(a)) <= 2
+               for a in arrays)
+
+
+def each(function: Callable[..., Any], dimensions: tuple[int, ...], *arrays: Array) -> Any:
+    """Calls a function for each matrix of stacks, and stacks its results.
+
+    `dimensions` has the dimensions of one item of each array; leading dimensions are broadcast as NumPy's.
+    """
+    shape = np.broadcast_shapes(*(a.shape[: a.ndim - d] for a, d in zip(arrays, dimensions)))
+    if shape == ():
+        return function(*arrays)
+    items = [np.broadcast_to(a, shape + a.shape[a.ndim - d:]) for a, d in zip(arrays, dimensions)]
+    results = [function(*(a[index] for a in items)) for index in np.ndindex(shape)]
+    if not results:  # the shapes of one result
+        samples = [np.eye(*a.shape[-d:], dtype=a.dtype) if d == 2 else np.ones(a.shape[a.ndim - d:], a.dtype)
+                   for a, d in zip(arrays, dimensions)]
+        results = [function(*samples)]
+        return _joined(results, lambda x: np.empty(shape + np.shape(x[0]), np.asarray(x[0]).dtype))
+    return _joined(results, lambda x: np.stack(x).reshape(shape + np.shape(x[0])))
+
+
+def _joined(results: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    if not isinstance(results[0], tuple):
+        return join(results)
+    return tuple(None if part[0] is None else join(list(part)) for part in zip(*results))

@@ -1,0 +1,338 @@
+"""Square systems of a known structure, determinants, inverses and least squares, under SciPy's names."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _banded, _factors, _tesela
+from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
+
+__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul_toeplitz", "pinv", "pinvh", "slogdet", "solve"]
+
+STRUCTURES = {
+    None: "general", "gen": "general", "general": "general",
+    "pos": "positive definite", "positive definite": "positive definite",
+    "sym": "symmetric", "symmetric": "symmetric", "her": "symmetric", "hermitian": "symmetric",
+    "diagonal": "diagonal", "tridiagonal": "tridiagonal", "banded": "banded",
+    "upper triangular": "upper triangular", "lower triangular": "lower triangular",
+}
+
+
+def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
+          check_finite: bool = True, assume_a: str | None = None, transposed: bool = False) -> Any:
+    """Solve a x = b by LU with tournament pivoting, or as the structure of a permits.
+
+    The condition number is estimated after scaling rows and columns; errors are measured on random systems.
+
+    Parameters
+    ----------
+    a : (..., n, n) array
+        A stack of matrices is solved one after another.
+    b : (n,) or (..., n, k) array
+    lower : bool
+        Whether the lower triangle is read, or the upper, for 'pos' and 'sym'.
+    overwrite_a, overwrite_b : bool
+        Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
+    check_finite : bool
+        Without effect: values that are not finite are an error.
+    assume_a : {None, 'gen', 'pos', 'sym', 'her', 'diagonal', 'tridiagonal', 'banded', 'upper triangular', \
+'lower triangular'}
+        'pos': symmetric positive definite; 'sym' and 'her': symmetric, one triangle is read; or SciPy's long names.
+        None is 'gen'.
+    transposed : bool
+        Solve a' x = b.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a is singular, exactly or to working precision, if x is not finite, if a leading minor is not positive, or if
+        element growth in the elimination may have caused errors above a tenth of x ('inaccurate'). The attributes are
+        `status`, and `result` with the x that was computed.
+
+    Warns
+    -----
+    LinAlgWarning
+        If x may have fewer than two correct digits; the message states the reciprocal condition number.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> tesela.solve(np.array([[2., 0.], [0., 4.]]), np.array([2., 2.]))
+    array([1. , 0.5])
+    """
+    try:
+        structure = STRUCTURES[assume_a]
+    except (KeyError, TypeError):
+        raise ValueError(f"assume_a is {assume_a!r}; it must be one of {', '.join(repr(s) for s in STRUCTURES)}") from None
+    shape = getattr(a, "shape", None)
+    if shape is None:
+        shape = np.shape(a)
+    if len(shape) == 2 and len(getattr(b, "shape", None) or np.shape(b)) in (1, 2):
+        if structure == "general" and not transposed:
+            if shape != (1, 1):
+                return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+        elif structure == "positive definite" and hasattr(a, "dtype"):
+            return _tesela.solve(a.T if lower else a, b, assume_a="pos", overwrite_a=overwrite_a,
+                                 overwrite_b=overwrite_b)
+    given, right = real(a, "a"), real(b, "b")
+    if given.size == 1 and given.ndim <= 2 and (given.ndim == 0 or right.ndim < 2):
+        return by_number(given, right)
+    given = matrix(given, "a")
+    if right.ndim == 0:
+        raise ValueError("b must be a vector or a matrix")
+    _factors.require_rows(given, right)
+    if transposed:
+        overwrite_a = overwrite_a and bool(given.flags.f_contiguous)
+        given, lower = given.swapaxes(-1, -2), not lower
+        structure = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}.get(structure, structure)
+    return each(lambda x, y: solve_one(x, y, structure, lower, overwrite_a, overwrite_b), (2, min(right.ndim, 2)), given,
+                right)
+
+
+def by_number(a: Array, b: Array) -> Array:
+    """Returns b / a for one number a."""
+    if finite(a, "a").item() == 0:
+        fail("solve: a is singular: it is zero", "singular")
+    x = finite(b, "b") / a.reshape(())
+    return np.asarray(x, np.result_type(a, b))
+
+
+def solve_one(a: Array, b: Array, structure: str, lower: bool, overwrite_a: bool, overwrite_b: bool) -> Any:
+    """Solves with one matrix."""
+    if structure == "general":
+        return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+    if structure == "positive definite":
+        return _tesela.solve(a.T if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+    if structure == "symmetric":
+        triangle = np.tril(a) if lower else np.triu(a)
+        whole = triangle + triangle.T
+        np.fill_diagonal(whole, np.diagonal(a))
+        return _tesela.solve(whole, b, overwrite_a=True, overwrite_b=overwrite_b)
+    if structure == "diagonal":
+        return by_diagonal(finite(np.diagonal(a), "a"), finite(b, "b"))
+    if structure == "tridiagonal":
+        below, above = np.diagonal(a, -1), np.diagonal(a, 1)
+        return _tesela.solve_tridiagonal(below, np.diagonal(a), above, b)
+    if structure == "banded":
+        return by_band(a, b)
+    x, reciprocal = _factors.triangular(a, b, 0, structure == "lower triangular")
+    judge_condition(float(reciprocal), x)
+    return x
+
+
+def by_diagonal(d: Array, b: Array) -> Array:
+    """Returns b divided by the diagonal."""
+    zero = np.flatnonzero(d == 0)
+    if zero.size:
+        fail(f"solve: a is singular: a[{zero[0]}, {zero[0]}] is zero", "singular")
+    with np.errstate(all="ignore"):
+        x = b / (d if b.ndim == 1 else d[:, None])
+    if not np.isfinite(x).all():
+        fail("solve: x is not finite", "not finite")
+    return np.asarray(x)
+
+
+def by_band(a: Array, b: Array) -> Array:
+    """Solves with a matrix whose elements outside a band are zero."""
+    rows, columns = np.nonzero(a)
+    below = int(max((rows - columns).max(initial=0), 0))
+    above = int(max((columns - rows).max(initial=0), 0))
+    ab = np.zeros((below + above + 1, len(a)), a.dtype)
+    for k in range(-below, above + 1):
+        ab[above - k, max(k, 0): len(a) + min(k, 0)] = np.diagonal(a, k)
+    return _banded.solve_banded((below, above), ab, b)
+
+
+def judge_condition(reciprocal: float, x: Array) -> None:
+    """Throws LinAlgError for a matrix that is singular to working precision, and warns if two digits may be wrong."""
+    loss = np.finfo(x.dtype).eps
+    if not reciprocal > loss:
+        fail(f"solve: a is singular to working precision: the reciprocal condition number is about {reciprocal:.2g}",
+             "singular", x)
+    if not reciprocal > 100 * loss:
+        warn(f"solve: an ill-conditioned matrix: the reciprocal condition number is about {reciprocal:.2g}: x may have "
+             "fewer than two correct digits")
+
+
+def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, assume_a: str | None = None,
+        lower: bool = False) -> Array:
+    """Invert a matrix or a stack of matrices; structures, errors and warnings as `solve`.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> tesela.inv(np.array([[2., 0.], [0., 4.]]))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    given = matrix(a, "a")
+    if given.shape[-1] == 0:
+        return given.copy()
+    x: Array = solve(given, np.eye(given.shape[-1], dtype=given.dtype), lower=lower, overwrite_b=True, assume_a=assume_a)
+    return x
+
+
+class SlogdetResult(NamedTuple):
+    """Sign and logarithm of the absolute value of determinants."""
+
+    sign: Any
+    logabsdet: Any
+
+
+def slogdet(a: ArrayLike) -> SlogdetResult:
+    """Compute sign and logarithm of a determinant by `lu`, without overflow; for stacks of matrices, of each.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> sign, logarithm = tesela.slogdet(np.diag([2., -3.]))
+    >>> print(sign, np.round(np.exp(logarithm), 12))
+    -1.0 6.0
+    """
+
+    def parts(a: Array) -> tuple[Any, Any]:
+        diagonal, sign = pivots(a)
+        with np.errstate(divide="ignore"):
+            return np.prod(np.sign(diagonal), initial=sign), np.log(abs(diagonal)).sum()
+
+    given = matrix(a, "a")
+    sign, logarithm = each(parts, (2,), given)
+    return SlogdetResult(given.dtype.type(sign) if given.ndim == 2 else sign.astype(given.dtype),
+                         given.dtype.type(logarithm) if given.ndim == 2 else logarithm.astype(given.dtype))
+
+
+def pivots(a: Array) -> tuple[Array, int]:
+    """Returns the diagonal of U and the sign of the permutation."""
+    factors, rows = _factors.lu_parts(a)
+    swaps = _factors.exchanges(rows)
+    return np.diagonal(factors), -1 if np.count_nonzero(swaps != np.arange(len(swaps))) % 2 else 1
+
+
+def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """Compute the determinant by `lu`; for stacks of matrices, of each.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> float(tesela.det(np.diag([2., -3.])))
+    -6.0
+    """
+
+    def one(a: Array) -> Any:
+        diagonal, sign = pivots(a)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.prod(diagonal, dtype=np.float64) * sign
+
+    given = matrix(a, "a")
+    value = each(one, (2,), given)
+    return np.float64(value) if given.ndim == 2 else np.asarray(value)
+
+
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, overwrite_a: bool = False, overwrite_b: bool = False,
+          check_finite: bool = True, *, singular_values: bool = False) -> Any:
+    if plain(a, b):
+        return _tesela.lstsq(a, b, rcond=rcond, overwrite_a=overwrite_a, overwrite_b=overwrite_b,
+                             singular_values=singular_values)
+    given, right = matrix(a, "a", square=False), real(b, "b")
+    return each(lambda x, y: tuple(_tesela.lstsq(x, y, rcond=rcond, singular_values=singular_values)),
+                (2, min(right.ndim, 2)), given, right)
+
+
+lstsq.__doc__ = _tesela.lstsq.__nb_signature__[0][1]
+
+
+def pinv(a: ArrayLike, rcond: float | None = None, hermitian: bool = False, *, return_rank: bool = False) -> Any:
+    """Compute the Moore-Penrose inverse: the least-squares solutions of least norm for all unit vectors.
+
+    Parameters
+    ----------
+    a : (..., m, n) array
+    rcond : float, optional
+        As in `lstsq`: singular values of a with columns of unit norm.
+    hermitian : bool
+        Whether a is symmetric: `pinvh` inverts its eigenvalues.
+    return_rank : bool
+        Return the rank, too.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> np.round(tesela.pinv(np.array([[3.], [4.]])), 12)
+    array([[0.12, 0.16]])
+    """
+
+    if hermitian:
+        return pinvh(a, rtol=rcond, return_rank=return_rank)
+
+    def invert(a: Array) -> tuple[Any, int]:
+        found = _tesela.lstsq(a, np.eye(a.shape[0], dtype=a.dtype), rcond=rcond)
+        return found.x, found.rank
+
+    x, rank = each(invert, (2,), matrix(a, "a", square=False))
+    return (x, rank) if return_rank else x
+
+
+def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lower: bool = True,
+          return_rank: bool = False, check_finite: bool = True) -> Any:
+    """Compute the Moore-Penrose inverse of a symmetric matrix, of which one triangle is read, by `eigh`.
+
+    Eigenvalues up to atol + rtol times the largest count as zero; rtol is n eps by default.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> np.round(tesela.pinvh(np.ones((2, 2))), 12)
+    array([[0.25, 0.25],
+           [0.25, 0.25]])
+    """
+
+    def invert(a: Array) -> tuple[Any, int]:
+        if a.size == 0:
+            return a.copy(), 0
+        w, v = _tesela.eigh(a, lower=lower)
+        size = abs(w)
+        relative = len(a) * float(np.finfo(w.dtype).eps) if rtol is None else rtol
+        kept = size > (atol or 0) + relative * size.max()
+        return _tesela.matmul(v[:, kept] / w[kept], v[:, kept].T), np.count_nonzero(kept)
+
+    x, rank = each(invert, (2,), matrix(a, "a"))
+    return (x, rank) if return_rank else x
+
+
+def matmul_toeplitz(c_or_cr: ArrayLike | tuple[ArrayLike, ArrayLike], x: ArrayLike, check_finite: bool = False,
+                    workers: int | None = None) -> Array:
+    """Multiply a Toeplitz matrix by a vector or a matrix, in n log n operations for each column.
+
+    Parameters
+    ----------
+    c_or_cr : (m,) array or tuple of (m,) and (n,) arrays
+        The first column, or the first column and the first row, whose first element is not read. Without a row the
+        matrix is symmetric.
+    x : (n,) or (n, k) array
+    workers : int, optional
+        Without effect.
+
+    Examples
+    --------
+    >>> import numpy as np, tesela
+    >>> np.round(tesela.matmul_toeplitz((np.array([1., 2.]), np.array([1., 3.])), np.array([1., 1.])), 12)
+    array([4., 3.])
+    """
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, c_or_cr)
+    column, row, right = np.atleast_1d(real(c, "c")), np.atleast_1d(real(r, "r")), real(x, "x")
+    if max(column.ndim, row.ndim) > 1 or right.ndim > 2:
+        return each(lambda c, r, y: matmul_toeplitz((c, r), y), (1, 1, min(right.ndim, 2)), column, row, right)
+    m, n = len(column), len(row)
+    if right.ndim == 0 or right.shape[0] != n:
+        raise ValueError(f"x has the shape {right.shape}; it must have {n} rows")
+    if m == 0 or right.size == 0:
+        return np.zeros((m, *right.shape[1:]), np.result_type(column, row, right))
+    # The matrix is the upper right corner of a symmetric one of order m + n - 1.
+    corner = np.concatenate([column[::-1], row[1:]])
+    padded = np.zeros((m + n - 1, *right.shape[1:]), right.dtype)
+    padded[m - 1:] = right
+    product: Array = _tesela._toeplitz_multiply(corner, padded)
+    return product[:m].copy()

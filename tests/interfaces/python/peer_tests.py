@@ -1,0 +1,181 @@
+"""Runs the tests of scipy.linalg and numpy.linalg with their functions replaced by tesela's, and counts them.
+
+    python tests/interfaces/python/peer_tests.py [scipy] [numpy] [more] [--list FILE] [-- PYTEST OPTIONS]
+
+SciPy, NumPy and pytest must be installed with their tests, and tesela must be importable. `more` runs tests of
+functions around the solvers (inverses, determinants, stacks of matrices), which have separate counts. Tests of complex
+numbers fail: tesela has none.
+"""
+
+import collections
+import functools
+import sys
+
+import numpy as np
+import pytest
+
+SUITES = {
+    "scipy": [
+        "test_basic.py::TestSolve",
+        "test_basic.py::TestLstsq",
+        "test_basic.py::TestSolveBanded",
+        "test_basic.py::TestSolveHBanded",
+        "test_basic.py::TestSolveTriangular",
+        "test_decomp.py::TestQR",
+        "test_decomp.py::TestEigh",
+        "test_decomp.py::TestEigBanded",
+        "test_decomp.py::TestEigTridiagonal",
+        "test_decomp_cholesky.py",
+        "test_decomp_lu.py",
+        "test_solve_toeplitz.py",
+        "test_matmul_toeplitz.py",
+    ],
+    "more": [
+        "test_basic.py::TestDet",
+        "test_basic.py::TestInv",
+        "test_basic.py::TestPinv",
+        "test_basic.py::TestPinvSymmetric",
+        "test_basic.py::TestOverwrite",
+        "test_decomp.py::TestOverwrite",
+        "test_batch.py",
+    ],
+    "numpy": ["test_linalg.py::" + name for name in (
+        "TestSolve TestInv TestDet TestPinv TestPinvHermitian TestLstsq TestEigvalsh TestEigh TestEigvalshCases "
+        "TestEighCases TestQR TestCholesky").split()],
+}
+
+# What the tests of a suite may call; the names are the same in tesela.
+SCIPY = """cho_factor cho_solve cho_solve_banded cholesky cholesky_banded det eig_banded eigh eigh_tridiagonal eigvals_banded
+eigvalsh eigvalsh_tridiagonal inv lstsq lu lu_factor lu_solve matmul_toeplitz pinv pinvh qr qr_multiply solve
+solve_banded solve_toeplitz solve_triangular solveh_banded""".split()
+NUMPY = "cholesky det eigh eigvalsh inv lstsq pinv qr slogdet solve".split()
+
+
+def missing(name):
+    def function(*args, **kwargs):
+        raise NotImplementedError(f"tesela has no {name}")
+
+    return function
+
+
+def adapted(tesela, name):
+    """Returns tesela's function, with results as the tests expect them: arrays instead of objects."""
+    function = getattr(tesela, name, None)
+    if function is None:
+        return missing(name)
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        for choice in ("driver", "lapack_driver", "lwork", "cond"):  # LAPACK's routine; cond is rcond
+            value = kwargs.pop(choice, None)
+            if choice == "cond" and value is not None:
+                kwargs["rcond"] = value
+        result = function(*args, **kwargs)
+        return result.x if type(result).__name__ == "ToeplitzResult" else result
+
+    return call
+
+
+def of_numpy(tesela, name):
+    """Returns numpy.linalg's function by tesela: NumPy has lower triangles and other names."""
+    linalg = np.linalg
+    if not hasattr(tesela, name):
+        return missing(name)
+    own = adapted(tesela, name)
+    if name == "cholesky":
+        return lambda a, *, upper=False: own(a, lower=not upper)
+    if name == "eigh":
+        def eigh(a, UPLO="L"):
+            if UPLO.upper() not in ("L", "U"):
+                raise ValueError("UPLO argument must be 'L' or 'U'")
+            return linalg._linalg.EighResult(*own(a, lower=UPLO.upper() == "L"))
+        return eigh
+    if name == "eigvalsh":
+        def eigvalsh(a, UPLO="L"):
+            if UPLO.upper() not in ("L", "U"):
+                raise ValueError("UPLO argument must be 'L' or 'U'")
+            return own(a, lower=UPLO.upper() == "L")
+        return eigvalsh
+    if name == "qr":
+        def qr(a, mode="reduced"):
+            if mode in ("reduced", "complete"):
+                return linalg._linalg.QRResult(*own(a, mode={"reduced": "economic", "complete": "full"}[mode]))
+            if mode == "r":
+                r = own(a, mode="r")
+                return r[0][..., : min(np.shape(a)[-2:]), :]
+            (h, tau), _ = own(a, mode=mode)
+            return np.swapaxes(h, -1, -2), tau
+        return qr
+    if name == "det":
+        return lambda a: np.asarray(own(a)).astype(np.result_type(a, np.float32) if np.ndim(a) else None)[()]
+    if name == "lstsq":
+        return lambda a, b, rcond=None: tuple(own(a, b, rcond=rcond, singular_values=True))
+    if name == "slogdet":
+        return lambda a: linalg._linalg.SlogdetResult(*own(a))
+    return own
+
+
+def replace(suite):
+    import tesela
+
+    if suite == "numpy":
+        import numpy.linalg as target
+        for name in NUMPY:
+            setattr(target, name, of_numpy(tesela, name))
+            setattr(target._linalg, name, getattr(target, name))
+    else:
+        import scipy.linalg as target
+        for name in SCIPY:
+            setattr(target, name, adapted(tesela, name))
+        target.LinAlgWarning = tesela.LinAlgWarning
+
+
+class Counter:
+    """Counts outcomes, and reasons of failures by their last line."""
+
+    def __init__(self):
+        self.outcomes, self.failures = collections.Counter(), []
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" or report.outcome != "passed" and report.when == "setup":
+            self.outcomes[report.outcome] += 1
+            if report.outcome == "failed":
+                crash = getattr(report.longrepr, "reprcrash", None)
+                reason = crash.message if crash else str(report.longrepr)
+                self.failures.append((report.nodeid.split("::", 1)[1], reason))
+
+
+def run(suite, options=()):
+    """Runs a suite in this process; its functions remain replaced. Returns the counter."""
+    package = "numpy.linalg.tests" if suite == "numpy" else "scipy.linalg.tests"
+    folder = __import__(package, fromlist=["x"]).__path__[0]
+    replace(suite)
+    counter = Counter()
+    tests = [f"{folder}/{test}" for test in SUITES[suite]]
+    pytest.main(["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", "-p", "no:terminalreporter", *options, *tests], [counter])
+    return counter
+
+
+def wrong_number(reason):
+    return "Mismatched elements" in reason or "not almost equal" in reason or "Not equal to tolerance" in reason
+
+
+def main(words):
+    options = words[words.index("--") + 1:] if "--" in words else []
+    words = words[: words.index("--")] if "--" in words else words
+    listing = words[words.index("--list") + 1] if "--list" in words else None
+    for suite in [word for word in words if word in SUITES] or ["scipy", "numpy"]:
+        counter = run(suite, options)
+        total = sum(counter.outcomes.values())
+        wrong = [(test, reason) for test, reason in counter.failures if wrong_number(reason)]
+        print(f"{suite}: {counter.outcomes['passed']} of {total} pass, {counter.outcomes['failed']} fail, "
+              f"{counter.outcomes['skipped']} skipped; {len(wrong)} compare numbers")
+        if listing:
+            with open(listing, "a") as file:
+                for test, reason in counter.failures:
+                    print(suite, "NUMBER" if (test, reason) in wrong else "-", test, "|",
+                          " ".join(reason.split())[:300], file=file)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
