@@ -11,21 +11,35 @@ namespace {
 
 using Kind = Expression::Kind;
 
-constexpr int deepest = 100;      // levels of nested parentheses and operators
-constexpr int power = 10;         // precedence of ^; signs are just below it
-constexpr int sign_of_term = 9;   // of a sign before an operand
-constexpr int sums = 5;           // of + and -
+constexpr int deepest = 100;     // levels of nested parentheses and operators
+constexpr int power = 10;        // precedence of ^; signs are just below it
+constexpr int sign_of_term = 9;  // of a sign before an operand
+constexpr int sums = 5;          // of + and -
 
 struct Operator {
   std::string_view spelling, name;
   int precedence;
 };
 // In the order of their search: longer spellings first.
-constexpr std::array<Operator, 19> operators{{{"||", "|", 1},  {"|", "|", 1},    {"&&", "&", 2},   {"&", "&", 2},
-                                              {"==", "==", 4}, {"!=", "!=", 4},  {"<=", "<=", 4},  {">=", ">=", 4},
-                                              {"<", "<", 4},   {">", ">", 4},    {"+", "+", sums}, {"-", "-", sums},
-                                              {"**", "^", 10}, {"*", "*", 6},    {"/", "/", 6},    {"%in%", "%in%", 7},
-                                              {":", ":", 8},   {"^", "^", power}, {"!", "!", 3}}};
+constexpr std::array<Operator, 19> operators{{{"||", "|", 1},
+                                              {"|", "|", 1},
+                                              {"&&", "&", 2},
+                                              {"&", "&", 2},
+                                              {"==", "==", 4},
+                                              {"!=", "!=", 4},
+                                              {"<=", "<=", 4},
+                                              {">=", ">=", 4},
+                                              {"<", "<", 4},
+                                              {">", ">", 4},
+                                              {"+", "+", sums},
+                                              {"-", "-", sums},
+                                              {"**", "^", 10},
+                                              {"*", "*", 6},
+                                              {"/", "/", 6},
+                                              {"%in%", "%in%", 7},
+                                              {":", ":", 8},
+                                              {"^", "^", power},
+                                              {"!", "!", 3}}};
 constexpr int negation = 3;  // of !
 
 bool digit(char c) { return c >= '0' && c <= '9'; }

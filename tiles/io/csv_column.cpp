@@ -11,8 +11,8 @@ namespace tesela {
 namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array<std::string_view, 12> missing_codes{"",     "NA",   "N/A",  "n/a",  "#N/A", "NaN",
-                                                         "nan",  "null", "NULL", "<NA>", ".",    "-"};
+constexpr std::array<std::string_view, 12> missing_codes{"",    "NA",   "N/A",  "n/a",  "#N/A", "NaN",
+                                                         "nan", "null", "NULL", "<NA>", ".",    "-"};
 
 bool is_missing(std::string_view text, const CsvFields& fields) {
   return std::find(missing_codes.begin(), missing_codes.end(), text) != missing_codes.end() ||

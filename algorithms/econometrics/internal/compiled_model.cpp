@@ -88,8 +88,7 @@ std::vector<std::string> ExpandedModel::labels() const {
 }
 
 bool ExpandedModel::is_dependent(index_t factor) const {
-  return std::any_of(equations_.begin(), equations_.end(),
-                     [&](const OneEquation& e) { return e.dependent == factor; });
+  return std::any_of(equations_.begin(), equations_.end(), [&](const OneEquation& e) { return e.dependent == factor; });
 }
 
 SimultaneousModel ExpandedModel::compile(const std::vector<Variable>& variables, std::vector<UsedLevels>& used,

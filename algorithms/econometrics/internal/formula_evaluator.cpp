@@ -23,8 +23,8 @@ bool is_factor_call(const Expression& e) {
 
 bool is_known(const Expression& e) {
   constexpr std::array<std::string_view, 6> others{"poly", "lag", "diff", "scale", "center", "!"};
-  return is_factor_call(e) || std::ranges::find(others, e.text) != others.end() ||
-         unary_function(e.text) != nullptr || binary_function(e.text) != nullptr;
+  return is_factor_call(e) || std::ranges::find(others, e.text) != others.end() || unary_function(e.text) != nullptr ||
+         binary_function(e.text) != nullptr;
 }
 
 /// Returns an argument by its name, or else the one at this place among those without names; null without.
@@ -125,7 +125,8 @@ Values Evaluator::call(const Expression& e) const {
     if (e.text == "lag") return shifted;
     const Values now = number_values(e.arguments[0]);
     if (!shifted.numeric()) fail(e, text_of(e.arguments[0]) + " has text, not numbers");
-    for (std::size_t t = 0; t < shifted.x.size(); ++t) shifted.x[t] = (now.x.size() == 1 ? now.x[0] : now.x[t]) - shifted.x[t];
+    for (std::size_t t = 0; t < shifted.x.size(); ++t)
+      shifted.x[t] = (now.x.size() == 1 ? now.x[0] : now.x[t]) - shifted.x[t];
     shifted.missing = either_missing(shifted.missing, now.missing);
     shifted.levels.clear(), shifted.logical = false;
     return shifted;
@@ -213,7 +214,8 @@ void Evaluator::set_base(const Expression& e, Values& factor) const {
   const auto set = [&](const Expression& base, index_t from) {
     factor.base = level_number(factor, level_text(base));
     if (factor.base < 0 && base.kind == Kind::number && base.number == std::floor(base.number) &&
-        base.number >= static_cast<double>(from) && base.number - static_cast<double>(from) < static_cast<double>(factor.levels.size()))
+        base.number >= static_cast<double>(from) &&
+        base.number - static_cast<double>(from) < static_cast<double>(factor.levels.size()))
       factor.base = static_cast<index_t>(base.number) - from;
     if (factor.base < 0) fail(base, "no level is called " + level_text(base) + "; there are " + some_of(factor.levels));
   };

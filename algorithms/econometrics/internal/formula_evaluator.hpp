@@ -13,12 +13,12 @@ namespace tesela::formulas {
 
 /// A factor of terms with its values in all rows: one or several columns of numbers, or levels.
 struct Variable {
-  std::vector<std::string> names = {};          ///< of the columns
+  std::vector<std::string> names = {};            ///< of the columns
   std::vector<std::vector<double>> columns = {};  ///< not finite: an error unless the row is left out
-  std::vector<bool> missing = {};               ///< rows that lack a value; empty: none
-  std::string text = {};                        ///< of the expression
-  std::vector<std::string> levels = {};         ///< empty: numbers; otherwise `columns` has their numbers
-  index_t base = -1;                            ///< level of a named base; -1: the first level
+  std::vector<bool> missing = {};                 ///< rows that lack a value; empty: none
+  std::string text = {};                          ///< of the expression
+  std::vector<std::string> levels = {};           ///< empty: numbers; otherwise `columns` has their numbers
+  index_t base = -1;                              ///< level of a named base; -1: the first level
 };
 
 /// Evaluates expressions on a table.

@@ -15,18 +15,30 @@ using Binary = double (*)(double, double);
 double sign_of(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 
 constexpr std::array<std::pair<std::string_view, Unary>, 25> unary{{
-    {"log", [](double x) { return std::log(x); }},     {"log2", [](double x) { return std::log2(x); }},
-    {"log10", [](double x) { return std::log10(x); }}, {"log1p", [](double x) { return std::log1p(x); }},
-    {"exp", [](double x) { return std::exp(x); }},     {"expm1", [](double x) { return std::expm1(x); }},
-    {"sqrt", [](double x) { return std::sqrt(x); }},   {"abs", [](double x) { return std::abs(x); }},
-    {"sin", [](double x) { return std::sin(x); }},     {"cos", [](double x) { return std::cos(x); }},
-    {"tan", [](double x) { return std::tan(x); }},     {"asin", [](double x) { return std::asin(x); }},
-    {"acos", [](double x) { return std::acos(x); }},   {"atan", [](double x) { return std::atan(x); }},
-    {"sinh", [](double x) { return std::sinh(x); }},   {"cosh", [](double x) { return std::cosh(x); }},
-    {"tanh", [](double x) { return std::tanh(x); }},   {"sign", sign_of},
-    {"floor", [](double x) { return std::floor(x); }}, {"ceiling", [](double x) { return std::ceil(x); }},
-    {"trunc", [](double x) { return std::trunc(x); }}, {"round", [](double x) { return std::nearbyint(x); }},
-    {"I", [](double x) { return x; }},                 {"(", [](double x) { return x; }},
+    {"log", [](double x) { return std::log(x); }},
+    {"log2", [](double x) { return std::log2(x); }},
+    {"log10", [](double x) { return std::log10(x); }},
+    {"log1p", [](double x) { return std::log1p(x); }},
+    {"exp", [](double x) { return std::exp(x); }},
+    {"expm1", [](double x) { return std::expm1(x); }},
+    {"sqrt", [](double x) { return std::sqrt(x); }},
+    {"abs", [](double x) { return std::abs(x); }},
+    {"sin", [](double x) { return std::sin(x); }},
+    {"cos", [](double x) { return std::cos(x); }},
+    {"tan", [](double x) { return std::tan(x); }},
+    {"asin", [](double x) { return std::asin(x); }},
+    {"acos", [](double x) { return std::acos(x); }},
+    {"atan", [](double x) { return std::atan(x); }},
+    {"sinh", [](double x) { return std::sinh(x); }},
+    {"cosh", [](double x) { return std::cosh(x); }},
+    {"tanh", [](double x) { return std::tanh(x); }},
+    {"sign", sign_of},
+    {"floor", [](double x) { return std::floor(x); }},
+    {"ceiling", [](double x) { return std::ceil(x); }},
+    {"trunc", [](double x) { return std::trunc(x); }},
+    {"round", [](double x) { return std::nearbyint(x); }},
+    {"I", [](double x) { return x; }},
+    {"(", [](double x) { return x; }},
     {"as.numeric", [](double x) { return x; }},
 }};
 
@@ -36,7 +48,10 @@ constexpr std::array<std::pair<std::string_view, Binary>, 17> binary{{
     {"*", [](double a, double b) { return a * b; }},
     {"/", [](double a, double b) { return a / b; }},
     {"^", [](double a, double b) { return std::pow(a, b); }},
-    {"log", [](double a, double b) { return b == 2 ? std::log2(a) : b == 10 ? std::log10(a) : std::log(a) / std::log(b); }},
+    {"log",
+     [](double a, double b) { return b == 2    ? std::log2(a)
+                                     : b == 10 ? std::log10(a)
+                                               : std::log(a) / std::log(b); }},
     {"pmin", [](double a, double b) { return std::min(a, b); }},
     {"pmax", [](double a, double b) { return std::max(a, b); }},
     {"==", [](double a, double b) { return a == b ? 1.0 : 0.0; }},
@@ -99,8 +114,7 @@ std::vector<std::vector<double>> orthogonal_polynomials(const std::vector<double
   }
   std::vector<std::vector<double>> result;
   for (int k = 1; k <= degree; ++k) {
-    std::vector<double>& column =
-        result.emplace_back(x.size(), std::numeric_limits<double>::quiet_NaN());
+    std::vector<double>& column = result.emplace_back(x.size(), std::numeric_limits<double>::quiet_NaN());
     for (std::size_t t = 0, next = 0; t < x.size(); ++t)
       if (used[t]) column[t] = basis[static_cast<std::size_t>(k)][next++];
   }

@@ -27,8 +27,10 @@ class Expander {
     if (e.text == ":" || e.text == "%in%" || e.text == "*" || e.text == "/")
       for (const Expression& side : e.arguments)
         if (side.kind == Kind::number) fail(side, "expected a name, found " + side.text + ": arithmetic needs I(...)");
-    if (e.text == ":" || e.text == "%in%")
-      return product(e, expand(e.arguments[0], added), expand(e.arguments[1], added));
+    if (e.text == ":" || e.text == "%in%") {
+      const Set a = expand(e.arguments[0], added), b = expand(e.arguments[1], added);
+      return product(e, a, b);
+    }
     if (e.text == "*") {
       const Set a = expand(e.arguments[0], added), b = expand(e.arguments[1], added);
       return united(united(a, b), product(e, a, b));

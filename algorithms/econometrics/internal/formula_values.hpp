@@ -9,11 +9,11 @@ namespace tesela::formulas {
 
 /// The values of an expression in all rows of a table: numbers or levels of a factor.
 struct Values {
-  std::vector<double> x = {};        ///< numbers, or the numbers of levels, from 0; one element: a constant
-  std::vector<bool> missing = {};    ///< rows that lack a value; empty: none
+  std::vector<double> x = {};            ///< numbers, or the numbers of levels, from 0; one element: a constant
+  std::vector<bool> missing = {};        ///< rows that lack a value; empty: none
   std::vector<std::string> levels = {};  ///< names of the levels, in their order; empty: numbers
-  bool logical = false;              ///< whether the levels are FALSE and TRUE, with the numbers 0 and 1
-  index_t base = -1;                 ///< level of a named base; -1: the first level in use
+  bool logical = false;                  ///< whether the levels are FALSE and TRUE, with the numbers 0 and 1
+  index_t base = -1;                     ///< level of a named base; -1: the first level in use
 
   bool is_missing(std::size_t row) const { return !missing.empty() && missing[row]; }
   bool numeric() const { return levels.empty() || logical; }
@@ -22,8 +22,9 @@ struct Values {
 /// Returns numbers, of which NaN are missing.
 Values numbers_of_column(const std::vector<double>& column);
 
-/// Returns a factor from numbers of texts, of which NaN are missing. Texts such as TRUE and false make a logical factor.
-/// Unless the texts are `ordered`, numbers are sorted by value, and equal ones merged, and other texts by their bytes.
+/// Returns a factor from numbers of texts, of which NaN are missing. Texts such as TRUE and false make a logical
+/// factor. Unless the texts are `ordered`, numbers are sorted by value, and equal ones merged, and other texts by their
+/// bytes.
 Values factor_of_column(const std::vector<double>& column, const std::vector<std::string>& texts, bool ordered);
 
 /// Returns logical values.

@@ -77,7 +77,8 @@ std::vector<UsedLevels> levels_in(const std::vector<Variable>& variables, const 
     const Variable& variable = variables[v];
     if (variable.levels.empty()) continue;
     std::vector<bool> present(variable.levels.size());
-    for (const index_t t : rows) present[static_cast<std::size_t>(variable.columns[0][static_cast<std::size_t>(t)])] = true;
+    for (const index_t t : rows)
+      present[static_cast<std::size_t>(variable.columns[0][static_cast<std::size_t>(t)])] = true;
     for (std::size_t k = 0; k < present.size(); ++k)
       if (present[k]) all[v].levels.push_back(static_cast<index_t>(k));
     if (variable.base >= 0 && !rows.empty() && !present[static_cast<std::size_t>(variable.base)])
