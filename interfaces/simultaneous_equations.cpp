@@ -3,6 +3,7 @@
 #include "interfaces/python/results.hpp"
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/tiles/io/csv_column.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -84,19 +85,20 @@ Levels levels_of(nb::handle column) {
   return levels;
 }
 
-/// Returns whether a column of either kind holds levels: text, bool or categories. Other objects are not guessed at.
+/// Returns whether a column of either kind holds levels: categories, bool, or text that is not digits.
 bool has_levels(nb::handle column) {
   if (!nb::getattr(column, "cat", nb::none()).is_none()) return true;
   const nb::object values = numpy("asarray")(column);
   const char kind = nb::cast<std::string>(values.attr("dtype").attr("kind"))[0];
-  if (kind != 'O') return kind == 'b' || kind == 'U' || kind == 'S';
-  bool text = false;
+  if (kind != 'O' && kind != 'U') return kind == 'b';
+  bool any = false;
   for (const nb::handle value : nb::iter(values.attr("ravel")())) {
-    const bool present = !value.is_none() && nb::cast<bool>(value.attr("__eq__")(value));
-    if (present && !nb::isinstance<nb::str>(value) && !nb::isinstance<nb::bool_>(value)) return false;
-    text = text || present;
+    if (value.is_none() || !nb::cast<bool>(value.attr("__eq__")(value))) continue;
+    const bool text = nb::isinstance<nb::str>(value) && !looks_like_number(nb::cast<std::string>(value));
+    if (!text && !nb::isinstance<nb::bool_>(value)) return false;
+    any = true;
   }
-  return text;
+  return any;
 }
 
 /// Returns the wanted columns of a dict of columns, a data frame, or a structured array.
