@@ -4,6 +4,7 @@
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/algorithms/econometrics/sem_summary.hpp>
+#include <tesela/tiles/io/csv_column.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -62,30 +63,67 @@ nb::object numbers_of(const std::string& name, nb::handle column) {
   return numpy("array")(column, "dtype"_a = "float64");
 }
 
-/// Returns a number for each distinct value of a column of any type, and NaN for None, NaN and masked elements.
-nb::object numbers_of_groups(nb::handle column) {
+/// Levels of a column of any type: their numbers, NaN for None, NaN and masked elements, and their texts.
+struct Levels {
+  nb::object numbers;
+  std::vector<std::string> texts;
+};
+
+/// Returns the sorted distinct values of a column as levels; of a pandas categorical its categories in their order.
+Levels levels_of(nb::handle column) {
+  const nb::object categorical = nb::getattr(column, "cat", nb::none());
+  if (!categorical.is_none()) {
+    const nb::object codes = numpy("asarray")(categorical.attr("codes"), "dtype"_a = "float64");
+    Levels levels{numpy("where")(codes.attr("__lt__")(0), std::numeric_limits<double>::quiet_NaN(), codes), {}};
+    for (const nb::handle category : nb::iter(categorical.attr("categories")))
+      levels.texts.push_back(nb::cast<std::string>(nb::str(category)));
+    return levels;
+  }
   const nb::object values = numpy("asarray")(column), either = numpy("logical_or");
   const nb::object missing =
       either(masked("getmaskarray")(column), either(values.attr("__ne__")(values), values.attr("__eq__")(nb::none())));
   const nb::object present = numpy("logical_not")(missing);
   const nb::tuple unique = nb::cast<nb::tuple>(numpy("unique")(values[present], "return_inverse"_a = true));
-  nb::object numbers = numpy("full")(values.attr("shape"), std::numeric_limits<double>::quiet_NaN());
-  numbers[present] = unique[1];
-  return numbers;
+  Levels levels{numpy("full")(values.attr("shape"), std::numeric_limits<double>::quiet_NaN()), {}};
+  levels.numbers[present] = unique[1];
+  for (const nb::handle value : nb::iter(unique[0])) levels.texts.push_back(nb::cast<std::string>(nb::str(value)));
+  return levels;
 }
 
-/// Returns the wanted columns of a dict of columns, a data frame, or a structured array; `labels` may be of any type.
-Table table_of(nb::handle data, const std::vector<std::string>& wanted, const std::vector<std::string>& labels) {
-  Table table{.names = wanted};
-  for (const std::string& name : wanted) {
+/// Returns whether a column of either kind holds levels: categories, bool, or text that is not digits.
+bool has_levels(nb::handle column) {
+  if (!nb::getattr(column, "cat", nb::none()).is_none()) return true;
+  const nb::object values = numpy("asarray")(column);
+  const char kind = nb::cast<std::string>(values.attr("dtype").attr("kind"))[0];
+  if (kind != 'O' && kind != 'U') return kind == 'b';
+  bool any = false;
+  for (const nb::handle value : nb::iter(values.attr("ravel")())) {
+    if (value.is_none() || !nb::cast<bool>(value.attr("__eq__")(value))) continue;
+    const bool text = nb::isinstance<nb::str>(value) && !looks_like_number(nb::cast<std::string>(value));
+    if (!text && !nb::isinstance<nb::bool_>(value)) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// Returns the wanted columns of a dict of columns, a data frame, or a structured array.
+Table table_of(nb::handle data, const std::vector<ColumnRequest>& wanted) {
+  Table table{.ordered = true};
+  for (const auto& [name, kind] : wanted) {
     nb::object column = data[nb::str(name.c_str())];
-    if (std::find(labels.begin(), labels.end(), name) != labels.end()) column = numbers_of_groups(column);
+    table.names.push_back(name);
+    table.levels.emplace_back();
+    if (kind == ColumnKind::level || (kind == ColumnKind::either && has_levels(column))) {
+      Levels levels = levels_of(column);
+      column = levels.numbers;
+      table.levels.back() = std::move(levels.texts);
+    }
     const Argument values(name.c_str(), numbers_of(name, column));
     values.require_vector();
     const auto numbers = Columns<double>::on_host(values);
     if (!table.columns.empty() && table.rows != numbers.rows)
-      throw nb::value_error(("data: " + name + " has " + std::to_string(numbers.rows) + " rows, and " + wanted.front() +
-                             " " + std::to_string(table.rows))
+      throw nb::value_error(("data: " + name + " has " + std::to_string(numbers.rows) + " rows, and " +
+                             wanted.front().name + " " + std::to_string(table.rows))
                                 .c_str());
     table.rows = numbers.rows;
     table.columns.emplace_back(numbers.data, numbers.data + numbers.rows);
@@ -191,9 +229,7 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
   if (missing != "drop" && missing != "raise") throw nb::value_error("missing must be 'drop' or 'raise'");
   ModelData loaded;
   try {
-    const auto read = [&](const std::vector<std::string>& wanted, const std::vector<std::string>& labels) {
-      return table_of(data, wanted, labels);
-    };
+    const auto read = [&](const std::vector<ColumnRequest>& wanted) { return table_of(data, wanted); };
     const TableSource table{.name = "data", .names = names_of_table(data), .read = read, .first_row = 0};
     loaded = load_model(table, parse_model(model, "model"), options.method,
                         {.weights = weights, .groups = clusters, .drop_missing = missing == "drop"});
@@ -300,7 +336,8 @@ Parameters
 model : str
     One equation per line in R's formula notation, and a line of instruments: see the example and the guide.
 data : dict of columns, data frame or structured array
-    data[name] is the column of a variable. NaN and masked elements are missing values.
+    data[name] is the column of a variable. NaN and masked elements are missing values. Columns of text, bool and
+    categories become treatment contrasts to their first level.
 method : {'2sls', '3sls', 'ols', 'sur', 'ils'}
 divisor : {'n', 'small'}
     Divisor of residual sums of squares: observations, or observations minus regressors.

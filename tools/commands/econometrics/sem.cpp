@@ -167,7 +167,9 @@ const Command sem_command(
       SemInput& in = o->input;
       auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
       add_input(app, "--names", in.names, "the names of a .npy file's columns, one a line");
-      add_input(app, "--model", in.model, "read equations and instruments from FILE, as R's formulas (see below)");
+      add_input(app, "--model", in.model,
+                "equations and instruments as R's formulas (see below), or a FILE of them, one a line")
+          ->type_name("FORMULA");
       add_input(app, "--select", in.select,
                 "instead of a model: a matrix of 0 and 1, N x (K + N), whose row i selects the regressors of the "
                 "data's last columns' i-th (the first K are the instruments)");
@@ -195,6 +197,8 @@ const Command sem_command(
       app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
           ->check(one_of({"drop", "error"}))
           ->capture_default_str();
+      app.add_option("--na", in.na, "a code of missing values in a CSV besides NA, NaN, null, -, . and the like")
+          ->type_name("CODE");
       app.add_option(
              "--rows-at-once", in.rows_at_once,
              "process the .npy file or the generated data in blocks of N rows instead of holding them in memory "
@@ -216,10 +220,11 @@ const Command sem_command(
       app.footer(
           "A model file has one equation a line, and a line of instruments:\n"
           "  demand: quantity ~ price + income\n"
-          "  supply: quantity ~ price + rain + lag(price) + I(rain * trend) - 1\n"
-          "  instruments: ~ income + rain + trend + lag(price)\n"
+          "  supply: log(quantity) ~ price + rain * trend + lag(price) + C(region) - 1\n"
+          "  instruments: ~ income + rain * trend + lag(price) + C(region)\n"
           "Examples:\n"
           "  tesela sem --data market.csv --model market.txt --method 3sls --dof small\n"
+          "  tesela sem --data wages.csv --model 'wage ~ age + [hours ~ experience]'\n"
           "  tesela sem --samples 1000 --endogenous 20 --exogenous 40 --included 10 --json -");
       return std::function<int()>([o] { return run_sem(*o); });
     });

@@ -45,7 +45,7 @@ ModelData load_file(const SemInput& input, SemMethod method) {
     throw ArgumentError("sem", "--select", "replaces --model: give one of them");
   if (!input.select.empty() && !(input.weights.empty() && input.clusters.empty()))
     throw ArgumentError("sem", "--select", "goes without --weights and clusters: name them in a --model");
-  TableSource table = open_table(input.data);
+  TableSource table = open_table(input.data, input.na);
   const bool npy = !table.read;
   if (!npy && !input.names.empty())
     throw ArgumentError("sem", "--names", "belongs to a .npy file of data, and no CSV takes it");
@@ -56,7 +56,7 @@ ModelData load_file(const SemInput& input, SemMethod method) {
     refuse_rows("goes without --weights and --cov, which hold the data");
   if (npy && !input.names.empty()) table.names = read_names(input.names), table.names_from = input.names;
   const LoadOptions options{input.weights, input.clusters, input.missing == "drop", input.hold};
-  if (input.select.empty()) return load_model(table, read_model(input.model), method, options);
+  if (input.select.empty()) return load_model(table, read_or_parse_model(input.model), method, options);
   const HostMatrix<double> S = read_matrix<double>(input.select);
   if (npy && input.names.empty()) {
     table.names_from = input.select;
@@ -180,7 +180,7 @@ SemProblem generate_sem(const ModelSizes& sizes, std::uint64_t seed, bool by_row
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed) {
   if (!input.generated()) {
     SemProblem p{load_file(input, method)};
-    if (input.rows_at_once > 0 && !p.is_streamed()) refuse_rows("goes without lag() and I()");
+    if (input.rows_at_once > 0 && !p.is_streamed()) refuse_rows("goes without functions and products of columns");
     return p;
   }
   for (const auto& [option, value, what] : {std::tuple{"--select", &input.select, ""},
