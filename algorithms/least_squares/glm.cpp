@@ -289,7 +289,7 @@ std::span<const Named<GlmMethod>> glm_methods() {
   static constexpr std::array<Named<GlmMethod>, 4> all{{
       {GlmMethod::seminormal, "seminormal", "QR of A, then corrected seminormal equations; else as tiles"},
       {GlmMethod::tiles, "tiles", "QR over tiles of A, then of the rows of Q'B below A's rank"},
-      {GlmMethod::gqr, "gqr", "the published method: generalized QR, all of Q'BV"},
+      {GlmMethod::gqr, "gqr", "generalized QR, all of Q'BV: Ramiro Sánchez 2010, Algorithm 5.3"},
       {GlmMethod::givens, "givens", "as tiles, by plane rotations"},
   }};
   return all;

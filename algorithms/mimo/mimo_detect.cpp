@@ -56,7 +56,7 @@ template void mimo::check_search(const MimoShape&, const HostMatrix<std::complex
 double mimo::search_radius(const MimoShape& shape, const MimoOptions& options) {
   if (options.method == MimoMethod::babai) return 0;
   if (options.radius > 0 || options.method != MimoMethod::sd_plain) return options.radius;
-  // The published radius: the expected noise plus three standard deviations.
+  // The square of the radius: the expected noise plus three standard deviations.
   const auto m = static_cast<double>(shape.antennas);
   return std::sqrt(options.n0 * (m + 3 * std::sqrt(m)));
 }

@@ -75,8 +75,8 @@ void require_schedule_order(const std::string& routine, const std::string& argum
 ///         With other heads than the diagonal each column keeps its rule of pivots, counted from its head, and stages
 ///         are as early as the rows are free (fibonacci: three stages later than a column with the same head).
 /// ends    empty or n elements 0 ... m: column j has zeros from row ends[j] on, which are skipped. If a column ends
-///         above the previous one, rotations fill it down to that end. diagonal keeps the stages of its formula, as
-///         published for the columns of a triangle; stages of other orders are as early as the rows are free.
+///         above the previous one, rotations fill it down to that end. diagonal keeps the stages of its formula, which
+///         Ramiro Sánchez 2010, 5.6.3, has for a triangle; stages of other orders are as early as the rows are free.
 /// Throws  ArgumentError for other heads or ends, an unknown order, D < 1, m < 0 or n < 0.
 /// Method  The trees are from Bouwmeester, Jacquelin, Langou and Robert, "Tiled QR factorization algorithms" (2011),
 ///         with stages of one unit.

@@ -40,7 +40,7 @@ class Columns {
 
 ExpandedModel::ExpandedModel(const ModelFormulas& formulas, const TableSource& table, SemMethod method)
     : source_(formulas.source),
-      instrumental_(method == SemMethod::two_stage || method == SemMethod::three_stage),
+      instrumental_(uses_instruments(method)),
       has_instruments_(formulas.instruments.has_value()) {
   std::set<std::string> all_dependent;
   for (const EquationFormula& e : formulas.equations) {

@@ -33,7 +33,7 @@ TEMPLATE_TEST_CASE("bench tridiag separates right solutions from wrong ones", ""
   }
 }
 
-TEST_CASE("bench tridiag-study prints published figures of GPUs only for runs on a GPU") {
+TEST_CASE("bench tridiag-study prints the source's figures of GPUs only for runs on a GPU") {
   const TemporaryFolder folder;
   const auto lines_of = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments{"bench", "tridiag-study", "--repeat", "2",     "--ncpu",

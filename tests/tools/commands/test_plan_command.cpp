@@ -26,7 +26,7 @@ void within_ten_percent(const Command& command, const Words& options) {
 
 }  // namespace
 
-TEST_CASE("eig --plan reports stages, largest orders and the published table") {
+TEST_CASE("eig --plan reports stages, largest orders and Table 1.1 of the Cinvestav thesis") {
   const auto report = eig({"-n", "3000", "--vectors", "--plan", "--ncuda", "0", "--method", "two-stage"});
   const auto& plan = report["plan"];
   REQUIRE(plan["stages"].size() == 4);

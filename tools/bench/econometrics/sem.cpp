@@ -137,7 +137,7 @@ void run(SemBenchOptions o) {
         "rotation_gflop: operations of rotations from the data, along_tree_gflop: along the minimum-cost tree");
   if (o.table == "published")
     report.note(
-        "published: Ramiro Sánchez 2010, Table 5.3, 2SLS: LAPACK on a Xeon E5430 (precision not stated) with lapack "
+        "source: Ramiro Sánchez 2010, Table 5.3, 2SLS: LAPACK on a Xeon E5430 (precision not stated) with lapack "
         "and lapack-single, CULA on a Quadro FX 5800 "
         "(single precision) with cusolver, rotations on that GPU with ours; equations have K / 2 regressors here");
   report.finish();
@@ -149,10 +149,11 @@ const cli::Command sem_command(
       auto o = std::make_shared<SemBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "sem", {.precision = false, .streams = 2});
-      auto* table = app.add_option("--table", o->table,
-                                   "published: the sizes of a source's table, with its times; reuse: equations that "
-                                   "share columns (default peers: givens, reuse, tesela)")
-                        ->check(cli::one_of({"published", "reuse"}));
+      auto* table =
+          app.add_option("--table", o->table,
+                         "published: the sizes and times of Ramiro Sánchez 2010, Table 5.3; reuse: equations that "
+                         "share columns (default peers: givens, reuse, tesela)")
+              ->check(cli::one_of({"published", "reuse"}));
       app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
           ->transform(cli::positive())
           ->needs(table)

@@ -131,7 +131,7 @@ void run(const KernelOptions& o) {
       row.what.tile = row.timing.peer.substr(space + 1);
   }
   report.note(
-      "published: Cáceres Huacarpuma 2017, section 1.2, on a GeForce 930MX, for matrices of int; there shared was 2.6 "
+      "source: Cáceres Huacarpuma 2017, section 1.2, on a GeForce 930MX, for matrices of int; there shared was 2.6 "
       "to "
       "3.1 times as fast as naive, and coarse took another 23 % off at tile 32");
   report.note(

@@ -47,7 +47,7 @@ void resolve(GivensOptionsOfBench& o, bool gpu) {
     o.mb = tile.mb;
     o.nb = tile.nb;
   }
-  // The published times are GPUs'; a core would only fetch tiles.
+  // The sources' times are GPUs'; a core would only fetch tiles.
   if (gpu && o.common.ncpu < 0) o.common.ncpu = 0;
   if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
 }
@@ -127,18 +127,19 @@ void run(GivensOptionsOfBench o) {
   if (gpu) report.note("in, out: transfers between host and device, in no other row's time");
   report.note("lapack and cusolver factor by Householder vectors: geqrf, and orgqr where Q is wanted");
   if (!o.stages())
-    report.note("R and Q. A band that is stored in full, as the published one was, and as a band side by side");
+    report.note("R and Q. A band that is stored in full, as the Cinvestav thesis did, and as a band side by side");
   if (gpu)
-    report.note(
-        o.stages() ? "published: Ramiro Sánchez 2010, Table 3.1, on a Quadro FX 5800, 0.09 to 7.89 times as fast as "
-                     "its sequential code; precision not stated"
-                   : "published: Cinvestav thesis, Tables 6.1 to 6.11, on one or two Tesla K20X in the same precision, "
-                     "transfers included (ours: in, out); lapack: MKL, 12 threads");
+    report.note(o.stages()
+                    ? "source: Ramiro Sánchez 2010, Table 3.1, on a Quadro FX 5800, 0.09 to 7.89 times as fast as "
+                      "its sequential code; precision not stated"
+                    : "source: Cinvestav thesis, Tables 6.1 to 6.11, on one or two Tesla K20X in the same precision, "
+                      "transfers included (ours: in, out); lapack: MKL, 12 threads");
   report.finish();
 }
 
 const cli::Command givens_command(
-    cli::Command::Group::bench, "givens", "QR by plane rotations: tables of two theses, LAPACK and cuSOLVER",
+    cli::Command::Group::bench, "givens",
+    "QR by plane rotations: Ramiro Sánchez 2010, Table 3.1, and the Cinvestav thesis, LAPACK and cuSOLVER",
     [](cli::App& app) {
       auto o = std::make_shared<GivensOptionsOfBench>();
       o->common.repeat = 3;

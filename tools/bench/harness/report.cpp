@@ -126,7 +126,7 @@ std::string Report::path(const char* extension) const {
 std::string Report::csv() const {
   std::string text =
       "benchmark,case,m,n,k,tile,precision,data,peer,median_s,min_s,max_s,ratio,rate,rate_unit,ceiling,fraction,"
-      "published_s,published_rate,scheduler,cpu_workers,gpus,machine,vector_unit,gpu,tesela,starpu,cuda,openblas,seed,"
+      "source_s,source_rate,scheduler,cpu_workers,gpus,machine,vector_unit,gpu,tesela,starpu,cuda,openblas,seed,"
       "repeats,"
       "date";
   if (!rows_.empty())
@@ -171,7 +171,7 @@ std::string Report::csv() const {
         std::to_string(row.timing.seconds.size()),
         date};
     for (std::size_t f = 0; f < fields.size(); ++f) text.append(f > 0 ? "," : "").append(field(fields[f]));
-    for (const auto& [name, value] : row.more) text += fmt::format(",{:.6g}", value);
+    for (const auto& [name, value] : row.more) text += std::isnan(value) ? "," : fmt::format(",{:.6g}", value);
     const auto joules = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; };
     if (energy_) text += "," + joules(row.timing.energy.gpus) + "," + joules(row.timing.energy.cores);
     text += remarks ? "," + field(row.timing.remark) + "\n" : "\n";
@@ -189,7 +189,7 @@ void Report::print() const {
   const bool published =
       std::any_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.published_s > 0 || r.published_rate > 0; });
   fmt::print("{:<{}}  {:<{}}  {:>11}  {:>11}  {:>11}  {:>7}  {:>14}{}{}\n", "case", widest, "peer", widest_peer,
-             "median", "min", "max", "ratio", "rate", ceilings ? "  of ceiling" : "", published ? "   published" : "");
+             "median", "min", "max", "ratio", "rate", ceilings ? "  of ceiling" : "", published ? "      source" : "");
   const auto ms = [](double s) { return fmt::format("{:.4g} ms", s * 1e3); };
   for (const Row& row : rows_) {
     if (row.timing.seconds.empty()) {

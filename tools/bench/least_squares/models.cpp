@@ -112,7 +112,7 @@ void run(ModelOptions o, const char* name, std::string_view table, Shape wide) {
   if (o.table == "published") {
     for (Row& row : report.rows()) row.published_s = published_seconds(table, row, o.common.precision);
     report.note(
-        fmt::format("published: Ramiro Sánchez 2010, Table {}, a Quadro FX 5800, and sggglm on a Xeon E5430", table));
+        fmt::format("source: Ramiro Sánchez 2010, Table {}, a Quadro FX 5800, and sggglm on a Xeon E5430", table));
   }
   if (o.has("factor")) report.note("factor: gls_factor, B in host memory");
   report.finish();
@@ -122,8 +122,9 @@ std::function<int()> setup(cli::App& app, const char* name, bool weighted) {
   auto o = std::make_shared<ModelOptions>();
   o->common.repeat = 3;
   o->add_to(app, name, {.streams = 2});
-  auto* table = app.add_option("--table", o->table, "published: the sizes of a source's table, with its times")
-                    ->check(cli::one_of({"published"}));
+  auto* table =
+      app.add_option("--table", o->table, "published: the sizes and times of Ramiro Sánchez 2010, Table 5.1 or 5.2")
+          ->check(cli::one_of({"published"}));
   const auto settle = [table](cli::Option* option) { option->capture_default_str()->excludes(table); };
   if (weighted)
     settle(app.add_option("--by", o->by, "a factor of the covariance, m x m, as ggglm takes it, or weights")

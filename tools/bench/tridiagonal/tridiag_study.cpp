@@ -86,7 +86,7 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
 
 void run(StudyOptions o) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  // The published times are one GPU's, with a core for what hybrid does there.
+  // The source's times are one GPU's, with a core for what hybrid does there.
   if (gpu && o.common.ncpu < 0 && !o.on_cores()) o.common.ncpu = 1;
   if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
   Runtime runtime(o.runtime());
@@ -102,15 +102,15 @@ void run(StudyOptions o) {
   if (gpu) {
     report.note("transfers of A, B and X are in a time unless it says \"on device\"");
     report.note(
-        "published: Table 3 of the paper on cyclic reduction (docs/sources.md), on a GeForce 9800 GTX+ and its host, "
+        "source: Table 3 of the paper on cyclic reduction (docs/sources.md), on a GeForce 9800 GTX+ and its host, "
         "transfers included, precision not stated");
   }
   report.finish();
 }
 
 const cli::Command tridiag_study_command(
-    cli::Command::Group::bench, "tridiag-study", "cyclic reduction against Thomas's method: a published table",
-    [](cli::App& app) {
+    cli::Command::Group::bench, "tridiag-study",
+    "cyclic reduction against Thomas's method: Table 3 of the cyclic reduction paper", [](cli::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tridiag-study");

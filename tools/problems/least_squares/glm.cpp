@@ -156,7 +156,7 @@ GlmSolver<T> by_lapack(GlmProblem<T>& p) {
   });
 }
 
-/// `whole`: factors all rows of Q^T F, as published, or only the last m - n.
+/// `whole`: factors all rows of Q^T F, as Ramiro Sánchez 2010, Algorithm 5.3, or only the last m - n.
 template <class T>
 GlmSolver<T> by_cusolver(GlmProblem<T>& p, bool whole) {
   const auto [m, n] = p.shape;
