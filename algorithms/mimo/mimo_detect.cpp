@@ -108,6 +108,8 @@ template <class T>
 void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                  const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                  const MimoOptions& options, Detection& found) {
+  if (alternates(alphabets))
+    return mimo_detect(g, shape, channels, turned_back(y), constant_of(alphabets), options, found);
   check_search(shape, channels, y, alphabets, options);
   if (const Shape wanted{shape.streams, shape.signals}; found.labels.shape() != wanted)
     found.labels = HostMatrix<int>(wanted.rows, wanted.cols);
