@@ -238,8 +238,8 @@ LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<d
   });
 }
 
-/// Returns the squares of the residuals' norms if the solution is unique and has residuals, otherwise an empty array, as
-/// SciPy.
+/// Returns the squares of the residuals' norms if the solution is unique and has residuals, otherwise an empty array,
+/// as SciPy.
 nb::object residues(const LeastSquaresResult& r) {
   const nb::object numpy = nb::module_::import_("numpy");
   if (r.has_residues) return numpy.attr("square")(r.residual_norms);
@@ -295,9 +295,9 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<LeastSquaresResult> result(
-      m, "LeastSquaresResult",
-      "Result of `lstsq`, `nnls`, `wls` and `gls`. It unpacks as SciPy's: x, squared residual norms, rank, singular values.");
+  ResultClass<LeastSquaresResult> result(m, "LeastSquaresResult",
+                                         "Result of `lstsq`, `nnls`, `wls` and `gls`. It unpacks as SciPy's: x, "
+                                         "squared residual norms, rank, singular values.");
   unpacks<LeastSquaresResult>(
       result, [](const LeastSquaresResult& r) { return nb::make_tuple(r.x, residues(r), r.rank, r.singular_values); });
   result.member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")

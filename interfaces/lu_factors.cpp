@@ -14,8 +14,8 @@ nb::tuple lu_parts(nb::handle a_given) {
   const Argument a("a", a_given);
   return in_precision({&a}, [&]<class T>(T) {
     const auto columns = Columns<T>::on_host(a);
-    LuFactors<T> found = with_workers(
-        [&](const c::Session& session) { return lu_factors<T>(session, MatrixView<const T>(columns)); });
+    LuFactors<T> found =
+        with_workers([&](const c::Session& session) { return lu_factors<T>(session, MatrixView<const T>(columns)); });
     return nb::make_tuple(to_python(std::move(found.factors), a.place()), to_python(found.rows), found.zero_pivot - 1);
   });
 }

@@ -273,8 +273,7 @@ const Part part([](nb::module_& m) {
       .member("p", &QrResult::p, "Columns of a in their order with pivoting, or None.")
       .member("copied", &QrResult::copied, copied_doc)
       .prints({"q", "r"});
-  unpacks<QrResult>(result,
-                    [](const QrResult& r) {
+  unpacks<QrResult>(result, [](const QrResult& r) {
     nb::list members;
     for (const AnyArray* member : {&r.q, &r.r, &r.p})
       if (!member->is_none()) members.append(*member);

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
-#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>

@@ -1,9 +1,9 @@
 #include <tesela/algorithms/eigen/internal/lr_tiles.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
-#include <tesela/codelets/support/tile_kernels.hpp>
-#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 #include <algorithm>
 

@@ -134,10 +134,10 @@ int run_gemm(Options o) {
   if (alone) machine.reset();  // its workers would take the check's cores
   const ProductError error =
       !o.common.check ? ProductError{}
-      : alone ? product_error<T>(
-                  {op_a, op_b, o.m, o.n, o.k, alpha, beta, p.a.data(), p.b.data(), p.before.data(), p.c.data()}, rows)
-            : product_error<T>(runtime, {op_a, op_b, alpha, beta, p.a, p.b, p.before, p.c, a.part, b.part, of_result},
-                               rows);
+      : alone         ? product_error<T>(
+                    {op_a, op_b, o.m, o.n, o.k, alpha, beta, p.a.data(), p.b.data(), p.before.data(), p.c.data()}, rows)
+              : product_error<T>(runtime, {op_a, op_b, alpha, beta, p.a, p.b, p.before, p.c, a.part, b.part, of_result},
+                                 rows);
   if (sample && o.common.check) report.check("sampled_rows", static_cast<double>(rows.size()));
   if (!status.ok() || !error.finite) report.fail("not finite");
   if (o.common.check) report.check("error", error.relative);
