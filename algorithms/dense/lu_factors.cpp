@@ -25,7 +25,7 @@ LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A) {
   LuFactors<T> result{copy(A), {}, 0};
   HostMatrix<T>& a = result.factors;
   if (A.rows == A.cols && A.rows >= graph_from) {
-    const auto tiles = MatrixView<T>(a).in_tiles(runtime, suitable_lu_tile(runtime, A.rows), "A");
+    const auto tiles = MatrixView<T>(a).in_tiles(runtime, lu_tile(runtime, A.rows), "A");
     Graph g(runtime);
     const LuFactorization<T> factorization = lu(g, tiles);
     const index_t zero = factorization.zero_pivot();
