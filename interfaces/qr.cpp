@@ -247,7 +247,7 @@ nb::tuple qr_apply(nb::handle a_given, nb::handle c_given, Flag right, Flag tran
   return in_precision({&a, &c}, [&]<class T>(T) {
     auto [product, r, status] = with_workers([&](const c::Session& session) {
       auto factored = Columns<T>::overwriting(session, a, false), applied = Columns<T>::overwriting(session, c, false);
-      const TileShape tile = suitable_qr_tile(session.runtime(), a.rows(), a.cols());
+      const TileShape tile = qr_tile(session.runtime(), a.rows(), a.cols());
       const auto A = factored.in_tiles(session, tile, "A"),
                  C = applied.in_tiles(session, right ? TileShape{tile.nb, tile.mb} : tile, "C");
       Graph g(session);

@@ -14,7 +14,7 @@ HostMatrix<T> tall_triangle(Runtime& runtime, HostMatrix<T>& A) {
   const index_t m = A.rows(), n = A.cols();
   if (m < n || n < graph_from) return {};
   HostMatrix<T> triangle(n, n);
-  const TileShape tile = suitable_qr_tile(runtime, m, n);
+  const TileShape tile = qr_tile(runtime, m, n);
   const auto tiles = MatrixView<T>(A).in_tiles(runtime, tile, "A"),
              r = MatrixView<T>(triangle).in_tiles(runtime, tile, "R");
   Graph g(runtime);
