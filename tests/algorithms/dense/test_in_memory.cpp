@@ -4,6 +4,7 @@
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
@@ -112,6 +113,23 @@ WORKERS_TEST_CASE("qr of a matrix in memory gives R, Q and products") {
   HostMatrix<double> bad = random(20, 10, 1);
   bad(3, 4) = std::nan("");
   CHECK(qr(runtime, MatrixView<double>(bad)).status.info == 5);
+}
+
+WORKERS_TEST_CASE("qr by rotations of a matrix in memory gives R and Q^T B") {
+  for (const Shape shape : {Shape{0, 0}, {1, 1}, {90, 40}, {40, 90}, {150, 130}})
+    for (const GivensMethod method : {GivensMethod::sequential, GivensMethod::stages, GivensMethod::chain}) {
+      const auto [m, n] = shape;
+      const index_t k = std::min(m, n);
+      const HostMatrix<double> a = random(m, n, 7);
+      HostMatrix<double> r = a.clone(), b = a.clone(), alone = a.clone();
+      REQUIRE(givens_qr(runtime, MatrixView<double>(r), MatrixView<double>(b), {.method = method}).ok());
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = 0; i < m; ++i) CHECK(std::abs(b(i, j) - (i <= j && i < k ? r(i, j) : 0)) <= 1e-13);
+      const HostMatrix<double> before = product(Op::transpose, a, a), after = product(Op::transpose, b, b);
+      CHECK(distance(before, after) <= 1e-12);
+      REQUIRE(givens_qr(runtime, MatrixView<double>(alone), {}, {.method = method}).ok());
+      CHECK(distance(alone, r) == 0);
+    }
 }
 
 WORKERS_TEST_CASE("the inertia of a matrix in memory counts eigenvalues, and NaN has a status") {
