@@ -132,7 +132,11 @@ TEST_CASE("plain text is read as by numpy.loadtxt", "[files]") {
   for (const Case& c : {Case{"1 2\n3 4\n", {2, 2}, {1, 3, 2, 4}},
                         {"1,2\n3 ,\t4", {2, 2}, {1, 3, 2, 4}},
                         {"\n  # c 1\n\n+1e2 # end\r\n-2.5D-01\n3d1", {3, 1}, {100, -0.25, 30}, true},
-                        {"\xEF\xBB\xBF" "7", {1, 1}, {7}, true},
+                        {"\xEF\xBB\xBF"
+                         "7",
+                         {1, 1},
+                         {7},
+                         true},
                         {"1 2 3", {1, 3}, {1, 2, 3}},
                         {"# 0 x 3\n", {0, 3}, {}},
                         {"# 3 x 0\n", {3, 0}, {}}}) {

@@ -75,7 +75,8 @@ MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string
 
 /// Writes a shape.rows x shape.cols column-major matrix with leading dimension ld >= max(shape.rows, 1).
 ///
-/// path     the extension decides the format: .npy is NumPy; .txt is plain text; .mtx, .mm and no extension are a Matrix
+/// path     the extension decides the format: .npy is NumPy; .txt is plain text; .mtx, .mm and no extension are a
+/// Matrix
 ///          Market array. Text has the shortest decimals that read back to the same bits. The file appears when it is
 ///          complete (see AtomicFile).
 /// Throws   ArgumentError on a wrong shape, ld or null data and on NaN or infinity (then nothing is written), FileError

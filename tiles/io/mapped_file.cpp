@@ -182,8 +182,7 @@ const ZipMember& find_member(const std::vector<ZipMember>& all, const std::strin
              member.name.substr(0, member.name.ends_with(".npy") ? member.name.size() - 4 : std::string::npos);
   if (all.empty()) throw FileError(archive, "the archive is empty");
   if (!name.empty()) throw FileError(archive, "has no member " + name + "; it holds " + names);
-  throw FileError(archive, "holds " + names + ": name one, as in " + archive + ":" +
-                               names.substr(0, names.find(',')));
+  throw FileError(archive, "holds " + names + ": name one, as in " + archive + ":" + names.substr(0, names.find(',')));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace tesela {
 /// "FILE.npz" is the only member.
 class MappedFile {
  public:
-  /// Throws FileError if path is missing, unreadable, damaged, empty, a folder or a device, or a pipe that several ranks
-  /// read, or if the archive has no such member.
+  /// Throws FileError if path is missing, unreadable, damaged, empty, a folder or a device, or a pipe that several
+  /// ranks read, or if the archive has no such member.
   explicit MappedFile(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;

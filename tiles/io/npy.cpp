@@ -23,7 +23,8 @@ template <class Number>
 std::string describe(Number number) {
   if constexpr (std::is_integral_v<Number>)
     if (!holds(number))
-      return "is " + std::to_string(number) + ", an integer that double precision does not hold; save float64 to round it";
+      return "is " + std::to_string(number) +
+             ", an integer that double precision does not hold; save float64 to round it";
   const auto value = static_cast<double>(number);
   if (std::isnan(value)) return "is NaN";
   if (std::isinf(value)) return "is infinite";

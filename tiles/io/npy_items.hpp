@@ -18,8 +18,8 @@ struct Half {
   std::uint16_t bits;
   explicit operator double() const {
     const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const double size = exponent == 31 ? (fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
-                                                        : std::numeric_limits<double>::infinity())
+    const double size = exponent == 31  ? (fraction != 0 ? std::numeric_limits<double>::quiet_NaN()
+                                                         : std::numeric_limits<double>::infinity())
                         : exponent == 0 ? std::ldexp(fraction, -24)
                                         : std::ldexp(1024 + fraction, exponent - 25);
     return bits >> 15 != 0 ? -size : size;
@@ -34,10 +34,10 @@ struct Truth {
 /// Returns the number at p, which need not be aligned: a double for Half and Truth, otherwise a Number.
 template <class Number, bool swapped>
 auto load(const char* p) {
-  using Bits = std::conditional_t<
-      sizeof(Number) == 1, std::uint8_t,
-      std::conditional_t<sizeof(Number) == 2, std::uint16_t,
-                         std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>>>;
+  using Bits =
+      std::conditional_t<sizeof(Number) == 1, std::uint8_t,
+                         std::conditional_t<sizeof(Number) == 2, std::uint16_t,
+                                            std::conditional_t<sizeof(Number) == 4, std::uint32_t, std::uint64_t>>>;
   static_assert(sizeof(Bits) == sizeof(Number));
   Bits bits;
   std::memcpy(&bits, p, sizeof bits);

@@ -154,7 +154,8 @@ T TextCursor::real_number(bool integer, bool counts) {
              fits = !too_large && !underflows(text, value), finite = std::isfinite(value);
   if (!counts) return fits && finite ? value : T{0};
   if (!fits)
-    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") + " precision: " + quoted(written));
+    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") +
+         " precision: " + quoted(written));
   if (!finite) fail("the value is not finite: " + quoted(text));
   if (!integer) return value;
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-' || c == '+'; }))

@@ -24,7 +24,8 @@ class TextCursor {
   TextCursor(std::span<const char> text, const std::string& name, TextKind kind = TextKind::matrix_market)
       : here_(text.data()), end_(text.data() + text.size()), name_(name), kind_(kind) {}
 
-  /// Moves to the first word of the next line that is neither blank nor a comment. Returns false at the end of the file.
+  /// Moves to the first word of the next line that is neither blank nor a comment. Returns false at the end of the
+  /// file.
   bool next_line();
 
   /// Skips the rest of the line.
@@ -45,9 +46,10 @@ class TextCursor {
   /// Returns the next word as an integer. `what` names it in messages.
   index_t whole_number(const char* what);
 
-  /// Returns the next word as a decimal number (1.25e-2, 1.25D-02), rounded correctly to T. Fails for NaN and for numbers that are too
-  /// large, or nonzero and too small (see keeps). With `integer`, the word must have no point and no exponent, and be
-  /// exact in double precision. If not `counts`, any number is valid and becomes 0 if it would fail.
+  /// Returns the next word as a decimal number (1.25e-2, 1.25D-02), rounded correctly to T. Fails for NaN and for
+  /// numbers that are too large, or nonzero and too small (see keeps). With `integer`, the word must have no point and
+  /// no exponent, and be exact in double precision. If not `counts`, any number is valid and becomes 0 if it would
+  /// fail.
   template <class T>
   T real_number(bool integer, bool counts = true);
 

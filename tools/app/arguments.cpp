@@ -159,9 +159,10 @@ void require_inputs(const App& app) {
 }
 
 void require_problem(const App& app) {
-  constexpr std::array generators{"--m",        "--n",     "--k",     "--random", "--random-b",      "--batch", "--sizes",
-                                  "--jobs",     "--nt",    "--nr",    "--signals", "--samples",      "--data",  "--model",
-                                  "--columns-b", "--rows-c", "--ebn0", "--constellation", "--pattern", "--known"};
+  constexpr std::array generators{"--m",       "--n",     "--k",         "--random", "--random-b", "--batch",
+                                  "--sizes",   "--jobs",  "--nt",        "--nr",     "--signals",  "--samples",
+                                  "--data",    "--model", "--columns-b", "--rows-c", "--ebn0",     "--constellation",
+                                  "--pattern", "--known"};
   if (inputs()[&app].empty() || !given_inputs().empty()) return;
   for (const char* name : generators)
     if (app.count(name) > 0) return;
@@ -179,8 +180,8 @@ void announce_dense_inputs(const App& app) {
       const MatrixFileInfo file = probe_matrix(path);
       const double bytes = 8.0 * static_cast<double>(file.shape.rows) * static_cast<double>(file.shape.cols);
       if (file.format != MatrixFileFormat::matrix_market_coordinate || bytes < large) continue;
-      print_error(fmt::format("tesela: note: {} lists {} entries, and is read as a dense matrix of {}: {:.2f} GiB", path,
-                              file.entries, to_string(file.shape), bytes / gib));
+      print_error(fmt::format("tesela: note: {} lists {} entries, and is read as a dense matrix of {}: {:.2f} GiB",
+                              path, file.entries, to_string(file.shape), bytes / gib));
     } catch (const Error&) {
       continue;  // the command reports it
     }

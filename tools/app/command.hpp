@@ -40,7 +40,7 @@ struct CommonOptions {
     bool energy = true;
     bool report = true;  ///< --quiet, --verbose, --no-check and --plan, unless the command has its own
     bool plan = true;    ///< --plan, for commands that call require_memory()
-    int streams = 1;  ///< default; short urgent tasks next to long ones need several tasks at a time on a GPU
+    int streams = 1;     ///< default; short urgent tasks next to long ones need several tasks at a time on a GPU
   };
 
   std::string precision = "d";

@@ -33,7 +33,8 @@ constexpr std::array<Common, 4> of_commands{
       "constellation channel ebn0 sigma random seed "},
      {"Method", " method by kernel pivot op-a op-b alpha beta vectors range most soft tile precision "},
      {"Run", " repeat no-check plan "},
-     {"Output", " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json quiet verbose "}}};
+     {"Output",
+      " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json quiet verbose "}}};
 
 /// The commands of one purpose, in the order of the help.
 constexpr std::array<Common, 6> purposes{{{"Systems of equations", " lu cholesky tridiag toeplitz "},
@@ -179,7 +180,8 @@ class Formatter : public CLI::Formatter {
       std::istringstream words{std::string(names)};
       std::string commands;
       for (std::string name; words >> name;)
-        for (const CLI::App* command : app->get_subcommands([&](const CLI::App* one) { return one->get_name() == name; }))
+        for (const CLI::App* command :
+             app->get_subcommands([&](const CLI::App* one) { return one->get_name() == name; }))
           commands += make_subcommand(command), listed.insert(name);
       if (!commands.empty()) lines += fmt::format("\n{}:\n{}", purpose, commands);
     }

@@ -37,8 +37,8 @@ class MatrixOutput {
   std::function<void(Report&)> show_;
 };
 
-/// Writes all of the matrices, or none if an element is NaN or infinite; returns the message of not_finite(). One column
-/// becomes a NumPy vector, (n,), if a given input is one and no input is a NumPy matrix of one column.
+/// Writes all of the matrices, or none if an element is NaN or infinite; returns the message of not_finite(). One
+/// column becomes a NumPy vector, (n,), if a given input is one and no input is a NumPy matrix of one column.
 [[nodiscard]] std::string write_finite(std::initializer_list<MatrixOutput> outputs);
 
 /// Writes the matrices of a good report with write_finite(), whose message fails the report. Every command uses it for

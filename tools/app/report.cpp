@@ -262,9 +262,10 @@ void Report::print() const {
   print_results();
 
   const std::string status = json_["status"];
-  fmt::print("status  {}\n", coloured(status, !good_           ? Colour::red
-                                              : status == "ok" ? Colour::green
-                                                               : Colour::yellow,
+  fmt::print("status  {}\n", coloured(status,
+                                      !good_           ? Colour::red
+                                      : status == "ok" ? Colour::green
+                                                       : Colour::yellow,
                                       STDOUT_FILENO));
   if (json_.contains("notes"))
     for (const auto& note : json_["notes"]) fmt::print("note    {}\n", note.get<std::string>());

@@ -41,8 +41,8 @@ nlohmann::json energy_json(const Energy& run, double flops);
 std::string is_wrong(const std::string& name, const Measured& measured);
 
 /// Results of a command, printed as a table and as JSON. The JSON's keys are command, version, problem, machine,
-/// workers, links, counts, seconds, gflops, energy, bounds, answer, checks, limits, status. The status is "ok" until a check
-/// exceeds its limit or the command reports another failure.
+/// workers, links, counts, seconds, gflops, energy, bounds, answer, checks, limits, status. The status is "ok" until a
+/// check exceeds its limit or the command reports another failure.
 class Report {
  public:
   Report(const std::string& command, const CommonOptions& options);

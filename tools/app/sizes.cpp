@@ -58,8 +58,7 @@ constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
 [[noreturn]] void show_plan(const PlanOnly& plan, const std::string& what, double bytes, double memory) {
   const bool fits = bytes <= memory;
-  const std::string status =
-      fits ? "ok" : fmt::format("does not fit: {:.1f} GiB of {:.1f}", bytes / gib, memory / gib);
+  const std::string status = fits ? "ok" : fmt::format("does not fit: {:.1f} GiB of {:.1f}", bytes / gib, memory / gib);
   if (plan.json_path != "-")
     fmt::print("{}: {}\nmemory  {:.3g} GiB of {:.1f}\nstatus  {}\n", plan.command, what, bytes / gib, memory / gib,
                status);

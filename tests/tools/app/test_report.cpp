@@ -49,9 +49,11 @@ TEST_CASE("the report shows the answer, the status, bounds, times, the scheduler
   const std::string a = file("a.txt", "2 0\n0 4\n0 0\n"), b = file("b.txt", "2\n8\n0\n"), x = file.folder / "x.npy";
   const Words command{"ols", "--a", a, "--b", b};
   const Outcome run = succeeds(command + Words{"--out", x, "--sched", "eager"});
-  const std::size_t answer = at(run, "\nX\n  1                 1\n  2                 2\n"), status = at(run, "\nstatus  ok\n"),
-                    error = at(run, "\nbackward_error "), bound = at(run, " (at most "), time = at(run, "\ntime    "),
-                    scheduler = at(run, "scheduler eager\n"), wrote = at(run, "\nwrote   " + x + ": vector of 2, float64\n");
+  const std::size_t answer = at(run, "\nX\n  1                 1\n  2                 2\n"),
+                    status = at(run, "\nstatus  ok\n"), error = at(run, "\nbackward_error "),
+                    bound = at(run, " (at most "), time = at(run, "\ntime    "),
+                    scheduler = at(run, "scheduler eager\n"),
+                    wrote = at(run, "\nwrote   " + x + ": vector of 2, float64\n");
   CHECK((answer < status && status < error && error < bound && bound < time && time < scheduler && scheduler < wrote));
   CHECK_THAT(run.out, ContainsSubstring("s in all, with input, checks and output"));
   for (const char* detail : {"worker ", "bound   ", "busy s"}) {
@@ -88,10 +90,18 @@ TEST_CASE("a long answer shows its first and last numbers, and the JSON has at m
 }
 
 TEST_CASE("--no-check leaves out measured errors and says so in the status") {
-  for (const Words& command :
-       {Words{"ols", "--n", "8"}, {"wls", "--n", "8"}, {"lse", "--n", "8"}, {"glm", "--n", "8"}, {"nnls", "--n", "8"},
-        {"lu", "--n", "8", "--rhs", "1"}, {"cholesky", "--n", "8", "--rhs", "1"}, {"qr", "--n", "8"},
-        {"gqr", "--n", "8"}, {"gemm", "--n", "8"}, {"tridiag", "--n", "8"}, {"toeplitz", "solve", "--n", "8"}}) {
+  for (const Words& command : {Words{"ols", "--n", "8"},
+                               {"wls", "--n", "8"},
+                               {"lse", "--n", "8"},
+                               {"glm", "--n", "8"},
+                               {"nnls", "--n", "8"},
+                               {"lu", "--n", "8", "--rhs", "1"},
+                               {"cholesky", "--n", "8", "--rhs", "1"},
+                               {"qr", "--n", "8"},
+                               {"gqr", "--n", "8"},
+                               {"gemm", "--n", "8"},
+                               {"tridiag", "--n", "8"},
+                               {"toeplitz", "solve", "--n", "8"}}) {
     CAPTURE(command);
     const Outcome run = run_tesela(command + cores + Words{"--no-check", "--json", "-"});
     REQUIRE(run.code == 0);
@@ -102,9 +112,18 @@ TEST_CASE("--no-check leaves out measured errors and says so in the status") {
 }
 
 TEST_CASE("every command shows its memory with --plan, without a run") {
-  for (const Words& command :
-       {Words{"ols"}, {"wls"}, {"lse"}, {"glm"}, {"nnls"}, {"lu"}, {"cholesky"}, {"gqr"}, {"gemm"}, {"tridiag"},
-        {"toeplitz", "solve"}, {"toeplitz", "eig"}}) {
+  for (const Words& command : {Words{"ols"},
+                               {"wls"},
+                               {"lse"},
+                               {"glm"},
+                               {"nnls"},
+                               {"lu"},
+                               {"cholesky"},
+                               {"gqr"},
+                               {"gemm"},
+                               {"tridiag"},
+                               {"toeplitz", "solve"},
+                               {"toeplitz", "eig"}}) {
     CAPTURE(command);
     const Outcome run = run_tesela(command + Words{"--n", "2000", "--plan", "--json", "-"} + cores);
     CAPTURE(run.out, run.err);
@@ -128,8 +147,16 @@ TEST_CASE("a coordinate file that becomes a large dense matrix is announced befo
 }
 
 TEST_CASE("a command without files and without a size is refused") {
-  for (const Words& command : {Words{"ols"}, {"lu"}, {"cholesky"}, {"qr"}, {"eig"}, {"gemm"}, {"tridiag"},
-                               {"toeplitz", "solve"}, {"ols", "--seed", "3"}, {"lse", "--out", "x.npy"}}) {
+  for (const Words& command : {Words{"ols"},
+                               {"lu"},
+                               {"cholesky"},
+                               {"qr"},
+                               {"eig"},
+                               {"gemm"},
+                               {"tridiag"},
+                               {"toeplitz", "solve"},
+                               {"ols", "--seed", "3"},
+                               {"lse", "--out", "x.npy"}}) {
     CAPTURE(command);
     const Outcome run = run_tesela(command);
     CHECK(run.code == 2);
@@ -188,8 +215,8 @@ TEST_CASE("a wrong word is answered with what exists") {
 TEST_CASE("help lists commands by purpose and fits the terminal") {
   const std::string all = run_tesela({"--help"}).out;
   std::size_t last = 0;
-  for (const char* purpose : {"Systems of equations:", "  lu ", "Least squares and regression:", "  ols ", "Eigenvalues:",
-                              "  eig ", "Factorizations and products:", "Radio:", "Study and tools:"}) {
+  for (const char* purpose : {"Systems of equations:", "  lu ", "Least squares and regression:", "  ols ",
+                              "Eigenvalues:", "  eig ", "Factorizations and products:", "Radio:", "Study and tools:"}) {
     CAPTURE(purpose);
     REQUIRE(all.find(purpose) != std::string::npos);
     CHECK(all.find(purpose) > last);
