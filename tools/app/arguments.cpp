@@ -179,9 +179,9 @@ void announce_dense_inputs(const App& app) {
   if (app.count("--quiet") > 0) return;
   for (const std::string& path : given_inputs()) try {
       if (!std::filesystem::is_regular_file(path)) continue;
-      const MappedFile bytes(path);
-      if (!matrix_market::recognise(bytes.bytes())) continue;
-      const MatrixFileInfo file = probe_matrix_bytes(bytes.bytes(), path);
+      const MappedFile mapped(path);
+      if (!matrix_market::recognise(mapped.bytes())) continue;
+      const MatrixFileInfo file = probe_matrix_bytes(mapped.bytes(), path);
       const double bytes = 8.0 * static_cast<double>(file.shape.rows) * static_cast<double>(file.shape.cols);
       if (file.format != MatrixFileFormat::matrix_market_coordinate || bytes < large) continue;
       print_error(fmt::format("tesela: note: {} lists {} entries, and is read as a dense matrix of {}: {:.2f} GiB",
