@@ -33,7 +33,7 @@ struct OrderingOptions {
   index_t buffer = 0;  ///< signals at a time; 0: all
 };
 
-/// Returns the bytes of all n! factorizations of n <= 20 columns.
+/// Returns the bytes of a table of all n! factorizations of n <= 20 columns.
 double ordering_bytes(index_t n, OrderingBuild build);
 
 /// Finds the s with the least ||x - H s||, each column's amplitude from one alphabet, for many x of one real n x n
@@ -57,16 +57,22 @@ class OrderedDetector {
   /// Returns R and Q^T, n x 2n, of H P in this column order, with the values kept for signals.
   HostMatrix<double> factors(std::span<const int> order) const;
 
+  /// Sets the signals at a time; 0: all. The table is kept. Throws ArgumentError for a negative number.
+  void set_buffer(index_t signals);
+
   double factorizations() const { return factorizations_; }  ///< number computed so far
   double host_bytes() const;                                 ///< bytes of the factorizations in host memory
 
  private:
   index_t n() const { return h_.rows(); }
   bool has_table() const;
+  bool on_host() const;  ///< whether the table is in host memory, as one tile
   Priority at(index_t block) const;
   void search(Graph& g, const Tile<double>& packed, bool in_order, const Tile<double>& x, const Tile<int>& picks,
               const Tile<int>& labels, const Tile<kernels::SearchReport>& reports, Priority where);
   HostMatrix<double> gather(Graph& g, const Block<const int>& picks);
+  void search_blocks(Graph& g, const HostMatrix<double>& x, const HostMatrix<int>& order, Detection& found,
+                     index_t first, index_t count);
   void learn(Graph& g, const Block<const int>& picks);
 
   Runtime& runtime_;
@@ -77,7 +83,7 @@ class OrderedDetector {
   kernels::OrderedSearch::Args args_;
   index_t each_ = 1, blocks_ = 1;  // factorizations per block, and number of blocks
   double factorizations_ = 0;
-  HostMatrix<double> home_;  // table of copy_all
+  HostMatrix<double> home_;  // a table in host memory
   std::vector<double> known_;
   std::unordered_map<int, index_t> places_;  // indices in known_
   TileMatrix<double> h_tiles_, base_tiles_, r_tiles_;
