@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <list>
-#include <unordered_set>
 
 namespace tesela {
 
@@ -23,49 +22,6 @@ void OrderedDetector::search(Graph& g, const Tile<double>& packed, bool in_order
   args.in_order = in_order;
   g.insert<kernels::OrderedSearch>(where, args, h_tiles_(0, 0), base_tiles_(0, 0), packed, x, picks,
                                    column_tiles_(0, 0), point_tiles_(0, 0), labels, reports);
-}
-
-/// Factors orders that have not occurred before.
-void OrderedDetector::learn(Graph& g, const Block<const int>& picks) {
-  std::vector<index_t> fresh;
-  std::unordered_set<int> ranks;
-  for (index_t k = 0; k < picks.cols; ++k)
-    if (!places_.contains(picks(0, k)) && ranks.insert(picks(0, k)).second) fresh.push_back(k);
-  const auto count = static_cast<index_t>(fresh.size());
-  if (count == 0) return;
-  HostMatrix<int> orders(n() + 1, count);
-  for (index_t k = 0; k < count; ++k)
-    std::copy_n(&picks(0, fresh[static_cast<std::size_t>(k)]), n() + 1, &orders(0, k));
-  const index_t numbers = n() * n();
-  HostMatrix<double> made(numbers * OrderedQrs::together, ceil_div(count, OrderedQrs::together));
-  {
-    const auto listed = whole(runtime_, orders, "orders");
-    const auto packed = whole(runtime_, made, "new QRs");
-    g.insert<kernels::ListedQr>({}, r_tiles_(0, 0), listed(0, 0), packed(0, 0));
-    g.wait();
-    packed.bring_home();
-  }
-  factorizations_ += static_cast<double>(count);
-  const Block<double> all{made.data(), made.rows(), made.cols(), made.rows()};
-  for (index_t k = 0; k < count; ++k) {
-    const auto place = static_cast<index_t>(places_.size());
-    known_.resize(static_cast<std::size_t>((place + 1) * numbers));
-    for (index_t e = 0; e < numbers; ++e) known_[static_cast<std::size_t>(place * numbers + e)] = element(all, k, e);
-    places_.emplace(orders(0, k), place);
-  }
-}
-
-/// Gathers the cache's factorizations, one after another.
-HostMatrix<double> OrderedDetector::gather(Graph& g, const Block<const int>& picks) {
-  learn(g, picks);
-  const index_t numbers = n() * n();
-  HostMatrix<double> made(numbers * OrderedQrs::together, ceil_div(picks.cols, OrderedQrs::together));
-  const Block<double> to{made.data(), made.rows(), made.cols(), made.rows()};
-  for (index_t k = 0; k < picks.cols; ++k) {
-    const double* const from = known_.data() + places_.at(picks(0, k)) * numbers;
-    for (index_t e = 0; e < numbers; ++e) element(to, k, e) = from[e];
-  }
-  return made;
 }
 
 namespace {
@@ -156,7 +112,6 @@ Detection OrderedDetector::detect(Graph& g, const HostMatrix<double>& x) {
       search_blocks(g, x, order, found, first * width, std::min(end * width, signals) - first * width);
       continue;
     }
-    std::list<HostMatrix<double>> stores;
     std::list<TileMatrix<double>> store_tiles;
     for (index_t t = first; t < end; ++t) {
       const index_t count = std::min(width, signals - t * width), groups = ceil_div(count, OrderedQrs::together);
@@ -165,9 +120,6 @@ Detection OrderedDetector::detect(Graph& g, const HostMatrix<double>& x) {
         store_tiles.emplace_back(runtime_, rows, groups, TileShape{rows, groups}, "QRs");
         g.insert<kernels::ListedQr>({}, r_tiles_(0, 0), picks(0, t), store_tiles.back()(0, 0));
         factorizations_ += static_cast<double>(count);
-      } else if (options_.strategy == OrderingStrategy::cache) {
-        stores.push_back(gather(g, picks(0, t).read()));
-        store_tiles.push_back(whole(runtime_, stores.back(), "QRs"));
       }
       search(g, on_host() ? (*table_)(0, 0) : store_tiles.back()(0, 0), !on_host(), X(0, t), picks(0, t), L(0, t),
              R(0, t), options_.strategy == OrderingStrategy::copy_all ? on_core : Priority{});

@@ -95,7 +95,7 @@ class Orderings {
                               {{packed.data(), rows, groups, rows}});
     });
     alone("rotations, sequential", 1, [&] { rotation_table(r, packed.data()); });
-    for (const OrderingBuild build : {OrderingBuild::full, OrderingBuild::prefix, OrderingBuild::neighbour}) {
+    for (const OrderingBuild build : {OrderingBuild::full, OrderingBuild::prefix}) {
       const auto run = [this, build, &packed] {
         packed = {};
         return prepare(held({build, OrderingStrategy::owner, 0}));
@@ -132,10 +132,10 @@ class Orderings {
   double nodes(const std::string& peer) const { return nodes_.contains(peer) ? nodes_.at(peer) : 0; }
 
  private:
-  /// Returns the detector with these options and its table. A cache begins empty.
+  /// Returns the detector with these options and its table.
   OrderedDetector& held(const OrderingOptions& options) {
     const bool same = detector_ && options.build == options_.build && options.strategy == options_.strategy;
-    if (!same || options.strategy == OrderingStrategy::cache) {
+    if (!same) {
       detector_.reset();
       options_ = options;
       detector_.emplace(runtime_, data_.h.clone(), alphabet_, options);
@@ -237,7 +237,7 @@ void memory(const OrderingsBench& o, Report& report) {
       };
       std::vector<Line> lines{{"Q0 R0", square + static_cast<double>(n), square},
                               {"P", 0, all * static_cast<double>(n)}};
-      if (whole) lines.push_back({"Qi Ri", ordering_bytes(n, OrderingBuild::prefix) / 8, all * square});
+      if (whole) lines.push_back({"Qi Ri", ordering_bytes(n) / 8, all * square});
       lines.push_back({"workspace", 2 * square, workspace});
       Line total{"total", 0, 0};
       for (const Line& line : lines) total.here += line.here, total.rule += line.rule;
@@ -262,7 +262,7 @@ void run(const OrderingsBench& o) {
   for (const std::string& b : o.buffers)
     if (b != "inf" && (b.empty() || b.size() > 9 || b.find_first_not_of("0123456789") != std::string::npos || b == "0"))
       throw ArgumentError("bench mimo-orderings", "--buffers", fmt::format("'{}' is neither a number nor inf", b));
-  const double largest = ordering_bytes(*std::max_element(o.n.begin(), o.n.end()), OrderingBuild::neighbour);
+  const double largest = ordering_bytes(*std::max_element(o.n.begin(), o.n.end()));
   cli::require_memory("bench mimo-orderings", "the table of the largest n", 1.2 * largest);
   std::map<index_t, Timing> sequential;
   if (o.wants("signals")) {
