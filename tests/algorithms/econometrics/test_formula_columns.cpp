@@ -102,10 +102,10 @@ TEST_CASE("factors are contrasts to a named base") {
   CHECK(design(csv(text), "y ~ 0 + f").factors.empty());
   CHECK(names(text, "y ~ factor(k)") == Texts{"(Intercept)", "factor(k)2", "factor(k)10"});
   CHECK(base("y ~ factor(k)") == "1");
-  for (const char* formula : {"y ~ C(f, Treatment('b'))", "y ~ C(f, Treatment(reference = \"b\"))", "y ~ C(f, base = 'b')",
-                              "y ~ relevel(f, ref = 'b')", "y ~ relevel(factor(f), 'b')", "y ~ C(f, Treatment(1))",
-                              "y ~ C(f, contr.treatment, base = 2)", "y ~ C(f, contr.treatment(3, base = 2))",
-                              "y ~ factor(f, levels = c('b', 'a', 'c'))"}) {
+  for (const char* formula : {"y ~ C(f, Treatment('b'))", "y ~ C(f, Treatment(reference = \"b\"))",
+                              "y ~ C(f, base = 'b')", "y ~ relevel(f, ref = 'b')", "y ~ relevel(factor(f), 'b')",
+                              "y ~ C(f, Treatment(1))", "y ~ C(f, contr.treatment, base = 2)",
+                              "y ~ C(f, contr.treatment(3, base = 2))", "y ~ factor(f, levels = c('b', 'a', 'c'))"}) {
     CAPTURE(formula);
     const Design d = design(csv(text), formula);
     REQUIRE(d.factors.size() == 1);
@@ -113,7 +113,8 @@ TEST_CASE("factors are contrasts to a named base") {
     CHECK(d.rows == std::vector<std::vector<double>>{{1, 0, 0}, {1, 0, 1}, {1, 1, 0}, {1, 0, 1}, {1, 1, 0}});
   }
   CHECK(base("y ~ C(k, Treatment(10))") == "10");
-  CHECK(names(text, "y ~ 0 + relevel(f, 'b')") == Texts{"relevel(f, \"b\")b", "relevel(f, \"b\")a", "relevel(f, \"b\")c"});
+  CHECK(names(text, "y ~ 0 + relevel(f, 'b')") ==
+        Texts{"relevel(f, \"b\")b", "relevel(f, \"b\")a", "relevel(f, \"b\")c"});
   CHECK(names(text, "y ~ l") == Texts{"(Intercept)", "lTRUE"});
   CHECK(design(csv(text), "y ~ l").rows.size() == 4);
   CHECK(design(csv(text), "y ~ I(l * 2)").rows[0][1] == 2);
@@ -174,7 +175,8 @@ TEST_CASE("a dot is all other columns that have names") {
 }
 
 TEST_CASE("a file without a header is named as such") {
-  refused("1,2\n3,4\n", "y ~ x", "line 1, column 1: d.csv has no column y: its first line has numbers (1, 2), not names");
+  refused("1,2\n3,4\n", "y ~ x",
+          "line 1, column 1: d.csv has no column y: its first line has numbers (1, 2), not names");
   refused("a,b\n3,4\n", "y ~ x", "d.csv has no column y; it has a, b");
 }
 

@@ -18,6 +18,15 @@ struct Options : LeastSquaresOptions {
   bool by_weights() const { return by == "weights"; }
 };
 
+/// Settles a formula's problem, whose weights are a column.
+void settle_formula(Options& o) {
+  if (!o.factor.empty() || !o.sigma.empty())
+    throw ArgumentError("wls", "--weights", "with a formula names a column of weights; --factor and --sigma are files");
+  if (o.weights.empty()) throw ArgumentError("wls", "--weights", "is missing: the column of the weights");
+  o.formula.weights = o.weights;
+  o.load_model("wls");
+}
+
 void settle_files(Options& o) {
   const std::pair<const char*, const std::string*> kinds[] = {
       {"weights", &o.weights}, {"factor", &o.factor}, {"sigma", &o.sigma}};
@@ -45,7 +54,10 @@ void settle_files(Options& o) {
 
 void resolve(Options& o) {
   o.settle("wls");
-  settle_files(o);
+  if (o.formula.given())
+    settle_formula(o);
+  else
+    settle_files(o);
   if (!(o.spread >= 0 && o.spread <= 15))
     throw ArgumentError("wls", "--spread", "is the largest exponent of a generated weight, from 0 to 15");
   o.default_sizes(256, 4);
@@ -57,6 +69,11 @@ WlsProblem<T> load(const Options& o) {
   p.command = "wls";
   p.keep_triangle = o.uncertainty.wanted();
   p.multipliers = true;
+  if (o.model != nullptr) {
+    o.read(p);
+    for (const double w : o.model->weights) p.weights.push_back(static_cast<T>(w));
+    return p;
+  }
   if (o.a.empty()) {
     p.generate_weighted(o.random, o.random_b, o.inconsistent, o.spread);
     return p;
@@ -117,8 +134,11 @@ int run_wls(Options o) {
     exact_fit = errors.residual.normal_residual == 0;
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(o.uncertainty, uncertainty,
-                          {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit}, report);
+    report_uncertainty<T>(
+        o.uncertainty, uncertainty,
+        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
+        report);
+    o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X}});
   };
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
@@ -131,7 +151,8 @@ const Command wls_command(
       add_least_squares_options(
           app, *o,
           {.files = {{"--weights", &o->weights,
-                      "read weights w, m x 1, from FILE (min sum w_i (A x - b)_i^2; a row of weight 0 does not count)"},
+                      "read weights w, m x 1, from FILE, or with FORMULA the weights' column (min sum w_i (A x - "
+                      "b)_i^2; a row of weight 0 does not count)"},
                      {"--factor", &o->factor, "read F, m x m, from FILE (the errors have the covariance F F')"},
                      {"--sigma", &o->sigma,
                       "read the errors' covariance itself, m x m, from FILE (a singular covariance holds some "
@@ -144,7 +165,8 @@ const Command wls_command(
            .inconsistent = "generated right-hand sides are uniform",
            .rcond = "singular values up to this times the largest count as zero, of A with columns scaled to unit norm "
                     "(default: max(m, n) eps)",
-           .uncertainty = true},
+           .uncertainty = true,
+           .formula = true},
           choices(wls_table<double>()));
       auto* a = app.get_option("--a");
       app.add_option("--by", o->by, "what to generate")
@@ -157,6 +179,7 @@ const Command wls_command(
           ->capture_default_str();
       app.footer(
           "Examples:\n"
+          "  tesela wls data.csv \"y ~ x\" --weights w\n"
           "  tesela wls --a A.npy --b b.mtx --weights w.mtx --out x.mtx --std-errors\n"
           "  tesela wls --m 400 --n 30 --by sigma --random-b kappa:1e3 --json -");
       return std::function<int()>(

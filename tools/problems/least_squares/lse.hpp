@@ -31,6 +31,11 @@ std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table();
 template <class T>
 LseError measure_lse(const LseProblem<T>& problem, const ConstrainedLeastSquares<T>& answer);
 
+/// Returns the standard errors of x for errors of b of variance 1: the norms of the rows of N R^-1, C N = 0, A N = Q R.
+/// The rows of C besides the dropped ones are independent, and A N has full rank.
+std::vector<double> constrained_errors(const HostMatrix<double>& A, const HostMatrix<double>& C,
+                                       const std::vector<index_t>& dropped_rows);
+
 /// Returns the larger of ||C x - d|| / (||C|| ||x|| + ||d||) relative to its bound, 5e-15 sqrt(n) (single: 5e-6), and
 /// the distance of ||x|| and ||A x - b|| from the norms of the first peer that was checked, relative to 1e-8 (1e-2).
 /// Throws WrongResult if it is above 1.
