@@ -11,6 +11,7 @@
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/formula_expression.hpp>
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/algorithms/econometrics/model_formulas.hpp>

@@ -56,7 +56,7 @@ LoadedModel from_selection(const HostMatrix<double>& S, const std::string& selec
   if (K < 0 || std::ssize(table.names) != n)
     throw FileError(selection, "is " + to_string(S.shape()) + ": it must be N x (K + N), and " + table.name + " has " +
                                    std::to_string(table.names.size()) + " columns");
-  if (K == 0 && (method == SemMethod::two_stage || method == SemMethod::three_stage))
+  if (K == 0 && method != SemMethod::ols && method != SemMethod::sur)
     throw FileError(selection, "leaves no instruments: N x N");
   LoadedModel result{.source = selection, .find_constant = true};
   for (const std::string& name : table.names) result.factors.number({Expression::Kind::name, name});

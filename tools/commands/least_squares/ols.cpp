@@ -47,7 +47,8 @@ int run_ols(Options o) {
     report.check("residual_norm", errors.residual.residual_norm);
     report.check("normal_residual", errors.residual.normal_residual);
     report.check("backward_error", errors.backward);
-    exact_fit = errors.residual.normal_residual == 0;
+    exact_fit = o.model != nullptr ? o.model->is_rounding(answer.X, errors.residual.residual_norm)
+                                   : errors.residual.normal_residual == 0;
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
     report_uncertainty<T>(

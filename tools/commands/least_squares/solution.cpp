@@ -5,6 +5,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/streams.hpp"
+#include "tools/problems/support/factor_notes.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -44,12 +45,7 @@ RegressionNames LeastSquaresOptions::regression_names(bool total) const {
 
 void LeastSquaresOptions::note_formula(Report& report) const {
   if (model == nullptr) return;
-  nlohmann::json factors = nlohmann::json::array();
-  for (const FactorBase& one : model->factors) {
-    factors.push_back({{"factor", one.factor}, {"base", one.base}, {"levels", one.levels}});
-    report.note(fmt::format("{}: contrasts to {}", one.factor, one.base));
-  }
-  report.section("factors", factors);
+  note_factors(model->factors, report);
   if (model->dropped > 0) report.note(fmt::format("{} rows lack a value and are left out", model->dropped));
   if (model->without_weight > 0) report.note(fmt::format("{} rows have weight 0", model->without_weight));
 }
@@ -99,7 +95,8 @@ void add_formula(App& app, FormulaInput& in) {
       ->transform(dash_is("/dev/stdin"));
   app.add_option("formula", in.formula, "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\": prints the regression")
       ->type_name("FORMULA");
-  app.add_option("--na", in.na, "with FORMULA: a code of missing values besides NA, NaN, null, -, . and the like")
+  app.add_option("--na", in.na,
+                 "with FORMULA: a further code of missing values (NA, NaN, null, -, . and the like are known)")
       ->type_name("CODE");
   app.add_option("--missing", in.missing, "with FORMULA: rows that lack a used value: drop or error")
       ->check(one_of({"drop", "error"}))

@@ -41,7 +41,7 @@ struct LeastSquaresOptions {
   /// Completes the sizes of generated matrices, m = ratio n.
   void default_sizes(index_t default_n, index_t ratio);
   bool has_input() const { return !a.empty() || model != nullptr; }
-  /// Loads the formula's problem, which sets m, n and rhs. Throws ArgumentError beside files and sizes.
+  /// Loads the formula's problem, which sets m, n and rhs. Throws ArgumentError if files or sizes are given too.
   void load_model(const char* command);
   /// Takes m, n and rhs from the files of A and B; A stays in its file if the method can read it by rows.
   void take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream);

@@ -1,5 +1,4 @@
 #include "tools/problems/least_squares/lse.hpp"
-
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 
@@ -31,7 +30,8 @@ HostMatrix<double> transposed(const HostMatrix<double>& C, const std::vector<dou
   for (index_t i = 0; i < C.rows(); ++i) {
     if (std::binary_search(dropped_rows.begin(), dropped_rows.end(), i)) continue;
     double size = 0;
-    for (index_t j = 0; j < C.cols(); ++j) size = std::max(size, std::abs(C(i, j) * scales[static_cast<std::size_t>(j)]));
+    for (index_t j = 0; j < C.cols(); ++j)
+      size = std::max(size, std::abs(C(i, j) * scales[static_cast<std::size_t>(j)]));
     for (index_t j = 0; j < C.cols(); ++j) Ct(j, k) = C(i, j) * scales[static_cast<std::size_t>(j)] * scale_of(size);
     ++k;
   }

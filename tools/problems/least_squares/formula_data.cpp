@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 namespace tesela::cli {
 namespace {
@@ -16,7 +18,7 @@ HostMatrix<double> columns_of(const HostMatrix<double>& m, const std::vector<ind
   return some;
 }
 
-const char* const source = "--constraints";
+constexpr const char* source = "--constraints";
 
 /// A linear equation sum coefficients x = right that is being read.
 class LinearEquation {
@@ -86,6 +88,17 @@ double FormulaData::total_squares() const {
   return static_cast<double>(squares);
 }
 
+template <class T>
+bool FormulaData::is_rounding(const HostMatrix<T>& x, double residual_norm) const {
+  double level = 0;  // of the terms of A x - b
+  for (index_t i = 0; i < a.rows(); ++i) {
+    double size = std::abs(b(i, 0));
+    for (index_t j = 0; j < a.cols(); ++j) size += std::abs(a(i, j) * static_cast<double>(x(j, 0)));
+    level = std::hypot(level, size * (weights.empty() ? 1.0 : std::sqrt(weights[static_cast<std::size_t>(i)])));
+  }
+  return residual_norm <= 4 * static_cast<double>(std::numeric_limits<T>::epsilon()) * level;
+}
+
 index_t FormulaData::find(const std::string& name) const {
   const auto at = std::find(names.begin(), names.end(), name == "Intercept" ? intercept_name : name);
   return at == names.end() ? -1 : at - names.begin();
@@ -103,7 +116,8 @@ FormulaData load_formula(const char* command, const FormulaInput& input) {
   require(formulas.equations.size() == 1 && !formulas.instruments && !formulas.equations[0].instruments, "FORMULA",
           "must be one equation y ~ x without instruments, which belong to `tesela sem`");
   for (const std::string& text : input.further) {
-    const ModelFormulas more = parse_model("further" + std::to_string(formulas.equations.size()) + ": " + text, "formula");
+    const ModelFormulas more =
+        parse_model("further" + std::to_string(formulas.equations.size()) + ": " + text, "formula");
     formulas.equations.push_back(more.equations[0]);
   }
   ModelData m = load_model(table, formulas, SemMethod::ols,
@@ -162,6 +176,8 @@ Constraints parse_constraints(const std::string& text, const FormulaData& data) 
   return all;
 }
 
+template bool FormulaData::is_rounding(const HostMatrix<float>&, double) const;
+template bool FormulaData::is_rounding(const HostMatrix<double>&, double) const;
 template HostMatrix<float> in_precision(const char*, const HostMatrix<double>&);
 template HostMatrix<double> in_precision(const char*, const HostMatrix<double>&);
 

@@ -8,12 +8,12 @@
 
 namespace tesela::cli {
 
-/// A table, a formula, and the columns of the table that a problem needs besides.
+/// A table, a formula, and further columns of the table.
 struct FormulaInput {
   std::string data, formula;
   std::string missing = "drop";
-  std::vector<std::string> na = {};  ///< codes of missing values besides the usual ones
-  std::string weights = {};          ///< column
+  std::vector<std::string> na = {};       ///< further codes of missing values
+  std::string weights = {};               ///< column
   std::vector<std::string> further = {};  ///< formulas y ~ x of more columns
 
   bool given() const { return !data.empty() || !formula.empty(); }
@@ -27,12 +27,15 @@ struct FormulaData {
   std::vector<FactorBase> factors = {};
   index_t dropped = 0, without_weight = 0;  ///< rows that lack a value, rows of weight 0
   HostMatrix<double> a = {}, b = {};
-  std::vector<double> weights = {};                          ///< of the rows; empty: none
+  std::vector<double> weights = {};                            ///< of the rows; empty: none
   std::vector<HostMatrix<double>> dependents = {}, more = {};  ///< the further formulas' left and right sides
 
   /// Returns the weighted squares of b about its mean, or about 0 without an intercept.
   double total_squares() const;
-  /// Returns the name of an unknown that the text denotes, as a number from 0; -1 without.
+  /// Returns whether a residual of this weighted norm consists of rounding errors of A x - b.
+  template <class T>
+  bool is_rounding(const HostMatrix<T>& x, double residual_norm) const;
+  /// Returns the number of the unknown that the text denotes, from 0; -1 without.
   index_t find(const std::string& name) const;
 };
 

@@ -32,7 +32,7 @@ template <class T>
 LseError measure_lse(const LseProblem<T>& problem, const ConstrainedLeastSquares<T>& answer);
 
 /// Returns the standard errors of x for errors of b of variance 1: the norms of the rows of N R^-1, C N = 0, A N = Q R.
-/// The rows of C besides the dropped ones are independent, and A N has full rank.
+/// The kept rows of C are independent, and A N has full rank.
 std::vector<double> constrained_errors(const HostMatrix<double>& A, const HostMatrix<double>& C,
                                        const std::vector<index_t>& dropped_rows);
 
