@@ -139,7 +139,8 @@ TEST_CASE("a regression names its unknowns, its base and the rows that it leaves
   const Words formula{file, "y ~ x + f"};
   const Outcome text = run_tesela(Words{"ols"} + formula + Words{"--na", "-99"});
   CHECK(text.code == 0);
-  for (const char* part : {"y ~ ", "(Intercept) ", "fb ", "fc ", "R2 ", "note    f: contrasts to a", "1 rows lack a value"})
+  for (const char* part :
+       {"y ~ ", "(Intercept) ", "fb ", "fc ", "R2 ", "note    f: contrasts to a", "1 rows lack a value"})
     CHECK_THAT(text.out, Catch::Matchers::ContainsSubstring(part));
   const auto report = wls(formula + Words{"--na", "-99", "--weights", "w"});
   CHECK(report["factors"][0]["base"] == "a");
@@ -177,13 +178,15 @@ TEST_CASE("lse holds constraints of a formula's unknowns") {
                  free["coefficients"][static_cast<std::size_t>(k)][number], 1e-11));
     }
   CHECK(held["degrees_of_freedom"] == free["degrees_of_freedom"]);
-  const auto many = lse(problem + Words{"--constraints", "`C(region)north` = `C(region)south`; 2 * x1 - x2/2 = 3 - Intercept"});
+  const auto many =
+      lse(problem + Words{"--constraints", "`C(region)north` = `C(region)south`; 2 * x1 - x2/2 = 3 - Intercept"});
   const auto& b = many["regression"][0]["coefficients"];
   const auto estimate = [&](std::size_t j) { return b[j]["estimate"].get<double>(); };
   CHECK(std::abs(estimate(3) - estimate(4)) < 1e-12);
   CHECK(std::abs(2 * estimate(1) - estimate(2) / 2 + estimate(0) - 3) < 1e-12);
   // Constraints that leave nothing free, and one that says nothing new.
-  const auto fixed = lse(Words{data("table.csv"), "y ~ x1 - 1", "--constraints", "x1 = 2, 2 * x1 = 4"})["regression"][0];
+  const auto fixed =
+      lse(Words{data("table.csv"), "y ~ x1 - 1", "--constraints", "x1 = 2, 2 * x1 = 4"})["regression"][0];
   CHECK(near(fixed["coefficients"][0]["estimate"], 2, 1e-15));
   CHECK(fixed["coefficients"][0]["std_error"] == 0);
   for (const auto& [text, why] : std::initializer_list<std::pair<const char*, const char*>>{
@@ -212,10 +215,14 @@ TEST_CASE("formulas of public reports have their right estimates") {
   const Words table{"--data", data("cases.csv"), "--method", "ols", "--model"};
   for (const auto& [formula, expected] : std::initializer_list<std::pair<const char*, nlohmann::json>>{
            {"y ~ w + region",
-            {{"(Intercept)", 2.5635253343126534}, {"w", -0.6752740689376562}, {"regionnorth", 0.912691788721089},
+            {{"(Intercept)", 2.5635253343126534},
+             {"w", -0.6752740689376562},
+             {"regionnorth", 0.912691788721089},
              {"regionsouth", 1.8852814065967705}}},
            {"y ~ w*z1",
-            {{"(Intercept)", 3.5382358249704167}, {"w", -0.5578300963271656}, {"z1", 1.778099507354628},
+            {{"(Intercept)", 3.5382358249704167},
+             {"w", -0.5578300963271656},
+             {"z1", 1.778099507354628},
              {"w:z1", 0.35977994923455675}}},
            {"y ~ log(ex) + w",
             {{"(Intercept)", 3.494050166969622}, {"log(ex)", 1.768009095950799}, {"w", -0.5144881257927327}}},
@@ -228,17 +235,19 @@ TEST_CASE("formulas of public reports have their right estimates") {
     REQUIRE(found.size() == expected.size());
     for (const auto& [name, value] : expected.items()) CHECK(near(found[name], value, 1e-12));
   }
-  const nlohmann::json iv = estimates_of(sem(Words{"--data", data("cases.csv"), "--model", "y ~ 1 + w + [x ~ z1 + z2]"}));
+  const nlohmann::json iv =
+      estimates_of(sem(Words{"--data", data("cases.csv"), "--model", "y ~ 1 + w + [x ~ z1 + z2]"}));
   CHECK(near(iv["(Intercept)"], 1.860106523486563, 1e-12));
   CHECK(near(iv["x"], 1.5657995307744115, 1e-12));
   CHECK(near(iv["w"], -0.8288349075959406, 1e-12));
   for (const char* same : {"y ~ w | x | z1 + z2", "y ~ x + w | w + z1 + z2", "y ~ x + w | . - x + z1 + z2"})
     CHECK(near(estimates_of(sem(Words{"--data", data("cases.csv"), "--model", same}))["x"], 1.5657995307744115, 1e-12));
   // All other columns, two of them twice: the estimates of least norm.
-  const auto dot = ols(Words{data("cases.csv"), "y ~ . + I(1*z1) + I(1*z2) - region - ex"})["regression"][0]["coefficients"];
-  const std::array<double, 9> least{0.8538493704208886,  2.5198517002550247,    -0.9964471194099183,
-                                    -0.5485082242238785, 0.24497658976046366,   0.042254007047373136,
-                                    2.6374086008473796e-06, -0.548508224223878, 0.24497658976046333};
+  const auto dot =
+      ols(Words{data("cases.csv"), "y ~ . + I(1*z1) + I(1*z2) - region - ex"})["regression"][0]["coefficients"];
+  const std::array<double, 9> least{0.8538493704208886,     2.5198517002550247,  -0.9964471194099183,
+                                    -0.5485082242238785,    0.24497658976046366, 0.042254007047373136,
+                                    2.6374086008473796e-06, -0.548508224223878,  0.24497658976046333};
   REQUIRE(dot.size() == least.size());
   for (std::size_t j = 0; j < least.size(); ++j) CHECK(near(dot[j]["estimate"], least[j], 1e-10));
 }
