@@ -10,6 +10,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/formula_expression.hpp>
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/algorithms/econometrics/model_formulas.hpp>

@@ -180,7 +180,7 @@ TEST_CASE("a file without a header is named as such") {
   refused("a,b\n3,4\n", "y ~ x", "d.csv has no column y; it has a, b");
 }
 
-TEST_CASE("weights may stay beside the rows") {
+TEST_CASE("rows may stay unweighted") {
   const TableSource table = csv("y,x,w\n1,2,4\n2,3,0\n3,5,9\n");
   const ModelData m = load_model(table, parse_model("y ~ x", "f"), SemMethod::ols, {.weights = "w", .scale = false});
   CHECK(m.weights == std::vector<double>{4, 9});
