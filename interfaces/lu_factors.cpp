@@ -1,6 +1,5 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/dense/lu_factors.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/qr/column_pivots.hpp>
 
 #ifdef TESELA_PYTHON
@@ -29,9 +28,7 @@ nb::tuple solve_upper(nb::handle r_given, nb::handle b_given, Flag transposed) {
     const HostMatrix<T> triangle = Columns<T>::on_host(r).copy();
     HostMatrix<T> x = Columns<T>::on_host(b).copy();
     const double reciprocal = with_workers([&](const c::Session& session) {
-      Graph g(session);
-      triangular_solve(g, transposed ? Op::transpose : Op::none, triangle, x);
-      return triangular_condition(triangle);
+      return triangular_solve_checked(session.runtime(), transposed ? Op::transpose : Op::none, triangle, x);
     });
     return nb::make_tuple(to_python_like(b, std::move(x)), reciprocal);
   });

@@ -239,7 +239,7 @@ QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
   });
 }
 
-/// Returns op(Q) c, or c op(Q) for `right`, and R, for a = Q R with a square Q.
+/// Returns op(Q) c, or c op(Q) for `right`, and R in the upper triangle of a matrix, for a = Q R with a square Q.
 nb::tuple qr_apply(nb::handle a_given, nb::handle c_given, Flag right, Flag transposed) {
   const Argument a("a", a_given), c("c", c_given);
   if (a.is_vector() || c.is_vector()) throw nb::value_error("a and c must be matrices");
@@ -247,18 +247,10 @@ nb::tuple qr_apply(nb::handle a_given, nb::handle c_given, Flag right, Flag tran
   return in_precision({&a, &c}, [&]<class T>(T) {
     auto [product, r, status] = with_workers([&](const c::Session& session) {
       auto factored = Columns<T>::overwriting(session, a, false), applied = Columns<T>::overwriting(session, c, false);
-      const TileShape tile = suitable_qr_tile(session.runtime(), a.rows(), a.cols());
-      const auto A = factored.in_tiles(session, tile, "A"),
-                 C = applied.in_tiles(session, right ? TileShape{tile.nb, tile.mb} : tile, "C");
-      Graph g(session);
-      const QrFactorization<T> f = tesela::qr(g, A);
-      report_not_finite(g, A, FinitePart::upper);
-      f.apply(g, right ? Side::right : Side::left, transposed ? Op::transpose : Op::none, C);
-      keep_r(g, f);
-      const Status found = g.wait();
-      A.bring_home();
-      C.bring_home();
-      return std::tuple(std::move(applied), std::move(factored), found);
+      const FactoredQr<T> f = tesela::qr<T>(session.runtime(), factored);
+      if (f.status.ok())
+        f.factors.apply(session.runtime(), right ? Side::right : Side::left, transposed ? Op::transpose : Op::none, applied);
+      return std::tuple(std::move(applied), std::move(factored), f.status);
     });
     if (!status.ok()) raise_lin_alg_error(column("r", status.info - 1) + " is not finite", "not finite", nb::none());
     return nb::make_tuple(to_python(c, std::move(product)), to_python(a, std::move(r)));

@@ -9,13 +9,9 @@ namespace tesela {
 /// Computes X = op(R)^-1 X (LAPACK trtrs without its test for singularity).
 ///
 /// R      n x n in host memory; its upper triangle is read. A zero on the diagonal gives infinities and NaN.
-/// X      n x r in host memory, overwritten. 64 columns are a task; the calling thread computes up to 64.
+/// X      n x r in host memory, overwritten. Its columns are divided among the workers.
 /// Waits  for the graph; throws as Graph::wait does.
 template <class T>
 void triangular_solve(Graph& g, Op op, const HostMatrix<T>& R, HostMatrix<T>& X);
-
-/// Returns an estimate of the reciprocal of R's condition in the 1-norm, R upper triangular (LAPACK trcon).
-template <class T>
-double triangular_condition(const HostMatrix<T>& R);
 
 }  // namespace tesela

@@ -54,7 +54,7 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   HostMatrix<T> scaled = ab.clone();
   for (index_t i = 0; i < scaled.size(); ++i) scaled.data()[i] = std::ldexp(scaled.data()[i], -exponent);
   const index_t half = std::clamp<index_t>(width, 1, std::max<index_t>(n - 1, 1));
-  const SymmetricBand<T> band(runtime, n, half, suitable_band_window(runtime, n, half));
+  const SymmetricBand<T> band(runtime, n, half, band_window(runtime, n, half));
   band.copy_from(scaled.data(), scaled.ld(), width);
   Graph g(runtime);
   const BulgeChase<T> chase = band_to_tridiagonal(g, band, {.vectors = options.vectors});
