@@ -8,7 +8,7 @@
 namespace tesela::detail {
 
 /// Largest order of systems that the calling thread solves, without tasks: starting them takes longer.
-inline constexpr index_t largest_small_order = 128;
+inline constexpr index_t largest_small_order = 256;
 
 /// Returns whether the calling thread should solve A X = B: A is small, in host memory, and B has few columns.
 template <class T>
