@@ -9,7 +9,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
@@ -17,6 +16,7 @@
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
+#include <tesela/algorithms/econometrics/sem_summary.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>
@@ -32,7 +32,6 @@
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
-#include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
@@ -56,7 +55,6 @@
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/algorithms/qr/rq.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
@@ -65,15 +63,13 @@
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/digits.hpp>
 #include <tesela/algorithms/support/insert_or_run.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/algorithms/support/named.hpp>
-#include <tesela/algorithms/support/rearrange.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
 #include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/algorithms/support/solution.hpp>
-#include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>

@@ -2,6 +2,7 @@
 # scripts/setup below .deps/.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
 
 set(TESELA_DEPS ${PROJECT_SOURCE_DIR}/.deps)
 set(ENV{PKG_CONFIG_PATH} "$ENV{PKG_CONFIG_PATH}:${TESELA_DEPS}/lib/pkgconfig")

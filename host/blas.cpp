@@ -1,5 +1,6 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <cblas.h>
@@ -31,8 +32,7 @@ CBLAS_UPLO uplo(Triangle triangle) { return triangle == Triangle::upper ? CblasU
 CBLAS_DIAG diagonal(Triangle triangle) { return triangle == Triangle::upper ? CblasNonUnit : CblasUnit; }
 
 blasint narrow(index_t n) {
-  if (n > std::numeric_limits<blasint>::max())
-    throw ArgumentError("BLAS", "size", std::to_string(n) + " exceeds this BLAS's integers");
+  require(n <= std::numeric_limits<blasint>::max(), "BLAS", "size", n, " exceeds this BLAS's integers");
   return static_cast<blasint>(n);
 }
 

@@ -7,6 +7,8 @@
 extern "C" {
 void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
 void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void sorgqr_(const int*, const int*, const int*, float*, const int*, const float*, float*, const int*, int*);
+void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
 void sormqr_(const char*, const char*, const int*, const int*, const int*, const float*, const int*, const float*,
              float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
 void dormqr_(const char*, const char*, const int*, const int*, const int*, const double*, const int*, const double*,
@@ -90,6 +92,19 @@ void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, cons
       sormqr_("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
     else
       dormqr_("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+  });
+}
+
+template <class T>
+void orgqr(index_t m, index_t k, T* a, index_t lda, const T* tau) {
+  if (m == 0 || k == 0) return;
+  const int rows = narrow("orgqr", m), vectors = narrow("orgqr", k), ld = narrow("orgqr", lda);
+  with_workspace<T>([&](T* work, int lwork) {
+    int info = 0;
+    if constexpr (std::is_same_v<T, float>)
+      sorgqr_(&rows, &vectors, &vectors, a, &ld, tau, work, &lwork, &info);
+    else
+      dorgqr_(&rows, &vectors, &vectors, a, &ld, tau, work, &lwork, &info);
   });
 }
 

@@ -17,6 +17,10 @@ void geqrf(index_t m, index_t n, T* a, index_t lda, T* tau);
 template <class T>
 void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, const T* tau, T* c, index_t ldc);
 
+/// Overwrites the k vectors of a geqrf, A m x k, by the first k columns of Q.
+template <class T>
+void orgqr(index_t m, index_t k, T* a, index_t lda, const T* tau);
+
 /// Returns the singular values of A, descending; A is overwritten. Throws EnvironmentError if the iteration does not
 /// converge.
 template <class T>

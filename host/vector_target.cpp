@@ -1,6 +1,7 @@
 #include <tesela/host/per_target.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -79,8 +80,7 @@ std::vector<std::string> vector_targets() {
 void use_vector_target(std::string_view name) {
   if (name.empty()) return use(chosen());
   const Target* target = find(name);
-  if (target == nullptr)
-    throw ArgumentError("use_vector_target", "name", "'" + std::string(name) + "' is none of: " + names());
+  require(target != nullptr, "use_vector_target", "name", "'", std::string(name), "' is none of: ", names());
   use(*target);
 }
 

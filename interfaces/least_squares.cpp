@@ -146,6 +146,8 @@ Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_
 #ifdef TESELA_PYTHON
 #include "interfaces/python/copied.hpp"
 #include "interfaces/python/results.hpp"
+#include <tesela/algorithms/econometrics/regression.hpp>
+#include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
 #include <tesela/algorithms/qr/singular_values.hpp>
 
@@ -153,7 +155,7 @@ namespace tesela::python {
 namespace {
 
 struct LeastSquaresResult {
-  AnyArray x, residual_norms, singular_values = nb::none();
+  AnyArray x, residual_norms, standard_errors, covariance, singular_values = nb::none();
   nb::tuple copied;
   index_t rank = 0, degrees_of_freedom = 0;
   double condition = 1, backward_error = 0, backward_bound = 0;
@@ -161,24 +163,50 @@ struct LeastSquaresResult {
   bool has_residues = false;
 };
 
-/// Solves by with(session, columns of a, columns of b, options).
+/// Sets standard errors and covariances for the estimated variance of the errors; without a full rank they stay None.
+template <class T>
+void add_errors(const Argument& b, const LeastSquares<T>& found, const std::vector<T>& unit_errors,
+                const HostMatrix<T>& V, LeastSquaresResult& result) {
+  if (unit_errors.empty()) return;
+  const std::vector<Regression> all = regressions(found.X, unit_errors, found.residual_norms, found.degrees_of_freedom);
+  HostMatrix<T> errors(found.X.rows(), found.X.cols());
+  for (index_t k = 0; k < errors.cols(); ++k)
+    for (index_t j = 0; j < errors.rows(); ++j)
+      errors(j, k) = static_cast<T>(all[static_cast<std::size_t>(k)].standard_errors[static_cast<std::size_t>(j)]);
+  result.standard_errors = to_python_like(b, std::move(errors));
+  result.covariance = to_python(covariances(V, all), b.place());
+}
+
+/// Solves by with(session, columns of a, columns of b, options); `errors`: with the covariance of x.
 template <class T, class Solve>
 LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rcond, bool overwrite_a, bool overwrite_b,
-                                 const Solve& with) {
+                                 const Solve& with, bool errors = false) {
   b.require_rows(a.rows());
   if (rcond < 0) rcond = static_cast<double>(std::numeric_limits<T>::epsilon());
   if (!(rcond < 1)) throw nb::value_error("rcond must be less than 1");
-  auto [found, of_a, of_b] = with_workers([&](const c::Session& session) {
+  auto [found, unit_errors, V, of_a, of_b] = with_workers([&](const c::Session& session) {
     OlsOptions options;
     options.rcond = rcond;
+    options.keep_triangle = errors;
     auto columns_a = Columns<T>::overwriting(session, a, overwrite_a && a.apart({&b})),
          columns_b = Columns<T>::overwriting(session, b, overwrite_b);
     auto solved = with(session, columns_a, columns_b, options);
-    return std::tuple(std::move(solved), std::move(columns_a), std::move(columns_b));
+    std::vector<T> of_variance_1;
+    HostMatrix<T> covariance_of_variance_1;
+    if (errors && is_solved(solved.status)) {
+      Graph g(session);
+      of_variance_1 = standard_errors(g, solved);
+      covariance_of_variance_1 = covariance(g, solved);
+    }
+    return std::tuple(std::move(solved), std::move(of_variance_1), std::move(covariance_of_variance_1),
+                      std::move(columns_a), std::move(columns_b));
   });
   const bool solved = is_solved(found.status);
   LeastSquaresResult result;
   result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
+  result.standard_errors = nb::none();
+  result.covariance = nb::none();
+  add_errors(b, found, unit_errors, V, result);
   result.residual_norms = number_or_numbers(b, found.residual_norms);
   result.rank = found.rank;
   result.has_residues = found.rank == a.cols() && a.rows() > a.cols();
@@ -192,8 +220,8 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   return result;
 }
 
-LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag overwrite_a,
-                         Flag overwrite_b, Flag singular_values) {
+LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag errors,
+                         Flag overwrite_a, Flag overwrite_b, Flag singular_values) {
   const Argument a("a", a_given), b("b", b_given);
   return in_precision({&a, &b}, [&]<class T>(T) {
     std::vector<T> values;
@@ -202,16 +230,16 @@ LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<d
       if (std::all_of(copy.data(), copy.data() + copy.size(), [](T x) { return std::isfinite(x); }))
         values = with_workers([&](const c::Session& session) { return tesela::singular_values<T>(session, copy); });
     }
-    LeastSquaresResult result =
-        least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
-                         [](const auto&... arguments) { return ols(arguments...); });
+    LeastSquaresResult result = least_squares<T>(
+        a, b, rcond.value_or(0), overwrite_a, overwrite_b, [](const auto&... arguments) { return ols(arguments...); },
+        errors);
     if (singular_values) result.singular_values = to_python(values, a.place());
     return result;
   });
 }
 
-/// Returns the squares of the residuals' norms if the solution is unique and has residuals, otherwise an empty array, as
-/// SciPy.
+/// Returns the squares of the residuals' norms if the solution is unique and has residuals, otherwise an empty array,
+/// as SciPy.
 nb::object residues(const LeastSquaresResult& r) {
   const nb::object numpy = nb::module_::import_("numpy");
   if (r.has_residues) return numpy.attr("square")(r.residual_norms);
@@ -228,7 +256,7 @@ LeastSquaresResult nnls(nb::handle a_given, nb::handle b_given, std::optional<do
 }
 
 LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_given, std::optional<double> rcond,
-                       Flag overwrite_a, Flag overwrite_b) {
+                       Flag errors, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), w("w", w_given);
   w.require_vector();
   return in_precision({&a, &b, &w}, [&]<class T>(T) {
@@ -237,25 +265,29 @@ LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_give
       if (const T weight = weights.data[i]; !(weight >= 0 && std::isfinite(weight)))
         throw nb::value_error(
             (element("w", i) + " is " + shortest(weight) + "; weights must be finite and not negative").c_str());
-    return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
-                            [&](const auto& session, const auto& A, const auto& B, const OlsOptions& o) {
-                              const std::vector<T> numbers(weights.data, weights.data + weights.rows);
-                              return tesela::wls(session, A, B, numbers, o);
-                            });
+    return least_squares<T>(
+        a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+        [&](const auto& session, const auto& A, const auto& B, const OlsOptions& o) {
+          const std::vector<T> numbers(weights.data, weights.data + weights.rows);
+          return tesela::wls(session, A, B, numbers, o);
+        },
+        errors);
   });
 }
 
 LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covariance_given, std::optional<double> rcond,
-                       Flag overwrite_a, Flag overwrite_b) {
+                       Flag errors, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), s("covariance", covariance_given);
   s.require_square();
   s.require_rows(a.rows());
   return in_precision({&a, &b, &s}, [&]<class T>(T) {
     try {
-      return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
-                              [&](const auto& session, const auto& A, const auto& B, const OlsOptions& o) {
-                                return gls_covariance(session, A, B, Columns<T>::on_host(s).copy(), o);
-                              });
+      return least_squares<T>(
+          a, b, rcond.value_or(0), overwrite_a, overwrite_b,
+          [&](const auto& session, const auto& A, const auto& B, const OlsOptions& o) {
+            return gls_covariance(session, A, B, Columns<T>::on_host(s).copy(), o);
+          },
+          errors);
     } catch (const CovarianceError& e) {
       throw nb::value_error(("covariance " + e.problem(0)).c_str());
     }
@@ -263,9 +295,9 @@ LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covari
 }
 
 const Part part([](nb::module_& m) {
-  ResultClass<LeastSquaresResult> result(
-      m, "LeastSquaresResult",
-      "Result of `lstsq`, `nnls`, `wls` and `gls`. It unpacks as SciPy's: x, squared residual norms, rank, singular values.");
+  ResultClass<LeastSquaresResult> result(m, "LeastSquaresResult",
+                                         "Result of `lstsq`, `nnls`, `wls` and `gls`. It unpacks as SciPy's: x, "
+                                         "squared residual norms, rank, singular values.");
   unpacks<LeastSquaresResult>(
       result, [](const LeastSquaresResult& r) { return nb::make_tuple(r.x, residues(r), r.rank, r.singular_values); });
   result.member("x", &LeastSquaresResult::x, "The solution, n or n x k numbers.")
@@ -279,10 +311,15 @@ const Part part([](nb::module_& m) {
       .member("backward_error", &LeastSquaresResult::backward_error, "Measured.")
       .member("backward_bound", &LeastSquaresResult::backward_bound, "Bound of backward_error.")
       .member("status", &LeastSquaresResult::status, "'ok' or 'rank deficient'.")
+      .member("standard_errors", &LeastSquaresResult::standard_errors,
+              "With errors=True the standard errors of x, like x; otherwise, or without a full rank, None.")
+      .member("covariance", &LeastSquaresResult::covariance,
+              "With errors=True the covariances of x for each column of b, side by side; otherwise None.")
       .member("copied", &LeastSquaresResult::copied, copied_doc)
       .prints({"x", "rank", "condition", "status"});
-  m.def("lstsq", lstsq, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
-        "overwrite_b"_a = false, "singular_values"_a = false, R"(Solve least squares: x = argmin ||a x - b|| for a of any shape and rank.
+  m.def("lstsq", lstsq, "a"_a, "b"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
+        "overwrite_a"_a = false, "overwrite_b"_a = false, "singular_values"_a = false,
+        R"(Solve least squares: x = argmin ||a x - b|| for a of any shape and rank.
 
 Among several solutions x has the least norm. A deficient rank is not an error; the result reports it.
 
@@ -294,6 +331,8 @@ b : (m,) or (m, k) array
 rcond : float, optional
     Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one. None or 0
     selects max(m, n) eps, -1 eps.
+errors : bool
+    Whether the result has standard errors and the covariance of x, for errors of an estimated variance.
 overwrite_a, overwrite_b : bool
     Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
 singular_values : bool
@@ -330,8 +369,8 @@ Examples
 >>> np.round(tesela.nnls(np.array([[1., 0.], [1., 0.], [0., 1.]]), np.array([2., 1., -1.])).x, 12)
 array([1.5, 0. ])
 )");
-  m.def("wls", wls, "a"_a, "b"_a, "w"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
-        "overwrite_b"_a = false,
+  m.def("wls", wls, "a"_a, "b"_a, "w"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
+        "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(Solve weighted least squares: x = argmin sum w_i (a x - b)_i^2; otherwise as `lstsq`.
 
 Parameters
@@ -345,8 +384,8 @@ Examples
 >>> float(np.round(tesela.wls(np.ones((3, 1)), np.array([1., 2., 9.]), np.array([1., 1., 0.])).x[0], 12))
 1.5
 )");
-  m.def("gls", gls, "a"_a, "b"_a, "covariance"_a, nb::kw_only(), "rcond"_a = nb::none(), "overwrite_a"_a = false,
-        "overwrite_b"_a = false,
+  m.def("gls", gls, "a"_a, "b"_a, "covariance"_a, nb::kw_only(), "rcond"_a = nb::none(), "errors"_a = false,
+        "overwrite_a"_a = false, "overwrite_b"_a = false,
         R"(Solve generalized least squares: x = argmin (a x - b)' S^-1 (a x - b); otherwise as `lstsq`.
 
 Parameters

@@ -1,5 +1,6 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/dense/lu_factors.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/column_pivots.hpp>
 
 #ifdef TESELA_PYTHON
@@ -13,8 +14,8 @@ nb::tuple lu_parts(nb::handle a_given) {
   const Argument a("a", a_given);
   return in_precision({&a}, [&]<class T>(T) {
     const auto columns = Columns<T>::on_host(a);
-    LuFactors<T> found = with_workers(
-        [&](const c::Session& session) { return lu_factors<T>(session, MatrixView<const T>(columns)); });
+    LuFactors<T> found =
+        with_workers([&](const c::Session& session) { return lu_factors<T>(session, MatrixView<const T>(columns)); });
     return nb::make_tuple(to_python(std::move(found.factors), a.place()), to_python(found.rows), found.zero_pivot - 1);
   });
 }
@@ -28,7 +29,9 @@ nb::tuple solve_upper(nb::handle r_given, nb::handle b_given, Flag transposed) {
     const HostMatrix<T> triangle = Columns<T>::on_host(r).copy();
     HostMatrix<T> x = Columns<T>::on_host(b).copy();
     const double reciprocal = with_workers([&](const c::Session& session) {
-      return triangular_solve_checked(session.runtime(), transposed ? Op::transpose : Op::none, triangle, x);
+      Graph g(session);
+      triangular_solve(g, transposed ? Op::transpose : Op::none, triangle, x);
+      return triangular_condition(triangle);
     });
     return nb::make_tuple(to_python_like(b, std::move(x)), reciprocal);
   });

@@ -29,8 +29,8 @@ DetectionResult result_of(const Signals& signals, Detection found) {
 }
 
 DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, const std::string& method, double n0,
-                       const std::string& order, index_t max_nodes) {
-  const Signals signals(h, y);
+                       const std::string& order, index_t max_nodes, const std::string& layout) {
+  const Signals signals(h, y, layout);
   const auto alphabets = constellations_of(constellation, signals.shape().streams);
   MimoOptions options;
   choice("method", mimo_methods(), method);
@@ -56,7 +56,8 @@ DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, con
 const Part part([](nb::module_& m) {
   ResultClass<DetectionResult>(m, "DetectionResult", "Result of `mimo_detect`.")
       .member("labels", &DetectionResult::labels,
-              "(streams, signals), for one signal (streams,): index of each point in its constellation.")
+              "(streams, signals) or (signals, streams) as y, for one signal (streams,): index of each point in its "
+              "constellation.")
       .member("distances", &DetectionResult::distances, "||y - H s|| of each signal.")
       .member("nodes", &DetectionResult::nodes, "Tree nodes that the search of each signal visited.")
       .member("uncertified", &DetectionResult::uncertified,
@@ -65,17 +66,18 @@ const Part part([](nb::module_& m) {
       .member("failed", &DetectionResult::failed, "Signals without an answer, whose labels are -1.")
       .prints({"uncertified", "ties", "failed"});
   m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = 0.0,
-        "order"_a = "mmse-vblast", "max_nodes"_a = 0,
+        "order"_a = "mmse-vblast", "max_nodes"_a = 0, "layout"_a = "auto",
         R"(Detect the vectors s that several streams sent, from the antennas' y = h s + noise.
 
 Parameters
 ----------
 h : (antennas, streams) or (channels, antennas, streams) array
     Complex. With several channels, each carries the same number of consecutive signals.
-y : (antennas,) or (antennas, signals) array
+y : (antennas,), (antennas, signals) or (signals, antennas) array
 constellation : str, array, or list of one for each stream
-    'bpsk', 'qpsk', '8psk', '16qam', '64qam', '256qam' or '1024qam', of unit energy as in 3GPP (bpsk is +-(1 + 1j) /
-    sqrt(2)); or complex points in the order of their labels.
+    'bpsk', 'pi/2-bpsk', 'qpsk', '8psk', '16qam', '64qam', '256qam' or '1024qam', of unit energy as in 3GPP (bpsk is
+    +-(1 + 1j) / sqrt(2), pi/2-bpsk 1j times that for signals 1, 3, 5, ...); or complex points in the order of their
+    labels.
 method : str
     'sd' finds s of least ||y - h s|| (maximum likelihood) by a sphere search. Other methods are not exact: 'zf',
     'mmse', 'mmse-sic', 'babai', 'kbest:16', 'nway', 'ep' and more; an error message lists them.
@@ -85,6 +87,8 @@ order : str
     Order in which the search decides the streams.
 max_nodes : int
     Number of nodes after which the search of a signal ends uncertified; 0: no limit.
+layout : str
+    'antennas-rows' or 'signals-rows': rows of y and of the results; 'auto' is the one that fits. A square y needs one.
 
 Returns
 -------

@@ -12,8 +12,8 @@ struct SoftResult {
 };
 
 SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0, const std::string& kind, double clip,
-                const std::string& order, nb::handle priors_given) {
-  const Signals signals(h, y);
+                const std::string& order, nb::handle priors_given, const std::string& layout) {
+  const Signals signals(h, y, layout);
   const auto alphabets = constellations_of(constellation, signals.shape().streams);
   SoftOptions options;
   choice("kind", soft_kinds(), kind);
@@ -29,7 +29,9 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
     auto found = with_workers([&](const c::Session& session) {
       Graph g(session);
       return mimo_soft(g, signals.shape(), H, Y, alphabets, options,
-                       priors ? Columns<T>::on_host(*priors).copy() : HostMatrix<T>());
+                       !priors                  ? HostMatrix<T>()
+                       : signals.signals_rows() ? Columns<T>::on_host(priors->transposed()).copy()
+                                                : Columns<T>::on_host(*priors).copy());
     });
     SoftResult result;
     result.failed = found.failed();
@@ -47,13 +49,14 @@ SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0,
 const Part part([](nb::module_& m) {
   ResultClass<SoftResult>(m, "SoftResult", "Result of `mimo_soft`.")
       .member("llrs", &SoftResult::llrs,
-              "(bits, signals), for one signal (bits,): ln P(bit is 0) / P(bit is 1), by streams, a label's most "
+              "(bits, signals) or (signals, bits) as y, for one signal (bits,): ln P(bit is 0) / P(bit is 1), by "
+              "streams, a label's most "
               "significant bit first.")
       .member("nodes", &SoftResult::nodes, "Nodes that each signal's search visited; negative without an answer.")
       .member("failed", &SoftResult::failed, "Signals without an answer, whose bits are 0.")
       .prints({"failed"});
   m.def("mimo_soft", soft, "h"_a, "y"_a, "constellation"_a, "n0"_a, nb::kw_only(), "kind"_a = "sts", "clip"_a = 0.0,
-        "order"_a = "mmse-vblast", "priors"_a = nb::none(),
+        "order"_a = "mmse-vblast", "priors"_a = nb::none(), "layout"_a = "auto",
         R"(Compute the log-likelihood ratio of each bit that several streams sent.
 
 Parameters
@@ -69,8 +72,10 @@ clip : float
     Largest |L|; 0: no limit. List methods need a limit if a list may lack one value of a bit.
 order : str
     Order in which the search decides the streams.
-priors : (bits, signals) array, optional
-    Log-likelihood ratios of the bits known in advance.
+priors : array, optional
+    Log-likelihood ratios of the bits known in advance, shaped as the result.
+layout : str
+    As in `mimo_detect`.
 
 Returns
 -------

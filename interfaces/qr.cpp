@@ -1,7 +1,7 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 
 namespace tesela::c {
 namespace {
@@ -265,8 +265,7 @@ const Part part([](nb::module_& m) {
       .member("p", &QrResult::p, "Columns of a in their order with pivoting, or None.")
       .member("copied", &QrResult::copied, copied_doc)
       .prints({"q", "r"});
-  unpacks<QrResult>(result,
-                    [](const QrResult& r) {
+  unpacks<QrResult>(result, [](const QrResult& r) {
     nb::list members;
     for (const AnyArray* member : {&r.q, &r.r, &r.p})
       if (!member->is_none()) members.append(*member);

@@ -3,6 +3,8 @@
 #include "interfaces/python/results.hpp"
 #include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/algorithms/econometrics/sem_summary.hpp>
+#include <tesela/tiles/io/csv_column.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -13,11 +15,14 @@ namespace tesela::python {
 namespace {
 
 struct EquationResult {
-  std::string label, status;
+  std::string label, dependent, status;
   std::vector<std::string> names, dependent_regressors;
-  AnyArray coefficients, standard_errors, p_values;
+  AnyArray coefficients, standard_errors, statistics, p_values, intervals, covariance;
   index_t degrees_of_freedom = 0;
-  double sigma = 0, r2 = 0, adjusted_r2 = 0, condition = 1, sargan = 0, sargan_p = 0, hansen = 0, hansen_p = 0;
+  double sigma = 0, r2 = 0, adjusted_r2 = 0, f = 0, f_p = 0, condition = 1, sargan = 0, sargan_p = 0, hansen = 0,
+         hansen_p = 0;
+  nb::tuple f_df;
+  nb::dict first_stage;
 };
 
 struct SemResult {
@@ -26,7 +31,8 @@ struct SemResult {
   std::vector<std::string> labels, dropped_instruments;
   index_t observations = 0, dropped_rows = 0;
   AnyArray residual_covariance;
-  double mcelroy_r2 = 0, hansen_sargan = 0, hansen_sargan_p = 0;
+  double mcelroy_r2 = 0, hansen_sargan = 0, hansen_sargan_p = 0, hansen = 0, hansen_p = 0;
+  std::string text;
 };
 
 nb::object numpy(const char* name) { return nb::module_::import_("numpy").attr(name); }
@@ -57,30 +63,67 @@ nb::object numbers_of(const std::string& name, nb::handle column) {
   return numpy("array")(column, "dtype"_a = "float64");
 }
 
-/// Returns a number for each distinct value of a column of any type, and NaN for None, NaN and masked elements.
-nb::object numbers_of_groups(nb::handle column) {
+/// Levels of a column of any type: their numbers, NaN for None, NaN and masked elements, and their texts.
+struct Levels {
+  nb::object numbers;
+  std::vector<std::string> texts;
+};
+
+/// Returns the sorted distinct values of a column as levels; of a pandas categorical its categories in their order.
+Levels levels_of(nb::handle column) {
+  const nb::object categorical = nb::getattr(column, "cat", nb::none());
+  if (!categorical.is_none()) {
+    const nb::object codes = numpy("asarray")(categorical.attr("codes"), "dtype"_a = "float64");
+    Levels levels{numpy("where")(codes.attr("__lt__")(0), std::numeric_limits<double>::quiet_NaN(), codes), {}};
+    for (const nb::handle category : nb::iter(categorical.attr("categories")))
+      levels.texts.push_back(nb::cast<std::string>(nb::str(category)));
+    return levels;
+  }
   const nb::object values = numpy("asarray")(column), either = numpy("logical_or");
   const nb::object missing =
       either(masked("getmaskarray")(column), either(values.attr("__ne__")(values), values.attr("__eq__")(nb::none())));
   const nb::object present = numpy("logical_not")(missing);
   const nb::tuple unique = nb::cast<nb::tuple>(numpy("unique")(values[present], "return_inverse"_a = true));
-  nb::object numbers = numpy("full")(values.attr("shape"), std::numeric_limits<double>::quiet_NaN());
-  numbers[present] = unique[1];
-  return numbers;
+  Levels levels{numpy("full")(values.attr("shape"), std::numeric_limits<double>::quiet_NaN()), {}};
+  levels.numbers[present] = unique[1];
+  for (const nb::handle value : nb::iter(unique[0])) levels.texts.push_back(nb::cast<std::string>(nb::str(value)));
+  return levels;
 }
 
-/// Returns the wanted columns of a dict of columns, a data frame, or a structured array; `labels` may be of any type.
-Table table_of(nb::handle data, const std::vector<std::string>& wanted, const std::vector<std::string>& labels) {
-  Table table{.names = wanted};
-  for (const std::string& name : wanted) {
+/// Returns whether a column of either kind holds levels: categories, bool, or text that is not digits.
+bool has_levels(nb::handle column) {
+  if (!nb::getattr(column, "cat", nb::none()).is_none()) return true;
+  const nb::object values = numpy("asarray")(column);
+  const char kind = nb::cast<std::string>(values.attr("dtype").attr("kind"))[0];
+  if (kind != 'O' && kind != 'U') return kind == 'b';
+  bool any = false;
+  for (const nb::handle value : nb::iter(values.attr("ravel")())) {
+    if (value.is_none() || !nb::cast<bool>(value.attr("__eq__")(value))) continue;
+    const bool text = nb::isinstance<nb::str>(value) && !looks_like_number(nb::cast<std::string>(value));
+    if (!text && !nb::isinstance<nb::bool_>(value)) return false;
+    any = true;
+  }
+  return any;
+}
+
+/// Returns the wanted columns of a dict of columns, a data frame, or a structured array.
+Table table_of(nb::handle data, const std::vector<ColumnRequest>& wanted) {
+  Table table{.ordered = true};
+  for (const auto& [name, kind] : wanted) {
     nb::object column = data[nb::str(name.c_str())];
-    if (std::find(labels.begin(), labels.end(), name) != labels.end()) column = numbers_of_groups(column);
+    table.names.push_back(name);
+    table.levels.emplace_back();
+    if (kind == ColumnKind::level || (kind == ColumnKind::either && has_levels(column))) {
+      Levels levels = levels_of(column);
+      column = levels.numbers;
+      table.levels.back() = std::move(levels.texts);
+    }
     const Argument values(name.c_str(), numbers_of(name, column));
     values.require_vector();
     const auto numbers = Columns<double>::on_host(values);
     if (!table.columns.empty() && table.rows != numbers.rows)
-      throw nb::value_error(("data: " + name + " has " + std::to_string(numbers.rows) + " rows, and " + wanted.front() +
-                             " " + std::to_string(table.rows))
+      throw nb::value_error(("data: " + name + " has " + std::to_string(numbers.rows) + " rows, and " +
+                             wanted.front().name + " " + std::to_string(table.rows))
                                 .c_str());
     table.rows = numbers.rows;
     table.columns.emplace_back(numbers.data, numbers.data + numbers.rows);
@@ -100,27 +143,45 @@ double p_of(const TestStatistic& test) {
   return p_of_chi_squared(test.statistic, static_cast<double>(std::max<index_t>(test.df, 1)));
 }
 
-EquationResult equation_result(const EquationEstimate& found, const ModelData& model, std::size_t i,
-                               SemDivisor divisor) {
-  EquationResult result;
-  result.label = model.labels[i];
-  result.status = description(found.status);
-  for (const index_t column : model.model.equations[i].regressors) result.names.push_back(model.name(column));
-  for (const index_t column : found.dependent_regressors) result.dependent_regressors.push_back(model.name(column));
-  const double df = divisor == SemDivisor::small ? static_cast<double>(found.degrees_of_freedom)
-                                                 : std::numeric_limits<double>::infinity();
-  std::vector<double> p_values;
+/// Fills the members with one number for each regressor.
+void add_coefficients(EquationResult& result, EquationEstimate& found, SemDivisor divisor, double level) {
+  std::vector<double> statistics, p_values;
+  HostMatrix<double> intervals(std::ssize(found.coefficients), 2);
   for (std::size_t k = 0; k < found.coefficients.size(); ++k) {
-    const double error = found.standard_errors[k];
-    p_values.push_back(error > 0 ? p_of_t(found.coefficients[k] / error, df) : std::nan(""));
+    const CoefficientTest test = test_of(found, k, divisor, level);
+    statistics.push_back(test.statistic);
+    p_values.push_back(test.p);
+    intervals(static_cast<index_t>(k), 0) = test.low;
+    intervals(static_cast<index_t>(k), 1) = test.high;
   }
   result.coefficients = to_python(found.coefficients);
   result.standard_errors = to_python(found.standard_errors);
+  result.statistics = to_python(statistics);
   result.p_values = to_python(p_values);
+  result.intervals = to_python(std::move(intervals));
+  result.covariance = to_python(std::move(found.covariance));
+}
+
+EquationResult equation_result(EquationEstimate& found, const ModelData& model, std::size_t i, SemDivisor divisor,
+                               double level) {
+  EquationResult result;
+  result.label = model.labels[i];
+  result.dependent = model.name(model.model.equations[i].dependent);
+  result.status = description(found.status);
+  for (const index_t column : model.model.equations[i].regressors) result.names.push_back(model.name(column));
+  for (const index_t column : found.dependent_regressors) result.dependent_regressors.push_back(model.name(column));
+  add_coefficients(result, found, divisor, level);
   result.degrees_of_freedom = found.degrees_of_freedom;
   result.sigma = found.sigma;
   result.r2 = found.r2;
   result.adjusted_r2 = found.adjusted_r2;
+  result.f = found.f.statistic;
+  result.f_p = p_of_slopes(found.f, divisor);
+  result.f_df = nb::make_tuple(found.f.df, found.f.df2);
+  for (std::size_t k = 0; k < found.first_stage.size(); ++k)
+    if (const TestStatistic& f = found.first_stage[k]; f.df2 > 0)
+      result.first_stage[result.names[k].c_str()] = nb::make_tuple(
+          f.statistic, f.df, f.df2, p_of_f(f.statistic, static_cast<double>(f.df), static_cast<double>(f.df2)));
   result.condition = found.condition;
   result.sargan = found.sargan.statistic;
   result.sargan_p = p_of(found.sargan);
@@ -129,26 +190,46 @@ EquationResult equation_result(const EquationEstimate& found, const ModelData& m
   return result;
 }
 
+/// Returns whether the covariances of all coefficients together have at most 10^7 numbers.
+bool few_coefficients(const SimultaneousModel& model) {
+  double numbers = 0;
+  for (const Equation& e : model.equations) {
+    const auto r = static_cast<double>(e.regressors.size());
+    numbers += r * r;
+  }
+  return numbers <= 1e7;
+}
+
+/// Returns Wald's statistic of R b = q, its degrees of freedom and its p-value by chi squared.
+nb::tuple wald(const EquationResult& result, nb::handle restrictions, nb::handle values) {
+  const nb::object R = numpy("atleast_2d")(numpy("asarray")(restrictions, "dtype"_a = "float64"));
+  const nb::object zero = numpy("zeros")(R.attr("shape")[nb::int_(0)]),
+                   q = values.is_none() ? zero : numpy("broadcast_to")(values, zero.attr("shape")),
+                   matmul = numpy("matmul"), d = numpy("subtract")(matmul(R, result.coefficients), q),
+                   V = matmul(matmul(R, result.covariance), R.attr("T")),
+                   solve = nb::module_::import_("numpy.linalg").attr("solve");
+  const auto statistic = nb::cast<double>(matmul(d, solve(V, d)));
+  const auto df = nb::cast<index_t>(zero.attr("size"));
+  return nb::make_tuple(statistic, df, p_of_chi_squared(statistic, static_cast<double>(df)));
+}
+
 SemResult sem(const std::string& model, nb::handle data, const std::string& method, const std::string& divisor,
               const std::string& covariance, const std::string& missing, const std::string& weights,
-              const std::string& clusters, Flag iterate) {
+              const std::string& clusters, Flag iterate, double level) {
   SemOptions options;
   options.method = named("method", sem_methods(), method);
   options.divisor = named("divisor", sem_divisors(), divisor);
   options.iterate = iterate;
-  const bool system = options.method == SemMethod::three_stage || options.method == SemMethod::sur;
+  const bool system = is_joint(options.method);
+  if (!(level > 0 && level < 1)) throw nb::value_error("level must be between 0 and 1");
   if (covariance != "classical" && covariance != "robust")
     throw nb::value_error("covariance must be 'classical' or 'robust'");
   options.robust = covariance == "robust" || !clusters.empty();
-  if (options.robust && system)
-    throw nb::value_error("robust errors and clusters belong to the methods '2sls' and 'ols'");
   if (iterate && !system) throw nb::value_error("iterate belongs to the methods '3sls' and 'sur'");
   if (missing != "drop" && missing != "raise") throw nb::value_error("missing must be 'drop' or 'raise'");
   ModelData loaded;
   try {
-    const auto read = [&](const std::vector<std::string>& wanted, const std::vector<std::string>& labels) {
-      return table_of(data, wanted, labels);
-    };
+    const auto read = [&](const std::vector<ColumnRequest>& wanted) { return table_of(data, wanted); };
     const TableSource table{.name = "data", .names = names_of_table(data), .read = read, .first_row = 0};
     loaded = load_model(table, parse_model(model, "model"), options.method,
                         {.weights = weights, .groups = clusters, .drop_missing = missing == "drop"});
@@ -156,18 +237,20 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
     throw nb::value_error(e.what());
   }
   const index_t observations = loaded.data.rows();
+  options.covariances = few_coefficients(loaded.model);
   SimultaneousEquations found = with_workers([&](const c::Session& session) {
     Graph g(session);
     return estimate(g, std::move(loaded.data), loaded.model, options, loaded.groups);
   });
   SemResult result;
+  result.text = summary(found, loaded, options, level);
   result.status = description(found.status);
   result.labels = loaded.labels;
   for (std::size_t i = 0; i < found.equations.size(); ++i) {
-    const EquationEstimate& equation = found.equations[i];
+    EquationEstimate& equation = found.equations[i];
     if (equation.status != EquationStatus::ok && result.status == "ok")
       result.status = "equation " + loaded.labels[i] + ": " + description(equation.status);
-    result.equations.emplace(loaded.labels[i], equation_result(equation, loaded, i, options.divisor));
+    result.equations.emplace(loaded.labels[i], equation_result(equation, loaded, i, options.divisor, level));
   }
   for (const index_t column : found.dropped_instruments) result.dropped_instruments.push_back(loaded.name(column));
   result.observations = observations;
@@ -176,6 +259,8 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
   result.mcelroy_r2 = found.mcelroy_r2;
   result.hansen_sargan = found.hansen_sargan.statistic;
   result.hansen_sargan_p = p_of(found.hansen_sargan);
+  result.hansen = found.hansen.statistic;
+  result.hansen_p = p_of(found.hansen);
   if (result.status != "ok") raise_lin_alg_error("sem: " + result.status, result.status, nb::cast(result));
   return result;
 }
@@ -183,15 +268,25 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
 const Part part([](nb::module_& m) {
   ResultClass<EquationResult>(m, "EquationResult", "Result of `sem` for one equation.")
       .member("label", &EquationResult::label, "Its name in the model.")
+      .member("dependent", &EquationResult::dependent, "Name of the dependent variable.")
       .member("names", &EquationResult::names, "Names of the regressors.")
       .member("coefficients", &EquationResult::coefficients, "Coefficients of the regressors, in the order of `names`.")
       .member("standard_errors", &EquationResult::standard_errors, "Standard errors of the coefficients.")
-      .member("p_values", &EquationResult::p_values,
-              "By Student's t for divisor 'small', else the normal distribution.")
+      .member("statistics", &EquationResult::statistics,
+              "Student's t for divisor 'small', else z: coefficients over standard errors.")
+      .member("p_values", &EquationResult::p_values, "Two-sided p-values of the statistics.")
+      .member("intervals", &EquationResult::intervals, "Confidence intervals, two columns.")
+      .member("covariance", &EquationResult::covariance,
+              "Covariance of the coefficients; empty if all equations need more than 10^7 numbers.")
       .member("degrees_of_freedom", &EquationResult::degrees_of_freedom, "Observations less regressors.")
       .member("sigma", &EquationResult::sigma, "The errors' standard deviation.")
       .member("r2", &EquationResult::r2, "Explained share of the variance.")
       .member("adjusted_r2", &EquationResult::adjusted_r2, "r2 adjusted for the number of regressors.")
+      .member("f", &EquationResult::f, "Wald's statistic of all slopes over their number; NaN without any.")
+      .member("f_df", &EquationResult::f_df, "Its two degrees of freedom.")
+      .member("f_p", &EquationResult::f_p, "Its p-value: by F for divisor 'small', else by chi squared.")
+      .member("first_stage", &EquationResult::first_stage,
+              "For each endogenous regressor F of the excluded instruments, its degrees of freedom and p-value.")
       .member("condition", &EquationResult::condition, "Condition of the regressors as explained by the instruments.")
       .member(
           "sargan", &EquationResult::sargan,
@@ -205,7 +300,9 @@ const Part part([](nb::module_& m) {
       .member("hansen_p", &EquationResult::hansen_p, "Its p-value.")
       .member("dependent_regressors", &EquationResult::dependent_regressors, "Linearly dependent regressors.")
       .member("status", &EquationResult::status, "'ok', or the reason why there are no coefficients.")
-      .prints({"label", "names", "coefficients", "standard_errors", "status"});
+      .prints({"label", "names", "coefficients", "standard_errors", "status"})
+      .def("wald", wald, "restrictions"_a, "values"_a = nb::none(),
+           "Test R b = q for the rows R of `restrictions`: Wald's statistic, its degrees of freedom and p-value.");
   ResultClass<SemResult>(m, "SemResult", "Result of `sem`; result[label] is an equation.")
       .member("equations", &SemResult::equations, "By their labels.")
       .member("labels", &SemResult::labels, "Labels of the equations, in the model's order.")
@@ -216,8 +313,14 @@ const Part part([](nb::module_& m) {
       .member("mcelroy_r2", &SemResult::mcelroy_r2, "McElroy's R2 of the whole system ('3sls', 'sur'); otherwise NaN.")
       .member("hansen_sargan", &SemResult::hansen_sargan, "Statistic of all restrictions; NaN without any.")
       .member("hansen_sargan_p", &SemResult::hansen_sargan_p, "Its p-value.")
+      .member("hansen", &SemResult::hansen,
+              "Hansen's J of all restrictions for robust errors or clusters of '3sls'; NaN without any.")
+      .member("hansen_p", &SemResult::hansen_p, "Its p-value.")
       .member("status", &SemResult::status, "'ok'.")
+      .member("text", &SemResult::text, "The text of summary().")
       .prints({"labels", "observations", "status"})
+      .def(
+          "summary", [](const SemResult& r) { return r.text; }, "Return coefficients and tests as text.")
       .def("__getitem__", [](const SemResult& r, const std::string& label) {
         const auto found = r.equations.find(label);
         if (found == r.equations.end()) throw nb::key_error(label.c_str());
@@ -225,6 +328,7 @@ const Part part([](nb::module_& m) {
       });
   m.def("sem", sem, "model"_a, "data"_a, nb::kw_only(), "method"_a = "2sls", "divisor"_a = "n",
         "covariance"_a = "classical", "missing"_a = "drop", "weights"_a = "", "clusters"_a = "", "iterate"_a = false,
+        "level"_a = 0.95,
         R"(Estimate systems of simultaneous equations by two- or three-stage least squares, OLS or SUR.
 
 Parameters
@@ -232,18 +336,21 @@ Parameters
 model : str
     One equation per line in R's formula notation, and a line of instruments: see the example and the guide.
 data : dict of columns, data frame or structured array
-    data[name] is the column of a variable. NaN and masked elements are missing values.
-method : {'2sls', '3sls', 'ols', 'sur'}
+    data[name] is the column of a variable. NaN and masked elements are missing values. Columns of text, bool and
+    categories become treatment contrasts to their first level.
+method : {'2sls', '3sls', 'ols', 'sur', 'ils'}
 divisor : {'n', 'small'}
     Divisor of residual sums of squares: observations, or observations minus regressors.
 covariance : {'classical', 'robust'}
-    Standard errors of '2sls' and 'ols': for errors of one variance, or of any variances (White).
+    Standard errors for errors of one variance, or of any variances (White).
 missing : {'drop', 'raise'}
     Treatment of rows with a missing value in a used column.
 weights, clusters : str
     Column with the weights of the rows, and column whose values group rows with dependent errors.
 iterate : bool
     For '3sls' and 'sur': repeat until the coefficients converge.
+level : float
+    Probability of the intervals.
 
 Returns
 -------

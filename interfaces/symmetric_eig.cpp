@@ -106,7 +106,7 @@ Code sygv(int64_t itype, char jobz, char uplo, index_t n, T* a, index_t lda, T* 
 #ifdef TESELA_PYTHON
 #include "interfaces/python/results.hpp"
 #include "interfaces/python/subsets.hpp"
-#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 
 namespace tesela::python {
 namespace {

@@ -14,6 +14,16 @@ typedef struct tesela_toeplitz_result {
 
 namespace tesela::c {
 
+/// Stores the results and returns the code of a solve.
+inline Code finished(const ToeplitzSolution& solved, tesela_toeplitz_result whole, tesela_toeplitz_result* result) {
+  whole.residual = solved.taken.residual.error;
+  whole.residual_bound = solved.taken.residual.bound;
+  whole.condition = solved.condition;
+  whole.forward_bound = solved.forward_bound().error;
+  write_versioned_struct(whole, result);
+  return solved.ok() ? 0 : failed(TESELA_INACCURATE, solved.status());
+}
+
 /// Solves T X = B for the symmetric Toeplitz matrix T(i, j) = t(|i - j|) with first column t (n numbers). B (n x nrhs)
 /// is overwritten with X. Tries fast methods first, and others while the measured residual is above rounding. info > 0:
 /// T is singular to working precision or not finite, or X is inaccurate; tesela_error() states the reason.
@@ -23,15 +33,23 @@ Code toeplitz_solve(index_t n, index_t nrhs, const T* t, T* b, index_t ldb, tese
   const Array<const T> column("t", t, n);
   const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
   require_no_overlap({right}, {column});
-  tesela_toeplitz_result whole = read_versioned_struct("result", result);
+  const tesela_toeplitz_result whole = read_versioned_struct("result", result);
   const Session session;
-  const ToeplitzSolution solved = tesela::toeplitz_solve<T>(session.runtime(), column.copy(), T(0), right);
-  whole.residual = solved.taken.residual.error;
-  whole.residual_bound = solved.taken.residual.bound;
-  whole.condition = solved.condition;
-  whole.forward_bound = solved.forward_bound().error;
-  write_versioned_struct(whole, result);
-  return solved.ok() ? 0 : failed(TESELA_INACCURATE, solved.status());
+  return finished(tesela::toeplitz_solve<T>(session.runtime(), column.copy(), T(0), right), whole, result);
+}
+
+/// Solves T X = B for any Toeplitz matrix with first column c and first row r (n numbers each; r(0) is not used), as
+/// tesela_dtoeplitz_solve does: with that function if r equals c, otherwise by a recursion with look-ahead.
+template <class T>
+Code general_toeplitz_solve(index_t n, index_t nrhs, const T* c, const T* r, T* b, index_t ldb,
+                            tesela_toeplitz_result* result) {
+  require_sizes({{"n", n}, {"nrhs", nrhs}});
+  const Array<const T> column("c", c, n), row("r", r, n);
+  const Array<T> right("b", b, {n, nrhs}, "ldb", ldb);
+  require_no_overlap({right}, {column, row});
+  const tesela_toeplitz_result whole = read_versioned_struct("result", result);
+  const Session session;
+  return finished(tesela::toeplitz_solve<T>(session.runtime(), column.copy(), row.copy(), T(0), right), whole, result);
 }
 
 }  // namespace tesela::c
@@ -48,18 +66,15 @@ struct ToeplitzResult {
   std::string status;
 };
 
-ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
-  const Argument c("c", c_given), b("b", b_given);
-  if (!c.is_vector())
-    throw nb::value_error(
-        "c must be a vector, the first column of a symmetric matrix: other Toeplitz matrices are not "
-        "supported, so (c, r) is not either");
+ToeplitzResult solve(const Argument& c, const Argument* r, const Argument& b) {
   b.require_rows(c.rows());
-  return in_precision({&c, &b}, [&]<class T>(T) {
-    const auto column = finite_on_host<T>("solve_toeplitz", c);
+  return in_precision({&c, r != nullptr ? r : &c, &b}, [&]<class T>(T) {
+    const HostMatrix<T> column = finite_on_host<T>("solve_toeplitz", c).copy();
+    const HostMatrix<T> row = r != nullptr ? finite_on_host<T>("solve_toeplitz", *r).copy() : HostMatrix<T>();
     auto [x, solved] = with_workers([&](const c::Session& session) {
       auto right = Columns<T>::overwriting(session, b, false);
-      ToeplitzSolution solution = toeplitz_solve<T>(session.runtime(), column.copy(), T(0), right);
+      ToeplitzSolution solution = r != nullptr ? toeplitz_solve<T>(session.runtime(), column, row, T(0), right)
+                                               : toeplitz_solve<T>(session.runtime(), column, T(0), right);
       return std::pair(std::move(right), std::move(solution));
     });
     const ToeplitzResult result{to_python(b, std::move(x)), solved.taken.residual.error,  solved.taken.residual.bound,
@@ -67,6 +82,22 @@ ToeplitzResult solve_toeplitz(nb::handle c_given, nb::handle b_given) {
     if (!solved.ok()) raise_lin_alg_error("solve_toeplitz: " + result.status, result.status, nb::cast(result));
     return result;
   });
+}
+
+ToeplitzResult solve_toeplitz(nb::handle c_or_cr, nb::handle b_given) {
+  if (!nb::isinstance<nb::tuple>(c_or_cr)) {
+    const Argument c("c", c_or_cr), b("b", b_given);
+    if (!c.is_vector())
+      throw nb::value_error(
+          "c must be a vector, the first column of a symmetric matrix, or (c, r) with the first row r");
+    return solve(c, nullptr, b);
+  }
+  const auto both = nb::cast<nb::tuple>(c_or_cr);
+  if (both.size() != 2) throw nb::value_error("(c, r) must be the first column and the first row");
+  const Argument c("c", both[0]), r("r", both[1]), b("b", b_given);
+  c.require_vector();
+  r.require_vector_of(c.rows());
+  return solve(c, &r, b);
 }
 
 const Part part([](nb::module_& m) {
@@ -79,15 +110,16 @@ const Part part([](nb::module_& m) {
       .member("forward_bound", &ToeplitzResult::forward_bound, "Approximate bound of ||x - exact|| / ||exact||.")
       .member("status", &ToeplitzResult::status, "'ok'.")
       .prints({"x", "residual", "condition", "status"});
-  m.def("solve_toeplitz", solve_toeplitz, "c"_a, "b"_a,
-        R"(Solve T x = b for a symmetric Toeplitz matrix and any number of right-hand sides.
+  m.def("solve_toeplitz", solve_toeplitz, "c_or_cr"_a, "b"_a,
+        R"(Solve T x = b for a Toeplitz matrix and any number of right-hand sides.
 
 Tries fast methods first, and others while the measured residual is above rounding.
 
 Parameters
 ----------
-c : (n,) array
-    First column: T[i, j] = c[|i - j|].
+c_or_cr : (n,) array or tuple of two (n,) arrays
+    First column c of a symmetric matrix, T[i, j] = c[|i - j|], or (c, r) with the first row r of any matrix; r[0] is
+    not used.
 b : (n,) or (n, k) array
 
 Returns
@@ -103,6 +135,8 @@ Examples
 --------
 >>> import numpy as np, tesela
 >>> np.round(tesela.solve_toeplitz(np.array([2., 1.]), np.array([3., 3.])).x, 12)
+array([1., 1.])
+>>> np.round(tesela.solve_toeplitz((np.array([2., 1.]), np.array([2., 4.])), np.array([6., 3.])).x, 12)
 array([1., 1.])
 )");
 });

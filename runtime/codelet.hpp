@@ -8,6 +8,7 @@
 #include <atomic>
 #include <concepts>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <tuple>
@@ -84,6 +85,16 @@ inline bool dropped(const CallHeader& task) noexcept {
 void forget_timing() noexcept;
 
 void check_last_launch(const CudaContext&) noexcept;
+
+/// Whether TESELA_CHECK=1 asks for a check of every task on a core. The first call reads the variable.
+bool checks_accesses();
+
+/// Runs a CPU variant on blocks that show a wrong mode: every byte of Out and Scratch blocks is 0xff before (NaN in a
+/// real block, -1 in an integer one), and the values of In blocks must be the same afterwards.
+///
+/// modes   of the fixed parameters; the last one repeats for a list.
+/// Throws  std::logic_error with the first element of an In block that changed.
+void run_checked(const std::function<void()>& kernel, std::span<void* const> blocks, std::span<const Mode> modes);
 
 /// Reports the current exception as a failure of this kernel; it must not reach StarPU's C frames.
 void report_exception(const char* kernel) noexcept;
@@ -256,7 +267,12 @@ void run_variant(void** buffers, void* packed) noexcept {
         K::cuda(context, args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
         check_last_launch(context);
       } else {
-        K::cpu(args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+        const auto kernel = [&] {
+          K::cpu(args, argument<typename D::template Parameter<I>>(buffers, I, count, list)...);
+        };
+        static constexpr std::array<Mode, D::arity> modes{mode_of<typename D::template Parameter<I>>()...};
+        checks_accesses() ? run_checked(kernel, {buffers, call != nullptr ? call->header.buffers : D::arity}, modes)
+                          : kernel();
       }
     }
     (std::make_index_sequence<D::arity>{});
@@ -292,8 +308,7 @@ template <class K>
 concept Kernel = requires {
   { K::name } -> std::convertible_to<const char*>;
   typename K::Args;
-}
-&&(detail::HasCpu<K> || detail::HasCuda<K>);
+};
 
 /// The StarPU codelet of a kernel, made from the kernel's declaration at its first use.
 template <Kernel K>

@@ -1,5 +1,6 @@
 #include <tesela/runtime/data.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -32,10 +33,8 @@ Data::Data(Runtime& runtime, void* home, Shape shape, index_t ld, std::size_t el
   }
   const index_t limit = std::numeric_limits<std::uint32_t>::max();
   if (home == nullptr) ld = ld_ = shape.rows;
-  if (shape.rows <= 0 || shape.cols <= 0 || shape.rows > limit || shape.cols > limit || ld > limit)
-    throw ArgumentError("Data", "shape",
-                        std::to_string(shape.rows) + " x " + std::to_string(shape.cols) + " with leading dimension " +
-                            std::to_string(ld) + " (each from 1 to 2^32 - 1)");
+  require(shape.rows > 0 && shape.cols > 0 && shape.rows <= limit && shape.cols <= limit && ld <= limit, "Data",
+          "shape", shape.rows, " x ", shape.cols, " with leading dimension ", ld, " (each from 1 to 2^32 - 1)");
   if (shape.rows > limit / shape.cols)  // StarPU multiplies them in 32 bits
     throw ArgumentError("Data", "shape",
                         std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +

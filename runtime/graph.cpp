@@ -1,6 +1,7 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -42,7 +43,7 @@ Graph::~Graph() {
     } catch (const std::exception&) {
       // wait() would have reported it, but nobody called it.
     }
-    state.wait_for(*impl_->tasks);
+    state.wait_for(*impl_->tasks, [this] { impl_->report_blocked(); });
     const std::uint64_t seen = impl_->tasks->stops_seen.exchange(detail::GraphTasks::no_tasks);
     if (seen != detail::GraphTasks::no_tasks) {
       const bool drained =
@@ -77,7 +78,8 @@ Status Graph::wait() {
   std::vector<index_t>& written = impl_->written_statuses;
   std::sort(written.begin(), written.end());
   for (const index_t k : written) prefetch(*impl_->statuses[static_cast<std::size_t>(k)].data, -1);
-  impl_->state->wait_for(*impl_->tasks);
+  impl_->state->wait_for(*impl_->tasks, [this] { impl_->report_blocked(); });
+  impl_->blocked.clear();
   const std::uint64_t seen =
       std::min(detail::stops_reported.load(), impl_->tasks->stops_seen.exchange(detail::GraphTasks::no_tasks));
   detail::mark_stops_reported();
@@ -174,10 +176,10 @@ Bounds Graph::bounds() const {
   return bounds;
 }
 
-void Graph::write_dot(const std::string& path) const {
+void Graph::write_dot(const std::string& path, bool status_edges) const {
   impl_->require_alive();
-  if (!impl_->record) throw ArgumentError("Graph::write_dot", "options.record", "false: the graph was not recorded");
-  impl_->record->write_dot(path, impl_->options.name);
+  require(impl_->record.has_value(), "Graph::write_dot", "options.record", "false: the graph was not recorded");
+  impl_->record->write_dot(path, impl_->options.name, status_edges);
 }
 
 }  // namespace tesela

@@ -144,7 +144,8 @@ class Graph {
   Bounds bounds() const;
 
   /// Writes the recorded graph for Graphviz: a node per task in its kernel's colour, an edge per dependence.
-  void write_dot(const std::string& path) const;
+  /// `status_edges`: false leaves out dependences that only tiles of status() cause.
+  void write_dot(const std::string& path, bool status_edges = true) const;
 
  private:
   struct Impl;
@@ -194,6 +195,21 @@ std::vector<std::byte> call_bytes() {
   return bytes;
 }
 
+template <class A>
+constexpr bool is_tile_argument = requires(const A& a) {
+  a.data();
+  a.shape();
+};
+
+/// Whether an argument of Graph::insert is a tile, or a list of tiles.
+template <class A>
+constexpr bool holds_tiles() {
+  if constexpr (requires(const A& a) { *std::begin(a); })
+    return is_tile_argument<std::remove_cvref_t<decltype(*std::begin(std::declval<const A&>()))>>;
+  else
+    return is_tile_argument<A>;
+}
+
 template <class P, class Argument>
 constexpr bool accepts() {
   if constexpr (ListOf<P>::value) return requires(const Argument& a) {
@@ -208,6 +224,8 @@ constexpr bool accepts() {
 template <Kernel K, class... Tiles>
 void Graph::insert(Priority priority, const typename K::Args& args, const Tiles&... tiles) {
   using C = Codelet<K>;
+  static_assert((detail::holds_tiles<Tiles>() && ...),
+                "insert takes tiles, such as A(i, j) of a TileMatrix, or lists of tiles (tiles_of)");
   static_assert(sizeof...(Tiles) == C::arity, "one tile for each tile parameter of the kernel's variants");
   []<std::size_t... I>(std::index_sequence<I...>) {
     static_assert((detail::accepts<std::tuple_element_t<I, typename C::Parameters>, Tiles>() && ...),

@@ -50,7 +50,7 @@ TileMemory acquire_on_host(Data& data, Mode mode) {
   data.set_value(true);
   if (mode != Mode::in) data.set_writer(nullptr);
   if (data.state_->messages != nullptr && mode != Mode::in) data.record_write_by_all();
-  ++data.host_accesses_;
+  data.host_accesses_ += mode == Mode::in ? 1 : RuntimeState::host_write;
   return tile_memory(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
 }
 
@@ -77,7 +77,7 @@ void Data::acquire_home(Mode mode) {
 
 void release_on_host(Data& data) noexcept {
   if (!data.registered()) return;
-  --data.host_accesses_;
+  data.host_accesses_ -= data.host_accesses_ >= RuntimeState::host_write ? RuntimeState::host_write : 1;
   starpu_data_release_on_node(static_cast<starpu_data_handle_t>(data.handle_), STARPU_MAIN_RAM);
 }
 

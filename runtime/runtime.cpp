@@ -5,6 +5,7 @@
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -82,23 +83,35 @@ void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
+/// Returns the folder in which STARPU_FXT_TRACE=1 records; empty without it.
+std::string environments_trace_folder() {
+  const char *wanted = std::getenv("STARPU_FXT_TRACE"), *prefix = std::getenv("STARPU_FXT_PREFIX");
+  if (wanted == nullptr || std::atoi(wanted) == 0) return {};
+  return prefix != nullptr ? prefix : "/tmp";
+}
+
+/// StarPU would overwrite the events that an earlier Runtime of this process recorded in this folder.
+void require_no_unconverted_trace(const std::string& folder) {
+  if (!folder.empty() && detail::unconverted_traces().contains(folder))
+    throw EnvironmentError("an earlier Runtime of this process recorded a trace in " + folder +
+                           ", and a second one would overwrite it: use one Runtime, convert the first trace "
+                           "(convert_trace), or choose another directory");
+}
+
 /// Workers poll for work. Many of them on one core make no progress; even StarPU's start takes minutes.
 void require_cores_for(int workers) {
   constexpr int anywhere = 8, on_each = 4;
   const int cores = workers > anywhere ? detail::usable_cores() : 0;
-  if (cores > 0 && workers > std::max(anywhere, on_each * cores))
-    throw ArgumentError("Runtime", "cpus",
-                        std::to_string(workers) + " workers on " + std::to_string(cores) +
-                            " cores are too many; at most " + std::to_string(std::max(anywhere, on_each * cores)));
+  require(cores <= 0 || workers <= std::max(anywhere, on_each * cores), "Runtime", "cpus", workers, " workers on ",
+          cores, " cores are too many; at most ", std::max(anywhere, on_each * cores));
 }
 
 void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool several) {
   const auto cores = static_cast<int>(std::thread::hardware_concurrency());
   detail::check_limits(std::clamp(options.cpus.value_or(cores), 1, std::max(cores, 1)) + 1, !options.trace_dir.empty());
   if (options.scheduler) {
-    if (!known_scheduler(*options.scheduler))
-      throw ArgumentError("Runtime", "scheduler",
-                          "'" + *options.scheduler + "' is not one of: " + list_of_schedulers());
+    require(known_scheduler(*options.scheduler), "Runtime", "scheduler", "'", *options.scheduler,
+            "' is not one of: ", list_of_schedulers());
     env.set("STARPU_SCHED", *options.scheduler);
   } else if (const char* name = std::getenv("STARPU_SCHED"); name == nullptr || *name == 0) {
     const char* ncuda = std::getenv("STARPU_NCUDA");
@@ -111,7 +124,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   for (const auto& [value, variable, argument] :
        {std::tuple{options.cpus, "STARPU_NCPU", "cpus"}, std::tuple{options.gpus, "STARPU_NCUDA", "gpus"}})
     if (value) {
-      if (*value < 0) throw ArgumentError("Runtime", argument, std::to_string(*value) + " is negative");
+      require(*value >= 0, "Runtime", argument, *value, " is negative");
       env.set(variable, std::to_string(*value));
     }
   require_cores_for(options.cpus.value_or(0));
@@ -121,13 +134,11 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
                             : there == 0       ? "none is visible"
                                                : "only " + std::to_string(there) + " visible"));
   if (options.gpu_megabytes) {
-    if (*options.gpu_megabytes < 1)
-      throw ArgumentError("Runtime", "gpu_megabytes", std::to_string(*options.gpu_megabytes) + " is less than 1");
+    require(*options.gpu_megabytes >= 1, "Runtime", "gpu_megabytes", *options.gpu_megabytes, " is less than 1");
     env.set("STARPU_LIMIT_CUDA_MEM", std::to_string(*options.gpu_megabytes));
   }
   if (options.streams_per_gpu) {
-    if (*options.streams_per_gpu < 1)
-      throw ArgumentError("Runtime", "streams_per_gpu", std::to_string(*options.streams_per_gpu) + " is less than 1");
+    require(*options.streams_per_gpu >= 1, "Runtime", "streams_per_gpu", *options.streams_per_gpu, " is less than 1");
     env.set("STARPU_NWORKER_PER_CUDA", std::to_string(*options.streams_per_gpu));
   }
   if (options.thread_per_stream && std::getenv("STARPU_CUDA_THREAD_PER_DEV") == nullptr)
@@ -137,6 +148,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   reserve_inserting_core(env, several);
   if (!options.trace_dir.empty()) {
     if (launched_rank() == 0) detail::claim_trace_folder(options.trace_dir);  // ranks share the folder
+    require_no_unconverted_trace(options.trace_dir);
     active_trace_folder() = options.trace_dir;
     // The first events name the ranks.
     starpu_fxt_autostart_profiling(options.trace_from_start || several ? 1 : 0);
@@ -146,6 +158,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   } else {
     active_trace_folder().clear();
     detail::check_trace_prefix();
+    require_no_unconverted_trace(environments_trace_folder());
   }
 }
 
@@ -199,6 +212,8 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
     if (state_->messages != nullptr) state_->messages->start();  // start() also reads the environment
     state_->scheduler = std::getenv("STARPU_SCHED");
+    const std::string traced = options.trace_dir.empty() ? environments_trace_folder() : options.trace_dir;
+    if (!traced.empty()) detail::unconverted_traces().insert(traced);
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {
     detail::shut_down_ranks(*state_);
@@ -281,6 +296,10 @@ void Runtime::start_trace() { starpu_fxt_start_profiling(); }
 
 void Runtime::stop_trace() { starpu_fxt_stop_profiling(); }
 
+void Runtime::mark_trace(const std::string& name) {
+  starpu_fxt_trace_user_event_string((detail::trace_mark + name).c_str());
+}
+
 index_t Runtime::pending_tasks() {
   const std::lock_guard lock(current_mutex);
   if (current == nullptr) return 0;
@@ -355,8 +374,8 @@ int require_device_memory(const Runtime& runtime, const void* a, int gpu) {
   cudaPointerAttributes memory{};
   const bool known = cudaPointerGetAttributes(&memory, a) == cudaSuccess;
   if (!known) static_cast<void>(cudaGetLastError());
-  if (!known || memory.type != cudaMemoryTypeDevice || memory.device != device)
-    throw ArgumentError("TileMatrix::map_device", "a", "is not memory of CUDA device " + std::to_string(device));
+  require(known && memory.type == cudaMemoryTypeDevice && memory.device == device, "TileMatrix::map_device", "a",
+          "is not memory of CUDA device ", device);
   return device;
 #else
   static_cast<void>(a);

@@ -118,6 +118,8 @@ class Runtime {
   /// Begins to record, for example after a warm-up. Needs trace_dir without trace_from_start.
   void start_trace();
   void stop_trace();  ///< stops recording until start_trace
+  /// Adds a named moment to a trace that is being recorded (Trace::marks), such as the start of a run.
+  void mark_trace(const std::string& name);
 
   /// Returns the number of tasks submitted and not yet finished, over all graphs (including hints in progress).
   static index_t pending_tasks();

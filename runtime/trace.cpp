@@ -73,6 +73,14 @@ void require_whole(const std::string& directory) {
   std::remove(probe.c_str());
   if (!whole) throw EnvironmentError(directory + ": the trace is incomplete: no space left for it");
 }
+
+/// Removes the files of StarPU's converter that no tool of ours reads; trace.html loads scripts from other hosts.
+void remove_unused(const std::string& directory) {
+  std::error_code ignored;
+  for (const char* name : {"activity.data", "comms.rec", "data.rec", "distrib.data", "number_events.data", "papi.rec",
+                           "sched_tasks.rec", "trace.html", "trace.rec"})
+    std::filesystem::remove(std::filesystem::path(directory) / name, ignored);
+}
 #endif
 
 std::string events_of(const std::string& directory, int rank) {
@@ -100,6 +108,11 @@ void detail::claim_trace_folder(const std::string& directory) {
     throw EnvironmentError(directory + ": another process records a trace here: use another directory");
   }
   claims().emplace(path, folder);
+}
+
+std::set<std::string>& detail::unconverted_traces() {
+  static auto& folders = *new std::set<std::string>;
+  return folders;
 }
 
 void detail::release_trace_folder(const std::string& directory) {
@@ -135,6 +148,7 @@ void convert_trace(const std::string& directory) {
   if (stat(events.c_str(), &status) != 0)
     throw EnvironmentError(events + ": StarPU left no trace here (is the directory writable, the disk full?)");
   detail::claim_trace_folder(directory);
+  detail::unconverted_traces().erase(directory);
   std::string folder = directory;
   starpu_fxt_options options;
   starpu_fxt_options_init(&options);
@@ -146,6 +160,7 @@ void convert_trace(const std::string& directory) {
   try {
     run_converter(options, events);
     require_whole(directory);
+    remove_unused(directory);
   } catch (...) {
     starpu_fxt_options_shutdown(&options);
     // Incomplete files would look like a converted trace.
@@ -232,6 +247,10 @@ class TaskReader {
     if (key == "Priority") task_.priority = std::atoi(value.c_str());
     if (key == "GFlop") task_.gflop = std::atof(value.c_str());
     if (key == "Parameters") task_.tiles = without_type(value);
+    if (key == "DependsOn") {
+      std::istringstream numbers(value);
+      for (std::string job; numbers >> job;) task_.depends_on.push_back(number_of_job(job));
+    }
   }
 
   void finish(Trace& trace) {
@@ -265,16 +284,28 @@ class TaskReader {
   int rank_ = 0;
 };
 
-/// Reads the workers' names and the kernels' colours from a Paje trace. A worker is "7 TIME w3 W THREAD CUDA0_1", or "7
-/// TIME 2_w3 W THREAD 2_CUDA0_1" on rank 2; a kernel's state is "6 NAME WS NAME "R G B"", separated by tabs. (StarPU's
-/// own states have blanks there.)
+/// Reads a moment of Runtime::mark_trace, "9 MILLISECONDS prog_event p "mark NAME"", separated by tabs.
+void read_mark(const std::array<std::string, 6>& field, Trace& trace) {
+  const std::string begin = std::string("\"") + detail::trace_mark, &text = field[4];
+  if (field[2] == "prog_event" && text.starts_with(begin) && text.ends_with('"'))
+    trace.marks.push_back(
+        {std::atof(field[1].c_str()) * 1e-3, text.substr(begin.size(), text.size() - begin.size() - 1)});
+}
+
+/// Reads marks, the workers' names and the kernels' colours from a Paje trace. A worker is "7 TIME w3 W THREAD
+/// CUDA0_1", or "7 TIME 2_w3 W THREAD 2_CUDA0_1" on rank 2; a kernel's state is "6 NAME WS NAME "R G B"", separated by
+/// tabs. (StarPU's own states have blanks there.)
 void read_names(const std::string& path, Trace& trace, std::map<int, std::string>& ranks) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    if (line.size() < 2 || line[1] != '\t' || (line[0] != '6' && line[0] != '7')) continue;
+    if (line.size() < 2 || line[1] != '\t' || (line[0] != '6' && line[0] != '7' && line[0] != '9')) continue;
     std::array<std::string, 6> field;
     std::istringstream fields(line);
     for (std::string& f : field) std::getline(fields, f, '\t');
+    if (line[0] == '9') {
+      read_mark(field, trace);
+      continue;
+    }
     const std::size_t w = field[2].find('w');
     if (line[0] == '7' && field[3] == "W" && w != std::string::npos) {
       const int rank = w > 0 ? std::atoi(field[2].c_str()) : 0;
@@ -327,6 +358,8 @@ Trace read_trace(const std::string& directory) {
   const double origin = trace.tasks.empty() ? 0 : trace.tasks.front().start;
   for (TracedTask& task : trace.tasks)
     for (double* time : {&task.start, &task.end, &task.submitted}) *time -= origin;
+  for (TraceMark& mark : trace.marks) mark.seconds -= origin;
+  std::sort(trace.marks.begin(), trace.marks.end(), [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
   return trace;
 }
 

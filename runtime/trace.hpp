@@ -15,14 +15,22 @@ struct TracedTask {
   double submitted = 0;       ///< seconds on the same clock; negative if inserted before the first task ran
   std::uint64_t id = 0;       ///< StarPU's number of the task, as in dag.dot
   int priority = 0;
-  double gflop = 0;   ///< 0 if the kernel counts none
-  std::string tiles;  ///< "256x256x8 256x64x8": rows, columns and bytes an element of each
+  double gflop = 0;                       ///< 0 if the kernel counts none
+  std::string tiles;                      ///< "256x256x8 256x64x8": rows, columns and bytes an element of each
+  std::vector<std::uint64_t> depends_on;  ///< numbers of the tasks that had to end before
+};
+
+/// A named moment of a recorded run, see Runtime::mark_trace.
+struct TraceMark {
+  double seconds;  ///< on the clock of the tasks
+  std::string name;
 };
 
 /// The recorded tasks of a run.
 struct Trace {
   std::vector<TracedTask> tasks;                ///< by start time, without StarPU's internal tasks
   std::size_t incomplete = 0;                   ///< tasks left out: the recording began or ended while they ran
+  std::vector<TraceMark> marks;                 ///< by time
   std::map<int, std::string> workers;           ///< "CPU 0", "CUDA 0"; with several streams "CUDA 0.1"
   std::map<std::string, std::uint32_t> colors;  ///< 0xRRGGBB of each kernel, as in ViTE and dag.dot
 };
@@ -30,8 +38,7 @@ struct Trace {
 /// Returns whether this build's StarPU can record FxT events.
 bool can_trace() noexcept;
 
-/// Converts the events that a Runtime with trace_dir recorded to paje.trace (for ViTE), dag.dot, tasks.rec and the
-/// other files of StarPU's converter.
+/// Converts the events that a Runtime with trace_dir recorded to paje.trace (for ViTE), dag.dot and tasks.rec.
 ///
 /// directory  the Runtime's trace_dir; StarPU's file names are fixed, so only this process may use it from the
 ///            Runtime's start to the end of convert_trace. The Runtime must be destroyed first.

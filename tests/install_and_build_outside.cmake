@@ -1,7 +1,7 @@
-# cmake -D SOURCE=… -D BINARY=… -D CONFIG=… -D GENERATOR=… -D CXX=… -D FLAGS=… -P install_and_build_outside.cmake
+# cmake -D SOURCE=… -D BINARY=… -D CONFIG=… -D GENERATOR=… -D CXX=… -D FLAGS=… -D CUDACXX=… -P install_and_build_outside.cmake
 #
 # Installs the build tree BINARY into a prefix inside it and uses only that prefix, like a user: builds and runs
-# examples/outside with CMake, and examples/gemm.cpp and every installed header with pkg-config. For C and Fortran see
+# examples/outside and examples/template with CMake, and examples/gemm.cpp and every installed header with pkg-config. For C and Fortran see
 # interfaces_outside.cmake.
 set(work ${BINARY}/outside)
 set(prefix ${work}/prefix)
@@ -122,6 +122,16 @@ else()
   endforeach()
 endif()
 unset(ENV{STARPU_NCPU})
+
+# The template of a project, with its tests on cores, on checked accesses and on a GPU if there is one.
+if(CUDACXX)
+  set(ENV{CUDACXX} ${CUDACXX})
+endif()
+set(build ${work}/template)
+run(0 "" ${CMAKE_COMMAND} -S ${SOURCE}/examples/template -B ${build} -G ${GENERATOR} -D CMAKE_PREFIX_PATH=${prefix}
+  -D CMAKE_CXX_COMPILER=${CXX} -D CMAKE_BUILD_TYPE=${CONFIG} -D "CMAKE_CXX_FLAGS=${FLAGS} ${warnings}")
+run(0 "" ${CMAKE_COMMAND} --build ${build} --config ${CONFIG})
+run(0 "tests passed" ${CMAKE_CTEST_COMMAND} --test-dir ${build} -C ${CONFIG} --output-on-failure)
 
 # Without CMake: a program and every installed header with the flags of pkg-config.
 file(GLOB_RECURSE pc ${prefix}/*/tesela.pc)

@@ -3,18 +3,23 @@
 # Checks that the compiler refuses common errors in kernels with a sentence that explains the requirement.
 cmake_minimum_required(VERSION 3.25)
 
-# Compiles a kernel with these members that is inserted with one tile. `sentence` must be in the first error; if empty,
+# Compiles a kernel with these members that is inserted with one tile, or with another argument in the last place. `sentence` must be in the first error; if empty,
 # the kernel must compile.
 function(compile what members sentence)
+  set(argument a)
+  if(ARGC GREATER 3)
+    set(argument ${ARGV3})
+  endif()
   file(WRITE ${FOLDER}/refused_kernel.cpp "#include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
 #include <string>
 using namespace tesela;
 struct Args { int i = 0; };
 struct K { static constexpr auto name = \"k\"; ${members} };
-void use(Graph& g, const Tile<double>& a) { g.insert<K>({}, a); }
+void use(Graph& g, const TileMatrix<double>& A, const Tile<double>& a) { g.insert<K>({}, ${argument}); }
 ")
   separate_arguments(flags UNIX_COMMAND "${FLAGS}")
-  execute_process(COMMAND ${CXX} -std=c++20 -fsyntax-only ${flags} -I${INCLUDE}/runtime -I${INCLUDE}/config ${FOLDER}/refused_kernel.cpp
+  execute_process(COMMAND ${CXX} -std=c++20 -fsyntax-only ${flags} -I${INCLUDE}/runtime -I${INCLUDE}/tiles -I${INCLUDE}/config ${FOLDER}/refused_kernel.cpp
     RESULT_VARIABLE code ERROR_VARIABLE errors OUTPUT_QUIET)
   string(REGEX MATCH "error: [^\n]*" first "${errors}")
   string(FIND "${first}" "${sentence}" found)
@@ -44,3 +49,8 @@ compile("a string in Args" "struct Args { std::string s; }; static void cpu(cons
 compile("another element type" "${args} static void cpu(const Args&, InOut<float>);" "element type differs")
 compile("two tiles where one is given" "${args} static void cpu(const Args&, In<double>, Out<double>);"
   "one tile for each tile parameter")
+compile("no variant" "${args}" "a kernel needs a cpu or a cuda variant")
+compile("a matrix for a tile" "${args} static void cpu(const Args&, InOut<double>);" "insert takes tiles" A)
+compile("a matrix for a list" "${args} static void cpu(const Args&, std::span<const In<double>>);" "insert takes tiles" A)
+compile("a number for a tile" "${args} static void cpu(const Args&, InOut<double>);" "insert takes tiles" 1.0)
+compile("a list" "${args} static void cpu(const Args&, std::span<const In<double>>);" "" "std::vector{a, a}")

@@ -137,10 +137,10 @@ DirectSolve band_cholesky_solve(HostMatrix<T>& ab, HostMatrix<T>& B) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                            \
-  template DirectSolve band_solve(index_t, index_t, HostMatrix<T>&, HostMatrix<T>&);     \
-  template index_t band_cholesky(HostMatrix<T>&);                                        \
-  template void band_cholesky_apply(const HostMatrix<T>&, HostMatrix<T>&);               \
+#define TESELA_INSTANTIATE(T)                                                        \
+  template DirectSolve band_solve(index_t, index_t, HostMatrix<T>&, HostMatrix<T>&); \
+  template index_t band_cholesky(HostMatrix<T>&);                                    \
+  template void band_cholesky_apply(const HostMatrix<T>&, HostMatrix<T>&);           \
   template DirectSolve band_cholesky_solve(HostMatrix<T>&, HostMatrix<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -1,14 +1,11 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
-#include <tesela/codelets/dense/cholesky_link.hpp>
-#include <tesela/codelets/dense/potrf.hpp>
-#include <tesela/codelets/dense/row_update.hpp>
-#include <tesela/codelets/dense/trsm.hpp>
-#include <tesela/codelets/support/copy_block.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>

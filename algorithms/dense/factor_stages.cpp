@@ -1,8 +1,8 @@
 #include <tesela/algorithms/dense/factor_stages.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/factor_stages.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
-#include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/require.hpp>
 

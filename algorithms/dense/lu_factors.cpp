@@ -1,6 +1,5 @@
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/lu_factors.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 
@@ -46,21 +45,6 @@ LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A) {
   return result;
 }
 
-template <class T>
-double triangular_solve_checked(Runtime& runtime, Op op, const HostMatrix<T>& R, HostMatrix<T>& X) {
-  constexpr index_t columns_here = 64;
-  if (R.rows() == 0) return 1;
-  if (X.cols() <= columns_here) {
-    blas::trsm(op, X.rows(), X.cols(), R.data(), R.ld(), X.data(), X.ld());
-  } else {
-    Graph g(runtime);
-    triangular_solve(g, op, R, X);
-  }
-  return lapack::trcon(R.rows(), R.data(), R.ld());
-}
-
-template double triangular_solve_checked(Runtime&, Op, const HostMatrix<float>&, HostMatrix<float>&);
-template double triangular_solve_checked(Runtime&, Op, const HostMatrix<double>&, HostMatrix<double>&);
 template LuFactors<float> lu_factors(Runtime&, const MatrixView<const float>&);
 template LuFactors<double> lu_factors(Runtime&, const MatrixView<const double>&);
 

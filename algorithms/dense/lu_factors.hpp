@@ -23,10 +23,4 @@ struct LuFactors {
 template <class T>
 LuFactors<T> lu_factors(Runtime& runtime, const MatrixView<const T>& A);
 
-/// Computes X = op(R)^-1 X with the upper triangle R, n x n, and returns an estimate of the reciprocal of R's condition
-/// in the 1-norm (LAPACK trtrs, trcon). A zero on the diagonal gives infinities and NaN. Waits for the graph; the calling
-/// thread computes up to 64 columns.
-template <class T>
-double triangular_solve_checked(Runtime& runtime, Op op, const HostMatrix<T>& R, HostMatrix<T>& X);
-
 }  // namespace tesela

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 namespace tesela {
@@ -23,5 +25,17 @@ void scale(Graph& g, T alpha, const TileMatrix<T>& A) {
   if (alpha == T(1)) return;
   A.for_each_tile([&](Tile<T> tile, index_t, index_t) { g.insert<kernels::Scal<T>>({alpha}, tile); });
 }
+
+/// Computes X = op(R)^-1 X (LAPACK trtrs without its test for singularity).
+///
+/// R      n x n in host memory; its upper triangle is read. A zero on the diagonal gives infinities and NaN.
+/// X      n x r in host memory, overwritten. 64 columns are a task; the calling thread computes up to 64.
+/// Waits  for the graph; throws as Graph::wait does.
+template <class T>
+void triangular_solve(Graph& g, Op op, const HostMatrix<T>& R, HostMatrix<T>& X);
+
+/// Returns an estimate of the reciprocal of R's condition in the 1-norm, R upper triangular (LAPACK trcon).
+template <class T>
+double triangular_condition(const HostMatrix<T>& R);
 
 }  // namespace tesela

@@ -17,14 +17,14 @@ struct TableSource {
   std::string name;                ///< path of a file, or name of the table in messages
   std::vector<std::string> names;  ///< names of all columns
   std::string names_from = {};     ///< name in messages of the file of names, if there is one
-  /// Reads the wanted columns; columns in `labels` may hold text, which becomes numbers. Null: a .npy file.
-  std::function<Table(const std::vector<std::string>& wanted, const std::vector<std::string>& labels)> read = {};
+  /// Reads the wanted columns, in this order. Null: a .npy file.
+  std::function<Table(const std::vector<ColumnRequest>& wanted)> read = {};
   index_t first_row = 1;  ///< number of the first row in messages, for a table without line numbers
 };
 
 /// Opens a file, which may be a pipe: CSV, which is opened once and read to its header, or .npy, whose names the caller
-/// adds. Throws FileError.
-TableSource open_table(const std::string& path);
+/// adds. `missing` are codes of missing values besides the usual ones (csv_table.hpp). Throws FileError.
+TableSource open_table(const std::string& path, const std::vector<std::string>& missing = {});
 
 /// Rows that load_model uses.
 struct LoadOptions {
@@ -32,20 +32,29 @@ struct LoadOptions {
   /// Whether rows with a missing value are dropped; otherwise they throw. Lags are evaluated first.
   bool drop_missing = true;
   bool hold = false;  ///< whether data in a .npy file are held in memory even if they could be read by rows
+  bool scale = true;  ///< whether rows are multiplied by the square roots of their weights
+};
+
+/// A factor of a model whose columns are contrasts to one of its levels.
+struct FactorBase {
+  std::string factor;               ///< as in the names of its columns
+  std::string base;                 ///< level without a column
+  std::vector<std::string> levels;  ///< all levels in the rows of the model
 };
 
 /// A model with its data: first the instruments (an intercept is the first), then the other variables.
 struct ModelData {
   SimultaneousModel model = {};
-  std::vector<std::string> labels = {}, names = {};  ///< of the equations, of the columns
-  HostMatrix<double> data = {};                      ///< D x columns; 0 x 0 if the rows are read from a file
-  RowSource<double> streamed = {};                   ///< rows of a file
-  index_t table_rows = 0;                            ///< number of rows of the table
-  std::optional<std::vector<index_t>> kept = {};     ///< index in the table of each row, if some rows were dropped
-  index_t dropped = 0;                               ///< number of rows dropped for a missing value
-  index_t without_weight = 0;                        ///< number of rows dropped for a zero weight
-  std::vector<index_t> groups = {};                  ///< group of each row, if a column of groups was named
-  std::vector<double> root_weights = {};             ///< factor of each row, if a column of weights was named
+  std::vector<std::string> labels = {}, names = {};     ///< of the equations, of the columns
+  std::vector<FactorBase> factors = {};                 ///< factors with contrasts
+  HostMatrix<double> data = {};                         ///< D x columns; 0 x 0 if the rows are read from a file
+  RowSource<double> streamed = {};                      ///< rows of a file
+  index_t table_rows = 0;                               ///< number of rows of the table
+  std::optional<std::vector<index_t>> kept = {};        ///< index in the table of each row, if some rows were dropped
+  index_t dropped = 0;                                  ///< number of rows dropped for a missing value
+  index_t without_weight = 0;                           ///< number of rows dropped for a zero weight
+  std::vector<index_t> groups = {};                     ///< group of each row, if a column of groups was named
+  std::vector<double> weights = {}, root_weights = {};  ///< of each row, if a column of weights was named
 
   bool is_streamed() const { return streamed.read != nullptr; }
   /// Returns the rows; they refer to this object.
@@ -53,14 +62,16 @@ struct ModelData {
   const std::string& name(index_t column) const { return names[static_cast<std::size_t>(column)]; }
 };
 
-/// Loads a model: compiles its formulas for a method, reads the table once and evaluates the columns. Rows are
-/// multiplied by the square roots of their weights. OLS and SUR ignore instruments.
+/// Loads a model: expands its formulas for a method as R does, reads the table once and evaluates the columns. Rows
+/// are multiplied by the square roots of their weights. OLS and SUR ignore instruments. Columns are named as in R's
+/// model.matrix; a column of text and a factor become treatment contrasts.
 ///
 /// Returns  the model with its data in memory, or read by rows from a .npy file if all columns are columns of the file
 ///          or the intercept, without weights and groups.
-/// Throws   FileError with the formula's place for an unknown name and an equation without instruments if the method
-///          needs them; with the row or line for a value that is not finite (as after a division by zero) and for a
-///          negative weight; and if all rows belong to one group.
+/// Throws   FileError with the formula's place for an unknown name or function, a term without a meaning, a factor with
+///          one level, and an equation without instruments if the method needs them; with the row or line for a value
+///          that is not finite (as after a division by zero) and for a negative weight; and if all rows belong to one
+///          group.
 ModelData load_model(const TableSource& table, const ModelFormulas& formulas, SemMethod method,
                      const LoadOptions& options = {});
 

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+#include <tesela/algorithms/econometrics/internal/data_rows.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
@@ -63,8 +63,6 @@ SimultaneousEquations estimate(Graph& g, HostMatrix<double> data, const Simultan
                                const SemOptions& options, const std::vector<index_t>& clusters) {
   HostMatrix<double> original;
   if (options.robust) {
-    if (options.method != SemMethod::two_stage && options.method != SemMethod::ols)
-      throw ArgumentError("estimate", "robust", "needs the method 2SLS or OLS");
     if (!clusters.empty() && std::ssize(clusters) != data.rows())
       throw ArgumentError("estimate", "clusters",
                           std::to_string(clusters.size()) + " for " + std::to_string(data.rows()) + " rows");
@@ -73,9 +71,9 @@ SimultaneousEquations estimate(Graph& g, HostMatrix<double> data, const Simultan
     original = data.clone();
   }
   ModelTriangle triangle = model_triangle(g, std::move(data));
-  SimultaneousEquations answer = estimate(g, triangle, model, options);
+  const detail::DataRows rows{original, clusters};
+  SimultaneousEquations answer = detail::estimate_all(g, triangle, model, options, options.robust ? &rows : nullptr);
   answer.triangle = std::move(triangle);
-  if (options.robust) detail::robust_errors(g, original, model, options, clusters, answer);
   return answer;
 }
 

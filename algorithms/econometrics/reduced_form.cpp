@@ -1,4 +1,4 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/econometrics/internal/model_variables.hpp>
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 

@@ -1,10 +1,8 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
-#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/econometrics/internal/robust_system.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 namespace tesela {
@@ -12,69 +10,12 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
+using detail::Clusters;
+using detail::first_rows_of;
 using detail::PickedEquation;
+using detail::scaled_columns;
+using detail::times_rows;
 using detail::Variables;
-
-/// Sums rows over clusters.
-class Clusters {
- public:
-  explicit Clusters(const std::vector<index_t>& of_rows) {
-    std::map<index_t, index_t> numbers;
-    for (const index_t c : of_rows)
-      rows_.push_back(numbers.emplace(c, static_cast<index_t>(numbers.size())).first->second);
-    count_ = static_cast<index_t>(numbers.size());
-  }
-  bool none() const { return rows_.empty(); }
-  index_t count() const { return count_; }
-  HostMatrix<double> sums(HostMatrix<double> a) const {
-    if (none()) return a;
-    auto s = HostMatrix<double>::zeros(count_, a.cols());
-    for (index_t j = 0; j < a.cols(); ++j)
-      for (index_t t = 0; t < a.rows(); ++t) s(rows_[static_cast<std::size_t>(t)], j) += a(t, j);
-    return s;
-  }
-
- private:
-  std::vector<index_t> rows_;
-  index_t count_ = 0;
-};
-
-/// Returns columns of the data in the variables' units; `which` selects variables, `own` their columns in the data.
-HostMatrix<double> scaled_columns(const HostMatrix<double>& data, const Variables& v, const std::vector<index_t>& own,
-                                  const std::vector<index_t>& which) {
-  HostMatrix<double> a(data.rows(), static_cast<index_t>(which.size()));
-  for (index_t j = 0; j < a.cols(); ++j) {
-    const index_t c = which[static_cast<std::size_t>(j)];
-    const index_t from = own.empty() ? c : own[static_cast<std::size_t>(c)];
-    for (index_t t = 0; t < a.rows(); ++t)
-      a(t, j) = std::ldexp(data(t, from), -v.exponents[static_cast<std::size_t>(c)]);
-  }
-  return a;
-}
-
-HostMatrix<double> first_rows_of(const Variables& v, const std::vector<index_t>& columns) {
-  HostMatrix<double> a(v.rows, static_cast<index_t>(columns.size()));
-  for (index_t j = 0; j < a.cols() && v.rows > 0; ++j)
-    std::copy_n(&v.A(0, columns[static_cast<std::size_t>(j)]), v.rows, &a(0, j));
-  return a;
-}
-
-void times_rows(HostMatrix<double>& a, const HostMatrix<double>& u) {
-  for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t t = 0; t < a.rows(); ++t) a(t, j) *= u(t, 0);
-}
-
-/// Returns X R1^-1 of the independent instruments: an orthonormal basis of their span.
-HostMatrix<double> basis(Graph& g, const HostMatrix<double>& data, const Variables& v,
-                         const std::vector<index_t>& own) {
-  std::vector<index_t> kept;
-  for (index_t c = 0; c < v.instruments; ++c)
-    if (!own.empty() || std::find(v.dropped.begin(), v.dropped.end(), c) == v.dropped.end()) kept.push_back(c);
-  auto inverse = HostMatrix<double>::zeros(v.rows, v.rows);
-  for (index_t k = 0; k < v.rows; ++k) inverse(k, k) = 1;
-  triangular_solve(g, Op::none, first_rows_of(v, kept), inverse);
-  return detail::product(g, Op::none, Op::none, scaled_columns(data, v, own, kept), inverse);
-}
 
 /// Returns Hansen's J: the least g(b)^T S^-1 g(b), where g(b) = y - Z b in the basis, S = B^T B and B = diag(u) basis.
 TestStatistic hansen(Graph& g, const PickedEquation& e, HostMatrix<double> B, const HostMatrix<double>& u,
@@ -97,21 +38,20 @@ TestStatistic hansen(Graph& g, const PickedEquation& e, HostMatrix<double> B, co
 
 /// Computes the robust errors of one equation.
 TestStatistic robust_statistics(Graph& g, const HostMatrix<double>& data, const PickedEquation& e,
-                                const std::vector<index_t>& own, bool instrumental, SemDivisor divisor,
+                                const std::vector<index_t>& own, bool instrumental, const SemOptions& options,
                                 const Clusters& clusters, EquationEstimate& estimate) {
   const Variables& v = *e.variables;
   const index_t r = e.size(), D = data.rows();
   HostMatrix<double> Z = scaled_columns(data, v, own, e.regressors), u = scaled_columns(data, v, own, {e.dependent});
-  std::vector<int> units;
+  const std::vector<int> units = detail::units_of(e);
   for (index_t p = 0; p < r; ++p) {
-    units.push_back(v.exponents[static_cast<std::size_t>(e.dependent)] -
-                    v.exponents[static_cast<std::size_t>(e.regressors[static_cast<std::size_t>(p)])]);
-    const double b = std::ldexp(estimate.coefficients[static_cast<std::size_t>(p)], -units.back());
+    const auto k = static_cast<std::size_t>(p);
+    const double b = std::ldexp(estimate.coefficients[k], -units[k]);
     for (index_t t = 0; t < D; ++t) u(t, 0) -= b * Z(t, p);
   }
   TestStatistic j;
   if (instrumental) {
-    HostMatrix<double> X = basis(g, data, v, own);
+    HostMatrix<double> X = detail::instrument_basis(g, data, v, own);
     Z = detail::product(g, Op::none, Op::none, X, first_rows_of(v, e.regressors));
     j = hansen(g, e, std::move(X), u, clusters);
   }
@@ -123,22 +63,24 @@ TestStatistic robust_statistics(Graph& g, const HostMatrix<double>& data, const 
     if (p != e.constant) places.push_back(p);
   for (const index_t p : places) order.push_back(e.regressors[static_cast<std::size_t>(p)]);
   const HostMatrix<double> R = detail::triangle_of(g, first_rows_of(v, order));
-  auto inverse = HostMatrix<double>::zeros(r, r);
-  for (index_t p = 0; p < r; ++p) inverse(p, p) = 1;
-  triangular_solve(g, Op::none, R, inverse);
+  const HostMatrix<double> inverse = detail::inverse_of(g, R);
   HostMatrix<double> G = detail::product(g, Op::none, Op::none, detail::columns_of(Z, places), inverse);
   times_rows(G, u);
   G = clusters.sums(std::move(G));
-  double correction = 1;
-  if (divisor == SemDivisor::small) {
-    const auto rows = static_cast<double>(D), count = static_cast<double>(clusters.count());
-    correction = (clusters.none() ? rows : count / (count - 1) * (rows - 1)) / (rows - static_cast<double>(r));
-  }
+  const double correction = clusters.correction(options.divisor, D, r);
   for (double* x = G.data(); x != G.data() + G.size(); ++x) *x *= std::sqrt(correction);
-  const std::vector<double> norms = column_norms(detail::product(g, Op::none, Op::transpose, G, inverse));
+  const HostMatrix<double> F = detail::product(g, Op::none, Op::transpose, G, inverse);
+  const std::vector<double> norms = column_norms(F);
   for (std::size_t k = 0; k < norms.size(); ++k) {
     const auto p = static_cast<std::size_t>(places[k]);
     estimate.standard_errors[p] = std::ldexp(norms[k], units[p]);
+  }
+  if (options.covariances) {
+    const HostMatrix<double> V = detail::product(g, Op::transpose, Op::none, F, F);
+    for (index_t k = 0; k < r; ++k)
+      for (index_t l = 0; l < r; ++l)
+        estimate.covariance(places[static_cast<std::size_t>(k)], places[static_cast<std::size_t>(l)]) = V(k, l);
+    estimate.covariance = detail::in_units(std::move(estimate.covariance), units);
   }
 
   estimate.f = {};
@@ -162,25 +104,26 @@ TestStatistic robust_statistics(Graph& g, const HostMatrix<double>& data, const 
 
 }  // namespace
 
-void detail::robust_errors(Graph& g, const HostMatrix<double>& data, const SimultaneousModel& model,
-                           const SemOptions& options, const std::vector<index_t>& clusters,
+void detail::set_covariance(Graph& g, const PickedEquation& e, EquationEstimate& estimate) {
+  const Variables& v = *e.variables;
+  const HostMatrix<double> inverse = inverse_of(g, triangle_of(g, first_rows_of(v, e.regressors)));
+  estimate.covariance = product(g, Op::none, Op::transpose, inverse, inverse);
+  const double sigma = std::ldexp(estimate.sigma, -v.exponents[static_cast<std::size_t>(e.dependent)]);
+  for (double* x = estimate.covariance.data(); x != estimate.covariance.data() + estimate.covariance.size(); ++x)
+    *x *= sigma * sigma;
+  estimate.covariance = in_units(std::move(estimate.covariance), units_of(e));
+}
+
+void detail::robust_errors(Graph& g, const DataRows& rows, const SemOptions& options, const System& system,
                            SimultaneousEquations& answer) {
-  const bool instrumental = options.method == SemMethod::two_stage;
-  const Variables v = detail::model_variables(g, answer.triangle, model.instruments, !instrumental,
-                                              detail::dependence_tolerance(answer.triangle, options));
-  const Clusters groups(clusters);
-  for (std::size_t i = 0; i < answer.equations.size(); ++i) {
-    EquationEstimate& estimate = answer.equations[i];
-    if (estimate.coefficients.empty() || estimate.perfect_fit) continue;
-    const Equation& e = model.equations[i];
-    if (instrumental && !e.instruments.empty()) {
-      const detail::OwnBasis own = detail::own_basis(g, v, e);
-      estimate.hansen = robust_statistics(g, data, detail::pick(own.variables, e, own.columns, model.constant),
-                                          own.columns, true, options.divisor, groups, estimate);
-    } else {
-      estimate.hansen = robust_statistics(g, data, detail::pick(v, e, {}, model.constant), {}, instrumental,
-                                          options.divisor, groups, estimate);
-    }
+  const Clusters clusters(rows.clusters);
+  const bool instrumental = uses_instruments(options.method);
+  for (std::size_t i = 0; i < system.which.size(); ++i) {
+    EquationEstimate& estimate = answer.equations[system.which[i]];
+    if (estimate.perfect_fit) continue;
+    const std::vector<index_t> columns = system.own[i] != nullptr ? system.own[i]->columns : std::vector<index_t>();
+    estimate.hansen =
+        robust_statistics(g, rows.data, system.picked[i], columns, instrumental, options, clusters, estimate);
   }
 }
 

@@ -5,11 +5,12 @@
 namespace tesela {
 
 std::span<const Named<SemMethod>> sem_methods() {
-  static constexpr std::array<Named<SemMethod>, 4> all{{
+  static constexpr std::array<Named<SemMethod>, 5> all{{
       {SemMethod::two_stage, "2sls", "two-stage least squares, each equation by itself"},
       {SemMethod::three_stage, "3sls", "three-stage least squares"},
       {SemMethod::ols, "ols", "ordinary least squares, no instruments"},
       {SemMethod::sur, "sur", "seemingly unrelated regressions, no instruments"},
+      {SemMethod::indirect, "ils", "indirect least squares, exactly identified equations alone"},
   }};
   return all;
 }
@@ -54,6 +55,8 @@ const char* description(EquationStatus status) {
       return "collinear";
     case EquationStatus::too_few_observations:
       return "too few observations";
+    case EquationStatus::overidentified:
+      return "overidentified";
     case EquationStatus::not_finite:
       return "not finite";
   }

@@ -1,5 +1,4 @@
-#include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
-#include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
+#include <tesela/algorithms/econometrics/internal/robust_system.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -14,9 +13,8 @@ using namespace kernels;
 namespace {
 
 using detail::PickedEquation;
+using detail::System;
 using detail::Weights;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model) {
   const index_t variables = triangle.R.cols();
@@ -48,17 +46,6 @@ void require_valid(const ModelTriangle& triangle, const SimultaneousModel& model
             "its dependent variable is a regressor");
   }
 }
-
-/// Data of the equations that have estimates.
-struct System {
-  std::vector<std::size_t> which;  ///< index of each in the model
-  std::vector<PickedEquation> picked;
-  std::vector<const detail::OwnBasis*> own;
-  std::vector<const Equation*> in_model;    ///< the model's equations
-  std::vector<std::vector<double>> scaled;  ///< coefficients in the variables' units, in each equation's own order
-  std::vector<double> divisors;             ///< square roots of the divisors
-  HostMatrix<double> E;                     ///< residuals, in the model's coordinates
-};
 
 /// Returns y_i - Z_i b_i of all equations by one product; for equations with a large part of all variables.
 HostMatrix<double> dense_residuals(Graph& g, const detail::Variables& v, const System& system) {
@@ -107,89 +94,6 @@ HostMatrix<double> residuals(Graph& g, const detail::Variables& v, const System&
   return E;
 }
 
-/// Copies the upper triangle to the lower one, a few columns at a time.
-void mirror_upper(HostMatrix<double>& S) {
-  constexpr index_t some = 32;
-  for (index_t first = 0; first < S.cols(); first += some)
-    for (index_t j = 0; j < S.cols(); ++j)
-      for (index_t i = first; i < std::min({first + some, j, S.cols()}); ++i) S(j, i) = S(i, j);
-}
-
-/// Returns the covariance in the data's units for products = E^T E of residuals E; NaN for equations without estimates.
-HostMatrix<double> covariance_of(const detail::Variables& v, const System& system, const HostMatrix<double>& products,
-                                 std::size_t equations) {
-  HostMatrix<double> S(static_cast<index_t>(equations), static_cast<index_t>(equations));
-  std::fill_n(S.data(), S.size(), nan);
-  std::vector<int> units;
-  std::vector<double> factors;
-  bool tame = true;
-  for (std::size_t i = 0; i < system.which.size(); ++i) {
-    units.push_back(v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]);
-    factors.push_back(std::ldexp(1 / system.divisors[i], units[i]));
-    tame = tame && std::abs(units[i]) < 200;
-  }
-  for (std::size_t j = 0; j < system.which.size(); ++j) {
-    const double* const column = &products(0, static_cast<index_t>(j));
-    double* const to = &S(0, static_cast<index_t>(system.which[j]));
-    for (std::size_t i = 0; i <= j; ++i)
-      to[system.which[i]] = tame ? column[i] * factors[i] * factors[j]
-                                 : std::ldexp(column[i] / system.divisors[i] / system.divisors[j], units[i] + units[j]);
-  }
-  mirror_upper(S);
-  return S;
-}
-
-/// Returns the correlation for products = E^T E; NaN for equations without estimates or without residuals.
-HostMatrix<double> correlation_of(const System& system, const HostMatrix<double>& products, std::size_t equations) {
-  HostMatrix<double> C(static_cast<index_t>(equations), static_cast<index_t>(equations));
-  std::fill_n(C.data(), C.size(), nan);
-  std::vector<double> norms;
-  for (index_t i = 0; i < products.cols(); ++i) norms.push_back(std::sqrt(products(i, i)));
-  for (std::size_t j = 0; j < norms.size(); ++j) {
-    double* const to = &C(0, static_cast<index_t>(system.which[j]));
-    for (std::size_t i = 0; i <= j; ++i)
-      to[system.which[i]] = products(static_cast<index_t>(i), static_cast<index_t>(j)) / norms[i] / norms[j];
-  }
-  mirror_upper(C);
-  return C;
-}
-
-HostMatrix<double> products_of(Graph& g, const HostMatrix<double>& A) {
-  return detail::product(g, Op::transpose, Op::none, A, A);
-}
-
-/// Returns sum_ij P^ij products_ij / (s_i s_j).
-double weighted_sum(const Weights& w, const HostMatrix<double>& products) {
-  double sum = 0;
-  for (index_t j = 0; j < products.cols(); ++j) {
-    double column = 0;
-    for (index_t i = 0; i < products.rows(); ++i)
-      column += w.inverse(i, j) * (products(i, j) / w.sigmas[static_cast<std::size_t>(i)]);
-    sum += column / w.sigmas[static_cast<std::size_t>(j)];
-  }
-  return sum;
-}
-
-double mcelroy(Graph& g, const detail::Variables& v, const SimultaneousModel& model, const System& system,
-               const HostMatrix<double>& E, const HostMatrix<double>& products) {
-  const Weights w = detail::weigh(g, E, products, system.divisors);
-  if (w.inverse.cols() == 0) return nan;
-  auto Y = HostMatrix<double>::zeros(v.A.rows(), E.cols());
-  const index_t m = Y.rows(), c = model.constant;
-  const double square = c < 0 ? 1 : detail::dot(v.A, c, v.A, c, m);
-  for (index_t i = 0; i < E.cols(); ++i) {
-    const auto k = static_cast<std::size_t>(i);
-    const index_t y = system.in_model[k]->dependent;
-    const bool centred = system.picked[k].constant >= 0;
-    const double along = centred ? detail::dot(v.A, c, v.A, y, m) / square : 0;
-    for (index_t t = 0; t < m; ++t) Y(t, i) = v.A(t, y) - (centred ? along * v.A(t, c) : 0);
-    if (!(detail::norm(m, &Y(0, i)) > detail::rounding_of(system.picked[k], system.scaled[k].data())))
-      std::fill_n(&Y(0, i), m, 0.0);  // a constant
-  }
-  const double all = weighted_sum(w, products_of(g, Y));
-  return all > 0 ? 1 - weighted_sum(w, products) / all : nan;
-}
-
 /// Adds the corrections to system.scaled. Returns the largest change relative to the size of a coefficient plus its
 /// error.
 double move(System& system, const std::vector<std::vector<double>>& changes,
@@ -210,7 +114,8 @@ double move(System& system, const std::vector<std::vector<double>>& changes,
 
 /// Updates the statistics of an equation for new residuals.
 void update_statistics(const detail::Variables& v, const Equation& e, const std::vector<double>& b,
-                       const std::vector<double>& errors, double norm, double divisor, EquationEstimate& estimate) {
+                       const detail::CoefficientErrors& errors, double norm, double divisor,
+                       EquationEstimate& estimate) {
   const int unit = v.exponents[static_cast<std::size_t>(e.dependent)];
   const double before = estimate.sigma;
   estimate.sigma = std::ldexp(norm / divisor, unit);
@@ -218,12 +123,17 @@ void update_statistics(const detail::Variables& v, const Equation& e, const std:
   const double ratio = estimate.sigma / before, rest = (1 - estimate.r2) * ratio * ratio;
   estimate.adjusted_r2 = 1 - (1 - estimate.adjusted_r2) * ratio * ratio;
   estimate.r2 = 1 - rest;
-  estimate.f = {};  // the covariance of its coefficients comes from the system
+  const index_t slopes = estimate.f.df;  // the covariance of its coefficients comes from the system
+  estimate.f = {};
+  if (!std::isnan(errors.wald))
+    estimate.f = {errors.wald / static_cast<double>(slopes), slopes, estimate.degrees_of_freedom};
+  std::vector<int> exponents;
   for (std::size_t p = 0; p < b.size(); ++p) {
-    const int exponent = unit - v.exponents[static_cast<std::size_t>(e.regressors[p])];
-    estimate.coefficients[p] = std::ldexp(b[p], exponent);
-    estimate.standard_errors[p] = std::ldexp(errors[p], exponent);
+    exponents.push_back(unit - v.exponents[static_cast<std::size_t>(e.regressors[p])]);
+    estimate.coefficients[p] = std::ldexp(b[p], exponents[p]);
+    estimate.standard_errors[p] = std::ldexp(errors.standard_errors[p], exponents[p]);
   }
+  estimate.covariance = detail::in_units(errors.covariance.clone(), exponents);
 }
 
 /// Removes the coefficients, because the covariance of the residuals is singular.
@@ -256,23 +166,29 @@ std::vector<std::vector<double>> scaled_errors(const detail::Variables& v, const
 void store_weights(Graph& g, const detail::Variables& v, const SemOptions& options, const System& system,
                    index_t unknowns, const Weights& weights, const HostMatrix<double>& products,
                    const HostMatrix<double>& E, SimultaneousEquations& result) {
-  result.weighting_covariance = covariance_of(v, system, products, result.equations.size());
-  result.weighting_correlation = correlation_of(system, products, result.equations.size());
+  result.weighting_covariance = detail::covariance_of(v, system, products, result.equations.size());
+  result.weighting_correlation = detail::correlation_of(system, products, result.equations.size());
   for (std::size_t i = 0; i < weights.sigmas.size(); ++i)
     result.weighting_sigmas.push_back(
         std::ldexp(weights.sigmas[i], v.exponents[static_cast<std::size_t>(system.in_model[i]->dependent)]));
   const index_t moments = std::ssize(system.which) * v.rows;
   if (std::all_of(system.own.begin(), system.own.end(), [](const auto* own) { return own == nullptr; }) &&
       moments > unknowns && options.method == SemMethod::three_stage && v.rows < v.observations)
-    result.hansen_sargan = {weighted_sum(weights, products_of(g, detail::first_rows(E, v.rows))), moments - unknowns,
-                            0};
+    result.hansen_sargan = {detail::weighted_sum(weights, detail::products_of(g, detail::first_rows(E, v.rows))),
+                            moments - unknowns, 0};
 }
 
-void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options, System& system,
-                 SimultaneousEquations& result) {
+/// Refuses an equation with more instruments than regressors.
+void require_exact(const PickedEquation& equation, EquationEstimate& e) {
+  if (e.status != EquationStatus::ok || equation.variables->rows == equation.size()) return;
+  e = {.status = EquationStatus::overidentified, .degrees_of_freedom = e.degrees_of_freedom};
+}
+
+void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options, const detail::DataRows* rows,
+                 System& system, SimultaneousEquations& result) {
   for (std::size_t i = 0; i < system.which.size(); ++i)
     if (result.equations[system.which[i]].perfect_fit) return refuse_system(system, {static_cast<index_t>(i)}, result);
-  const std::vector<std::vector<double>> errors = scaled_errors(v, system, result);
+  const std::vector<std::vector<double>> before = scaled_errors(v, system, result);
   std::vector<double> conditions;
   for (const std::size_t i : system.which) conditions.push_back(result.equations[i].condition);
   detail::ThirdStage stage(g, v, system.picked, system.own, conditions, options.system_solver);
@@ -280,7 +196,7 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
   Weights weights;
   const index_t most = options.iterate ? std::max<index_t>(options.iterations, 1) : 1;
   for (bool done = false; !done;) {
-    const HostMatrix<double> products = products_of(g, system.E);
+    const HostMatrix<double> products = detail::products_of(g, system.E);
     weights = detail::weigh(g, system.E, products, system.divisors);
     if (!weights.singular.empty()) return refuse_system(system, weights.singular, result);
     const bool last = most == 1;  // the stage is not repeated
@@ -291,32 +207,45 @@ void third_stage(Graph& g, const detail::Variables& v, const SemOptions& options
     if (correction.status == SemStatus::singular_covariance) return refuse_system(system, {}, result);
     ++result.iterations;
     result.gradient_steps = stage.gradient_steps();
-    result.last_change = move(system, correction.changes, errors);
+    result.last_change = move(system, correction.changes, before);
     system.E = residuals(g, v, system);
     const bool lost = correction.status != SemStatus::ok, converged = result.last_change <= options.tolerance;
     if (lost || (options.iterate && result.iterations == most && !converged)) result.status = SemStatus::not_converged;
     done = lost || result.iterations == most || converged;
     if (done) store_weights(g, v, options, system, stage.unknowns(), weights, products, system.E, result);
   }
-  const auto units = stage.errors(g, weights);
-  const std::vector<double> norms = column_norms(system.E);
-  for (std::size_t i = 0; i < system.which.size(); ++i) {
-    const PickedEquation& e = system.picked[i];
-    std::vector<double> own(units[i].size());
-    for (std::size_t p = 0; p < own.size(); ++p) own[p] = units[i][static_cast<std::size_t>(e.places[p])];
-    update_statistics(v, *system.in_model[i], system.scaled[i], own, norms[i], system.divisors[i],
-                      result.equations[system.which[i]]);
+  detail::ErrorOptions wanted{.covariances = options.covariances, .tolerance = v.tolerance};
+  detail::RobustSystem robust;
+  if (rows != nullptr && !stage.by_gradients()) {
+    const detail::Clusters clusters(rows->clusters);
+    robust =
+        detail::robust_system(g, *rows, clusters, v, system, weights, stage, options.method == SemMethod::three_stage);
+    result.hansen = robust.hansen;
+    wanted.scores = &robust.scores;
+    for (const PickedEquation& e : system.picked)
+      wanted.corrections.push_back(clusters.correction(options.divisor, v.observations, e.size()));
   }
+  const auto errors = stage.errors(g, weights, system.scaled, wanted);
+  const std::vector<double> norms = column_norms(system.E);
+  for (std::size_t i = 0; i < system.which.size(); ++i)
+    update_statistics(v, *system.in_model[i], system.scaled[i], errors[i], norms[i], system.divisors[i],
+                      result.equations[system.which[i]]);
 }
 
 }  // namespace
 
 SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const SimultaneousModel& model,
                                const SemOptions& options) {
+  if (options.robust) throw ArgumentError("estimate", "robust", "needs the data; their triangle does not suffice");
+  return detail::estimate_all(g, triangle, model, options, nullptr);
+}
+
+SimultaneousEquations detail::estimate_all(Graph& g, const ModelTriangle& triangle, const SimultaneousModel& model,
+                                           const SemOptions& options, const DataRows* rows) {
   require_valid(triangle, model);
   SimultaneousEquations result;
   const index_t D = triangle.observations;
-  const bool instrumental = options.method == SemMethod::two_stage || options.method == SemMethod::three_stage;
+  const bool instrumental = uses_instruments(options.method);
   const detail::Variables v = detail::model_variables(g, triangle, model.instruments, !instrumental,
                                                       detail::dependence_tolerance(triangle, options));
   // Page-locked once for all mappings.
@@ -346,6 +275,7 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
   System system;
   for (std::size_t i = 0; i < picked.size(); ++i) {
     EquationEstimate e = detail::equation_estimate(g, picked[i], found.of[i], options.divisor, instrumental);
+    if (options.method == SemMethod::indirect) require_exact(picked[i], e);
     if (own[i] != nullptr)
       for (index_t& c : e.dependent_regressors) c = own[i]->columns[static_cast<std::size_t>(c)];
     if (e.status == EquationStatus::ok) {
@@ -364,21 +294,26 @@ SimultaneousEquations estimate(Graph& g, const ModelTriangle& triangle, const Si
     system.in_model.push_back(&model.equations[i]);
   }
   if (system.which.empty()) {
-    result.residual_covariance = covariance_of(v, system, {}, result.equations.size());
-    result.residual_correlation = correlation_of(system, {}, result.equations.size());
+    result.residual_covariance = detail::covariance_of(v, system, {}, result.equations.size());
+    result.residual_correlation = detail::correlation_of(system, {}, result.equations.size());
     return result;
   }
   system.E = residuals(g, v, system, found.of);
-  if (options.method == SemMethod::three_stage || options.method == SemMethod::sur)
-    third_stage(g, v, options, system, result);
+  if (is_joint(options.method)) {
+    third_stage(g, v, options, rows, system, result);
+  } else {
+    for (std::size_t i = 0; i < system.which.size() && options.covariances; ++i)
+      detail::set_covariance(g, system.picked[i], result.equations[system.which[i]]);
+    if (rows != nullptr) detail::robust_errors(g, *rows, options, system, result);
+  }
   if (result.status == SemStatus::singular_covariance) return result;
   for (std::size_t i = 0; i < system.which.size(); ++i)  // residuals of a perfect fit are rounding errors
     if (result.equations[system.which[i]].perfect_fit)
       std::fill_n(&system.E(0, static_cast<index_t>(i)), system.E.rows(), 0.0);
-  const HostMatrix<double> products = products_of(g, system.E);
-  result.residual_correlation = correlation_of(system, products, result.equations.size());
-  result.residual_covariance = covariance_of(v, system, products, result.equations.size());
-  result.mcelroy_r2 = mcelroy(g, v, model, system, system.E, products);
+  const HostMatrix<double> products = detail::products_of(g, system.E);
+  result.residual_correlation = detail::correlation_of(system, products, result.equations.size());
+  result.residual_covariance = detail::covariance_of(v, system, products, result.equations.size());
+  result.mcelroy_r2 = detail::mcelroy(g, v, model, system, system.E, products);
   return result;
 }
 

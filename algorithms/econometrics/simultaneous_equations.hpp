@@ -35,10 +35,19 @@ enum class SemMethod : std::uint8_t {
   three_stage,  ///< 3SLS: all equations together, weighted by the covariance of their residuals
   ols,          ///< ordinary least squares: each equation by itself, for regressors that are independent of the errors
   sur,          ///< seemingly unrelated regressions: 3SLS with every variable as its own instrument
+  /// Indirect least squares: the coefficients that the reduced form R1^-1 Y11 implies. Equal to 2SLS for an exactly
+  /// identified equation, which has as many instruments as regressors; the status of others is `overidentified`.
+  indirect,
 };
 
-/// Returns the methods: "2sls", "3sls", "ols", "sur".
+/// Returns the methods: "2sls", "3sls", "ols", "sur", "ils".
 std::span<const Named<SemMethod>> sem_methods();
+
+/// Returns whether the method needs instruments: 2SLS, 3SLS and indirect least squares.
+constexpr bool uses_instruments(SemMethod method) { return method != SemMethod::ols && method != SemMethod::sur; }
+
+/// Returns whether the method estimates all equations together: 3SLS and SUR.
+constexpr bool is_joint(SemMethod method) { return method == SemMethod::three_stage || method == SemMethod::sur; }
 
 /// Divisor of residual sums of squares and products.
 enum class SemDivisor : std::uint8_t {
@@ -90,9 +99,10 @@ struct SemOptions {
   /// A column counts as dependent on earlier columns if its part orthogonal to them is at most rcond times its norm; 0
   /// selects 10 max(D, K + N) eps.
   double rcond = 0;
-  /// Whether 2SLS and OLS have heteroscedasticity-robust standard errors (White 1980), or cluster-robust ones. Wald's f
-  /// is NaN then if there are no more clusters (or rows) than slopes, or if their covariance is singular.
+  /// Whether standard errors are heteroscedasticity-robust (White 1980) or cluster-robust. Wald's f is NaN then if
+  /// there are no more clusters (or rows) than slopes, or if their covariance is singular.
   bool robust = false;
+  bool covariances = false;  ///< whether each equation keeps the covariance of its coefficients, r_i x r_i
 };
 
 /// R of [X | Y] = Q R: all that the estimates need of the data.
@@ -116,10 +126,12 @@ enum class EquationStatus : std::uint8_t {
   not_identified_rank,   ///< the projections of the regressors on the instruments are linearly dependent
   collinear,             ///< the regressors are linearly dependent
   too_few_observations,  ///< D <= r_i
+  overidentified,        ///< indirect least squares: more instruments than regressors
   not_finite,            ///< NaN or infinities in the data, or an overflow
 };
 
-/// Returns "ok", "not identified: order", "not identified: rank", "collinear", "too few observations" or "not finite".
+/// Returns "ok", "not identified: order", "not identified: rank", "collinear", "too few observations", "overidentified"
+/// or "not finite".
 const char* description(EquationStatus status);
 
 /// A statistic and its degrees of freedom; NaN if it does not exist.
@@ -132,11 +144,12 @@ struct TestStatistic {
 struct EquationEstimate {
   EquationStatus status = EquationStatus::ok;
   std::vector<double> coefficients = {}, standard_errors = {};  ///< in the order of the regressors; empty unless ok
+  HostMatrix<double> covariance = {};              ///< of the coefficients, on request; empty by conjugate gradients
   std::vector<index_t> dependent_regressors = {};  ///< the dependent regressors if collinear or not identified by rank
   index_t degrees_of_freedom = 0;                  ///< D - r_i
   double sigma = 0;
   double r2 = 0, adjusted_r2 = 0;
-  TestStatistic f = {};  ///< Wald's statistic of all slopes, divided by their number
+  TestStatistic f = {};  ///< Wald's statistic of all slopes, divided by their number; NaN by conjugate gradients
   double condition = 1;  ///< condition of Z_i with unit columns
   /// 2SLS only, for each equation by itself, valid for independent errors of one variance; NaN if just identified.
   TestStatistic sargan = {};
@@ -180,6 +193,9 @@ struct SimultaneousEquations {
   /// and about the origin for others, as in r2. NaN for a perfect fit.
   double mcelroy_r2 = std::numeric_limits<double>::quiet_NaN();
   TestStatistic hansen_sargan = {};  ///< for the third stage, with the weighting covariance
+  /// Robust errors of 3SLS: Hansen's J of the two-step estimate of all equations by moments, weighted by the residuals
+  /// of 3SLS; NaN without restrictions and with fewer rows or clusters than moments.
+  TestStatistic hansen = {};
 };
 
 /// Estimates simultaneous equations from the triangle of their data by 2SLS, 3SLS, OLS or SUR.
@@ -202,8 +218,7 @@ struct SimultaneousEquations {
 /// as above.
 ///
 /// clusters  for robust errors a cluster number for each row; empty for independent errors.
-/// Throws    as above; ArgumentError for robust errors of other methods than 2SLS and OLS, and for clusters of another
-///           number of rows or of one number.
+/// Throws    as above; ArgumentError for clusters of another number of rows or of one number.
 [[nodiscard]] SimultaneousEquations estimate(Graph& g, HostMatrix<double> data, const SimultaneousModel& model,
                                              const SemOptions& options = {}, const std::vector<index_t>& clusters = {});
 

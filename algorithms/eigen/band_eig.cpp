@@ -44,8 +44,8 @@ IndexRange positions_of(std::span<const T> d, std::span<const T> e, int exponent
 template <class T>
 BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandEigOptions& options) {
   const index_t n = ab.cols(), width = std::max<index_t>(std::min(ab.rows(), n) - 1, 0);
-  const bool by_value = options.low > -std::numeric_limits<double>::infinity() ||
-                        options.high < std::numeric_limits<double>::infinity();
+  const bool by_value =
+      options.low > -std::numeric_limits<double>::infinity() || options.high < std::numeric_limits<double>::infinity();
   require(!options.positions || !by_value, "band_eig", "positions", "are given beside values");
   BandEigResult<T> result;
   if (n == 0) return result;
@@ -64,7 +64,8 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   TridiagonalEigResult<T> found;
   if (options.vectors) {
     result.vectors = HostMatrix<T>(n, range.size());
-    const auto X = TileMatrix<T>::map(runtime, result.vectors.data(), n, range.size(), result.vectors.ld(), {n, 128}, "X");
+    const auto X =
+        TileMatrix<T>::map(runtime, result.vectors.data(), n, range.size(), result.vectors.ld(), {n, 128}, "X");
     found = tridiagonal_eig<T>(runtime, d, e, X, {.range = range});
     if (found.status.ok()) chase.apply(g, Op::none, X);
     g.wait();

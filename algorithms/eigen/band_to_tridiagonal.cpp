@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/codelets/eigen/bulge_chase.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -24,8 +25,7 @@ bool chases_on_gpu(const WorkerCounts& workers, index_t b) { return workers.gpus
 /// Returns the plan for a band of order n in tiles of `window` columns.
 BulgePlan make_plan(const WorkerCounts& workers, index_t n, index_t half_width, index_t window, std::size_t element,
                     const BandToTridiagonalOptions& options) {
-  if (options.sweeps < 0)
-    throw ArgumentError("band_to_tridiagonal", "options.sweeps", std::to_string(options.sweeps) + " is negative");
+  require(options.sweeps >= 0, "band_to_tridiagonal", "options.sweeps", options.sweeps, " is negative");
   BulgePlan plan;
   plan.n = n;
   plan.b = std::min(half_width, std::max<index_t>(plan.n - 1, 1));
@@ -46,7 +46,7 @@ BulgePlan make_plan(const WorkerCounts& workers, index_t n, index_t half_width, 
 BulgeBlocks make_blocks(const WorkerCounts& workers, const BulgePlan& plan, const BandToTridiagonalOptions& options) {
   for (const auto& [value, name] :
        {std::pair{options.block, "options.block"}, std::pair{options.bundle, "options.bundle"}})
-    if (value < 0) throw ArgumentError("band_to_tridiagonal", name, std::to_string(value) + " is negative");
+    require(value >= 0, "band_to_tridiagonal", name, value, " is negative");
   const index_t widest = chases_on_gpu(workers, plan.b) ? 32 : 16;
   BulgeBlocks blocks;
   blocks.chase = plan;
@@ -143,11 +143,8 @@ BulgeChase<T>::BulgeChase(Graph& g, const SymmetricBand<T>& band, const BandToTr
 
 template <class T>
 void BulgeChase<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
-  if (X.m() != plan_.n)
-    throw ArgumentError("BulgeChase::apply", "X",
-                        to_string(Shape{X.m(), X.n()}) + " does not have " + std::to_string(plan_.n) + " rows");
-  if (!vectors_)
-    throw ArgumentError("BulgeChase::apply", "options.vectors", "was false; without vectors there is no Q");
+  require(X.m() == plan_.n, "BulgeChase::apply", "X", X, " does not have ", plan_.n, " rows");
+  require(vectors_, "BulgeChase::apply", "options.vectors", "was false; without vectors there is no Q");
   if (X.n() == 0) return;
   const index_t height = X.tile_shape().mb, bundles = blocks_.bundles();
   const Shape forming = form_bulge_blocks_work(blocks_), applying = apply_bulge_blocks_work(blocks_, sizeof(T));

@@ -33,7 +33,7 @@ constexpr std::array factors{
 constexpr std::array stops{
     Named<StopTest>{StopTest::off_diagonal, "off-diagonal", "all off-diagonal elements are negligible"},
     Named<StopTest>{StopTest::subdiagonal, "subdiagonal",
-                    "the elements next to the diagonal are negligible, as published"},
+                    "the elements next to the diagonal are negligible (Cinvestav thesis, 5.1.1)"},
 };
 constexpr std::array shifts{
     Named<QrShift>{QrShift::none, "none", ""},

@@ -32,7 +32,7 @@ enum class QrFactor : std::uint8_t {
 
 /// Shift of a QR iteration.
 enum class QrShift : std::uint8_t {
-  none,      ///< no shift, as in the published methods
+  none,      ///< no shift, as in the Cinvestav thesis
   wilkinson  ///< the eigenvalue of the last 2 x 2 block that is nearer to its last element; converges fastest
 };
 

@@ -5,12 +5,10 @@
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/support/mirror_tile.hpp>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
@@ -175,7 +173,7 @@ template <class T>
 SymmetricEig<T> generalized_eig(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B,
                                 const GeneralizedEigOptions& options) {
   detail::require_square_pair("generalized_eig", A, B);
-  if (A.shares_tiles(B)) throw ArgumentError("generalized_eig", "B", "shares tiles with A");
+  require(!A.shares_tiles(B), "generalized_eig", "B", "shares tiles with A");
   const detail::Scan of_a = detail::scan(g, A), of_b = detail::scan(g, B);
   if (of_a.row >= 0) return failed<T>(Verdict::not_finite, of_a.row, of_a.column);
   if (of_b.row >= 0) return failed<T>(Verdict::b_not_finite, of_b.row, of_b.column);

@@ -5,7 +5,7 @@
 #include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/support/mirror_tile.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <algorithm>
@@ -37,8 +38,8 @@ class SymmetricBand {
   /// Copies a matrix with `width` sub-diagonals, at most half_width(), from LAPACK's lower band storage (ld > width).
   /// Waits for the tasks that use the tiles.
   void copy_from(const T* ab, index_t ld, index_t width) const {
-    if (width < 0 || width > half_width() || ld <= width)
-      throw ArgumentError("SymmetricBand::copy_from", "width, ld", std::to_string(width) + ", " + std::to_string(ld));
+    require(width >= 0 && width <= half_width() && ld > width, "SymmetricBand::copy_from", "width, ld", width, ", ",
+            ld);
     tiles_.for_each_tile([&](Tile<T> tile, index_t, index_t column) {
       const auto block = tile.write();
       for (index_t j = 0; j < block.cols; ++j)

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/support/run_concurrently.hpp>
 #include <tesela/codelets/eigen/sytrd.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
@@ -72,7 +73,7 @@ EigMethod eig_method(const WorkerCounts& workers, index_t n, const SymmetricEigO
 
 MemoryPlan plan_symmetric_eig(const WorkerCounts& workers, index_t n, std::size_t element,
                               const SymmetricEigOptions& options, index_t a_columns) {
-  if (n < 0) throw ArgumentError("plan_symmetric_eig", "n", std::to_string(n));
+  require(n >= 0, "plan_symmetric_eig", "n", n);
   if (n > largest_counted) return least_plan(workers, n, element, options);
   detail::EigShape shape = shape_of(workers, n, options);
   if (eig_method(workers, n, options) == EigMethod::lapack)

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/eigen/internal/count_pivots.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
@@ -16,9 +17,9 @@ index_t inertia_tile(const Runtime& runtime) { return runtime.gpus() > 0 ? 2048 
 template <class T>
 SymmetricInertia symmetric_inertia(Graph& g, const TileMatrix<T>& A, double sigma) {
   const index_t n = A.n(), nb = A.tile_shape().nb;
-  if (A.m() != n || (A.nt() > 1 && A.tile_shape().mb != nb))
-    throw ArgumentError("symmetric_inertia", "A", to_string(Shape{A.m(), n}) + "; it must be square, in square tiles");
-  if (!std::isfinite(sigma)) throw ArgumentError("symmetric_inertia", "sigma", shortest(sigma));
+  require(A.m() == n && (A.nt() <= 1 || A.tile_shape().mb == nb), "symmetric_inertia", "A", Shape{A.m(), n},
+          "; it must be square, in square tiles");
+  require(std::isfinite(sigma), "symmetric_inertia", "sigma", shortest(sigma));
   return detail::count_pivots<T>(g, n, nb, [&](const TileMatrix<T>& S, index_t i, index_t j, const Priority& priority) {
     g.insert<kernels::ShiftedCopy<T>>(priority, {i == j ? static_cast<T>(sigma) : T(0)}, A(i, j), S(i, j));
   });

@@ -3,10 +3,9 @@
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
-#include <tesela/codelets/support/mirror_tile.hpp>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <cmath>
 #include <limits>
@@ -110,7 +109,7 @@ SymmetricPencil<T>::SymmetricPencil(Graph& g, GeneralizedKind kind, const TileMa
 
 template <class T>
 SymmetricInertia SymmetricPencil<T>::inertia(Graph& g, double sigma) const {
-  if (std::isnan(sigma)) throw ArgumentError("SymmetricPencil::inertia", "sigma", "NaN");
+  require(!std::isnan(sigma), "SymmetricPencil::inertia", "sigma", "NaN");
   const double wanted = std::ldexp(sigma, -exponent_);
   if (std::isinf(sigma) || (least_ > 0 && std::abs(wanted) > bound_)) return {sigma < 0 ? 0 : m_.n(), 0};
   if (!(least_ > 0)) return {0, m_.n() > 0 ? infinity : 0};

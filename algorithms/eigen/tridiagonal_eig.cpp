@@ -2,6 +2,7 @@
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -77,12 +78,9 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
   const char* const routine = "tridiagonal_eig";
   const ScaledTridiagonal<T> t(routine, d, e);
   const IndexRange range = detail::wanted_range(routine, options, t.n());
-  if (X.m() != t.n() || X.n() != range.size())
-    throw ArgumentError(routine, "X",
-                        std::to_string(X.m()) + " x " + std::to_string(X.n()) + " for " + std::to_string(range.size()) +
-                            " vectors of " + std::to_string(t.n()) + " components");
-  if (options.method == TridiagonalEigMethod::bisection)
-    throw ArgumentError(routine, "method", "bisection computes no vectors");
+  require(X.m() == t.n() && X.n() == range.size(), routine, "X", X.m(), " x ", X.n(), " for ", range.size(),
+          " vectors of ", t.n(), " components");
+  require(options.method != TridiagonalEigMethod::bisection, routine, "method", "bisection computes no vectors");
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;
@@ -101,8 +99,8 @@ template <class T>
 index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x) {
   const char* const routine = "tridiagonal_count_below";
   const ScaledTridiagonal<T> t(routine, d, e);
-  if (!t.status.ok()) throw ArgumentError(routine, "T", to_string(t.status));
-  if (std::isnan(x)) throw ArgumentError(routine, "x", "NaN");
+  require(t.status.ok(), routine, "T", to_string(t.status));
+  require(!std::isnan(x), routine, "x", "NaN");
   if (t.n() == 0) return 0;
   std::vector<T> diagonal(d.size()), squares(d.size());
   kernels::sturm::prepare(t.n(), t.d.data(), t.e.data(), diagonal.data(), squares.data());

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/givens/givens.hpp>
-#include <tesela/algorithms/givens/givens_plan.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>

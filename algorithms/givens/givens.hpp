@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -127,5 +128,14 @@ GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& opt
 template <class T>
 GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& A, index_t m, index_t kl, index_t ku,
                            const GivensOptions& options = {});
+
+/// Returns the memory that givens_qr needs for an m x n matrix, and form_q for `q_columns` columns after it.
+///
+/// element  bytes of an element.
+/// nb       columns per tile.
+/// Returns  memory on the host, including A and Q, and on GPUs, which are assumed to have equal shares.
+/// Throws   ArgumentError for options out of range.
+MemoryPlan plan_givens_qr(const WorkerCounts& workers, Shape a, std::size_t element, index_t nb, index_t q_columns,
+                          const GivensOptions& options = {});
 
 }  // namespace tesela

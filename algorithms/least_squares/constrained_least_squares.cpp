@@ -1,4 +1,4 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
@@ -6,6 +6,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/normal_residual.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -217,12 +218,9 @@ void measure_distances(Graph& g, const HostMatrix<T>& C, const HostMatrix<T>& D,
 
 template <class T>
 void require_shapes(index_t n, index_t r, const HostMatrix<T>& C, const HostMatrix<T>& D) {
-  if (C.cols() != n)
-    throw ArgumentError("lse", "C", to_string(C.shape()) + "; A has " + std::to_string(n) + " columns");
-  if (D.rows() != C.rows() || D.cols() != r)
-    throw ArgumentError(
-        "lse", "D",
-        to_string(D.shape()) + "; C has " + std::to_string(C.rows()) + " rows and B " + std::to_string(r) + " columns");
+  require(C.cols() == n, "lse", "C", C.shape(), "; A has ", n, " columns");
+  require(D.rows() == C.rows() && D.cols() == r, "lse", "D", D.shape(), "; C has ", C.rows(), " rows and B ", r,
+          " columns");
 }
 
 }  // namespace
@@ -239,8 +237,7 @@ ExtendedQr<T> triangle_of(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>&
 
 template <class T>
 ExtendedQr<T> triangle_of(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const OlsOptions& options) {
-  if (B.rows() != A.m())
-    throw ArgumentError("triangle_of", "B", to_string(B.shape()) + "; A has " + std::to_string(A.m()) + " rows");
+  require(B.rows() == A.m(), "triangle_of", "B", B.shape(), "; A has ", A.m(), " rows");
   if (A.m() == 0 || A.n() == 0) return {HostMatrix<T>(0, A.n()), HostMatrix<T>(0, B.cols()), column_norms(B)};
   return std::move(detail::reduce(g, A, B, HostMatrix<T>(), options.rows).front());
 }

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/dense/gemm.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/host/minimum_norm.hpp>
 

@@ -4,8 +4,9 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
-#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -191,8 +192,7 @@ template <class T>
 OlsOptions resolved_options(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B, const HostMatrix<T>& F,
                             const char* name, const OlsOptions& options) {
   detail::require_conforming(routine, A, B);
-  if (F.rows() != A.m() || F.cols() != A.m())
-    throw ArgumentError(routine, name, to_string(F.shape()) + "; A has " + std::to_string(A.m()) + " rows");
+  require(F.rows() == A.m() && F.cols() == A.m(), routine, name, F.shape(), "; A has ", A.m(), " rows");
   OlsOptions result = options;
   result.rcond = detail::default_rcond<T>(routine, options, A.m(), A.n());
   return result;

@@ -7,6 +7,7 @@
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -26,16 +27,14 @@ namespace {
 
 template <class T>
 void require_conforming(const TileMatrix<T>& A, const TileMatrix<T>& other, const char* name) {
-  if (other.m() != A.m() || (std::max(A.mt(), other.mt()) > 1 && other.tile_shape().mb != A.tile_shape().mb))
-    throw ArgumentError("glm", name,
-                        std::to_string(other.m()) + " rows in tiles of " + std::to_string(other.tile_shape().mb) +
-                            "; A has " + std::to_string(A.m()) + " in tiles of " + std::to_string(A.tile_shape().mb));
-  if (other.shares_tiles(A)) throw ArgumentError("glm", name, "shares tiles with A");
+  require(other.m() == A.m() && (std::max(A.mt(), other.mt()) <= 1 || other.tile_shape().mb == A.tile_shape().mb),
+          "glm", name, other.m(), " rows in tiles of ", other.tile_shape().mb, "; A has ", A.m(), " in tiles of ",
+          A.tile_shape().mb);
+  require(!other.shares_tiles(A), "glm", name, "shares tiles with A");
 }
 
 double default_rcond(const GlmOptions& options, index_t size, double epsilon) {
-  if (!(options.rcond >= 0 && options.rcond < 1))
-    throw ArgumentError("glm", "rcond", shortest(options.rcond) + " is not in [0, 1)");
+  require(options.rcond >= 0 && options.rcond < 1, "glm", "rcond", shortest(options.rcond), " is not in [0, 1)");
   return options.rcond > 0 ? options.rcond : static_cast<double>(size) * epsilon;
 }
 
@@ -290,7 +289,7 @@ std::span<const Named<GlmMethod>> glm_methods() {
   static constexpr std::array<Named<GlmMethod>, 4> all{{
       {GlmMethod::seminormal, "seminormal", "QR of A, then corrected seminormal equations; else as tiles"},
       {GlmMethod::tiles, "tiles", "QR over tiles of A, then of the rows of Q'B below A's rank"},
-      {GlmMethod::gqr, "gqr", "the published method: generalized QR, all of Q'BV"},
+      {GlmMethod::gqr, "gqr", "generalized QR, all of Q'BV: Ramiro Sánchez 2010, Algorithm 5.3"},
       {GlmMethod::givens, "givens", "as tiles, by plane rotations"},
   }};
   return all;
@@ -338,7 +337,7 @@ Glm<T> glm(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileM
            const GlmOptions& options) {
   require_conforming(A, B, "B");
   require_conforming(A, b, "b");
-  if (b.shares_tiles(B)) throw ArgumentError("glm", "b", "shares tiles with B");
+  require(!b.shares_tiles(B), "glm", "b", "shares tiles with B");
   default_rcond(options, 1, std::numeric_limits<T>::epsilon());  // throws before a matrix is overwritten
   const detail::EquationUnits equations = detail::equilibrate_equations(g, A, B, b);
   Glm<T> answer = detail::glm_scaled_equations(g, A, B, b, options, equations);

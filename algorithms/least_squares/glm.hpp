@@ -21,7 +21,7 @@ enum class GlmMethod : std::uint8_t {
   /// default.
   seminormal,
   tiles,   ///< QR of A, then QR of the rows of Q^T B below A's rank
-  gqr,     ///< the published method: the complete generalized QR factorization
+  gqr,     ///< Ramiro Sánchez 2010, Algorithm 5.3: the complete generalized QR factorization
   givens,  ///< as `tiles`, by plane rotations
 };
 

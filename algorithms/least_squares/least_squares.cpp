@@ -1,10 +1,11 @@
 #include <tesela/algorithms/dense/gemm.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -222,11 +223,9 @@ namespace detail {
 
 template <class T>
 void require_conforming(const char* routine, const TileMatrix<T>& A, const TileMatrix<T>& B) {
-  if (B.m() != A.m() || (std::max(A.mt(), B.mt()) > 1 && B.tile_shape().mb != A.tile_shape().mb))
-    throw ArgumentError(routine, "B",
-                        std::to_string(B.m()) + " rows in tiles of " + std::to_string(B.tile_shape().mb) + "; A has " +
-                            std::to_string(A.m()) + " in tiles of " + std::to_string(A.tile_shape().mb));
-  if (B.shares_tiles(A)) throw ArgumentError(routine, "B", "shares tiles with A");
+  require(B.m() == A.m() && (std::max(A.mt(), B.mt()) <= 1 || B.tile_shape().mb == A.tile_shape().mb), routine, "B",
+          B.m(), " rows in tiles of ", B.tile_shape().mb, "; A has ", A.m(), " in tiles of ", A.tile_shape().mb);
+  require(!B.shares_tiles(A), routine, "B", "shares tiles with A");
 }
 
 template <class T>
@@ -359,10 +358,10 @@ LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const Ol
 template <class T>
 LeastSquares<T> ols(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const OlsOptions& options) {
   const index_t m = A.m(), n = A.n(), r = B.cols();
-  if (B.rows() != m) throw ArgumentError("ols", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
+  require(B.rows() == m, "ols", "B", B.shape(), "; A has ", m, " rows");
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("ols", options, m, n);
-  if (options.rows < 0) throw ArgumentError("ols", "rows", std::to_string(options.rows) + " is negative");
+  require(options.rows >= 0, "ols", "rows", options.rows, " is negative");
   if (m == 0 || n == 0) {
     const TileShape whole{std::max<index_t>(m, 1), std::max<index_t>(r, 1)};
     return detail::solve_empty(TileMatrix<T>::map(g.runtime(), B.data(), m, r, B.ld(), whole, "B"), n);

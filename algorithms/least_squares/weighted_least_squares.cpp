@@ -1,6 +1,7 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -10,8 +11,7 @@ namespace {
 
 template <class T>
 void require_weights(const std::vector<T>& weights, index_t m) {
-  if (static_cast<index_t>(weights.size()) != m)
-    throw ArgumentError("wls", "weights", std::to_string(weights.size()) + "; A has " + std::to_string(m) + " rows");
+  require(static_cast<index_t>(weights.size()) == m, "wls", "weights", weights.size(), "; A has ", m, " rows");
 }
 
 }  // namespace
@@ -20,12 +20,10 @@ template <class T>
 LeastSquares<T> wls(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& weights,
                     const OlsOptions& options) {
   detail::require_conforming("wls", A, B);
-  if (weights.n() != 1 || weights.m() != A.m() ||
-      (std::max(A.mt(), weights.mt()) > 1 && weights.tile_shape().mb != A.tile_shape().mb))
-    throw ArgumentError("wls", "weights",
-                        to_string(Shape{weights.m(), weights.n()}) + " in tiles of " +
-                            std::to_string(weights.tile_shape().mb) + " rows; A has " + std::to_string(A.m()) +
-                            " in tiles of " + std::to_string(A.tile_shape().mb));
+  require(weights.n() == 1 && weights.m() == A.m() &&
+              (std::max(A.mt(), weights.mt()) <= 1 || weights.tile_shape().mb == A.tile_shape().mb),
+          "wls", "weights", weights, " in tiles of ", weights.tile_shape().mb, " rows; A has ", A.m(), " in tiles of ",
+          A.tile_shape().mb);
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("wls", options, A.m(), A.n());
   if (auto answer = detail::solve_one_weight_class(g, A, B, weights, settled)) return std::move(*answer);
@@ -55,11 +53,11 @@ template <class T>
 LeastSquares<T> wls(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const std::vector<T>& weights,
                     const OlsOptions& options) {
   const index_t m = A.m(), n = A.n();
-  if (B.rows() != m) throw ArgumentError("wls", "B", to_string(B.shape()) + "; A has " + std::to_string(m) + " rows");
+  require(B.rows() == m, "wls", "B", B.shape(), "; A has ", m, " rows");
   require_weights(weights, m);
   OlsOptions settled = options;
   settled.rcond = detail::default_rcond<T>("wls", options, m, n);
-  if (options.rows < 0) throw ArgumentError("wls", "rows", std::to_string(options.rows) + " is negative");
+  require(options.rows >= 0, "wls", "rows", options.rows, " is negative");
   const auto classes = detail::weight_classes("wls", weights);
   return detail::solve_scaled_rows(g, A, B, classes, settled);
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr Named<ConstellationKind> kinds[] = {
     {ConstellationKind::bpsk, "bpsk", "two points on the diagonal"},
+    {ConstellationKind::pi2_bpsk, "pi/2-bpsk", "bpsk, times i for signals 1, 3, 5, …"},
     {ConstellationKind::qpsk, "qpsk", "four, one in each quadrant"},
     {ConstellationKind::psk8, "8psk", "eight on the circle, from angle 0"},
     {ConstellationKind::qam16, "16qam", "a square of 4 x 4"},
@@ -103,9 +104,10 @@ std::span<const Named<ConstellationKind>> constellation_kinds() { return kinds; 
 Constellation constellation(ConstellationKind kind) {
   const char* const name = name_of(constellation_kinds(), kind);
   switch (kind) {
-    case ConstellationKind::bpsk: {
+    case ConstellationKind::bpsk:
+    case ConstellationKind::pi2_bpsk: {
       const double half = std::numbers::sqrt2 / 2;
-      return {name, {{half, half}, {-half, -half}}};
+      return {name, {{half, half}, {-half, -half}}, kind == ConstellationKind::pi2_bpsk};
     }
     case ConstellationKind::psk8:
       return octagon();

@@ -15,6 +15,7 @@ namespace tesela {
 struct Constellation {
   std::string name;
   std::vector<std::complex<double>> points;  ///< points of labels 0, 1, …; their number is a power of two
+  bool alternating = false;                  ///< signals 1, 3, 5, … have these points times i (pi/2-bpsk)
 
   index_t size() const { return static_cast<index_t>(points.size()); }
   /// Returns the bits per label; the first bit is the most significant.
@@ -35,13 +36,14 @@ struct Constellation {
 
 /// Standard constellations.
 enum class ConstellationKind : std::uint8_t {
-  bpsk,    ///< two points on the diagonal
-  qpsk,    ///< four points, one per quadrant
-  psk8,    ///< eight points on the circle, from angle 0
-  qam16,   ///< a square of 4 x 4
-  qam64,   ///< a square of 8 x 8
-  qam256,  ///< a square of 16 x 16
-  qam1024  ///< a square of 32 x 32
+  bpsk,      ///< two points on the diagonal
+  pi2_bpsk,  ///< bpsk, times i for signals 1, 3, 5, …, for all streams or none
+  qpsk,      ///< four points, one per quadrant
+  psk8,      ///< eight points on the circle, from angle 0
+  qam16,     ///< a square of 4 x 4
+  qam64,     ///< a square of 8 x 8
+  qam256,    ///< a square of 16 x 16
+  qam1024    ///< a square of 32 x 32
 };
 
 /// Returns the standard constellations with their names.

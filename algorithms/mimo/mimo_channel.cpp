@@ -3,6 +3,7 @@
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -181,6 +182,7 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
                                      double n0, std::uint64_t seed) {
   const Generator<double> normal = normals(seed, noise);
   const double scale = std::sqrt(n0 / 2);
+  const bool turns = alternates(alphabets);
   HostMatrix<std::complex<T>> y(shape.antennas, shape.signals);
   for_each(shape.signals, [&](index_t k) {
     for (index_t i = 0; i < shape.antennas; ++i) {
@@ -188,10 +190,30 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
       for (index_t j = 0; j < shape.streams; ++j)
         sum += Number(channels(i, shape.channel_of(k) * shape.streams + j)) *
                alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(labels(j, k))];
-      y(i, k) = std::complex<T>(sum);
+      y(i, k) = std::complex<T>(turns && k % 2 != 0 ? Number(-sum.imag(), sum.real()) : sum);
     }
   });
   return y;
+}
+
+bool alternates(const std::vector<Constellation>& alphabets) {
+  const auto count = std::ranges::count_if(alphabets, &Constellation::alternating);
+  if (count != 0 && count != std::ssize(alphabets))
+    throw ArgumentError("mimo", "alphabets", "pi/2-bpsk is for all streams or for none");
+  return count != 0;
+}
+
+std::vector<Constellation> constant_of(std::vector<Constellation> alphabets) {
+  for (Constellation& c : alphabets) c.alternating = false;
+  return alphabets;
+}
+
+template <class T>
+HostMatrix<std::complex<T>> turned_back(const HostMatrix<std::complex<T>>& y, index_t first) {
+  auto turned = y.clone();
+  for (index_t k = 1 - first % 2; k < y.cols(); k += 2)
+    for (index_t i = 0; i < y.rows(); ++i) turned(i, k) = {y(i, k).imag(), -y(i, k).real()};
+  return turned;
 }
 
 RealSignals random_real_signals(index_t n, index_t signals, const Constellation& alphabet, double n0,
@@ -230,7 +252,8 @@ double noise_variance(double ebn0_db, const std::vector<Constellation>& alphabet
   template HostMatrix<std::complex<T>> random_channels<T>(const MimoShape&, const ChannelChoice&, std::uint64_t);     \
   template HostMatrix<std::complex<T>> received<T>(const MimoShape&, const HostMatrix<std::complex<T>>&,              \
                                                    const std::vector<Constellation>&, const HostMatrix<int>&, double, \
-                                                   std::uint64_t);
+                                                   std::uint64_t);                                                    \
+  template HostMatrix<std::complex<T>> turned_back(const HostMatrix<std::complex<T>>&, index_t);
 TESELA_CHANNELS(float)
 TESELA_CHANNELS(double)
 

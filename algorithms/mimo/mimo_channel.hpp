@@ -52,6 +52,16 @@ HostMatrix<std::complex<T>> received(const MimoShape& shape, const HostMatrix<st
                                      const std::vector<Constellation>& alphabets, const HostMatrix<int>& labels,
                                      double n0, std::uint64_t seed);
 
+/// Returns whether the constellations alternate. Throws ArgumentError if only some do.
+bool alternates(const std::vector<Constellation>& alphabets);
+
+/// Returns alternating constellations as constant ones, which belong to the signals of turned_back().
+std::vector<Constellation> constant_of(std::vector<Constellation> alphabets);
+
+/// Returns y with its signals of odd number divided by i, exactly; its columns have the numbers first, first + 1, ….
+template <class T>
+HostMatrix<std::complex<T>> turned_back(const HostMatrix<std::complex<T>>& y, index_t first = 0);
+
 /// A real channel and its signals: x = H s + v. H is the leading n x n part of [Re G, -Im G; Im G, Re G] with G as
 /// `rayleigh`, v is normal with variance n0 / 2, and s holds amplitudes of square QAM, whose indices on the axis are
 /// `sent` (n x signals). random_real_signals throws ArgumentError for other constellations.

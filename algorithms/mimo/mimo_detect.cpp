@@ -56,7 +56,7 @@ template void mimo::check_search(const MimoShape&, const HostMatrix<std::complex
 double mimo::search_radius(const MimoShape& shape, const MimoOptions& options) {
   if (options.method == MimoMethod::babai) return 0;
   if (options.radius > 0 || options.method != MimoMethod::sd_plain) return options.radius;
-  // The published radius: the expected noise plus three standard deviations.
+  // The square of the radius: the expected noise plus three standard deviations.
   const auto m = static_cast<double>(shape.antennas);
   return std::sqrt(options.n0 * (m + 3 * std::sqrt(m)));
 }
@@ -108,6 +108,8 @@ template <class T>
 void mimo_detect(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                  const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                  const MimoOptions& options, Detection& found) {
+  if (alternates(alphabets))
+    return mimo_detect(g, shape, channels, turned_back(y), constant_of(alphabets), options, found);
   check_search(shape, channels, y, alphabets, options);
   if (const Shape wanted{shape.streams, shape.signals}; found.labels.shape() != wanted)
     found.labels = HostMatrix<int>(wanted.rows, wanted.cols);

@@ -30,6 +30,7 @@ template <class T>
 MimoList mimo_list(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                    const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                    const MimoListOptions& options) {
+  if (alternates(alphabets)) return mimo_list(g, shape, channels, turned_back(y), constant_of(alphabets), options);
   const bool integers = alphabets.empty();
   check_model(shape, channels, y,
               integers && shape.streams > 0 && shape.streams <= 32

@@ -77,6 +77,8 @@ template <class T>
 SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                            const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                            const SoftOptions& options, const HostMatrix<T>& priors) {
+  if (alternates(alphabets))
+    return mimo_soft(g, shape, channels, turned_back(y), constant_of(alphabets), options, priors);
   check_model(shape, channels, y, alphabets);
   index_t bits = 0;
   for (const Constellation& c : alphabets) bits += c.bits();

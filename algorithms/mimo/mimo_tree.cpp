@@ -9,6 +9,8 @@ template <class T>
 SearchTree mimo_search_tree(const MimoShape& shape, const HostMatrix<std::complex<T>>& channels,
                             const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                             const MimoOptions& options, index_t signal) {
+  if (alternates(alphabets))
+    return mimo_search_tree(shape, channels, turned_back(y), constant_of(alphabets), options, signal);
   check_search(shape, channels, y, alphabets, options);
   require_finite("channels", channels, 0, channels.cols());
   require_finite("y", y, 0, y.cols());

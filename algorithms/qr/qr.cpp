@@ -1,5 +1,4 @@
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/qr/qr_plan.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/internal/blas_sizes.hpp>
 #include <tesela/algorithms/support/schedule.hpp>

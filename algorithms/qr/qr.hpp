@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/matrix_view.hpp>
@@ -145,5 +146,14 @@ inline double qr_flops(index_t m, index_t n) {
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n), k = static_cast<double>(m < n ? m : n);
   return 4 * rows * columns * k - 2 * (rows + columns) * k * k + 4 * k * k * k / 3;
 }
+
+/// Returns the memory that qr needs for an m x n matrix, and form_q for `q_columns` columns after it.
+///
+/// element  bytes of an element.
+/// tile     tile shape of A.
+/// Returns  memory on the host, including A and Q, and on GPUs, which are assumed to have equal shares.
+/// Throws   ArgumentError for an unknown tree.
+MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, TileShape tile, index_t q_columns,
+                   const QrOptions& options = {});
 
 }  // namespace tesela

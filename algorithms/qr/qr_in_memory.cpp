@@ -1,5 +1,5 @@
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 
 #include <algorithm>
@@ -94,11 +94,11 @@ void keep_r(Graph& g, const QrFactorization<T>& factorization) {
   });
 }
 
-#define TESELA_INSTANTIATE(T)                                                                    \
-  template FactoredQr<T> qr(Runtime&, MatrixView<T>, const QrOptions&);                          \
-  template Status qr(Runtime&, MatrixView<T>, MatrixView<T>, MatrixView<T>, const QrOptions&);   \
-  template Status QrFactorization<T>::apply(Runtime&, Side, Op, MatrixView<T>) const;            \
-  template Status QrFactorization<T>::form_q(Runtime&, MatrixView<T>) const;                     \
+#define TESELA_INSTANTIATE(T)                                                                  \
+  template FactoredQr<T> qr(Runtime&, MatrixView<T>, const QrOptions&);                        \
+  template Status qr(Runtime&, MatrixView<T>, MatrixView<T>, MatrixView<T>, const QrOptions&); \
+  template Status QrFactorization<T>::apply(Runtime&, Side, Op, MatrixView<T>) const;          \
+  template Status QrFactorization<T>::form_q(Runtime&, MatrixView<T>) const;                   \
   template void keep_r(Graph&, const QrFactorization<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

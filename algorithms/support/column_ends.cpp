@@ -1,5 +1,6 @@
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <string>
@@ -22,12 +23,8 @@ std::vector<index_t> column_ends(const HostMatrix<T>& a) {
 
 void require_column_ends(const char* routine, const std::vector<index_t>& ends, index_t m, index_t n) {
   if (ends.empty()) return;
-  if (static_cast<index_t>(ends.size()) != n)
-    throw ArgumentError(routine, "options.ends",
-                        std::to_string(ends.size()) + " for " + std::to_string(n) + " columns");
-  for (const index_t end : ends)
-    if (end < 0 || end > m)
-      throw ArgumentError(routine, "options.ends", std::to_string(end) + " is not in 0 ... " + std::to_string(m));
+  require(static_cast<index_t>(ends.size()) == n, routine, "options.ends", ends.size(), " for ", n, " columns");
+  for (const index_t end : ends) require(end >= 0 && end <= m, routine, "options.ends", end, " is not in 0 ... ", m);
 }
 
 template std::vector<index_t> column_ends(const HostMatrix<float>&);

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 
@@ -83,9 +84,8 @@ TilePath tile_path(const Schedule& schedule, bool triangles) {
   if (const auto problem = violation(schedule)) throw ArgumentError("tile_path", "schedule", *problem);
   const index_t m = schedule.m, n = schedule.n;
   for (index_t j = 0; j < std::min(m, n); ++j)
-    if (schedule.heads[static_cast<std::size_t>(j)] != j)
-      throw ArgumentError("tile_path", "schedule",
-                          "column " + std::to_string(j + 1) + " has its head off the diagonal");
+    require(schedule.heads[static_cast<std::size_t>(j)] == j, "tile_path", "schedule", "column ", j + 1,
+            " has its head off the diagonal");
 
   // State of each row in its current column: whether it must become a triangle, and whether it is one.
   std::vector<bool> pivots(static_cast<std::size_t>(m * n), triangles), triangular(static_cast<std::size_t>(m * n));

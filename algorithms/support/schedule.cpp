@@ -1,5 +1,7 @@
 #include <tesela/algorithms/support/internal/schedule_problems.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -249,8 +251,8 @@ void require_schedule_order(const std::string& routine, const std::string& argum
 Schedule make_schedule(std::string_view order, index_t m, index_t n, std::vector<index_t> heads,
                        std::vector<index_t> ends) {
   const Order parsed = parse("make_schedule", "order", order);
-  if (m < 0) throw ArgumentError("make_schedule", "m", std::to_string(m) + " is negative");
-  if (n < 0) throw ArgumentError("make_schedule", "n", std::to_string(n) + " is negative");
+  require(m >= 0, "make_schedule", "m", m, " is negative");
+  require(n >= 0, "make_schedule", "n", n, " is negative");
   if (heads.empty())
     for (index_t j = 0; j < n; ++j) heads.push_back(std::min(j, std::max<index_t>(m - 1, 0)));
   if (const auto problem = heads_problem(m, n, heads)) throw ArgumentError("make_schedule", "heads", *problem);
@@ -276,6 +278,32 @@ std::optional<ClosedForm> closed_form(std::string_view order, index_t m) {
   if (parsed.rule == Order::Rule::tree && parsed.domain == whole_column && parsed.parts == 1)
     return ClosedForm{-2, 1, 1, false};
   return std::nullopt;
+}
+
+const std::vector<std::string>& wavefront_orders() {
+  static const std::vector<std::string> names{"lu-wavefront", "cholesky-wavefront"};
+  return names;
+}
+
+bool is_wavefront_order(std::string_view order) {
+  const auto& names = wavefront_orders();
+  return std::find(names.begin(), names.end(), order) != names.end();
+}
+
+Schedule make_wavefront(std::string_view order, index_t n) {
+  require(is_wavefront_order(order), "make_wavefront", "order", "'", std::string(order),
+          "' is neither lu-wavefront nor cholesky-wavefront");
+  require(n >= 0, "make_wavefront", "n", n, " is negative");
+  const bool lu = order == wavefront_orders().front();
+  Schedule schedule{
+      std::string(order), n, n, std::vector<index_t>(static_cast<std::size_t>(n)), {}, lu ? Sums::lu : Sums::cholesky};
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = lu ? 0 : j; i < n; ++i)
+      schedule.eliminations.push_back({i, j, std::min(i, j), lu ? i + j + 1 : i == j ? 2 * i + 1 : 2 * j + 2});
+  std::sort(schedule.eliminations.begin(), schedule.eliminations.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.stage, a.column, a.row) < std::tie(b.stage, b.column, b.row);
+  });
+  return schedule;
 }
 
 }  // namespace tesela

@@ -75,8 +75,8 @@ void require_schedule_order(const std::string& routine, const std::string& argum
 ///         With other heads than the diagonal each column keeps its rule of pivots, counted from its head, and stages
 ///         are as early as the rows are free (fibonacci: three stages later than a column with the same head).
 /// ends    empty or n elements 0 ... m: column j has zeros from row ends[j] on, which are skipped. If a column ends
-///         above the previous one, rotations fill it down to that end. diagonal keeps the stages of its formula, as
-///         published for the columns of a triangle; stages of other orders are as early as the rows are free.
+///         above the previous one, rotations fill it down to that end. diagonal keeps the stages of its formula, which
+///         Ramiro Sánchez 2010, 5.6.3, has for a triangle; stages of other orders are as early as the rows are free.
 /// Throws  ArgumentError for other heads or ends, an unknown order, D < 1, m < 0 or n < 0.
 /// Method  The trees are from Bouwmeester, Jacquelin, Langou and Robert, "Tiled QR factorization algorithms" (2011),
 ///         with stages of one unit.
@@ -102,5 +102,23 @@ std::optional<ClosedForm> closed_form(std::string_view order, index_t m);
 ///
 /// For sums see make_wavefront.
 std::optional<std::string> violation(const Schedule& schedule);
+
+/// Returns the names that make_wavefront accepts.
+const std::vector<std::string>& wavefront_orders();
+
+/// Returns whether make_wavefront accepts this name.
+bool is_wavefront_order(std::string_view order);
+
+/// Makes the order in which the entries of an n x n factorization become final if each entry is one sum, with i and j
+/// from 1:
+///
+///     lu-wavefront         A = L U, unit L below the diagonal of U    stage i + j - 1
+///     cholesky-wavefront   A = L L^T, entries on and below the diagonal    stage 2i - 1 on it, else 2 min(i, j)
+///
+/// Returns  a Schedule with 2n - 1 stages whose `eliminations` are the entries, with row and column min(i, j) as their
+///          pivot. violation() proves that entry (i, j) comes after all (i, k) and (k, j) with k < min(i, j) in its sum
+///          (Cholesky: (j, k) instead of (k, j)), and left of the diagonal after its divisor, the pivot (j, j).
+/// Throws   ArgumentError for another order or n < 0.
+Schedule make_wavefront(std::string_view order, index_t n);
 
 }  // namespace tesela

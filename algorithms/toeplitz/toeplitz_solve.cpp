@@ -1,20 +1,20 @@
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
+#include <tesela/algorithms/toeplitz/internal/dense_lu.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_attempt.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
+#include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/toeplitz/toeplitz_error.hpp>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <functional>
 #include <limits>
 
 namespace tesela {
@@ -22,41 +22,7 @@ namespace tesela {
 using namespace kernels;
 namespace {
 
-constexpr std::array<Named<ToeplitzMethod>, 8> all{{
-    {ToeplitzMethod::automatic, "auto",
-     "the fastest method with refinement, then others while the residual is above a few roundings; keeps the best"},
-    {ToeplitzMethod::levinson, "levinson", "Levinson's recursion, 4 n^2 flops"},
-    {ToeplitzMethod::gohberg_semencul, "gohberg-semencul",
-     "the inverse's first column by Durbin's recursion, 2 n^2 flops, then Fourier transforms and refinement"},
-    {ToeplitzMethod::schur, "schur",
-     "the inverse's first column by the Schur recursion as tiles on all workers, 2 n^2 flops, then Fourier transforms "
-     "and refinement"},
-    {ToeplitzMethod::cauchy_inverse, "cauchy-inverse",
-     "the inverse in the sine basis by a pivoted elimination, 5.5 n^2 flops, then Fourier transforms and refinement; "
-     "singular leading minors are harmless"},
-    {ToeplitzMethod::cauchy, "cauchy",
-     "L D L' of two half-size blocks in the sine basis, 5.5 n^2 flops and n^2 / 2 numbers, triangular solves and "
-     "refinement"},
-    {ToeplitzMethod::gradients, "gradients",
-     "conjugate gradients with a circulant preconditioner, O(n log n) per step, and refinement; T - sigma I must be "
-     "positive definite"},
-    {ToeplitzMethod::superfast, "superfast",
-     "trees of skeletons of two half-size blocks in the sine basis, O(n log^2 n) on cores, and refinement; for any "
-     "nonsingular T - sigma I"},
-}};
-
-/// An attempt, with the condition of its inverse on request.
-struct Attempted {
-  ToeplitzAttempt attempt;
-  std::function<double()> condition;
-  double perturbed = 0;  ///< perturbation of the inverted matrix, relative to A
-};
-
-std::string short_form(double value) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.2g", value);
-  return text.data();
-}
+using Attempted = detail::ToeplitzAttempted;
 
 /// One call of toeplitz_solve.
 template <class T>
@@ -90,6 +56,7 @@ class Solver {
       if (!enough() && trees && first) superfast();
       if (!enough() && (recursion || first_recursion() == ToeplitzMethod::schur)) next(first_recursion());
       if (!enough() && trees && !first) superfast();
+      if (!enough() && A_.n() <= most_for_lookahead[gpus] && g_.runtime().cpus() > 0) next(ToeplitzMethod::lookahead);
       if (!enough()) next(ToeplitzMethod::cauchy_inverse);
       if (!enough() && last_.attempt.order > 0)
         next(ToeplitzMethod::cauchy_inverse, perturbation);
@@ -114,8 +81,9 @@ class Solver {
   /// Measured on two cores; with GPUs the others are faster up to larger n.
   static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 17}, superfast_first{1 << 16, 1 << 18};
   static constexpr index_t most_for_superfast = index_t{1} << 21;  ///< 11 GB of factors with the tight tolerance
-  static constexpr index_t most_to_count = index_t{1} << 16;       ///< largest order for counts of eigenvalues, O(n^2)
-  static constexpr double most_factors = 1e9;                      ///< bytes of the factors in the last resort
+  static constexpr std::array<index_t, 2> most_for_lookahead{1 << 14, 1 << 11};  ///< then cauchy_inverse is faster
+  static constexpr index_t most_to_count = index_t{1} << 16;  ///< largest order for counts of eigenvalues, O(n^2)
+  static constexpr double most_factors = 1e9;                 ///< bytes of the factors in the last resort
   /// Residual from which no other method is tried; refinement usually reaches one rounding.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 
@@ -142,7 +110,7 @@ class Solver {
   /// Keeps B if Levinson's residual or another method may need it.
   void copy_right_hand_sides() {
     if (options_.method != ToeplitzMethod::automatic && options_.method != ToeplitzMethod::superfast &&
-        !(options_.method == ToeplitzMethod::levinson && options_.verdict))
+        options_.method != ToeplitzMethod::dense && !(options_.method == ToeplitzMethod::levinson && options_.verdict))
       return;
     right_.emplace(copy_of(X_));
   }
@@ -198,6 +166,10 @@ class Solver {
         return by_inverse(ToeplitzGradients<T>(g_, A_, sigma_), 2);
       case ToeplitzMethod::superfast:
         return by_inverse(ToeplitzSuperfast<T>(g_, A_, sigma_, superfast_tolerance<T>(tight_)));
+      case ToeplitzMethod::lookahead:
+        return by_lookahead();
+      case ToeplitzMethod::dense:
+        return by_dense();
       case ToeplitzMethod::cauchy_inverse:
         return by_elimination(CauchyInverse<T>(g_, A_, sigma_, perturbed));
       case ToeplitzMethod::cauchy:
@@ -217,13 +189,6 @@ class Solver {
     return a;
   }
 
-  static void read_outcome(const TileMatrix<double>& outcome, ToeplitzAttempt& a) {
-    const auto said = outcome(0, 0).read();
-    a.residual.error = 0;
-    for (index_t j = 0; j < said.rows; ++j)
-      if (!(said(j, 0) <= a.residual.error)) a.residual.error = said(j, 0);
-  }
-
   Attempted by_levinson() {
     const Toeplitz<T> shifted(g_, shifted_column(A_, sigma_));
     const TileMatrix<T> zero(g_.runtime(), 1, 1, {1, 1}, "shift");
@@ -232,14 +197,27 @@ class Solver {
     levinson(g_, shifted, zero, X_, report);
     static_cast<void>(g_.wait());
     Attempted a{read_report(report), {}};
-    if (a.attempt.order == 0 && right_)
-      timed([&] {
-        const auto x = X_(0, 0).read(), b = (*right_)(0, 0).read();
-        std::vector<T> columns(static_cast<std::size_t>(x.rows * x.cols));
-        for (index_t j = 0; j < x.cols; ++j) std::copy_n(&x(0, j), x.rows, columns.data() + j * x.rows);
-        a.attempt.residual.error =
-            toeplitz_residual(A_.n(), A_.column().data(), static_cast<double>(sigma_), x.cols, columns.data(), b.data);
-      });
+    if (a.attempt.order == 0 && right_) timed([&] { a.attempt.residual.error = measured_residual(); });
+    return a;
+  }
+
+  double measured_residual() const {
+    return detail::measured_residual<T>(A_.n(), A_.column().data(), nullptr, static_cast<double>(sigma_), X_, *right_);
+  }
+
+  Attempted by_lookahead() {
+    const ToeplitzLookahead<T> inverse(g_, A_, sigma_);
+    Attempted a = by_inverse(inverse);
+    a.attempt.largest_step = inverse.largest_step();
+    if (a.attempt.order == 0) a.attempt.negative = inverse.negative();
+    return a;
+  }
+
+  Attempted by_dense() {
+    const detail::DenseLu<T> lu(g_, shifted_column(A_, sigma_), A_.column());
+    Attempted a{{}, [&g = g_, lu] { return lu.condition(g); }};
+    a.attempt.order = lu.solve(g_, X_);
+    a.attempt.residual.error = a.attempt.order > 0 ? 1 : measured_residual();
     return a;
   }
 
@@ -247,14 +225,14 @@ class Solver {
     const GohbergSemencul<T> inverse(g_, A_, sigma_, recursion);
     const TileMatrix<double> outcome = solve_by(inverse);
     Attempted a{read_report(inverse.report()), condition_of(inverse)};
-    read_outcome(outcome, a.attempt);
+    detail::read_outcome(outcome, a.attempt);
     return a;
   }
 
   template <class Inverse>
   Attempted by_inverse(const Inverse& inverse, int most_steps = 8) {
     Attempted a{{}, condition_of(inverse)};
-    read_outcome(solve_by(inverse, &a.attempt.order, most_steps), a.attempt);
+    detail::read_outcome(solve_by(inverse, &a.attempt.order, most_steps), a.attempt);
     return a;
   }
 
@@ -297,11 +275,16 @@ class Solver {
     const bool elimination = a.method == ToeplitzMethod::cauchy_inverse || a.method == ToeplitzMethod::cauchy;
     if (solution_.condition >= toeplitz_singular_condition<T>())
       return "singular to working precision: an eigenvalue of T - sigma I is 0 to rounding, the condition is " +
-             (std::isfinite(solution_.condition) ? short_form(solution_.condition) + " or more" : "infinite");
+             (std::isfinite(solution_.condition) ? detail::short_form(solution_.condition) + " or more" : "infinite");
     if (a.order > 0 && a.method == ToeplitzMethod::gradients)
       return "not positive definite: gradients need all eigenvalues above sigma";
     if (a.order > 0 && a.method == ToeplitzMethod::superfast)
       return "breakdown: sigma is an eigenvalue to rounding, a pivot vanishes";
+    if (a.order > 0 && a.method == ToeplitzMethod::lookahead)
+      return "breakdown: no leading minor from order " + std::to_string(a.order) +
+             " on that a step can reach is nonsingular";
+    if (a.order > 0 && a.method == ToeplitzMethod::dense)
+      return "breakdown: sigma is an eigenvalue to rounding, pivot " + std::to_string(a.order) + " of LU is zero";
     if (a.order > 0 && elimination)
       return "breakdown: sigma is an eigenvalue to rounding, or pivot " + std::to_string(a.order) +
              " (symmetric vectors first, then skew ones) vanishes";
@@ -349,30 +332,6 @@ class Solver {
 
 }  // namespace
 
-std::span<const Named<ToeplitzMethod>> toeplitz_methods() { return all; }
-
-const char* toeplitz_method_name(ToeplitzMethod method) { return name_of(toeplitz_methods(), method); }
-
-ToeplitzMethod toeplitz_method(const std::string& name) {
-  if (const auto method = find_named(toeplitz_methods(), name)) return *method;
-  throw ArgumentError("toeplitz_method", "name", "'" + name + "' is not a method");
-}
-
-std::string ToeplitzSolution::status() const {
-  if (!failure.empty()) return failure;
-  if (ok()) return "ok";
-  const bool forward = taken.residual.good();
-  const Measured measured = forward ? forward_bound() : taken.residual;
-  return std::string("inaccurate: ") + (forward ? "forward_bound " : "residual ") + short_form(measured.error) +
-         ", at most " + short_form(measured.bound);
-}
-
-template <class T>
-double toeplitz_residual_bound(index_t n) {
-  const auto eps = static_cast<double>(std::numeric_limits<T>::epsilon());
-  return std::min(eps * std::max(32.0, std::sqrt(static_cast<double>(n))), useful_bound);
-}
-
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
                                 const ToeplitzSolveOptions& options) {
@@ -392,8 +351,6 @@ ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& t, T sigm
   return solved;
 }
 
-template double toeplitz_residual_bound<float>(index_t);
-template double toeplitz_residual_bound<double>(index_t);
 template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<float>&, float, const TileMatrix<float>&,
                                          const ToeplitzSolveOptions&);
 template ToeplitzSolution toeplitz_solve(Graph&, const Toeplitz<double>&, double, const TileMatrix<double>&,

@@ -20,10 +20,12 @@ enum class ToeplitzMethod : std::uint8_t {
   levinson,          ///< levinson(): little memory, no refinement, for well-conditioned leading minors
   gohberg_semencul,  ///< GohbergSemencul: fastest for well-conditioned leading minors of small order
   schur,             ///< the same from the Schur recursion by tiles, on all workers: fastest for large order
+  lookahead,         ///< ToeplitzLookahead: for singular leading minors and for nonsymmetric matrices
   cauchy_inverse,    ///< CauchyInverse: for singular leading minors
   cauchy,            ///< CauchyFactorization: for large conditions; n^2 / 2 numbers of memory
   gradients,         ///< ToeplitzGradients: for large positive definite matrices
   superfast,         ///< ToeplitzSuperfast: for large matrices that are not positive definite
+  dense,             ///< LU of the dense matrix: the last resort for a nonsymmetric one; n^2 numbers of memory
 };
 
 /// Returns the methods with their names, `auto` first; toeplitz_method_name returns the name of one.
@@ -48,7 +50,8 @@ struct ToeplitzAttempt {
   index_t order = 0;  ///< order of the leading minor, or index of the pivot, that vanished; 0 if none did
   /// Number of negative pivots, which is the number of T's eigenvalues below sigma; empty after a breakdown.
   std::optional<index_t> negative;
-  std::optional<double> growth;  ///< growth of a recursion's numbers
+  std::optional<double> growth;         ///< growth of a recursion's numbers
+  std::optional<index_t> largest_step;  ///< most orders that a step of lookahead passed; 1 without look-ahead
   bool usable() const { return order == 0 && residual.error < 1; }
 };
 
@@ -91,9 +94,10 @@ constexpr double toeplitz_singular_condition() {
 /// Waits    for the graph.
 /// Method   `automatic` starts with gradients if n >= 2^15 (with GPUs 2^17), where n^2 operations take longer. Then it
 ///          tries superfast (before or after the next one, by n), schur (for small n gohberg_semencul),
-///          cauchy_inverse, cauchy (or, after a breakdown, a perturbed cauchy_inverse), and finally levinson, while
-///          the residual is above a few roundings; B receives the best solution. Each method scales T - sigma I and
-///          each column of B to size 1 by powers of two, so that X has the same digits at every size.
+///          lookahead (small n), cauchy_inverse, cauchy (or, after a breakdown, a perturbed cauchy_inverse), and
+///          finally levinson, while the residual is above a few roundings; B receives the best solution. Each method
+///          scales T - sigma I and each column of B to size 1 by powers of two, so that X has the same digits at every
+///          size.
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
                                 const ToeplitzSolveOptions& options = {});
@@ -102,5 +106,21 @@ ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const T
 template <class T>
 ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, MatrixView<T> b,
                                 const ToeplitzSolveOptions& options = {});
+
+/// Solves B = (T - sigma I)^-1 B for T(i, j) = t(i - j), symmetric or not, with first column c and first row r, n x 1;
+/// r(0) is not read (SciPy solve_toeplitz).
+///
+/// B        n x k in one tile; overwritten by X.
+/// Throws   ArgumentError as above, if c or r has another shape, and if T is not symmetric and the method is none of
+///          `automatic`, `lookahead` and `dense`.
+/// Waits    for the graph.
+/// Method   toeplitz_solve of c if r equals c. Otherwise `automatic` is lookahead, and then dense if the residual is
+///          above a few roundings and n^2 numbers need at most 1 GB.
+template <class T>
+ToeplitzSolution toeplitz_solve(Graph& g, const HostMatrix<T>& c, const HostMatrix<T>& r, T sigma,
+                                const TileMatrix<T>& B, const ToeplitzSolveOptions& options = {});
+template <class T>
+ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& c, const HostMatrix<T>& r, T sigma,
+                                MatrixView<T> b, const ToeplitzSolveOptions& options = {});
 
 }  // namespace tesela

@@ -1,7 +1,8 @@
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/codelets/tridiagonal/thomas.hpp>
+#include <tesela/codelets/tridiagonal/elimination.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -110,14 +111,11 @@ void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
   require_one_system("cyclic_reduction", A, B);
   const index_t mb = B.tile_shape().mb;
   for (const auto* diagonal : {&A.dl, &A.d, &A.du})
-    if (B.mt() > 0 && (diagonal->mt() != B.mt() || (B.mt() > 1 && diagonal->tile_shape().mb != mb)))
-      throw ArgumentError(
-          "cyclic_reduction", "A",
-          "its tiles have " + std::to_string(diagonal->tile_shape().mb) + " rows, B's have " + std::to_string(mb));
-  if (options.cut < 1)
-    throw ArgumentError("cyclic_reduction", "options.cut", std::to_string(options.cut) + " is less than 1");
-  if (options.gpu_only && options.cores_only)
-    throw ArgumentError("cyclic_reduction", "options.cores_only", "must not be set together with gpu_only");
+    require(B.mt() <= 0 || (diagonal->mt() == B.mt() && (B.mt() <= 1 || diagonal->tile_shape().mb == mb)),
+            "cyclic_reduction", "A", "its tiles have ", diagonal->tile_shape().mb, " rows, B's have ", mb);
+  require(options.cut >= 1, "cyclic_reduction", "options.cut", options.cut, " is less than 1");
+  require(!options.gpu_only || !options.cores_only, "cyclic_reduction", "options.cores_only",
+          "must not be set together with gpu_only");
   if ((options.variant == CyclicReduction::hybrid || options.cores_only) && g.runtime().cpus() == 0)
     throw NoWorkerError(
         "cyclic_reduction: the variant hybrid and cores_only need a core, and this runtime has "

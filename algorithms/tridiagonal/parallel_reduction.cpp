@@ -1,5 +1,6 @@
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <limits>
@@ -14,14 +15,11 @@ namespace {
 template <class T>
 void require_band(const TileMatrix<T>& band, const TileMatrix<T>& B, const char* name) {
   const bool single = band.n() == 1;
-  if (band.m() != B.m() || (!single && band.n() != B.n()))
-    throw ArgumentError("parallel_reduction", name,
-                        to_string(Shape{band.m(), band.n()}) + "; B is " + to_string(Shape{B.m(), B.n()}));
-  if (!single && (band.nt() != B.nt() || (B.nt() > 1 && band.tile_shape().nb != B.tile_shape().nb)))
-    throw ArgumentError("parallel_reduction", name,
-                        "its tiles have " + std::to_string(band.tile_shape().nb) + " columns, B's have " +
-                            std::to_string(B.tile_shape().nb));
-  if (band.shares_tiles(B)) throw ArgumentError("parallel_reduction", name, "shares tiles with B");
+  require(band.m() == B.m() && (single || band.n() == B.n()), "parallel_reduction", name, band, "; B is ", B);
+  require(single || (band.nt() == B.nt() && (B.nt() <= 1 || band.tile_shape().nb == B.tile_shape().nb)),
+          "parallel_reduction", name, "its tiles have ", band.tile_shape().nb, " columns, B's have ",
+          B.tile_shape().nb);
+  require(!band.shares_tiles(B), "parallel_reduction", name, "shares tiles with B");
 }
 
 }  // namespace
@@ -32,10 +30,9 @@ void parallel_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& 
   require_band(A.dl, B, "A.dl");
   require_band(A.d, B, "A.d");
   require_band(A.du, B, "A.du");
-  if (A.dl.n() != A.d.n() || A.du.n() != A.d.n())
-    throw ArgumentError("parallel_reduction", "A", "its diagonals differ in their number of columns");
-  if (options.cut < 1)
-    throw ArgumentError("parallel_reduction", "options.cut", std::to_string(options.cut) + " is less than 1");
+  require(A.dl.n() == A.d.n() && A.du.n() == A.d.n(), "parallel_reduction", "A",
+          "its diagonals differ in their number of columns");
+  require(options.cut >= 1, "parallel_reduction", "options.cut", options.cut, " is less than 1");
   if (B.m() == 0 || B.n() == 0) return;
   const index_t n = B.m(), rows = parallel_work(n);
   const bool measured = options.variant == ParallelReduction::rd || options.variant == ParallelReduction::cr_rd;

@@ -1,8 +1,8 @@
 #include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
-#include <tesela/codelets/tridiagonal/gtsv.hpp>
-#include <tesela/codelets/tridiagonal/thomas.hpp>
+#include <tesela/codelets/tridiagonal/elimination.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <limits>
 
@@ -37,8 +37,8 @@ void thomas(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
 template <class T>
 void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
   require_one_system("gtsv", A, B);
-  if (B.m() > std::numeric_limits<int>::max() || B.ld() > std::numeric_limits<int>::max())
-    throw ArgumentError("gtsv", "B", "its rows or its leading dimension exceed LAPACK's integers");
+  require(B.m() <= std::numeric_limits<int>::max() && B.ld() <= std::numeric_limits<int>::max(), "gtsv", "B",
+          "its rows or its leading dimension exceed LAPACK's integers");
   solve_whole<Gtsv>(g, A, B, 3);
 }
 

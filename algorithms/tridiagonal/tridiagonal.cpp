@@ -1,5 +1,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <string>
@@ -17,19 +18,15 @@ using tridiagonal::Segment;
 template <class T>
 void require_band(const SystemTiles<T>& band, const SystemTiles<T>& B, const char* name) {
   const bool single = band.across() == 1;
-  if (band.along() != B.along() || (!single && band.across() != B.across()))
-    throw ArgumentError(
-        "tridiagonal_solve", name,
-        to_string(Shape{band.matrix.m(), band.matrix.n()}) + "; B is " + to_string(Shape{B.matrix.m(), B.matrix.n()}));
+  require(band.along() == B.along() && (single || band.across() == B.across()), "tridiagonal_solve", name, band.matrix,
+          "; B is ", B.matrix);
   const bool cut =
       band.tiles_along() != B.tiles_along() || (B.tiles_along() > 1 && band.tile_along() != B.tile_along());
   const bool cut_across = !single && (band.tiles_across() != B.tiles_across() ||
                                       (B.tiles_across() > 1 && band.tile_across() != B.tile_across()));
-  if (cut || cut_across)
-    throw ArgumentError("tridiagonal_solve", name,
-                        "tiles of " + to_string(Shape{band.matrix.tile_shape().mb, band.matrix.tile_shape().nb}) +
-                            "; B's are " + to_string(Shape{B.matrix.tile_shape().mb, B.matrix.tile_shape().nb}));
-  if (band.matrix.shares_tiles(B.matrix)) throw ArgumentError("tridiagonal_solve", name, "shares tiles with B");
+  require(!cut && !cut_across, "tridiagonal_solve", name, "tiles of ", band.matrix.tile_shape(), "; B's are ",
+          B.matrix.tile_shape());
+  require(!band.matrix.shares_tiles(B.matrix), "tridiagonal_solve", name, "shares tiles with B");
 }
 
 /// Returns the place of tile k of `count`. With several GPUs this is GPU k gpus / count, so that neighbouring tiles

@@ -4,7 +4,8 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -25,9 +26,9 @@ constexpr int corrections = 6;
 
 template <class T>
 void require_alike(const char* name, const TileMatrix<T>& B, const TileMatrix<T>& X) {
-  if (X.m() != B.m() || X.n() != B.n() || X.mt() != B.mt() || X.nt() != B.nt())
-    throw ArgumentError(name, "X", "its shape or its tiles differ from B's");
-  if (X.shares_tiles(B)) throw ArgumentError(name, "X", "shares tiles with B");
+  require(X.m() == B.m() && X.n() == B.n() && X.mt() == B.mt() && X.nt() == B.nt(), name, "X",
+          "its shape or its tiles differ from B's");
+  require(!X.shares_tiles(B), name, "X", "shares tiles with B");
 }
 
 /// Returns a bound of the condition if the diagonal dominates each row: ||A^-1|| is at most 1 / margin (Varah 1975).

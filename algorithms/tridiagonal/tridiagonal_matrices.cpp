@@ -1,4 +1,5 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <array>
 #include <string>
@@ -37,10 +38,8 @@ bool alike(const Extent& a, const Extent& b) {
 template <class T>
 void require_alike(const char* routine, const char* argument, const TileMatrix<T>& a, const TileMatrix<T>& b) {
   for (const bool rows : {true, false})
-    if (!alike(extent(a, rows), extent(b, rows)))
-      throw ArgumentError(routine, argument,
-                          std::string(rows ? "rows" : "columns") + ": " + text(extent(a, rows)) + ", expected " +
-                              text(extent(b, rows)));
+    require(alike(extent(a, rows), extent(b, rows)), routine, argument, std::string(rows ? "rows" : "columns"), ": ",
+            text(extent(a, rows)), ", expected ", text(extent(b, rows)));
 }
 
 template <class T>
@@ -73,12 +72,12 @@ void tridiagonal_multiply(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>
   const bool in_rows = options.systems == SystemsIn::rows;
   require_diagonals(routine, A);
   require_alike(routine, "B", B, X);
-  if (B.shares_tiles(X)) throw ArgumentError(routine, "B", "shares tiles with X");
+  require(!B.shares_tiles(X), routine, "B", "shares tiles with X");
   const Extent along = extent(X, !in_rows), across = extent(X, in_rows), matrices = extent(A.d, in_rows);
-  if (!alike(extent(A.d, !in_rows), along))
-    throw ArgumentError(routine, "A", text(extent(A.d, !in_rows)) + " along the systems, X has " + text(along));
-  if (matrices.size != 1 && !alike(matrices, across))
-    throw ArgumentError(routine, "A", text(matrices) + " across the systems, X has " + text(across));
+  require(alike(extent(A.d, !in_rows), along), routine, "A", text(extent(A.d, !in_rows)), " along the systems, X has ",
+          text(along));
+  require(matrices.size == 1 || alike(matrices, across), routine, "A", text(matrices), " across the systems, X has ",
+          text(across));
 
   const auto tile = [in_rows](const TileMatrix<T>& a, index_t t, index_t s) { return in_rows ? a(s, t) : a(t, s); };
   const index_t last = along.tiles - 1;

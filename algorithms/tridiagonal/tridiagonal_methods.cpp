@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
@@ -96,10 +97,10 @@ template <class T>
 void tridiagonal_solve_by(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                           const TridiagonalMethodOptions& options) {
   const auto& [systems, periodic, equilibrate, one_pass] = options.systems;
-  if (options.method != Method::automatic && (systems != SystemsIn::columns || periodic || equilibrate || one_pass))
-    throw ArgumentError("tridiagonal_solve_by", "options",
-                        std::string(name_of(tridiagonal_methods(), options.method)) +
-                            " solves plain systems in columns only, and does neither equilibrate nor try one pass");
+  require(
+      options.method == Method::automatic || (systems == SystemsIn::columns && !periodic && !equilibrate && !one_pass),
+      "tridiagonal_solve_by", "options", std::string(name_of(tridiagonal_methods(), options.method)),
+      " solves plain systems in columns only, and does neither equilibrate nor try one pass");
   if (B.m() == 0 || B.n() == 0) return;
   if (options.method == Method::automatic) return tridiagonal_solve(g, A, B, options.systems);
   if (options.method == Method::thomas) return thomas(g, A, B);

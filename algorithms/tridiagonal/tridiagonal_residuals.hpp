@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
@@ -32,9 +33,9 @@ void require_fit(const char* routine, const Tridiagonal<T>& A, const TileMatrix<
     const bool rows = same(band->m(), B.m(), band->mt(), B.mt(), mb, B.tile_shape().mb);
     const bool cols = same(band->n(), B.n(), band->nt(), B.nt(), nb, B.tile_shape().nb);
     const bool single = (columns ? A.d.n() : A.d.m()) == 1 && (columns ? band->n() : band->m()) == 1;
-    if (!(columns ? rows : cols) || !(single || (columns ? cols : rows)))
-      throw ArgumentError(routine, name, text(*band) + "; B is " + text(B));
-    if (band->shares_tiles(B)) throw ArgumentError(routine, name, "shares tiles with B");
+    require((columns ? rows : cols) && (single || (columns ? cols : rows)), routine, name, text(*band), "; B is ",
+            text(B));
+    require(!band->shares_tiles(B), routine, name, "shares tiles with B");
   }
 }
 

@@ -1,5 +1,4 @@
 #include <tesela/codelets/dense/factor_stages.hpp>
-#include <tesela/codelets/dense/factor_stages_body.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <tesela/codelets/dense/potrf.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/internal/factor_tile.cuh>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
 #include <tesela/codelets/support/internal/mirror.cuh>

@@ -20,7 +20,7 @@ enum class StepFactor : std::uint8_t {
 /// Test whether D is diagonal.
 enum class StopTest : std::uint8_t {
   off_diagonal,  ///< all elements off the diagonal are negligible
-  subdiagonal,   ///< the elements next to the diagonal are negligible, as published; others are ignored
+  subdiagonal,   ///< the elements next to the diagonal are negligible; others are ignored (Cinvestav thesis, 5.1.1)
 };
 
 /// Progress of an iteration on one matrix, from which kernels continue.

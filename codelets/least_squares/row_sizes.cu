@@ -1,4 +1,4 @@
-#include <tesela/codelets/least_squares/row_sizes.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-#include <tesela/codelets/least_squares/scale_rows.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 
 #include <algorithm>
 

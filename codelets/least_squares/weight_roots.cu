@@ -1,4 +1,4 @@
-#include <tesela/codelets/least_squares/weight_roots.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 
 #include <limits>
 

@@ -1,6 +1,6 @@
-#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 namespace tesela::kernels {
 namespace {

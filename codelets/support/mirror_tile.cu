@@ -1,5 +1,5 @@
 #include <tesela/codelets/support/internal/mirror.cuh>
-#include <tesela/codelets/support/mirror_tile.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 namespace tesela::kernels {
 

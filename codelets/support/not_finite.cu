@@ -1,4 +1,4 @@
-#include <tesela/codelets/support/not_finite.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
 #include <tesela/codelets/support/internal/each.cuh>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 #include <cmath>
 

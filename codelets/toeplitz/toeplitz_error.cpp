@@ -1,10 +1,12 @@
-#include <tesela/codelets/toeplitz/internal/toeplitz_body.hpp>
-#include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
+#include <tesela/codelets/toeplitz/general_toeplitz.hpp>
+#include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace tesela::kernels {
@@ -27,45 +29,39 @@ struct Unit {
   }
 };
 
-/// Products with one matrix, column by column.
+/// Products with one matrix, column by column; r is null for a symmetric one.
 class Product {
  public:
   template <class T>
-  Product(index_t n, const T* t, double sigma)
-      : n_(n),
-        length_(toeplitz_length(n)),
-        spectrum_(static_cast<std::size_t>(length_ / 2 + 1)),
-        work_(static_cast<std::size_t>(toeplitz_rows(length_))) {
-    Unit column{{t, t + n}};
-    column.x[0] -= sigma;
-    column.normalize();
-    exponent_ = column.exponent;
-    norm_ = toeplitz_norm_bound(n, column.x.data(), 0);
-    toeplitz::spectrum(host_, column.x.data(), n, spectrum_.data(), length_ / 2 + 1, work_.data());
+  Product(index_t n, const T* c, const T* r, double sigma) : symmetric_(r == nullptr), numbers_{{c, c + n}} {
+    numbers_.x[0] -= sigma;
+    if (!symmetric_) numbers_.x.insert(numbers_.x.end(), r, r + n), numbers_.x[static_cast<std::size_t>(n)] = 0;
+    numbers_.normalize();
+    const double* const row = numbers_.x.data() + (symmetric_ ? 0 : n);
+    norm_ = symmetric_ ? toeplitz_norm_bound(n, row, 0) : general_toeplitz_norm_bound(n, numbers_.x.data(), row);
+    matrix_.emplace(n, numbers_.x.data(), row);
   }
   /// Returns the exponent of the scaling: the matrix is the multiplied one times 2^exponent().
-  int exponent() const { return exponent_; }
+  int exponent() const { return numbers_.exponent; }
   double norm() const { return norm_; }  ///< of the multiplied matrix
   /// Computes y = alpha T x + beta y.
   void operator()(double alpha, const std::vector<double>& x, double beta, std::vector<double>& y) {
-    toeplitz::multiply(host_, spectrum_.data(), length_ / 2 + 1, 1.0, 0.0, alpha, x.data(), n_, beta, y.data(), n_, n_,
-                       1, work_.data());
+    matrix_->multiply(alpha, x.data(), beta, y.data());
   }
 
  private:
-  index_t n_, length_;
-  toeplitz::Host host_;
-  std::vector<double> spectrum_, work_;
-  int exponent_;
-  double norm_;
+  bool symmetric_;
+  Unit numbers_;
+  double norm_ = 0;
+  std::optional<GeneralToeplitz> matrix_;
 };
 
 }  // namespace
 
 template <class T>
-void toeplitz_product(index_t n, const T* t, double sigma, index_t k, const T* x, T* b) {
+void toeplitz_product(index_t n, const T* c, const T* r, double sigma, index_t k, const T* x, T* b) {
   if (n == 0) return;
-  Product product(n, t, sigma);
+  Product product(n, c, r, sigma);
   std::vector<double> y(static_cast<std::size_t>(n));
   Unit from;
   for (index_t j = 0; j < k; ++j) {
@@ -77,9 +73,9 @@ void toeplitz_product(index_t n, const T* t, double sigma, index_t k, const T* x
 }
 
 template <class T>
-double toeplitz_residual(index_t n, const T* t, double sigma, index_t k, const T* x, const T* b) {
+double toeplitz_residual(index_t n, const T* c, const T* r, double sigma, index_t k, const T* x, const T* b) {
   if (n == 0) return 0;
-  Product product(n, t, sigma);
+  Product product(n, c, r, sigma);
   const double norm = product.norm();
   Unit left, right;
   double worst = 0;
@@ -91,16 +87,30 @@ double toeplitz_residual(index_t n, const T* t, double sigma, index_t k, const T
     const double alpha = std::ldexp(1.0, left_exponent - most), beta = std::ldexp(1.0, right.exponent - most);
     const double size = alpha * norm * blas::nrm2(n, left.x.data()) + beta * blas::nrm2(n, right.x.data());
     product(alpha, left.x, -beta, right.x);
-    const double r = blas::nrm2(n, right.x.data());
-    const double relative = r == 0 ? 0 : r / size;
+    const double difference = blas::nrm2(n, right.x.data());
+    const double relative = difference == 0 ? 0 : difference / size;
     worst = relative > worst || std::isnan(relative) ? relative : worst;
   }
   return worst;
 }
 
-template void toeplitz_product(index_t, const float*, double, index_t, const float*, float*);
-template void toeplitz_product(index_t, const double*, double, index_t, const double*, double*);
-template double toeplitz_residual(index_t, const float*, double, index_t, const float*, const float*);
-template double toeplitz_residual(index_t, const double*, double, index_t, const double*, const double*);
+template <class T>
+void toeplitz_product(index_t n, const T* t, double sigma, index_t k, const T* x, T* b) {
+  toeplitz_product<T>(n, t, nullptr, sigma, k, x, b);
+}
+
+template <class T>
+double toeplitz_residual(index_t n, const T* t, double sigma, index_t k, const T* x, const T* b) {
+  return toeplitz_residual<T>(n, t, nullptr, sigma, k, x, b);
+}
+
+#define TESELA_TOEPLITZ_ERROR(T)                                                              \
+  template void toeplitz_product(index_t, const T*, double, index_t, const T*, T*);           \
+  template void toeplitz_product(index_t, const T*, const T*, double, index_t, const T*, T*); \
+  template double toeplitz_residual(index_t, const T*, double, index_t, const T*, const T*);  \
+  template double toeplitz_residual(index_t, const T*, const T*, double, index_t, const T*, const T*);
+TESELA_TOEPLITZ_ERROR(float)
+TESELA_TOEPLITZ_ERROR(double)
+#undef TESELA_TOEPLITZ_ERROR
 
 }  // namespace tesela::kernels

@@ -1,9 +1,8 @@
 // The kernels that a user's loop inserts. A kernel's declaration states which tiles it reads and writes; shapes are
 // checked here, since a task cannot report them.
 #include "interfaces/python/tiles.hpp"
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/potrf.hpp>
-#include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 
 namespace tesela::python {

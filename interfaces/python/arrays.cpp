@@ -1,6 +1,6 @@
 #include "interfaces/python/arrays.hpp"
 
-#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/runtime/graph.hpp>
 
 #include <nanobind/stl/string.h>

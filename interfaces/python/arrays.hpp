@@ -35,8 +35,8 @@ struct Place {
 void require_unmasked(const char* name, nb::handle given);
 
 /// A matrix or a vector (a matrix of one column) from the caller: an array of any library, or anything that
-/// numpy.asarray accepts. Integers and longdouble become float64, float16 becomes float32. Throws TypeError for other types of
-/// numbers, and ValueError for other dimensions and for masked elements.
+/// numpy.asarray accepts. Integers and longdouble become float64, float16 becomes float32. Throws TypeError for other
+/// types of numbers, and ValueError for other dimensions and for masked elements.
 class Argument {
  public:
   Argument(const char* name, nb::handle given);

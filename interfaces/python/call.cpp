@@ -61,9 +61,7 @@ void require_process() {
   if (interpreter_ends()) throw LifetimeError("the interpreter ends, and the workers were stopped");
 }
 
-void warn_lin_alg(const std::string& message) {
-  nb::module_::import_("tesela._arrays").attr("warn")(message);
-}
+void warn_lin_alg(const std::string& message) { nb::module_::import_("tesela._arrays").attr("warn")(message); }
 
 void raise_lin_alg_error(const std::string& message, const std::string& status, nb::object result) {
   const nb::object type = nb::module_::import_("numpy.linalg").attr("LinAlgError");

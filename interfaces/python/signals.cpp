@@ -56,21 +56,34 @@ Constellation one_constellation(nb::handle given) {
 
 }  // namespace
 
-Signals::Signals(nb::handle h, nb::handle y) {
+Signals::Signals(nb::handle h, nb::handle y, const std::string& layout) {
+  if (layout != "auto" && layout != "antennas-rows" && layout != "signals-rows")
+    throw nb::value_error("layout must be 'auto', 'antennas-rows' or 'signals-rows'");
   single_ = true;
   const nb::object channels = numbers_of("h", h, single_), received = numbers_of("y", y, single_);
-  const std::vector<index_t> of_h = shape_of(channels), of_y = shape_of(received);
+  const std::vector<index_t> of_h = shape_of(channels);
+  std::vector<index_t> of_y = shape_of(received);
   if (of_h.size() != 2 && of_h.size() != 3)
     throw nb::value_error("h must be (antennas, streams), or (channels, antennas, streams)");
-  if (of_y.size() != 1 && of_y.size() != 2) throw nb::value_error("y must be (antennas,) or (antennas, signals)");
+  if (of_y.size() != 1 && of_y.size() != 2)
+    throw nb::value_error("y must be (antennas,), (antennas, signals) or (signals, antennas)");
   one_signal_ = of_y.size() == 1;
   shape_.streams = of_h.back();
   shape_.antennas = of_h[of_h.size() - 2];
+  if (!one_signal_) {
+    const bool fits = of_y[0] == shape_.antennas, turned = of_y[1] == shape_.antennas;
+    if (layout == "auto" && fits && turned && shape_.antennas > 1)
+      throw nb::value_error(("y is " + std::to_string(of_y[0]) + " x " + std::to_string(of_y[1]) +
+                             ", so its signals may be columns or rows; set layout='antennas-rows' or 'signals-rows'")
+                                .c_str());
+    signals_rows_ = layout == "signals-rows" || (layout == "auto" && turned && !fits);
+    if (signals_rows_) std::swap(of_y[0], of_y[1]);
+  }
   shape_.signals = one_signal_ ? 1 : of_y[1];
   if (of_y[0] != shape_.antennas)
-    throw nb::value_error(
-        ("y has " + std::to_string(of_y[0]) + " rows, and h is of " + std::to_string(shape_.antennas) + " antennas")
-            .c_str());
+    throw nb::value_error(("y has " + std::to_string(of_y[0]) + (signals_rows_ ? " columns" : " rows") +
+                           ", and h is of " + std::to_string(shape_.antennas) + " antennas")
+                              .c_str());
   if (of_h.size() == 3) {
     shape_.coherence = of_h[0] > 0 ? std::max<index_t>(ceil_div(shape_.signals, of_h[0]), 1) : 1;
     if (shape_.channels() != of_h[0])
@@ -79,7 +92,7 @@ Signals::Signals(nb::handle h, nb::handle y) {
                                 .c_str());
   }
   h_ = channels.attr("swapaxes")(-1, -2);
-  y_ = received.attr("T");
+  y_ = signals_rows_ ? received : nb::object(received.attr("T"));
 }
 
 void Signals::require_finite() const {
@@ -90,7 +103,7 @@ void Signals::require_finite() const {
           (name + nb::cast<std::string>(nb::str(nb::object(places[0]).attr("tolist")())) + " is not finite").c_str());
   };
   require("h", h_.attr("swapaxes")(-1, -2));
-  require("y", y_.attr("T"));
+  require("y", signals_rows_ ? y_ : nb::object(y_.attr("T")));
 }
 
 template <class T>

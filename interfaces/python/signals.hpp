@@ -11,15 +11,18 @@ namespace tesela::python {
 
 /// y = H s + v from Python: H (antennas, streams), or (channels, antennas, streams) where each channel carries the same
 /// number of consecutive signals; y (antennas,) or (antennas, signals). NumPy's arrays, or anything that numpy.asarray
-/// accepts. Throws TypeError for other types than numbers, and ValueError for shapes that do not fit.
+/// accepts. With the layout "signals-rows" y and the results have a row per signal; "auto" selects the layout that
+/// fits. Throws TypeError for other types than numbers, and ValueError for shapes that do not fit and for a square y
+/// without a layout.
 class Signals {
  public:
-  Signals(nb::handle h, nb::handle y);
+  Signals(nb::handle h, nb::handle y, const std::string& layout);
 
   const MimoShape& shape() const { return shape_; }
   /// Whether both are complex64 or real numbers of at most that precision.
   bool single() const { return single_; }
   bool one_signal() const { return one_signal_; }
+  bool signals_rows() const { return signals_rows_; }
   /// Throws ValueError with the index of the first element of h or y that is not finite.
   void require_finite() const;
   template <class T>
@@ -30,7 +33,7 @@ class Signals {
  private:
   MimoShape shape_;
   nb::object h_, y_;
-  bool single_ = false, one_signal_ = false;
+  bool single_ = false, one_signal_ = false, signals_rows_ = false;
 };
 
 /// Calls f with float or double. An ArgumentError for an element that is not finite becomes a ValueError with NumPy's
@@ -65,10 +68,11 @@ E choice(const char* argument, std::span<const Named<E>> all, const std::string&
   return *found;
 }
 
-/// Returns columns as an array; a vector for one signal.
+/// Returns columns as an array in the layout of y; a vector for one signal.
 template <class T>
 nb::object of_signals(const Signals& signals, HostMatrix<T> columns) {
-  return NewMatrix<T>(std::move(columns), {}).to_python(signals.one_signal());
+  nb::object array = NewMatrix<T>(std::move(columns), {}).to_python(signals.one_signal());
+  return signals.signals_rows() ? nb::object(array.attr("T")) : array;
 }
 
 }  // namespace tesela::python

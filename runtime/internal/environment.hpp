@@ -3,6 +3,7 @@
 // StarPU's environment at its start: internal to the runtime.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,5 +53,9 @@ void claim_trace_folder(const std::string& directory);
 /// Removes the events of earlier runs with more than `ranks` ranks.
 void remove_events_beyond(const std::string& directory, int ranks);
 void release_trace_folder(const std::string& directory);
+/// Begins the event of Runtime::mark_trace.
+constexpr const char* trace_mark = "mark ";
+/// Folders, as the program names them, with a trace of this process that convert_trace has not converted.
+std::set<std::string>& unconverted_traces();
 
 }  // namespace tesela::detail

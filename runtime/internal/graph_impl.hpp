@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -73,6 +74,18 @@ struct Graph::Impl {
 
   /// Returns the mode of the task's b-th tile; all tiles of a list have the list's mode.
   static Mode mode_of(const Insertion& task, std::size_t b) { return task.modes[std::min(b, task.modes.size() - 1)]; }
+
+  /// A task that had to wait, when it was inserted, for a tile that the program held on the host.
+  struct Blocked {
+    const char* kernel;
+    const detail::Data* data;
+    std::uint64_t data_id;
+    Mode mode;
+    std::string label;
+  };
+  std::vector<Blocked> blocked;  // since the last wait()
+  /// Prints the first task of `blocked` whose tile is held still.
+  void report_blocked() const;
 
   void require_alive() const {
     if (!state->alive) throw LifetimeError("Graph: its Runtime was destroyed; destroy graphs first");

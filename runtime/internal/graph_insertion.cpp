@@ -3,6 +3,7 @@
 #include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -62,6 +63,22 @@ void Graph::Impl::check(const Insertion& task) {
       refuse(b, "is used twice by this task, and not only read");
     history.insertion = insertion;
     history.insertion_mode = mode;
+  }
+  for (std::size_t b = 0; b < task.data.size(); ++b)
+    if (const Mode mode = mode_of(task, b); detail::RuntimeState::blocks(*task.data[b], mode))
+      blocked.push_back({task.codelet->name(), task.data[b], task.data[b]->id, mode, task.data[b]->label()});
+}
+
+void Graph::Impl::report_blocked() const {
+  for (const Blocked& task : blocked) {
+    if (!state->still_blocks(task.data, task.data_id, task.mode)) continue;
+    const std::string tile = task.label.empty() ? "a tile without a name" : "tile " + task.label;
+    std::fprintf(
+        stderr,
+        "tesela: Graph::wait: task '%s' waits for %s, which the program holds on the host: end the access that "
+        "Tile::read, update or write returned\n",
+        task.kernel, tile.c_str());
+    return;
   }
 }
 
@@ -128,7 +145,7 @@ void Graph::Impl::track(const Insertion& task) {
     const Mode mode = mode_of(task, b);
     if (mode == Mode::scratch) continue;
     begin = std::max(begin, touched[b]->begin(mode));
-    if (record) record->depends_on(touched[b]->previous);
+    if (record && task.data[b]->status_number < 0) record->depends_on(touched[b]->previous);
     if (mode == Mode::in) continue;
     task.data[b]->set_value(true);
     task.data[b]->set_writer(part);
@@ -137,6 +154,9 @@ void Graph::Impl::track(const Insertion& task) {
       if (slot.data.get() == task.data[b] && !std::exchange(slot.written, true)) written_statuses.push_back(k);
     }
   }
+  if (record)
+    for (std::size_t b = 0; b < task.data.size(); ++b)
+      if (task.data[b]->status_number >= 0) record->depends_on(touched[b]->previous, true);
   const double end = begin + task.flops;
   for (std::size_t b = 0; b < task.data.size(); ++b) {
     if (mode_of(task, b) == Mode::scratch) continue;

@@ -34,10 +34,13 @@ GraphRecord::TaskId GraphRecord::add(CodeletImpl& codelet, std::uint32_t footpri
   return self;
 }
 
-void GraphRecord::depends_on(const std::vector<TaskId>& predecessors) {
+void GraphRecord::depends_on(const std::vector<TaskId>& predecessors, bool by_status) {
   const auto self = static_cast<TaskId>(tasks_.size() - 1);
-  for (const TaskId p : predecessors)
-    if (std::exchange(last_successor_[p], self) != self) edges_.push_back(p);
+  for (const TaskId p : predecessors) {
+    if (std::exchange(last_successor_[p], self) == self) continue;
+    edges_.push_back(p);
+    by_status_.push_back(by_status);
+  }
 }
 
 std::span<const GraphRecord::TaskId> GraphRecord::predecessors(std::size_t task) const {
@@ -109,7 +112,7 @@ double area_bound(std::vector<std::pair<double, double>> work, int cpus, int gpu
   return best;
 }
 
-void GraphRecord::write_dot(const std::string& path, const std::string& name) const {
+void GraphRecord::write_dot(const std::string& path, const std::string& name, bool status_edges) const {
   const auto quoted = [](const std::string& text) {
     std::string result;
     for (const char c : text) {
@@ -129,7 +132,9 @@ void GraphRecord::write_dot(const std::string& path, const std::string& name) co
     const std::string label = (task.label.empty() ? "" : "\\n") + quoted(task.label);
     std::fprintf(file, "  t%zu [label=\"%s%s\", fillcolor=\"#%06x\", fontcolor=\"%s\"];\n", t,
                  quoted(task.codelet->name()).c_str(), label.c_str(), color, dark ? "white" : "black");
-    for (const TaskId p : predecessors(t)) std::fprintf(file, "  t%u -> t%zu;\n", p, t);
+    std::size_t edge = task.first_predecessor;
+    for (const TaskId p : predecessors(t))
+      if (!by_status_[edge++] || status_edges) std::fprintf(file, "  t%u -> t%zu;\n", p, t);
   }
   std::fprintf(file, "}\n");
   const bool failed = std::ferror(file) != 0;

@@ -32,7 +32,8 @@ class GraphRecord {
 
   /// Appends a task whose predecessors follow by depends_on.
   TaskId add(CodeletImpl& codelet, std::uint32_t footprint, double flops, std::string label);
-  void depends_on(const std::vector<TaskId>& predecessors);
+  /// `by_status`: a status tile causes the dependences. Call it with other tiles first.
+  void depends_on(const std::vector<TaskId>& predecessors, bool by_status = false);
   std::size_t size() const { return tasks_.size(); }
 
   /// Returns the longest path from the start of each task, from number `first` on, to the end of the graph, in flops (a
@@ -42,7 +43,7 @@ class GraphRecord {
   /// Fills in the bounds that need the performance models.
   void time(Bounds& bounds, const RuntimeState& state) const;
 
-  void write_dot(const std::string& path, const std::string& name) const;
+  void write_dot(const std::string& path, const std::string& name, bool status_edges) const;
 
  private:
   struct Task {
@@ -56,6 +57,7 @@ class GraphRecord {
 
   std::vector<Task> tasks_;
   std::vector<TaskId> edges_;
+  std::vector<bool> by_status_;         // of each edge: only a status tile causes it
   std::vector<TaskId> last_successor_;  // the last successor of each task, so that an edge appears once
 };
 

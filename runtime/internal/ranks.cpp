@@ -3,6 +3,7 @@
 #include <tesela/runtime/internal/ranks.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/ranks.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
@@ -165,10 +166,9 @@ void set_rank_grid(RuntimeState& state, const std::optional<std::array<int, 2>>&
     auto [rows, columns] = *grid;
     if (rows == 0 && columns > 0) rows = state.ranks / columns;
     if (columns == 0 && rows > 0) columns = state.ranks / rows;
-    if (rows < 1 || columns < 1 || rows > state.ranks || columns > state.ranks || rows * columns != state.ranks)
-      throw ArgumentError("Runtime", "grid",
-                          std::to_string(rows) + "x" + std::to_string(columns) + " does not fit " +
-                              std::to_string(state.ranks) + (state.ranks == 1 ? " rank" : " ranks"));
+    require(rows >= 1 && columns >= 1 && rows <= state.ranks && columns <= state.ranks && rows * columns == state.ranks,
+            "Runtime", "grid", rows, "x", columns, " does not fit ", state.ranks,
+            state.ranks == 1 ? " rank" : " ranks");
     state.grid_rows = rows;
     state.grid_columns = columns;
     return;

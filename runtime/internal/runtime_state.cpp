@@ -19,6 +19,13 @@ void RuntimeState::remove(Data& data) noexcept {
   data.next_ = data.previous_ = nullptr;
 }
 
+bool RuntimeState::still_blocks(const Data* data, std::uint64_t id, Mode mode) {
+  const std::lock_guard lock(mutex);
+  for (const Data* live = registered; live != nullptr; live = live->next_)
+    if (live == data) return live->id == id && blocks(*live, mode);
+  return false;
+}
+
 void RuntimeState::submit_deferred(std::uint64_t graph, std::uint64_t but) {
   if (deferring_graph_count == 0) return;
   const std::lock_guard lock(holding_mutex);  // no graph ends meanwhile

@@ -111,8 +111,16 @@ struct RuntimeState {
   std::mutex waiting_mutex;
   std::condition_variable all_finished;  // the tasks of some graph have finished
   std::atomic<int> waiting{0};           // number of waiting threads
-  /// Waits until all submitted tasks of the graph have run, whatever other graphs do.
-  void wait_for(const GraphTasks& graph);
+  /// Waits until all submitted tasks of the graph have run, whatever other graphs do. Calls `after_a_second` once if
+  /// they have not by then.
+  void wait_for(const GraphTasks& graph, const std::function<void()>& after_a_second = {});
+
+  /// Added to Data::host_accesses_ by a host access that writes.
+  static constexpr int host_write = 1 << 20;
+  /// Whether the program holds the tile on the host so that a task with this access must wait.
+  static bool blocks(const Data& data, Mode mode) { return data.host_accesses_ >= (mode == Mode::in ? host_write : 1); }
+  /// Whether the tile exists still, and the program holds it so.
+  bool still_blocks(const Data* data, std::uint64_t id, Mode mode);
 
   struct Mapped {
     void* data;

@@ -1,5 +1,7 @@
 #include <tesela/runtime/internal/starpu.hpp>
 
+#include <chrono>
+
 // Counts a graph's unfinished tasks and wakes the threads that wait for the last one.
 
 namespace tesela::detail {
@@ -17,12 +19,18 @@ void record_use(const starpu_task* task) {
 
 }  // namespace
 
-void RuntimeState::wait_for(const GraphTasks& graph) {
+void RuntimeState::wait_for(const GraphTasks& graph, const std::function<void()>& after_a_second) {
   starpu_do_schedule();  // some schedulers need it
   ++waiting;
   {
     std::unique_lock lock(waiting_mutex);
-    all_finished.wait(lock, [&] { return graph.unfinished == 0; });
+    const auto finished = [&] { return graph.unfinished == 0; };
+    if (after_a_second && !all_finished.wait_for(lock, std::chrono::seconds(1), finished)) {
+      lock.unlock();
+      after_a_second();
+      lock.lock();
+    }
+    all_finished.wait(lock, finished);
   }
   --waiting;
 }

@@ -3,6 +3,7 @@
 
 Every value is a function of its position (i, j), counted from zero, which the tests compute as well.
 """
+import gzip
 import pathlib
 
 import numpy as np
@@ -37,10 +38,13 @@ npy("version_3", general, (3, 0))
 npy("vector", general[:, 0].copy())
 npy("scalar", np.array(11.125))
 npy("empty", np.zeros((0, 3)))
-npy("bad_int64", general.astype("<i8"))
-npy("bad_bool", general > 0)
+npy("bool", general > 20)
+npy("half", general.astype("<f2"))
+for kind in ("i1", "u1", ">i2", "<u2", "<i4", ">u4", "<i8", ">u8"):
+    npy({"i": "integer", "u": "unsigned"}[kind[-2]] + kind[-1], general.astype(kind))
+np.savez(here / "numpy" / "two.npz", a=general, b=general.astype("<i4"))
+np.savez_compressed(here / "numpy" / "one.npz", general)
 npy("bad_complex", general.astype("<c16"))
-npy("bad_half", general.astype("<f2"))
 npy("bad_structured", np.zeros(2, dtype=[("a", "<f8"), ("b", "<i4")]))
 npy("bad_3d", np.zeros((2, 3, 4)))
 npy("bad_nan", np.where(general == general[2, 1], np.nan, general))
@@ -55,5 +59,11 @@ mtx("coordinate_symmetric", scipy.sparse.coo_array(symmetric), symmetry="symmetr
 mtx("coordinate_skew", scipy.sparse.coo_array(skew), symmetry="skew-symmetric")
 mtx("coordinate_integer", scipy.sparse.coo_array(sparse.astype(int)))
 mtx("coordinate_pattern", scipy.sparse.coo_array(sparse), field="pattern")
+for name in ("array_general", "coordinate_general"):  # two parts, as two runs of gzip append them
+    text = (here / "scipy" / f"{name}.mtx").read_bytes()
+    packed = gzip.compress(text[:100], mtime=0) + gzip.compress(text[100:], mtime=0)
+    (here / "scipy" / f"{name}.mtx.gz").write_bytes(packed)
+np.savetxt(here / "numpy" / "table.txt", general, header="a comment")
+np.savetxt(here / "numpy" / "commas.txt", general, delimiter=", ", fmt="%.3f", footer="the end")
 mtx("bad_complex", general.astype(complex))
 mtx("bad_hermitian", scipy.sparse.coo_array(symmetric.astype(complex)), symmetry="hermitian")

@@ -32,9 +32,9 @@ struct Dot {
 };
 
 /// Writes the graph and reads the file.
-Dot dot_of(const Graph& g) {
+Dot dot_of(const Graph& g, bool status_edges = true) {
   const auto path = std::filesystem::temp_directory_path() / ("tesela_" + std::to_string(std::rand()) + ".dot");
-  g.write_dot(path.string());
+  g.write_dot(path.string(), status_edges);
   Dot dot;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -56,6 +56,21 @@ struct Quoted {
   static constexpr auto name = "test_\"quoted\\name\"";
   struct Args {};
   static void cpu(const Args&, Out<double>) {}
+};
+
+struct SetWithStatus {
+  static constexpr auto name = "test_set_with_status";
+  struct Args {};
+  static void cpu(const Args&, Out<double> a, Out<int> info) {
+    *a.data = 1;
+    *info.data = 0;
+  }
+};
+
+struct CopyWithStatus {
+  static constexpr auto name = "test_copy_with_status";
+  struct Args {};
+  static void cpu(const Args&, In<double> a, Out<double> b, In<int>) { *b.data = *a.data; }
 };
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -111,6 +126,19 @@ TEST_CASE("two tasks that share several tiles have one edge, and scratch and a n
   g.insert<Affine<double>>({}, A(0, 0));
   g.insert<Affine<double>>({}, A(1, 0));
   CHECK(dot_of(g).edges.empty());
+}
+
+CORES_TEST_CASE("a picture can omit the edges that only statuses cause") {
+  const TileMatrix<double> A(runtime, 2, 1, {1, 1});
+  Graph g(runtime, {.record = true});
+  const Tile<int> info = g.status();
+  g.insert<Set<double>>({1}, A(0, 0));                   // 0
+  g.insert<SetWithStatus>({}, A(1, 0), info);            // 1: writes the status
+  g.insert<CopyWithStatus>({}, A(1, 0), A(0, 0), info);  // 2: after 0 (WAW) and 1 (a tile, and the status)
+  g.insert<CopyWithStatus>({}, A(0, 0), A(1, 0), info);  // 3: after 2 (RAW, WAR) and 1 (the status alone)
+  g.insert<SetWithStatus>({}, A(1, 0), info);            // 4: after 3 (WAW) and 2 (the status alone)
+  CHECK(dot_of(g).edges == Edges{{0, 2}, {1, 2}, {2, 3}, {1, 3}, {3, 4}, {2, 4}});
+  CHECK(dot_of(g, false).edges == Edges{{0, 2}, {1, 2}, {2, 3}, {3, 4}});
 }
 
 CORES_TEST_CASE("reducing tasks form a group") {

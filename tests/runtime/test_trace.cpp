@@ -4,10 +4,12 @@
 #include "tests/support/variable.hpp"
 #include <tesela/runtime/trace.hpp>
 
+#include <catch2/matchers/catch_matchers_exception.hpp>
 #include <nlohmann/json.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
+using Catch::Matchers::MessageMatches;
 using Catch::Matchers::StartsWith;
 
 TEST_CASE("--trace writes a trace for ViTE with the name and colour of each kernel") {
@@ -18,6 +20,12 @@ TEST_CASE("--trace writes a trace for ViTE with the name and colour of each kern
       run_tesela({"gemm", "--n", "300", "--tile", "100", "--beta", "0.5", "--alpha", "2", "--trace", traces});
   CAPTURE(traced.err);
   REQUIRE(traced.code == 0);
+  for (const auto& file : std::filesystem::directory_iterator(traces)) {  // documented files alone
+    const std::string name = file.path().filename();
+    CAPTURE(name);
+    CHECK((name.starts_with("prof_file_") || name == "paje.trace" || name == "dag.dot" || name == "tasks.rec" ||
+           name == "trace.svg" || name == "trace.json"));
+  }
   for (const char* name : {"paje.trace", "dag.dot", "tasks.rec"}) {
     CAPTURE(name);
     REQUIRE(std::filesystem::exists(traces + "/" + name));
@@ -123,6 +131,21 @@ TEST_CASE("a trace is found with any STARPU_FXT_SUFFIX") {
   CHECK_NOTHROW(convert_trace(folder.path()));
   REQUIRE(read_trace(folder.path()).tasks.size() == 1);
   CHECK(read_trace(folder.path()).tasks.front().kernel == "test_set");
+}
+
+TEST_CASE("a second runtime does not overwrite the first one's trace") {
+  if (!can_trace()) SKIP("this StarPU records no traces");
+  const TemporaryFolder folder;
+  const RuntimeOptions traced{.cpus = 1, .gpus = 0, .trace_dir = folder.path()};
+  { const Runtime first(traced); }
+  CHECK_THROWS_MATCHES(Runtime(traced), EnvironmentError,
+                       MessageMatches(ContainsSubstring("earlier Runtime") && ContainsSubstring(folder.path())));
+  convert_trace(folder.path());
+  { const Runtime second(traced); }
+  convert_trace(folder.path());
+  const Variable on("STARPU_FXT_TRACE", "1"), prefix("STARPU_FXT_PREFIX", folder.path().c_str());
+  { const Runtime first({.cpus = 1, .gpus = 0}); }
+  CHECK_THROWS_AS(Runtime({.cpus = 1, .gpus = 0}), EnvironmentError);
 }
 
 TEST_CASE("only one process at a time records into a folder, and a second one reports it") {

@@ -10,7 +10,9 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 Table read(const std::string& text, const std::vector<std::string>& wanted) {
-  return read_csv(text, "data.csv", wanted);
+  std::vector<ColumnRequest> columns;
+  for (const std::string& name : wanted) columns.push_back({name});
+  return read_csv(text, "data.csv", columns);
 }
 
 void refuses(const std::string& text, const std::vector<std::string>& wanted, const std::string& why) {
@@ -52,14 +54,69 @@ TEST_CASE("missing values are NaN") {
   for (std::size_t i = 0; i < 5; ++i) CHECK(std::isnan(t.columns[0][i]));
   CHECK(t.columns[0][5] == 0);
   CHECK(t.columns[1] == std::vector<double>{1, 2, 3, 4, 5, 6});
+  for (const char* code : {"N/A", "#N/A", "null", "NULL", "n/a", "\"NA\"", "-", "nan", "<NA>"}) {
+    CAPTURE(code);
+    CHECK(std::isnan(read(std::string("a,b\n") + code + ",1\n", {"a"}).columns[0][0]));
+  }
+  const std::string own = "a,b\n-99,x\n1,none\n";
+  CHECK(read(own, {"a"}).columns[0] == std::vector<double>{-99, 1});
+  const Table named = read_csv(own, "data.csv", {{"a"}, {"b", ColumnKind::either}}, {"-99", "none"});
+  CHECK(std::isnan(named.columns[0][0]));
+  CHECK(named.columns[0][1] == 1);
+  CHECK(std::isnan(named.columns[1][1]));
+  CHECK(named.levels_of(1) == std::vector<std::string>{"x"});
 }
 
-TEST_CASE("labels become numbers") {
-  const Table t = read_csv(std::string_view("a,b\nx,1\n\"y z\",2\nx,3\nNA,4\n7,5\n"), "data.csv", {"b", "a"}, {"a"});
+TEST_CASE("text becomes levels") {
+  const std::string text = "a,b\nx,1\n\"y z\",2\nx,3\nNA,4\n7,5\n";
+  const Table t = read_csv(text, "data.csv", {{"b"}, {"a", ColumnKind::level}, {"b", ColumnKind::level}});
   CHECK(t.columns[0] == std::vector<double>{1, 2, 3, 4, 5});
   CHECK(std::vector<double>(t.columns[1].begin(), t.columns[1].begin() + 3) == std::vector<double>{0, 1, 0});
   CHECK(std::isnan(t.columns[1][3]));
   CHECK(t.columns[1][4] == 2);
+  CHECK(t.levels_of(1) == std::vector<std::string>{"x", "y z", "7"});
+  CHECK(t.levels_of(0).empty());
+  CHECK(t.levels_of(2).size() == 5);
+  const auto either = [](const std::string& column) {
+    return read_csv(std::string_view("a\n" + column), "data.csv", {{"a", ColumnKind::either}});
+  };
+  CHECK(either("NA\n2\n").columns[0][1] == 2);
+  CHECK(either("NA\nb\n").levels_of(0) == std::vector<std::string>{"b"});
+  CHECK_THROWS_WITH(either("1\nb\n"), ContainsSubstring("line 3, column a: 'b' is not a finite number; factor(a)"));
+  CHECK_THROWS_WITH(either("b\n1\n"), ContainsSubstring("line 3, column a: '1' is among text such as 'b'"));
+  CHECK_THROWS_WITH(either("\"1,5\"\n\"2,5\"\n"), ContainsSubstring("'1,5' is not a finite number"));
+  CHECK_THROWS_WITH(either("inf\n"), ContainsSubstring("'inf' is not a finite number"));
+}
+
+TEST_CASE("numbers may have a decimal comma if no comma separates fields") {
+  CHECK(read("a;b\n1,5;-2,25e3\n3;4\n", {"b", "a"}).columns == std::vector<std::vector<double>>{{-2250, 4}, {1.5, 3}});
+  CHECK(read("a\tb\n1,5\t2\n", {"a"}).columns[0] == std::vector<double>{1.5});
+  refuses("a;b\n1,5;2\n1.5;2\n", {"a"}, "line 3, column a: '1.5' has a decimal point, and line 2 a decimal comma");
+  refuses("a;b\n1.5;2\n1;2,5\n", {"a", "b"}, "line 3, column b: '2,5' has a decimal comma, and line 2");
+  refuses("a;b\n1.234,5;2\n", {"a"}, "'1.234,5' is not a finite number");
+  refuses("a;b\n1,234,5;2\n", {"a"}, "'1,234,5' is not a finite number");
+}
+
+TEST_CASE("a first line may name the delimiter") {
+  for (const char* end : {"\n", "\r\n"}) {
+    const Table t = read(std::string("sep=|") + end + "a|b,c" + end + "1|2,5" + end, {"b,c"});
+    CHECK(t.columns[0] == std::vector<double>{2.5});
+    CHECK(t.lines == std::vector<index_t>{3});
+  }
+  CHECK(read("\xEF\xBB\xBFsep=;\na;b\n1;2\n", {"b"}).columns[0] == std::vector<double>{2});
+  CHECK(read("sep=\n5\n", {"sep="}).columns[0] == std::vector<double>{5});
+}
+
+TEST_CASE("rows of R's write.table begin with a name") {
+  const Table t = read("a,b\n\"r 1\",1,2\nr2,3,\n", {"a", "b"});
+  CHECK(t.columns[0] == std::vector<double>{1, 3});
+  CHECK(t.columns[1][0] == 2);
+  CHECK(std::isnan(t.columns[1][1]));
+  CHECK(t.rows == 2);
+  refuses("a,b\n1,1,2\n1,3,4\n", {"a"}, "line 3: 3 fields; the header has 2, and the first field, '1', is no name");
+  refuses("a,b\n1,1,2\n3,4\n", {"a"}, "line 3: 2 fields");
+  refuses("a,b\n1,2,\n3,4,\n", {"a"}, "line 2: 3 fields; the header has 2");
+  refuses("a,b\n1,2,3,4\n", {"a"}, "line 2: 4 fields");
 }
 
 TEST_CASE("an invalid number in a requested column is refused with its place") {
@@ -71,7 +128,7 @@ TEST_CASE("an invalid number in a requested column is refused with its place") {
   refuses("a\n9007199254740993\n", {"a"}, "line 2, column a: 9007199254740993 is an integer");
   CHECK(read("a\n-9007199254740992\n4.9e-324\n9007199254740993.\n36028797018963968\n", {"a"}).columns[0] ==
         std::vector<double>{-0x1p53, 4.9e-324, 0x1p53, 0x1p55});
-  for (const char* word : {"0x1", "1.2.3", "-", "nan", "1 2", "1e", "e", "infinity", "1,5"})
+  for (const char* word : {"0x1", "1.2.3", "--", "NAN", "1 2", "1e", "e", "infinity", "1,5,6"})
     refuses(std::string("a;b\n") + word + ";1\n", {"a"}, std::string("line 2, column a: '") + word);
 }
 
@@ -79,7 +136,7 @@ TEST_CASE("malformed CSV files are refused") {
   refuses("", {}, "no header");
   refuses("\n\n", {}, "no header");
   refuses("a,b\n1,2\n1\n", {"a"}, "line 3: 1 fields; the header has 2");
-  refuses("a,b\n1,2,3\n", {"a"}, "line 2: 3 fields");
+  refuses("a,b\n1,2,\n", {"a"}, "line 2: 3 fields");
   refuses("a,b\n1,\"2\n", {"a"}, "line");
   refuses("a,b\n1,2\"3\n", {"a"}, "line 2: a quote is not allowed");
   refuses("a,b\n1,2\n", {"c"}, "no column is called c");

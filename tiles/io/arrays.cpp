@@ -5,6 +5,7 @@
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/npy.hpp>
+#include <tesela/tiles/io/npy_items.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace tesela {
 namespace {
@@ -41,18 +43,14 @@ index_t in_file(index_t k, const std::vector<index_t>& dims, bool fortran_order)
   return at;
 }
 
-template <class Real>
-Real load(const char* p, bool swapped) {
-  char bytes[sizeof(Real)];
-  std::memcpy(bytes, p, sizeof bytes);
-  if (swapped) std::reverse(bytes, bytes + sizeof bytes);
-  Real value;
-  std::memcpy(&value, bytes, sizeof bytes);
+/// Returns a real number, or either part of a complex one; NaN for an integer that double precision does not hold.
+double load_real(const char* p, const npy::Item& item) {
+  double value = 0;
+  npy::with_type(item, [&]<class Number, bool swapped>() {
+    const auto number = npy::load<Number, swapped>(p);
+    value = npy::holds(number) ? static_cast<double>(number) : std::numeric_limits<double>::quiet_NaN();
+  });
   return value;
-}
-
-double load_real(const char* p, std::size_t bytes, bool swapped) {
-  return bytes == 4 ? static_cast<double>(load<float>(p, swapped)) : load<double>(p, swapped);
 }
 
 index_t count_of(const std::vector<index_t>& dims) {
@@ -87,14 +85,19 @@ npy::ArrayHeader header_of(std::span<const char> bytes, const std::string& path)
 template <class Value>
 std::optional<Value> value_at(const char* p, const npy::ArrayHeader& header) {
   if constexpr (whole<Value>) {
-    const std::int64_t value = header.real_bytes == 4 ? static_cast<std::int64_t>(load<std::int32_t>(p, header.swapped))
-                                                      : load<std::int64_t>(p, header.swapped);
-    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) return std::nullopt;
-    return static_cast<int>(value);
+    std::optional<int> value;
+    npy::with_type(header.item, [&]<class Number, bool swapped>() {
+      const auto number = npy::load<Number, swapped>(p);
+      if constexpr (!std::is_integral_v<decltype(number)>)
+        value = static_cast<int>(number);  // of a bool
+      else if (std::in_range<int>(number))
+        value = static_cast<int>(number);
+    });
+    return value;
   } else {
     using T = typename Value::value_type;
-    const double re = load_real(p, header.real_bytes, header.swapped),
-                 im = header.complex ? load_real(p + header.real_bytes, header.real_bytes, header.swapped) : 0;
+    const double re = load_real(p, header.item),
+                 im = header.item.kind == 'c' ? load_real(p + header.item.bytes, header.item) : 0;
     const Value value(static_cast<T>(re), static_cast<T>(im));
     const auto small = [&](double lost) {  // relative to both parts
       return lost <= static_cast<double>(std::numeric_limits<T>::epsilon()) * std::hypot(re, im);
@@ -156,7 +159,7 @@ void ArrayRows<Value>::read(index_t first, index_t count, Value* out) const {
     return;
   }
   const npy::ArrayHeader& header = state_->header;
-  const auto bytes = static_cast<index_t>(whole<Value> ? header.real_bytes : header.item_bytes());
+  const auto bytes = static_cast<index_t>(header.item_bytes());
   const char* const values = state_->file.bytes().data() + header.data_offset;
   for (index_t k = begin; k < begin + size; ++k) {
     const auto value = value_at<Value>(values + in_file(k, header.dims, header.fortran_order) * bytes, header);

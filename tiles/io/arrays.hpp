@@ -20,9 +20,9 @@ struct Array {
 };
 
 /// An array in a file, read in parts along the first index. The file is mapped and must not be shortened meanwhile.
-/// Value is std::complex<float>, std::complex<double> or int. Complex arrays: .npy of complex64, complex128, float32 or
-/// float64, in either byte order, in C or Fortran order; or a Matrix Market file (complex, hermitian or real), which is
-/// read as a whole. int: .npy of int32 or int64.
+/// Value is std::complex<float>, std::complex<double> or int. Complex arrays: .npy of complex64, complex128 or the real
+/// types of file_formats.hpp, in either byte order, in C or Fortran order; or a Matrix Market file (complex, hermitian
+/// or real), which is read as a whole. int: .npy of integers or bool.
 template <class Value>
 class ArrayRows {
  public:

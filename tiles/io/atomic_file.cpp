@@ -217,6 +217,12 @@ FileBatch::~FileBatch() {
 
 FileBatch* FileBatch::current() noexcept { return innermost_batch; }
 
+std::vector<std::string> FileBatch::paths() const {
+  std::vector<std::string> all;
+  for (const File& file : files_) all.push_back(file.path);
+  return all;
+}
+
 void FileBatch::publish() {
   for (File& file : files_) {
     rename_complete(file.path, file.temporary, file.destination);

@@ -6,6 +6,7 @@
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/npy.hpp>
+#include <tesela/tiles/io/plain_text.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -73,6 +74,17 @@ void read_npy(std::span<const char> bytes, const std::string& path, const BlockC
   for_each_run(part.rows, [&](index_t l, index_t row, index_t count) {
     npy::read_rows(bytes, header, path, row, Block<T>{local.data() + l, count, local.cols(), local.ld()}, columns);
   });
+}
+
+/// Parses the whole text on each rank.
+template <class T>
+void read_text(std::span<const char> bytes, const std::string& path, const BlockCyclic& part, HostMatrix<T>& local) {
+  const HostMatrix<T> whole = plain_text::read<T>(bytes, path, physical_memory());
+  const std::vector<index_t> columns = columns_here(part);
+  for (index_t j = 0; j < local.cols(); ++j)
+    for_each_run(part.rows, [&](index_t l, index_t row, index_t count) {
+      std::copy_n(&whole(row, columns[static_cast<std::size_t>(j)]), count, &local(l, j));
+    });
 }
 
 template <class T>
@@ -199,6 +211,8 @@ HostMatrix<T> read_part(const Runtime& runtime, const std::string& path, const B
     throw FileError(path, "is another file on each of the ranks");
   if (info.format == MatrixFileFormat::npy)
     together(runtime, path, [&] { read_npy(file->bytes(), path, part, local); });
+  else if (info.format == MatrixFileFormat::plain_text)
+    together(runtime, path, [&] { read_text(file->bytes(), path, part, local); });
   else
     hand_out(runtime, file->bytes(), path, info.format == MatrixFileFormat::matrix_market_coordinate, part, local);
   return local;
@@ -207,20 +221,25 @@ HostMatrix<T> read_part(const Runtime& runtime, const std::string& path, const B
 template <class T>
 void write_parts(const Runtime& runtime, const std::string& path, const HostMatrix<T>& local, const BlockCyclic& part) {
   if (part.all_here()) return write_matrix(path, local);
-  const bool npy = is_npy_name(path);
+  const MatrixFileFormat format = format_of_name(path);
+  const bool npy = format == MatrixFileFormat::npy, text = format == MatrixFileFormat::plain_text;
   std::optional<AtomicFile> file;
   together(runtime, path, [&] {
     require_finite(local, part);
     if (runtime.rank() != 0) return;
     file.emplace(path);
-    npy ? file->write(npy::header_text<T>(part.whole())) : matrix_market::write_header(*file, part.whole());
+    if (npy)
+      file->write(npy::header_text<T>(part.whole()));
+    else if (!text)
+      matrix_market::write_header(*file, part.whole());
   });
   const std::string temporary = gather_over_ranks(runtime, file ? file->temporary() : "").front();
   if (npy && !temporary.empty()) {
     together(runtime, path, [&] { write_by_all(path, temporary, local, part); });
   } else if (part.rows.size > 0) {
     const auto column_bytes = static_cast<std::size_t>(part.rows.size) * sizeof(T);
-    const auto width = static_cast<index_t>(std::max<std::size_t>(1, piece_bytes / column_bytes));
+    const auto most = static_cast<index_t>(std::max<std::size_t>(1, piece_bytes / column_bytes));
+    const index_t width = text ? std::max<index_t>(part.columns.size, 1) : most;  // rows of text need all columns
     for (index_t first = 0; first < part.columns.size; first += width) {
       const index_t count = std::min(width, part.columns.size - first);
       const auto columns = gather_columns(runtime, local, part, first, count);
@@ -228,6 +247,8 @@ void write_parts(const Runtime& runtime, const std::string& path, const HostMatr
         if (!file) return;
         if (npy)
           file->write(columns.data(), column_bytes * static_cast<std::size_t>(count));
+        else if (text)
+          plain_text::write(*file, columns.data(), columns.shape(), columns.ld());
         else
           matrix_market::write_columns(*file, columns.data(), columns.shape(), columns.ld());
       });

@@ -1,22 +1,18 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/out_of_memory.hpp>
+#include <tesela/tiles/io/csv_column.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
-#include <tesela/tiles/io/kept_value.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <csv.h>
-#include <limits>
-#include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
 namespace tesela {
 namespace {
-
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
 /// Returns the delimiter that is most frequent in the first line, outside quotes.
 char delimiter_of(std::span<const char> bytes) {
@@ -31,16 +27,34 @@ char delimiter_of(std::span<const char> bytes) {
   return candidates[static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin())];
 }
 
+/// Returns the delimiter that a first line such as "sep=;" names, and removes the line; 0 without one.
+char named_delimiter(std::span<const char>& bytes) {
+  constexpr std::string_view key = "sep=";
+  const std::string_view text(bytes.data(), bytes.size());
+  if (!text.starts_with(key) || text.size() < key.size() + 2) return 0;
+  const char delimiter = text[key.size()];
+  std::size_t length = key.size() + 1;
+  if (text[length] == '\r') ++length;
+  if (text[length - 1] != '\r' && text[length] != '\n') return 0;
+  if (length < text.size() && text[length] == '\n') ++length;
+  bytes = bytes.subspan(length);
+  return delimiter;
+}
+
 /// Reads rows in order and keeps the wanted columns.
 class Reader {
  public:
-  Reader(std::span<const char> bytes, const std::string& name, const std::vector<std::string>* wanted,
-         const std::vector<std::string>& labels)
-      : name_(name), wanted_(wanted), labels_(labels) {
+  Reader(std::span<const char> bytes, const std::string& name, const std::vector<ColumnRequest>* wanted,
+         const std::vector<std::string>& missing)
+      : name_(name), wanted_(wanted), fields_{.missing = missing} {
     if (bytes.size() >= 3 && std::memcmp(bytes.data(), "\xEF\xBB\xBF", 3) == 0) bytes = bytes.subspan(3);
+    char delimiter = named_delimiter(bytes);
+    if (delimiter != 0) line_ = 2;
+    if (delimiter == 0) delimiter = delimiter_of(bytes);
+    fields_.decimal_comma = delimiter != ',';
     if (csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
       throw EnvironmentError("libcsv cannot start");
-    csv_set_delim(&parser_, static_cast<unsigned char>(delimiter_of(bytes)));
+    csv_set_delim(&parser_, static_cast<unsigned char>(delimiter));
     csv_set_space_func(&parser_, [](unsigned char c) { return c == ' ' ? 1 : 0; });  // a tab may separate fields
     try {
       read(bytes);
@@ -51,6 +65,11 @@ class Reader {
     csv_free(&parser_);
     if (!has_header_) throw FileError(name_, "has no header line");
     table_.rows = static_cast<index_t>(table_.lines.size());
+    for (CsvColumn& column : columns_) {
+      table_.names.push_back(column.name());
+      table_.columns.push_back(std::move(column).values());
+      table_.levels.push_back(std::move(column).levels());
+    }
   }
 
   std::vector<std::string> names() && { return std::move(header_); }
@@ -110,93 +129,80 @@ class Reader {
 
   void field(std::string_view text) {
     const std::size_t k = field_++;
-    if (!has_header_) {
+    if (!has_header_)
       header_.emplace_back(text);
-    } else if (k < header_.size() && place_[k] >= 0) {
-      const auto at = static_cast<std::size_t>(place_[k]);
-      table_.columns[at].push_back(numbers_[at] ? number(text, k) : label(text, numbering_[at]));
-    }
+    else if (table_.lines.empty())
+      first_row_.emplace_back(text);
+    else
+      keep(text, k);
+  }
+
+  /// Adds field k of a row to the columns that need it.
+  void keep(std::string_view text, std::size_t k) {
+    if (row_names_ && k == 0) row_name_ = text;
+    const std::size_t at = row_names_ ? k - 1 : k;
+    if (at >= header_.size()) return;
+    for (const std::size_t column : places_[at])
+      if (problem_.empty()) problem_ = columns_[column].add(text, row_line_, fields_);
+  }
+
+  std::string wrong_length() const {
+    return "line " + std::to_string(row_line_) + ": " + std::to_string(field_) + " fields; the header has " +
+           std::to_string(header_.size());
   }
 
   void row() {
     if (!has_header_) {
       has_header_ = true;
       if (wanted_ != nullptr) find_columns();
-    } else if (field_ != header_.size()) {
-      problem_ = "line " + std::to_string(row_line_) + ": " + std::to_string(field_) + " fields; the header has " +
-                 std::to_string(header_.size());
     } else {
-      table_.lines.push_back(row_line_);
+      if (table_.lines.empty()) {
+        // R's write.table gives rows a name and their column none. (An empty last field is a delimiter too many.)
+        row_names_ = field_ == header_.size() + 1 && !first_row_.back().empty();
+        for (std::size_t k = 0; k < first_row_.size(); ++k) keep(first_row_[k], k);
+        first_row_.clear();
+      }
+      if (field_ != header_.size() + (row_names_ ? 1 : 0)) {
+        if (problem_.empty() || table_.lines.empty()) problem_ = wrong_length();
+      } else if (row_names_ && !seen_names_.insert(row_name_).second) {
+        problem_ = wrong_length() + ", and the first field, '" + row_name_.substr(0, 40) +
+                   "', is no name of a row, as it occurs twice";
+      } else {
+        table_.lines.push_back(row_line_);
+      }
     }
     field_ = 0;
     row_line_ = line_;
   }
 
   void find_columns() {
-    place_.assign(header_.size(), -1);
-    for (std::size_t w = 0; w < wanted_->size(); ++w) {
-      const std::string& wanted = (*wanted_)[w];
-      const auto at = std::find(header_.begin(), header_.end(), wanted);
+    places_.resize(header_.size());
+    for (const ColumnRequest& wanted : *wanted_) {
+      const auto at = std::find(header_.begin(), header_.end(), wanted.name);
       if (at == header_.end()) {
-        problem_ = "line 1: no column is called " + wanted;
+        problem_ = "line 1: no column is called " + wanted.name;
         return;
       }
-      if (std::find(at + 1, header_.end(), wanted) != header_.end()) {
-        problem_ = "line 1: two columns are called " + wanted;
+      if (std::find(at + 1, header_.end(), wanted.name) != header_.end()) {
+        problem_ = "line 1: two columns are called " + wanted.name;
         return;
       }
-      place_[static_cast<std::size_t>(at - header_.begin())] = static_cast<index_t>(w);
+      places_[static_cast<std::size_t>(at - header_.begin())].push_back(columns_.size());
+      columns_.emplace_back(wanted);
     }
-    table_.names = *wanted_;
-    for (const std::string& name : *wanted_)
-      numbers_.push_back(std::find(labels_.begin(), labels_.end(), name) == labels_.end());
-    numbering_.resize(wanted_->size());
-    table_.columns.resize(wanted_->size());
-  }
-
-  static bool nothing(std::string_view text) { return text.empty() || text == "NA" || text == "NaN" || text == "."; }
-
-  static double label(std::string_view text, std::map<std::string, double>& numbering) {
-    if (nothing(text)) return missing;
-    return numbering.emplace(text, static_cast<double>(numbering.size())).first->second;
-  }
-
-  double number(std::string_view text, std::size_t k) {
-    if (nothing(text)) return missing;
-    // As strtod, without its names of numbers and other bases. (text ends with a zero byte.)
-    if (text.find_first_not_of("0123456789+-.eE") == std::string_view::npos) {
-      char* end = nullptr;
-      const double value = std::strtod(text.data(), &end);
-      if (end == text.data() + text.size()) {
-        const bool integer = text.find_first_of(".eE") == std::string_view::npos;
-        const char* const changed = !std::isfinite(value)          ? " is beyond double precision"
-                                    : value == 0 && !is_zero(text) ? " is below double precision's smallest number"
-                                    : integer && !is_exactly(text, value)
-                                        ? " is an integer that double precision does not "
-                                          "hold; with a decimal point it is rounded"
-                                        : nullptr;
-        if (changed == nullptr) return value;
-        problem_ = place(k) + std::string(text) + changed;
-        return missing;
-      }
-    }
-    problem_ = place(k) + "'" + std::string(text.substr(0, 40)) + "' is not a finite number";
-    return missing;
-  }
-  std::string place(std::size_t k) const {
-    return "line " + std::to_string(row_line_) + ", column " + header_[k] + ": ";
   }
 
   const std::string& name_;
-  const std::vector<std::string>* wanted_;
-  const std::vector<std::string>& labels_;
-  std::vector<bool> numbers_;  // for each wanted column: false for labels
-  std::vector<std::map<std::string, double>> numbering_;
+  const std::vector<ColumnRequest>* wanted_;
+  CsvFields fields_;
   csv_parser parser_{};
-  std::vector<std::string> header_;
-  std::vector<index_t> place_;  // index of each field's column in the table; -1: not wanted
+  std::vector<std::string> header_, first_row_;
+  std::vector<std::vector<std::size_t>> places_;  // columns that keep each field
+  std::vector<CsvColumn> columns_;
   Table table_;
-  bool has_header_ = false;
+  bool has_header_ = false, row_names_ = false;
+  std::string row_name_;
+  std::set<std::string> seen_names_;  // of rows
   std::size_t field_ = 0;
   index_t line_ = 1, row_line_ = 1;
   std::string problem_;
@@ -209,12 +215,17 @@ index_t Table::find(const std::string& name) const {
   return at == names.end() ? -1 : at - names.begin();
 }
 
+const std::vector<std::string>& Table::levels_of(index_t column) const {
+  static const std::vector<std::string> none;
+  return static_cast<std::size_t>(column) < levels.size() ? levels[static_cast<std::size_t>(column)] : none;
+}
+
 std::vector<std::string> read_csv_names(std::span<const char> bytes, const std::string& name) {
   return Reader(bytes, name, nullptr, {}).names();
 }
-Table read_csv(std::span<const char> bytes, const std::string& name, const std::vector<std::string>& wanted,
-               const std::vector<std::string>& labels) {
-  return Reader(bytes, name, &wanted, labels).table();
+Table read_csv(std::span<const char> bytes, const std::string& name, const std::vector<ColumnRequest>& wanted,
+               const std::vector<std::string>& missing) {
+  return Reader(bytes, name, &wanted, missing).table();
 }
 
 }  // namespace tesela

@@ -21,6 +21,9 @@ class FileBatch {
   /// Removes the files.
   void discard() noexcept;
 
+  /// Returns the paths of the unpublished files, as given.
+  std::vector<std::string> paths() const;
+
   /// The innermost batch of this thread; null if there is none.
   static FileBatch* current() noexcept;
 

@@ -1,8 +1,10 @@
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/arrays.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/npy.hpp>
+#include <tesela/tiles/io/plain_text.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -14,7 +16,7 @@ namespace tesela {
 namespace {
 
 [[noreturn]] void fail_unrecognised(const std::string& name) {
-  throw FileError(name, "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file");
+  throw FileError(name, "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file nor a table of numbers");
 }
 
 template <class T>
@@ -32,13 +34,14 @@ void require_finite(const T* data, Shape shape, index_t ld) {
 
 }  // namespace
 
-bool is_npy_name(const std::string& path) {
+MatrixFileFormat format_of_name(const std::string& path) {
   auto extension = std::filesystem::path(path).extension().string();
   for (char& c : extension)
     if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  if (extension == ".npy") return true;
-  if (extension.empty() || extension == ".mtx" || extension == ".mm" || extension == ".txt") return false;
-  throw FileError(path, "cannot write: '" + extension + "' is not a format to write; use .mtx or .npy");
+  if (extension == ".npy") return MatrixFileFormat::npy;
+  if (extension == ".txt") return MatrixFileFormat::plain_text;
+  if (extension.empty() || extension == ".mtx" || extension == ".mm") return MatrixFileFormat::matrix_market_array;
+  throw FileError(path, "cannot write: '" + extension + "' is not a format to write; use .mtx, .npy or .txt");
 }
 
 std::uint64_t physical_memory() {
@@ -53,12 +56,14 @@ HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& 
                                 const Counted& counts) {
   if (matrix_market::recognise(bytes)) return matrix_market::read<T>(bytes, name, max_bytes, counts);
   if (npy::recognise(bytes)) return npy::read<T>(bytes, name, max_bytes, counts);
+  if (plain_text::recognise(bytes)) return plain_text::read<T>(bytes, name, max_bytes, counts);
   fail_unrecognised(name);
 }
 
 MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string& name) {
   if (matrix_market::recognise(bytes)) return matrix_market::probe(bytes, name);
   if (npy::recognise(bytes)) return npy::probe(bytes, name);
+  if (plain_text::recognise(bytes)) return plain_text::probe(bytes, name);
   fail_unrecognised(name);
 }
 
@@ -77,14 +82,26 @@ void write_matrix(const std::string& path, const T* data, Shape shape, index_t l
   if (data == nullptr && shape.rows != 0 && shape.cols != 0) throw ArgumentError("write_matrix", "data", "is null");
   require_finite(data, shape, ld);
 
-  const bool as_npy = is_npy_name(path);
+  const MatrixFileFormat format = format_of_name(path);
   AtomicFile file(path);
-  as_npy ? npy::write(file, data, shape, ld) : matrix_market::write(file, data, shape, ld);
+  if (format == MatrixFileFormat::npy)
+    npy::write(file, data, shape, ld);
+  else if (format == MatrixFileFormat::plain_text)
+    plain_text::write(file, data, shape, ld);
+  else
+    matrix_market::write(file, data, shape, ld);
   file.commit();
 }
 
+template <class T>
+void write_vector(const std::string& path, const T* data, index_t n) {
+  if (format_of_name(path) != MatrixFileFormat::npy) return write_matrix(path, data, {n, 1}, std::max<index_t>(n, 1));
+  require_finite(data, {n, 1}, n);
+  write_array(path, {n}, data);
+}
+
 void require_writable(const std::string& path) {
-  is_npy_name(path);
+  format_of_name(path);
   require_creatable(path);
 }
 
@@ -96,5 +113,7 @@ template HostMatrix<double> read_matrix_bytes<double>(std::span<const char>, con
                                                       const Counted&);
 template void write_matrix<float>(const std::string&, const float*, Shape, index_t);
 template void write_matrix<double>(const std::string&, const double*, Shape, index_t);
+template void write_vector<float>(const std::string&, const float*, index_t);
+template void write_vector<double>(const std::string&, const double*, index_t);
 
 }  // namespace tesela

@@ -16,22 +16,28 @@
 // coordinates are summed, as in SciPy (the format does not forbid them). Symmetric and skew-symmetric files hold the
 // lower triangle only.
 //
-// NumPy .npy: float32 and float64 of either byte order, C or Fortran order, versions 1 to 3, up to two dimensions: n
-// elements are n x 1 and a scalar is 1 x 1.
+// NumPy .npy: floating-point numbers of 2, 4 and 8 bytes, integers and bool, of either byte order, C or Fortran order,
+// versions 1 to 3, up to two dimensions: n elements are n x 1 and a scalar is 1 x 1.
 //
-// NaN and infinities are errors in both formats, for reading and writing, so every written file can be read.
+// Plain text, as numpy.loadtxt reads it: a line per row, numbers separated by blanks or commas, # starts a comment.
+//
+// Exponents may begin with E or D. Any file may be compressed (gzip) or a member of a .npz archive (mapped_file.hpp).
+// NaN and infinities are errors in all formats, for reading and writing, so every written file can be read.
 
 namespace tesela {
 
-enum class MatrixFileFormat : std::uint8_t { matrix_market_array, matrix_market_coordinate, npy };
+enum class MatrixFileFormat : std::uint8_t { matrix_market_array, matrix_market_coordinate, npy, plain_text };
 
-/// Precision of a file's values. Matrix Market's decimal text has none.
+/// Precision that holds a file's values. Decimal text has none; integers need double precision.
 enum class FilePrecision : std::uint8_t { text, single_precision, double_precision };
 
 struct MatrixFileInfo {
   MatrixFileFormat format = MatrixFileFormat::npy;
   Shape shape;
   FilePrecision precision = FilePrecision::text;
+  /// Whether the file holds a vector: .npy with one dimension, or plain text with one column.
+  bool vector = false;
+  std::uint64_t entries = 0;  ///< of a coordinate file
 };
 
 /// Returns the bytes of this machine's memory, the default limit of a dense matrix read from a file. (A coordinate file
@@ -69,9 +75,10 @@ MatrixFileInfo probe_matrix_bytes(std::span<const char> bytes, const std::string
 
 /// Writes a shape.rows x shape.cols column-major matrix with leading dimension ld >= max(shape.rows, 1).
 ///
-/// path     the extension decides the format: .npy is NumPy; .mtx, .mm, .txt and no extension are a Matrix Market
-///          array, in the shortest decimals that read back to the same bits. The file appears when it is complete (see
-///          AtomicFile).
+/// path     the extension decides the format: .npy is NumPy; .txt is plain text; .mtx, .mm and no extension are a
+/// Matrix
+///          Market array. Text has the shortest decimals that read back to the same bits. The file appears when it is
+///          complete (see AtomicFile).
 /// Throws   ArgumentError on a wrong shape, ld or null data and on NaN or infinity (then nothing is written), FileError
 ///          on another extension or if the file cannot be created, EnvironmentError if the disk is full.
 template <class T>
@@ -83,8 +90,12 @@ void write_matrix(const std::string& path, const HostMatrix<T>& matrix) {
   write_matrix(path, matrix.data(), matrix.shape(), matrix.ld());
 }
 
-/// Returns whether write_matrix() uses NumPy's format. Throws FileError for an extension of neither format.
-bool is_npy_name(const std::string& path);
+/// Writes n numbers as write_matrix() writes n x 1; .npy gets one dimension, (n,).
+template <class T>
+void write_vector(const std::string& path, const T* data, index_t n);
+
+/// Returns write_matrix()'s format for this name. Throws FileError for an extension of no format.
+MatrixFileFormat format_of_name(const std::string& path);
 
 /// Throws the FileError or EnvironmentError that write_matrix(path, ...) would throw before its first byte: call it
 /// before a long computation. An existing file is not changed.

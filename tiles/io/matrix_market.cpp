@@ -242,7 +242,7 @@ MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
   TextCursor text(bytes, name);
   const Header header = parse_header(text, false);
   return {header.coordinate ? MatrixFileFormat::matrix_market_coordinate : MatrixFileFormat::matrix_market_array,
-          header.shape, FilePrecision::text};
+          header.shape, FilePrecision::text, false, header.coordinate ? header.entries : 0};
 }
 
 template <class T>
@@ -281,19 +281,10 @@ void write(AtomicFile& file, const T* data, Shape shape, index_t ld) {
 template <class T>
 void write_columns(AtomicFile& file, const T* data, Shape shape, index_t ld) {
   if (shape.rows == 0) return;  // there may be very many empty columns
-  std::array<char, 32> line;    // the longest shortest-form double has 24 characters
   for (index_t j = 0; j < shape.cols; ++j) {
     for (index_t i = 0; i < shape.rows; ++i) {
-      const T value = data[i + j * ld];
-      // Below the normal numbers, the shortest digits in single precision differ from the value by more than readers
-      // accept (see keeps in kept_value.hpp).
-      const bool normal = std::abs(value) >= std::numeric_limits<T>::min();
-      char* const last = line.data() + line.size() - 1;
-      char* const end = (normal ? std::to_chars(line.data(), last, value)
-                                : std::to_chars(line.data(), last, static_cast<double>(value)))
-                            .ptr;
-      *end = '\n';
-      file.write(line.data(), static_cast<std::size_t>(end + 1 - line.data()));
+      file.write(Decimal(data[i + j * ld]).text());
+      file.write("\n");
     }
   }
 }

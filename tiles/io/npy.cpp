@@ -1,6 +1,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/npy.hpp>
+#include <tesela/tiles/io/npy_items.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -17,18 +18,14 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 
-template <class Item, bool swapped>
-Item load(const char* p) {  // p need not be aligned
-  using Bits = std::conditional_t<sizeof(Item) == 4, std::uint32_t, std::uint64_t>;
-  static_assert(sizeof(Bits) == sizeof(Item));
-  Bits bits;
-  std::memcpy(&bits, p, sizeof bits);
-  if constexpr (swapped && sizeof(Item) == 4) bits = __builtin_bswap32(bits);
-  if constexpr (swapped && sizeof(Item) == 8) bits = __builtin_bswap64(bits);
-  return std::bit_cast<Item>(bits);
-}
-
-std::string describe(double value) {
+/// Describes a value that `T` does not keep.
+template <class Number>
+std::string describe(Number number) {
+  if constexpr (std::is_integral_v<Number>)
+    if (!holds(number))
+      return "is " + std::to_string(number) +
+             ", an integer that double precision does not hold; save float64 to round it";
+  const auto value = static_cast<double>(number);
   if (std::isnan(value)) return "is NaN";
   if (std::isinf(value)) return "is infinite";
   std::array<char, 32> digits;
@@ -38,7 +35,7 @@ std::string describe(double value) {
 }
 
 // Converts rows from `first` on, in the file's type and order; all columns if `columns` is empty.
-template <class Item, bool swapped, class T>
+template <class Number, bool swapped, class T>
 void convert(const char* values, const Header& header, const std::string& name, index_t first, const Block<T>& out,
              std::span<const index_t> columns, bool nans, const Counted& counts) {
   const auto [rows, cols] = out.shape();
@@ -47,7 +44,8 @@ void convert(const char* values, const Header& header, const std::string& name, 
   const index_t col_step = header.fortran_order ? header.shape.rows : 1;
   const auto column = [=](index_t j) { return columns.empty() ? j : columns[static_cast<std::size_t>(j)]; };
   const auto item = [=](index_t i, index_t j) {
-    return load<Item, swapped>(values + static_cast<std::size_t>((first + i) * row_step + j * col_step) * sizeof(Item));
+    const auto at = static_cast<std::size_t>((first + i) * row_step + j * col_step);
+    return load<Number, swapped>(values + at * sizeof(Number));
   };
 
   // In blocks, so that a C-ordered matrix is transposed within the cache; a Fortran-ordered matrix column by column.
@@ -61,19 +59,20 @@ void convert(const char* values, const Header& header, const std::string& name, 
       for (index_t j = j0; j < j1; ++j) {
         const index_t from = column(j);
         for (index_t i = i0; i < i1; ++i) {
-          const Item value = item(i, from);
+          const auto value = item(i, from);
           out(i, j) = static_cast<T>(value);
-          kept &= keeps(static_cast<double>(value), out(i, j));
+          kept &= holds(value) && keeps(static_cast<double>(value), out(i, j));
         }
       }
       if (kept) continue;
       for (index_t j = j0; j < j1; ++j)
         for (index_t i = i0; i < i1; ++i) {
-          const auto value = static_cast<double>(item(i, column(j)));
-          if (keeps(value, out(i, j)) || (nans && std::isnan(value))) continue;
+          const auto number = item(i, column(j));
+          const auto value = static_cast<double>(number);
+          if ((holds(number) && keeps(value, out(i, j))) || (nans && std::isnan(value))) continue;
           if (!counts || counts(first + i, column(j)))
             throw FileError(name, "the value at [" + std::to_string(first + i) + ", " + std::to_string(column(j)) +
-                                      "] (from zero) " + describe(value));
+                                      "] (from zero) " + describe(number));
           out(i, j) = 0;
         }
     }
@@ -86,21 +85,18 @@ bool recognise(std::span<const char> bytes) { return std::string_view(bytes.data
 
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name) {
   const Header header = parse_header(bytes, name);
+  const bool single = header.item.kind == 'f' && header.item.bytes <= 4;
   return {MatrixFileFormat::npy, header.shape,
-          header.item_bytes == 4 ? FilePrecision::single_precision : FilePrecision::double_precision};
+          single ? FilePrecision::single_precision : FilePrecision::double_precision, header.vector};
 }
 
 template <class T>
 void read_rows(std::span<const char> bytes, const Header& header, const std::string& name, index_t first,
                const Block<T>& out, std::span<const index_t> columns, bool nans, const Counted& counts) {
   const char* const values = bytes.data() + header.data_offset;
-  if (header.item_bytes == 4) {
-    header.swapped ? convert<float, true>(values, header, name, first, out, columns, nans, counts)
-                   : convert<float, false>(values, header, name, first, out, columns, nans, counts);
-  } else {
-    header.swapped ? convert<double, true>(values, header, name, first, out, columns, nans, counts)
-                   : convert<double, false>(values, header, name, first, out, columns, nans, counts);
-  }
+  with_type(header.item, [&]<class Number, bool swapped>() {
+    convert<Number, swapped>(values, header, name, first, out, columns, nans, counts);
+  });
 }
 
 template <class T>

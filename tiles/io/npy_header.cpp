@@ -4,6 +4,7 @@
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstdint>
@@ -103,19 +104,20 @@ enum class Takes : std::uint8_t { real, complex_too, whole };
 void take_type(Literal& literal, ArrayHeader& header, Takes takes) {
   if (literal.next_is('[')) literal.fail("structured types are not supported; save float64 or float32");
   const auto type = literal.string();
-  const auto is = [&](char kind, char bytes) {
-    return type.size() == 3 && (type[0] == '<' || type[0] == '>') && type[1] == kind && type[2] == bytes;
-  };
-  const bool complex = takes == Takes::complex_too && (is('c', '8') || (type == "<c16" || type == ">c16"));
-  const char kind = takes == Takes::whole ? 'i' : 'f';
-  if (!complex && !is(kind, '4') && !is(kind, '8'))
+  constexpr std::array<std::string_view, 14> all{"i1", "i2", "i4", "i8", "u1", "u2", "u4",
+                                                 "u8", "b1", "f2", "f4", "f8", "c8", "c16"};
+  constexpr std::string_view orders = "<>|";
+  const std::string_view name = type.substr(std::min<std::size_t>(1, type.size()));
+  const bool known = !type.empty() && orders.find(type[0]) != std::string_view::npos &&
+                     std::find(all.begin(), all.end(), name) != all.end() && (type[0] != '|' || name.ends_with('1'));
+  const char kind = known ? name[0] : '\0';
+  if (!known || (kind == 'c' && takes != Takes::complex_too) || (kind == 'f' && takes == Takes::whole))
     literal.fail("type " + quoted(type) + " is not supported; save " +
                  (takes == Takes::whole         ? "int32 or int64, as in array.astype('i4')"
                   : takes == Takes::complex_too ? "complex128, complex64, float64 or float32, as in array.astype('c16')"
                                                 : "float64 or float32, as in array.astype('f8')"));
-  header.complex = complex;
-  header.real_bytes = complex ? (type[2] == '8' ? 4 : 8) : (type[2] == '4' ? 4 : 8);
-  header.swapped = (type[0] == '<') != (std::endian::native == std::endian::little);
+  const std::size_t bytes = name == "c16" ? 8 : kind == 'c' ? 4 : static_cast<std::size_t>(name[1] - '0');
+  header.item = {kind, bytes, bytes > 1 && (type[0] == '<') != (std::endian::native == std::endian::little)};
 }
 
 Shape shape_of(const std::vector<index_t>& sizes, const std::string& name) {
@@ -190,9 +192,9 @@ void require_data(std::uint64_t elements, std::size_t item_bytes, std::size_t fo
 
 Header parse_header(std::span<const char> bytes, const std::string& name) {
   const ArrayHeader array = parse(bytes, name, Takes::real);
-  const Header header{array.item_bytes(), array.swapped, array.fortran_order, shape_of(array.dims, name),
-                      array.data_offset};
-  require_data(elements_of(header.shape), header.item_bytes, bytes.size() - header.data_offset, to_string(header.shape),
+  const Header header{array.item, array.fortran_order, shape_of(array.dims, name), array.data_offset,
+                      array.dims.size() == 1};
+  require_data(elements_of(header.shape), header.item.bytes, bytes.size() - header.data_offset, to_string(header.shape),
                name);
   return header;
 }

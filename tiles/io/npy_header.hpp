@@ -9,27 +9,32 @@
 
 namespace tesela::npy {
 
+/// Type of an array's numbers.
+struct Item {
+  char kind = 'f';        ///< f: floating point, i: integer, u: unsigned integer, b: bool, c: complex
+  std::size_t bytes = 0;  ///< 1, 2, 4 or 8: of a number, or of either part of a complex one
+  bool swapped = false;   ///< stored in the other byte order
+};
+
 struct Header {
-  std::size_t item_bytes = 0;  // 4 or 8
-  bool swapped = false;        // stored in the other byte order
+  Item item;
   bool fortran_order = false;
   Shape shape;
   std::size_t data_offset = 0;
+  bool vector = false;  ///< one dimension
 };
 
-/// Header of an array of real or complex numbers with any number of dimensions.
+/// Header of an array with any number of dimensions.
 struct ArrayHeader {
-  std::size_t real_bytes = 0;  // 4 or 8: bytes of a real number or of either part
-  bool complex = false;
-  bool swapped = false;
+  Item item;
   bool fortran_order = false;
   std::vector<index_t> dims;
   std::size_t data_offset = 0;
-  std::size_t item_bytes() const { return real_bytes * (complex ? 2 : 1); }
+  std::size_t item_bytes() const { return item.bytes * (item.kind == 'c' ? 2 : 1); }
 };
 
-/// Parse the header of a .npy file that is completely in `bytes`: of real or complex numbers, or of integers of 4 or 8
-/// bytes. Exactly the bytes of dims follow the header. Throw FileError.
+/// Parse the header of a .npy file that is completely in `bytes`: of real or complex numbers, or of integers. Exactly
+/// the bytes of dims follow the header. Throw FileError.
 ArrayHeader parse_array_header(std::span<const char> bytes, const std::string& name);
 ArrayHeader parse_whole_header(std::span<const char> bytes, const std::string& name);
 

@@ -71,15 +71,31 @@ void TextCursor::skip_blanks() {
   while (here_ != end_ && is_blank(*here_)) ++here_;
 }
 
-bool TextCursor::at_word_end(const char* p) const { return p == end_ || *p == '\n' || is_blank(*p); }
+bool TextCursor::at_word_end(const char* p) const {
+  return p == end_ || *p == '\n' || is_blank(*p) || (kind_ == TextKind::table && (*p == ',' || *p == '#'));
+}
+
+void TextCursor::skip_line() {
+  const void* const newline = here_ == end_ ? nullptr : std::memchr(here_, '\n', remaining());
+  here_ = newline != nullptr ? static_cast<const char*>(newline) : end_;
+}
+
+void TextCursor::skip_separator() {
+  skip_blanks();
+  if (here_ != end_ && *here_ == ',') ++here_;
+}
+
+bool TextCursor::at_line_end() {
+  skip_blanks();
+  return here_ == end_ || *here_ == '\n' || (kind_ == TextKind::table && *here_ == '#');
+}
 
 bool TextCursor::next_line() {
   for (;;) {
     skip_blanks();
     if (here_ == end_) return false;
-    if (*here_ == '%') {
-      const void* const newline = std::memchr(here_, '\n', remaining());
-      here_ = newline != nullptr ? static_cast<const char*>(newline) : end_;
+    if (*here_ == (kind_ == TextKind::table ? '#' : '%')) {
+      skip_line();
     } else if (*here_ == '\n') {
       ++here_;
       ++line_;
@@ -114,17 +130,32 @@ index_t TextCursor::whole_number(const char* what) {
 
 template <class T>
 T TextCursor::real_number(bool integer, bool counts) {
-  const auto text = word();
-  if (text.empty()) fail("the value is missing");
-  const char* const end = text.data() + text.size();
+  const std::string_view written = word();
+  if (written.empty()) fail("the value is missing");
+  std::string_view text = written;
   T value{};
-  const auto [stop, error] = std::from_chars(skip_plus(text.data(), end), end, value);
-  if (error == std::errc::invalid_argument || stop != end) fail("the value is not a number: " + quoted(text));
+  const auto parsed = [&] {
+    value = T{};
+    const char* const last = text.data() + text.size();
+    return std::from_chars(skip_plus(text.data(), last), last, value);
+  };
+  std::from_chars_result result = parsed();
+  std::string with_e;
+  if (const char* const at = result.ptr; at != text.data() + text.size() && (*at == 'D' || *at == 'd')) {
+    with_e = text;  // as Fortran writes exponents
+    with_e[static_cast<std::size_t>(at - text.data())] = 'e';
+    text = with_e;
+    result = parsed();
+  }
+  const auto [stop, error] = result;
+  const char* const end = text.data() + text.size();
+  if (error == std::errc::invalid_argument || stop != end) fail("the value is not a number: " + quoted(written));
   const bool too_large = error == std::errc::result_out_of_range && !is_below_one(text),
              fits = !too_large && !underflows(text, value), finite = std::isfinite(value);
   if (!counts) return fits && finite ? value : T{0};
   if (!fits)
-    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") + " precision: " + quoted(text));
+    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") +
+         " precision: " + quoted(written));
   if (!finite) fail("the value is not finite: " + quoted(text));
   if (!integer) return value;
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-' || c == '+'; }))
@@ -135,6 +166,20 @@ T TextCursor::real_number(bool integer, bool counts) {
   return value;
 }
 
+template <class T>
+Decimal::Decimal(T value) {
+  // Below the normal numbers, the shortest digits in single precision differ from the value by more than readers accept
+  // (see keeps in kept_value.hpp).
+  const bool normal = std::abs(value) >= std::numeric_limits<T>::min();
+  char* const last = digits_.data() + digits_.size();
+  size_ = static_cast<std::size_t>((normal ? std::to_chars(digits_.data(), last, value)
+                                           : std::to_chars(digits_.data(), last, static_cast<double>(value)))
+                                       .ptr -
+                                   digits_.data());
+}
+
+template Decimal::Decimal(float);
+template Decimal::Decimal(double);
 template float TextCursor::real_number<float>(bool, bool);
 template double TextCursor::real_number<double>(bool, bool);
 

@@ -2,24 +2,40 @@
 
 #include <tesela/runtime/types.hpp>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace tesela {
 
+enum class TextKind : std::uint8_t {
+  matrix_market,  ///< % starts a comment line
+  table,          ///< # starts a comment anywhere, and a comma may separate words
+};
+
 /// Reads lines of blank-separated words and numbers, and counts lines for messages. Blanks are space, tab and carriage
 /// return, so that lines may end in CR LF. All errors are FileErrors with the file's name and the line number.
 class TextCursor {
  public:
   /// `name` must outlive the cursor.
-  TextCursor(std::span<const char> text, const std::string& name)
-      : here_(text.data()), end_(text.data() + text.size()), name_(name) {}
+  TextCursor(std::span<const char> text, const std::string& name, TextKind kind = TextKind::matrix_market)
+      : here_(text.data()), end_(text.data() + text.size()), name_(name), kind_(kind) {}
 
-  /// Moves to the first word of the next line that is neither blank nor a comment (%). Returns false at the end of the
+  /// Moves to the first word of the next line that is neither blank nor a comment. Returns false at the end of the
   /// file.
   bool next_line();
+
+  /// Skips the rest of the line.
+  void skip_line();
+
+  /// Skips blanks and then a comma, if one follows.
+  void skip_separator();
+
+  /// Returns whether the line has no further word.
+  bool at_line_end();
 
   /// Fails if the line has another word; `after` names the expected last one.
   void expect_line_end(const char* after);
@@ -30,9 +46,10 @@ class TextCursor {
   /// Returns the next word as an integer. `what` names it in messages.
   index_t whole_number(const char* what);
 
-  /// Returns the next word as a decimal number, rounded correctly to T. Fails for NaN and for numbers that are too
-  /// large, or nonzero and too small (see keeps). With `integer`, the word must have no point and no exponent, and be
-  /// exact in double precision. If not `counts`, any number is valid and becomes 0 if it would fail.
+  /// Returns the next word as a decimal number (1.25e-2, 1.25D-02), rounded correctly to T. Fails for NaN and for
+  /// numbers that are too large, or nonzero and too small (see keeps). With `integer`, the word must have no point and
+  /// no exponent, and be exact in double precision. If not `counts`, any number is valid and becomes 0 if it would
+  /// fail.
   template <class T>
   T real_number(bool integer, bool counts = true);
 
@@ -48,7 +65,20 @@ class TextCursor {
   const char* here_;
   const char* end_;
   const std::string& name_;
+  TextKind kind_;
   index_t line_ = 1;
+};
+
+/// The shortest decimal that reads back to the same bits.
+class Decimal {
+ public:
+  template <class T>
+  explicit Decimal(T value);
+  std::string_view text() const { return {digits_.data(), size_}; }
+
+ private:
+  std::array<char, 32> digits_;  // the longest shortest-form double has 24 characters
+  std::size_t size_;
 };
 
 /// Returns text from a file for a message: in quotes, shortened, printable.

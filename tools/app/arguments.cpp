@@ -1,11 +1,17 @@
 #include "tools/app/arguments.hpp"
 
-#include "tools/app/streams.hpp"
+#include "tools/app/choices.hpp"
+#include "tools/app/standard_streams.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +23,11 @@ namespace {
 CLI::Validator validator(const Check& check) { return {check.error, check.about}; }
 
 constexpr const char* standard_input = "/dev/stdin";
+
+std::vector<std::string>& names_of_inputs() {
+  static std::vector<std::string> names;
+  return names;
+}
 
 std::map<const App*, std::vector<const Option*>>& inputs() {
   static std::map<const App*, std::vector<const Option*>> all;
@@ -84,6 +95,7 @@ Option* Option::replaced_by(Option* now) {
   return this;
 }
 
+bool Option::is_required() const { return option_->get_required(); }
 std::size_t Option::count() const { return option_->count(); }
 std::string Option::value() const { return option_->as<std::string>(); }
 std::string Option::get_name() const { return option_->get_name(); }
@@ -98,6 +110,13 @@ Option* App::add_flag(const std::string& name, bool& value, const std::string& a
 }
 
 Option* App::get_option(const std::string& name) { return &options_.emplace_back(*app_->get_option(name)); }
+
+std::size_t App::count(const std::string& name) const {
+  const CLI::Option* const option = app_->get_option_no_throw(name);
+  return option == nullptr ? 0 : option->count();
+}
+
+bool App::has_option(const std::string& name) const { return app_->get_option_no_throw(name) != nullptr; }
 
 void App::footer(const std::string& text) { app_->footer(text); }
 
@@ -123,15 +142,49 @@ Check dash_is(const std::string& stream) {
           ""};
 }
 
+const std::vector<std::string>& given_inputs() { return names_of_inputs(); }
+
 void require_inputs(const App& app) {
   const Option* first = nullptr;
+  names_of_inputs().clear();
   for (const Option* input : inputs()[&app]) {
-    if (input->count() == 0 || input->value() != standard_input) continue;
+    if (input->count() == 0) continue;
+    names_of_inputs().push_back(input->value());
+    if (input->value() != standard_input) continue;
     if (first != nullptr)
       throw ArgumentError(command_name(app), input->get_name(),
                           "and " + first->get_name() + " are both standard input: name a file for one of them");
     first = input;
   }
+}
+
+void require_problem(const App& app) {
+  constexpr std::array generators{"--m",       "--n",     "--k",         "--random", "--random-b", "--batch",
+                                  "--sizes",   "--jobs",  "--nt",        "--nr",     "--signals",  "--samples",
+                                  "--data",    "--model", "--columns-b", "--rows-c", "--ebn0",     "--constellation",
+                                  "--pattern", "--known"};
+  if (inputs()[&app].empty() || !given_inputs().empty()) return;
+  for (const char* name : generators)
+    if (app.count(name) > 0) return;
+  for (const Option* input : inputs()[&app])
+    if (input->is_required()) return;
+  throw ArgumentError(command_name(app), inputs()[&app].front()->get_name(),
+                      "no input: name a file, or generate a problem by --n or --random");
+}
+
+void announce_dense_inputs(const App& app) {
+  constexpr double large = 64.0 * 1024 * 1024, gib = 1024.0 * 1024 * 1024;
+  if (app.count("--quiet") > 0) return;
+  for (const std::string& path : given_inputs()) try {
+      if (!std::filesystem::is_regular_file(path)) continue;
+      const MatrixFileInfo file = probe_matrix(path);
+      const double bytes = 8.0 * static_cast<double>(file.shape.rows) * static_cast<double>(file.shape.cols);
+      if (file.format != MatrixFileFormat::matrix_market_coordinate || bytes < large) continue;
+      print_error(fmt::format("tesela: note: {} lists {} entries, and is read as a dense matrix of {}: {:.2f} GiB",
+                              path, file.entries, to_string(file.shape), bytes / gib));
+    } catch (const Error&) {
+      continue;  // the command reports it
+    }
 }
 
 Option* add_random(App& app, std::string& kind, const std::string& kinds) {
@@ -153,5 +206,29 @@ template Option* App::add_option(const std::string&, std::vector<std::string>&, 
 template Option* App::add_option(const std::string&, std::vector<int>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&);
 template Option* App::add_option(const std::string&, std::vector<double>&, const std::string&);
+
+Choices& Choices::add(const std::string& name, const std::string& about) {
+  if (std::find(names_.begin(), names_.end(), name) != names_.end()) return *this;
+  names_.push_back(name);
+  about_ += (about_.empty() ? "" : "; ") + name + (about.empty() ? "" : " (" + about + ")");
+  return *this;
+}
+
+Option* Choices::add_option(App& app, const std::string& option, std::string& value, const std::string& before) const {
+  const bool apart = before.empty() || before.back() == ' ';
+  return app.add_option(option, value, before + (apart ? "" : ": ") + about_)
+      ->check(one_of(names_))
+      ->capture_default_str();
+}
+
+std::vector<std::string> split_list(std::string_view text, char separator) {
+  std::vector<std::string> all;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t to = std::min(text.find(separator, from), text.size());
+    all.emplace_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return all;
+}
 
 }  // namespace tesela::cli

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -41,6 +42,7 @@ class Option {
   /// Declares an earlier name of option `now`: an error together with it.
   Option* replaced_by(Option* now);
 
+  bool is_required() const;
   std::size_t count() const;  ///< how often the command line names it
   std::string value() const;  ///< its text
   std::string get_name() const;
@@ -64,6 +66,9 @@ class App {
   Option* add_flag(const std::string& name, bool& value, const std::string& about = "");
   /// Returns the option with this name. Throws if the command has none.
   Option* get_option(const std::string& name);
+  bool has_option(const std::string& name) const;
+  /// Returns how often the command line names the option; 0 if the command has none.
+  std::size_t count(const std::string& name) const;
   /// Ends the command's help.
   void footer(const std::string& text);
 
@@ -81,6 +86,9 @@ std::string command_name(const CLI::App& app);
 /// Adds an option for an input file; "-" becomes /dev/stdin.
 Option* add_input(App& app, const std::string& option, std::string& path, const std::string& about);
 
+/// Returns the given input files of the command that runs (see require_inputs).
+const std::vector<std::string>& given_inputs();
+
 /// Adds --random KIND; `kinds` lists the kinds.
 Option* add_random(App& app, std::string& kind, const std::string& kinds);
 
@@ -94,5 +102,8 @@ template <class V>
 Option* add_deprecated_alias(App& app, const std::string& name, V& value, Option* now) {
   return app.add_option(name, value)->replaced_by(now);
 }
+
+/// Returns the elements of "a,b,c", including empty ones: n commas separate n + 1 elements.
+std::vector<std::string> split_list(std::string_view text, char separator = ',');
 
 }  // namespace tesela::cli

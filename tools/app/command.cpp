@@ -44,11 +44,18 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
   if (taken.seed)
     app.add_option("-s,--seed", seed, "of generated input")->transform(cli::seed_number())->capture_default_str();
   app.add_option("-r,--repeat", repeat,
-                 "timed runs, after a warm-up if more than one or traced; the median is reported")
+                 "timed runs (after a warm-up if more than one or traced; the median is reported)")
       ->transform(cli::positive())
       ->capture_default_str();
   add_output(app, Output::report, "-j,--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
+  if (taken.report) {
+    app.add_flag("--quiet", quiet, "print errors only");
+    app.add_flag("--verbose", verbose, "print workers, transfers, counts and the bound of the time as well");
+    if (!app.has_option("--no-check")) app.add_flag("!--no-check", check, "do not measure the errors of the result");
+    if (taken.plan && !app.has_option("--plan"))
+      app.add_flag("--plan", plan, "print the memory that the run needs, without a run");
+  }
   if (taken.energy) app.add_flag("--energy", energy, "energy of the timed runs in J: GPUs by NVML, processors by RAPL");
   if (taken.trace)
     add_output(app, Output::trace, "--trace", trace_dir,

@@ -38,13 +38,18 @@ struct CommonOptions {
     bool cores = true;  ///< --sched and --ncpu
     bool gpus = true;   ///< --ncuda and --streams
     bool energy = true;
-    int streams = 1;  ///< default; short urgent tasks next to long ones need several tasks at a time on a GPU
+    bool report = true;  ///< --quiet, --verbose, --no-check and --plan, unless the command has its own
+    bool plan = true;    ///< --plan, for commands that call require_memory()
+    int streams = 1;     ///< default; short urgent tasks next to long ones need several tasks at a time on a GPU
   };
 
   std::string precision = "d";
   std::uint64_t seed = 1;
   int repeat = 1;
   bool energy = false;
+  bool quiet = false, verbose = false;
+  bool check = true;  ///< measure the errors of the result
+  bool plan = false;  ///< print the memory, and do nothing else
   std::string json_path;
   std::string trace_dir;
   std::string scheduler;

@@ -5,11 +5,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -22,12 +27,22 @@ struct Common {
   std::string_view names;
 };
 
-constexpr std::array<Common, 3> of_commands{
+constexpr std::array<Common, 4> of_commands{
     {{"Input",
       " a b c d dl du t h y data model weights factor detectors m n k nt nr batch rhs rows-c columns-b samples signals "
       "constellation channel ebn0 sigma random seed "},
-     {"Method", " method by kernel pivot op-a op-b alpha beta vectors range most soft tile precision repeat "},
-     {"Output", " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json "}}};
+     {"Method", " method by pivot op-a op-b alpha beta vectors range most soft precision "},
+     {"Run", " repeat no-check plan "},
+     {"Output",
+      " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json quiet verbose "}}};
+
+/// The commands of one purpose, in the order of the help.
+constexpr std::array<Common, 6> purposes{{{"Systems of equations", " lu cholesky tridiag toeplitz "},
+                                          {"Least squares and regression", " ols wls lse glm nnls sem "},
+                                          {"Eigenvalues", " eig "},
+                                          {"Factorizations and products", " qr gqr gemm "},
+                                          {"Radio", " mimo "},
+                                          {"Study and tools", " schedule trace bench generate info "}}};
 
 constexpr std::array<Common, 3> of_benchmarks{
     {{"Sizes", " table m n k mt nt rhs rows-c columns-b batch count tiles tasks rows matrices signals samples "},
@@ -84,12 +99,22 @@ std::string names_of(const std::set<CLI::Option*>& options) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-/// Returns a name with its text in a column of its own, in lines of 80 characters.
-std::string row(const std::string& name, const std::string& text) {
-  constexpr std::size_t column = 26, width = 80;
-  std::string lines, line = "  " + name;
-  if (line.size() >= column) lines = line + "\n", line.clear();
-  line.resize(column, ' ');
+/// Returns the columns of the terminal, 60 to 120; without a terminal COLUMNS, or 80.
+std::size_t terminal_width() {
+  winsize size{};
+  const char* const columns = std::getenv("COLUMNS");
+  long width = 80;
+  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    width = size.ws_col;
+  else if (columns != nullptr && std::atol(columns) > 0)
+    width = std::atol(columns);
+  return static_cast<std::size_t>(std::clamp(width, 60L, 120L));
+}
+
+/// Appends the text to `line` in lines of the terminal's width, each indented by `column` blanks.
+std::string wrapped(std::string line, std::size_t column, const std::string& text) {
+  static const std::size_t width = terminal_width();
+  std::string lines;
   std::istringstream words(text);
   for (std::string word; words >> word; line += word) {
     if (line.size() == column) continue;
@@ -99,6 +124,15 @@ std::string row(const std::string& name, const std::string& text) {
       lines += line + "\n", line.assign(column, ' ');
   }
   return lines + line + "\n";
+}
+
+/// Returns a name with its text in a column of its own.
+std::string row(const std::string& name, const std::string& text) {
+  constexpr std::size_t column = 26;
+  std::string lines, line = "  " + name;
+  if (line.size() >= column) lines = line + "\n", line.clear();
+  line.resize(column, ' ');
+  return lines + wrapped(line, column, text);
 }
 
 std::string row(const CLI::Option& option, bool brief) {
@@ -130,15 +164,55 @@ class Formatter : public CLI::Formatter {
 
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
-    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) +
-           groups(*app, mode == CLI::AppFormatMode::Normal) + make_subcommands(app, mode) + "\n" + make_footer(app);
+    const bool brief = mode == CLI::AppFormatMode::Normal;
+    const std::string footer = make_footer(app);
+    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) + groups(*app, brief) +
+           make_subcommands(app, mode) + "\n" + (brief ? with_one_example(footer) : footer);
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
     return row(command->get_name(), command->get_description());
   }
 
+  std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override {
+    if (app->get_parent() != nullptr) return CLI::Formatter::make_subcommands(app, mode);
+    std::string lines;
+    std::set<std::string> listed;
+    for (const auto& [purpose, names] : purposes) {
+      std::istringstream words{std::string(names)};
+      std::string commands;
+      for (std::string name; words >> name;)
+        for (const CLI::App* command :
+             app->get_subcommands([&](const CLI::App* one) { return one->get_name() == name; }))
+          commands += make_subcommand(command), listed.insert(name);
+      if (!commands.empty()) lines += fmt::format("\n{}:\n{}", purpose, commands);
+    }
+    std::string others;
+    for (const CLI::App* command : app->get_subcommands({}))
+      if (!listed.contains(command->get_name())) others += make_subcommand(command);
+    return lines + (others.empty() ? "" : "\nOthers:\n" + others);
+  }
+
+  /// Breaks long lines, except examples, which are indented.
+  std::string make_footer(const CLI::App* app) const override {
+    std::string lines;
+    std::istringstream footer(app->get_footer());
+    for (std::string line; std::getline(footer, line);)
+      lines += line.starts_with(' ') ? line + "\n" : wrapped("", 0, line);
+    return lines;
+  }
+
  private:
+  /// Returns the footer up to its first example.
+  static std::string with_one_example(std::string footer) {
+    constexpr std::string_view title = "Examples:\n";
+    const std::size_t examples = footer.find(title);
+    if (examples == std::string::npos) return footer;
+    const std::size_t first = examples + title.size(), second = footer.find("\n  tesela ", first);
+    if (second != std::string::npos) footer.erase(second + 1);
+    return footer.replace(examples, title.size(), "Example:\n");
+  }
+
   static std::string groups(const CLI::App& app, bool brief) {
     std::string lines;
     for (const char* group : {"Input", "Sizes", "Method", "Run", "Output", "Options", more_options}) {
@@ -166,7 +240,7 @@ void group_options(CLI::App& command) {
   for (CLI::Option* option : shown) {
     if (!option->nonpositional() || option->get_group() == more_options) continue;
     option->group(more_options);
-    for (const auto& [group, names] : benchmark ? of_benchmarks : of_commands)
+    for (const auto& [group, names] : benchmark ? std::span<const Common>(of_benchmarks) : of_commands)
       if (names.find(fmt::format(" {} ", option->get_single_name())) != std::string_view::npos) option->group(group);
   }
 }

@@ -1,5 +1,4 @@
-#include "tools/app/interrupt.hpp"
-
+#include "tools/app/program.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>

@@ -1,8 +1,11 @@
 #include "tools/app/matrix_outputs.hpp"
 
+#include "tools/app/arguments.hpp"
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/size_checks.hpp>
 
 #include <fmt/format.h>
 
@@ -26,6 +29,28 @@ std::string first_not_finite(const std::string& name, const HostMatrix<T>& matri
   return {};
 }
 
+/// Returns whether a given input is a vector, and none is a NumPy matrix of one column.
+bool vectors_wanted() {
+  bool vector = false;
+  for (const std::string& path : given_inputs()) try {
+      const MatrixFileInfo file = probe_matrix(path);
+      vector = vector || file.vector;
+      if (file.format == MatrixFileFormat::npy && !file.vector && file.shape.cols == 1) return false;
+    } catch (const FileError&) {
+      continue;  // no matrix, such as a table with names
+    }
+  return vector;
+}
+
+bool is_npy(const std::string& path) { return format_of_name(path) == MatrixFileFormat::npy; }
+
+std::string contents_of(const std::string& path, Shape shape, std::size_t bytes) {
+  if (path.empty()) return {};
+  const std::string type = is_npy(path) ? fmt::format("float{}", 8 * bytes) : "text";
+  if (shape.cols == 1 && is_npy(path) && vectors_wanted()) return fmt::format("vector of {}, {}", shape.rows, type);
+  return fmt::format("{}, {}", to_string(shape), type);
+}
+
 }  // namespace
 
 template <class T>
@@ -36,8 +61,14 @@ std::string not_finite(const std::string& name, const HostMatrix<T>& matrix) {
 template <class T>
 MatrixOutput::MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix)
     : path_(path),
+      contents_(contents_of(path, matrix.shape(), sizeof(T))),
       problem_([name, &matrix] { return not_finite(name, matrix); }),
-      write_([path, &matrix] { write_matrix(path, matrix); }) {}
+      write_([path, &matrix, vector = contents_.starts_with("vector")] {
+        vector ? write_vector(path, matrix.data(), matrix.rows()) : write_matrix(path, matrix);
+      }),
+      show_([name, &matrix](Report& report) {
+        if (matrix.size() > 0) report.answer(name, matrix);
+      }) {}
 
 std::string write_finite(std::initializer_list<MatrixOutput> outputs) {
   std::vector<const MatrixOutput*> wanted;
@@ -51,7 +82,11 @@ std::string write_finite(std::initializer_list<MatrixOutput> outputs) {
 
 void write_matrices(Report& report, std::initializer_list<MatrixOutput> outputs) {
   if (!report.good()) return;
-  if (const std::string problem = write_finite(outputs); !problem.empty()) report.fail(problem);
+  if (const std::string problem = write_finite(outputs); !problem.empty()) return report.fail(problem);
+  for (const MatrixOutput& output : outputs) {
+    if (!output.path().empty() || (&output == outputs.begin() && !report.has_answer())) output.show(report);
+    if (!output.path().empty()) report.wrote(output.path(), output.contents());
+  }
 }
 
 template <class T>
@@ -62,6 +97,7 @@ void write_matrix_parts(Report& report, const Runtime& runtime, const char* name
   for (const std::string& problem : gather_over_ranks(runtime, first_not_finite(name, local, place)))
     if (!problem.empty()) return report.fail(problem);
   write_parts(runtime, path, local, part);
+  report.wrote(path, fmt::format("{}, {}", to_string(part.whole()), is_npy(path) ? "npy" : "text"));
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                      \

@@ -1,6 +1,6 @@
 #include "tools/app/outputs.hpp"
 
-#include "tools/app/streams.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/app/trace_report.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/arrays.hpp>

@@ -2,11 +2,10 @@
 
 #include "tools/app/command.hpp"
 #include "tools/app/help.hpp"
-#include "tools/app/interrupt.hpp"
-#include "tools/app/list_words.hpp"
 #include "tools/app/outputs.hpp"
+#include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/app/streams.hpp"
+#include "tools/app/suggestions.hpp"
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -28,12 +27,43 @@
 namespace tesela::cli {
 namespace {
 
+/// Returns the error message for the first list with an empty element ("1,,2", "1,2,") among the words of a command
+/// line; CLI11 drops such elements.
+std::optional<std::string> empty_list_element(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  const CLI::Option* option = nullptr;  // the option that the word belongs to
+  std::string path;
+  for (const std::string& word : words) {
+    std::string_view value = word;
+    if (word.size() > 1 && word[0] == '-') {
+      // --name=value, --name, -nVALUE
+      const std::size_t end = word.starts_with("--") ? std::min(word.find('='), word.size()) : 2;
+      if (const CLI::Option* named = command->get_option_no_throw(word.substr(0, end))) {
+        option = named;
+        value.remove_prefix(std::min(word.size(), word.starts_with("--") ? end + 1 : end));
+        if (value.empty()) continue;
+      }
+    } else if (option == nullptr) {
+      const auto inner = command->get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; });
+      if (!inner.empty()) command = inner.front(), path += (path.empty() ? "" : " ") + word;
+      continue;
+    }
+    if (option == nullptr || option->get_delimiter() == '\0') continue;
+    const std::vector<std::string> elements = split_list(value, option->get_delimiter());
+    if (const auto empty = std::find(elements.begin(), elements.end(), ""); empty != elements.end())
+      return fmt::format("{0}: {1}: element {2} of '{3}' is empty; see tesela {0} --help", path, option->get_name(),
+                         empty - elements.begin() + 1, value);
+  }
+  return std::nullopt;
+}
+
 int exit_code(ErrorKind kind) {
   return kind == ErrorKind::cancelled ? interrupted() : kind == ErrorKind::wrong_use ? wrong_use : environment;
 }
 
 int complain(std::string_view what, int code) {
-  print_error(what.starts_with("tesela: ") ? std::string(what) : fmt::format("tesela: {}", what));
+  const bool named = what.starts_with("tesela: ") || what.starts_with("tesela ");
+  print_error(named ? std::string(what) : fmt::format("tesela: {}", what));
   return code;
 }
 
@@ -47,46 +77,16 @@ CLI::Validator not_empty(const std::string& type) {
   return {[what](const std::string& text) { return text.empty() ? "an empty " + what : std::string(); }, ""};
 }
 
-/// Returns the number of single insertions, deletions, replacements and swaps of neighbours between two words.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i)
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  return d[a.size()][b.size()];
-}
-
-/// Reports the first word that is not a command, and the most similar command if there is one.
-int report_unknown_command(const CLI::App& group, const std::string& word) {
-  std::string nearest;
-  std::size_t least = std::min<std::size_t>(3, word.size());
-  // Among equally similar names prefers the longest common beginning.
-  const auto shared = [&](const std::string& name) {
-    return std::mismatch(word.begin(), word.end(), name.begin(), name.end()).first - word.begin();
-  };
-  for (const CLI::App* command : group.get_subcommands(nullptr)) {
-    const std::string& name = command->get_name();
-    const std::size_t d = distance(word, name);
-    if (d < least || (d == least && !nearest.empty() && shared(name) > shared(nearest))) least = d, nearest = name;
-  }
-  print_error(fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
-                          nearest.empty() ? "" : fmt::format(", did you mean '{}'?", nearest),
-                          group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name()));
-  return wrong_use;
-}
-
 /// Reports an error of CLI11 in the form of our own messages.
 int report_option_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string path, what = error.what();
-  for (auto inner = app.get_subcommands(); !inner.empty(); inner = inner.front()->get_subcommands())
-    path += (path.empty() ? "" : " ") + inner.front()->get_name();
+  const CLI::App* command = &app;
+  for (auto inner = app.get_subcommands(); !inner.empty(); inner = inner.front()->get_subcommands()) {
+    command = inner.front();
+    path += (path.empty() ? "" : " ") + command->get_name();
+  }
+  if (const auto words = app.remaining(true); error.get_name() == "ExtrasError" && !words.empty())
+    what = unknown_options(*command, words);
   constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
   if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)
     what = fmt::format("{}: '{}' is not a number that it accepts",
@@ -146,7 +146,9 @@ int run(std::vector<std::string> words) {
       if (option->get_items_expected_max() > 0) option->check(not_empty(option->get_type_name()));
     sub->callback([&code, &options, action = std::move(action)] {
       require_inputs(options);
+      require_problem(options);
       require_outputs(options);
+      announce_dense_inputs(options);
       if (writes_to_standard_output(options)) redirect_reports_to_stderr();
       code = action();
     });
@@ -161,7 +163,10 @@ int run(std::vector<std::string> words) {
   } catch (const CLI::ParseError& error) {
     const CLI::App& group = bench->parsed() ? *bench : toeplitz->parsed() ? *toeplitz : mimo->parsed() ? *mimo : app;
     const auto unknown = app.remaining(true);
-    if (group.get_subcommands().empty() && !unknown.empty()) return report_unknown_command(group, unknown.front());
+    if (group.get_subcommands().empty() && !unknown.empty()) {
+      print_error(unknown_command(group, unknown.front()));
+      return wrong_use;
+    }
     return error.get_exit_code() == 0 ? app.exit(error) : report_option_error(app, error);
   }
   return code;
@@ -186,6 +191,8 @@ int outcome(std::vector<std::string> words) {
     const int code = run_and_print(std::move(words));
     outputs.publish();
     return code;
+  } catch (const PlanShown& plan) {
+    return plan.code;
   } catch (const Cancelled&) {
     return interrupted();
   } catch (const Error& error) {

@@ -1,7 +1,10 @@
 #include "tools/app/report.hpp"
 
+#include "tools/app/colour.hpp"
 #include "tools/app/median.hpp"
 #include "tools/app/regression_table.hpp"
+#include "tools/app/sizes.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/app/trace_report.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
@@ -11,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unistd.h>
 
 namespace tesela::cli {
 namespace {
@@ -47,6 +51,16 @@ std::string memory_line(const nlohmann::json& memory) {
   return line;
 }
 
+/// Returns "x.npy: 4 x 1, float64".
+std::string line_of(const nlohmann::json& written) {
+  return written["file"].get<std::string>() +
+         (written.contains("contents") ? ": " + written["contents"].get<std::string>() : "");
+}
+
+bool has_file(const nlohmann::json& written, const std::string& path) {
+  return std::any_of(written.begin(), written.end(), [&](const auto& file) { return file["file"] == path; });
+}
+
 /// Returns the main properties of the problem for the table; the JSON has all.
 std::string problem_line(const nlohmann::json& problem) {
   std::string line;
@@ -69,7 +83,13 @@ std::string problem_line(const nlohmann::json& problem) {
 }  // namespace
 
 Report::Report(const std::string& command, const CommonOptions& options)
-    : json_path_(options.json_path), trace_dir_(options.trace_dir), energy_(options.energy) {
+    : json_path_(options.json_path),
+      trace_dir_(options.trace_dir),
+      energy_(options.energy),
+      quiet_(options.quiet),
+      verbose_(options.verbose),
+      check_(options.check) {
+  if (options.plan) plan_only(command, options.json_path);
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
 }
@@ -156,6 +176,7 @@ std::string is_wrong(const std::string& name, const Measured& measured) {
 }
 
 void Report::check(const std::string& name, const Measured& measured) {
+  if (!check_) return;
   check(name, measured.error);
   json_["limits"][name] = measured.limit();
   if (const std::string wrong = is_wrong(name, measured); !wrong.empty()) fail(wrong);
@@ -181,41 +202,22 @@ void Report::note(const std::string& text) { json_["notes"].push_back(text); }
 
 void Report::remark(const std::string& status) { json_["status"] = status; }
 
-void Report::print() const {
-  fmt::print("{}:{}\n\n", json_["command"].get<std::string>(), problem_line(json_["problem"]));
+void Report::add_answer(const std::string& name, const std::string& table, const nlohmann::json& numbers) {
+  answers_ += '\n' + table;
+  if (!numbers.is_null()) json_["answer"][name] = numbers;
+}
 
-  fmt::print("{:<36} {:>8} {:>10} {:>10} {:>10}\n", "worker", "tasks", "busy s", "waiting s", "idle s");
-  for (const auto& worker : json_["workers"]) {
-    index_t tasks = 0;
-    for (const auto& [kernel, count] : worker["tasks"].items()) tasks += count.get<index_t>();
-    fmt::print("{:<36} {:>8} {:>10.4f} {:>10.4f} {:>10.4f}\n", worker["name"].get<std::string>(), tasks,
-               worker["busy_s"].get<double>(), worker["waiting_s"].get<double>(), worker["idle_s"].get<double>());
-  }
-  for (const auto& link : json_["links"])
-    fmt::print("{:<36} {:>8} {:>10}\n", link["from"].get<std::string>() + " -> " + link["to"].get<std::string>(),
-               link["transfers"].get<index_t>(), bytes(link["bytes"].get<double>()));
+void Report::wrote(const std::string& path, const std::string& contents) {
+  json_["written"].push_back({{"file", path}, {"contents", contents}});
+}
 
-  const auto& seconds = json_["seconds"];
-  const auto& bounds = json_["bounds"];
-  fmt::print("\ntime    {:.4f} s (median of {}), {:.1f} Gflop/s\n", seconds["compute"].get<double>(),
-             seconds["runs"].get<int>(), json_["gflops"].get<double>());
-  if (json_.contains("rates"))
-    for (const auto& [name, rate] : json_["rates"].items()) fmt::print("{:<23} {:.1f}\n", name, rate.get<double>());
-  if (json_.contains("energy")) fmt::print("energy  {}\n", energy_line(json_["energy"]));
-  if (json_.contains("memory")) fmt::print("memory  {}\n", memory_line(json_["memory"]));
-  if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
-    fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
-               bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
-               bounds["untimed_tasks"].get<index_t>() > 0
-                   ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>())
-                   : "");
-  else if (bounds["tasks"].get<index_t>() > 0)
-    fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
-  for (const auto& [name, value] : json_["checks"].items())
-    fmt::print("{:<15} {}\n", name, short_number(value.get<double>()));
-  for (const auto& [name, value] : json_["counts"].items())
-    if (!value.is_object()) fmt::print("{:<15} {}\n", name, value.get<index_t>());
-  if (json_.contains("regression")) fmt::print("{}", regression_table(json_["regression"]));
+void Report::print_results() const {
+  if (print_)
+    print_();
+  else if (json_.contains("regression"))
+    fmt::print("{}", regression_table(json_["regression"]));
+  else
+    fmt::print("{}\n", answers_);
   if (json_.contains("jobs"))
     for (const auto& job : json_["jobs"])
       fmt::print("job     {} n={} {:.4f} s: {}\n", job["file"].get<std::string>(), job["n"].get<index_t>(),
@@ -225,16 +227,85 @@ void Report::print() const {
       fmt::print("{:>6g} dB {:<18} {} {:.3g}\n", rate["ebn0_db"].get<double>(), rate["detector"].get<std::string>(),
                  rate.contains("ber") ? "ber" : "information",
                  rate[rate.contains("ber") ? "ber" : "information"].get<double>());
+}
+
+/// Prints what --verbose adds.
+void Report::print_details() const {
+  for (const auto& [name, value] : json_["counts"].items())
+    if (!value.is_object()) fmt::print("{:<20} {}\n", name, value.get<index_t>());
+  if (json_.contains("memory")) fmt::print("memory  {}\n", memory_line(json_["memory"]));
+  if (json_.contains("rates"))
+    for (const auto& [name, rate] : json_["rates"].items()) fmt::print("{:<20} {:.1f}\n", name, rate.get<double>());
+  const auto& bounds = json_["bounds"];
+  if (bounds["untimed_tasks"].get<index_t>() < bounds["tasks"].get<index_t>())
+    fmt::print("bound   {:.4f} s = max(critical path {:.4f}, work / workers {:.4f}){}\n",
+               bounds["lower_bound_s"].get<double>(), bounds["path_s"].get<double>(), bounds["area_s"].get<double>(),
+               bounds["untimed_tasks"].get<index_t>() > 0
+                   ? fmt::format("; {} tasks have no model yet", bounds["untimed_tasks"].get<index_t>())
+                   : "");
+  else if (bounds["tasks"].get<index_t>() > 0)
+    fmt::print("bound   unknown: the performance models have no history of these tasks yet, run again\n");
+  fmt::print("\n{:<36} {:>8} {:>10} {:>10} {:>10}\n", "worker", "tasks", "busy s", "waiting s", "idle s");
+  for (const auto& worker : json_["workers"]) {
+    index_t tasks = 0;
+    for (const auto& [kernel, count] : worker["tasks"].items()) tasks += count.get<index_t>();
+    fmt::print("{:<36} {:>8} {:>10.4f} {:>10.4f} {:>10.4f}\n", worker["name"].get<std::string>(), tasks,
+               worker["busy_s"].get<double>(), worker["waiting_s"].get<double>(), worker["idle_s"].get<double>());
+  }
+  for (const auto& link : json_["links"])
+    fmt::print("{:<36} {:>8} {:>10}\n", link["from"].get<std::string>() + " -> " + link["to"].get<std::string>(),
+               link["transfers"].get<index_t>(), bytes(link["bytes"].get<double>()));
+}
+
+void Report::print() const {
+  fmt::print("{}:{}\n", json_["command"].get<std::string>(), problem_line(json_["problem"]));
+  print_results();
+
+  const std::string status = json_["status"];
+  fmt::print("status  {}\n", coloured(status,
+                                      !good_           ? Colour::red
+                                      : status == "ok" ? Colour::green
+                                                       : Colour::yellow,
+                                      STDOUT_FILENO));
   if (json_.contains("notes"))
     for (const auto& note : json_["notes"]) fmt::print("note    {}\n", note.get<std::string>());
-  fmt::print("status  {}\n", json_["status"].get<std::string>());
+  for (const auto& [name, value] : json_["checks"].items()) {
+    const auto number = value.get<double>();
+    if (const auto limit = json_["limits"].find(name); limit != json_["limits"].end())
+      fmt::print("{:<20} {} (at most {})\n", name, short_number(number), short_number(limit->get<double>()));
+    else
+      fmt::print("{:<20} {}\n", name, short_number(number));
+  }
+  if (json_.contains("workers")) {
+    const auto& seconds = json_["seconds"];
+    const int runs = seconds["runs"];
+    const double gflops = json_["gflops"];
+    fmt::print("time    {:.4g} s{}{}; {:.4g} s in all, with input{} and output\n", seconds["compute"].get<double>(),
+               runs > 1 ? fmt::format(" (median of {})", runs) : "",
+               gflops >= 1 ? fmt::format(", {:.1f} GFLOP/s", gflops) : "", seconds["total"].get<double>(),
+               check_ ? ", checks" : "");
+    fmt::print("ran on  {} workers, scheduler {}\n", json_["workers"].size(),
+               json_["machine"]["scheduler"].get<std::string>());
+    if (json_.contains("energy")) fmt::print("energy  {}\n", energy_line(json_["energy"]));
+    if (verbose_) print_details();
+  }
+  if (json_.contains("written"))
+    for (const auto& file : json_["written"]) fmt::print("wrote   {}\n", line_of(file));
 }
 
 ExitCode Report::finish() {
   json_["seconds"]["total"] = whole_.seconds();
   if (FileBatch* const outputs = FileBatch::current(); outputs != nullptr && !good_) outputs->discard();
   if (!trace_dir_.empty()) finish_trace(trace_dir_);
-  if (json_path_ != "-") print();
+  if (!good_) json_.erase("written");
+  if (const FileBatch* const outputs = FileBatch::current(); outputs != nullptr)
+    for (const std::string& path : outputs->paths())
+      if (!has_file(json_["written"], path)) json_["written"].push_back({{"file", path}});
+  if (!check_ && json_["status"] == "ok") remark("ok (not checked)");
+  if (quiet_ && !good_)
+    print_error(fmt::format("tesela: {}: {}", json_["command"].get<std::string>(), json_["status"].get<std::string>()));
+  else if (!quiet_ && json_path_ != "-")
+    print();
   write_json(json_, json_path_);
   return good_ ? done : numerical_failure;
 }

@@ -1,15 +1,19 @@
 #pragma once
 
+#include "tools/app/answer.hpp"
 #include "tools/app/command.hpp"
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/host_matrix.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tesela::cli {
@@ -37,8 +41,8 @@ nlohmann::json energy_json(const Energy& run, double flops);
 std::string is_wrong(const std::string& name, const Measured& measured);
 
 /// Results of a command, printed as a table and as JSON. The JSON's keys are command, version, problem, machine,
-/// workers, links, counts, seconds, gflops, energy, bounds, checks, limits, status. The status is "ok" until a check
-/// exceeds its limit or the command reports another failure.
+/// workers, links, counts, seconds, gflops, energy, bounds, answer, checks, limits, status. The status is "ok" until a
+/// check exceeds its limit or the command reports another failure.
 class Report {
  public:
   Report(const std::string& command, const CommonOptions& options);
@@ -60,6 +64,18 @@ class Report {
   void dropped_rows(const std::vector<index_t>& rows);
   /// Adds a sentence: a line of the table and an element of `notes` in the JSON.
   void note(const std::string& text);
+  /// Adds a result: a table of its first numbers, and all numbers in the JSON if there are at most 1000.
+  template <class T>
+  void answer(const std::string& name, const HostMatrix<T>& matrix) {
+    add_answer(name, answer_table(name, matrix), answer_json(matrix));
+  }
+  bool has_answer() const { return !answers_.empty(); }
+  /// Calls print() in place of the results' tables.
+  void results(std::function<void()> print) { print_ = std::move(print); }
+  /// Adds a line for a written file: "x.npy: 4 x 1, float64".
+  void wrote(const std::string& path, const std::string& contents);
+  /// Returns whether the errors of the result are measured.
+  bool checked() const { return check_; }
   /// Adds a command's other results to the JSON under the key `name`.
   void section(const std::string& name, const nlohmann::json& value) { json_[name] = value; }
   /// Adds the planned and measured bytes to the JSON.
@@ -86,11 +102,15 @@ class Report {
 
  private:
   void measured_energy(const Timed& runs, double flops);
+  void add_answer(const std::string& name, const std::string& table, const nlohmann::json& numbers);
   void print() const;
+  void print_results() const;
+  void print_details() const;
   Stopwatch whole_;
   nlohmann::json json_;
-  std::string json_path_, trace_dir_;
-  bool energy_, good_ = true;
+  std::string json_path_, trace_dir_, answers_;
+  std::function<void()> print_;
+  bool energy_, quiet_, verbose_, check_, good_ = true;
 };
 
 }  // namespace tesela::cli

@@ -1,5 +1,7 @@
 #include "tools/app/sizes.hpp"
 
+#include "tools/app/command.hpp"
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/memory.hpp>
 
@@ -7,6 +9,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 namespace tesela::cli {
 
@@ -40,9 +43,40 @@ GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable) {
   return {size[0], nb, size.size() > 2 ? size[2] : nb};
 }
 
+namespace {
+
+struct PlanOnly {
+  std::string command, json_path;
+};
+
+std::optional<PlanOnly>& plan_wanted() {
+  static std::optional<PlanOnly> wanted;
+  return wanted;
+}
+
+constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+
+[[noreturn]] void show_plan(const PlanOnly& plan, const std::string& what, double bytes, double memory) {
+  const bool fits = bytes <= memory;
+  const std::string status = fits ? "ok" : fmt::format("does not fit: {:.1f} GiB of {:.1f}", bytes / gib, memory / gib);
+  if (plan.json_path != "-")
+    fmt::print("{}: {}\nmemory  {:.3g} GiB of {:.1f}\nstatus  {}\n", plan.command, what, bytes / gib, memory / gib,
+               status);
+  write_json({{"command", plan.command},
+              {"version", config::version},
+              {"plan", {{"matrices", what}, {"host", {{"peak_bytes", bytes}, {"room_bytes", memory}}}, {"fits", fits}}},
+              {"status", status}},
+             plan.json_path);
+  throw PlanShown{fits ? done : environment};
+}
+
+}  // namespace
+
+void plan_only(const std::string& command, const std::string& json_path) { plan_wanted() = {command, json_path}; }
+
 void require_memory(const std::string& command, const std::string& what, double bytes) {
   const double memory = usable_host_bytes();
-  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  if (const auto& plan = plan_wanted()) show_plan(*plan, what, bytes, memory);
   // The memory of some virtual machines grows with use (a factor of 64 was seen), so only larger requests are refused.
   constexpr double growth = 64;
   if (bytes > growth * memory)

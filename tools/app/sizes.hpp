@@ -23,7 +23,16 @@ GemmTile parse_gemm_tile(const std::string& text, GemmTile suitable);
 std::pair<double, double> parse_range(const std::string& command, const std::string& text);
 
 /// Throws EnvironmentError if memory and swap together are smaller than `bytes`: each matrix alone might be allocated,
-/// and the process killed when it is touched. `what` names the matrices.
+/// and the process killed when it is touched. `what` names the matrices. After plan_only(), prints the plan instead and
+/// throws PlanShown.
 void require_memory(const std::string& command, const std::string& what, double bytes);
+
+/// Makes require_memory() end this command with its plan, printed or written as JSON to a path.
+void plan_only(const std::string& command, const std::string& json_path);
+
+/// Ends a command that only shows its plan.
+struct PlanShown {
+  int code;  ///< exit code
+};
 
 }  // namespace tesela::cli

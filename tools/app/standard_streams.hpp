@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tools/app/arguments.hpp"
+
 #include <optional>
 #include <string>
 
@@ -23,5 +25,21 @@ void silence_other_ranks();
 
 /// Prints a line on standard error, and ignores failures, for which fmt::print would throw.
 void print_error(const std::string& line) noexcept;
+
+/// Turns the word "-" into the name of a standard stream.
+Check dash_is(const std::string& stream);
+
+/// Throws ArgumentError if two of the command's inputs are standard input, which can be read only once.
+void require_inputs(const App& app);
+
+/// Throws ArgumentError if a command that reads files has neither a file nor a size or kind of generated data.
+void require_problem(const App& app);
+
+/// Prints on standard error the size of each large dense matrix that a given coordinate file becomes, unless --quiet.
+void announce_dense_inputs(const App& app);
+
+/// Returns whether an output other than the report is written to standard output, where nothing else may then be
+/// printed.
+bool writes_to_standard_output(const App& app);
 
 }  // namespace tesela::cli

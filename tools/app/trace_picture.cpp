@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace tesela::cli {
 namespace {
@@ -44,10 +45,16 @@ double mark_distance(double length, int most) {
 
 class Picture {
  public:
-  Picture(const Trace& trace, double from, double to) : from_(from) {
-    double end = 0;
-    for (const TracedTask& task : trace.tasks) end = std::max(end, task.end);
-    to_ = to > from ? to : end;
+  /// `number` distinguishes the pictures of one file.
+  Picture(const Trace& trace, double from, double to, std::string title = "", int number = 0)
+      : from_(from), to_(to > from ? to : end_of(trace)), title_(std::move(title)), number_(number) {
+    span_ = std::min(to_, end_of(trace)) - from_;
+    for (TraceMark mark : trace.marks) {
+      if (mark.seconds >= to_) continue;
+      if (mark.seconds <= from_) marks_.clear();  // the last one before the picture names its beginning
+      mark.seconds = std::max(mark.seconds, from_);
+      marks_.push_back(mark);
+    }
     for (TracedTask task : trace.tasks) {
       if (task.end <= from_ || task.start >= to_) continue;
       task.start = std::max(task.start, from_);
@@ -67,7 +74,7 @@ class Picture {
     }
     for (const auto& [worker, name] : trace.workers) {
       if (!busy_.contains(worker)) continue;
-      names_[worker] = fmt::format("{}, {:.0f} %", name, 100 * busy_[worker] / (to_ - from_));
+      names_[worker] = fmt::format("{}, {:.0f} %", name, 100 * busy_[worker] / span_);
       row_.emplace(worker, static_cast<int>(row_.size()));
     }
     pitch_ = std::clamp(560.0 / std::max<double>(1, static_cast<double>(row_.size())), 12.0, 40.0);
@@ -76,23 +83,32 @@ class Picture {
     left_ = 16 + letter * static_cast<double>(longest);
   }
 
-  std::string svg() {
-    std::string legend = draw_legend();
-    const double height = top_ + pitch_ * static_cast<double>(row_.size()) + axis;
-    svg_ = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" viewBox=\"0 0 {0} {1:.0f}\" "
-        "font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n<defs>\n{2}</defs>\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-        "<text x=\"8\" y=\"18\" font-size=\"13\">{3} in {5} on {4}, {6:.0f} % of it in kernels</text>\n",
-        width, height, patterns(), counted(tasks_.size(), "task"), counted(row_.size(), "worker"),
-        duration(to_ - from_), busy());
-    svg_ += legend;
+  double left() const { return left_; }
+  void set_left(double left) { left_ = left; }
+
+  /// Draws the picture and returns its elements; then height() is known.
+  std::string draw() {
+    const std::string legend = draw_legend();
     draw_axis();
     for (const auto& [worker, row] : row_)
       svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left_ - 8, middle(row) + 4,
                           escaped(names_[worker]));
     draw_bars();
-    return svg_ + "</svg>\n";
+    draw_path();
+    return fmt::format(
+               "<defs>\n{}</defs>\n<text x=\"8\" y=\"18\" font-size=\"13\">{}{} in {} on {}, {:.0f} % of it in "
+               "kernels{}"
+               "</text>\n",
+               patterns(), title_.empty() ? "" : escaped(title_) + ": ", counted(tasks_.size(), "task"),
+               duration(span_), counted(row_.size(), "worker"), busy(), path_text_) +
+           legend + svg_;
+  }
+  double height() const { return top_ + pitch_ * static_cast<double>(row_.size()) + axis; }
+
+  static double end_of(const Trace& trace) {
+    double end = 0;
+    for (const TracedTask& task : trace.tasks) end = std::max(end, task.end);
+    return end;
   }
 
  private:
@@ -111,7 +127,7 @@ class Picture {
   double busy() const {
     double sum = 0;
     for (const auto& [worker, seconds] : busy_) sum += seconds;
-    return 100 * sum / ((to_ - from_) * static_cast<double>(std::max<std::size_t>(busy_.size(), 1)));
+    return 100 * sum / (span_ * static_cast<double>(std::max<std::size_t>(busy_.size(), 1)));
   }
 
   /// Returns the fills of kernels with stripes, white on their colour.
@@ -133,7 +149,8 @@ class Picture {
   std::string draw_legend() {
     std::vector<std::string> order;
     for (auto& [kernel, look] : looks_) {
-      look.fill = look.stripes > 0 ? fmt::format("url(#k{})", order.size()) : fmt::format("#{:06x}", look.color);
+      look.fill =
+          look.stripes > 0 ? fmt::format("url(#k{}.{})", number_, order.size()) : fmt::format("#{:06x}", look.color);
       order.push_back(kernel);
     }
     std::stable_sort(order.begin(), order.end(),
@@ -154,7 +171,7 @@ class Picture {
           at, y - 10, look.fill, at + 20, y, escaped(text));
       at += space;
     }
-    top_ = y + 14;
+    top_ = y + (marks_.empty() ? 14 : 28);
     return out;
   }
 
@@ -173,47 +190,106 @@ class Picture {
                         scale == 1     ? "s"
                         : scale == 1e3 ? "ms"
                                        : "µs");
+    for (const TraceMark& mark : marks_)
+      svg_ += fmt::format(
+          "<path d=\"M{0:.1f},{1:.1f}V{2:.1f}\" stroke=\"#444\" stroke-dasharray=\"4 3\"/>"
+          "<text x=\"{3:.1f}\" y=\"{4:.1f}\" font-size=\"11\">{5}</text>\n",
+          x(mark.seconds), top_ - 10, bottom, x(mark.seconds) + 3, top_ - 2, escaped(mark.name));
   }
 
-  /// Draws one path per kernel. Adjacent bars thinner than a pixel are merged, which limits the file size for a million
-  /// tasks; wider bars keep a white edge.
+  /// Draws wide bars with a tooltip each. Adjacent bars thinner than a pixel are merged into one path per kernel, which
+  /// limits the file size for a million tasks.
   void draw_bars() {
-    struct Bars {
+    struct Merged {
       double begin = 0, end = -1;
-      bool thin = false;  ///< a merged group of bars
       std::string path;
     };
-    const double high = pitch_ * 0.78;
-    const auto finish = [&](Bars& bars, int row) {
-      if (bars.end < 0) return;
-      const double length = bars.end - bars.begin,
-                   wide = length > 3 && !bars.thin ? length - 0.6 : std::max(length, 0.3);
-      bars.path +=
-          fmt::format("M{:.2f},{:.1f}h{:.2f}v{:.1f}h-{:.2f}z", bars.begin, middle(row) - high / 2, wide, high, wide);
+    const auto finish = [&](Merged& bar, int row) {
+      if (bar.end >= bar.begin)
+        bar.path += fmt::format("M{:.2f},{:.1f}h{:.2f}v{:.1f}h-{:.2f}z", bar.begin, middle(row) - bar_height() / 2,
+                                std::max(bar.end - bar.begin, 0.3), bar_height(), std::max(bar.end - bar.begin, 0.3));
     };
-    std::map<std::string, std::map<int, Bars>> all;
+    std::map<std::string, std::map<int, Merged>> thin;
+    std::string wide;
     for (const TracedTask& task : tasks_) {
-      Bars& bars = all[task.kernel][row_[task.worker]];
+      const int row = row_[task.worker];
       const double begin = x(task.start), end = x(task.end);
-      const bool thin = end - begin < 1;
-      if (!thin || !bars.thin || bars.end < 0 || begin - bars.end > 0.15) {
-        finish(bars, row_[task.worker]);
-        bars.begin = begin;
+      if (end - begin >= 1) {
+        wide += bar(task, fmt::format("fill=\"{}\"", looks_[task.kernel].fill), tooltip(task));
+        continue;
       }
-      bars.thin = thin;
-      bars.end = end;
+      Merged& bar = thin[task.kernel][row];
+      if (begin - bar.end > 0.15) {
+        finish(bar, row);
+        bar.begin = begin;
+      }
+      bar.end = end;
     }
-    for (auto& [kernel, rows] : all) {
+    for (auto& [kernel, rows] : thin) {
       svg_ += fmt::format("<path fill=\"{}\" d=\"", looks_[kernel].fill);
-      for (auto& [row, bars] : rows) {
-        finish(bars, row);
-        svg_ += bars.path;
+      for (auto& [row, bar] : rows) {
+        finish(bar, row);
+        svg_ += bar.path;
       }
       svg_ += fmt::format("\"><title>{}</title></path>\n", escaped(kernel));
     }
+    svg_ += wide;
   }
 
-  double from_, to_, left_ = 0, top_ = 0, pitch_ = 0;
+  double bar_height() const { return pitch_ * 0.78; }
+
+  /// Returns a bar with a white edge on its right if it is wide enough.
+  std::string bar(const TracedTask& task, const std::string& style, const std::string& title) {
+    const double begin = x(task.start), length = x(task.end) - begin;
+    return fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" {}><title>{}</title></rect>\n", begin,
+        middle(row_[task.worker]) - bar_height() / 2, length > 3 ? length - 0.6 : std::max(length, 0.3), bar_height(),
+        style, title);
+  }
+
+  static std::string tooltip(const TracedTask& task) {
+    const double seconds = task.end - task.start;
+    std::string text =
+        fmt::format("{}, task {}\n{} from {}", escaped(task.kernel), task.id, duration(seconds), duration(task.start));
+    if (!task.tiles.empty()) text += "\ntiles " + escaped(task.tiles);
+    if (task.gflop > 0 && seconds > 0) text += fmt::format("\n{:.3g} GFLOP/s", task.gflop / seconds);
+    return text;
+  }
+
+  /// Draws dark edges around the tasks of the critical path between two marks, and thin lines from each to the next.
+  void draw_path() {
+    std::vector<std::vector<TracedTask>> runs(marks_.size() + 1);
+    for (const TracedTask& task : tasks_)
+      runs[static_cast<std::size_t>(std::count_if(marks_.begin(), marks_.end(), [&](const TraceMark& m) {
+        return m.seconds <= task.start;
+      }))].push_back(task);
+    double longest = 0;
+    for (const std::vector<TracedTask>& run : runs) {
+      const std::vector<std::size_t> path = critical_path(run);
+      if (path.size() < 2) continue;  // no dependences in the record
+      double seconds = 0;
+      std::string line;
+      for (const std::size_t t : path) {
+        seconds += run[t].end - run[t].start;
+        line += fmt::format("{}{:.1f},{:.1f} {:.1f},{:.1f}", line.empty() ? "" : " ", x(run[t].start),
+                            middle(row_[run[t].worker]), x(run[t].end), middle(row_[run[t].worker]));
+        if (x(run[t].end) - x(run[t].start) >= 1)
+          svg_ += bar(run[t], "fill=\"none\" pointer-events=\"none\" stroke=\"#000\"", "critical path");
+      }
+      svg_ += fmt::format(
+          "<polyline points=\"{}\" fill=\"none\" stroke=\"#000\" stroke-width=\"0.7\" stroke-opacity=\"0.6\" "
+          "pointer-events=\"none\"/>\n",
+          line);
+      longest = std::max(longest, seconds);
+    }
+    if (longest > 0) path_text_ = ", critical path " + duration(longest);
+  }
+
+  double from_, to_, span_ = 0;  // span_: to the end of this trace at most
+  double left_ = 0, top_ = 0, pitch_ = 0;
+  std::string title_, path_text_;
+  int number_;
+  std::vector<TraceMark> marks_;
   std::vector<TracedTask> tasks_;
   std::map<std::string, Look> looks_;
   std::map<int, double> busy_;
@@ -224,6 +300,32 @@ class Picture {
 
 }  // namespace
 
-std::string trace_picture(const Trace& trace, double from, double to) { return Picture(trace, from, to).svg(); }
+std::string trace_pictures(const std::vector<TitledTrace>& traces, double from, double to) {
+  if (to <= from)
+    for (const TitledTrace& t : traces) to = std::max(to, Picture::end_of(t.trace));
+  std::vector<Picture> pictures;
+  double left = 0, height = 0;
+  for (const auto& [title, trace] : traces) {
+    pictures.emplace_back(trace, from, to, title, static_cast<int>(pictures.size()));
+    left = std::max(left, pictures.back().left());
+  }
+  std::string body;
+  for (Picture& picture : pictures) {
+    picture.set_left(left);
+    const std::string drawn = picture.draw();
+    body += height == 0 ? drawn : fmt::format("<g transform=\"translate(0,{:.0f})\">\n{}</g>\n", height, drawn);
+    height += picture.height();
+  }
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1:.0f}\" viewBox=\"0 0 {0} {1:.0f}\" "
+             "font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n"
+             "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+             width, height) +
+         body + "</svg>\n";
+}
+
+std::string trace_picture(const Trace& trace, double from, double to) {
+  return trace_pictures({{"", trace}}, from, to);
+}
 
 }  // namespace tesela::cli

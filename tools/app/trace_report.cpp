@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace tesela::cli {
 namespace {
@@ -26,34 +29,63 @@ bool only_recorded(const std::string& directory) {
   return false;
 }
 
+/// Returns the trace of a folder after a conversion if it needs one; nothing, with a message, if it holds no task.
+std::optional<Trace> trace_in(const std::string& directory) {
+  if (only_recorded(directory)) convert_trace(directory);
+  Trace trace = read_trace(directory);
+  if (trace.incomplete > 0)
+    print_error(fmt::format("tesela: {}: {} tasks are left out: the recording began or ended while they ran", directory,
+                            trace.incomplete));
+  if (!trace.tasks.empty()) return trace;
+  print_error(fmt::format("tesela: {}: the trace holds no task, so it has no picture", directory));
+  return std::nullopt;
+}
+
+double end_of(const Trace& trace) {
+  return std::max_element(trace.tasks.begin(), trace.tasks.end(),
+                          [](const auto& a, const auto& b) { return a.end < b.end; })
+      ->end;
+}
+
+void require_range(double end, double from, double to) {
+  if (from >= end) throw ArgumentError("trace", "--from", fmt::format("the last task ends after {:.6g} s", end));
+  if (to != 0 && to <= from) throw ArgumentError("trace", "--to", "is not later than --from");
+}
+
 }  // namespace
 
 bool is_trace_file(const std::string& name) {
-  if (name == "trace.svg" || name == "trace.json" || name.starts_with("prof_file_")) return true;
+  if (name == "trace.svg" || name == "traces.svg" || name == "trace.json" || name.starts_with("prof_file_"))
+    return true;
   const auto extension = std::filesystem::path(name).extension();
   return extension == ".trace" || extension == ".rec" || extension == ".dot" || extension == ".data" ||
          extension == ".html";
 }
 
 bool draw_trace(const std::string& directory, double from, double to) {
-  if (only_recorded(directory)) convert_trace(directory);
-  const Trace trace = read_trace(directory);
-  if (trace.incomplete > 0)
-    print_error(
-        fmt::format("tesela: {} tasks are left out: the recording began or ended while they ran", trace.incomplete));
-  if (trace.tasks.empty()) {
-    print_error("tesela: the trace holds no task, so it has no picture");
-    return false;
-  }
-  const double end = std::max_element(trace.tasks.begin(), trace.tasks.end(), [](const auto& a, const auto& b) {
-                       return a.end < b.end;
-                     })->end;
-  if (from >= end) throw ArgumentError("trace", "--from", fmt::format("the last task ends after {:.6g} s", end));
-  if (to != 0 && to <= from) throw ArgumentError("trace", "--to", "is not later than --from");
+  const std::optional<Trace> trace = trace_in(directory);
+  if (!trace) return false;
+  require_range(end_of(*trace), from, to);
   AtomicFile picture(directory + "/trace.svg");
-  picture.write(trace_picture(trace, from, to));
+  picture.write(trace_picture(*trace, from, to));
   picture.commit();
-  write_trace_events(trace, directory + "/trace.json");
+  write_trace_events(*trace, directory + "/trace.json");
+  return true;
+}
+
+bool compare_traces(const std::vector<std::string>& directories, const std::string& path, double from, double to) {
+  std::vector<TitledTrace> traces;
+  double end = 0;
+  for (const std::string& directory : directories) {
+    std::optional<Trace> trace = trace_in(directory);
+    if (!trace) return false;
+    end = std::max(end, end_of(*trace));
+    traces.push_back({directory, std::move(*trace)});
+  }
+  require_range(end, from, to);
+  AtomicFile picture(path);
+  picture.write(trace_pictures(traces, from, to));
+  picture.commit();
   return true;
 }
 

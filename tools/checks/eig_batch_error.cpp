@@ -1,5 +1,3 @@
-#include "tools/checks/eig_batch_error.hpp"
-
 #include "tools/checks/eig_error.hpp"
 
 #include <algorithm>

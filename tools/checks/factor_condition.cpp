@@ -1,5 +1,4 @@
-#include "tools/checks/factor_condition.hpp"
-
+#include "tools/checks/factor_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 

@@ -1,5 +1,4 @@
-#include "tools/checks/gls_error.hpp"
-
+#include "tools/checks/glm_error.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/power_of_two.hpp>

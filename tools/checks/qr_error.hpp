@@ -33,6 +33,10 @@ QrBounds qr_bounds(index_t m, index_t n);
 template <class T>
 QrError qr_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, const HostMatrix<T>& q);
 
+/// Returns ||R^T R x - A^T A x|| / (||A||_F^2 ||x||) for a random x: at most twice the backward error. Needs no Q.
+template <class T>
+double gram_error(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::uint64_t seed);
+
 /// Estimates both errors without explicit Q, from its product with random sign vectors: x^T M y with independent x and
 /// y, like M x, has mean square ||M||_F^2 (Hutchinson's estimator).
 template <class T>

@@ -4,6 +4,8 @@
 #include <tesela/tiles/block_cyclic.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace tesela {
@@ -62,6 +64,26 @@ ProductError product_error(const Runtime& runtime, const ProductParts<T>& parts,
 /// 0.01). Half of it is Wilkinson's bound for C, the other half covers the reference.
 template <class T>
 double product_bound(index_t k);
+
+/// An entry of A B in long double, and its bound: 8 sqrt(k) rounding errors of T of the sum of magnitudes, far above
+/// the error of any order of summation of random numbers, far below a lost block of terms.
+struct ProductEntry {
+  double sum = 0, bound = 0;
+};
+
+/// Sums the k terms a(l) b(l), given in T.
+template <class T, class A, class B>
+ProductEntry product_entry(index_t k, const A& a, const B& b) {
+  long double sum = 0;
+  double magnitude = 0;
+  for (index_t l = 0; l < k; ++l) {
+    const double term = static_cast<double>(a(l)) * static_cast<double>(b(l));
+    sum += term;
+    magnitude += std::abs(term);
+  }
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  return {static_cast<double>(sum), 8 * eps * std::sqrt(static_cast<double>(k)) * magnitude};
+}
 
 /// Returns `count` different rows of 0 … m - 1 in ascending order, the same for the same seed; all if count >= m.
 std::vector<index_t> sample_rows(index_t m, index_t count, std::uint64_t seed);

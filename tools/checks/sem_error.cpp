@@ -272,8 +272,8 @@ HostMatrix<double> identity(index_t n) {
 
 SemError sem_error(Graph& g, const RowSource<double>& data, const ModelTriangle& triangle,
                    const SimultaneousModel& model, SemMethod method, const SimultaneousEquations& answer) {
-  const bool instrumental = method == SemMethod::two_stage || method == SemMethod::three_stage;
-  const bool by_itself = method == SemMethod::two_stage || method == SemMethod::ols;
+  const bool instrumental = uses_instruments(method);
+  const bool by_itself = !is_joint(method);
   SemError error{std::vector<double>(answer.equations.size(), nan), nan, 0};
   const std::vector<std::size_t> which = with_numbers(answer);
   if (which.empty()) return error;

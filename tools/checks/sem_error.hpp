@@ -18,6 +18,13 @@ struct SemError {
   double system_residual = 0;  ///< the same for sum_j s^ij t_j relative to sum_j |s^ij| of those sizes
   double bound = 0;            ///< bound of all: 10 sqrt(max(D, K + N)) eps times X's condition
 
+  /// Returns the bound of estimates that were computed in T.
+  template <class T>
+  double bound_in() const {
+    constexpr double ratio =
+        static_cast<double>(std::numeric_limits<T>::epsilon()) / std::numeric_limits<double>::epsilon();
+    return std::fmin(bound * ratio, 0.01);
+  }
   /// Returns the largest normal residual; NaN without one.
   double normal_residual() const {
     double most = std::numeric_limits<double>::quiet_NaN();

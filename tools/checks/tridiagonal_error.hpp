@@ -53,4 +53,11 @@ double forward_error(index_t n, SpacedNumbers<T> x, const Known& known) {
   return error == 0 ? 0 : error / largest;
 }
 
+/// Returns the bound of the residual for any method, also without pivoting: 1e-14 (single: 1e-6), ten times that unless
+/// the matrix is dominant.
+template <class T>
+constexpr double tridiagonal_bound(bool dominant) {
+  return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (dominant ? 1 : 10);
+}
+
 }  // namespace tesela

@@ -1,24 +1,38 @@
 #include "tools/app/command.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/trace_report.hpp"
+#include <tesela/runtime/errors.hpp>
 
 namespace tesela::cli {
 namespace {
 
 struct TraceOptions {
-  std::string directory;
+  std::vector<std::string> directories;
+  std::string out;
   double from = 0, to = 0;
 };
 
 const Command trace(Command::Group::top, "trace", "convert and draw a recorded trace", [](App& app) {
   auto o = std::make_shared<TraceOptions>();
-  app.add_option("DIR", o->directory,
-                 "what --trace DIR left, or a program run with STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX=DIR")
+  app.add_option("DIR", o->directories,
+                 "what --trace DIR left, or a program run with STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX=DIR; several "
+                 "are drawn in one picture with one time axis")
       ->required();
   app.add_option("--from", o->from, "draw from this second on")->transform(non_negative());
   app.add_option("--to", o->to, "draw up to this second; 0: to the end")->transform(non_negative());
-  app.footer("Examples:\n  tesela trace trace/\n  tesela trace trace/ --from 0.1 --to 0.2");
-  return std::function<int()>([o] { return int{draw_trace(o->directory, o->from, o->to) ? done : environment}; });
+  app.add_option("--out", o->out, "picture of several traces; default traces.svg in the first DIR");
+  app.footer(
+      "Examples:\n  tesela trace trace/\n  tesela trace trace/ --from 0.1 --to 0.2\n"
+      "  tesela trace eager/ dmdas/ --out compare.svg");
+  return std::function<int()>([o] {
+    const std::string& first = o->directories.front();
+    if (o->directories.size() == 1) {
+      if (!o->out.empty()) throw ArgumentError("trace", "--out", "is for several traces; one goes to DIR/trace.svg");
+      return int{draw_trace(first, o->from, o->to) ? done : environment};
+    }
+    const std::string picture = o->out.empty() ? first + "/traces.svg" : o->out;
+    return int{compare_traces(o->directories, picture, o->from, o->to) ? done : environment};
+  });
 });
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <limits>
 #include <string>
@@ -68,8 +69,7 @@ struct CusolverGeneralizedEig<T>::Impl : cusolver::Solver {
 
 template <class T>
 CusolverGeneralizedEig<T>::CusolverGeneralizedEig(index_t n, bool vectors) {
-  if (n > std::numeric_limits<int>::max())
-    throw ArgumentError("CusolverGeneralizedEig", "n", std::to_string(n) + " exceeds cuSOLVER's integers");
+  require(n <= std::numeric_limits<int>::max(), "CusolverGeneralizedEig", "n", n, " exceeds cuSOLVER's integers");
   impl_ = std::make_unique<Impl>(n, vectors);
 }
 

@@ -8,8 +8,8 @@
 namespace tesela {
 
 /// Peer: a general linear model with cuSOLVER's routines on CUDA device 0, outside any graph. A = Q R, Q^T B = [B1;
-/// B2]; then factors [B2^T B1^T] (`whole`, the published way except for the order of rows) or B2^T alone. Requires n <=
-/// m <= n + p and full rank. Throws as CusolverQr.
+/// B2]; then factors [B2^T B1^T] (`whole`, as Ramiro Sánchez 2010, section 5.2, except for the order of rows) or B2^T
+/// alone. Requires n <= m <= n + p and full rank. Throws as CusolverQr.
 template <class T>
 class CusolverGlm {
  public:

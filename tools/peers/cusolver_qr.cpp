@@ -6,6 +6,7 @@
 #include "tools/peers/cusolver_peer.hpp"
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <cuda_runtime.h>
 
@@ -97,8 +98,8 @@ struct CusolverQr<T>::Impl {
 
 template <class T>
 CusolverQr<T>::CusolverQr(index_t m, index_t n, index_t at_once) {
-  if (std::max(m, n) > std::numeric_limits<int>::max())
-    throw ArgumentError("CusolverQr", "size", std::to_string(std::max(m, n)) + " exceeds cuSOLVER's integers");
+  require(std::max(m, n) <= std::numeric_limits<int>::max(), "CusolverQr", "size", std::max(m, n),
+          " exceeds cuSOLVER's integers");
   // ormqr counts its workspace, about two numbers for each entry of V, in 32 bits.
   constexpr index_t entries_at_once = index_t{1} << 28;
   if (at_once < 1) at_once = std::max<index_t>(1, entries_at_once / std::max<index_t>(m, 1));
@@ -188,7 +189,7 @@ void CusolverQr<T>::multiply_on_device(Op op, T* c, index_t cols) const {
 template <class T>
 void CusolverQr<T>::solve(T* b, index_t cols) const {
   const Impl& i = *impl_;
-  if (i.m < i.n) throw ArgumentError("CusolverQr::solve", "shape", "there are fewer rows than columns");
+  require(i.m >= i.n, "CusolverQr::solve", "shape", "there are fewer rows than columns");
   if (i.k == 0 || cols == 0) return;
   check(cudaSetDevice(0), "cudaSetDevice");
   const std::size_t bytes = bytes_of<T>(i.m * cols);

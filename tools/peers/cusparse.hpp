@@ -3,7 +3,6 @@
 // Only where there is CUDA.
 #include "tools/peers/device.hpp"
 #include "tools/peers/handle.hpp"
-#include <tesela/runtime/in_precision.hpp>
 
 #include <cuda_runtime.h>
 

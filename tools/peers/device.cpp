@@ -13,7 +13,6 @@
 #include <vector>
 
 #if TESELA_HAVE_CUDA
-#include "tools/peers/generate.hpp"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

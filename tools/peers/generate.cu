@@ -1,5 +1,4 @@
 #include "tools/peers/device.hpp"
-#include "tools/peers/generate.hpp"
 #include <tesela/tiles/generator.hpp>
 
 namespace tesela::bench {

@@ -7,6 +7,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/paused_workers.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -55,7 +56,7 @@ Choices choices(const std::vector<Method<Problem, Result>>& rows) {
 template <class Problem, class Result>
 Method<Problem, Result> find_method(const std::vector<Method<Problem, Result>>& rows, const std::string& name) {
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& each) { return each.name == name; });
-  if (row == rows.end()) throw ArgumentError("find_method", "name", name + " is unknown");
+  require(row != rows.end(), "find_method", "name", name, " is unknown");
   if (!row->absent.empty()) throw EnvironmentError(row->absent);
   return *row;
 }

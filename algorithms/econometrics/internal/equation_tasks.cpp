@@ -1,10 +1,11 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace tesela::detail {
 
@@ -193,8 +194,8 @@ EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, con
   const index_t r = equation.size(), D = v.observations;
   EquationEstimate e;
   e.degrees_of_freedom = D - r;
-  if (D <= r) return e.status = EquationStatus::too_few_observations, e;
-  if (deficient(equation, facts)) return find_dependent_regressors(g, equation, facts, e), e;
+  if (D <= r) return e.status = EquationStatus::too_few_observations, std::move(e);
+  if (deficient(equation, facts)) return find_dependent_regressors(g, equation, facts, e), std::move(e);
 
   // Reorder to the equation's own order.
   std::vector<double> b, inverse, beside;
@@ -212,7 +213,7 @@ EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, con
     e.coefficients.push_back(std::ldexp(b[p], exponent));
     e.standard_errors.push_back(std::ldexp(s * inverse[p], exponent));
     if (!std::isfinite(e.coefficients.back() + e.standard_errors.back()))
-      return e.coefficients.clear(), e.standard_errors.clear(), e.status = EquationStatus::not_finite, e;
+      return e.coefficients.clear(), e.standard_errors.clear(), e.status = EquationStatus::not_finite, std::move(e);
   }
   e.sigma = std::ldexp(s, unit);
   e.condition = facts.facts(r, 0);

@@ -73,20 +73,6 @@ void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquatio
 EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, const EquationResults& facts,
                                    SemDivisor divisor, bool instrumental);
 
-/// Computes robust standard errors, Wald's statistics and Hansen's J of 2SLS or OLS estimates.
-///
-///     F = diag(u) Z^ (Z^^T Z^)^-1, summed over each cluster's rows,  V = F^T F,  Z^ = the projection of Z on X
-///
-/// data    the original data, D x (K + N).
-/// answer  the estimates with the triangle; its standard_errors, f and hansen are replaced for each equation with
-///         estimates.
-/// Waits   for the graph.
-/// Method  Z^ = Q R with the constant first: F = G R^-T with G = diag(u) Q. Wald's statistic of the slopes b is
-///         ||T^-T R_s b||^2 with the triangles R_s and T of the slopes' part of Z^ and of G. SemDivisor::small
-///         multiplies V by D / (D - r), with G clusters by G / (G - 1) (D - 1) / (D - r).
-void robust_errors(Graph& g, const HostMatrix<double>& data, const SimultaneousModel& model, const SemOptions& options,
-                   const std::vector<index_t>& clusters, SimultaneousEquations& answer);
-
 /// Returns the largest ||e|| that rounding alone explains; b holds the coefficients of the equation's columns.
 double rounding_of(const PickedEquation& equation, const double* b);
 

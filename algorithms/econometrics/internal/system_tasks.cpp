@@ -1,11 +1,7 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
-#include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/econometrics/gradient_step.hpp>
-#include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/host/blas.hpp>
 #include <tesela/runtime/memory.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 #include <tesela/tiles/parallel_zeros.hpp>
@@ -52,32 +48,6 @@ index_t all_of(const std::vector<PickedEquation>& equations) {
   index_t n = 0;
   for (const PickedEquation& e : equations) n += e.size();
   return n;
-}
-
-/// Computes U = U^-1 for an upper triangle in square tiles, from the last column to the first: n^3 / 3 flops. Tiles
-/// below the diagonal are not accessed.
-void invert_upper(Graph& g, const TileMatrix<double>& U) {
-  const Priority where = large_enough_for_gpu(U.n(), U.n(), U.n()) ? on_gpu : Priority{};
-  const index_t nb = U.tile_shape().nb, last = U.nt() - 1;
-  const auto column = [&](index_t width) {
-    return TileMatrix<double>(g.runtime(), U.m(), width, {nb, std::max<index_t>(width, 1)}, "copy");
-  };
-  // Copies of columns: the last, which may be narrow, has its own copy. The others alternate between two copies, so
-  // that they need not wait.
-  const TileMatrix<double> copies[] = {column(U.n() - std::max<index_t>(last, 0) * nb), column(nb), column(nb)};
-  for (index_t j = last; j >= 0; --j) {
-    const TileMatrix<double>& was = copies[j == last ? 0 : 1 + j % 2];
-    for (index_t i = 0; i <= j; ++i) g.insert<Lacpy<double>>(where, {}, U(i, j), was(i, 0));
-    g.insert<Laset<double>>(where, {1.0, 0}, U(j, j));
-    g.insert<Trsm<double>>(where, {}, was(j, 0), U(j, j));
-    for (index_t i = j - 1; i >= 0; --i) {
-      g.insert<Gemm<double, Out>>(where, {.alpha = -1}, was(i, 0), U(j, j), U(i, j));
-      for (index_t k = i + 1; k < j; ++k)
-        g.insert<Gemm<double>>(where, {.alpha = -1, .beta = 1}, U(i, k), U(k, j), U(i, j));
-      g.insert<Trsm<double>>(where, {}, U(i, i), U(i, j));
-    }
-  }
-  g.wait();
 }
 
 /// Returns P^-1 for P_ij = products_ij / (norms_i norms_j); 0 x 0 if P is not well conditioned enough.
@@ -309,53 +279,6 @@ bool ThirdStage::solve(Graph& g, const Weights& weights, HostMatrix<double>& x, 
   A.bring_home();
   X.bring_home();
   return true;
-}
-
-std::vector<std::vector<double>> ThirdStage::errors(Graph& g, const Weights& weights) {
-  const index_t n = unknowns();
-  std::vector<std::vector<double>> all;
-  if (by_gradients_) {
-    for (const PickedEquation& e : equations_)
-      all.emplace_back(static_cast<std::size_t>(e.size()), std::numeric_limits<double>::quiet_NaN());
-    return all;
-  }
-  {
-    const index_t nb = g.runtime().gpus() > 0 ? 1024 : 256;
-    const auto U = TileMatrix<double>::map(g.runtime(), factor_.data(), n, n, factor_.ld(), {nb, nb}, "G");
-    invert_upper(g, U);
-    U.bring_home();
-  }
-  const HostMatrix<double>& X = factor_;  // only its upper triangle is used
-  std::vector<HostMatrix<double>> triangles;
-  for (std::size_t i = 0; i < equations_.size(); ++i) triangles.push_back(bases_.R(i));
-  all.resize(equations_.size());
-  const auto sum_squares = [&](std::size_t i) {  // of the rows of R_i^-1 X_i
-    constexpr index_t at_once = 4096;
-    const index_t r = equations_[i].size(), first = bases_.start(i);
-    std::vector<double>& squares = all[i];
-    squares.assign(static_cast<std::size_t>(r), 0.0);
-    HostMatrix<double> some(r, std::min(at_once, n - first));
-    for (index_t from = first; from < n; from += at_once) {
-      const index_t columns = std::min(at_once, n - from);
-      for (index_t j = 0; j < columns; ++j) {
-        const index_t above = std::min(r, from + j - first + 1);
-        std::fill_n(std::copy_n(&X(first, from + j), above, &some(0, j)), r - above, 0.0);
-      }
-      blas::trsm(Op::none, r, columns, triangles[i].data(), r, some.data(), r);
-      for (index_t j = 0; j < columns; ++j)
-        for (index_t p = 0; p < r; ++p) {
-          const double x = some(p, j) * weights.sigmas[i];
-          squares[static_cast<std::size_t>(p)] += x * x;
-        }
-    }
-    for (double& square : squares) square = std::sqrt(square);
-  };
-  const bool large = n * n > elements_per_thread;
-  const auto count = std::ssize(equations_);
-  parallel_for(count, large ? 1 : count, [&](index_t first, index_t end) {
-    for (index_t i = first; i < end; ++i) sum_squares(static_cast<std::size_t>(i));
-  });
-  return all;
 }
 
 }  // namespace tesela::detail

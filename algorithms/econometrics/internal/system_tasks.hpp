@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -89,6 +90,22 @@ struct Correction {
   std::vector<std::vector<double>> changes = {};
 };
 
+/// Errors of the coefficients of one equation; NaN and empty by conjugate gradients.
+struct CoefficientErrors {
+  std::vector<double> standard_errors;
+  double wald = std::numeric_limits<double>::quiet_NaN();  ///< of all regressors but the constant
+  HostMatrix<double> covariance = {};                      ///< on request
+};
+
+/// Request to ThirdStage::errors.
+struct ErrorOptions {
+  bool covariances = false;
+  /// For robust errors: rows Q_i(t)^T sum_j P^ij e_j(t) / s_j of all equations side by side, summed over clusters.
+  const HostMatrix<double>* scores = nullptr;
+  std::vector<double> corrections = {};  ///< factors of the equations' robust covariances
+  double tolerance = 0;                  ///< robust errors: there is no `wald` beyond a condition of 1 / tolerance
+};
+
 /// The system of the third stage, in the coordinates of the model's variables.
 class ThirdStage {
  public:
@@ -107,16 +124,21 @@ class ThirdStage {
                                       const std::vector<std::vector<double>>& coefficients) const;
   bool own_instruments() const { return own_instruments_; }
 
-  /// Returns the standard errors, in each equation's staircase order, after a correction with these weights; NaN for
-  /// conjugate gradients. May be called once, after the last correction. Waits for the graph.
-  std::vector<std::vector<double>> errors(Graph& g, const Weights& weights);
+  /// Returns the errors of each equation's coefficients b, in its own order and in the variables' units, after a
+  /// correction with these weights. May be called once, after the last correction. Waits for the graph.
+  std::vector<CoefficientErrors> errors(Graph& g, const Weights& weights, const std::vector<std::vector<double>>& b,
+                                        const ErrorOptions& options);
 
+  /// Returns R_i of Z_i = Q_i R_i, with columns in the equation's staircase order.
+  HostMatrix<double> R(std::size_t i) const { return bases_.R(i); }
   index_t unknowns() const { return bases_.unknowns(); }
   bool by_gradients() const { return by_gradients_; }
   index_t gradient_steps() const { return gradient_steps_; }
 
  private:
   bool solve(Graph& g, const Weights& weights, HostMatrix<double>& x, bool last);
+  CoefficientErrors errors_of(std::size_t i, const HostMatrix<double>& roots, double sigma,
+                              const std::vector<double>& b, const ErrorOptions& options) const;
 
   const std::vector<PickedEquation>& equations_;
   bool by_gradients_, own_instruments_;

@@ -1,13 +1,11 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
+#include <tesela/algorithms/eigen/internal/lr_tiles.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/transpose.hpp>
-#include <tesela/codelets/support/copy_block.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
-#include <tesela/codelets/support/largest_element.hpp>
-#include <tesela/codelets/support/mirror_tile.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 
 #include <deque>
 
@@ -31,6 +29,7 @@ class TileSteps {
         next_(matrix("D'", columns())),
         found_(g.runtime(), D_.mt(), D_.nt(), {1, 1}, "found") {
     if (chains()) r_.emplace(matrix("R", columns()));
+    if (lr()) lr_.emplace(g, n_, nb_, steps_between_tests);
     if (forms_p()) P_.emplace(matrix("P", chains() ? TileShape{nb_, n_} : TileShape{nb_, nb_}));
     if (P_) P_->for_each_tile([&](const Tile<T>& t, index_t i, index_t j) { g.insert<Laset<T>>({T(1), i - j}, t); });
   }
@@ -51,14 +50,15 @@ class TileSteps {
 
  private:
   bool cholesky() const { return o_.method == EigIteration::cholesky_lr; }
-  bool forms_p() const { return o_.vectors && !cholesky(); }
+  bool lr() const { return o_.method == EigIteration::lr; }
+  bool forms_p() const { return o_.vectors && o_.method == EigIteration::qr; }
   index_t tile() const {
     if (g_.runtime().gpus() > 0) return std::clamp<index_t>(n_ / 4, 64, 1024);
     // A task computes every rotation that it applies; therefore few wide tasks are best.
     if (chains()) return std::clamp<index_t>(n_ / (2 * std::max(g_.runtime().cpus(), 1)), 64, 512);
     return std::clamp<index_t>(n_ / 8, 16, 192);
   }
-  bool chains() const { return !cholesky() && o_.factor == QrFactor::givens; }
+  bool chains() const { return o_.method == EigIteration::qr && o_.factor == QrFactor::givens; }
   /// Returns the tile shape: rotations need tiles of whole columns, for P of whole rows.
   TileShape columns() const { return {chains() ? n_ : nb_, nb_}; }
   TileMatrix<T> matrix(const char* name, TileShape tile) const {
@@ -76,11 +76,15 @@ class TileSteps {
   void iterate(IterationProgress& progress) {
     const double negligible = o_.tolerance * a_.frobenius();
     while (!(progress.converged = largest() <= negligible) && progress.steps < o_.max_iterations) {
+      const index_t first = progress.steps;
       for (index_t step = 0; step < steps_between_tests && progress.steps < o_.max_iterations; ++step) {
-        progress.broken = cholesky() ? cholesky_step() : chains() ? chain_step() : qr_step();
+        progress.broken = cholesky() ? cholesky_step() : lr() ? lr_step(step) : chains() ? chain_step() : qr_step();
         if (progress.broken > 0) return;
         ++progress.steps;
       }
+      for (index_t step = 0; lr() && first + step < progress.steps; ++step)
+        if ((progress.broken = lr_->broken(step)) > 0) progress.steps = first + step;
+      if (progress.broken > 0) return;
       g_.wait();
       factors_.clear();
       for (const GivensQr<T>& factor : chains_) progress.rotations += factor.rotations();
@@ -142,15 +146,24 @@ class TileSteps {
     return 0;
   }
 
+  /// Computes D = L U, D = U L. A breakdown is read after the last step before a test.
+  index_t lr_step(index_t step) {
+    lr_->insert_step(g_, step, D_, next_);
+    std::swap(D_, next_);
+    return 0;
+  }
+
   /// Returns whether tile (i, j) belongs to the part of D that is used.
   bool counts(index_t i, index_t j) const { return chains() || (cholesky() ? i <= j : i >= j); }
 
-  /// Returns the largest off-diagonal element of D.
+  /// Returns the largest off-diagonal element of D; for LR steps, of the part below the diagonal.
   double largest() {
     const Counted counted = o_.stop == StopTest::subdiagonal ? Counted::next_to_diagonal : Counted::beside_diagonal;
     for (index_t j = 0; j < D_.nt(); ++j)
       for (index_t i = 0; i < D_.mt(); ++i)
-        if (counts(i, j)) g_.insert<LargestElement<T>>({counted, i * nb_, j * nb_}, D_(i, j), found_(i, j));
+        if (counts(i, j))
+          g_.insert<LargestElement<T>>({counted, i * nb_, j * nb_},
+                                       lr() && i == j ? lr_->below_diagonal(g_, D_, j) : D_(i, j), found_(i, j));
     double all = 0;
     for (index_t j = 0; j < D_.nt(); ++j)
       for (index_t i = 0; i < D_.mt(); ++i) {
@@ -184,6 +197,7 @@ class TileSteps {
   index_t n_, nb_;
   TileMatrix<T> D_, next_;
   std::optional<TileMatrix<T>> P_, r_;
+  std::optional<LrTiles<T>> lr_;
   TileMatrix<double> found_;
   std::deque<QrFactorization<T>> factors_;  // kept until their tasks have run
   std::deque<GivensQr<T>> chains_;
@@ -193,7 +207,7 @@ class TileSteps {
 
 bool supports_tiles(index_t n, index_t half_width, const EigIterationOptions& o) {
   if (n <= largest_small_iteration && o.factor != QrFactor::tiles) return false;
-  if (o.method != EigIteration::qr) return o.method == EigIteration::cholesky_lr;
+  if (o.method != EigIteration::qr) return true;
   if (o.shift != QrShift::none || o.deflate || o.positive_diagonal) return false;
   if (o.factor == QrFactor::givens) return !stays_a_band(n, half_width);
   return o.factor == QrFactor::tiles || o.factor == QrFactor::householder;

@@ -95,7 +95,7 @@ struct Iterated {
 template <class T>
 Iterated<T> run_iteration(Graph& g, const IteratedMatrix<T>& a, const EigIterationOptions& options);
 
-/// Returns whether iterate_by_tiles supports this problem: rotations, reflectors or Cholesky, without shifts and
+/// Returns whether iterate_by_tiles supports this problem: rotations, reflectors, LR or Cholesky LR, without shifts and
 /// deflation.
 bool supports_tiles(index_t n, index_t half_width, const EigIterationOptions& options);
 

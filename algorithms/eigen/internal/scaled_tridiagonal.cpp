@@ -1,4 +1,5 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -12,10 +13,8 @@ template <class T>
 ScaledTridiagonal<T>::ScaledTridiagonal(const char* routine, std::span<const T> diagonal,
                                         std::span<const T> off_diagonal)
     : d(diagonal.begin(), diagonal.end()), e(off_diagonal.begin(), off_diagonal.end()) {
-  if (e.size() != (d.empty() ? 0 : d.size() - 1))
-    throw ArgumentError(routine, "e",
-                        std::to_string(e.size()) + " off-diagonal entries for " + std::to_string(d.size()) +
-                            " diagonal entries; n diagonal entries need n - 1");
+  require(e.size() == (d.empty() ? 0 : d.size() - 1), routine, "e", e.size(), " off-diagonal entries for ", d.size(),
+          " diagonal entries; n diagonal entries need n - 1");
   for (const bool off : {false, true}) {
     const std::vector<T>& entries = off ? e : d;
     const auto strange = std::find_if(entries.begin(), entries.end(), [](T x) { return !std::isfinite(x); });
@@ -43,10 +42,8 @@ template struct ScaledTridiagonal<double>;
 
 IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n) {
   const IndexRange range = options.range.value_or(IndexRange{0, n});
-  if (range.begin < 0 || range.begin > range.end || range.end > n)
-    throw ArgumentError(routine, "range",
-                        "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ") of " +
-                            std::to_string(n) + " eigenvalues");
+  require(range.begin >= 0 && range.begin <= range.end && range.end <= n, routine, "range", "[", range.begin, ", ",
+          range.end, ") of ", n, " eigenvalues");
   return range;
 }
 

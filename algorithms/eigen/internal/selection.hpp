@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ void require_selection(const char* routine, index_t n, const Options& o) {
     throw ArgumentError(
         routine, "positions",
         std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
-  if (!(o.low <= o.high)) throw ArgumentError(routine, "low, high", shortest(o.low) + ", " + shortest(o.high));
+  require(o.low <= o.high, routine, "low, high", shortest(o.low), ", ", shortest(o.high));
 }
 
 /// Sets the status `overflow` if a value is beyond the range of T, which is possible for finite elements.

@@ -1,8 +1,7 @@
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
-#include <tesela/codelets/least_squares/row_sizes.hpp>
-#include <tesela/codelets/least_squares/scale_rows.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 
 #include <algorithm>
 #include <cmath>

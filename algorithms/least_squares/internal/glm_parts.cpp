@@ -1,7 +1,7 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
-#include <tesela/codelets/support/scale_power_of_two.hpp>
+#include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/blas.hpp>
 
 #include <algorithm>

@@ -55,8 +55,8 @@ HostMatrix<T> rows_of(const HostMatrix<T>& c, index_t first, index_t count);
 template <class T>
 HostMatrix<T> minus_product(Graph& g, const HostMatrix<T>& c, const TileMatrix<T>& B, const LeastNorm<T>& s);
 
-/// Solves by the published method: B V = [0 S], B2 = [0 S22] V^T, v2 = S22^-1 c2, u = V [0; v2], B u = S [0; v2].
-/// Returns nothing if B2 has fewer columns than rows or S22 is not clearly regular. C2 has size 1.
+/// Solves as Algorithm 5.3 of Ramiro Sánchez 2010: B V = [0 S], B2 = [0 S22] V^T, v2 = S22^-1 c2, u = V [0; v2], B u =
+/// S [0; v2]. Returns nothing if B2 has fewer columns than rows or S22 is not clearly regular. C2 has size 1.
 template <class T>
 std::optional<LeastNorm<T>> solve_by_rq(Graph& g, const RqFactorization<T>& of_b, const HostMatrix<T>& C2, double rcond,
                                         double norm_b, bool multipliers);

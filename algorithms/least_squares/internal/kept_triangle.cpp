@@ -1,6 +1,6 @@
 #include <tesela/algorithms/least_squares/internal/kept_triangle.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
-#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>

@@ -2,9 +2,9 @@
 #include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
-#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
-#include <tesela/codelets/least_squares/scale_rows.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
 

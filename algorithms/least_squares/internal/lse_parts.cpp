@@ -1,4 +1,4 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/internal/lse_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
-#include <tesela/codelets/dense/trsm.hpp>
 #include <tesela/codelets/least_squares/r_factor.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>

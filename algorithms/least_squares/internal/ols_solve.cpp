@@ -1,4 +1,4 @@
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/spectral_condition.hpp>

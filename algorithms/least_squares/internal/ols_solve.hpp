@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/least_squares/extended_qr.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>
@@ -42,8 +43,7 @@ std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMa
 /// Returns rcond, or its default max(m, n) eps for 0. Throws ArgumentError if it is not in [0, 1).
 template <class T>
 double default_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
-  if (!(options.rcond >= 0 && options.rcond < 1))
-    throw ArgumentError(routine, "rcond", shortest(options.rcond) + " is not in [0, 1)");
+  require(options.rcond >= 0 && options.rcond < 1, routine, "rcond", shortest(options.rcond), " is not in [0, 1)");
   return options.rcond > 0
              ? options.rcond
              : static_cast<double>(std::max(m, n)) * static_cast<double>(std::numeric_limits<T>::epsilon());

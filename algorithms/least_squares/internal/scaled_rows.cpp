@@ -1,7 +1,6 @@
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
-#include <tesela/codelets/least_squares/scale_rows.hpp>
-#include <tesela/codelets/least_squares/weight_roots.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/host/graded_rows.hpp>
 #include <tesela/host/minimum_norm.hpp>
 

@@ -2,8 +2,8 @@
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
 #include <tesela/algorithms/support/internal/on_column.hpp>
-#include <tesela/algorithms/support/rearrange.hpp>
-#include <tesela/codelets/dense/row_gram.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/minimum_norm.hpp>
 

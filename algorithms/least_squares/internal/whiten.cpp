@@ -1,6 +1,6 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/whiten.hpp>
 #include <tesela/algorithms/support/measured.hpp>
 #include <tesela/host/blas.hpp>

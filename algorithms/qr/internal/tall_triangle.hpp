@@ -7,8 +7,8 @@
 
 namespace tesela::detail {
 
-/// Returns R of A = Q R, n x n, by the tile QR, and overwrites A. Returns an empty matrix and leaves A alone if A is wide
-/// or has fewer than 256 columns: LAPACK then reads A itself.
+/// Returns R of A = Q R, n x n, by the tile QR, and overwrites A. Returns an empty matrix and leaves A alone if A is
+/// wide or has fewer than 256 columns: LAPACK then reads A itself.
 template <class T>
 HostMatrix<T> tall_triangle(Runtime& runtime, HostMatrix<T>& A) {
   constexpr index_t graph_from = 256;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <algorithm>
@@ -13,9 +14,8 @@ namespace tesela {
 template <class T>
 void require_blas_sizes(const char* routine, const char* name, const TileMatrix<T>& A) {
   const index_t largest = std::max({std::min(A.m(), A.tile_shape().mb), std::min(A.n(), A.tile_shape().nb), A.ld()});
-  if (largest > std::numeric_limits<int>::max())
-    throw ArgumentError(routine, name,
-                        "a tile's size or leading dimension, " + std::to_string(largest) + ", exceeds BLAS's integers");
+  require(largest <= std::numeric_limits<int>::max(), routine, name, "a tile's size or leading dimension, ", largest,
+          ", exceeds BLAS's integers");
 }
 
 }  // namespace tesela

@@ -1,26 +1,22 @@
 #pragma once
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tridiagonal.hpp>
 
-#include <string>
+#include <utility>
 
 namespace tesela {
 
 /// Throws ArgumentError unless A is one tridiagonal matrix of n equations with diagonals n x 1, and B is n x any.
 template <class T>
 void require_one_system(const char* routine, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
-  const auto require = [&](const char* name, const TileMatrix<T>& diagonal) {
-    if (diagonal.m() != B.m() || diagonal.n() != 1)
-      throw ArgumentError(routine, name,
-                          to_string(Shape{diagonal.m(), diagonal.n()}) + ", and B has " + std::to_string(B.m()) +
-                              " rows; it must be " + to_string(Shape{B.m(), 1}));
-    if (diagonal.shares_tiles(B)) throw ArgumentError(routine, name, "shares tiles with B");
-  };
-  require("A.dl", A.dl);
-  require("A.d", A.d);
-  require("A.du", A.du);
+  for (const auto& [name, diagonal] : {std::pair{"A.dl", &A.dl}, std::pair{"A.d", &A.d}, std::pair{"A.du", &A.du}}) {
+    require(diagonal->m() == B.m() && diagonal->n() == 1, routine, name, *diagonal, ", and B has ", B.m(),
+            " rows; it must be ", Shape{B.m(), 1});
+    require(!diagonal->shares_tiles(B), routine, name, "shares tiles with B");
+  }
 }
 
 }  // namespace tesela

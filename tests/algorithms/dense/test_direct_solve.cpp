@@ -1,7 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/dense/direct_solve.hpp>
-#include <tesela/algorithms/dense/triangular_solve.hpp>
+#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 

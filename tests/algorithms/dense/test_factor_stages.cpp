@@ -1,9 +1,8 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/factor_stages.hpp>
-#include <tesela/algorithms/support/wavefront.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/dense/factor_stages.hpp>
-#include <tesela/codelets/dense/factor_stages_body.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 

@@ -15,13 +15,6 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Returns the terms as text that must parse to the same terms; "0" first, since a model has an intercept by default.
-std::string written(const std::vector<ModelTerm>& terms) {
-  std::string text = "0";
-  for (const ModelTerm& term : terms) text += " + " + (term.text == intercept_name ? "1" : term.text);
-  return text;
-}
-
 }  // namespace
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer requires this name
@@ -30,11 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const ModelFormulas model = parse_model({reinterpret_cast<const char*>(data), size}, "fuzz");
     require(!model.equations.empty());
     for (const EquationFormula& e : model.equations) {
-      require(!e.regressors.empty() && !e.dependent.steps.empty());
-      const ModelFormulas again = parse_model(e.dependent.text + " ~ " + written(e.regressors), "written");
-      require(again.equations.size() == 1 && again.equations[0].regressors.size() == e.regressors.size());
-      for (std::size_t k = 0; k < e.regressors.size(); ++k)
-        require(again.equations[0].regressors[k].text == e.regressors[k].text);
+      // The text of a tree is the text of the tree that it parses to.
+      const std::string text = text_of(e.dependent) + " ~ " + text_of(e.regressors);
+      const ModelFormulas again = parse_model(text, "written");
+      require(again.equations.size() == 1 && !again.equations[0].instruments);
+      require(text_of(again.equations[0].dependent) + " ~ " + text_of(again.equations[0].regressors) == text);
     }
   } catch (const FileError& error) {
     require(std::string(error.what()).starts_with("fuzz: "));  // text written from a parsed model must be accepted

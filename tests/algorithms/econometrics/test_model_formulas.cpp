@@ -17,12 +17,6 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Texts texts(const std::vector<ModelTerm>& terms) {
-  Texts all;
-  for (const ModelTerm& term : terms) all.push_back(term.text);
-  return all;
-}
-
 ModelFormulas parse(const std::string& text) { return parse_model(text, "model.txt"); }
 
 template <class F>
@@ -37,12 +31,21 @@ void refused(const F& f, const std::string& why) {
 
 /// Returns the table as a source.
 TableSource source_of(const Table& table) {
-  return {"data", table.names, {}, [table](const auto&, const auto&) { return table; }};
+  return {"data", table.names, {}, [table](const std::vector<ColumnRequest>& wanted) {
+            Table some{.rows = table.rows};
+            for (const auto& [name, kind] : wanted) {
+              some.names.push_back(name);
+              some.columns.push_back(table.columns[static_cast<std::size_t>(table.find(name))]);
+              some.levels.push_back(table.levels_of(table.find(name)));
+            }
+            return some;
+          }};
 }
 
 /// Loads a model of a table without rows.
 ModelData without_rows(const std::string& text, SemMethod method) {
-  Table table{{"quantity", "price", "income", "rain", "trend", "x", "y", "p", "z"}, {}, {}, 0};
+  Table table{.names = {"quantity", "price", "income", "rain", "trend",    "x",   "y",   "p",    "z",   "a",
+                        "b",        "c",     "d",      "I",    "odd name", "a b", "lag", ".x_1", "a:b", "c#d"}};
   table.columns.resize(table.names.size());
   return load_model(source_of(table), parse(text), method);
 }
@@ -56,33 +59,104 @@ const char* market =
 
 }  // namespace
 
+/// Returns the names of the regressors of the first equation.
+Texts regressors(const std::string& text, SemMethod method = SemMethod::ols) {
+  const ModelData m = without_rows(text, method);
+  Texts all;
+  for (const index_t c : m.model.equations[0].regressors) all.push_back(m.name(c));
+  return all;
+}
+
+/// Returns the names of the own instruments of the first equation.
+Texts instruments(const std::string& text) {
+  const ModelData m = without_rows(text, SemMethod::two_stage);
+  Texts all;
+  for (const index_t c : m.model.equations[0].instruments) all.push_back(m.name(c));
+  return all;
+}
+
 TEST_CASE("a model's equations and instruments are parsed") {
   const ModelFormulas m = parse(market);
   REQUIRE(m.equations.size() == 2);
   CHECK(m.equations[0].label == "demand");
-  CHECK(m.equations[0].dependent.text == "quantity");
-  CHECK(texts(m.equations[0].regressors) == Texts{"(Intercept)", "price", "income"});
-  CHECK(texts(m.equations[1].regressors) == Texts{"price", "rain", "trend"});
-  CHECK(texts(m.instruments) == Texts{"(Intercept)", "income", "rain", "trend"});
+  CHECK(text_of(m.equations[0].dependent) == "quantity");
+  CHECK(text_of(m.equations[0].regressors) == "price + income");
+  CHECK(text_of(m.equations[1].regressors) == "price + rain + trend - 1");
+  CHECK(text_of(*m.instruments) == "income + rain + trend");
 
-  const auto rhs = [](const std::string& text) { return texts(parse("y ~ " + text).equations[0].regressors); };
-  for (const char* text : {"0 + x", "x - 1", "-1 + x", "x + 0", " x-1", "x+1-1", "0+x+0"}) {
+  const auto rhs = [](const std::string& text) { return regressors("y ~ " + text); };
+  for (const char* text : {"0 + x", "x - 1", "-1 + x", "x + 0", " x-1", "x+1-1", "0+x+0", "x + -1", "(x - 1)"}) {
     CAPTURE(text);
     CHECK(rhs(text) == Texts{"x"});
   }
   CHECK(rhs("1") == Texts{"(Intercept)"});
   CHECK(rhs("x - 0") == Texts{"(Intercept)", "x"});
   CHECK(rhs("x - 1 + 1") == Texts{"(Intercept)", "x"});
-  CHECK(rhs("lag( x )+lag(`odd name`,3) + I") == Texts{"(Intercept)", "lag(x)", "lag(`odd name`, 3)", "I"});
-  CHECK(rhs("I( a+b *-( c - 2.50 )/lag(d,2) )") == Texts{"(Intercept)", "I(a + b * -(c - 2.50) / lag(d, 2))"});
-  CHECK(rhs("`a b` + `lag` + .x_1") == Texts{"(Intercept)", "`a b`", "lag", ".x_1"});
-  const auto own = parse("y ~ x + p | x + z - 1\nw ~ x").equations;
+  CHECK(rhs("x + x") == Texts{"(Intercept)", "x"});
+  CHECK(rhs("lag( x )+lag(`odd name`,3) + I + lag(x, 1)") == Texts{"(Intercept)", "lag(x)", "lag(`odd name`, 3)", "I"});
+  CHECK(rhs("I( a+b *-( c - 2.50 )/lag(d,2) )") == Texts{"(Intercept)", "I(a + b * -(c - 2.50)/lag(d, 2))"});
+  CHECK(rhs("`a b` + `lag` + .x_1 + Q('odd name')") == Texts{"(Intercept)", "`a b`", "lag", ".x_1", "`odd name`"});
+  CHECK(rhs("np.log(x) + I(x**2)") == Texts{"(Intercept)", "log(x)", "I(x^2)"});
+  const auto own = parse("y ~ x + p | x + z - 1; w ~ x\nlast: a ~ b").equations;
+  REQUIRE(own.size() == 3);
   CHECK(own[0].label == "eq1");
   CHECK(own[1].label == "eq2");
-  CHECK(texts(own[0].instruments) == Texts{"x", "z"});
-  CHECK(own[1].instruments.empty());
-  CHECK(parse("`a:b` ~ `c#d`").equations[0].dependent.text == "`a:b`");
-  CHECK(variables_of(parse("y ~ I(a + a) + lag(b) + a").equations[0].regressors) == Texts{"a", "b"});
+  CHECK(own[2].label == "last");
+  CHECK(text_of(*own[0].instruments) == "x + z - 1");
+  CHECK(!own[1].instruments);
+  CHECK(text_of(parse("`a:b` ~ `c#d`").equations[0].dependent) == "`a:b`");
+  CHECK(text_of(parse("lag(y, 1:2) ~ x").equations[0].dependent) == "lag(y, 1:2)");
+  CHECK(text_of(parse_terms("~ a*b %in% c - d^2", "t")) == "a * b %in% c - d^2");
+}
+
+TEST_CASE("terms expand as R's") {
+  const auto rhs = [](const std::string& text) {
+    Texts all = regressors("y ~ 0 + " + text);
+    std::string joined;
+    for (const std::string& name : all) joined.append(joined.empty() ? "" : " ").append(name);
+    return joined;
+  };
+  // The names of R 4's model.matrix.
+  for (const auto& [text, names] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"a * b", "a b a:b"},
+           {"a:b", "a:b"},
+           {"b + a:b", "b b:a"},
+           {"a:b + a", "a a:b"},
+           {"a * b * c", "a b c a:b a:c b:c a:b:c"},
+           {"(a + b + c)^2", "a b c a:b a:c b:c"},
+           {"(a + b)^3", "a b a:b"},
+           {"a * b * c - a:b:c", "a b c a:b a:c b:c"},
+           {"a / b", "a a:b"},
+           {"(a + b) / c", "a b a:b:c"},
+           {"a + b %in% a", "a a:b"},
+           {"a * b - a", "b a:b"},
+           {"(a + b) : (c + d)", "a:c a:d b:c b:d"},
+           {"a:a", "a"},
+           {"a - b", "a"},
+           {"a + (b + c) - (b + d)", "a c"},
+           {"x + . - `odd name` - quantity - price - income - rain - trend - I - lag - .x_1 - `a:b` - `c#d` - `a b`",
+            "x p z a b c d"},
+       }) {
+    CAPTURE(text);
+    CHECK(rhs(text) == names);
+  }
+  CHECK(regressors("log(y) ~ . - x").size() == 19);
+  CHECK(regressors("y ~ (a + b - 1)^2") == Texts{"a", "b", "a:b"});
+}
+
+TEST_CASE("an equation names its instruments behind bars or in brackets") {
+  const auto two_stage = [](const char* text) { return regressors(text, SemMethod::two_stage); };
+  CHECK(two_stage("y ~ x | p | z + a") == Texts{"(Intercept)", "p", "x"});
+  CHECK(instruments("y ~ x | p | z + a") == Texts{"(Intercept)", "z", "a", "x"});
+  CHECK(two_stage("y ~ x - 1 | p | z") == Texts{"p", "x"});
+  CHECK(instruments("y ~ x - 1 | p | z - 1") == Texts{"z", "x"});
+  CHECK(two_stage("y ~ 1 + x + [p ~ z + a]") == Texts{"(Intercept)", "x", "p"});
+  CHECK(instruments("y ~ 1 + x + [p ~ z + a]") == Texts{"(Intercept)", "x", "z", "a"});
+  CHECK(instruments("y ~ [p + b ~ z + a] + x - 1") == Texts{"z", "a", "x"});
+  CHECK(instruments("y ~ x + p | . - p + z") == Texts{"(Intercept)", "x", "z"});
+  refused([] { parse("y ~ x + [p ~ z] | z"); }, "goes without parts");
+  refused([] { parse("y ~ x | p | z | a"); }, "more than three parts");
+  refused([] { without_rows("y ~ x * [p ~ z]", SemMethod::two_stage); }, "must be a summand");
 }
 
 TEST_CASE("an invalid model is refused with line and column") {
@@ -91,34 +165,59 @@ TEST_CASE("an invalid model is refused with line and column") {
            {"instruments: ~ x\n", "no equation"},
            {"y x", "line 1, column 3: expected '~'"},
            {"\ny ~ x +", "line 2, column 8: expected a name, found end of the line"},
-           {"y ~ x x", "line 1, column 7: unexpected 'x'"},
-           {"y ~ x - z", "column 9: only 1, the intercept"},
-           {"y ~ log(x)", "column 5: no function is called log"},
-           {"y ~ I(log(x))", "column 7: no function is called log here"},
-           {"y ~ x + x", "column 9: x appears twice"},
-           {"y ~ lag(x) + lag(x, 1)", "lag(x) appears twice"},
-           {"y ~ lag(x, 0)", "a lag must be a whole number"},
-           {"y ~ lag(x, -1)", "a lag must be a whole number"},
-           {"y ~ lag(x", "')' after a lag"},
-           {"y ~ I(x", "')' at the end of I"},
+           {"y ~ x; y2 ~ x x", "line 1, column 15: unexpected 'x'"},
+           {"y ~ lag(x", "')' in lag(...)"},
+           {"y ~ I(x", "')' in I(...)"},
            {"y ~ I((x)", "')'"},
-           {"y ~ I(x ^ 2)", "')' at the end of I"},
            {"y ~ I(1e999)", "beyond double"},
            {"y ~ `x", "backquote is not closed"},
+           {"y ~ C(x, \"a)", "quote is not closed"},
            {"y ~ ``", "name is missing"},
-           {"y ~ 0", "no regressors"},
-           {"y ~ y", "column 5: y is the dependent variable"},
            {"a: y ~ x\na: z ~ x", "second equation is called a"},
            {": y ~ x", "a label must precede"},
-           {"y ~ x | 0", "no instruments"},
            {"y ~ x\ninstruments: ~ z\ninstruments: ~ z", "line 3, column 13: a second line"},
-           {"y ~ 2", "column 5: expected a name, found '2'"},
        }) {
     CAPTURE(text);
     refused([&, t = text] { parse(t); }, why);
   }
-  refused([] { parse("y ~ I(" + std::string(1000, '(') + "x" + std::string(1000, ')') + ")"); },
-          "too many nested parentheses");
+  for (const auto& [text, why] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"y ~ x + logg(x)", "line 1, column 9: no function is called logg; there are C factor"},
+           {"y ~ I(foo(x))", "column 7: no function is called foo"},
+           {"y ~ x + nobody", "column 9: data has no column nobody; it has quantity, price"},
+           {"y ~ lag(x, 0.5)", "column 12: a lag must be a whole number"},
+           {"y ~ lag(x, z)", "a lag must be a whole number"},
+           {"y ~ I(lag(x, 1:2))", "several lags must be a term"},
+           {"y ~ 0", "equation eq1 has no regressors"},
+           {"y ~ x - x - 1", "has no regressors"},
+           {"y ~ y", "y is the dependent variable"},
+           {"y ~ 2", "column 5: expected a name, found 2"},
+           {"y ~ 2 * x", "column 5: expected a name, found 2: arithmetic needs I(...)"},
+           {"y ~ 'x'", "is text, not a column"},
+           {"y ~ (x + z)^0", "a power of terms"},
+           {"y ~ x^z", "a power of terms"},
+           {"y ~ (1 | x)", "random effects"},
+           {"y ~ log(x, 2, 3)", "log(...) with 3 arguments"},
+           {"y ~ pmin(x)", "pmin(...) with 1 arguments"},
+           {"y ~ sqrt()", "needs an argument"},
+           {"y ~ poly(x)", "needs a whole degree"},
+           {"y ~ I(poly(x, 2))", "must be a term"},
+           {"y ~ C(x, Sum)", "treatment contrasts alone"},
+           {"poly(y, 2) ~ x", "several columns"},
+       }) {
+    CAPTURE(text);
+    refused([&, t = text] { without_rows(t, SemMethod::ols); }, why);
+  }
+  refused([] { without_rows("y ~ x | 0", SemMethod::two_stage); }, "no instruments");
+  refused([] { without_rows("y ~ x\ninstruments: ~ 0", SemMethod::two_stage); }, "the line of instruments has none");
+  for (const std::string& deep : {"y ~ I(" + std::string(1000, '(') + "x" + std::string(1000, ')') + ")",
+                                  "y ~ I(x" + std::string(100'000, '^') + "x)", "y ~ " + std::string(5000, '-') + "x"})
+    CHECK_THROWS_AS(parse(deep), FileError);
+  std::string products = "y ~ x";
+  for (int k = 0; k < 1000; ++k) products += " * x";
+  refused([&] { parse(products); }, "too many nested");
+  std::string sum = "y ~ x";
+  for (int k = 0; k < 20000; ++k) sum += " + x";
+  CHECK(regressors(sum).size() == 2);
 }
 
 TEST_CASE("formulas become columns, instruments first and equal formulas once") {
@@ -141,10 +240,9 @@ TEST_CASE("formulas become columns, instruments first and equal formulas once") 
 
 TEST_CASE("columns are evaluated with lags first, and rows with missing values are dropped") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  Table t{{"x", "y", "w", "unused"},
-          {{1, 2, nan, 4, 5}, {6, 7, 8, 9, 10}, {1, 4, 1, 0, 9}, {nan, nan, nan, nan, nan}},
-          {},
-          5};
+  Table t{.names = {"x", "y", "w", "unused"},
+          .columns = {{1, 2, nan, 4, 5}, {6, 7, 8, 9, 10}, {1, 4, 1, 0, 9}, {nan, nan, nan, nan, nan}},
+          .rows = 5};
   const auto load = [&](const std::string& text, const LoadOptions& options = {}) {
     return load_model(source_of(t), parse(text), SemMethod::ols, options);
   };
@@ -171,11 +269,11 @@ TEST_CASE("columns are evaluated with lags first, and rows with missing values a
   refused([&] { load("y ~ 1", {.weights = "w"}); }, "row 2: the weight is negative");
   refused([&] { load("y ~ 1", {.weights = "v"}); }, "no column v");
   refused([&] { load("\ny ~ I(2 * nobody)"); }, "model.txt: line 2, column 11: data has no column nobody");
-  refused([&] { load("y ~ I(1 / (y - 7))"); }, "row 2: I(1 / (y - 7)) is not finite");
+  refused([&] { load("y ~ I(1 / (y - 7))"); }, "row 2: I(1/(y - 7)) is not finite");
 }
 
 TEST_CASE("a selection of columns becomes a model, and its constant column is found") {
-  Table t{{"zero", "steps", "one", "y"}, {{0, 0, 0}, {2, 2, 3}, {7, 7, 7}, {1, 5, 2}}, {}, 3};
+  Table t{.names = {"zero", "steps", "one", "y"}, .columns = {{0, 0, 0}, {2, 2, 3}, {7, 7, 7}, {1, 5, 2}}, .rows = 3};
   HostMatrix<double> S = HostMatrix<double>::zeros(1, 4);
   S(0, 1) = S(0, 2) = 1;
   const ModelData m = load_model(source_of(t), S, "selection", SemMethod::two_stage);
@@ -206,8 +304,8 @@ TEST_CASE("a CSV is read once, so that it may come from a pipe") {
 
 TEST_CASE("arbitrary text is parsed or refused") {
   std::mt19937 random(3);
-  const Texts words{"y", "~", "x", "+", "-",  "1", "0", "lag(", "I(",  ")", "(",
-                    "|", ":", "`", "#", "\n", "*", "/", ",",    "2.5", " "};
+  const Texts words{"y", "~", "x", "+",   "-", "1", "0", "lag(", "I(", ")",       "(",   "|", ":", "`",    "#", "\n",
+                    "*", "/", ",", "2.5", " ", "^", "[", "]",    "C(", "poly(x,", "'b'", ";", ".", "%in%", "=="};
   int good = 0;
   for (int k = 0; k < 30000; ++k) {
     std::string text = k % 3 == 0 ? "y ~ x" : "";

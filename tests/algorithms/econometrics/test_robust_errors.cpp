@@ -86,8 +86,9 @@ TEST_CASE("robust errors do not depend on clusters of one row, equal instruments
   CHECK(std::isnan(two.equations[0].hansen.statistic));
   CHECK(std::isnan(two.equations[0].f.statistic));
   CHECK(two.equations[0].standard_errors[0] > 0);
-  CHECK_THROWS_AS(robust(p, {.method = SemMethod::three_stage}), ArgumentError);
   CHECK_THROWS_AS(robust(p, {}, {1, 2}), ArgumentError);
+  Graph g(runtime());
+  CHECK_THROWS_AS(estimate(g, plain.triangle, p.model, {.robust = true}), ArgumentError);
 }
 
 // The slopes of x and x + 2^-k z span the same space as those of x and z, so Wald's statistic is the same.

@@ -68,6 +68,57 @@ TEMPLATE_TEST_CASE("eig_iteration by tiles works with rotations, reflectors and 
   CHECK(iterate(lower<double>("exchange", 131), published).eig.iterations == 0);
 }
 
+TEMPLATE_TEST_CASE("LR steps by tiles find the spectrum, nearly singular and indefinite matrices included", "", float,
+                   double) {
+  using T = TestType;
+  const bool twice = sizeof(T) == 8;
+  const double bound = twice ? 1e-11 : 2e-3;
+  for (const index_t n : {129, 130, 144, 160, 257}) {
+    CAPTURE(n);
+    const HostMatrix<T> a = lower<T>(twice ? "geometric:1e30" : "geometric:1e12", n);
+    const Found<T> found = iterate(a, {.method = EigIteration::lr, .tolerance = 0.1 * bound}, n);
+    check(a, found, bound);
+    CHECK(found.eig.trace_drift <= bound);
+    CHECK(found.eig.kernels > 8 * found.eig.iterations);  // tiles
+  }
+  for (const double scale : twice ? std::vector{0x1p1000, 0x1p-1000} : std::vector{0x1p100, 0x1p-100}) {
+    const HostMatrix<T> a = lower<T>(twice ? "geometric:1e30" : "geometric:1e12", 150, scale);
+    check(a, iterate(a, {.method = EigIteration::lr, .tolerance = 0.1 * bound}), bound);
+  }
+  // A definite dense block, whose edge lies inside a tile, and values of both signs next to it.
+  const HostMatrix<T> small = lower<T>("geometric:1e5", 40),
+                      mixed = filled<T>({140, 140}, [&](index_t i, index_t j) {
+                        const index_t low = std::min(i, j), high = std::max(i, j);
+                        if (low >= 40)
+                          return i == j ? static_cast<T>((i % 2 == 0 ? 1 : -1) * static_cast<double>(i)) : T(0);
+                        return high < 40 ? small(high, low) : T(0);
+                      });
+  check(mixed, iterate(mixed, {.method = EigIteration::lr, .tolerance = 0.1 * bound}), bound);
+}
+
+TEST_CASE("LR steps by tiles report the row and the iteration of a zero pivot as one task does") {
+  // (A^3)(1, 1) = 0 for the block, so its third factorization breaks down.
+  for (const index_t n : {100, 131})
+    for (const index_t at : {0, 15, 16, 63, 98}) {
+      CAPTURE(n, at);
+      const HostMatrix<double> a = filled<double>({n, n}, [&](index_t i, index_t j) {
+        if (i == at && j == at) return 1.0;
+        if (i == at + 1 && j == at + 1) return -3.0;
+        if (i + j == 2 * at + 1 && std::min(i, j) == at) return 1.0;
+        return i == j ? 1.0 + static_cast<double>(i) : 0.0;
+      });
+      const EigIterationResult<double> found = iterate(a, {.method = EigIteration::lr}).eig;
+      CHECK(to_string(found.status) == "zero pivot: row " + std::to_string(at + 1) + " of iteration 3");
+      CHECK(found.iterations == 2);
+      CHECK(found.values.empty());
+    }
+  // Values of equal magnitude never separate; elements that grow beyond the range end as a pivot.
+  const Found<double> pairs = iterate(lower<double>("exchange", 131), {.method = EigIteration::lr});
+  CHECK(pairs.eig.status.verdict == Verdict::zero_pivot);
+  const Found<double> slow = iterate(lower<double>("uniform", 131), {.method = EigIteration::lr, .max_iterations = 11});
+  CHECK((slow.eig.status.verdict == Verdict::entry_remains && slow.eig.iterations == 11));
+}
+
 TEST_CASE("eig_iteration with shifts, deflation and bands converges on kinds that do not converge without a shift") {
   for (const char* const kind :
        {"uniform", "band:3", "second-difference", "wilkinson", "nbody", "identity", "zero", "diagonal"})
@@ -111,7 +162,7 @@ TEST_CASE("eig_iteration finds a part of the spectrum") {
 }
 
 TEST_CASE("eig_iteration reports remaining entries, breakdowns and the expected number of steps") {
-  // +1 and -1 have equal magnitude, and the published test does not check the entry that couples them.
+  // +1 and -1 have equal magnitude, and the Cinvestav thesis's test does not check the entry that couples them.
   const HostMatrix<double> corner =
       filled<double>({3, 3}, [](index_t i, index_t j) { return i + j == 2 && i != j ? 1.0 : 0.0; });
   const EigIterationResult<double> stuck = iterate(corner, {}).eig;
@@ -193,7 +244,7 @@ GPU_TEMPLATE_TEST_CASE("eig_iteration finds the spectrum of small matrices on a 
   }
   const HostMatrix<T> a = lower<T>(sizeof(T) == 8 ? "geometric:1e12" : "geometric:1e4", 300);
   check(a, iterate(a, {}, 300, runtime), bound);
-  for (const EigIteration method : {EigIteration::qr, EigIteration::cholesky_lr})
+  for (const EigIteration method : {EigIteration::qr, EigIteration::lr, EigIteration::cholesky_lr})
     check(a,
           iterate(a, {.method = method, .factor = method == EigIteration::qr ? QrFactor::tiles : QrFactor::givens}, 300,
                   runtime),

@@ -58,7 +58,7 @@ TEST_CASE("closed forms for Rayleigh fading equal the integrals") {
       CHECK(std::abs(*qam_bit_error(c, n0, 3) / integral - 1) < 1e-8);
     }
   }
-  // QPSK: the published form as a function of Eb/N0.
+  // QPSK: the closed form as a function of Eb/N0.
   CHECK(std::abs(*qam_bit_error(qam("qpsk"), 0.125, 2) / rayleigh_error(4, 2) - 1) < 1e-12);
   CHECK(!qam_bit_error(qam("8psk"), 0.1, 1));
   CHECK(!qam_bit_error(qam("bpsk"), 0.1, 1));

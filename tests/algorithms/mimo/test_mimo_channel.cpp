@@ -2,8 +2,12 @@
 #include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/constellation.hpp>
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
+#include <tesela/algorithms/mimo/mimo_list.hpp>
+#include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include <tesela/algorithms/mimo/mimo_tree.hpp>
 #include <tesela/algorithms/mimo/whiten.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -214,6 +218,46 @@ TEST_CASE("constellations equal the tables of TS 38.211") {
   near(ConstellationKind::qam1024, 0b0010101010, {31, 11}, 682);
 }
 
+TEST_CASE("pi/2-bpsk turns every second signal as TS 38.211, 5.1.1") {
+  for (const index_t coherence : {0, 1, 3}) {
+    const auto p = problem<double>({2, 3, 7, coherence}, "pi/2-bpsk", "rayleigh", 200);
+    HostMatrix<Number> turned(3, 7);
+    for (index_t k = 0; k < 7; ++k)
+      for (index_t i = 0; i < 3; ++i) {
+        Number sum = 0;
+        for (index_t j = 0; j < 2; ++j) {
+          const double b = 1 - 2 * p.sent(j, k);
+          const Number d = std::polar(1.0, std::acos(-1.0) / 2 * static_cast<double>(k % 2)) * Number(b, b);
+          sum += p.h(i, p.shape.channel_of(k) * 2 + j) * d / std::sqrt(2.0);
+        }
+        CHECK(apart(p.y(i, k), sum) < 1e-8);
+        turned(i, k) = sum;
+      }
+    Graph g(runtime());
+    for (const char* const method :
+         {"sd", "sd-plain", "brute", "babai", "zf", "mmse", "mmse-sic", "kbest", "nway", "ep"}) {
+      MimoOptions options{.n0 = 1e-6};
+      parse_mimo_method("test", method, options);
+      const Detection found = mimo_detect(g, p.shape, p.h, turned, p.alphabets, options);
+      CAPTURE(method, coherence);
+      CHECK(std::equal(p.sent.data(), p.sent.data() + 14, found.labels.data()));
+    }
+    const auto soft = mimo_soft(g, p.shape, p.h, turned, p.alphabets, {.n0 = 1});
+    const auto list = mimo_list(g, p.shape, p.h, turned, p.alphabets, {.radius = 1e-8});
+    for (index_t k = 0; k < 7; ++k) {
+      CHECK(list.counts[static_cast<std::size_t>(k)] == 1);
+      for (index_t j = 0; j < 2; ++j) CHECK((soft.llrs(j, k) < 0) == (p.sent(j, k) == 1));
+    }
+    const SearchTree tree = mimo_search_tree(p.shape, p.h, turned, p.alphabets, {.n0 = 1e-6}, 1);
+    CHECK(tree.nodes.size() >= 2);
+    CHECK(std::ranges::min(tree.nodes, {}, &VisitedNode::distance).distance < 1e-8);
+  }
+  check_throws<ArgumentError>("for all streams or for none", [] {
+    problem<double>({2, 2, 3, 0}, "pi/2-bpsk,bpsk", "rayleigh", 9);
+  });
+  CHECK(parse_constellations("x", "pi/2-bpsk", 1)[0].alternating);
+}
+
 TEST_CASE("8psk labels follow Gray order around the circle from angle 0") {
   const Constellation c = constellation(ConstellationKind::psk8);
   const int order[] = {0, 1, 3, 2, 6, 7, 5, 4};
@@ -226,7 +270,7 @@ TEST_CASE("square constellations split into two axes, others do not") {
     const Constellation c = constellation(kind.value);
     const auto product = c.product();
     CAPTURE(c.name);
-    REQUIRE(product.size() == (c.name == "bpsk" || c.name == "8psk" ? 0 : 1));
+    REQUIRE(product.size() == (c.name == "bpsk" || c.name == "pi/2-bpsk" || c.name == "8psk" ? 0 : 1));
     if (product.empty()) continue;
     const auto& [re, im] = product.front();
     CHECK(re.labels.size() * im.labels.size() == c.points.size());

@@ -1,7 +1,7 @@
 #include "tests/support/least_squares.hpp"
 #include "tests/support/machine.hpp"
 #include <tesela/algorithms/qr/generalized_qr.hpp>
-#include <tesela/algorithms/support/rearrange.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 
 using namespace tesela;
 using namespace tesela::test;

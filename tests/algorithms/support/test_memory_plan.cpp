@@ -1,7 +1,7 @@
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
-#include <tesela/algorithms/givens/givens_plan.hpp>
-#include <tesela/algorithms/qr/qr_plan.hpp>
+#include <tesela/algorithms/givens/givens.hpp>
+#include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/runtime/errors.hpp>
 

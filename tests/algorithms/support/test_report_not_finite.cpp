@@ -1,5 +1,5 @@
 #include "tests/support/shared_runtime.hpp"
-#include <tesela/algorithms/support/report_not_finite.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 
 using namespace tesela;
 

@@ -139,7 +139,7 @@ TEST_CASE("column eliminates bottom-up, one rotation after another") {
         std::vector<Elimination>{{3, 0, 2, 1}, {2, 0, 1, 2}, {1, 0, 0, 3}, {3, 1, 2, 4}, {2, 1, 1, 5}, {3, 2, 2, 6}});
 }
 
-TEST_CASE("trees equal the published ones") {
+TEST_CASE("trees equal the tables of Bouwmeester et al. 2011") {
   // Bouwmeester, Jacquelin, Langou and Robert, table of coarse-grain steps for 15 x 6.
   CHECK(table(make_schedule("greedy", 15, 6)) ==
         "4 / 3 6 / 3 5 8 / 2 5 7 10 / 2 4 7 9 12 / 2 4 6 9 11 14 / 2 4 6 8 10 13 / 1 3 5 8 10 12 / 1 3 5 7 9 11 / "
@@ -276,7 +276,7 @@ TEST_CASE("staircases of every shape are legal in every order") {
   CHECK(violation(broken).value_or("").find("below the end of its column") != std::string::npos);
 }
 
-TEST_CASE("critical paths of tile QR equal the published ones") {
+TEST_CASE("critical paths of tile QR equal the formulas of Bouwmeester et al. 2011") {
   for (index_t p = 1; p <= 24; ++p)
     for (index_t q = 1; q <= p; ++q) {
       const TilePath tt = tile_path(make_schedule("diagonal", p, q), true);

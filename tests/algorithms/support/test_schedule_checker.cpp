@@ -1,5 +1,5 @@
 #include "tests/support/schedules.hpp"
-#include <tesela/algorithms/support/wavefront.hpp>
+#include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <catch2/catch_test_macros.hpp>

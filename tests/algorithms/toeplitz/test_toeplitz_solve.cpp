@@ -190,7 +190,7 @@ TEST_CASE("toeplitz_solve solves matrices with blocks without any pivot", "[toep
     const auto a = answer(runtime, t, 0.0, b);
     INFO(a.solution.status());
     CHECK(a.solution.ok());
-    CHECK(a.solution.attempts.size() == 3);
+    CHECK(a.solution.taken.method == ToeplitzMethod::lookahead);
     CHECK(a.solution.condition <= 10);
     CHECK(difference(a.x, dense_solve(t, 0, b)) <= 1e-14);
   }
@@ -295,7 +295,7 @@ CORES_TEST_CASE("toeplitz_solve refuses invalid shapes", "[toeplitz]") {
   const TileMatrix<double> two(runtime, 6, 4, {6, 2}), brief(runtime, 5, 4, {5, 4});
   CHECK_THROWS_AS(toeplitz_solve(g, A, 0.0, two), ArgumentError);
   CHECK_THROWS_AS(toeplitz_solve(g, A, 0.0, brief), ArgumentError);
-  CHECK_THROWS_AS(toeplitz_method("dense"), ArgumentError);
+  CHECK_THROWS_AS(toeplitz_method("odd"), ArgumentError);
   for (const auto& entry : toeplitz_methods()) CHECK(toeplitz_method(entry.name) == entry.value);
   CHECK(g.wait().ok());
 }

@@ -1,9 +1,8 @@
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
-#include <tesela/codelets/dense/row_gram.hpp>
-#include <tesela/codelets/dense/row_update.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>

@@ -1,7 +1,7 @@
 #include "tests/support/padded.hpp"
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
-#include <tesela/codelets/dense/potrf.hpp>
+#include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/eigen/ldlt.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/generator.hpp>

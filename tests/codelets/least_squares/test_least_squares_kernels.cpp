@@ -1,6 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/codelets/least_squares/r_factor.hpp>
-#include <tesela/codelets/least_squares/weight_roots.hpp>
+#include <tesela/codelets/least_squares/row_scaling.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>

@@ -219,3 +219,25 @@ def test_glm_and_gls_of_equations_of_any_precision(order):
 def test_wls_of_weights_that_are_all_zero():
     r = tesela.wls(random(1, 6, 2), random(2, 6), np.zeros(6))
     assert r.status == "rank deficient" and r.rank == 0 and r.degrees_of_freedom == 0
+
+
+def test_errors_of_wls_and_gls_agree_with_the_formulas():
+    g = np.random.default_rng(5)
+    m, n = 40, 3
+    a, b, w = g.standard_normal((m, n)), g.standard_normal((m, 2)), g.uniform(0.5, 2, m)
+    factor = g.standard_normal((m, m)) + 3 * np.eye(m)
+    s = factor @ factor.T
+    for weights, solved in (
+        (np.diag(w), tesela.wls(a, b, w, errors=True)),
+        (np.linalg.inv(s), tesela.gls(a, b, s, errors=True)),
+        (np.eye(m), tesela.lstsq(a, b, errors=True)),
+    ):
+        v = np.linalg.inv(a.T @ weights @ a)
+        u = b - a @ solved.x
+        expected = [u[:, k] @ weights @ u[:, k] / (m - n) * v for k in range(2)]
+        assert np.allclose(solved.covariance, np.hstack(expected), rtol=1e-10)
+        assert np.allclose(solved.standard_errors, np.sqrt([np.diag(c) for c in expected]).T, rtol=1e-10)
+    assert tesela.wls(a, b[:, 0], w, errors=True).standard_errors.shape == (n,)
+    plain = tesela.wls(a, b, w)
+    assert plain.standard_errors is None and plain.covariance is None
+    assert tesela.lstsq(np.ones((5, 2)), np.ones(5), errors=True).covariance is None  # a deficient rank

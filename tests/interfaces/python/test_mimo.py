@@ -7,7 +7,7 @@ import pytest
 
 import tesela
 
-KNOWN = {"bpsk": 1, "qpsk": 2, "8psk": 3, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
+KNOWN = {"bpsk": 1, "pi/2-bpsk": 1, "qpsk": 2, "8psk": 3, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
 QPSK = np.array([1 + 1j, 1 - 1j, -1 + 1j, -1 - 1j]) / np.sqrt(2)
 
 
@@ -103,6 +103,39 @@ def test_constellations(name):
     bits = KNOWN[name]
     found = tesela.mimo_soft(np.eye(1), np.zeros((1, 1)), name, 1.0).llrs
     assert found.shape == (bits, 1)
+
+
+def test_every_second_signal_of_pi2_bpsk_is_turned():
+    h, _, _, _ = problem(9, streams=2)
+    sent = np.random.default_rng(10).integers(0, 2, (2, 11))
+    y = h @ ((1 - 2 * sent) * (1 + 1j) / np.sqrt(2) * 1j ** (np.arange(11) % 2))
+    assert (tesela.mimo_detect(h, y, "pi/2-bpsk").labels == sent).all()
+    assert ((tesela.mimo_soft(h, y, "pi/2-bpsk", 0.1).llrs < 0) == sent).all()
+
+
+@pytest.mark.parametrize("channels", [None, 4])
+def test_signals_in_rows(channels):
+    h, y, _, _ = problem(11, channels=channels)
+    known = np.random.default_rng(12).standard_normal((4, 20))
+    labels = tesela.mimo_detect(h, y, "qpsk").labels
+    llrs = tesela.mimo_soft(h, y, "qpsk", 0.3, priors=known).llrs
+    for layout in ["auto", "signals-rows"]:
+        assert (tesela.mimo_detect(h, y.T, "qpsk", layout=layout).labels == labels.T).all()
+        assert (tesela.mimo_soft(h, y.T, "qpsk", 0.3, priors=known.T, layout=layout).llrs == llrs.T).all()
+    with pytest.raises(ValueError):
+        tesela.mimo_soft(h, y.T, "qpsk", 0.3, priors=known)
+
+
+def test_a_square_y_needs_a_layout():
+    h, y, sent, _ = problem(13, signals=3, noise=0)
+    with pytest.raises(ValueError, match="signals may be columns or rows; set layout="):
+        tesela.mimo_detect(h, y, "qpsk")
+    assert (tesela.mimo_detect(h, y, "qpsk", layout="antennas-rows").labels == sent).all()
+    assert (tesela.mimo_detect(h, y.T, "qpsk", layout="signals-rows").labels == sent.T).all()
+    with pytest.raises(ValueError, match="layout must be"):
+        tesela.mimo_detect(h, y, "qpsk", layout="rows")
+    with pytest.raises(ValueError, match="5 columns"):
+        tesela.mimo_detect(h, np.zeros((3, 5)), "qpsk", layout="signals-rows")
 
 
 def test_signals_without_a_result():

@@ -1,4 +1,6 @@
-"""Systems of equations compared with two-stage and three-stage least squares in NumPy."""
+"""Systems of equations compared with NumPy, and with statsmodels and linearmodels where they are installed."""
+
+import pathlib
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ import scipy.stats
 
 import tesela
 
+FOOD_MARKET = pathlib.Path(__file__).parents[3] / "examples" / "econometrics" / "food_market.csv"
 MODEL = """
 demand: quantity ~ price + income
 supply: quantity ~ price + rain + trend
@@ -131,7 +134,8 @@ def test_an_equation_that_is_not_identified():
         ("demand: quantity ~ price", {}),  # no instruments
         ("demand: quantity ~ price", {"method": "none"}),
         ("demand: quantity ~ price", {"method": "ols", "divisor": "none"}),
-        ("demand: quantity ~ price", {"method": "sur", "covariance": "robust"}),
+        ("demand: quantity ~ price", {"method": "sur", "covariance": "any"}),
+        ("demand: quantity ~ price", {"method": "ols", "level": 1.0}),
         ("demand: quantity ~ price", {"method": "ols", "iterate": True}),
         ("demand: quantity ~ price", {"method": "ols", "missing": "none"}),
     ],
@@ -218,3 +222,104 @@ def test_rows_without_a_cluster_are_dropped_and_counted():
         found = tesela.sem(MODEL, data | {"region": column}, clusters="region")
         assert found.dropped_rows == 2 and found["demand"].hansen == expected["demand"].hansen
     assert tesela.sem(MODEL, data | {"region": numbers}, clusters="region").dropped_rows == 1
+
+
+def kmenta():
+    """Kmenta's food market."""
+    table = np.loadtxt(FOOD_MARKET, delimiter=",", skiprows=1)
+    with open(FOOD_MARKET) as file:
+        names = [name.strip('"') for name in file.readline().strip().split(",")]
+    return dict(zip(names, table.T))
+
+
+FOOD = """
+demand: consump ~ price + income
+supply: consump ~ price + farmPrice + trend
+instruments: ~ income + farmPrice + trend
+"""
+
+
+def test_attributes_agree_with_linearmodels():
+    """The references are linearmodels 7.1: IV3SLS, IV2SLS with debiased, IVGMM."""
+    data = kmenta()
+    three = tesela.sem(FOOD, data, method="3sls", covariance="robust", divisor="small")
+    demand = three["demand"]
+    assert demand.dependent == "consump"
+    assert np.allclose(demand.standard_errors, [5.583196919159, 0.08232403850955, 0.04655907374197], rtol=1e-10)
+    assert np.allclose(demand.f, 29.24917765565, rtol=1e-10) and demand.f_df == (2, 17)
+    assert np.allclose(demand.f_p, scipy.stats.f.sf(demand.f, 2, 17), rtol=1e-10)
+    assert np.allclose(demand.covariance[0, 1], -0.3950305569677, rtol=1e-9)
+    assert np.allclose(demand.statistics, demand.coefficients / demand.standard_errors, rtol=1e-14)
+    half = scipy.stats.t.ppf(0.975, 17) * demand.standard_errors
+    assert np.allclose(demand.intervals, np.column_stack([demand.coefficients - half, demand.coefficients + half]))
+    narrow = tesela.sem(FOOD, data, method="3sls", covariance="robust", divisor="small", level=0.5)["demand"].intervals
+    assert (np.diff(narrow) < np.diff(demand.intervals)).all()
+    plain = tesela.sem(FOOD, data, method="3sls", covariance="robust")
+    assert np.allclose([plain.hansen, plain.hansen_p], [3.516608018766, scipy.stats.chi2.sf(3.516608018766, 1)])
+    assert np.allclose(plain["demand"].f_p, scipy.stats.chi2.sf(2 * 34.41079724201, 2))
+
+
+@pytest.mark.parametrize("covariance", ["classical", "robust"])
+def test_two_stages_agree_with_linearmodels(covariance):
+    iv = pytest.importorskip("linearmodels.iv")
+    data = kmenta()
+    exogenous = np.column_stack([np.ones(20), data["income"]])
+    outside = np.column_stack([data["farmPrice"], data["trend"]])
+    arguments = data["consump"], exogenous, data["price"], outside
+    kind = "unadjusted" if covariance == "classical" else "robust"
+    expected = iv.IV2SLS(*arguments).fit(cov_type=kind, debiased=True)
+    found = tesela.sem(FOOD, data, divisor="small", covariance=covariance)["demand"]
+    order = [0, 2, 1]  # linearmodels has the endogenous regressor at the end
+    params, errors = np.asarray(expected.params)[order], np.asarray(expected.std_errors)[order]
+    assert np.allclose(found.coefficients, params, rtol=1e-10) and np.allclose(found.standard_errors, errors, rtol=1e-10)
+    assert np.allclose(found.p_values, np.asarray(expected.pvalues)[order], rtol=1e-9)
+    assert np.allclose(found.intervals, np.asarray(expected.conf_int())[order], rtol=1e-10)
+    assert np.allclose(found.covariance, np.asarray(expected.cov)[np.ix_(order, order)], rtol=1e-9)
+    assert np.allclose([found.r2, found.adjusted_r2], [expected.rsquared, expected.rsquared_adj], rtol=1e-10)
+    assert np.allclose([found.f, found.f_p], [expected.f_statistic.stat, expected.f_statistic.pval], rtol=1e-9)
+    assert np.allclose([found.sargan, found.sargan_p], [expected.sargan.stat, expected.sargan.pval], rtol=1e-9)
+    test = expected.wald_test(np.array([[0, 1, 1.0]]), np.array([0.25]))
+    assert np.allclose(found.wald([0, 1, 1], 0.25), (test.stat, 1, test.pval), rtol=1e-9)
+    first = iv.IV2SLS(*arguments).fit(cov_type="unadjusted", debiased=True).first_stage.diagnostics
+    f, df1, df2, p = found.first_stage["price"]
+    assert np.allclose(f, first["f.stat"].iloc[0], rtol=1e-9) and (df1, df2) == (2, 16)
+    assert np.allclose(p, first["f.pval"].iloc[0], rtol=1e-9)
+    if covariance == "robust":
+        j = iv.IVGMM(*arguments, weight_type="robust").fit().j_stat
+        assert np.allclose([found.hansen, found.hansen_p], [j.stat, j.pval], rtol=1e-9)
+
+
+def test_regressions_agree_with_statsmodels():
+    api = pytest.importorskip("statsmodels.api")
+    data = market()
+    expected = api.OLS(data["quantity"], columns(data, ["price", "rain"])).fit()
+    found = tesela.sem("eq: quantity ~ price + rain", data, method="ols", divisor="small")["eq"]
+    for mine, theirs in (
+        (found.coefficients, expected.params),
+        (found.standard_errors, expected.bse),
+        (found.statistics, expected.tvalues),
+        (found.intervals, expected.conf_int()),
+        (found.covariance, expected.cov_params()),
+        ([found.r2, found.adjusted_r2], [expected.rsquared, expected.rsquared_adj]),
+        (found.f, expected.fvalue),
+        (found.sigma**2, expected.mse_resid),
+    ):
+        assert np.allclose(mine, theirs, rtol=1e-10)
+    assert np.allclose([found.f_p, found.p_values[2]], [expected.f_pvalue, expected.pvalues[2]], rtol=1e-8, atol=1e-300)
+    robust = tesela.sem("eq: quantity ~ price + rain", data, method="ols", divisor="small", covariance="robust")["eq"]
+    hc1 = expected.get_robustcov_results("HC1")
+    assert np.allclose(robust.covariance, hc1.cov_params(), rtol=1e-10) and np.allclose(robust.f, hc1.fvalue, rtol=1e-10)
+
+
+def test_summary():
+    text = tesela.sem(FOOD, kmenta(), method="3sls", covariance="robust", divisor="small").summary()
+    for part in ("demand: consump", "(Intercept)", "95 % interval", "adjusted", "F(2, 17) 29.2492", "first stage of price",
+                 "Hansen's J: chi2(1)", "McElroy"):
+        assert part in text
+
+
+def test_indirect_least_squares():
+    with pytest.raises(np.linalg.LinAlgError, match="demand: overidentified") as caught:
+        tesela.sem(FOOD, kmenta(), method="ils")
+    stages = tesela.sem(FOOD, kmenta())["supply"].coefficients
+    assert np.array_equal(caught.value.result["supply"].coefficients, stages)

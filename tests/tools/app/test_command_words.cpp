@@ -26,7 +26,7 @@ TEST_CASE("invalid words are refused in one short line") {
       {{"gemm", "--n", "1.5"}, 2, "tesela: gemm: --n: '1.5' is not a number that it accepts; see"},
       {{"gemm", "--alpha", "two"}, 2, "--alpha: 'two' is not a number"},
       {{"gemm", "--seed", "-1"}, 2, "--seed: '-1' is not a number of 0 or more"},
-      {{"toeplitz", "eig", "--smallets", "3"}, 2, "--smallets; see tesela toeplitz eig --help"},
+      {{"toeplitz", "eig", "--smallets", "3"}, 2, "(did you mean --smallest?); see tesela toeplitz eig --help"},
       {{"bench", "gemm", "--repeat", "x"},
        2,
        "tesela: bench gemm: --repeat: 'x' is not a positive number; see tesela bench"},
@@ -130,6 +130,13 @@ TEST_CASE("help shows the common options on a screen, and all options with --all
     for (std::string line; std::getline(lines, line); ++count)
       CHECK(line.size() <= 84);  // a list of names is not broken
     CHECK(count < 48);
+  }
+  for (const char* command :
+       {"eig", "gemm", "tridiag", "qr", "ols", "lse", "glm", "wls", "sem", "lu", "cholesky", "gqr"}) {
+    const std::string common = run_tesela({"help", command}).out;
+    CAPTURE(command, common);
+    CHECK(std::count(common.begin(), common.end(), '\n') <= 32);  // a screen
+    CHECK_THAT(common, ContainsSubstring("--json FILE") && ContainsSubstring("tesela " + std::string(command)));
   }
   CHECK_THAT(run_tesela({"help", "eig"}).out, !ContainsSubstring("--factor"));
   CHECK_THAT(run_tesela({"help", "gqr"}).out, ContainsSubstring("--factor FILE"));

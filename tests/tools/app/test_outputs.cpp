@@ -20,7 +20,7 @@ const Words qr{"qr", "--n", "20000"};
 const Words eig{"toeplitz", "eig", "--n", "30000", "--vectors"};
 
 void check_refused(const Words& arguments, const std::string& option, const std::string& other) {
-  const Outcome outcome = run_tesela(arguments, {.limit = 20});
+  const Outcome outcome = run_tesela(arguments, {.limit = 60});
   CAPTURE(arguments, outcome.err);
   CHECK(outcome.code == 2);
   CHECK_THAT(outcome.err, ContainsSubstring(option + ": ") && ContainsSubstring("would be lost") &&
@@ -127,7 +127,7 @@ TEST_CASE("the folder of a trace and its files count as outputs") {
        {"t", "t/", "t/tasks.rec", "t/paje.trace", "t/dag.dot", "t/trace.svg", "t/prof_file_0"}) {
     fs::remove_all(t);
     if (json.size() > 2) fs::create_directory(t);
-    const Outcome outcome = run_tesela({"gemm", "--n", "20000", "--trace", t, "--json", folder / json}, {.limit = 20});
+    const Outcome outcome = run_tesela({"gemm", "--n", "20000", "--trace", t, "--json", folder / json}, {.limit = 60});
     CAPTURE(json, outcome.err);
     CHECK(outcome.code == 2);
   }
@@ -144,7 +144,7 @@ TEST_CASE("a file that receives standard output is not accepted as another outpu
   const TemporaryFolder folder;
   const std::string x = folder / "x.mtx";
   const Outcome outcome = run(
-      Words{"/bin/sh", "-c", "\"$0\" \"$@\" >" + x, tesela::test::tesela()} + qr + Words{"--out-r", x}, {.limit = 20});
+      Words{"/bin/sh", "-c", "\"$0\" \"$@\" >" + x, tesela::test::tesela()} + qr + Words{"--out-r", x}, {.limit = 60});
   CHECK(outcome.code == 2);
   CHECK_THAT(outcome.err, ContainsSubstring("--out-r: ") && ContainsSubstring("standard output"));
 }
@@ -168,7 +168,7 @@ TEST_CASE("special files and a replaced input are allowed") {
 TEST_CASE("the name of an array file is checked before the computation") {
   const TemporaryFolder folder;
   const Outcome outcome =
-      run_tesela({"mimo", "detect", "--signals", "100000000", "--out-s", folder / "s.mtx"}, {.limit = 20});
+      run_tesela({"mimo", "detect", "--signals", "100000000", "--out-s", folder / "s.mtx"}, {.limit = 60});
   CHECK(outcome.code == 2);
   CHECK_THAT(outcome.err, ContainsSubstring("s.mtx: arrays are written as .npy"));
   CHECK(outcome.seconds < 10);

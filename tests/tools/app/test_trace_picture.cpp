@@ -6,6 +6,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
@@ -142,6 +143,74 @@ TEST_CASE("events of one thread never overlap even if tasks of one worker do") {
   }
   CHECK(end.size() == 4);
   for (const auto& [thread, last] : end) CHECK(names.contains(thread));
+}
+
+namespace {
+
+/// Returns a record of tasks.rec with a number and the numbers of the tasks before it.
+std::string numbered(int job, int worker, double start, double end, const std::string& after = "") {
+  std::string record = task("t" + std::to_string(job), worker, start, end);
+  record.replace(record.find("JobId: 7"), 8, "JobId: " + std::to_string(job));
+  return after.empty() ? record : record.insert(record.size() - 1, "DependsOn: " + after + "\n");
+}
+
+std::string mark(double milliseconds, const std::string& name) {
+  return "9\t" + std::to_string(milliseconds) + "\tprog_event\tp\t\"mark " + name + "\"\n";
+}
+
+}  // namespace
+
+TEST_CASE("the picture has tooltips and the longest chain of dependent tasks") {
+  // Chains: 1 2 5 takes 2 + 3 + 1 ms, 1 3 5 takes 2 + 4 + 1 ms, and 4 alone 6 ms.
+  const std::string tasks = numbered(1, 0, 0, 2) + numbered(2, 0, 2, 5, "1") + numbered(3, 1, 2, 6, "1") +
+                            numbered(4, 2, 0, 6) + numbered(5, 0, 7, 8, "2 3");
+  const std::string names = worker(0, "CPU0") + worker(1, "CPU1") + worker(2, "CPU2");
+  const Drawn drawn(tasks, names);
+  REQUIRE(drawn.run.code == 0);
+  CHECK_THAT(drawn.svg,
+             ContainsSubstring("critical path 7 ms</text>") && ContainsSubstring("t3, task 3\n4 ms from 2 ms"));
+  CHECK(count(drawn.svg, "<title>critical path</title>") == 3);
+  CHECK(count(drawn.svg, "<polyline") == 1);
+  const std::vector<tesela::TracedTask> read = tesela::read_trace(drawn.folder.path()).tasks;
+  for (const auto& t : read)
+    if (t.id == 5) CHECK(t.depends_on == std::vector<std::uint64_t>{2, 3});
+
+  SECTION("marks separate the paths of runs, and the first names the beginning") {
+    const Drawn runs(tasks, names + mark(-1, "run 1") + mark(6.5, "run 2") + "9\t1\tprog_event\tp\t\"stop\"\n");
+    CHECK_THAT(runs.svg, ContainsSubstring(">run 1</text>") && ContainsSubstring(">run 2</text>") &&
+                             ContainsSubstring("critical path 6 ms</text>") && !ContainsSubstring("stop"));
+    CHECK(count(runs.svg, "stroke-dasharray") == 2);
+    const Drawn late(tasks, names + mark(-1, "run 1") + mark(6.5, "run 2"), {"--from", "0.007"});
+    CHECK_THAT(late.svg, !ContainsSubstring("run 1") && ContainsSubstring("run 2"));
+  }
+}
+
+TEST_CASE("several traces are drawn with one time axis") {
+  const TemporaryFolder folder;
+  for (const auto& [name, end] : {std::pair{"short", 10.0}, std::pair{"long_one", 40.0}}) {
+    std::filesystem::create_directory(folder / name);
+    write(folder / (std::string(name) + "/tasks.rec"), task("a", 0, 0, 5) + task("b", 0, 5, end));
+    write(folder / (std::string(name) + "/paje.trace"),
+          worker(0, "CPU0") + color("a", "196 78 82") + color("b", "196 78 82"));
+  }
+  const std::string both = folder / "both.svg";
+  REQUIRE(run_tesela({"trace", folder / "short", folder / "long_one", "--out", both}).code == 0);
+  const std::string svg = contents(both);
+  CHECK_THAT(svg, ContainsSubstring("/short: 2 tasks in 10 ms") && ContainsSubstring("/long_one: 2 tasks in 40 ms") &&
+                      ContainsSubstring("id=\"k0.1\"") && ContainsSubstring("id=\"k1.1\""));
+  CHECK(count(svg, ">40</text>") == 2);  // both axes end at 40 ms
+  // A task of 5 ms has the same width in both.
+  const std::size_t first = svg.find("<rect x", svg.find("time (ms)")),
+                    second = svg.find("<rect x", svg.rfind("time (ms)"));
+  const auto width = [&](std::size_t at) { return svg.substr(svg.find("width", at), 16); };
+  CHECK(width(first) == width(second));
+  if (installed("xmllint")) CHECK(run({"/bin/sh", "-c", "xmllint --noout " + both}).code == 0);
+
+  REQUIRE(run_tesela({"trace", folder / "short", folder / "long_one"}).code == 0);
+  CHECK(std::filesystem::exists(folder / "short/traces.svg"));
+  CHECK(run_tesela({"trace", folder / "short", "--out", both}).code == 2);
+  CHECK(run_tesela({"trace", folder / "short", folder / "absent"}).code == 2);
+  CHECK(run_tesela({"trace", folder / "short", folder / "long_one", "--from", "1"}).code == 2);
 }
 
 TEST_CASE("a truncated or malformed record is refused") {

@@ -1,6 +1,6 @@
 #include "tests/support/process.hpp"
 #include "tests/support/test.hpp"
-#include "tools/bench/harness/row_chart.hpp"
+#include "tools/bench/harness/chart.hpp"
 #include "tools/bench/harness/source_figures.hpp"
 
 #include <map>

@@ -1,5 +1,5 @@
 #include "tests/support/test.hpp"
-#include "tools/problems/dense/gemm_data.hpp"
+#include "tools/problems/dense/gemm.hpp"
 #include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/qr/qr.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
@@ -7,12 +7,6 @@
 #include <tesela/host/lapack.hpp>
 
 using namespace tesela;
-
-namespace {
-
-const bench::GemmCase small{37, 29, 41, {16, 16, 16}, 5};
-
-}  // namespace
 
 TEST_CASE("peers run in turn after a warm-up each, and a failed verification stops all") {
   std::string order;
@@ -60,28 +54,31 @@ TEST_CASE("median, minimum and maximum are correct for odd and even numbers of r
 
 TEST_CASE("a gemm peer that leaves C unchanged or has a wrong term or tile is found") {
   Runtime runtime({.cpus = 1, .gpus = 0});
-  const bench::GemmData<double> data(runtime, small, true);
-  const auto [m, n, k] = std::tuple{small.m, small.n, small.k};
-  const auto multiply = [&](index_t inner) {
-    blas::gemm<double>(Op::none, Op::none, m, n, inner, 1, data.a(), m, data.b(), k, 0, data.c(), m);
+  const index_t m = 37, n = 29, k = 41;
+  cli::GemmProblem<double> p{.m = m, .n = n, .k = k, .options = {.tile = {16, 16, 16}}, .seed = 5, .runtime = &runtime};
+  p.generate_uniform(false);
+  const auto verify = [&](const char* name, index_t inner, const auto& change) {
+    p.restore(false);
+    blas::gemm<double>(Op::none, Op::none, m, n, inner, 1, p.a.data(), m, p.b.data(), k, 0, p.c.data(), m);
+    change();
+    return check_peer<double>(name, p, [&](index_t i, index_t j) { return p.c(i, j); });
   };
-  CHECK(data.verify("right", [&] { multiply(k); }) <= 1);
-  CHECK_THROWS_AS(data.verify("idle", [] {}), bench::WrongResult);
-  CHECK_THROWS_AS(data.verify("short", [&] { multiply(k - 1); }), bench::WrongResult);
-  CHECK_THROWS_AS(data.verify("corner",
-                              [&] {
-                                multiply(k);
-                                data.c()[m * n - 1] += 1e-6;
-                              }),
-                  bench::WrongResult);
+  CHECK(verify("right", k, [] {}) <= 1);
+  CHECK_THROWS_AS(verify("idle", k, [&] { p.restore(false); }), bench::WrongResult);
+  CHECK_THROWS_AS(verify("short", k - 1, [] {}), bench::WrongResult);
+  CHECK_THROWS_AS(verify("corner", k, [&] { p.c(m - 1, n - 1) += 1e-6; }), bench::WrongResult);
   // One tile of the result is scaled, as if a task had been lost.
-  CHECK_THROWS_AS(data.verify("tile",
-                              [&] {
-                                multiply(k);
-                                for (index_t j = 16; j < n; ++j)
-                                  for (index_t i = 16; i < 32; ++i) data.c()[i + j * m] *= 0.999;
-                              }),
-                  bench::WrongResult);
+  const auto scale_tile = [&] {
+    for (index_t j = 16; j < n; ++j)
+      for (index_t i = 16; i < 32; ++i) p.c(i, j) *= 0.999;
+  };
+  CHECK_THROWS_AS(verify("tile", k, scale_tile), bench::WrongResult);
+  const auto solver = find_method(cli::gemm_table<double>(), "starpu").solver(p);
+  solver.prepare();
+  Graph g(runtime);
+  solver.run(&g);
+  solver.finish();
+  CHECK(check_peer("starpu", p, solver.result()) <= 1);
 }
 
 TEST_CASE("a qr peer with wrong factors is found") {
@@ -104,6 +101,29 @@ TEST_CASE("a qr peer with wrong factors is found") {
   CHECK_THROWS_AS(check(r, multiply), bench::WrongResult);
   tau[39] *= 1 + 1e-9;
   CHECK_THROWS_AS(check(factors, multiply), bench::WrongResult);
+  CHECK(check_peer<double>("R alone", problem, {.r = &factors}) <= 1);
+  r(39, 39) += 1e-7;
+  CHECK_THROWS_AS(check_peer<double>("R alone", problem, {.r = &r}), bench::WrongResult);
+  CHECK_THROWS_AS(check_peer<double>("idle", problem, {.r = &problem.a}), bench::WrongResult);
+}
+
+TEST_CASE("bands and Q by rotations are checked") {
+  Runtime runtime({.cpus = 2, .gpus = 0});
+  for (const index_t half_width : {-1, 2}) {
+    cli::QrProblem<double> problem{{}, "16x8", {50, 50}, 3, &runtime, true, half_width};
+    problem.generate_uniform(false);
+    CHECK((half_width < 0 || problem.a(10, 20) == 0));
+    const auto solver = by_rotations(problem, {GivensMethod::chain});
+    solver.prepare();
+    Graph g(runtime);
+    solver.run(&g);
+    g.wait();
+    solver.finish();
+    cli::QrFactors<double> factors = solver.result();
+    CHECK(check_peer("chain", problem, factors) <= 1);
+    factors.multiply_q = {};
+    CHECK(check_peer("chain, Q", problem, factors) <= 1);
+  }
 }
 
 TEST_CASE("a large qr is checked on a sample of columns, and wrong factors are found") {

@@ -1,70 +1,12 @@
 #include "tests/support/process.hpp"
-#include "tools/problems/givens/givens_data.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
 #include <fstream>
-#include <limits>
 
 using namespace tesela;
 using namespace tesela::test;
-
-namespace {
-
-/// Returns R and Q by Gram-Schmidt, twice, in double, independent of our kernels.
-template <class T>
-void factor(const bench::GivensData<T>& data) {
-  const index_t n = data.what().n;
-  std::vector<double> q(static_cast<std::size_t>(n * n)), r(q.size(), 0.0);
-  const auto at = [n](std::vector<double>& x, index_t i, index_t j) -> double& {
-    return x[static_cast<std::size_t>(i + j * n)];
-  };
-  for (index_t j = 0; j < n; ++j) {
-    for (index_t i = 0; i < n; ++i) at(q, i, j) = static_cast<double>(data.a()[i + j * n]);
-    for (int pass = 0; pass < 2; ++pass)
-      for (index_t k = 0; k < j; ++k) {
-        double dot = 0;
-        for (index_t i = 0; i < n; ++i) dot += at(q, i, k) * at(q, i, j);
-        for (index_t i = 0; i < n; ++i) at(q, i, j) -= dot * at(q, i, k);
-        at(r, k, j) += dot;
-      }
-    double sum = 0;
-    for (index_t i = 0; i < n; ++i) sum += at(q, i, j) * at(q, i, j);
-    at(r, j, j) = std::sqrt(sum);
-    for (index_t i = 0; i < n; ++i) at(q, i, j) /= std::sqrt(sum);
-  }
-  for (std::size_t e = 0; e < q.size(); ++e) {
-    data.q()[e] = static_cast<T>(q[e]);
-    data.r()[e] = static_cast<T>(r[e]);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("bench givens separates right factors from wrong ones") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const bench::GivensData<double> with_q(runtime, {.m = 30, .n = 30, .with_q = true});
-  const auto verify = [&](auto spoil) {
-    return with_q.verify("test", [&] {
-      factor(with_q);
-      spoil();
-    });
-  };
-  CHECK(verify([] {}) <= 1);
-  CHECK(verify([&] { with_q.r()[7] = std::numeric_limits<double>::quiet_NaN(); }) <= 1);  // below the diagonal
-  CHECK_THROWS_AS(with_q.verify("idle", [] {}), bench::WrongResult);
-  CHECK_THROWS_AS(verify([&] { with_q.r()[3 + 9 * 30] += 1e-9; }), bench::WrongResult);
-  CHECK_THROWS_AS(verify([&] { with_q.q()[29 * 30] += 1e-9; }), bench::WrongResult);
-  CHECK_THROWS_AS(verify([&] {
-                    for (index_t i = 0; i < 30; ++i) with_q.q()[i] *= 2, with_q.r()[i * 30] /= 2;
-                  }),
-                  bench::WrongResult);
-
-  const bench::GivensData<double> only_r(runtime, {.m = 30, .n = 20});
-  CHECK_THROWS_AS(only_r.verify("idle", [] {}), bench::WrongResult);
-  CHECK_THROWS_AS(only_r.verify("A itself", [&] { only_r.copy_a_to_r(); }), bench::WrongResult);
-}
 
 TEST_CASE("bench givens writes both tables") {
   const TemporaryFolder folder;

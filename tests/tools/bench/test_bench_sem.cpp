@@ -28,12 +28,26 @@ TEST_CASE("bench sem separates right coefficients from wrong ones") {
 
 TEST_CASE("all peers of bench sem agree") {
   const TemporaryFolder folder;
-  const Outcome run =
-      run_tesela({"bench", "sem", "--samples", "300", "--endogenous", "20", "--exogenous", "30", "--peers",
-                  "tesela,staircase,batched,lapack", "--repeat", "1", "--out", folder.path(), "--json", "-"});
+  const Outcome run = run_tesela({"bench", "sem", "--samples", "300", "--endogenous", "20", "--exogenous", "30",
+                                  "--peers", "tesela,staircase,batched,lapack,lapack-single", "--repeat", "1", "--out",
+                                  folder.path(), "--json", "-"});
   CAPTURE(run.out, run.err);
   REQUIRE(run.code == 0);
-  CHECK(nlohmann::json::parse(run.out)["peers"].size() == 4);
+  CHECK(nlohmann::json::parse(run.out)["peers"].size() == 5);
+}
+
+TEST_CASE("bench sem and bench glm report cases without room") {
+  const TemporaryFolder folder;
+  for (const Words& words : {Words{"bench", "sem", "--samples", "3000000", "--endogenous", "300000", "--exogenous",
+                                   "300000", "--peers", "tesela,lapack"},
+                             Words{"bench", "glm", "-m", "3000000", "-n", "64", "--peers", "tesela,lapack"}}) {
+    const Outcome run = run_tesela(words + Words{"--out", folder.path(), "--json", "-"});
+    CAPTURE(run.out, run.err);
+    REQUIRE(run.code == 0);
+    const auto peers = nlohmann::json::parse(run.out)["peers"];
+    REQUIRE(peers.size() == 2);
+    for (const auto& peer : peers) CHECK(peer["remark"] == "no room");
+  }
 }
 
 TEST_CASE("bench sem needs a model of the table up to --largest") {

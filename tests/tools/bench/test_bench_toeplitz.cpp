@@ -112,7 +112,7 @@ TEST_CASE("bench toeplitz-solve times cuSOLVER's factorizations on a GPU", "[gpu
   check_solves({"--random", "random", "--sigma", "0.3"}, "d", {"2", "65"}, all, ours_and({"cusolver-lu"}), workers);
 }
 
-TEST_CASE("bench toeplitz-study reports percentages found by published and by our choices") {
+TEST_CASE("bench toeplitz-study reports percentages found by the choices of Graciá Gil 2010 and by ours") {
   const TemporaryFolder folder;
   const auto report = bench(folder, {"toeplitz-study", "--n", "60", "--per-interval", "5,10"});
   CAPTURE(report.dump());

@@ -1,35 +1,39 @@
 #include "tests/support/process.hpp"
 #include "tests/support/test.hpp"
-#include "tools/problems/tridiagonal/tridiag_study_data.hpp"
-#include <tesela/host/lapack.hpp>
+#include "tools/problems/tridiagonal/tridiag_methods.hpp"
 
 #include <fstream>
 
 using namespace tesela;
 using namespace tesela::test;
 
-TEMPLATE_TEST_CASE("bench tridiag-study separates right solutions from wrong ones", "", float, double) {
+TEMPLATE_TEST_CASE("bench tridiag separates right solutions from wrong ones", "", float, double) {
   using T = TestType;
   Runtime runtime({.cpus = 1, .gpus = 0});
   const index_t n = 300;
-  const bench::StudyData<T> data(runtime, n, 3);
-  const auto column = [&](index_t j) { return std::vector<T>(data.column(j), data.column(j) + n); };
-  std::vector<T> dl = column(0), d = column(1), du = column(2);
-  data.copy_b_to_x();
-  CHECK_THROWS_AS(data.check("idle"), bench::WrongResult);
-  REQUIRE(lapack::gtsv(n, 1, dl.data() + 1, d.data(), du.data(), data.x(), n) == 0);
-  CHECK(data.check("lapack") <= 1);
-  for (const index_t i : {index_t{0}, index_t{150}, n - 1}) {
-    const T right = data.x()[i];
-    data.x()[i] += T(sizeof(T) == 8 ? 1e-12 : 1e-4);
-    CHECK_THROWS_AS(data.check("off"), bench::WrongResult);
-    data.x()[i] = std::numeric_limits<T>::quiet_NaN();
-    CHECK_THROWS_AS(data.check("NaN"), bench::WrongResult);
-    data.x()[i] = right;
+  const bench::TridiagData<T> data(runtime, {.n = n, .tiles = 3, .seed = 3});
+  bench::TridiagProblem<T> problem{data};
+  const auto solver = by_cyclic_reduction(problem, {});
+  solver.prepare();
+  solver.run(nullptr);
+  std::vector<T> x(static_cast<std::size_t>(n));
+  solver.result().copy_to(0, x.data());
+  const auto check = [&] {
+    return check_peer<T>("x", problem,
+                         {SystemsIn::columns, 1, [&](index_t, T* to) { std::copy(x.begin(), x.end(), to); }});
+  };
+  CHECK(check() <= 1);
+  for (const std::size_t i : {0, 150, 299}) {
+    const T right = x[i];
+    x[i] += T(sizeof(T) == 8 ? 1e-12 : 1e-4);
+    CHECK_THROWS_AS(check(), bench::WrongResult);
+    x[i] = std::numeric_limits<T>::quiet_NaN();
+    CHECK_THROWS_AS(check(), bench::WrongResult);
+    x[i] = right;
   }
 }
 
-TEST_CASE("bench tridiag-study prints published figures of GPUs only for runs on a GPU") {
+TEST_CASE("bench tridiag-study prints the source's figures of GPUs only for runs on a GPU") {
   const TemporaryFolder folder;
   const auto lines_of = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments{"bench", "tridiag-study", "--repeat", "2",     "--ncpu",

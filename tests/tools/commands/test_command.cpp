@@ -92,7 +92,7 @@ TEST_CASE("sizes of zero are accepted and give the result of BLAS") {
 TEST_CASE("matrices without rows end at once for any number of columns") {
   const TemporaryFolder folder;
   ProcessOptions options;
-  options.limit = 20;
+  options.limit = 60;
   for (const std::string beta : {"0", "1"}) {
     const Outcome run = run_tesela({"gemm", "--m", "0", "--k", "0", "--n", "1000000000000", "--beta", beta, "--out",
                                     folder / "c.mtx", "--json", "-"},

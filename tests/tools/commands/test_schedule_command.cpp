@@ -105,7 +105,7 @@ TEST_CASE("schedule refuses invalid options") {
   }
   CHECK_THAT(run_tesela({"schedule", "--order", "foo"}).err, ContainsSubstring("'foo' is none of sameh-kuck"));
   ProcessOptions options;
-  options.limit = 20 * patience;
+  options.limit = 60 * patience;
   CHECK(run_tesela({"schedule", "--m", "1000000", "--n", "1"}, options).code == 0);
 }
 

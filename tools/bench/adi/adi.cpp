@@ -1,9 +1,9 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/adi/adi_peers.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
@@ -42,11 +42,10 @@ void settle_options(AdiOptions& o) {
   for (const std::string& peer : o.peers)
     if (o.varying() && peer.starts_with("rhs"))
       throw ArgumentError("bench adi", "--peers", peer + " has one matrix for all lines: use --conductivity constant");
-  if (cusparse && !o.on_device())
-    throw ArgumentError("bench adi", "--peers", "cuSPARSE's solve on the device: use --data device");
+  require(!cusparse || o.on_device(), "bench adi", "--peers", "cuSPARSE's solve on the device: use --data device");
   for (const index_t n : o.n) {
-    if (n < 3) throw ArgumentError("bench adi", "--n", std::to_string(n) + " is less than cuSPARSE's 3");
-    if (n > 46340) throw ArgumentError("bench adi", "--n", std::to_string(n) + " exceeds cuSPARSE's integers, squared");
+    require(n >= 3, "bench adi", "--n", n, " is less than cuSPARSE's 3");
+    require(n <= 46340, "bench adi", "--n", n, " exceeds cuSPARSE's integers, squared");
   }
   if (!o.on_device()) {
     o.common.ncuda = 0;

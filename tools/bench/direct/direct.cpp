@@ -3,7 +3,7 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/bench/harness/report.hpp"
 #include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>

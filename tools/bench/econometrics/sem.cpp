@@ -3,6 +3,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
+#include "tools/bench/harness/room.hpp"
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/runtime/errors.hpp>
 
@@ -40,7 +41,7 @@ std::vector<ModelSizes> published_models(index_t largest, double noise) {
 double published_seconds(const ModelSizes& s, const std::string& peer) {
   if (s.included != s.exogenous / 2) return 0;
   const std::string row = fmt::format("K = {} D = {}", s.exogenous, s.observations);
-  const std::string_view column = peer == "lapack" ? "LAPACK" : peer == "cusolver" ? "CULA-MES" : "DQR-MES";
+  const std::string_view column = peer.starts_with("lapack") ? "LAPACK" : peer == "cusolver" ? "CULA-MES" : "DQR-MES";
   return published_value({.source = "ramiro-2010", .table = "5.3", .row = row, .column = column, .n = s.equations});
 }
 
@@ -74,12 +75,6 @@ void share_regressors(SimultaneousModel& model, index_t together) {
 
 void measure(const SemBenchOptions& o, const SemCase& what, Runtime& runtime, Report& report) {
   const ModelSizes& sizes = what.sizes;
-  cli::SemProblem problem = cli::generate_sem(sizes, o.common.seed);
-  share_regressors(problem.model, what.together);
-  problem.options.method = *find_named(sem_methods(), o.method);
-  problem.options.system_solver = *find_named(system_solvers(), o.solver);
-  problem.runtime = &runtime;
-  const auto peers = make_peers(o.peers, "auto", cli::sem_table(), problem);
   const Case row{fmt::format("N = {}, K = {}, D = {}{}", sizes.equations, sizes.exogenous, sizes.observations,
                              what.together > 1 ? fmt::format(", groups of {}", what.together) : ""),
                  sizes.observations,
@@ -89,6 +84,17 @@ void measure(const SemBenchOptions& o, const SemCase& what, Runtime& runtime, Re
                  "host",
                  "GFLOP/s",
                  "d"};
+  const double variables = static_cast<double>(sizes.equations) + static_cast<double>(sizes.exogenous);
+  if (const auto absent =
+          without_room(o.peers, 16 * (static_cast<double>(sizes.observations) + 3 * variables) * variables);
+      !absent.empty())
+    return report.add(row, absent, 0, [](double) { return 0.0; });
+  cli::SemProblem problem = cli::generate_sem(sizes, o.common.seed);
+  share_regressors(problem.model, what.together);
+  problem.options.method = *find_named(sem_methods(), o.method);
+  problem.options.system_solver = *find_named(system_solvers(), o.solver);
+  problem.runtime = &runtime;
+  const auto peers = make_peers(o.peers, "auto", cli::sem_table(), problem);
   const double flops = sem_flops(problem);
   report.add(row, alternate(peers, o.common.repeat), 0, [&](double seconds) { return flops / seconds * 1e-9; });
   const bool along_tree = o.table == "reuse";
@@ -96,6 +102,7 @@ void measure(const SemBenchOptions& o, const SemCase& what, Runtime& runtime, Re
   for (Row& r : report.rows()) {
     if (r.what.title != row.title) continue;
     if (o.method == "2sls") r.published_s = published_seconds(sizes, r.timing.peer);
+    if (r.timing.peer == "lapack-single") r.what.precision = "s";
     if (along_tree)
       r.more = {{"rotation_gflop", 1e-9 * tree.flops_alone}, {"along_tree_gflop", 1e-9 * tree.flops_reused}};
   }
@@ -103,7 +110,7 @@ void measure(const SemBenchOptions& o, const SemCase& what, Runtime& runtime, Re
 
 void run(SemBenchOptions o) {
   if (o.method == "3sls")
-    std::erase_if(o.peers, [](const std::string& peer) { return peer == "lapack" || peer == "cusolver"; });
+    std::erase_if(o.peers, [](const std::string& peer) { return peer.starts_with("lapack") || peer == "cusolver"; });
   std::vector<SemCase> cases;
   if (o.table == "published")
     for (const ModelSizes& sizes : published_models(o.largest, o.sizes.noise)) cases.push_back({sizes});
@@ -130,7 +137,8 @@ void run(SemBenchOptions o) {
         "rotation_gflop: operations of rotations from the data, along_tree_gflop: along the minimum-cost tree");
   if (o.table == "published")
     report.note(
-        "published: Ramiro Sánchez 2010, Table 5.3, 2SLS: LAPACK on a Xeon E5430 with lapack, CULA on a Quadro FX 5800 "
+        "source: Ramiro Sánchez 2010, Table 5.3, 2SLS: LAPACK on a Xeon E5430 (precision not stated) with lapack "
+        "and lapack-single, CULA on a Quadro FX 5800 "
         "(single precision) with cusolver, rotations on that GPU with ours; equations have K / 2 regressors here");
   report.finish();
 }
@@ -141,10 +149,11 @@ const cli::Command sem_command(
       auto o = std::make_shared<SemBenchOptions>();
       o->common.repeat = 3;
       o->add_to(app, "sem", {.precision = false, .streams = 2});
-      auto* table = app.add_option("--table", o->table,
-                                   "published: the sizes of a source's table, with its times; reuse: equations that "
-                                   "share columns (default peers: givens, reuse, tesela)")
-                        ->check(cli::one_of({"published", "reuse"}));
+      auto* table =
+          app.add_option("--table", o->table,
+                         "published: the sizes and times of Ramiro Sánchez 2010, Table 5.3; reuse: equations that "
+                         "share columns (default peers: givens, reuse, tesela)")
+              ->check(cli::one_of({"published", "reuse"}));
       app.add_option("--largest", o->largest, "of the table, the models with up to this many equations")
           ->transform(cli::positive())
           ->needs(table)

@@ -4,7 +4,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/eigen/eig_peers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 
 #include <fmt/format.h>

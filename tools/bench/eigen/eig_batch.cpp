@@ -4,8 +4,9 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -24,9 +25,8 @@ struct EigBatchBenchOptions : FactorOptions {
 void settle_options(EigBatchBenchOptions& o) {
   parse_symmetric_kind(o.random);
   for (const index_t n : o.n)
-    if (n > largest_batch_order)
-      throw ArgumentError("bench eig-batch", "--n",
-                          fmt::format("{}; a batch takes orders up to {}", n, largest_batch_order));
+    require(n <= largest_batch_order, "bench eig-batch", "--n",
+            fmt::format("{}; a batch takes orders up to {}", n, largest_batch_order));
   o.resolve("eig-batch");
 }
 

@@ -1,7 +1,6 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/problems/eigen/eig.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>

@@ -1,6 +1,5 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>

@@ -14,7 +14,6 @@
 #include <limits>
 
 #if TESELA_HAVE_CUDA
-#include "tools/peers/generate.hpp"
 
 #include <cuda_runtime.h>
 #endif
@@ -132,7 +131,7 @@ void run(const KernelOptions& o) {
       row.what.tile = row.timing.peer.substr(space + 1);
   }
   report.note(
-      "published: Cáceres Huacarpuma 2017, section 1.2, on a GeForce 930MX, for matrices of int; there shared was 2.6 "
+      "source: Cáceres Huacarpuma 2017, section 1.2, on a GeForce 930MX, for matrices of int; there shared was 2.6 "
       "to "
       "3.1 times as fast as naive, and coarse took another 23 % off at tile 32");
   report.note(

@@ -1,18 +1,18 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
+#include "tools/bench/givens/givens_rows.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
-#include "tools/problems/givens/givens_data.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 namespace tesela::bench {
 
@@ -27,16 +27,15 @@ struct GivensOptionsOfBench : Options {
   std::vector<int> blocks;
   std::vector<std::string> peers;
   bool stages() const { return table == "stages"; }
-  bool has(const char* peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
+  bool has(const std::string& peer) const { return std::find(peers.begin(), peers.end(), peer) != peers.end(); }
 };
 
-void settle_options(GivensOptionsOfBench& o, bool gpu) {
+void resolve(GivensOptionsOfBench& o, bool gpu) {
   if (o.n.empty())
     o.n = o.stages() ? std::vector<index_t>{64, 256, 512, 1024, 2048, 4096, 8192}
                      : std::vector<index_t>{5000, 8000, 10000, 15000, 20000};
   if (o.blocks.empty()) o.blocks = gpu && o.stages() ? std::vector<int>{32, 64, 128, 256, 512} : std::vector<int>{128};
-  if (!o.stages() && o.has("givens"))
-    throw ArgumentError("bench givens", "--peers", "givens forms no Q, which --table chain wants");
+  require(o.stages() || !o.has("givens"), "bench givens", "--peers", "givens forms no Q, which --table chain wants");
   if (o.peers.empty()) {
     o.peers = {"tesela", "lapack"};
     if (o.stages()) o.peers.insert(o.peers.begin() + 1, "givens");
@@ -48,7 +47,7 @@ void settle_options(GivensOptionsOfBench& o, bool gpu) {
     o.mb = tile.mb;
     o.nb = tile.nb;
   }
-  // The published times are GPUs'; a core would only fetch tiles.
+  // The sources' times are GPUs'; a core would only fetch tiles.
   if (gpu && o.common.ncpu < 0) o.common.ncpu = 0;
   if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
 }
@@ -61,49 +60,50 @@ std::string matrix_name(index_t half_width) {
                            : fmt::format("band {}", half_width);
 }
 
-/// Adds the times of a peer's transfers as separate rows, in the case's order.
-void add_transfers(std::vector<Timing>& timings, const std::map<std::string, std::shared_ptr<Transfers>>& transfers,
-                   int repeat) {
-  for (const auto& [peer, seconds] : transfers)
-    for (const auto& [way, list] : {std::pair{", in", &seconds->in}, std::pair{", out", &seconds->out}})
-      timings.push_back({peer + way, {list->end() - repeat, list->end()}, 0});
+/// Returns the rows of a case, by the peers' names.
+template <class T>
+std::vector<QrRow<T>> rows_of(const GivensOptionsOfBench& o, bool gpu, bool band) {
+  std::vector<QrRow<T>> rows;
+  if (o.has("tesela")) {
+    for (const int block : o.blocks) {
+      const GivensOptions options{o.stages() ? GivensMethod::stages : GivensMethod::chain, o.order, o.window, block};
+      const std::string name = o.stages() ? o.order : "chain";
+      rows.push_back({gpu ? fmt::format("{} {}", name, block) : name, "", QrRow<T>::Place::graph,
+                      [options](cli::QrProblem<T>& p) { return by_rotations(p, options); }});
+    }
+    if (band) rows.push_back(band_row<T>());
+  }
+  if (o.has("givens")) rows.push_back(sequential_row<T>());
+  for (const char* library : {"lapack", "cusolver"})
+    if (o.has(library)) rows.push_back(find_method(cli::qr_table<T>(), library));
+  return rows;
 }
 
 template <class T>
-void run_case(const GivensOptionsOfBench& o, Runtime& runtime, Report& report, const GivensCase& what) {
-  const GivensData<T> data(runtime, what);
-  std::map<std::string, std::shared_ptr<Transfers>> transfers;
-  const auto transfers_of = [&](const std::string& name) { return transfers[name] = std::make_shared<Transfers>(); };
+void run_case(const GivensOptionsOfBench& o, Runtime& runtime, Report& report, Shape a, index_t half_width,
+              TileShape tile) {
+  const bool gpu = runtime.gpus() > 0;
+  cli::QrProblem<T> problem{{},        fmt::format("{}x{}", tile.mb, tile.nb), a, o.common.seed, &runtime, !o.stages(),
+                            half_width};
+  problem.generate_uniform(gpu);
   std::vector<Peer> peers;
-  if (o.has("tesela")) {
-    const GivensMethod method = o.stages() ? GivensMethod::stages : GivensMethod::chain;
-    for (const int block : o.blocks) {
-      std::string name = o.stages() ? o.order : "chain";
-      if (runtime.gpus() > 0) name += fmt::format(" {}", block);
-      peers.push_back(tesela_givens(data, name, {method, o.order, what.window, block}, transfers_of(name)));
-    }
-    if (what.band()) peers.push_back(tesela_givens_band(data, "chain, band", transfers_of("chain, band")));
-  }
-  if (o.has("givens")) peers.push_back(sequential_givens(data));
-  if (o.has("lapack")) peers.push_back(lapack_givens(data));
-#if TESELA_HAVE_CUDA
-  if (o.has("cusolver")) peers.push_back(cusolver_givens(data));
-#endif
+  for (const QrRow<T>& row : rows_of<T>(o, gpu, half_width >= 0)) peers.push_back(make_peer(row.name, row, problem));
   std::vector<Timing> timings = alternate(peers, o.common.repeat);
-  if (runtime.gpus() > 0) add_transfers(timings, transfers, o.common.repeat);
-  const double elements = static_cast<double>(what.m) * static_cast<double>(what.n) +
-                          (what.with_q ? static_cast<double>(what.m) * static_cast<double>(what.m) : 0);
+  if (gpu && o.has("tesela")) {
+    const auto [m, nb] = TileShape{a.rows, tile.nb};
+    for (const Timing& t : time_transfers(problem, {m, nb}, tile.mb, o.common.repeat)) timings.push_back(t);
+  }
+  const double elements = static_cast<double>(a.rows) * static_cast<double>(a.cols + (o.stages() ? 0 : a.rows));
   const std::string title =
-      o.stages() ? fmt::format("{} x {}", what.m, what.n) : fmt::format("{} {}", matrix_name(what.half_width), what.n);
-  report.add({title, what.m, what.n, 0, fmt::format("{}x{}", what.m, what.nb), runtime.gpus() > 0 ? "device" : "host",
-              "Melement/s"},
+      o.stages() ? fmt::format("{} x {}", a.rows, a.cols) : fmt::format("{} {}", matrix_name(half_width), a.cols);
+  report.add({title, a.rows, a.cols, 0, fmt::format("{}x{}", a.rows, tile.nb), gpu ? "device" : "host", "Melement/s"},
              timings, 0, [&](double seconds) { return elements / seconds * 1e-6; });
 }
 
 template <class T>
 void run(GivensOptionsOfBench o) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  settle_options(o, gpu);
+  resolve(o, gpu);
   require_schedule_order("bench givens", "--order", o.order);
   Runtime runtime(o.runtime());
   Report report("givens", o, &runtime);
@@ -112,7 +112,7 @@ void run(GivensOptionsOfBench o) {
       const index_t m = o.stages() ? o.m : n;
       // A GPU wants all columns in one launch; cores share them out.
       const index_t nb = o.nb > 0 ? o.nb : gpu ? n : 64, mb = o.mb > 0 ? o.mb : gpu ? m : 256;
-      run_case<T>(o, runtime, report, {m, n, half_width, !o.stages(), nb, mb, o.window, o.common.seed});
+      run_case<T>(o, runtime, report, {m, n}, half_width, {mb, nb});
     }
   for (Row& row : report.rows()) {
     if (!gpu) break;  // they are GPUs'
@@ -127,18 +127,19 @@ void run(GivensOptionsOfBench o) {
   if (gpu) report.note("in, out: transfers between host and device, in no other row's time");
   report.note("lapack and cusolver factor by Householder vectors: geqrf, and orgqr where Q is wanted");
   if (!o.stages())
-    report.note("R and Q. A band that is stored in full, as the published one was, and as a band side by side");
+    report.note("R and Q. A band that is stored in full, as the Cinvestav thesis did, and as a band side by side");
   if (gpu)
-    report.note(
-        o.stages() ? "published: Ramiro Sánchez 2010, Table 3.1, on a Quadro FX 5800, 0.09 to 7.89 times as fast as "
-                     "its sequential code; precision not stated"
-                   : "published: Cinvestav thesis, Tables 6.1 to 6.11, on one or two Tesla K20X in the same precision, "
-                     "transfers included (ours: in, out); lapack: MKL, 12 threads");
+    report.note(o.stages()
+                    ? "source: Ramiro Sánchez 2010, Table 3.1, on a Quadro FX 5800, 0.09 to 7.89 times as fast as "
+                      "its sequential code; precision not stated"
+                    : "source: Cinvestav thesis, Tables 6.1 to 6.11, on one or two Tesla K20X in the same precision, "
+                      "transfers included (ours: in, out); lapack: MKL, 12 threads");
   report.finish();
 }
 
 const cli::Command givens_command(
-    cli::Command::Group::bench, "givens", "QR by plane rotations: tables of two theses, LAPACK and cuSOLVER",
+    cli::Command::Group::bench, "givens",
+    "QR by plane rotations: Ramiro Sánchez 2010, Table 3.1, and the Cinvestav thesis, LAPACK and cuSOLVER",
     [](cli::App& app) {
       auto o = std::make_shared<GivensOptionsOfBench>();
       o->common.repeat = 3;
@@ -164,7 +165,7 @@ const cli::Command givens_command(
       auto* tile = cli::add_tile(app, o->tile, "MB or MBxNB", "rows of Q's tiles and columns of A's");
       cli::add_deprecated_alias(app, "--nb", o->nb, tile)->transform(cli::positive());
       cli::add_deprecated_alias(app, "--mb", o->mb, tile)->transform(cli::positive());
-      app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
+      app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
           ->check(cli::one_of({"tesela", "givens", "lapack", "cusolver"}));
       return std::function<int()>(

@@ -2,6 +2,7 @@
 
 #include "tools/peers/device.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ void FactorOptions::add_peers(cli::App& app, const std::vector<std::string>& nam
 void FactorOptions::resolve(const std::string& benchmark) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && common.ncuda != 0;
   if (peers.empty()) peers = {own_, gpu || on_device() ? "cusolver" : "lapack"};
-  if (on_device() && has("lapack"))
-    throw ArgumentError("bench " + benchmark, "--peers", "lapack needs host matrices: use --data host");
+  require(!on_device() || !has("lapack"), "bench " + benchmark, "--peers",
+          "lapack needs host matrices: use --data host");
   const bool cusolver =
       std::any_of(peers.begin(), peers.end(), [](const auto& p) { return p.starts_with("cusolver"); });
   if (on_device() || cusolver) require_gpu(benchmark.c_str());

@@ -1,5 +1,4 @@
-#include "tools/bench/harness/noted_ceiling.hpp"
-
+#include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/config.hpp>

@@ -1,5 +1,6 @@
 #include "tools/app/outputs.hpp"
 #include "tools/bench/harness/report.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 
 std::string picture_of(const std::string& path) {
   std::string svg = std::filesystem::path(path).replace_extension("svg").string();
-  if (svg == path) throw ArgumentError("bench plot", "CSV", path + " would be replaced by its picture");
+  require(svg != path, "bench plot", "CSV", path, " would be replaced by its picture");
   return svg;
 }
 

@@ -3,11 +3,12 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/report.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/bench/harness/row_chart.hpp"
+#include "tools/bench/harness/chart.hpp"
 #include "tools/bench/harness/source_figures.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -77,11 +78,12 @@ void write_file(const std::string& path, const std::string& text) {
 void Options::add_to(cli::App& app, const char* default_name, cli::CommonOptions::Taken taken) {
   name = default_name;
   taken.trace = false;
+  taken.report = false;
   common.add_to(app, taken);
   app.add_option("-o,--out", out, "directory of the CSV and the plot")->type_name("DIR")->capture_default_str();
   app.add_option("--name", name, "their name: NAME.csv, NAME.svg")->capture_default_str();
   cli::declare_outputs(app, cli::Output::text, "--name", [this] {
-    if (!std::filesystem::is_directory(out)) throw ArgumentError("bench", "--out", out + " is not a directory");
+    require(std::filesystem::is_directory(out), "bench", "--out", out, " is not a directory");
     const std::string both = (std::filesystem::path(out) / name).string();
     return std::vector{both + ".csv", both + ".svg"};
   });
@@ -124,7 +126,7 @@ std::string Report::path(const char* extension) const {
 std::string Report::csv() const {
   std::string text =
       "benchmark,case,m,n,k,tile,precision,data,peer,median_s,min_s,max_s,ratio,rate,rate_unit,ceiling,fraction,"
-      "published_s,published_rate,scheduler,cpu_workers,gpus,machine,vector_unit,gpu,tesela,starpu,cuda,openblas,seed,"
+      "source_s,source_rate,scheduler,cpu_workers,gpus,machine,vector_unit,gpu,tesela,starpu,cuda,openblas,seed,"
       "repeats,"
       "date";
   if (!rows_.empty())
@@ -169,7 +171,7 @@ std::string Report::csv() const {
         std::to_string(row.timing.seconds.size()),
         date};
     for (std::size_t f = 0; f < fields.size(); ++f) text.append(f > 0 ? "," : "").append(field(fields[f]));
-    for (const auto& [name, value] : row.more) text += fmt::format(",{:.6g}", value);
+    for (const auto& [name, value] : row.more) text += std::isnan(value) ? "," : fmt::format(",{:.6g}", value);
     const auto joules = [](const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; };
     if (energy_) text += "," + joules(row.timing.energy.gpus) + "," + joules(row.timing.energy.cores);
     text += remarks ? "," + field(row.timing.remark) + "\n" : "\n";
@@ -187,7 +189,7 @@ void Report::print() const {
   const bool published =
       std::any_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.published_s > 0 || r.published_rate > 0; });
   fmt::print("{:<{}}  {:<{}}  {:>11}  {:>11}  {:>11}  {:>7}  {:>14}{}{}\n", "case", widest, "peer", widest_peer,
-             "median", "min", "max", "ratio", "rate", ceilings ? "  of ceiling" : "", published ? "   published" : "");
+             "median", "min", "max", "ratio", "rate", ceilings ? "  of ceiling" : "", published ? "      source" : "");
   const auto ms = [](double s) { return fmt::format("{:.4g} ms", s * 1e3); };
   for (const Row& row : rows_) {
     if (row.timing.seconds.empty()) {

@@ -81,4 +81,13 @@ std::vector<std::string> write_charts(const std::string& benchmark, const std::v
 /// Runs a benchmark's body; a WrongResult becomes the exit code of a numerical failure.
 int guarded(const std::function<void()>& body);
 
+/// Measures the copy rate in GB/s of the memory that holds a benchmark's data, on the runtime's devices or on the host
+/// by all cores, and notes it below the table.
+double measure_copy_ceiling(Report& report, const Runtime& runtime, bool on_device);
+
+/// Measures and notes the rate of a product of square matrices in GFLOP/s: cuBLAS on the runtime's devices, or OpenBLAS
+/// on all cores.
+template <class T>
+double measure_gemm_ceiling(Report& report, const Runtime& runtime);
+
 }  // namespace tesela::bench

@@ -26,8 +26,8 @@ struct Row {
   double rate = 0;   ///< from the median
   double rate_low = 0, rate_high = 0;
   double ceiling = 0;         ///< the machine's ceiling of the same rate, measured in the same run; 0: not measured
-  double published_s = 0;     ///< published time of the same case; 0: none
-  double published_rate = 0;  ///< published rate of the same case; 0: none
+  double published_s = 0;     ///< a source's time of the same case (docs/sources.md); 0: none
+  double published_rate = 0;  ///< its rate; 0: none
   int gpus = 0;
   std::vector<std::pair<std::string, double>> more = {};  ///< further columns of this benchmark, at the end
 };

@@ -2,6 +2,7 @@
 
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -14,7 +15,7 @@ struct LseBenchOptions : FactorOptions {
 
 template <class T>
 void run(LseBenchOptions o) {
-  if (o.p >= o.n || o.n > o.m) throw ArgumentError("bench lse", "--rows-c", "p < n <= m is needed");
+  require(o.p < o.n && o.n <= o.m, "bench lse", "--rows-c", "p < n <= m is needed");
   o.resolve("lse");
   Runtime runtime(o.runtime());
   Report report("lse", o, &runtime);

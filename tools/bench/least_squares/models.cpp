@@ -1,7 +1,9 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/published.hpp"
+#include "tools/bench/harness/room.hpp"
 #include "tools/problems/least_squares/wls.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -41,6 +43,12 @@ std::vector<Peer> make_model_peers(const std::vector<std::string>& names, cli::W
 template <class T>
 void add_models(Report& report, Runtime& runtime, const ModelOptions& o, const char* benchmark) {
   for (const index_t n : o.n) {
+    const auto m = static_cast<double>(o.m), p = static_cast<double>(o.p), k = static_cast<double>(n + o.rhs);
+    if (const auto absent = without_room(o.peers, (2 * m * k + 4 * m * p) * sizeof(T)); !absent.empty()) {
+      report.add({fmt::format("{} x {}, p = {}", o.m, n, o.p), o.m, n, o.p, "", o.data, "GFLOP/s"}, absent, 0,
+                 [](double) { return 0.0; });
+      continue;
+    }
     cli::WlsProblem<T> problem{{{{}, 0, "", {o.m, n}, o.rhs, o.common.seed, &runtime}}, "factor"};
     problem.command = benchmark;
     problem.generate_uniform(o.p, o.on_device());
@@ -92,8 +100,8 @@ void run(ModelOptions o, const char* name, std::string_view table, Shape wide) {
   }
   if (o.p < 0) o.p = o.m;
   for (const index_t n : o.n)
-    if (n > o.m || n < 1 || o.p < o.m - n)
-      throw ArgumentError(std::string("bench ") + name, "--n", std::to_string(n) + ": 1 <= n <= m <= n + p is needed");
+    require(n <= o.m && n >= 1 && o.p >= o.m - n, std::string("bench ") + name, "--n", n,
+            ": 1 <= n <= m <= n + p is needed");
   o.resolve(name);
   Runtime runtime(o.runtime());
   Report report(name, o, &runtime);
@@ -104,7 +112,7 @@ void run(ModelOptions o, const char* name, std::string_view table, Shape wide) {
   if (o.table == "published") {
     for (Row& row : report.rows()) row.published_s = published_seconds(table, row, o.common.precision);
     report.note(
-        fmt::format("published: Ramiro Sánchez 2010, Table {}, a Quadro FX 5800, and sggglm on a Xeon E5430", table));
+        fmt::format("source: Ramiro Sánchez 2010, Table {}, a Quadro FX 5800, and sggglm on a Xeon E5430", table));
   }
   if (o.has("factor")) report.note("factor: gls_factor, B in host memory");
   report.finish();
@@ -114,8 +122,9 @@ std::function<int()> setup(cli::App& app, const char* name, bool weighted) {
   auto o = std::make_shared<ModelOptions>();
   o->common.repeat = 3;
   o->add_to(app, name, {.streams = 2});
-  auto* table = app.add_option("--table", o->table, "published: the sizes of a source's table, with its times")
-                    ->check(cli::one_of({"published"}));
+  auto* table =
+      app.add_option("--table", o->table, "published: the sizes and times of Ramiro Sánchez 2010, Table 5.1 or 5.2")
+          ->check(cli::one_of({"published"}));
   const auto settle = [table](cli::Option* option) { option->capture_default_str()->excludes(table); };
   if (weighted)
     settle(app.add_option("--by", o->by, "a factor of the covariance, m x m, as ggglm takes it, or weights")

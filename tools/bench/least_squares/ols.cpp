@@ -3,6 +3,7 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -17,8 +18,7 @@ struct OlsBenchOptions : FactorOptions {
 };
 
 void settle_options(OlsBenchOptions& o) {
-  for (const index_t m : o.m)
-    if (m < o.n) throw ArgumentError("bench ols", "--m", std::to_string(m) + " is less than n");
+  for (const index_t m : o.m) require(m >= o.n, "bench ols", "--m", m, " is less than n");
   cli::require_known("bench ols", o.method, o.tile);
   o.method.name = "auto";
   settle_automatic(o.method);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #if TESELA_HAVE_CUDA
-#include "tools/peers/generate.hpp"
 
 #include <cuda_runtime.h>
 #endif
@@ -91,7 +90,7 @@ void run(const MemoryOptions& o) {
   }
   for (Row& row : report.rows())
     row.more = {
-        {"published_unit_not_stated",
+        {"source_unit_not_stated",
          published_value({.source = "caceres-2017", .table = "sums", .row = row.timing.peer, .n = row.what.n})}};
   report.note(
       fmt::format("of ceiling: of a copy within the device, {:.0f} GB/s in this run; caches are flushed before "
@@ -107,7 +106,7 @@ void run(const MemoryOptions& o) {
       "column: coalesced like element, but there are only n threads: too few to keep the memory busy on a GPU "
       "that runs a hundred thousand, enough on a small one");
   report.note(
-      "published (CSV): Cáceres Huacarpuma 2017, section 1.1, on a GeForce 930MX, without a unit; its element times "
+      "source (CSV): Cáceres Huacarpuma 2017, section 1.1, on a GeForce 930MX, without a unit; its element times "
       "equal "
       "its row times, as if that kernel's neighbouring threads ran down the rows too; ours run along them");
   report.finish();

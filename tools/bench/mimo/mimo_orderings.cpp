@@ -160,7 +160,7 @@ class Orderings {
       seconds_[peers[k].name] = report_.rows()[report_.rows().size() - peers.size() + k].timing.median();
   }
 
-  /// Sets the published time of the peer of the source's method, among the last rows.
+  /// Sets the time of Ramiro Sánchez 2010 of the peer of the source's method, among the last rows.
   void mark(std::string_view peer, std::size_t count, double seconds) {
     auto& rows = report_.rows();
     for (std::size_t k = rows.size() - count; k < rows.size(); ++k)

@@ -1,4 +1,4 @@
-#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/bench/harness/report.hpp"
 #include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/mimo/qr_batch.hpp>

@@ -3,7 +3,7 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/bench/harness/report.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/runtime/require.hpp>
 

@@ -1,9 +1,8 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
+#include "tools/bench/harness/report.hpp"
 #include "tools/peers/cusolver_qr.hpp"
 #include "tools/peers/device.hpp"
-#include "tools/peers/generate.hpp"
 #include "tools/problems/qr/tall_skinny_data.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>

@@ -2,12 +2,12 @@
 #include "tools/app/choices.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/bench/harness/noted_ceiling.hpp"
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/runtime/topology.hpp>
 
 #include <fmt/format.h>
@@ -63,12 +63,11 @@ void settle_options(TridiagOptions& o) {
     if (peer == "mixed" && o.common.precision == "s") refuse(peer, "refines to double precision: use --precision d");
   }
   for (const index_t n : o.n) {
-    if (n < 1) throw ArgumentError("bench tridiag", "--n", std::to_string(n) + " is less than 1");
-    if (n < 3 && std::any_of(o.peers.begin(), o.peers.end(), of_cusparse))
-      throw ArgumentError("bench tridiag", "--n", std::to_string(n) + " is less than cuSPARSE's 3");
-    if (n > std::numeric_limits<int>::max() / o.batch && o.peers != std::vector<std::string>{"tesela"})
-      throw ArgumentError("bench tridiag", "--n",
-                          fmt::format("{} systems of {} equations exceed the peers' integers", o.batch, n));
+    require(n >= 1, "bench tridiag", "--n", n, " is less than 1");
+    require(n >= 3 || !std::any_of(o.peers.begin(), o.peers.end(), of_cusparse), "bench tridiag", "--n", n,
+            " is less than cuSPARSE's 3");
+    require(n <= std::numeric_limits<int>::max() / o.batch || o.peers == std::vector<std::string>{"tesela"},
+            "bench tridiag", "--n", fmt::format("{} systems of {} equations exceed the peers' integers", o.batch, n));
   }
   if (o.on_device()) require_gpu("tridiag");
   if (o.on_device() && o.common.ncuda == 0)
@@ -117,24 +116,13 @@ struct Entrant {
 
   /// Solves all copies at once and checks the first and the last.
   void verify() {
-    const auto refuse = [&](const std::string& why) {
-      throw WrongResult(fmt::format("bench tridiag: {}: {}", method.name, why));
-    };
     try {
       const auto paused = prepare();
       run(0, answer.solves);
     } catch (const WrongResult& wrong) {
-      refuse(wrong.what());
+      throw WrongResult(fmt::format("bench: {}: {}", method.name, wrong.what()));
     }
-    const TridiagData<T>& data = problem.data;
-    std::vector<T> x(static_cast<std::size_t>(data.what().n * data.what().batch));
-    for (const index_t copy : {index_t{0}, answer.solves - 1}) {
-      answer.copy_to(copy, x.data());
-      const double residual = data.residual(answer.systems, x.data());
-      if (!(residual <= data.bound()))
-        refuse(fmt::format("the residual is {:.3g}, above {:.3g}", residual, data.bound()));
-      error = std::max(error, residual / data.bound());
-    }
+    error = check_peer(method.name, problem, answer);
   }
 
   /// Returns the seconds of one solve from its start to its end: of the first one if transfers belong to the time,

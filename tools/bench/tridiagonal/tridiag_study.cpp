@@ -2,9 +2,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/problems/tridiagonal/tridiag_study_data.hpp"
-#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/codelets/tridiagonal/thomas.hpp>
+#include "tools/problems/tridiagonal/tridiag_methods.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/topology.hpp>
 
@@ -14,7 +12,6 @@
 
 namespace tesela::bench {
 
-using namespace kernels;
 namespace {
 
 struct StudyOptions : Options {
@@ -34,108 +31,34 @@ CyclicReduction variant_of(const std::string& peer) {
   return peer == "hybrid" ? CyclicReduction::hybrid : CyclicReduction::plain;
 }
 
-/// The kernel itself on this thread, with the workers asleep.
+/// Returns the peer that solves by cyclic reduction.
 template <class T>
-Peer thomas_on_host(const StudyData<T>& data) {
-  const auto work = std::make_shared<std::vector<T>>(static_cast<std::size_t>(data.n()));
-  const auto run = [&data, work] {
-    const auto block = [&](auto as, T* column) {
-      as.data = column, as.rows = as.ld = data.n(), as.cols = 1;
-      return as;
-    };
-    int info = 0;
-    Out<int> status;
-    status.data = &info, status.rows = status.cols = status.ld = 1;
-    data.copy_b_to_x();
-    const PausedWorkers paused;
-    wait_for_idle_threads();
-    const double seconds = seconds_of([&] {
-      Thomas<T>::cpu({}, block(In<T>{}, data.column(0)), block(In<T>{}, data.column(1)), block(In<T>{}, data.column(2)),
-                     block(InOut<T>{}, data.x()), block(Scratch<T>{}, work->data()), status);
-    });
-    if (info != 0) throw WrongResult(fmt::format("bench tridiag-study: thomas: status {}", info));
-    return seconds;
-  };
-  return {"thomas", run, [&data, run] {
-            run();
-            return data.check("thomas");
-          }};
-}
-
-/// One graph, whose work space stays where it is from run to run.
-template <class T>
-double solve_seconds(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X, const CyclicReductionOptions& options,
-                     bool bring_home) {
-  wait_for_idle_threads();
-  Status status;
-  const double seconds = seconds_of([&] {
-    cyclic_reduction(g, A, X, options);
-    status = g.wait();
-    if (bring_home) X.bring_home();
-  });
-  if (!status.ok()) throw WrongResult(fmt::format("bench tridiag-study: status {}", status.info));
-  return seconds;
-}
-
-/// Solves from host memory to host memory: the matrices are registered again, so that no device has a copy.
-template <class T>
-Peer with_transfers(const StudyData<T>& data, const std::string& name, index_t mb,
-                    const CyclicReductionOptions& options) {
-  const auto graph = std::make_shared<Graph>(data.runtime());
-  const auto run = [&data, mb, options, graph] {
-    data.copy_b_to_x();
-    const auto map = [&](index_t j) {
-      return TileMatrix<T>::map(data.runtime(), data.column(j), data.n(), 1, data.n(), {mb, 1});
-    };
-    return solve_seconds<T>(*graph, {map(0), map(1), map(2)}, map(4), options, true);
-  };
-  return {name, run, [&data, name, run] {
-            run();
-            return data.check(name);
-          }};
-}
-
-/// From the GPU's memory to the GPU's memory.
-template <class T>
-Peer on_device(const StudyData<T>& data, const std::string& name, index_t mb, const CyclicReductionOptions& options) {
-  struct State {
-    State(Runtime& runtime, const TileMatrix<T>& dl, const TileMatrix<T>& d, const TileMatrix<T>& du,
-          const TileMatrix<T>& x)
-        : A{dl, d, du}, X(x), graph(runtime) {}
-    Tridiagonal<T> A;
-    TileMatrix<T> X;
-    Graph graph;
-  };
-  const auto column = [&] { return TileMatrix<T>(data.runtime(), data.n(), 1, {mb, 1}); };
-  const auto state = std::make_shared<State>(data.runtime(), column(), column(), column(), column());
-  state->A.dl.copy_from(data.column(0), data.n());
-  state->A.d.copy_from(data.column(1), data.n());
-  state->A.du.copy_from(data.column(2), data.n());
-  const auto run = [&data, options, state] {
-    state->X.copy_from(data.column(3), data.n());
-    for (const TileMatrix<T>* matrix : {&state->A.dl, &state->A.d, &state->A.du, &state->X})
-      matrix->for_each_tile([&](Tile<T> tile, index_t, index_t) { state->graph.prefetch_to_gpu(tile, 0); });
-    return solve_seconds<T>(state->graph, state->A, state->X, options, false);
-  };
-  return {name, run, [&data, name, run, state] {
-            run();
-            state->X.copy_to(data.x(), data.n());
-            return data.check(name);
-          }};
+Peer reduction(const std::string& name, TridiagProblem<T>& problem, const CyclicReductionOptions& options) {
+  using Place = typename TridiagMethod<T>::Place;
+  return make_peer(name,
+                   TridiagMethod<T>{name, "", Place::graph,
+                                    [options](TridiagProblem<T>& p) { return by_cyclic_reduction(p, options); }},
+                   problem);
 }
 
 template <class T>
 void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
   const bool gpu = runtime.gpus() > 0, single = sizeof(T) == 4;
   for (const index_t n : o.n) {
-    const StudyData<T> data(runtime, n, o.common.seed);
     const index_t mb = o.mb > 0 ? o.mb : gpu ? n : tile_on_cores;
-    std::vector<Peer> peers{thomas_on_host(data)};
+    const auto data_of = [&](index_t rows, bool on_device) {
+      return TridiagData<T>(runtime,
+                            {.n = n, .tiles = ceil_div(n, rows), .seed = o.common.seed, .on_device = on_device});
+    };
+    const TridiagData<T> on_host = data_of(mb, false), cut_for_cores = data_of(o.mb > 0 ? o.mb : tile_on_cores, false),
+                         resident = data_of(mb, true);
+    TridiagProblem<T> with_transfers{on_host}, on_cores{cut_for_cores}, on_device{resident};
+    std::vector<Peer> peers{make_peer("thomas", find_method(tridiag_table<T>(), "thomas"), with_transfers)};
     std::vector<std::size_t> hybrids;
     for (const std::string& name : o.peers) {
       if (name == "cores") {
         const CyclicReductionOptions cores{CyclicReduction::plain, 1, false, true};
-        peers.push_back(with_transfers(data, "cr, all cores", o.mb > 0 ? o.mb : tile_on_cores, cores));
+        peers.push_back(reduction("cr, all cores", on_cores, cores));
         continue;
       }
       const bool several = name == "hybrid" && o.cut.size() > 1;
@@ -143,8 +66,8 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
         const CyclicReductionOptions options{variant_of(name), cut, true};
         const std::string who = several ? fmt::format("{} {}", name, cut) : name;
         if (several) hybrids.push_back(peers.size());
-        peers.push_back(with_transfers(data, who, mb, options));
-        if (gpu) peers.push_back(on_device(data, who + ", on device", mb, options));
+        peers.push_back(reduction(who, with_transfers, options));
+        if (gpu) peers.push_back(reduction(who + ", on device", on_device, options));
       }
     }
     const std::vector<Timing> timings = alternate(peers, o.common.repeat);
@@ -163,7 +86,7 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
 
 void run(StudyOptions o) {
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
-  // The published times are one GPU's, with a core for what hybrid does there.
+  // The source's times are one GPU's, with a core for what hybrid does there.
   if (gpu && o.common.ncpu < 0 && !o.on_cores()) o.common.ncpu = 1;
   if (gpu && o.common.ncuda < 0) o.common.ncuda = 1;
   Runtime runtime(o.runtime());
@@ -179,15 +102,15 @@ void run(StudyOptions o) {
   if (gpu) {
     report.note("transfers of A, B and X are in a time unless it says \"on device\"");
     report.note(
-        "published: Table 3 of the paper on cyclic reduction (docs/sources.md), on a GeForce 9800 GTX+ and its host, "
+        "source: Table 3 of the paper on cyclic reduction (docs/sources.md), on a GeForce 9800 GTX+ and its host, "
         "transfers included, precision not stated");
   }
   report.finish();
 }
 
 const cli::Command tridiag_study_command(
-    cli::Command::Group::bench, "tridiag-study", "cyclic reduction against Thomas's method: a published table",
-    [](cli::App& app) {
+    cli::Command::Group::bench, "tridiag-study",
+    "cyclic reduction against Thomas's method: Table 3 of the cyclic reduction paper", [](cli::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 5;
       o->add_to(app, "tridiag-study");

@@ -1,3 +1,5 @@
+#include "tools/problems/dense/gemm.hpp"
+
 #include "tools/app/arguments.hpp"
 #include "tools/app/choices.hpp"
 #include "tools/app/command.hpp"
@@ -7,7 +9,6 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/reference.hpp"
-#include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/paused_workers.hpp>
@@ -29,12 +30,10 @@ namespace {
 struct Options {
   CommonOptions common;
   index_t m = -1, n = -1, k = -1;
-  std::string tile;
   std::string op_a = "n", op_b = "n";
   double alpha = 1, beta = 0;
   std::string a, b, c, out;
-  std::string kernel = "cublas";
-  int block = 32;
+  GemmMethod method;
   std::string random = "uniform", pattern;
 };
 
@@ -53,15 +52,6 @@ struct Operand {
         local(!counts        ? HostMatrix<T>::zeros(part.local().rows, part.local().cols)
               : path.empty() ? generate<T>(part, parse_random_kind(o.random), o.common.seed * 3 + stream)
                              : read_part<T>(runtime, path, part)) {}
-  /// Without elements yet.
-  Operand(const Runtime& runtime, Shape shape, Shape tile)
-      : part(runtime, shape, {tile.rows, tile.cols}), local(part.local().rows, part.local().cols) {}
-
-  TileMatrix<T> map(Runtime& runtime, const char* name) {
-    const auto [m, n] = part.whole();
-    return TileMatrix<T>::map_block_cyclic(runtime, local.data(), m, n, local.ld(),
-                                           {part.rows.block, part.columns.block}, name);
-  }
 };
 
 /// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
@@ -101,57 +91,41 @@ int run_gemm(Options o) {
   const double copies_of_c = o.beta != 0 ? 2 : 1;
   std::optional<Runtime> machine(std::in_place, o.common.runtime());
   Runtime& runtime = *machine;
-  if (o.kernel != "cublas" && runtime.gpus() == 0)
-    throw EnvironmentError(fmt::format("gemm: --kernel {} is what GPUs run, and this run has none", o.kernel));
-  const auto [mb, nb, kb] = parse_gemm_tile(o.tile, gemm_tile(runtime, o.m, o.n, o.k));
+  GemmProblem<T> p{op_a, op_b, o.m, o.n, o.k, alpha, beta, o.method.options("gemm", runtime, o.m, o.n, o.k)};
+  p.runtime = &runtime;
+  const auto [mb, nb, kb] = p.options.tile;
   require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T) / runtime.ranks());
   std::optional<PausedWorkers> paused(std::in_place);
   const Shape of_c{o.m, o.n}, in_file = o.c.empty() ? of_c : probe_matrix(o.c).shape;
   require(in_file == of_c, "gemm", "--c", o.c, " is ", in_file, ", C is ", of_c);
   Operand<T> a(o, runtime, o.a, apply(op_a, {o.m, o.k}), apply(op_a, {mb, kb}), 0, alpha != T(0));
   Operand<T> b(o, runtime, o.b, apply(op_b, {o.k, o.n}), apply(op_b, {kb, nb}), 1, alpha != T(0));
-  Operand<T> c(runtime, {o.m, o.n}, {mb, nb});
-  const HostMatrix<T> c_before =
-      beta != T(0) ? Operand<T>(o, runtime, o.c, {o.m, o.n}, {mb, nb}, 2, true).local : HostMatrix<T>();
-  if (beta == T(0)) std::fill_n(c.local.data(), c.local.size(), T(0));
+  const BlockCyclic of_result(runtime, of_c, {mb, nb});
+  p.c = HostMatrix<T>::zeros(of_result.local().rows, of_result.local().cols);
+  if (beta != T(0)) p.before = std::move(Operand<T>(o, runtime, o.c, of_c, {mb, nb}, 2, true).local);
+  p.a = std::move(a.local);
+  p.b = std::move(b.local);
   paused.reset();
 
-  Status status;
-  {
-    const auto A = a.map(runtime, "A"), B = b.map(runtime, "B"), C = c.map(runtime, "C");
-    report.problem() = {{"m", o.m},
-                        {"n", o.n},
-                        {"k", o.k},
-                        {"mb", mb},
-                        {"nb", nb},
-                        {"kb", kb},
-                        {"op_a", o.op_a},
-                        {"op_b", o.op_b},
-                        {"alpha", o.alpha},
-                        {"beta", o.beta},
-                        {"kernel", o.kernel},
-                        {"block", o.block},
-                        {"input", o.a.empty() && o.b.empty() ? o.random
-                                  : o.a.empty()              ? o.b
-                                                             : o.a},
-                        {"precision", o.common.precision},
-                        {"seed", o.common.seed}};
-    const auto prepare = [&] {
-      if (beta != T(0)) {
-        std::copy_n(c_before.data(), c_before.size(), c.local.data());
-        C.home_changed();
-      }
-      A.home_changed();  // so that every run sends its operands to the GPUs again
-      B.home_changed();
-    };
-    run_timed(o.common, runtime, report,
-              {prepare, [&](Graph& g, bool) {
-                 gemm(g, op_a, op_b, alpha, A, B, beta, C, {*find_named(gemm_kernels(), o.kernel), o.block, true});
-                 status = wait_with_progress(g);
-                 C.bring_home();
-                 return 0.0;
-               }});
-  }
+  report.problem() = {{"m", o.m},
+                      {"n", o.n},
+                      {"k", o.k},
+                      {"mb", mb},
+                      {"nb", nb},
+                      {"kb", kb},
+                      {"op_a", o.op_a},
+                      {"op_b", o.op_b},
+                      {"alpha", o.alpha},
+                      {"beta", o.beta},
+                      {"kernel", o.method.kernel},
+                      {"block", o.method.block},
+                      {"input", o.a.empty() && o.b.empty() ? o.random
+                                : o.a.empty()              ? o.b
+                                                           : o.a},
+                      {"precision", o.common.precision},
+                      {"seed", o.common.seed}};
+  const Status status = run_timed(o.common, runtime, report, find_method(gemm_table<T>(), "tiles").solver(p));
+  p.tiles.reset();
 
   constexpr index_t checked_whole = 4096, sampled = 64;
   const bool alone = runtime.ranks() == 1;
@@ -159,20 +133,19 @@ int run_gemm(Options o) {
   const std::vector<index_t> rows = sample_rows(o.m, sample ? sampled : o.m, o.common.seed);
   if (alone) machine.reset();  // its workers would take the check's cores
   const ProductError error =
-      alone
-          ? product_error<T>({op_a, op_b, o.m, o.n, o.k, alpha, beta, a.local.data(), b.local.data(), c_before.data(),
-                              c.local.data()},
-                             rows)
-          : product_error<T>(
-                runtime, {op_a, op_b, alpha, beta, a.local, b.local, c_before, c.local, a.part, b.part, c.part}, rows);
-  if (sample) report.check("sampled_rows", static_cast<double>(rows.size()));
+      !o.common.check ? ProductError{}
+      : alone         ? product_error<T>(
+                    {op_a, op_b, o.m, o.n, o.k, alpha, beta, p.a.data(), p.b.data(), p.before.data(), p.c.data()}, rows)
+              : product_error<T>(runtime, {op_a, op_b, alpha, beta, p.a, p.b, p.before, p.c, a.part, b.part, of_result},
+                                 rows);
+  if (sample && o.common.check) report.check("sampled_rows", static_cast<double>(rows.size()));
   if (!status.ok() || !error.finite) report.fail("not finite");
-  report.check("error", error.relative);
+  if (o.common.check) report.check("error", error.relative);
   report.check("scaled_error", {error.scaled, product_bound<T>(o.k)});
   if (alone)
-    write_matrices(report, {{"C", o.out, c.local}});
+    write_matrices(report, {{"C", o.out, p.c}});
   else
-    write_matrix_parts(report, runtime, "C", o.out, c.local, c.part);
+    write_matrix_parts(report, runtime, "C", o.out, p.c, of_result);
   machine.reset();  // the trace is complete then
   return report.finish();
 }
@@ -185,9 +158,7 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
       ->transform(cli::non_negative());
   app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (or as in the files) (default: n)")
       ->transform(cli::non_negative());
-  add_tile(app, o->tile, "MB, MBxNB or MBxNBxKB",
-           "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: what suits the "
-           "workers");
+  o->method.add_to(app);
   app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
   app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
   app.add_option("--alpha", o->alpha, "factor of op(A) op(B)")->capture_default_str();
@@ -196,10 +167,6 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
   add_input(app, "--b", o->b, "read B from FILE");
   add_input(app, "--c", o->c, "read C from FILE (with beta = 0 its shape alone; otherwise generated)");
   add_output(app, Output::matrix, "-o,--out", o->out, "write C to FILE (.mtx or .npy)");
-  Choices().add(gemm_kernels()).add_option(app, "--kernel", o->kernel, "what GPUs run: ");
-  app.add_option("--block", o->block, "thread-block edge of naive, shared and coarse")
-      ->check(one_of({"16", "32"}))
-      ->capture_default_str();
   auto* random = add_random(app, o->random, std::string("matrices without a file: ") + random_kinds());
   // Earlier versions had --random without a KIND.
   random->expected(0, 1)->transform({[](std::string& kind) {

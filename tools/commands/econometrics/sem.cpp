@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 namespace tesela::cli {
@@ -73,15 +74,13 @@ SemOptions resolve(Options& o) {
                            .divisor = *find_named(sem_divisors(), o.divisor),
                            .rcond = o.rcond,
                            .robust = o.cov != "classical"};
-  const bool system = method == SemMethod::three_stage || method == SemMethod::sur,
-             instrumental = method == SemMethod::two_stage || method == SemMethod::three_stage;
+  const bool system = is_joint(method), instrumental = uses_instruments(method);
   const auto require = [](bool good, const char* option, const std::string& problem) {
     if (!good) throw ArgumentError("sem", option, problem);
   };
   require(!o.iterate || system, "--iterate", "belongs to --method 3sls or sur");
   require(o.solver == "auto" || system, "--system-solver", "belongs to --method 3sls or sur");
-  require(!options.robust || !system, "--cov", o.cov + " belongs to --method 2sls or ols");
-  require(o.out_reduced.empty() || instrumental, "--out-reduced", "belongs to --method 2sls or 3sls");
+  require(o.out_reduced.empty() || instrumental, "--out-reduced", "belongs to --method 2sls, 3sls or ils");
   require(o.input.generated() || (o.out_data.empty() && o.out_model.empty()), "--out-data",
           "and --out-model belong to a generated model");
   o.input.hold = options.robust || !o.out_data.empty();
@@ -123,7 +122,7 @@ void report_problem(const Options& o, const SemProblem& p, Report& report) {
   if (options.engine == SemEngine::reuse ||
       (options.engine == SemEngine::givens && p.model.equations.size() <= most_planned)) {
     SimultaneousModel model = p.model;
-    if (options.method == SemMethod::ols || options.method == SemMethod::sur) model.instruments = p.rows().n;
+    if (!uses_instruments(options.method)) model.instruments = p.rows().n;
     const ReuseTree tree = reuse_tree(model);
     report.problem()["reuse"] = {{"rotation_flops", tree.flops_alone},
                                  {"rotation_flops_along_tree", tree.flops_reused},
@@ -150,25 +149,27 @@ int run_sem(Options o) {
     answer = solver.result();
     Graph g(runtime);
     if (!o.out_reduced.empty()) reduced = reduced_form(g, answer.triangle, p.model, options);
-    error = measure_sem(runtime, p, answer);
+    error.normal_residuals.assign(answer.equations.size(), std::numeric_limits<double>::quiet_NaN());
+    if (o.common.check) error = measure_sem(runtime, p, answer);
   }
   report.problem()["dropped_instruments"] = nlohmann::json::array();
   for (const index_t c : answer.dropped_instruments) report.problem()["dropped_instruments"].push_back(p.name(c));
   const SemOutcome outcome{p, answer, error, o.level};
   report_outcome(outcome, report);
   if (report.good()) write_outputs(o, outcome, reduced, report);
-  const int code = report.finish();
-  if (o.common.json_path != "-") print_equations(outcome);
-  return code;
+  report.results([&] { print_equations(outcome); });
+  return report.finish();
 }
 
 const Command sem_command(
-    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, OLS and SUR of whole models", [](App& app) {
+    Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, ILS, OLS and SUR of whole models", [](App& app) {
       auto o = std::make_shared<Options>();
       SemInput& in = o->input;
       auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
       add_input(app, "--names", in.names, "the names of a .npy file's columns, one a line");
-      add_input(app, "--model", in.model, "read equations and instruments from FILE, as R's formulas (see below)");
+      add_input(app, "--model", in.model,
+                "equations and instruments as R's formulas (see below), or a FILE of them, one a line")
+          ->type_name("FORMULA");
       add_input(app, "--select", in.select,
                 "instead of a model: a matrix of 0 and 1, N x (K + N), whose row i selects the regressors of the "
                 "data's last columns' i-th (the first K are the instruments)");
@@ -181,7 +182,7 @@ const Command sem_command(
           ->capture_default_str();
       Choices().add(sem_divisors()).add_option(app, "--dof", o->divisor);
       app.add_option("--cov", o->cov,
-                     "standard errors of 2sls and ols: classical, robust (variances differ) or cluster:COLUMN (rows of "
+                     "standard errors: classical, robust (variances differ) or cluster:COLUMN (rows of "
                      "one cluster depend on each other)")
           ->check({[](const std::string& text) {
                      const bool good = text == "classical" || text == "robust" ||
@@ -196,6 +197,8 @@ const Command sem_command(
       app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
           ->check(one_of({"drop", "error"}))
           ->capture_default_str();
+      app.add_option("--na", in.na, "a code of missing values in a CSV besides NA, NaN, null, -, . and the like")
+          ->type_name("CODE");
       app.add_option(
              "--rows-at-once", in.rows_at_once,
              "process the .npy file or the generated data in blocks of N rows instead of holding them in memory "
@@ -213,14 +216,15 @@ const Command sem_command(
       add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
       add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");
       add_output(app, Output::text, "--out-model", o->out_model, "write the generated model to FILE");
-      o->common.add_to(app, {.precision = false, .streams = 2});
+      o->common.add_to(app, {.precision = false, .plan = false, .streams = 2});
       app.footer(
           "A model file has one equation a line, and a line of instruments:\n"
           "  demand: quantity ~ price + income\n"
-          "  supply: quantity ~ price + rain + lag(price) + I(rain * trend) - 1\n"
-          "  instruments: ~ income + rain + trend + lag(price)\n"
+          "  supply: log(quantity) ~ price + rain * trend + lag(price) + C(region) - 1\n"
+          "  instruments: ~ income + rain * trend + lag(price) + C(region)\n"
           "Examples:\n"
           "  tesela sem --data market.csv --model market.txt --method 3sls --dof small\n"
+          "  tesela sem --data wages.csv --model 'wage ~ age + [hours ~ experience]'\n"
           "  tesela sem --samples 1000 --endogenous 20 --exogenous 40 --included 10 --json -");
       return std::function<int()>([o] { return run_sem(*o); });
     });

@@ -1,7 +1,7 @@
 #include "tools/commands/econometrics/sem_report.hpp"
 
 #include <tesela/algorithms/econometrics/distributions.hpp>
-#include <tesela/algorithms/econometrics/regression.hpp>
+#include <tesela/algorithms/econometrics/sem_summary.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
@@ -39,9 +39,7 @@ const char* status_of(const SemOutcome& o, const EquationEstimate& e) {
 }
 
 CoefficientTest test_of(const SemOutcome& o, const EquationEstimate& e, std::size_t p) {
-  const double df = o.problem.options.divisor == SemDivisor::small ? static_cast<double>(e.degrees_of_freedom)
-                                                                   : std::numeric_limits<double>::infinity();
-  return test_coefficient(e.coefficients[p], e.standard_errors[p], df, o.level);
+  return tesela::test_of(e, p, o.problem.options.divisor, o.level);
 }
 
 json equation_json(const SemOutcome& o, std::size_t i) {
@@ -70,8 +68,14 @@ json equation_json(const SemOutcome& o, std::size_t i) {
                  {"r2", e.r2},
                  {"adjusted_r2", e.adjusted_r2},
                  {"f", e.f.statistic},
+                 {"slopes", nullptr},
                  {"condition", e.condition},
                  {"perfect_fit", e.perfect_fit}});
+  if (!std::isnan(e.f.statistic))
+    result["slopes"] = {{"wald", e.f.statistic * static_cast<double>(e.f.df)},
+                        {"df1", e.f.df},
+                        {"df2", e.f.df2},
+                        {"p", p_of_slopes(e.f, o.problem.options.divisor)}};
   const bool robust = o.problem.options.robust;
   result[robust ? "hansen" : "sargan"] = chi_squared_test(robust ? e.hansen : e.sargan);
   result["first_stage"] = json::object();
@@ -144,6 +148,7 @@ void report_outcome(const SemOutcome& o, Report& report) {
   if (o.answer.weighting_covariance.rows() > 0) system["weighting_covariance"] = matrix(o.answer.weighting_covariance);
   system["mcelroy_r2"] = o.answer.mcelroy_r2;
   system["hansen_sargan"] = chi_squared_test(o.answer.hansen_sargan);
+  if (o.problem.options.robust) system["hansen"] = chi_squared_test(o.answer.hansen);
   if (o.answer.iterations > 0) system["iterations"] = o.answer.iterations, system["last_change"] = o.answer.last_change;
   if (o.answer.system_solver != SystemSolver::automatic)
     system["solver"] = name_of(system_solvers(), o.answer.system_solver);
@@ -162,29 +167,7 @@ void report_outcome(const SemOutcome& o, Report& report) {
 }
 
 void print_equations(const SemOutcome& o) {
-  if (o.answer.system_solver == SystemSolver::gradients)
-    fmt::print("\nno standard errors: the system was solved by conjugate gradients ({} steps)\n",
-               o.answer.gradient_steps);
-  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
-    const EquationEstimate& e = o.answer.equations[i];
-    const Equation& equation = o.problem.model.equations[i];
-    fmt::print("\n{}: {}", o.problem.labels[i], o.problem.name(equation.dependent));
-    if (e.coefficients.empty()) {
-      fmt::print("  {}", status_of(o, e));
-      for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
-        fmt::print("{} {}", k == 0 ? ", because of" : ",", o.problem.name(e.dependent_regressors[k]));
-      fmt::print("\n");
-      continue;
-    }
-    if (o.answer.status != SemStatus::ok) fmt::print("  {},", status_of(o, e));
-    fmt::print("  sigma {:.6g}, R2 {:.4f}\n{:<24} {:>14} {:>14} {:>10} {:>10}\n", e.sigma, e.r2, "", "estimate",
-               "std error", o.problem.options.divisor == SemDivisor::small ? "t" : "z", "p");
-    for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
-      const CoefficientTest t = test_of(o, e, p);
-      fmt::print("{:<24} {:>14.7g} {:>14.7g} {:>10.3f} {:>10.3g}\n", o.problem.name(equation.regressors[p]),
-                 e.coefficients[p], e.standard_errors[p], t.statistic, t.p);
-    }
-  }
+  fmt::print("{}", summary(o.answer, o.problem, o.problem.options, o.level));
 }
 
 void write_coefficients(const std::string& path, const SemOutcome& o) {

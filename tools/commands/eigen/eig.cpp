@@ -7,10 +7,11 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/app/streams.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/commands/eigen/eig_parts.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/runtime/paused_workers.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -238,8 +239,8 @@ void exclude(App& app) {
 
 int run(EigOptions o) {
   o.vectors = o.vectors || !o.vectors_out.empty();
-  if (!o.jobs.empty() && !find_named(eig_methods(), o.method))
-    throw ArgumentError("eig", "--method", o.method + " is not there for --jobs");
+  require(o.jobs.empty() || find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
+          " is not there for --jobs");
   if (!o.jobs.empty()) return run_eig_jobs(o);
   if (o.batch >= 0) return run_eig_batch(o);
   return o.common.precision == "s" ? run_eig<float>(std::move(o)) : run_eig<double>(std::move(o));

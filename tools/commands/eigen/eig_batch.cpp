@@ -5,6 +5,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/eig_error.hpp"
 #include "tools/commands/eigen/eig_parts.hpp"
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -25,14 +26,11 @@ void resolve(EigInput& input, index_t count) {
   } else {
     const Shape shape = probe_matrix(input.a).shape;
     input.n = shape.rows;
-    if (shape.cols != shape.rows * count)
-      throw ArgumentError("eig", "--a",
-                          fmt::format("{} holds {}, not n x (K n) with K = {}", input.a, to_string(shape), count));
+    require(shape.cols == shape.rows * count, "eig", "--a",
+            fmt::format("{} holds {}, not n x (K n) with K = {}", input.a, to_string(shape), count));
   }
-  if (input.n > largest_batch_order)
-    throw ArgumentError(
-        "eig", "--batch",
-        fmt::format("matrices of order {}; a batch takes orders up to {}", input.n, largest_batch_order));
+  require(input.n <= largest_batch_order, "eig", "--batch",
+          fmt::format("matrices of order {}; a batch takes orders up to {}", input.n, largest_batch_order));
 }
 
 template <class T>

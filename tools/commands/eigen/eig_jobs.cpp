@@ -4,6 +4,7 @@
 #include "tools/commands/eigen/eig_parts.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_batch.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -35,7 +36,7 @@ std::vector<std::string> read_file(const std::string& path) {
     while (!line.empty() && blank(line.back())) line.pop_back();
     if (!line.empty() && line.front() != '#') files.push_back(line);
   }
-  if (files.empty()) throw ArgumentError("eig", "--jobs", path + " names no file");
+  require(!files.empty(), "eig", "--jobs", path, " names no file");
   return files;
 }
 
@@ -175,9 +176,8 @@ int run(const EigOptions& o) {
   index_t failed = 0;
   {
     Runtime runtime(options);
-    if (runtime.ranks() > 1)
-      throw ArgumentError("eig", "--jobs",
-                          "on several ranks, which all insert tasks in one order; run it on each alone");
+    require(runtime.ranks() <= 1, "eig", "--jobs",
+            "on several ranks, which all insert tasks in one order; run it on each alone");
     Jobs<T> jobs(o, runtime, options.streams_per_gpu.value_or(1));
     double flops = 0;
     for (const Job& job : jobs.jobs()) flops += eig_flops(job.n, o.vectors, job.n);
@@ -213,12 +213,11 @@ std::vector<std::string> job_outputs(const std::string& option, const std::strin
   const bool folder = pattern.ends_with('/') || fs::is_directory(pattern);
   const auto place = folder ? std::string::npos : pattern.find("{}");
   const fs::path where = folder ? fs::path(pattern) : fs::path(pattern).parent_path();
-  if (!where.empty() && where.string().find("{}") == std::string::npos && !fs::is_directory(where))
-    throw ArgumentError("eig", option, "there is no folder " + where.string());
-  if (!folder && place == std::string::npos && files.size() > 1)
-    throw ArgumentError("eig", option,
-                        pattern + " is no folder, but one file for " + std::to_string(files.size()) +
-                            " jobs: name a folder that is there, or let {} stand for each job's name");
+  require(where.empty() || where.string().find("{}") != std::string::npos || fs::is_directory(where), "eig", option,
+          "there is no folder ", where.string());
+  require(folder || place != std::string::npos || files.size() <= 1, "eig", option, pattern,
+          " is no folder, but one file for ", files.size(),
+          " jobs: name a folder that is there, or let {} stand for each job's name");
   std::vector<std::string> outputs;
   for (const std::string& file : files) {
     const std::string stem = fs::path(file).stem().string();

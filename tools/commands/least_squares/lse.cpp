@@ -1,7 +1,9 @@
 #include "tools/problems/least_squares/lse.hpp"
 
 #include "tools/app/sizes.hpp"
+#include "tools/checks/least_squares_bounds.hpp"
 #include "tools/commands/least_squares/solution.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -16,10 +18,9 @@ struct Options : LeastSquaresOptions {
 
 void resolve(Options& o) {
   o.settle("lse");
-  if (o.method.library() && !o.out_multipliers.empty())
-    throw ArgumentError("lse", "--out-multipliers", "--method " + o.method.name + " has none");
-  if (o.method.library() && o.rcond > 0)
-    throw ArgumentError("lse", "--rcond", "--method " + o.method.name + " decides no rank");
+  require(!o.method.library() || o.out_multipliers.empty(), "lse", "--out-multipliers", "--method ", o.method.name,
+          " has none");
+  require(!o.method.library() || !(o.rcond > 0), "lse", "--rcond", "--method ", o.method.name, " decides no rank");
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}, {"--c", o.c}, {"--d", o.d}};
   if (probe_all("lse", files)) {
     require_rows_of("lse", files[0], files[1]);
@@ -77,7 +78,8 @@ int run_lse(Options o) {
     report.check("constraint_residual", {error.constraint, answer.constraint_error.bound, 2 * answer.cut});
     // For the least norm in the unknowns' own units, errors are of the size of A's largest column.
     const double size = answer.status == SolveStatus::rank_deficient && answer.original_units ? error.column_ratio : 1;
-    report.check("optimality", {error.optimality / size, rounding_bound<T>(std::max({o.m, o.n, o.p})), 2 * answer.cut});
+    report.check("optimality",
+                 measured_optimality<T>(error.optimality / size, std::max({o.m, o.n, o.p}), 2 * answer.cut));
   };
   const auto write = [&] {
     write_matrices(report, {{"X", o.out, answer.X}, {"multipliers", o.out_multipliers, multipliers_of(answer)}});

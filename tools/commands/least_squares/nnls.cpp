@@ -1,4 +1,5 @@
 #include "tools/app/sizes.hpp"
+#include "tools/checks/least_squares_bounds.hpp"
 #include "tools/commands/least_squares/solution.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/least_squares/nonnegative_least_squares.hpp>
@@ -47,7 +48,7 @@ int run_nnls(LeastSquaresOptions o) {
     const auto* const x = answer.X.data();
     report.check("residual_norm", residual.residual_norm);
     report.check("positive", static_cast<double>(std::count_if(x, x + answer.X.size(), [](T e) { return e > T(0); })));
-    report.check("optimality", {residual.nonnegative_error, rounding_bound<T>(std::max(o.m, o.n)), answer.cut});
+    report.check("optimality", measured_optimality<T>(residual.nonnegative_error, std::max(o.m, o.n), answer.cut));
     if (answer.rank < o.n) report.note("x may not be unique: A's rank is less than the number of unknowns");
   };
   return report_solution(o, report, answer, true, measure, [&] { write_matrices(report, {{"X", o.out, answer.X}}); });

@@ -135,7 +135,7 @@ int report_solution(const LeastSquaresOptions& o, Report& report, const Answer& 
   report_status(o, answer.status, report);
   if (answer.X.cols() == o.rhs && answer.status != SolveStatus::not_finite &&
       answer.status != SolveStatus::inconsistent) {
-    measure();
+    if (o.common.check) measure();
     report.check("solution_norm", static_cast<double>(kernels::euclidean_norm(answer.X.size(), answer.X.data())));
     note_least_norm(unique, answer.original_units, report);
     write();

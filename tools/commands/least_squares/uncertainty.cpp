@@ -4,6 +4,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -70,11 +71,10 @@ void UncertaintyOptions::add_to(App& app) {
 }
 
 void UncertaintyOptions::require_valid(const char* command, const QrMethod& method) const {
-  if (wanted() && method.library())
-    throw ArgumentError(command, errors ? "--std-errors" : "--out-covariance",
-                        "needs a triangle, which --method " + method.name + " does not leave");
-  if (regression.known_variances && !wanted())
-    throw ArgumentError(command, "--known-variances", "belongs to --std-errors or --out-covariance");
+  require(!wanted() || !method.library(), command, errors ? "--std-errors" : "--out-covariance",
+          "needs a triangle, which --method ", method.name, " does not leave");
+  require(!regression.known_variances || wanted(), command, "--known-variances",
+          "belongs to --std-errors or --out-covariance");
 }
 
 template <class T>

@@ -2,7 +2,9 @@
 
 #include "tools/app/help.hpp"
 #include "tools/app/sizes.hpp"
+#include "tools/checks/least_squares_bounds.hpp"
 #include "tools/commands/least_squares/solution.hpp"
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -24,13 +26,12 @@ void settle_files(Options& o) {
   const std::string* covariance = nullptr;
   for (const auto& [name, file] : kinds) {
     if (file->empty()) continue;
-    if (covariance != nullptr)
-      throw ArgumentError("wls", "--" + std::string(name), "and --" + o.by + ": give one of them");
+    require(covariance == nullptr, "wls", "--" + std::string(name), "and --", o.by, ": give one of them");
     covariance = file;
     o.by = name;
   }
   const std::string option = "--" + o.by, empty;
-  if (covariance == nullptr && !o.a.empty()) throw ArgumentError("wls", "--a", "needs --weights, --factor or --sigma");
+  require(covariance != nullptr || o.a.empty(), "wls", "--a", "needs --weights, --factor or --sigma");
   std::vector<InputFile> files{
       {"--a", o.a}, {"--b", o.b}, {option.c_str(), covariance != nullptr ? *covariance : empty}};
   if (!probe_all("wls", files)) return;
@@ -46,8 +47,8 @@ void settle_files(Options& o) {
 void resolve(Options& o) {
   o.settle("wls");
   settle_files(o);
-  if (!(o.spread >= 0 && o.spread <= 15))
-    throw ArgumentError("wls", "--spread", "is the largest exponent of a generated weight, from 0 to 15");
+  require(o.spread >= 0 && o.spread <= 15, "wls", "--spread",
+          "is the largest exponent of a generated weight, from 0 to 15");
   o.default_sizes(256, 4);
 }
 
@@ -75,16 +76,16 @@ WlsProblem<T> load(const Options& o) {
 template <class T>
 void check_model(const WlsProblem<T>& p, const GeneralizedLeastSquares<T>& answer, Report& report) {
   const GlmError error = measure_model(p, answer);
-  const double most = static_cast<double>(std::max<index_t>({p.shape.rows, p.shape.cols, 1})),
-               epsilon = static_cast<double>(std::numeric_limits<T>::epsilon()), bound = answer.backward_error.bound,
-               cut = answer.backward_error.cut;
-  // The part of a semidefinite sigma below the last pivot counts as zero.
-  const double left = p.by_sigma() ? std::min(20 * most * epsilon, useful_bound - bound) : 0;
-  report.check("constraint_residual", {error.constraint, bound + left, cut});
+  const double bound = answer.backward_error.bound, cut = answer.backward_error.cut;
+  const auto constraint = [&](double found) {
+    if (!p.by_sigma()) return Measured{found, bound, cut};
+    return measured_constraint<T>(found, std::max<index_t>({p.shape.rows, p.shape.cols, 1}), answer.backward_error);
+  };
+  report.check("constraint_residual", constraint(error.constraint));
   if (!p.by_sigma())
     report.check("optimality", {error.optimality, bound * error.optimality_scale, cut * error.optimality_scale});
   report.check("normal_residual", {error.gradient, bound, cut});
-  report.check("backward_error", {std::max(error.constraint, error.gradient), bound + left, cut});
+  report.check("backward_error", constraint(std::max(error.constraint, error.gradient)));
 }
 
 template <class T>

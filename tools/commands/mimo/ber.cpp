@@ -1,4 +1,3 @@
-#include "tools/app/list_words.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
@@ -273,7 +272,7 @@ const Command ber_command(
       app.add_option("--signals", o->input.signals, "at a time")->transform(positive())->capture_default_str();
       add_output(app, Output::text, "--csv", o->csv, "write all points to FILE");
       add_output(app, Output::text, "--svg", o->svg, "draw bit error rates to FILE");
-      o->common.add_to(app);
+      o->common.add_to(app, {.plan = false});
       app.footer(
           "Example:\n  tesela mimo ber --nt 2 --nr 2 --constellation qpsk --detectors zf,sd --ebn0 0:2:16 --svg "
           "ber.svg");

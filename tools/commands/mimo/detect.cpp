@@ -146,6 +146,9 @@ int run(const Options& o) {
   if (!o.svg.empty() && o.svg_signal >= source.shape().signals)
     throw ArgumentError("mimo detect", "--svg-signal",
                         fmt::format("{}; there are {}, from 0 on", o.svg_signal, source.shape().signals));
+  if (o.buffer > 0 && source.antennas_rows())
+    throw ArgumentError("mimo detect", "--buffer",
+                        "needs a row per signal (signals-rows); files with a row per antenna are read as a whole");
   if (!o.out_within.empty() && !(o.all_within > 0))
     throw ArgumentError("mimo detect", "--out-within", "is of --all-within");
   if (o.all_within > 0 || source.integers()) {
@@ -155,7 +158,7 @@ int run(const Options& o) {
           "mimo detect", "--all-within, integers",
           "are sd's alone, without --soft, --radius, --buffer, --svg and --out-s (--out-points has the points)");
     if (o.all_within > 0) report.problem().update({{"all_within", o.all_within}, {"most", o.most}});
-    return run_lists<T>(o.common, {o.all_within, o.most, o.out_within, o.out_points}, options, source.all(), report);
+    return run_lists<T>(o.common, {o.all_within, o.most, o.out_within, o.out_points}, options, source, report);
   }
   run_detector(o, options, choice, source, report);
   return report.finish();
@@ -197,12 +200,14 @@ const Command detect_command(
       app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most; list and kbest need it unless they keep all")
           ->transform(positive_up_to(1e300));
       add_input(app, "--prior", o->input.prior,
-                "L of bits as known beforehand, .npy, signals x bits; --soft then answers L a posteriori");
+                "L of bits as known beforehand, .npy, in the form of --out-llr; --soft then returns L a posteriori");
       app.add_option("--llr-type", o->llr_type,
                      "of --out-llr: float, or int8:SCALE, which is SCALE L rounded, at most 127")
           ->capture_default_str();
-      add_output(app, Output::array, "--out-llr", o->out_llr, "write L, signals x bits, to FILE (.npy)");
-      add_output(app, Output::array, "--out-s", o->out_s, "write labels, int32, signals x Nt, to FILE (.npy)");
+      add_output(app, Output::array, "--out-llr", o->out_llr,
+                 "write L, signals x bits or by --layout bits x signals, to FILE (.npy)");
+      add_output(app, Output::array, "--out-s", o->out_s,
+                 "write labels, int32, signals x Nt or by --layout Nt x signals, to FILE (.npy)");
       add_output(app, Output::array, "--out-points", o->out_points, "write the points to FILE (.npy)");
       add_output(app, Output::array, "--out-within", o->out_within,
                  "write the points of --all-within to FILE (.npy): a row has its signal and its labels");
@@ -212,7 +217,7 @@ const Command detect_command(
           ->transform(non_negative())
           ->needs(svg)
           ->capture_default_str();
-      o->common.add_to(app);
+      o->common.add_to(app, {.plan = false});
       app.footer(
           "Examples:\n"
           "  tesela mimo detect --nt 4 --nr 4 --constellation 16qam --signals 10000 --ebn0 10 --json -\n"

@@ -42,16 +42,16 @@ DetectResults<T>::DetectResults(const ResultChoice& choice, const MimoOptions& o
     : choice_(choice), options_(options), runtime_(runtime), source_(source), report_(report) {
   choice_.soft_options.n0 = source.n0();
   if (choice_.soft) check_soft_options(source.alphabets(), choice_.soft_options);
-  const index_t signals = source.shape().signals, streams = source.shape().streams;
+  const index_t streams = source.shape().streams;
   index_t bits = 0;
   for (const Constellation& c : source.alphabets()) bits += c.bits();
-  if (!choice.out_s.empty()) labels_.emplace(choice.out_s, std::vector<index_t>{signals, streams});
-  if (!choice.out_points.empty()) points_.emplace(choice.out_points, std::vector<index_t>{signals, streams});
+  if (!choice.out_s.empty()) labels_.emplace(choice.out_s, file_dims(source, streams));
+  if (!choice.out_points.empty()) points_.emplace(choice.out_points, file_dims(source, streams));
   if (choice.out_llr.empty()) return;
   if (choice.scale)
-    bytes_.emplace(choice.out_llr, std::vector<index_t>{signals, bits});
+    bytes_.emplace(choice.out_llr, file_dims(source, bits));
   else
-    llrs_.emplace(choice.out_llr, std::vector<index_t>{signals, bits});
+    llrs_.emplace(choice.out_llr, file_dims(source, bits));
 }
 
 template <class T>
@@ -117,11 +117,11 @@ void DetectResults<T>::find_bits(const MimoData<T>& data) {
       channel_size_ = std::hypot(channel_size_, static_cast<double>(std::abs(data.channels.data()[e])));
     channel_entries_ += data.channels.size();
   }
-  if (llrs_) llrs_->write(found.llrs.data(), found.llrs.size());
+  if (llrs_) write_signals(*llrs_, found.llrs, source_.antennas_rows());
   if (!choice_.scale) return;
   const QuantizedLlrs small = quantize_llrs(found.llrs, *choice_.scale);
   saturated_ += small.saturated;
-  if (bytes_) bytes_->write(small.llrs.data(), small.llrs.size());
+  if (bytes_) write_signals(*bytes_, small.llrs, source_.antennas_rows());
 }
 
 template <class T>
@@ -131,14 +131,12 @@ void DetectResults<T>::write(const MimoData<T>& data, const Detection& found) {
     const MimoMistakes here = mimo_mistakes(found.labels, data.sent);
     mistakes_->vectors += here.vectors, mistakes_->symbols += here.symbols, mistakes_->bits += here.bits;
   }
-  if (labels_) labels_->write(found.labels.data(), found.labels.size());
+  if (labels_) write_signals(*labels_, found.labels, source_.antennas_rows());
   if (!points_) return;
   HostMatrix<std::complex<T>> points(data.shape.streams, data.shape.signals);
   for (index_t k = 0; k < points.cols(); ++k)
-    for (index_t j = 0; j < points.rows(); ++j)
-      points(j, k) = std::complex<T>(
-          data.alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(found.labels(j, k))]);
-  points_->write(points.data(), points.size());
+    for (index_t j = 0; j < points.rows(); ++j) points(j, k) = std::complex<T>(data.point(j, k, found.labels(j, k)));
+  write_signals(*points_, points, source_.antennas_rows());
 }
 
 template <class T>

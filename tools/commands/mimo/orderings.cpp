@@ -114,7 +114,7 @@ const Command orderings_command(
       app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or on about N")
           ->transform(positive())
           ->capture_default_str();
-      CommonOptions::Taken taken;
+      CommonOptions::Taken taken{.plan = false};
       taken.precision = false;
       o->common.add_to(app, taken);
       app.footer("Example:\n  tesela mimo orderings --n 8 --build neighbour --strategy lazy --buffer 512 --json -");

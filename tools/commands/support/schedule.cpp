@@ -1,13 +1,12 @@
 #include "tools/app/command.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/commands/support/schedule_dot.hpp"
 #include "tools/commands/support/schedule_picture.hpp"
 #include <tesela/algorithms/support/critical_path.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/algorithms/support/wavefront.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
@@ -120,27 +119,27 @@ struct Result {
 void resolve(Options& o) {
   const bool sums = is_wavefront_order(o.order);
   if (o.order == printed_pgs2) {
-    if (!o.staircase.empty() || (o.m >= 0 && o.m != 6) || (o.n >= 0 && o.n != 5))
-      throw ArgumentError("schedule", "--order", o.order + " is 6 x 5, without --staircase");
+    require(o.staircase.empty() && (o.m < 0 || o.m == 6) && (o.n < 0 || o.n == 5), "schedule", "--order", o.order,
+            " is 6 x 5, without --staircase");
     o.m = 6, o.n = 5;
   }
   if (!o.staircase.empty()) {
-    if (sums) throw ArgumentError("schedule", "--staircase", o.order + " has none");
+    require(!sums, "schedule", "--staircase", o.order, " has none");
     o.n = static_cast<index_t>(o.staircase.size());
     const index_t longest = *std::max_element(o.staircase.begin(), o.staircase.end());
     if (o.m < 0) o.m = longest;
-    if (longest > o.m) throw ArgumentError("schedule", "--staircase", fmt::format("row {} of {} rows", longest, o.m));
+    require(longest <= o.m, "schedule", "--staircase", fmt::format("row {} of {} rows", longest, o.m));
   }
   if (o.n < 0) o.n = sums && o.m >= 0 ? o.m : sums ? 8 : 4;
   if (o.m < 0) o.m = sums ? o.n : 8;
-  if (sums && o.m != o.n)
-    throw ArgumentError("schedule", "--m", fmt::format("{} is of square matrices, not {} x {}", o.order, o.m, o.n));
+  require(!sums || o.m == o.n, "schedule", "--m",
+          fmt::format("{} is of square matrices, not {} x {}", o.order, o.m, o.n));
   const index_t columns = std::min(std::max<index_t>(o.m - 1, 0), o.n);
-  if (std::max(o.m, o.n) > largest_list ||
-      (sums ? o.n * o.n : o.m * columns - columns * (columns + 1) / 2) > largest_list)
-    throw ArgumentError("schedule", "--m, --n",
-                        fmt::format("{} x {} is beyond {} {}, rows or columns", o.m, o.n, largest_list,
-                                    sums ? "entries" : "rotations"));
+  require(
+      std::max(o.m, o.n) <= largest_list &&
+          (sums ? o.n * o.n : o.m * columns - columns * (columns + 1) / 2) <= largest_list,
+      "schedule", "--m, --n",
+      fmt::format("{} x {} is beyond {} {}, rows or columns", o.m, o.n, largest_list, sums ? "entries" : "rotations"));
 }
 
 Schedule make(const Options& o) {

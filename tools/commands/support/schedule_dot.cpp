@@ -1,5 +1,4 @@
-#include "tools/commands/support/schedule_dot.hpp"
-
+#include "tools/commands/support/schedule_picture.hpp"
 #include <tesela/runtime/errors.hpp>
 
 #include <fmt/format.h>

@@ -1,6 +1,7 @@
 #include "tools/commands/support/schedule_picture.hpp"
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -148,10 +149,9 @@ class Picture {
 }  // namespace
 
 std::string draw_schedule(const Schedule& schedule) {
-  if (std::max(schedule.m, schedule.n) > largest_picture)
-    throw ArgumentError("schedule", "--svg",
-                        fmt::format("{} x {} is more than the {} rows and columns that a picture shows", schedule.m,
-                                    schedule.n, largest_picture));
+  require(std::max(schedule.m, schedule.n) <= largest_picture, "schedule", "--svg",
+          fmt::format("{} x {} is more than the {} rows and columns that a picture shows", schedule.m, schedule.n,
+                      largest_picture));
   return Picture(schedule).svg();
 }
 

@@ -163,7 +163,7 @@ const Command count_command(
       app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
-      o->common.add_to(app);
+      o->common.add_to(app, {.plan = false});
       app.footer(
           "An eigenvalue that is a shift to rounding is not below it. Example:\n"
           "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
@@ -186,7 +186,7 @@ const Command slice_command(
       app.add_option("--range", o->range, "A,B: only [A, B)");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
-      o->common.add_to(app);
+      o->common.add_to(app, {.plan = false});
       app.footer("Example:\n  tesela toeplitz slice --n 2000 --most 100");
       return std::function<int()>([o] {
         return o->common.precision == "s" ? with_matrix<float>(*o, "toeplitz slice", slice<float>)

@@ -30,6 +30,7 @@ struct Options {
   index_t rhs = 1;
   std::string method = "auto", b, out;
   bool known = false;
+  double bytes = 0;  ///< of the method's factors
 };
 
 void resolve(Options& o) {
@@ -42,13 +43,16 @@ void resolve(Options& o) {
           o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
     o.rhs = shape.cols;
   }
+  if (o.input.general() && !solves_nonsymmetric(o.method))
+    throw ArgumentError("toeplitz solve", "--method",
+                        o.method + " needs a symmetric matrix; use auto, lookahead, dense or lapack-lu");
   const double square =
       static_cast<double>(o.input.n) * static_cast<double>(o.input.n) * (o.common.precision == "s" ? 4 : 8);
-  if (o.method.starts_with("cauchy")) require_memory("toeplitz solve", "the factors", square / 2);
-  if (o.method.starts_with("superfast"))
-    require_memory("toeplitz solve", "the trees",
-                   o.common.precision == "s" ? superfast_bytes<float>(o.input.n) : superfast_bytes<double>(o.input.n));
-  if (o.method.starts_with("lapack")) require_memory("toeplitz solve", "the dense matrix", square);
+  if (o.method.starts_with("cauchy")) o.bytes = square / 2;  // the factors
+  if (o.method.starts_with("superfast"))                     // the trees
+    o.bytes = o.common.precision == "s" ? superfast_bytes<float>(o.input.n) : superfast_bytes<double>(o.input.n);
+  if (o.method.starts_with("lapack")) o.bytes = square;  // the dense matrix
+  if (o.method == "dense") o.bytes = square * (o.common.precision == "s" ? 2 : 1);
   if (!std::isfinite(o.sigma))
     throw ArgumentError("toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));
 }
@@ -76,8 +80,8 @@ int run_solve(Options o) {
   Report report("toeplitz solve", o.common);
   resolve(o);
   const index_t n = o.input.n;
-  require_memory("toeplitz solve", "t, B and X",
-                 static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T));
+  require_memory("toeplitz solve", "t, B, X and the method's factors",
+                 static_cast<double>(n) * (20 + 9 * static_cast<double>(o.rhs)) * sizeof(T) + o.bytes);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update(
       {{"rhs", o.rhs}, {"sigma", o.sigma}, {"method", o.method}, {"precision", o.common.precision}});
@@ -86,10 +90,12 @@ int run_solve(Options o) {
 
   ToeplitzSystem<T> system{o.input.load<T>(o.common.seed), o.b.empty() ? HostMatrix<T>(n, o.rhs) : read_matrix<T>(o.b),
                            static_cast<T>(sigma)};
+  system.row = o.input.load_row<T>(o.common.seed, system.t);
   const HostMatrix<T>&t = system.t, &b = system.b;
+  const T* const row = system.row.data();  // null if T is symmetric
   const HostMatrix<T> truth = o.known ? random_columns<T>(n, o.rhs, o.common.seed) : HostMatrix<T>();
   if (o.known)
-    toeplitz_product(n, t.data(), sigma, o.rhs, truth.data(), system.b.data());
+    toeplitz_product<T>(n, t.data(), row, sigma, o.rhs, truth.data(), system.b.data());
   else if (o.b.empty())
     system.b = random_columns<T>(n, o.rhs, o.common.seed);
 
@@ -102,10 +108,11 @@ int run_solve(Options o) {
     for (const ToeplitzAttempt& attempt : solved.attempts)
       report.problem()["tried"].push_back(toeplitz_method_name(attempt.method));
   if (taken.growth) report.check("growth", *taken.growth);
+  if (taken.largest_step) report.check("largest_step", static_cast<double>(*taken.largest_step));
   if (taken.negative) report.check("negative_pivots", static_cast<double>(*taken.negative));
   if (!answer.failure.empty()) report.fail(answer.failure);
   if (taken.order > 0) report.check("order", static_cast<double>(taken.order));
-  const Measured residual{toeplitz_residual(n, t.data(), sigma, o.rhs, x.data(), b.data()),
+  const Measured residual{toeplitz_residual<T>(n, t.data(), row, sigma, o.rhs, x.data(), b.data()),
                           toeplitz_residual_bound<T>(n)};
   report.check("residual", residual);
   if (!std::isnan(solved.condition)) {
@@ -127,26 +134,29 @@ int run_solve(Options o) {
   return report.finish();
 }
 
-const Command solve_command(Command::Group::toeplitz, "solve", "(T - sigma I) X = B, without forming T", [](App& app) {
-  auto o = std::make_shared<Options>();
-  o->input.add_to(app);
-  app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
-  auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
-                  ->transform(cli::positive())
-                  ->capture_default_str();
-  choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
-  auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
-  add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
-  add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
-  o->common.add_to(app);
-  app.footer(
-      "If a method breaks down, the status and the checks name the order. X is written if the status is ok.\n"
-      "Examples:\n"
-      "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
-      "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy");
-  return std::function<int()>(
-      [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
-});
+const Command solve_command(
+    Command::Group::toeplitz, "solve", "(T - sigma I) X = B, T symmetric or not, without forming T", [](App& app) {
+      auto o = std::make_shared<Options>();
+      o->input.add_to(app);
+      o->input.add_row_to(app);
+      app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
+      auto* rhs = app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
+                      ->transform(cli::positive())
+                      ->capture_default_str();
+      choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
+      auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
+      add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
+      add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
+      o->common.add_to(app);
+      app.footer(
+          "If a method breaks down, the status and the checks name the order. X is written if the status is ok.\n"
+          "Examples:\n"
+          "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
+          "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy\n"
+          "  tesela toeplitz solve --t c.npy --row r.npy --b b.npy --out x.npy");
+      return std::function<int()>(
+          [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
+    });
 
 }  // namespace
 }  // namespace tesela::cli

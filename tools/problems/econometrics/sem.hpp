@@ -15,6 +15,7 @@ namespace tesela::cli {
 struct SemInput {
   std::string data, names, model, select, weights, clusters;
   std::string missing = "drop";
+  std::vector<std::string> na;  ///< codes of missing values besides the usual ones
   ModelSizes sizes;
   index_t rows_at_once = 0;  ///< rows of a block; 0 selects the number, and generated data are held if they fit
   bool hold = false;         ///< whether all data must be in memory
@@ -32,6 +33,7 @@ struct SemProblem : ModelData {
   std::string formulas = {};                    ///< formulas of a generated model
   Runtime* runtime = nullptr;                   ///< null: only libraries run
   HostMatrix<double> work = {};                 ///< the data in a run
+  HostMatrix<float> work_single = {};           ///< the same for a library in single precision
 };
 
 /// Generates a model, with its data in memory or by rows.
@@ -40,7 +42,8 @@ SemProblem generate_sem(const ModelSizes& sizes, std::uint64_t seed, bool by_row
 /// Loads or generates a model. Throws FileError and ArgumentError, as the readers do.
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed);
 
-/// The table of methods: Tesela's engines; and 2SLS by LAPACK and cuSOLVER, whose results have coefficients alone.
+/// The table of methods: Tesela's engines; and 2SLS by LAPACK, in double and single precision, and by cuSOLVER, whose
+/// results have coefficients alone.
 std::vector<Method<SemProblem, SimultaneousEquations>> sem_table();
 
 /// Returns the flops of dense QR factorizations of the data and of every equation.

@@ -4,7 +4,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/peers/cusolver_eig.hpp"
 #include "tools/peers/cusolver_generalized_eig.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
@@ -12,6 +12,7 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -42,8 +43,8 @@ void EigProblem<T>::load(bool dense) {
   if (input.tridiagonal()) {
     d = read_vector<T>("eig", "--diagonal", input.diagonal);
     e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
-    if (e.size() != static_cast<std::size_t>(std::max<index_t>(n() - 1, 0)))
-      throw ArgumentError("eig", "--off-diagonal", fmt::format("{} elements, but the diagonal has {}", e.size(), n()));
+    require(e.size() == static_cast<std::size_t>(std::max<index_t>(n() - 1, 0)), "eig", "--off-diagonal",
+            fmt::format("{} elements, but the diagonal has {}", e.size(), n()));
     if (!dense) return;
     a = HostMatrix<T>::zeros(n(), n());
     for (index_t i = 0; i < n(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tools/checks/eig_batch_error.hpp"
+#include "tools/checks/eig_error.hpp"
 #include "tools/problems/eigen/eig_input.hpp"
 #include "tools/problems/method.hpp"
 #include <tesela/algorithms/eigen/eig_batch.hpp>

@@ -8,6 +8,7 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -40,32 +41,31 @@ void EigInput::add_to(App& app) {
 }
 
 void EigInput::resolve(index_t otherwise) {
-  if (!std::isfinite(scale)) throw ArgumentError("eig", "--scale", "must be a finite number");
+  require(std::isfinite(scale), "eig", "--scale", "must be a finite number");
   if (!a.empty()) {
     const Shape shape = probe_matrix(a).shape;
-    if (shape.rows != shape.cols) throw ArgumentError("eig", a_name, to_string(shape) + " is not square");
+    require(shape.rows == shape.cols, "eig", a_name, shape, " is not square");
     n = shape.rows;
   }
   if (!b.empty()) {
     const Shape shape = probe_matrix(b).shape;
-    if (shape.rows != shape.cols) throw ArgumentError("eig", "--b", to_string(shape) + " is not square");
+    require(shape.rows == shape.cols, "eig", "--b", shape, " is not square");
     if (a.empty() && n < 0) n = shape.rows;
   }
   if (tridiagonal()) {
     const Shape d = probe_matrix(diagonal).shape;
     n = d.rows * d.cols;
-    if (off_diagonal.empty()) throw ArgumentError("eig", "--off-diagonal", "is missing: --diagonal needs it");
+    require(!off_diagonal.empty(), "eig", "--off-diagonal", "is missing: --diagonal needs it");
   }
   if (const SymmetricChoice choice = parse_symmetric_kind(random);
       a.empty() && !tridiagonal() && !choice.file.empty()) {
     const Shape given = probe_matrix(choice.file).shape;
-    if (n >= 0 && n != given.rows * given.cols)
-      throw ArgumentError("eig", "--n",
-                          fmt::format("{}, but {} holds {} values", n, choice.file, given.rows * given.cols));
+    require(n < 0 || n == given.rows * given.cols, "eig", "--n",
+            fmt::format("{}, but {} holds {} values", n, choice.file, given.rows * given.cols));
     n = given.rows * given.cols;
   }
   if (n < 0) n = otherwise;
-  if (kind != "1" && !generalized()) throw ArgumentError("eig", "--problem", kind + " needs --b or --random-b");
+  require(kind == "1" || generalized(), "eig", "--problem", kind, " needs --b or --random-b");
   if (!b.empty() && probe_matrix(b).shape.rows != n)
     throw ArgumentError("eig", "--b", fmt::format("of order {}, but A has order {}", probe_matrix(b).shape.rows, n));
 }
@@ -104,8 +104,8 @@ std::optional<IndexRange> EigSelection::positions(index_t n) const {
   const auto first = std::from_chars(index.data(), end, from);
   const bool comma = first.ec == std::errc() && first.ptr != end && *first.ptr == ',';
   const auto last = comma ? std::from_chars(first.ptr + 1, end, to) : first;
-  if (!comma || last.ec != std::errc() || last.ptr != end || from < 1 || to < from || to > n)
-    throw ArgumentError("eig", "--index", fmt::format("'{}' is not I,J with 1 <= I <= J <= {}", index, n));
+  require(comma && last.ec == std::errc() && last.ptr == end && from >= 1 && to >= from && to <= n, "eig", "--index",
+          fmt::format("'{}' is not I,J with 1 <= I <= J <= {}", index, n));
   return IndexRange{from - 1, to};
 }
 
@@ -134,10 +134,9 @@ void IterationChoice::add_to(App& app) {
 void IterationChoice::require_valid(const std::string& method, bool generalized) const {
   const auto named = find_named(eig_iterations(), method);
   const bool any = named.has_value(), qr = named == EigIteration::qr;
-  if (any && generalized) throw ArgumentError("eig", "--method", method + " is not there for generalized problems");
+  require(!any || !generalized, "eig", "--method", method, " is not there for generalized problems");
   const auto only_for = [&](bool given, const char* option, const char* which, bool applies) {
-    if (given && !applies)
-      throw ArgumentError("eig", option, std::string("belongs to --method ") + which + ", not to " + method);
+    require(!given || applies, "eig", option, std::string("belongs to --method "), which, ", not to ", method);
   };
   only_for(!factor.empty(), "--factor", "qr-iteration", qr);
   only_for(!shift.empty(), "--shift", "qr-iteration", qr);

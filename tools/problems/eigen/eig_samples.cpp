@@ -3,6 +3,7 @@
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -50,7 +51,7 @@ HostMatrix<double> symmetric_product(Runtime& runtime, const Generator<T>& lower
 template <class T>
 HostMatrix<double> columns_of(Runtime& runtime, const TileMatrix<T>& X, const std::vector<index_t>& columns) {
   const index_t n = X.m(), count = static_cast<index_t>(columns.size()), wide = X.tile_shape().nb;
-  if (count > TakeColumns<T>::most) throw ArgumentError("columns_of", "columns", std::to_string(count));
+  require(count <= TakeColumns<T>::most, "columns_of", "columns", count);
   HostMatrix<double> taken(n, count);
   if (taken.size() == 0) return taken;
   const TileMatrix<double> S(runtime, n, count, {n, count}, "S");

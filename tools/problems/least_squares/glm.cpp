@@ -1,13 +1,15 @@
 #include "tools/problems/least_squares/glm.hpp"
 
 #include "tools/app/sizes.hpp"
+#include "tools/checks/least_squares_bounds.hpp"
 #include "tools/peers/cusolver_glm.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -124,8 +126,8 @@ GlmSolver<T> by_graph(GlmProblem<T>& p, const std::string& name) {
 template <class T, class Solve>
 GlmSolver<T> by_library(GlmProblem<T>& p, const char* name, const Solve& solve) {
   const auto [m, n] = p.shape;
-  if (n > m || m > n + p.factor.cols())
-    throw ArgumentError(p.command, "--method", std::string(name) + " solves problems with n <= m <= n + p only");
+  require(n <= m && m <= n + p.factor.cols(), p.command, "--method", std::string(name),
+          " solves problems with n <= m <= n + p only");
   const auto answer = std::make_shared<Glm<T>>();
   const auto prepare = [&p, answer] {
     if (!p.resident) p.restore();
@@ -154,7 +156,7 @@ GlmSolver<T> by_lapack(GlmProblem<T>& p) {
   });
 }
 
-/// `whole`: factors all rows of Q^T F, as published, or only the last m - n.
+/// `whole`: factors all rows of Q^T F, as Ramiro Sánchez 2010, Algorithm 5.3, or only the last m - n.
 template <class T>
 GlmSolver<T> by_cusolver(GlmProblem<T>& p, bool whole) {
   const auto [m, n] = p.shape;
@@ -171,7 +173,7 @@ GlmSolver<T> by_cusolver(GlmProblem<T>& p, bool whole) {
     return true;
   });
   if (empty) return solver;
-  if (n == 0 || m == n) throw ArgumentError(p.command, "--method", "cusolver solves problems with 0 < n < m only");
+  require(n != 0 && m != n, p.command, "--method", "cusolver solves problems with 0 < n < m only");
   *device = std::make_unique<CusolverGlm<T>>(m, n, p.factor.cols(), p.rhs, whole);
   if (p.resident)
     solver.prepare = [&p, device, prepare = solver.prepare] {
@@ -212,8 +214,7 @@ GlmError measure_glm(const GlmProblem<T>& p, const Glm<T>& answer) {
 template <class T>
 double check_model(const std::string& peer, GlmProblem<T>& p, double error, double bound, double u_norm) {
   if (p.u_norm < 0) p.u_norm = u_norm;
-  const double tolerance = std::is_same_v<T, float> ? 1e-2 : 1e-8,
-               share = std::max(error / bound, std::abs(u_norm - p.u_norm) / p.u_norm / tolerance);
+  const double share = std::max(error / bound, std::abs(u_norm - p.u_norm) / p.u_norm / peer_distance<T>);
   if (!(share <= 1))
     throw bench::WrongResult(
         fmt::format("bench {}: {}: residual {:.3g} (bound {:.3g}), ||u|| {:.10g} (another peer's {:.10g})", p.command,
@@ -223,8 +224,7 @@ double check_model(const std::string& peer, GlmProblem<T>& p, double error, doub
 
 template <class T>
 double model_bound(const GlmProblem<T>& p) {
-  const index_t size = std::max(p.shape.rows, p.factor.cols());
-  return std::is_same_v<T, float> ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(size));
+  return peer_bound<T>(std::max(p.shape.rows, p.factor.cols()));
 }
 
 template <class T>

@@ -42,16 +42,15 @@ template <class T>
 GlmError measure_glm(const GlmProblem<T>& problem, const Glm<T>& answer);
 
 /// Returns the larger of `error` relative to `bound`, and the distance of ||U|| from the norm of the first peer that
-/// was checked, relative to 1e-8 (single: 1e-2). Throws WrongResult if it is above 1.
+/// was checked, relative to peer_distance. Throws WrongResult if it is above 1.
 template <class T>
 double check_model(const std::string& peer, GlmProblem<T>& problem, double error, double bound, double u_norm);
 
-/// Returns check_model() for ||b - A x - F u|| / (||A|| ||x|| + ||F|| ||u|| + ||b||) and the bound 5e-15 sqrt(max(m,
-/// p)) (single: 5e-6).
+/// Returns check_model() for ||b - A x - F u|| / (||A|| ||x|| + ||F|| ||u|| + ||b||) and model_bound().
 template <class T>
 double check_peer(const std::string& peer, GlmProblem<T>& problem, const Glm<T>& answer);
 
-/// Returns the bound of check_peer().
+/// Returns peer_bound() for max(m, p).
 template <class T>
 double model_bound(const GlmProblem<T>& problem);
 

@@ -1,11 +1,13 @@
 #include "tools/problems/least_squares/lse.hpp"
 
+#include "tools/checks/least_squares_bounds.hpp"
 #include "tools/peers/cusolver_lse.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -76,8 +78,7 @@ template <class T>
 LseSolver<T> by_lapack(LseProblem<T>& p) {
   const auto [m, n] = p.shape;
   const index_t rows = p.c.rows();
-  if (rows > n || n > m + rows)
-    throw ArgumentError(p.command, "--method", "lapack solves problems with p <= n <= m + p only");
+  require(rows <= n && n <= m + rows, p.command, "--method", "lapack solves problems with p <= n <= m + p only");
   return by_library(p, [&p, m = m, n = n, rows](HostMatrix<T>& X) {
     const blas::Threads threads(blas::all_cores());
     bool regular = true;
@@ -95,8 +96,8 @@ LseSolver<T> by_lapack(LseProblem<T>& p) {
 template <class T>
 LseSolver<T> by_cusolver(LseProblem<T>& p) {
   const auto [m, n] = p.shape;
-  if (p.c.rows() < 1 || p.c.rows() >= n || n > m || p.rhs < 1)
-    throw ArgumentError(p.command, "--method", "cusolver solves problems with 0 < p < n <= m only");
+  require(p.c.rows() >= 1 && p.c.rows() < n && n <= m && p.rhs >= 1, p.command, "--method",
+          "cusolver solves problems with 0 < p < n <= m only");
   const auto device = std::make_shared<CusolverLse<T>>(m, n, p.c.rows(), p.rhs);
   LseSolver<T> solver = by_library(p, [&p, device](HostMatrix<T>& X) {
     if (!p.resident) {
@@ -144,17 +145,15 @@ template <class T>
 double check_peer(const std::string& peer, LseProblem<T>& p, const ConstrainedLeastSquares<T>& answer) {
   if (answer.status != SolveStatus::ok)
     throw bench::WrongResult(fmt::format("bench lse: {}: {}", peer, description(answer.status)));
-  constexpr bool single = std::is_same_v<T, float>;
   const LseError error = measure_lse(p, answer);
-  const double bound = single ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(p.shape.cols)),
-               tolerance = single ? 1e-2 : 1e-8,
+  const double bound = peer_bound<T>(p.shape.cols),
                norm = static_cast<double>(euclidean_norm(answer.X.size(), answer.X.data()));
   if (p.x_norm < 0) {
     p.x_norm = norm;
     p.residual_norm = error.residual_norm;
   }
-  const double share = std::max({error.constraint / bound, std::abs(norm / p.x_norm - 1) / tolerance,
-                                 std::abs(error.residual_norm / p.residual_norm - 1) / tolerance});
+  const double share = std::max({error.constraint / bound, std::abs(norm / p.x_norm - 1) / peer_distance<T>,
+                                 std::abs(error.residual_norm / p.residual_norm - 1) / peer_distance<T>});
   if (!(share <= 1))
     throw bench::WrongResult(
         fmt::format("bench lse: {}: ||C x - d|| {:.3g} (bound {:.3g}), ||x|| {:.10g} and ||A x - b|| {:.10g} (another "

@@ -31,8 +31,8 @@ std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table();
 template <class T>
 LseError measure_lse(const LseProblem<T>& problem, const ConstrainedLeastSquares<T>& answer);
 
-/// Returns the larger of ||C x - d|| / (||C|| ||x|| + ||d||) relative to its bound, 5e-15 sqrt(n) (single: 5e-6), and
-/// the distance of ||x|| and ||A x - b|| from the norms of the first peer that was checked, relative to 1e-8 (1e-2).
+/// Returns the larger of ||C x - d|| / (||C|| ||x|| + ||d||) relative to peer_bound(n), and the distance of
+/// ||x|| and ||A x - b|| from the norms of the first peer that was checked, relative to peer_distance.
 /// Throws WrongResult if it is above 1.
 template <class T>
 double check_peer(const std::string& peer, LseProblem<T>& problem, const ConstrainedLeastSquares<T>& answer);

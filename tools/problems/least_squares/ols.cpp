@@ -3,11 +3,11 @@
 #include "tools/app/sizes.hpp"
 #include "tools/peers/cusolver_qr.hpp"
 #include "tools/peers/device.hpp"
-#include "tools/peers/generate.hpp"
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ void settle_automatic(QrMethod& method) {
 }
 
 void require_rcond(const char* command, double rcond) {
-  if (!(rcond >= 0 && rcond < 1)) throw ArgumentError(command, "--rcond", "must be at least 0 and less than 1");
+  require(rcond >= 0 && rcond < 1, command, "--rcond", "must be at least 0 and less than 1");
 }
 
 OlsOptions ols_options(const QrMethod& method, double rcond, Shape a, index_t r) {
@@ -235,7 +235,7 @@ OlsSolver<T> by_gelsd(OlsProblem<T>& p) {
 template <class T>
 OlsSolver<T> by_cusolver(OlsProblem<T>& p) {
   const auto [m, n] = p.shape;
-  if (m < n) throw ArgumentError(p.command, "--method", "cusolver solves problems with m >= n only");
+  require(m >= n, p.command, "--method", "cusolver solves problems with m >= n only");
   const auto of_a = std::make_shared<CusolverQr<T>>(m, n);
   const std::size_t bytes = static_cast<std::size_t>(m * p.rhs) * sizeof(T);
   const auto of_b = std::make_shared<bench::DeviceMemory>(p.resident ? bytes : 0);

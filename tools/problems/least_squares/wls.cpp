@@ -1,6 +1,7 @@
 #include "tools/problems/least_squares/wls.hpp"
 
-#include "tools/checks/gls_error.hpp"
+#include "tools/checks/glm_error.hpp"
+#include "tools/checks/least_squares_bounds.hpp"
 #include <tesela/algorithms/least_squares/weighted_least_squares.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
@@ -237,7 +238,7 @@ double check_peer(const std::string& peer, WlsProblem<T>& p, const GeneralizedLe
     for (const T norm : answer.residual_norms) u_norm = std::hypot(u_norm, static_cast<double>(norm));
     return check_model<T>(peer, p, error, model_bound<T>(p) * answer.factor_condition, u_norm);
   }
-  const double bound = std::is_same_v<T, float> ? 5e-6 : 5e-15 * std::sqrt(static_cast<double>(p.shape.cols));
+  const double bound = peer_bound<T>(p.shape.cols);
   if (!(error <= bound) || !errors.backward.good())
     throw bench::WrongResult(fmt::format("bench wls: {}: backward error {:.3g}, above {:.3g}", peer, error, bound));
   return error / bound;

@@ -39,7 +39,7 @@ OlsErrors<T> measure_wls(const WlsProblem<T>& problem, const GeneralizedLeastSqu
 template <class T>
 GlmError measure_model(const WlsProblem<T>& problem, const GeneralizedLeastSquares<T>& answer);
 
-/// By weights returns the backward error relative to its bound, at most 5e-15 sqrt(n) (single: 5e-6). By a factor
+/// By weights returns the backward error relative to peer_bound(n). By a factor
 /// returns check_model() as for glm; with a division by F for the backward error, the bound times F's condition number.
 template <class T>
 double check_peer(const std::string& peer, WlsProblem<T>& problem, const GeneralizedLeastSquares<T>& answer);

@@ -12,29 +12,36 @@
 namespace tesela::cli {
 namespace {
 
-/// The s of one column of labels.
+/// Returns the nearest s of each signal, a column each; NaN for signals without one.
 template <class T>
-std::vector<std::complex<T>> points_of(const MimoData<T>& data, const int* labels) {
-  std::vector<std::complex<T>> s;
-  for (index_t j = 0; j < data.shape.streams; ++j)
-    s.push_back(
-        data.integers
-            ? std::complex<T>(static_cast<T>(labels[j]), static_cast<T>(labels[j + data.shape.streams]))
-            : std::complex<T>(data.alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(labels[j])]));
-  return s;
+HostMatrix<std::complex<T>> nearest_points(const MimoData<T>& data, const MimoList& found) {
+  const index_t streams = data.shape.streams, most = found.distances.rows();
+  HostMatrix<std::complex<T>> points(streams, data.shape.signals);
+  for (index_t k = 0; k < points.cols(); ++k)
+    for (index_t j = 0; j < streams; ++j) {
+      const auto label = [&](index_t row) { return found.labels(row, k * most); };
+      if (found.counts[static_cast<std::size_t>(k)] == 0)
+        points(j, k) = {NAN, NAN};
+      else if (data.integers)
+        points(j, k) = {static_cast<T>(label(j)), static_cast<T>(label(j + streams))};
+      else
+        points(j, k) = std::complex<T>(data.point(j, k, label(j)));
+    }
+  return points;
 }
 
 }  // namespace
 
 template <class T>
-int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoOptions& search, const MimoData<T>& data,
-              Report& report) {
+int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoOptions& search,
+              const MimoSource<T>& source, Report& report) {
+  const MimoData<T> data = source.all();
   MimoListOptions options{choice.within, choice.most,      search.order, search.form,
                           search.n0,     search.max_nodes, search.batch};
   const std::vector<Constellation> none;
   MimoList found;
   double gap = 0, mistakes = 0, failed = 0, uncertified = 0, all = 0, most = 0;
-  const index_t signals = data.shape.signals, streams = data.shape.streams;
+  const index_t signals = data.shape.signals;
   {
     Runtime runtime(common.runtime());
     const auto list = [&](Graph& g, const MimoListOptions& how) {
@@ -87,20 +94,14 @@ int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoO
     write_array(choice.out_within, {static_cast<index_t>(rows.size()) / (width + 1), width + 1}, rows.data());
   }
   if (report.good() && !choice.out_points.empty()) {
-    std::vector<std::complex<T>> points;
-    for (index_t k = 0; k < signals; ++k)
-      if (found.counts[static_cast<std::size_t>(k)] > 0) {
-        const auto s = points_of(data, &found.labels(0, k * found.distances.rows()));
-        points.insert(points.end(), s.begin(), s.end());
-      } else {
-        points.insert(points.end(), static_cast<std::size_t>(streams), std::complex<T>(NAN, NAN));
-      }
-    write_array(choice.out_points, {signals, streams}, points.data());
+    ArrayWriter<std::complex<T>> file(choice.out_points, file_dims(source, data.shape.streams));
+    write_signals(file, nearest_points(data, found), source.antennas_rows());
+    file.commit();
   }
   return report.finish();
 }
 
-template int run_lists(const CommonOptions&, const ListChoice&, const MimoOptions&, const MimoData<float>&, Report&);
-template int run_lists(const CommonOptions&, const ListChoice&, const MimoOptions&, const MimoData<double>&, Report&);
+template int run_lists(const CommonOptions&, const ListChoice&, const MimoOptions&, const MimoSource<float>&, Report&);
+template int run_lists(const CommonOptions&, const ListChoice&, const MimoOptions&, const MimoSource<double>&, Report&);
 
 }  // namespace tesela::cli

@@ -13,7 +13,7 @@ struct ListChoice {
 
 /// Runs mimo_list instead of a detector: reports how many points there are, and writes them.
 template <class T>
-int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoOptions& search, const MimoData<T>& data,
-              Report& report);
+int run_lists(const CommonOptions& common, const ListChoice& choice, const MimoOptions& search,
+              const MimoSource<T>& source, Report& report);
 
 }  // namespace tesela::cli

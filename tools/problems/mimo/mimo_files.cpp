@@ -1,5 +1,7 @@
 #include "tools/problems/mimo/mimo_files.hpp"
 
+#include <tesela/tiles/size_checks.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,15 +16,53 @@ std::string dims_of(const std::vector<index_t>& dims) { return fmt::format("{}",
 
 }  // namespace
 
+template <class Value>
+void SignalFile<Value>::turn() {
+  const index_t size = dims()[0], signals = dims()[1];
+  turned_.emplace(size, signals);
+  std::vector<Value> row(static_cast<std::size_t>(signals));
+  for (index_t i = 0; i < size; ++i) {
+    rows_.read(i, 1, row.data());
+    for (index_t k = 0; k < signals; ++k) (*turned_)(i, k) = row[static_cast<std::size_t>(k)];
+  }
+}
+
+template <class Value>
+HostMatrix<Value> SignalFile<Value>::read(index_t first, index_t count) const {
+  HostMatrix<Value> made(turned_ ? turned_->rows() : rows_.row_size(), count);
+  if (!turned_)
+    rows_.read(first, count, made.data());
+  else if (made.size() > 0)
+    std::copy_n(&(*turned_)(0, first), made.size(), made.data());
+  return made;
+}
+
+template <class T>
+bool MimoFiles<T>::columns_are_signals() const {
+  if (input_.layout != "auto") return input_.layout == "antennas-rows";
+  const auto& y = y_.dims();
+  const bool row = y[1] == shape_.antennas, column = y[0] == shape_.antennas;
+  if (row && column && shape_.antennas > 1)
+    throw ArgumentError(command, "--layout",
+                        fmt::format("{} is {}, and the channels have {} antennas: name signals-rows or antennas-rows",
+                                    input_.y, dims_of(y), shape_.antennas));
+  return column && !row;
+}
+
 template <class T>
 MimoFiles<T>::MimoFiles(const MimoInput& input) : input_(input), h_(input.h), y_(input.y) {
-  const auto &y = y_.dims(), &h = h_.dims();
-  if (y.size() != 2) throw ArgumentError(command, "--y", fmt::format("{} is {}; signals x Nr", input.y, dims_of(y)));
+  std::vector<index_t> y = y_.dims();
+  const auto& h = h_.dims();
+  if (y.size() != 2)
+    throw ArgumentError(command, "--y", fmt::format("{} is {}; signals x Nr, or Nr x signals", input.y, dims_of(y)));
   if (h.size() < 2 || h.size() > 3)
     throw ArgumentError(command, "--h", fmt::format("{} is {}; Nr x Nt, or blocks x Nr x Nt", input.h, dims_of(h)));
   const bool one = h.size() == 2;
   if (one && input.coherence > 0)
     throw ArgumentError(command, "--coherence", fmt::format("{} holds one channel", input.h));
+  shape_.antennas = h[h.size() - 2];
+  antennas_rows_ = columns_are_signals();
+  if (antennas_rows_) std::swap(y[0], y[1]);
   shape_ = {h[h.size() - 1], h[h.size() - 2], y[0], one ? 0 : input.coherence >= 0 ? input.coherence : 1};
   if (!one && shape_.channels() != h[0])
     throw ArgumentError(command, "--h",
@@ -31,13 +71,16 @@ MimoFiles<T>::MimoFiles(const MimoInput& input) : input_(input), h_(input.h), y_
   if (y[1] != shape_.antennas)
     throw ArgumentError(
         command, "--y",
-        fmt::format("{} is {}, and the channels have {} antennas", input.y, dims_of(y), shape_.antennas));
+        fmt::format("{} is {}, and the channels have {} antennas", input.y, dims_of(y_.dims()), shape_.antennas));
+  if (antennas_rows_) y_.turn();
   if (input.sent.empty()) return;
   sent_.emplace(input.sent);
-  const std::vector<index_t> wanted{shape_.signals, shape_.streams};
+  std::vector<index_t> wanted{shape_.signals, shape_.streams};
+  if (antennas_rows_) std::swap(wanted[0], wanted[1]);
   if (sent_->dims() != wanted)
     throw ArgumentError(command, "--sent",
                         fmt::format("{} is {}, not {}", input.sent, dims_of(sent_->dims()), dims_of(wanted)));
+  if (antennas_rows_) sent_->turn();
 }
 
 template <class T>
@@ -52,8 +95,7 @@ void MimoFiles<T>::read(index_t first, index_t count, MimoData<T>& data) const {
   const index_t c = shape_.coherence;
   const bool part = c > 0 && (first % c != 0 || (count % c != 0 && first + count != shape_.signals));
   data.shape = {shape_.streams, shape_.antennas, count, part ? 0 : c};  // a part of one channel's signals
-  data.y = HostMatrix<std::complex<T>>(shape_.antennas, count);
-  y_.read(first, count, data.y.data());
+  data.y = y_.read(first, count);
   read_channels(shape_.channel_of(first), data.shape.channels(), data.channels);
   if (sent_) read_sent(first, data);
 }
@@ -74,8 +116,7 @@ void MimoFiles<T>::read_channels(index_t first, index_t count, HostMatrix<std::c
 template <class T>
 void MimoFiles<T>::read_sent(index_t first, MimoData<T>& data) const {
   const index_t count = data.shape.signals;
-  data.sent = HostMatrix<int>(shape_.streams, count);
-  sent_->read(first, count, data.sent.data());
+  data.sent = sent_->read(first, count);
   for (index_t k = 0; k < count; ++k)
     for (index_t j = 0; j < shape_.streams; ++j)
       if (data.sent(j, k) < 0 || data.sent(j, k) >= data.alphabets[static_cast<std::size_t>(j)].size())
@@ -85,14 +126,21 @@ void MimoFiles<T>::read_sent(index_t first, MimoData<T>& data) const {
 }
 
 template <class T>
-MimoPriors<T>::MimoPriors(const std::string& path, index_t signals, index_t bits) : rows_(path) {
-  if (rows_.m() != signals || rows_.n() != bits)
+MimoPriors<T>::MimoPriors(const std::string& path, index_t signals, index_t bits, bool antennas_rows)
+    : rows_(path), antennas_rows_(antennas_rows) {
+  const Shape wanted = antennas_rows ? Shape{bits, signals} : Shape{signals, bits};
+  if (rows_.m() != wanted.rows || rows_.n() != wanted.cols)
     throw ArgumentError(command, "--prior",
-                        fmt::format("{} is {} x {}, not {} x {}", path, rows_.m(), rows_.n(), signals, bits));
+                        fmt::format("{} is {} x {}, not {}", path, rows_.m(), rows_.n(), to_string(wanted)));
 }
 
 template <class T>
 HostMatrix<T> MimoPriors<T>::read(index_t first, index_t count) const {
+  if (antennas_rows_) {  // read as a whole, as y is
+    HostMatrix<T> all(rows_.m(), count);
+    rows_.read(first, Block<T>{all.data(), all.rows(), count, all.ld()});
+    return all;
+  }
   HostMatrix<T> turned(count, rows_.n()), priors(rows_.n(), count);
   rows_.read(first, Block<T>{turned.data(), count, rows_.n(), turned.ld()});
   for (index_t k = 0; k < count; ++k)
@@ -100,6 +148,9 @@ HostMatrix<T> MimoPriors<T>::read(index_t first, index_t count) const {
   return priors;
 }
 
+template class SignalFile<int>;
+template class SignalFile<std::complex<float>>;
+template class SignalFile<std::complex<double>>;
 template class MimoFiles<float>;
 template class MimoFiles<double>;
 template class MimoPriors<float>;

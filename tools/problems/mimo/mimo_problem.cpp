@@ -3,7 +3,7 @@
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
-#include "tools/app/streams.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/tiles/io/arrays.hpp>
@@ -39,9 +39,14 @@ void MimoInput::add_to(App& app) {
   auto* const of_h = add_input(app, "--h", h,
                                "channels: .npy, Nr x Nt for all signals, or blocks x Nr x Nt; or Matrix Market, Nr x "
                                "Nt");
-  auto* const of_y = add_input(app, "--y", y, "signals: .npy, signals x Nr")->needs(of_h);
+  auto* const of_y = add_input(app, "--y", y, "signals: .npy, signals x Nr, or Nr x signals")->needs(of_h);
   of_h->needs(of_y);
-  add_input(app, "--sent", sent, "labels that were sent, .npy, signals x Nt")->needs(of_h);
+  add_input(app, "--sent", sent, "labels that were sent, .npy, signals x Nt, or Nt x signals")->needs(of_h);
+  app.add_option("--layout", layout,
+                 "of the files with a row or a column per signal: signals-rows, antennas-rows (as in Python), or auto, "
+                 "the one that fits; a square --y needs a name")
+      ->check(one_of({"auto", "signals-rows", "antennas-rows"}))
+      ->capture_default_str();
   const auto generated = [&](Option* option) { return option->excludes(of_h); };
   generated(app.add_option("--nt", streams, "streams")->transform(positive()))->capture_default_str();
   generated(app.add_option("--nr", antennas, "antennas (default: as many as streams)")->transform(positive()));
@@ -51,10 +56,10 @@ void MimoInput::add_to(App& app) {
       ->transform(non_negative());
   generated(app.add_option("--channel", channel, "rayleigh, correlated:R, kappa:K, rank:R or zero"))
       ->capture_default_str();
-  app.add_option(
-         "--constellation", constellation,
-         "bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a list by commas; "
-         "integers: any Gaussian ones")
+  app.add_option("--constellation", constellation,
+                 "bpsk, pi/2-bpsk, qpsk, 8psk, 16qam, 64qam, 256qam, 1024qam, or FILE of lines 're im label'; or a "
+                 "list by commas; "
+                 "integers: any Gaussian ones")
       ->transform(dash_is("/dev/stdin"))
       ->capture_default_str();
   auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->capture_default_str();
@@ -77,12 +82,15 @@ MimoSource<T>::MimoSource(const MimoInput& input, std::uint64_t seed) : input_(i
   shape_ = files_ ? files_->shape()
                   : MimoShape{input.streams, input.antennas > 0 ? input.antennas : input.streams, input.signals,
                               input.coherence >= 0 ? input.coherence : 1};
+  antennas_rows_ = files_ ? files_->antennas_rows() : input.layout == "antennas-rows";
   check_limits(shape_);
   integers_ = input.constellation == "integers";
   if (integers_)
     alphabets_.assign(static_cast<std::size_t>(shape_.streams), small_integers());
   else
     alphabets_ = parse_constellations(command, input.constellation, shape_.streams);
+  turned_ = alternates(alphabets_);
+  if (turned_) alphabets_ = constant_of(std::move(alphabets_));
   n0_ = input.n0 ? *input.n0 : files_ ? 0 : noise_variance(input.ebn0, alphabets_);
   if (!input.noise_cov.empty()) {
     const Array<std::complex<double>> c = read_complex_array<double>(input.noise_cov);
@@ -98,7 +106,7 @@ MimoSource<T>::MimoSource(const MimoInput& input, std::uint64_t seed) : input_(i
   if (!input.prior.empty()) {
     index_t bits = 0;
     for (const Constellation& c : alphabets_) bits += c.bits();
-    priors_ = std::make_unique<MimoPriors<T>>(input.prior, shape_.signals, bits);
+    priors_ = std::make_unique<MimoPriors<T>>(input.prior, shape_.signals, bits, antennas_rows_);
   }
 }
 
@@ -117,6 +125,7 @@ nlohmann::json MimoSource<T>::problem() const {
                             {"input", files_ ? input_.h : input_.channel}};
   if (!files_) problem["seed"] = seed_;
   if (!files_ && !input_.n0) problem["ebn0_db"] = input_.ebn0;
+  if (files_) problem["layout"] = antennas_rows_ ? "antennas-rows" : "signals-rows";
   if (priors_) problem["prior"] = input_.prior;
   return problem;
 }
@@ -132,10 +141,13 @@ MimoData<T> MimoSource<T>::signals(index_t first, index_t count) const {
   data.alphabets = alphabets_;
   data.n0 = n0_;
   data.integers = integers_;
+  data.first = first;
+  data.turned = turned_;
   if (files_) {
     files_->read(first, count, data);
+    if (turned_) data.y = turned_back(data.y, first);
   } else {
-    generate(data);
+    generate(data);  // of bpsk: signals that were turned and turned back
   }
   if (covariance_.size() > 0) whiten(covariance_, data.channels, data.y);
   if (priors_) data.priors = priors_->read(first, count);

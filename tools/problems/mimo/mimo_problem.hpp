@@ -17,7 +17,7 @@ struct MimoInput {
   std::string h, y, sent, noise_cov, prior;
   index_t streams = 4, antennas = 0, signals = 10000;
   index_t coherence = -1;  ///< -1: as the files have it, else a channel each
-  std::string constellation = "16qam", channel = "rayleigh";
+  std::string constellation = "16qam", channel = "rayleigh", layout = "auto";
   double ebn0 = 10;
   std::optional<double> n0;
 
@@ -33,6 +33,14 @@ struct MimoData {
   HostMatrix<T> priors;  ///< the same; bits x signals
   double n0 = 0;
   bool integers = false;  ///< the alphabet is all Gaussian integers; `alphabets` describe only the sent symbols
+  index_t first = 0;      ///< number of the first signal
+  bool turned = false;    ///< signals of odd number were divided by i, so that pi/2-bpsk became bpsk
+
+  /// Returns the point that stream j sent with signal k if it has this label.
+  std::complex<double> point(index_t j, index_t k, int label) const {
+    const auto p = alphabets[static_cast<std::size_t>(j)].points[static_cast<std::size_t>(label)];
+    return turned && (first + k) % 2 != 0 ? std::complex<double>(-p.imag(), p.real()) : p;
+  }
 };
 
 template <class T>
@@ -52,6 +60,8 @@ class MimoSource {
   const std::vector<Constellation>& alphabets() const { return alphabets_; }
   double n0() const { return n0_; }
   bool integers() const { return integers_; }
+  /// Whether files have a column per signal.
+  bool antennas_rows() const { return antennas_rows_; }
   nlohmann::json problem() const;
 
   /// Returns the number of signals from `first` on, at most `most`, that can be processed together; all if generated.
@@ -71,8 +81,25 @@ class MimoSource {
   std::vector<Constellation> alphabets_;
   HostMatrix<std::complex<double>> covariance_;
   double n0_ = 0;
-  bool integers_ = false;
+  bool integers_ = false, antennas_rows_ = false, turned_ = false;
 };
+
+/// Returns the dimensions in a file of `size` numbers per signal.
+template <class T>
+std::vector<index_t> file_dims(const MimoSource<T>& source, index_t size) {
+  const index_t signals = source.shape().signals;
+  return source.antennas_rows() ? std::vector<index_t>{size, signals} : std::vector<index_t>{signals, size};
+}
+
+/// Writes a column per signal. With a row per antenna these are all signals.
+template <class Writer, class Value>
+void write_signals(Writer& file, const HostMatrix<Value>& columns, bool antennas_rows) {
+  if (!antennas_rows) return file.write(columns.data(), columns.size());
+  HostMatrix<Value> rows(columns.cols(), columns.rows());
+  for (index_t k = 0; k < columns.cols(); ++k)
+    for (index_t i = 0; i < columns.rows(); ++i) rows(k, i) = columns(i, k);
+  file.write(rows.data(), rows.size());
+}
 
 /// Parses the names of an order and of a direction ("up", "down") into options of a search.
 void take_order(const std::string& order, const std::string& direction, MimoOptions& options);

@@ -27,7 +27,8 @@ struct QrProblem {
   Shape shape;       ///< of A
   std::uint64_t seed = 1;
   Runtime* runtime = nullptr;  ///< null: only libraries run
-  bool q_wanted = false;       ///< forming Q's first n columns is part of a timed run
+  bool q_wanted = false;       ///< forming Q's first n columns is part of a timed run; by rotations all m columns
+  index_t half_width = -1;     ///< elements farther from the diagonal are zero; negative: none
   HostMatrix<T> a = {};        ///< A, or this rank's part of it; empty if A is resident and sampled()
   HostMatrix<T> work = {};     ///< A in a run, then its factors; empty if A is resident
   bool in_parts = false;       ///< a and work are this rank's part
@@ -41,6 +42,7 @@ struct QrProblem {
   bool sampled() const { return shape.rows * shape.cols > checked_whole && shape.cols > sampled_columns; }
   /// Generates a uniform A for a benchmark, in page-locked memory or where the workers keep its tiles.
   void generate_uniform(bool on_workers);
+  /// Uniform elements, also outside the band.
   Generator<T> generator() const { return {Pattern::uniform, T(0), shape.cols, seed, shape.rows}; }
   /// Copies A into `work`.
   void restore();
@@ -70,6 +72,11 @@ struct QrFactors {
 template <class T>
 std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();
 
+/// Runs the rotations of these options. If Q is wanted, the graph multiplies the identity, in tiles of the rows that
+/// --tile gives, by the rotations.
+template <class T>
+Solver<QrFactors<T>> by_rotations(QrProblem<T>& problem, const GivensOptions& options);
+
 /// Returns min(m, n) if forming Q and checking all of it is quick, nothing otherwise.
 std::optional<index_t> checked_columns(Shape a);
 
@@ -97,8 +104,8 @@ class QrCheck {
   std::optional<QrError> of_parts_;  // of several ranks
 };
 
-/// Checks the factors of a benchmark's peer and returns the larger error relative to its bound. Throws WrongResult if
-/// it is above 1.
+/// Checks the factors of a benchmark's peer, R alone if it has no Q, and returns the larger error relative to its
+/// bound. Throws WrongResult if it is above 1.
 template <class T>
 double check_peer(const std::string& peer, const QrProblem<T>& problem, const QrFactors<T>& factors);
 

@@ -1,6 +1,7 @@
 #include "tools/problems/support/input_files.hpp"
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -12,9 +13,8 @@ namespace {
 
 void require_equal(const char* command, const InputFile& first, index_t has, const InputFile& second, index_t is,
                    const char* what) {
-  if (is != has)
-    throw ArgumentError(command, second.option,
-                        fmt::format("{} has {} {}; {} has {}", second.path, is, what, first.path, has));
+  require(is == has, command, second.option,
+          fmt::format("{} has {} {}; {} has {}", second.path, is, what, first.path, has));
 }
 
 }  // namespace

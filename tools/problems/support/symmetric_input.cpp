@@ -2,6 +2,7 @@
 
 #include <tesela/runtime/access.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -15,9 +16,8 @@ namespace tesela::cli {
 template <class T>
 std::vector<T> read_vector(const char* command, const std::string& option, const std::string& path) {
   const HostMatrix<T> numbers = read_matrix<T>(path);
-  if (numbers.size() > 0 && numbers.rows() != 1 && numbers.cols() != 1)
-    throw ArgumentError(command, option,
-                        fmt::format("{} holds {}, not one row or column", path, to_string(numbers.shape())));
+  require(numbers.size() <= 0 || numbers.rows() == 1 || numbers.cols() == 1, command, option,
+          fmt::format("{} holds {}, not one row or column", path, to_string(numbers.shape())));
   return {numbers.data(), numbers.data() + numbers.size()};
 }
 
@@ -68,9 +68,8 @@ HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>
                     both = fmt::format("{4}({0}, {1}) = {2:.17g} and {4}({1}, {0}) = {3:.17g}", worst.row + 1,
                                        worst.column + 1, static_cast<double>(worst.lower),
                                        static_cast<double>(worst.upper), name);
-  if (!(worst.excess <= 1))
-    throw ArgumentError(file.command, file.option,
-                        "not symmetric: " + both + "; --symmetrize takes the mean, --uplo one triangle");
+  require(worst.excess <= 1, file.command, file.option, "not symmetric: ", both,
+          "; --symmetrize takes the mean, --uplo one triangle");
   notes.push_back(
       fmt::format("{} is symmetric up to rounding, and the mean of its triangles is taken: {}", file.path, both));
   return a;

@@ -12,6 +12,27 @@ std::vector<Option*> add_toeplitz_kind(App& app, std::string& kind) {
   return {random, add_deprecated_alias(app, "--kind", kind, random)};
 }
 
+namespace {
+
+/// Returns the numbers of a file with one row or column; throws ArgumentError for another shape.
+index_t vector_length(const std::string& option, const std::string& file) {
+  const Shape shape = probe_matrix(file).shape;
+  if (shape.cols != 1 && shape.rows != 1)
+    throw ArgumentError("toeplitz", option,
+                        file + " holds " + std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
+                            " numbers, not one row or column");
+  return shape.rows * shape.cols;
+}
+
+template <class T>
+HostMatrix<T> as_column(const HostMatrix<T>& read) {
+  HostMatrix<T> column(read.size(), 1);
+  std::copy_n(read.data(), read.size(), column.data());
+  return column;
+}
+
+}  // namespace
+
 template <class T>
 HostMatrix<T> random_columns(index_t n, index_t k, std::uint64_t seed) {
   HostMatrix<T> columns(n, k);
@@ -28,18 +49,27 @@ void ToeplitzInput::add_to(App& app) {
   for (Option* name : of) file->excludes(name);
 }
 
+void ToeplitzInput::add_row_to(App& app) {
+  add_input(app, "--row", row,
+            "read the first row of a matrix that is not symmetric from FILE; its first number is not used")
+      ->needs(app.get_option("--t"));
+  app.add_flag("--nonsymmetric", nonsymmetric, "generate the first row as well, for the kinds random and spd")
+      ->excludes(app.get_option("--t"));
+}
+
 void ToeplitzInput::resolve(index_t default_n) {
-  parse_toeplitz_kind(kind);
+  const ToeplitzKind of = parse_toeplitz_kind(kind).kind;
+  if (nonsymmetric && of != ToeplitzKind::random && of != ToeplitzKind::spd)
+    throw ArgumentError("toeplitz", "--nonsymmetric", "generates the kinds random and spd, not " + kind);
   if (t.empty()) {
     if (n < 0) n = default_n;
     return;
   }
-  const Shape shape = probe_matrix(t).shape;
-  if (shape.cols != 1 && shape.rows != 1)
-    throw ArgumentError("toeplitz", "--t",
-                        t + " holds " + std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
-                            " numbers, not one row or column");
-  n = shape.rows * shape.cols;
+  n = vector_length("--t", t);
+  if (!row.empty() && vector_length("--row", row) != n)
+    throw ArgumentError(
+        "toeplitz", "--row",
+        row + " holds " + std::to_string(vector_length("--row", row)) + " numbers, --t " + std::to_string(n));
 }
 
 template <class T>
@@ -49,18 +79,28 @@ HostMatrix<T> ToeplitzInput::load(std::uint64_t seed) const {
     generator.seed = seed;
     return toeplitz_column<T>(generator, n);
   }
-  const HostMatrix<T> read = read_matrix<T>(t);
-  HostMatrix<T> column(read.size(), 1);
-  std::copy_n(read.data(), read.size(), column.data());
-  return column;
+  return as_column(read_matrix<T>(t));
+}
+
+template <class T>
+HostMatrix<T> ToeplitzInput::load_row(std::uint64_t seed, HostMatrix<T>& column) const {
+  if (!row.empty()) return as_column(read_matrix<T>(row));
+  if (!nonsymmetric) return {};
+  HostMatrix<T> generated = load<T>(seed + 1);
+  if (n > 0) column(0, 0) = (column(0, 0) + generated(0, 0)) / 2;
+  return generated;
 }
 
 nlohmann::json ToeplitzInput::describe(std::uint64_t seed) const {
-  return {{"n", n}, {"input", t.empty() ? kind : t}, {"seed", seed}};
+  nlohmann::json described{{"n", n}, {"input", t.empty() ? kind : t}, {"seed", seed}};
+  if (general()) described["row"] = row.empty() ? kind : row;
+  return described;
 }
 
 template HostMatrix<float> random_columns(index_t, index_t, std::uint64_t);
 template HostMatrix<double> random_columns(index_t, index_t, std::uint64_t);
+template HostMatrix<float> ToeplitzInput::load_row(std::uint64_t, HostMatrix<float>&) const;
+template HostMatrix<double> ToeplitzInput::load_row(std::uint64_t, HostMatrix<double>&) const;
 template HostMatrix<float> ToeplitzInput::load(std::uint64_t) const;
 template HostMatrix<double> ToeplitzInput::load(std::uint64_t) const;
 

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
+#include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_gradients.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
 #include <tesela/host/lapack.hpp>
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <unistd.h>
 
 namespace tesela::cli {
@@ -34,7 +36,7 @@ void ToeplitzMemory::take(bool on_device, double bytes) {
 
 template <class T>
 struct DenseToeplitz {
-  HostMatrix<T> shifted, on_host;               // t - sigma e_1, T - sigma I
+  HostMatrix<T> shifted, row, on_host;          // t - sigma e_1, first row, T - sigma I
   std::shared_ptr<CusolverSolve<T>> on_device;  // shared: its end needs CUDA
   bool host_taken = false, device_taken = false;
 };
@@ -79,11 +81,24 @@ template <class T>
 Solver<ToeplitzAnswer<T>> from_t(ToeplitzSystem<T>& p, ToeplitzMethod method) {
   if (method == ToeplitzMethod::cauchy && p.memory) p.memory->take(p.runtime->gpus() > 0, factor_bytes(p));
   if (method == ToeplitzMethod::superfast && p.memory) p.memory->take(false, superfast_bytes<T>(p.t.rows()));
+  if (method == ToeplitzMethod::dense && p.memory) p.memory->take(false, 2 * factor_bytes(p) * 8 / sizeof(T));
   return by_graph(p, [&p, method](Graph& g, State<T>& state) {
-    state.solved = toeplitz_solve(g, Toeplitz<T>(g, p.t), p.sigma, state.X,
-                                  {method, p.verdict.value_or(method == ToeplitzMethod::automatic)});
+    const ToeplitzSolveOptions options{method, p.verdict.value_or(method == ToeplitzMethod::automatic)};
+    state.solved = p.row.size() > 0 ? toeplitz_solve(g, p.t, p.row, p.sigma, state.X, options)
+                                    : toeplitz_solve(g, Toeplitz<T>(g, p.t), p.sigma, state.X, options);
     state.failure = state.solved.failure;
   });
+}
+
+template <class T, class Inverse>
+Inverse inverse_of(Graph& g, const ToeplitzSystem<T>& p) {
+  if constexpr (std::is_same_v<Inverse, ToeplitzLookahead<T>>)
+    if (p.row.size() > 0) {
+      HostMatrix<T> c = p.t.clone();
+      c(0, 0) -= p.sigma;
+      return Inverse(g, c, p.row);
+    }
+  return Inverse(g, Toeplitz<T>(g, p.t), p.sigma);
 }
 
 /// A further solve: only B is new.
@@ -96,7 +111,7 @@ Solver<ToeplitzAnswer<T>> from_inverse(ToeplitzSystem<T>& p) {
   const index_t k = p.b.cols();
   const TileMatrix<double> outcome(*p.runtime, k, 4, {k, 4}, "outcome");
   Graph first(*p.runtime);
-  const Inverse inverse(first, Toeplitz<T>(first, p.t), p.sigma);
+  const auto inverse = inverse_of<T, Inverse>(first, p);
   static_cast<void>(first.wait());  // solves report a failure
   return by_graph(p, [inverse, outcome](Graph& g, State<T>& state) {
     inverse.solve(g, state.X, outcome);
@@ -115,7 +130,8 @@ Solver<ToeplitzAnswer<T>> by_dense(ToeplitzSystem<T>& p, bool on_device, bool ch
   if (!p.dense) {
     p.dense = std::make_shared<DenseToeplitz<T>>();
     p.dense->shifted = p.t.clone();
-    if (p.t.rows() > 0) p.dense->shifted(0, 0) -= p.sigma;
+    p.dense->row = (p.row.size() > 0 ? p.row : p.t).clone();
+    if (p.t.rows() > 0) p.dense->row(0, 0) = p.dense->shifted(0, 0) -= p.sigma;
   }
   bool& taken = on_device ? p.dense->device_taken : p.dense->host_taken;
   if (!taken && p.memory) p.memory->take(on_device, 2 * factor_bytes(p));
@@ -146,7 +162,7 @@ Solver<ToeplitzAnswer<T>> by_lapack(ToeplitzSystem<T>& p, bool cholesky) {
     HostMatrix<T>& a = dense.on_host;
     if (a.rows() != n) a = HostMatrix<T>(n, n);
     for (index_t j = 0; j < n; ++j) {
-      std::reverse_copy(t.data(), t.data() + j + 1, &a(0, j));
+      std::reverse_copy(dense.row.data(), dense.row.data() + j + 1, &a(0, j));
       std::copy(t.data(), t.data() + (n - j), &a(j, j));
     }
   };
@@ -183,6 +199,7 @@ std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table()
     rows.push_back({method.name, method.about, Place::graph,
                     [which = method.value](ToeplitzSystem<T>& p) { return from_t(p, which); }});
     if (method.value == ToeplitzMethod::gohberg_semencul) add_again(method.name, from_inverse<T, GohbergSemencul<T>>);
+    if (method.value == ToeplitzMethod::lookahead) add_again(method.name, from_inverse<T, ToeplitzLookahead<T>>);
     if (method.value == ToeplitzMethod::cauchy_inverse) add_again(method.name, from_inverse<T, CauchyInverse<T>>);
     if (method.value == ToeplitzMethod::cauchy) add_again(method.name, from_inverse<T, CauchyFactorization<T>>);
     if (method.value == ToeplitzMethod::gradients) add_again(method.name, from_inverse<T, ToeplitzGradients<T>>);
@@ -201,6 +218,11 @@ std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table()
       rows.back().absent = no_cusolver;
   }
   return rows;
+}
+
+bool solves_nonsymmetric(const std::string& method) {
+  constexpr std::array able{"auto", "lookahead", "lookahead-again", "dense", "lapack-lu"};
+  return std::find(able.begin(), able.end(), method) != able.end();
 }
 
 double dense_solve_flops(const std::string& method, index_t n, index_t k) {

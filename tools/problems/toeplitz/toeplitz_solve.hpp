@@ -31,6 +31,8 @@ struct ToeplitzSystem {
   std::optional<bool> verdict = {};           ///< as in ToeplitzSolveOptions; empty: only for `auto`
   std::optional<ToeplitzMemory> memory = {};  ///< bounds the sum of all solvers
   std::shared_ptr<DenseToeplitz<T>> dense = {};
+  /// First row, n x 1, whose first number is not read; 0 x 0 for a symmetric T.
+  HostMatrix<T> row = {};
 };
 
 template <class T>
@@ -44,6 +46,9 @@ struct ToeplitzAnswer {
 /// from B to X; and dense factorizations by LAPACK and cuSOLVER.
 template <class T>
 std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table();
+
+/// Returns whether a method solves systems with ToeplitzSystem::row.
+bool solves_nonsymmetric(const std::string& method);
 
 /// Returns the flops of a library's method.
 double dense_solve_flops(const std::string& method, index_t n, index_t k);

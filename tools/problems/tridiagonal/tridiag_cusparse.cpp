@@ -3,7 +3,7 @@
 #if TESELA_HAVE_CUDA
 
 #include "tools/peers/cusparse.hpp"
-#include "tools/peers/generate.hpp"
+#include "tools/peers/device.hpp"
 
 namespace tesela::bench {
 

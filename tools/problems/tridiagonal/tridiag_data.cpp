@@ -1,6 +1,5 @@
 #include "tools/problems/tridiagonal/tridiag_data.hpp"
 
-#include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/tiles/parallel_for.hpp>
 
 #include <limits>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_fill.hpp>
 #include <tesela/runtime/runtime.hpp>
@@ -51,10 +52,7 @@ class TridiagData {
   /// not finite. X is in host memory, without gaps.
   double residual(kernels::SystemsIn systems, const T* x) const;
 
-  /// Returns the bound of the residual: 1e-14 (single: 1e-6), ten times that unless the matrix is dominant.
-  double bound() const {
-    return (sizeof(T) == 4 ? 1e-6 : 1e-14) * (what_.kind == kernels::TridiagonalKind::dominant ? 1 : 10);
-  }
+  double bound() const { return tridiagonal_bound<T>(what_.kind == kernels::TridiagonalKind::dominant); }
 
  private:
   Runtime* runtime_;

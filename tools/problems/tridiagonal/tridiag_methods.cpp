@@ -264,6 +264,36 @@ std::vector<TridiagMethod<T>> tridiag_table() {
   return rows;
 }
 
+template <class T>
+TridiagSolver<T> by_cyclic_reduction(TridiagProblem<T>& p, const CyclicReductionOptions& options) {
+  const auto graph = std::make_shared<Graph>(p.data.runtime());
+  TridiagSolver<T> solver = by_graph(
+      p, SystemsIn::columns,
+      [options](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) { cyclic_reduction(g, A, B, options); });
+  solver.run = [run = solver.run, graph](Graph*) { run(graph.get()); };
+  return solver;
+}
+
+template <class T>
+double check_peer(const std::string& peer, const TridiagProblem<T>& p, const TridiagAnswer<T>& answer) {
+  std::vector<T> x(static_cast<std::size_t>(p.data.what().n * p.data.what().batch));
+  double worst = 0;
+  for (const index_t copy : {index_t{0}, answer.solves - 1}) {
+    answer.copy_to(copy, x.data());
+    const double residual = p.data.residual(answer.systems, x.data());
+    if (!(residual <= p.data.bound()))
+      throw WrongResult(fmt::format("bench: {}: the residual is {:.3g}, above {:.3g}", peer, residual, p.data.bound()));
+    worst = std::max(worst, residual / p.data.bound());
+  }
+  return worst;
+}
+
+#define TESELA_INSTANTIATE(T)                                                                       \
+  template TridiagSolver<T> by_cyclic_reduction(TridiagProblem<T>&, const CyclicReductionOptions&); \
+  template double check_peer(const std::string&, const TridiagProblem<T>&, const TridiagAnswer<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 template class HostSystems<float>;
 template class HostSystems<double>;
 template std::vector<TridiagMethod<float>> tridiag_table();

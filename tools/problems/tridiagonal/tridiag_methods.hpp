@@ -2,6 +2,7 @@
 
 #include "tools/problems/method.hpp"
 #include "tools/problems/tridiagonal/tridiag_data.hpp"
+#include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 
 #include <array>
 #include <memory>
@@ -37,6 +38,7 @@ template <class T>
 struct TridiagProblem {
   const TridiagData<T>& data;
   index_t solves = 1, first = 0, last = 1;
+  Runtime* runtime = &data.runtime();
   std::array<std::shared_ptr<const HostSystems<T>>, 2> hosts = {};
   std::array<std::shared_ptr<const DeviceSystems<T>>, 2> devices = {};
 
@@ -70,6 +72,15 @@ inline const std::vector<std::string> refinements{"refined", "mixed"};
 /// one row.
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_table();
+
+/// Returns the solver by cyclic reduction. One graph serves all runs, so that its work space stays where it is.
+template <class T>
+TridiagSolver<T> by_cyclic_reduction(TridiagProblem<T>& problem, const CyclicReductionOptions& options);
+
+/// Returns the largest residual of the first and the last copy relative to its bound. Throws WrongResult if it exceeds
+/// 1.
+template <class T>
+double check_peer(const std::string& peer, const TridiagProblem<T>& problem, const TridiagAnswer<T>& answer);
 
 #if TESELA_HAVE_CUDA
 /// Returns cuSPARSE's solver of this name. An interleaved one has fewer copies of B: it overwrites the bands, so it

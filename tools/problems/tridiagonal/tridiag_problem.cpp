@@ -5,6 +5,7 @@
 #include "tools/checks/tridiagonal_error.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -69,8 +70,8 @@ void TridiagInput::take_sizes_from_files() {
   }
   if (b.empty()) return;
   const Shape right = upright(interleaved, probe_matrix(b).shape);
-  if (right.rows != n || (batch == 0 ? right.cols != 0 : right.cols % batch != 0))
-    throw ArgumentError("tridiag", "--b", b + " holds " + diagonals(right) + ", " + d + " " + diagonals(whole));
+  require(right.rows == n && !(batch == 0 ? right.cols != 0 : right.cols % batch != 0), "tridiag", "--b", b, " holds ",
+          diagonals(right), ", ", d, " ", diagonals(whole));
   rhs = batch == 0 ? 1 : right.cols / batch;
 }
 

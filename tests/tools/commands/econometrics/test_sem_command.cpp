@@ -271,13 +271,44 @@ TEST_CASE("robust and clustered standard errors agree with formulas") {
   CHECK(!robust["equations"][0].contains("sargan"));
   CHECK(std::abs(robust["equations"][0]["hansen"]["statistic"].get<double>() - 3.51660801876) <= 1e-9);
   CHECK(std::abs(error(sem(market + Words{"--cov", "cluster:firm"})) - 0.0943994176735) <= 1e-11);
-  sem.refuses(market + Words{"--cov", "robust", "--method", "3sls"}, "belongs to --method 2sls or ols");
+  const auto system = sem(market + Words{"--cov", "cluster:firm", "--method", "3sls", "--dof", "small"});
+  CHECK(std::abs(error(system) / 0.1077941146489 - 1) <= 1e-10);  // linearmodels' IV3SLS
+  CHECK(std::abs(system["equations"][1]["f"].get<double>() / 69.56052344977 - 1) <= 1e-9);
+  CHECK(system["system"]["hansen"].is_null());  // 7 clusters of 8 moments
+  CHECK(sem(market + Words{"--cov", "robust", "--method", "3sls"})["system"]["hansen"]["df"] == 1);
   sem.refuses(market + Words{"--cov", "cluster:nobody"}, "no column is called nobody");
   // Clusters of one row.
   CHECK(std::abs(error(sem(market + Words{"--cov", "cluster:trend"})) - error(robust)) <= 1e-12);
   sem.refuses(with("y,x\n1,2\n2,4\n4,5\n7,8\n", "y ~ x") + Words{"--method", "ols", "--cov", "cluster:z"},
               "no column is called z");
   sem.refuses(market + Words{"--cov", "white"}, "none of classical, robust");
+}
+
+TEST_CASE("the text report has intervals, R2, F, first stages and the tests of the instruments") {
+  const Words market = example_files("food_market") + Words{"--method", "3sls", "--dof", "small", "--cov", "robust"};
+  Words words{"sem"};
+  words.insert(words.end(), market.begin(), market.end());
+  const Outcome run = run_tesela(words);
+  CAPTURE(run.out, run.err);
+  CHECK(run.code == 0);
+  for (const char* part :
+       {"95 % interval", "adjusted 0.7", "slopes F(2, 17) 29.2492", "first stage of price: F(2, 16)",
+        "overidentification of the system, Hansen's J: chi2(1) 3.5", "system: McElroy's R2", "17 degrees of freedom"})
+    CHECK_THAT(run.out, Catch::Matchers::ContainsSubstring(part));
+  const Outcome plain =
+      run_tesela({"sem", "--data", example("food_market.csv"), "--model", example("food_market.txt")});
+  CHECK_THAT(plain.out, Catch::Matchers::ContainsSubstring("overidentification, Sargan: chi2(1) 2.98312"));
+  CHECK_THAT(plain.out, Catch::Matchers::ContainsSubstring("slopes Wald chi2(2)"));
+}
+
+TEST_CASE("indirect least squares estimates exactly identified equations") {
+  const Outcome run = run_tesela({"sem", "--data", example("food_market.csv"), "--model", example("food_market.txt"),
+                                  "--method", "ils", "--json", "-"});
+  CHECK(run.code == 1);
+  const auto report = nlohmann::json::parse(run.out), stages = sem(example_files("food_market"));
+  CHECK(report["status"] == "demand: overidentified");
+  CHECK(report["equations"][0]["status"] == "overidentified");
+  CHECK(report["equations"][1]["coefficients"] == stages["equations"][1]["coefficients"]);
 }
 
 TEST_CASE("3SLS handles variances that overflow, and one cluster is refused") {

@@ -35,7 +35,7 @@ TEST_CASE("eig by iterations agrees with LAPACK to 1e-10 and reports its steps")
   CHECK(single["status"] == "ok");
 }
 
-TEST_CASE("eig reports a matrix that the published test mistakes for diagonal") {
+TEST_CASE("eig reports a matrix that the Cinvestav thesis's test mistakes for diagonal") {
   TemporaryFolder folder;
   const std::string path = folder / "corner.mtx", out = folder / "w.npy";
   HostMatrix<double> corner = HostMatrix<double>::zeros(3, 3);
@@ -83,7 +83,7 @@ TEST_CASE("eig bounds the error of the values by the remaining off-diagonal elem
   for (index_t i = 1; i < 4; ++i) graded(i, i) = 1;
   graded(1, 3) = graded(3, 1) = 0.5;
   run(graded, {"--stop", "subdiagonal"});
-  // If the published test is correct, the result is ok.
+  // If the thesis's test is correct, the result is ok.
   const auto good =
       eig({"--random", "geometric:100", "-n", "50", "--method", "qr-iteration", "--stop", "subdiagonal", "--no-check"});
   CHECK(check(good, "remaining") <= 1e-13);

@@ -197,8 +197,8 @@ TEST_CASE("mimo detect refuses wrong use and names the place") {
   detect.refuses({"--ebn0", ""}, "--ebn0: an empty number");
   detect.refuses({"--soft", ""}, "--soft: an empty word");
   detect.refuses({"--ebn0", "5000", "--soft", "sts"}, "--ebn0: 5000; -1000 to 1000");
-  detect.refuses({"--constellation", "qpsk,,qpsk"}, "'' is none of bpsk, qpsk");
-  detect.refuses({"--constellation", "qpsk,"}, "'' is none of bpsk, qpsk");
+  detect.refuses({"--constellation", "qpsk,,qpsk"}, "'' is none of bpsk");
+  detect.refuses({"--constellation", "qpsk,"}, "'' is none of bpsk");
   detect.refuses({"--constellation", "/"}, "Is a directory");
   detect.refuses({"--channel", "rank:0"}, "--channel");
   detect.refuses({"--order", "sorted"}, "--order");

@@ -141,3 +141,88 @@ TEST_CASE("mimo detect checks H or y near the largest number") {
     CHECK(report["checks"]["ml_mismatches"] == 0);
   }
 }
+
+namespace {
+
+/// Returns rows x cols numbers in C order, transposed.
+template <class Value>
+std::vector<Value> transposed(const std::vector<Value>& a, std::size_t rows) {
+  const std::size_t cols = a.size() / rows;
+  std::vector<Value> made(a.size());
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < cols; ++j) made[j * rows + i] = a[i * cols + j];
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("mimo detect accepts a row per signal and a row per antenna, and refuses a guess for square signals") {
+  const MimoTestFiles files;
+  const std::string y = files.folder / "turned.npy", sent = files.folder / "sent.npy",
+                    prior = files.folder / "prior.npy";
+  write_array(y, {2, 5}, transposed(files.signals, 5).data());
+  write_array(sent, {2, 5}, transposed(files.labels, 5).data());
+  const std::vector<double> known{0.5, -1, 2, 0, 1, 3, -2, 0.25, 0.125, 1};
+  const auto outputs = [&](const char* name) {
+    return std::vector<std::string>{files.folder / (std::string(name) + "s.npy"),
+                                    files.folder / (std::string(name) + "llr.npy"),
+                                    files.folder / (std::string(name) + "points.npy")};
+  };
+  const auto rows = outputs("rows"), columns = outputs("columns");
+  const auto words = [&](const std::string& of_y, const std::string& labels, const std::vector<std::string>& out) {
+    return Words{"--h",       files.h,   "--y",       of_y,   "--sent",       labels,   "--constellation",
+                 "pi/2-bpsk", "--prior", prior,       "--n0", "0.5",          "--soft", "sts",
+                 "--out-s",   out[0],    "--out-llr", out[1], "--out-points", out[2]};
+  };
+  write_array(prior, {5, 2}, known.data());
+  const auto one = detect(words(files.y, files.s, rows));
+  detect.refuses(words(files.y, files.s, rows) + Words{"--layout", "antennas-rows"}, "5 x 2");
+  detect.refuses(words(files.y, sent, rows), "2 x 5");
+  detect.refuses(words(y, sent, columns), "prior.npy is 5 x 2, not 2 x 5");
+  write_array(prior, {2, 5}, transposed(known, 5).data());
+  for (const char* const layout : {"auto", "antennas-rows"}) {
+    const auto other = detect(words(y, sent, columns) + Words{"--layout", layout});
+    CHECK(other["checks"]["bit_errors"] == one["checks"]["bit_errors"]);
+    CHECK(read_whole_array(columns[0]).dims == std::vector<index_t>{2, 5});
+    CHECK(read_whole_array(columns[0]).values == transposed(read_whole_array(rows[0]).values, 5));
+    for (int k : {1, 2})
+      CHECK(read_complex_array<double>(columns[k]).values == transposed(read_complex_array<double>(rows[k]).values, 5));
+  }
+  detect.refuses(words(y, sent, columns) + Words{"--buffer", "2"}, "signals-rows");
+  const std::string square = files.folder / "square.npy", h = files.folder / "one.npy";
+  write_array(square, {2, 2}, files.signals.data());
+  write_array(h, {2, 2}, files.channels.data());
+  const Words two{"--h", h, "--y", square, "--constellation", "bpsk", "--out-s", rows[0]};
+  detect.refuses(two, "name signals-rows or antennas-rows");
+  detect(two + Words{"--layout", "signals-rows"});
+  const auto labels = read_whole_array(rows[0]).values;
+  write_array(square, {2, 2},
+              transposed(std::vector<Number>(files.signals.begin(), files.signals.begin() + 4), 2).data());
+  detect(two + Words{"--layout", "antennas-rows"});
+  CHECK(read_whole_array(rows[0]).values == transposed(labels, 2));
+}
+
+TEST_CASE("mimo detect finds pi/2-bpsk, also in odd buffers") {
+  MimoTestFiles files(7);
+  for (std::size_t e = 0; e < files.signals.size(); ++e)
+    if (e / 2 % 2 == 1) files.signals[e] *= Number(0, 1);
+  files.write(7);
+  const std::string out = files.folder / "out.npy", points = files.folder / "points.npy";
+  const Words input{"--h", files.h, "--y", files.y, "--constellation", "pi/2-bpsk", "--sent", files.s};
+  for (const Words& more : {Words{}, Words{"--buffer", "3"}, Words{"--buffer", "1"}}) {
+    const auto report = detect(input + Words{"--out-s", out, "--out-points", points} + more);
+    CHECK(report["checks"]["bit_errors"] == 0);
+    CHECK(report["problem"]["constellation"] == "pi/2-bpsk");
+    CHECK(read_whole_array(out).values == files.labels);
+    const auto sent = read_complex_array<double>(points).values;
+    for (std::size_t e = 0; e < sent.size(); ++e) {
+      const double b = 1 - 2 * files.labels[e];
+      CHECK(std::abs(sent[e] - Number(b, b) / std::sqrt(2.0) * (e / 2 % 2 == 1 ? Number(0, 1) : 1)) < 1e-15);
+    }
+  }
+  detect(input + Words{"--all-within", "0.5", "--out-points", points});
+  CHECK(std::abs(read_complex_array<double>(points).values[2].imag()) > 0.7);
+  detect.refuses({"--h", files.h, "--y", files.y, "--constellation", "pi/2-bpsk,bpsk"}, "all streams or for none");
+  CHECK(check(detect({"--nt", "2", "--signals", "50", "--constellation", "pi/2-bpsk", "--ebn0", "60"}), "bit_errors") ==
+        0);
+}

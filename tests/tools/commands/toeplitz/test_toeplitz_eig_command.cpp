@@ -214,7 +214,7 @@ TEST_CASE("toeplitz eig uses the requested method or the faster one") {
   refused("eig", {"--n", "200", "--method", "dense", "--dk", "4"}, "method");
 }
 
-TEST_CASE("toeplitz eig with too few steps of the published choices reports missing values") {
+TEST_CASE("toeplitz eig with too few steps of the choices of Graciá Gil 2010 reports missing values") {
   TemporaryFolder folder;
   const auto report = toeplitz(
       "eig",

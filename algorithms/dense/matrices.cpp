@@ -1,0 +1,35 @@
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
+
+namespace tesela {
+
+using namespace kernels;
+
+template <class T>
+void triangular_solve(Graph& g, Op op, const HostMatrix<T>& R, HostMatrix<T>& X) {
+  if (X.size() == 0) return;
+  constexpr index_t columns = 64;
+  if (X.cols() <= columns) {
+    blas::trsm(op, X.rows(), X.cols(), R.data(), R.ld(), X.data(), X.ld());
+    return;
+  }
+  const auto r = TileMatrix<T>::map(g.runtime(), R.data(), R.rows(), R.cols(), R.ld(), {R.rows(), R.cols()}, "R");
+  const auto x = TileMatrix<T>::map(g.runtime(), X.data(), X.rows(), X.cols(), X.ld(), {X.rows(), columns}, "X");
+  for (index_t j = 0; j < x.nt(); ++j) g.insert<Trsm<T>>({op}, r(0, 0), x(0, j));
+  g.wait();
+  x.bring_home();
+}
+
+template <class T>
+double triangular_condition(const HostMatrix<T>& R) {
+  return R.rows() == 0 ? 1 : lapack::trcon(R.rows(), R.data(), R.ld());
+}
+
+template double triangular_condition(const HostMatrix<float>&);
+template double triangular_condition(const HostMatrix<double>&);
+template void triangular_solve(Graph&, Op, const HostMatrix<float>&, HostMatrix<float>&);
+template void triangular_solve(Graph&, Op, const HostMatrix<double>&, HostMatrix<double>&);
+
+}  // namespace tesela

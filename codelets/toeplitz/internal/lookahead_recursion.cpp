@@ -1,0 +1,185 @@
+#include <tesela/codelets/toeplitz/internal/lookahead_pass.hpp>
+#include <tesela/codelets/toeplitz/internal/lookahead_recursion.hpp>
+#include <tesela/host/blas.hpp>
+#include <tesela/host/lapack.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tesela::kernels {
+namespace {
+
+constexpr double worst = 10;  ///< of ||S^-1||_1; a smaller one is passed more often, a larger one loses more digits
+
+std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
+
+double dot(index_t n, const double* x, const double* y) {
+  double sum = 0;
+  if (n > 0) blas::gemv<double>(Op::transpose, n, 1, 1, x, n, y, 0, &sum);
+  return sum;
+}
+
+}  // namespace
+
+LookaheadRecursion::LookaheadRecursion(index_t n, const double* c, const double* r, index_t largest_block)
+    : n_(n), largest_(largest_block), back_(at(n + 1)), row_(at(n + 2)), f_(at(n + 1)), storage_(at(2 * n + 3)) {
+  for (index_t i = 1; i <= n; ++i) back_[at(i)] = c[n - i];
+  std::copy_n(r, n, row_.data());
+  q_ = storage_.data() + n + 1;
+  q_[0] = 1;
+  pivot_ = c[0];
+  delta_ = row_[1];
+}
+
+index_t LookaheadRecursion::run() {
+  while (k_ < n_) {
+    if (pivot_ != 0 && acceptable(1 / std::abs(pivot_)))
+      short_step();
+    else if (!long_step())
+      return k_ + 1;
+    ++steps_;
+  }
+  return 0;
+}
+
+bool LookaheadRecursion::acceptable(double inverse) const {
+  if (inverse <= worst) return true;
+  double most = 0;
+  for (index_t i = 0; i < k_; ++i) most = std::max(most, std::abs(f_[at(i)]));
+  return inverse <= 8 * most;
+}
+
+void LookaheadRecursion::short_step() {
+  q_[-1] = 0;
+  if (k_ + 1 == n_) delta_ = 0;  // as in take()
+  LookaheadPass pass{k_ + 1, f_.data(), q_, -rho_ / pivot_, delta_, back_.data() + n_ - k_ - 1, row_.data() + 1};
+  update(pass);
+  negative_ += pivot_ < 0 ? 1 : 0;
+  ++k_;
+  --q_;
+  rho_ = pass.sum_f;
+  pivot_ -= delta_ * rho_;
+  delta_ = pass.sum_z + row_[at(k_ + 1)];  // q(k) = 1
+  largest_step_ = std::max<index_t>(largest_step_, 1);
+}
+
+bool LookaheadRecursion::long_step() {
+  const index_t most = std::min(largest_, n_ - k_);
+  Block block{k_ + most + 1, {}, {}, {}, {}, std::vector<double>(at(most * most))};
+  block.q.assign(q_, q_ + k_ + 1);
+  block.q.resize(at(block.ld));
+  std::vector<std::pair<index_t, double>> tried;  // sizes and ||S^-1||_1
+  double best = std::numeric_limits<double>::infinity();
+  for (index_t p = 1; p <= most; ++p) {
+    if (p > 1) append(block);
+    add_candidate(block);
+    if (p > 32 && p % 8 != 0 && p < most) continue;  // an examination needs p^3 operations
+    const double inverse = inverse_norm(block, p);
+    tried.emplace_back(p, inverse);
+    best = std::min(best, inverse);
+    if (acceptable(inverse)) break;
+  }
+  if (!(best * std::numeric_limits<double>::epsilon() < 1)) return false;
+  const double enough = acceptable(best) ? best : 4 * best;
+  take(block, std::find_if(tried.begin(), tried.end(), [&](const auto& one) { return one.second <= enough; })->first);
+  return true;
+}
+
+void LookaheadRecursion::append(Block& block) const {
+  const auto j = static_cast<index_t>(block.delta.size()) - 1;
+  block.q.resize(at((j + 2) * block.ld));
+  double* const next = block.q.data() + (j + 1) * block.ld;
+  next[0] = 0;
+  std::copy_n(block.column(j), k_ + j + 1, next + 1);
+  for (index_t i = 0; i < k_; ++i) next[i] -= block.delta.back() * f_[at(i)];
+}
+
+void LookaheadRecursion::add_candidate(Block& block) const {
+  const auto m = static_cast<index_t>(block.delta.size());
+  const index_t ld = std::min(largest_, n_ - k_);
+  const double* const t = back_.data() + n_ - k_ - m;
+  block.rho.push_back(m == 0 ? rho_ : dot(k_, t, f_.data()));
+  block.first.push_back(m == 0 ? pivot_ : dot(k_ + 1, t, q_));
+  // G(i, j + 1) = G(i - 1, j) - delta_j rho(i), with G(-1, j) = 0: a new last row, then a new last column.
+  double* const g = block.g.data();
+  g[m] = block.first.back();
+  for (index_t j = 0; j + 1 < m; ++j) g[m + (j + 1) * ld] = g[m - 1 + j * ld] - block.delta[at(j)] * block.rho.back();
+  for (index_t i = 0; m > 0 && i <= m; ++i)
+    g[i + m * ld] = (i > 0 ? g[i - 1 + (m - 1) * ld] : 0) - block.delta.back() * block.rho[at(i)];
+  block.delta.push_back(m == 0 ? delta_ : dot(k_ + m + 1, row_.data() + 1, block.column(m)));
+}
+
+std::vector<double> LookaheadRecursion::schur_complement(const Block& block, index_t p) const {
+  const index_t ld = std::min(largest_, n_ - k_);
+  std::vector<double> s(at(p * p));
+  for (index_t j = 0; j < p; ++j) {  // U(i, j) = u(j - i), u(0) = 1, u(j) = q_{j-1}(k - 1)
+    double* const column = s.data() + j * p;
+    std::copy_n(block.g.data() + j * ld, p, column);
+    for (index_t i = 0; k_ > 0 && i < j; ++i) {
+      const double u = block.column(j - i - 1)[k_ - 1];
+      for (index_t a = 0; a < p; ++a) column[a] -= u * s[at(i * p + a)];
+    }
+  }
+  return s;
+}
+
+double LookaheadRecursion::inverse_norm(const Block& block, index_t p) const {
+  std::vector<double> s = schur_complement(block, p);
+  double norm = 0;
+  for (index_t j = 0; j < p; ++j) {
+    double sum = 0;
+    for (index_t i = 0; i < p; ++i) sum += std::abs(s[at(j * p + i)]);
+    if (!(sum <= norm)) norm = sum;
+  }
+  if (!(norm > 0 && norm <= std::numeric_limits<double>::max())) return std::numeric_limits<double>::infinity();
+  std::vector<int> swaps(at(p));
+  if (lapack::getrf(p, p, s.data(), p, swaps.data()) != 0) return std::numeric_limits<double>::infinity();
+  const double reciprocal = lapack::gecon(p, s.data(), p, norm) * norm;
+  return reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
+}
+
+void LookaheadRecursion::take(const Block& block, index_t p) {
+  const index_t ld = std::min(largest_, n_ - k_), rows = k_ + p;
+  std::vector<double> g(at(p * p)), right(at(2 * p)), shifted(at(p + 1));
+  for (index_t j = 0; j < p; ++j) std::copy_n(block.g.data() + j * ld, p, g.data() + j * p);
+  std::copy_n(block.rho.data(), p, right.data());
+  std::copy_n(g.data() + (p - 1) * p, p - 1, shifted.data() + 1);  // G(i - 1, p - 1)
+  Block own = block;
+  own.delta.resize(at(p));
+  if (rows == n_) {
+    // delta is free, because t(-n) is: the least solution of (G rho) (d, delta) = shifted has no part along f, which
+    // may be large and inexact.
+    std::vector<double> wide = g;
+    wide.insert(wide.end(), block.rho.begin(), block.rho.begin() + p);
+    lapack::gels(p, p + 1, 1, wide.data(), p, shifted.data(), p + 1);
+    own.delta.back() = shifted.back();
+  }
+  append(own);  // q_p may exist, if sizes above p were examined; it is the same
+  std::vector<double> complement = schur_complement(block, p), eigenvalues(at(p));
+  lapack::syevd(p, complement.data(), p, eigenvalues.data(), false);
+  negative_ += std::count_if(eigenvalues.begin(), eigenvalues.end(), [](double value) { return value < 0; });
+  std::vector<int> swaps(at(p));
+  lapack::getrf(p, p, g.data(), p, swaps.data());
+  if (rows == n_)
+    std::copy_n(shifted.data(), p, right.data() + p);
+  else
+    for (index_t i = 0; i < p; ++i) right[at(p + i)] = shifted[at(i)] - own.delta.back() * block.rho[at(i)];
+  lapack::getrs(p, rows == n_ ? 1 : 2, g.data(), p, swaps.data(), right.data(), p);
+  double* const next = own.q.data() + p * own.ld;
+  blas::gemv<double>(Op::none, rows, p, -1, own.q.data(), own.ld, right.data(), 1, f_.data());
+  blas::gemv<double>(Op::none, rows, p, -1, own.q.data(), own.ld, right.data() + p, 1, next);
+  q_ -= p;
+  std::copy_n(next, rows + 1, q_);
+  k_ = rows;
+  largest_step_ = std::max(largest_step_, p);
+  if (k_ < n_) start_order();
+}
+
+void LookaheadRecursion::start_order() {
+  rho_ = dot(k_, back_.data() + n_ - k_, f_.data());
+  pivot_ = dot(k_ + 1, back_.data() + n_ - k_, q_);
+  delta_ = dot(k_ + 1, row_.data() + 1, q_);
+}
+
+}  // namespace tesela::kernels

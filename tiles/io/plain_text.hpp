@@ -1,0 +1,29 @@
+#pragma once
+
+#include <tesela/runtime/types.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+// The plain-text part of file_formats.hpp, which documents formats and errors.
+
+namespace tesela::plain_text {
+
+/// Returns whether the text, after comments, begins with a number. A text with comments alone begins with the line
+/// that write() writes for an empty matrix.
+bool recognise(std::span<const char> bytes);
+
+MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
+
+template <class T>
+HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
+                   const Counted& counts = {});
+
+/// Appends the whole file: a line per row. An empty matrix is a comment with its sizes, "# 0 x 3". All values must be
+/// finite.
+template <class T>
+void write(AtomicFile& file, const T* data, Shape shape, index_t ld);
+
+}  // namespace tesela::plain_text

@@ -1,0 +1,136 @@
+#include "tools/bench/givens/givens_rows.hpp"
+
+#include "tools/app/sizes.hpp"
+#include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/codelets/support/lacpy.hpp>
+
+#include <algorithm>
+
+namespace tesela::bench {
+
+using cli::QrFactors, cli::QrProblem, cli::Solver;
+namespace {
+
+template <class T>
+Solver<QrFactors<T>> by_band(QrProblem<T>& p) {
+  const index_t n = p.shape.cols, k = p.half_width, rows = 3 * k + 1;
+  struct State {
+    HostMatrix<T> band, r;
+    RestoredMatrix<T> A;
+    std::optional<TileMatrix<T>> Q;
+  };
+  const auto state = std::make_shared<State>();
+  state->band = HostMatrix<T>::zeros(rows, n);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = std::max<index_t>(0, j - k); i <= std::min(n - 1, j + k); ++i)
+      state->band(2 * k + i - j, j) = p.a(i, j);
+  state->Q.emplace(*p.runtime, n, n, TileShape{n, cli::parse_tile(p.tile, {0, 64}).nb}, "Q");
+  const auto prepare = [&p, state, rows, n] {
+    state->A.on_devices(
+        *p.runtime, {rows, n}, {rows, n},
+        [&](Graph&, const TileMatrix<T>& A) { A.copy_from(state->band.data(), state->band.ld()); },
+        [](index_t) { return Priority{}; });
+  };
+  const auto run = [&p, state, n, k](Graph* g) {
+    givens_band_qr(*g, *state->A, n, k, k, {GivensMethod::chain}).form_q(*g, *state->Q);
+  };
+  const auto result = [state, n, k] {
+    HostMatrix<T> band(state->band.rows(), n);
+    state->A->copy_to(band.data(), band.ld());
+    state->r = HostMatrix<T>::zeros(n, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = std::max<index_t>(0, j - 2 * k); i <= j; ++i) state->r(i, j) = band(2 * k + i - j, j);
+    QrFactors<T> f{.r = &state->r};
+    f.form_q = [state](HostMatrix<T>& q, index_t) { state->Q->copy_to(q.data(), q.ld()); };
+    return f;
+  };
+  return {prepare, run, {}, result};
+}
+
+template <class T>
+Solver<QrFactors<T>> by_one_core(QrProblem<T>& p) {
+  const auto run = [&p](Graph*) {
+    const auto [m, n] = p.shape;
+    std::vector<T> work(static_cast<std::size_t>(2 * m));
+    index_t counts[2] = {};
+    Out<index_t> info;
+    info.data = counts;
+    info.rows = info.ld = 2;
+    info.cols = 1;
+    Scratch<T> scratch;
+    scratch.data = work.data();
+    InOut<T> a;
+    a.data = p.work.data();
+    a.rows = a.ld = m;
+    a.cols = n;
+    kernels::GivensSweep<T>::cpu({n}, info, scratch, {&a, 1});
+  };
+  const auto prepare = [&p] {
+    if (p.work.shape() != p.shape) p.work = HostMatrix<T>(p.shape.rows, p.shape.cols);
+    p.restore();
+  };
+  const auto result = [&p] { return QrFactors<T>{.r = &p.work}; };
+  return {prepare, run, {}, result};
+}
+
+double timed_graph(Runtime& runtime, const std::function<void(Graph&)>& insert) {
+  return seconds_of([&] {
+    Graph g(runtime);
+    insert(g);
+    g.wait();
+  });
+}
+
+template <class T>
+void copy(Graph& g, const TileMatrix<T>& from, const TileMatrix<T>& to) {
+  const auto [mb, nb] = to.tile_shape();
+  to.for_each_tile([&, mb = mb, nb = nb](const Tile<T>& tile, index_t row, index_t column) {
+    g.insert<kernels::Lacpy<T>>({}, from(row / mb, column / nb), tile);
+  });
+}
+
+}  // namespace
+
+template <class T>
+QrRow<T> band_row() {
+  return {"chain, band", "chains of rotations in band storage", QrRow<T>::Place::graph, by_band<T>};
+}
+
+template <class T>
+QrRow<T> sequential_row() {
+  return {"givens, one core", "rotation after rotation on one core", QrRow<T>::Place::cores, by_one_core<T>};
+}
+
+template <class T>
+std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_t rows_of_q, int repeat) {
+  Runtime& runtime = *p.runtime;
+  const auto [m, n] = p.shape;
+  const index_t q_rows = p.q_wanted ? m : 0;
+  HostMatrix<T> a(m, n), q(q_rows, m);
+  std::copy_n(p.a.data(), p.a.size(), a.data());
+  const TileMatrix<T> W(runtime, m, n, of_a, "W"), Q(runtime, q_rows, m, {rows_of_q, m}, "Q");
+  std::vector<Timing> timings{{"in", {}, 0}, {"out", {}, 0}};
+  for (int r = 0; r < repeat; ++r) {
+    const MatrixView<T> on_host = a, of_q = q;
+    const auto A = on_host.in_tiles(runtime, of_a), home = of_q.in_tiles(runtime, {rows_of_q, m});
+    timings[0].seconds.push_back(timed_graph(runtime, [&](Graph& g) { copy(g, A, W); }));
+    if (r == 0) timed_graph(runtime, [&](Graph& g) { fill(g, Q, Generator<T>{}); });
+    timings[1].seconds.push_back(timed_graph(runtime, [&](Graph& g) {
+      copy(g, W, A);
+      copy(g, Q, home);
+      A.bring_home();
+      home.bring_home();
+    }));
+  }
+  return timings;
+}
+
+#define TESELA_INSTANTIATE(T)            \
+  template QrRow<T> band_row<T>();       \
+  template QrRow<T> sequential_row<T>(); \
+  template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela::bench
