@@ -220,7 +220,7 @@ Factors<T> factors(const c::Session& session, const Argument& a, index_t columns
   return found;
 }
 
-QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
+QrResult qr(const ArrayLike& a_given, const std::string& mode, Flag overwrite_a) {
   const Argument a("a", a_given);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
   if (mode != "full" && mode != "economic" && mode != "r")
@@ -240,7 +240,7 @@ QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
 }
 
 /// Returns op(Q) c, or c op(Q) for `right`, and R in the upper triangle of a matrix, for a = Q R with a square Q.
-nb::tuple qr_apply(nb::handle a_given, nb::handle c_given, Flag right, Flag transposed) {
+nb::tuple qr_apply(const ArrayLike& a_given, const ArrayLike& c_given, Flag right, Flag transposed) {
   const Argument a("a", a_given), c("c", c_given);
   if (a.is_vector() || c.is_vector()) throw nb::value_error("a and c must be matrices");
   right ? c.require_cols(a.rows()) : c.require_rows(a.rows());

@@ -29,7 +29,7 @@ int to_unit(std::span<double> numbers) {
 
 TileMatrix<double> filled(Graph& g, const HostMatrix<double>& t) {
   const index_t n = t.rows();
-  TileMatrix<double> a(g.runtime(), n, n, suitable_lu_tile(g.runtime(), n), "A");
+  TileMatrix<double> a(g.runtime(), n, n, lu_tile(g.runtime(), n), "A");
   index_t first = 0;
   for (index_t j = 0; j < a.nt(); ++j) {
     const auto tile = a(0, j).write();
