@@ -17,7 +17,7 @@ nb::tuple outcome(const Argument& b, HostMatrix<T> x, const DirectSolve& solved)
 }
 
 /// Solves a system with ab as band_solve reads it.
-nb::tuple solve_band(index_t kl, index_t ku, nb::handle ab_given, nb::handle b_given) {
+nb::tuple solve_band(index_t kl, index_t ku, const ArrayLike& ab_given, const ArrayLike& b_given) {
   const Argument ab("ab", ab_given), b("b", b_given);
   return in_precision({&ab, &b}, [&]<class T>(T) {
     HostMatrix<T> band = Columns<T>::on_host(ab).copy(), x = Columns<T>::on_host(b).copy();
@@ -30,7 +30,7 @@ nb::tuple solve_band(index_t kl, index_t ku, nb::handle ab_given, nb::handle b_g
 }
 
 /// Solves a symmetric positive definite system; ab is the upper form.
-nb::tuple solve_positive_band(nb::handle ab_given, nb::handle b_given) {
+nb::tuple solve_positive_band(const ArrayLike& ab_given, const ArrayLike& b_given) {
   const Argument ab("ab", ab_given), b("b", b_given);
   return in_precision({&ab, &b}, [&]<class T>(T) {
     HostMatrix<T> band = Columns<T>::on_host(ab).copy(), x = Columns<T>::on_host(b).copy();
@@ -43,7 +43,7 @@ nb::tuple solve_positive_band(nb::handle ab_given, nb::handle b_given) {
 }
 
 /// Returns the factor in upper form, and the first leading minor that is not positive, or 0.
-nb::tuple factor_band(nb::handle ab_given) {
+nb::tuple factor_band(const ArrayLike& ab_given) {
   const Argument ab("ab", ab_given);
   return in_precision({&ab}, [&]<class T>(T) {
     HostMatrix<T> band = Columns<T>::on_host(ab).copy();
@@ -56,7 +56,7 @@ nb::tuple factor_band(nb::handle ab_given) {
 }
 
 /// Solves with the factor of factor_band.
-nb::object solve_factored_band(nb::handle ab_given, nb::handle b_given) {
+nb::object solve_factored_band(const ArrayLike& ab_given, const ArrayLike& b_given) {
   const Argument ab("cb", ab_given), b("b", b_given);
   b.require_rows(ab.cols());
   return in_precision({&ab, &b}, [&]<class T>(T) {
@@ -71,7 +71,7 @@ nb::object solve_factored_band(nb::handle ab_given, nb::handle b_given) {
 }
 
 /// Returns eigenvalues, and eigenvectors or None, of a band in lower form.
-nb::tuple eig_band(nb::handle ab_given, Flag vectors, const ByIndex& by_index, const ByValue& by_value) {
+nb::tuple eig_band(const ArrayLike& ab_given, Flag vectors, const ByIndex& by_index, const ByValue& by_value) {
   const Argument ab("a_band", ab_given);
   const Values values = values_of(by_value);
   const BandEigOptions options{vectors, positions_of(by_index, ab.cols()), values.low, values.high};

@@ -38,7 +38,7 @@ Code posv(char uplo, index_t n, index_t nrhs, T* a, index_t lda, T* b, index_t l
 namespace tesela::python {
 namespace {
 
-AnyArray factor(nb::handle a_given, Flag lower, Flag overwrite_a) {
+AnyArray factor(const ArrayLike& a_given, Flag lower, Flag overwrite_a) {
   const Argument given("a", a_given);
   given.require_square();
   const Argument a = lower ? given.transposed() : given;  // the lower triangle is the upper triangle of A^T

@@ -62,7 +62,7 @@ struct ConstrainedResult {
   std::string status;
 };
 
-ConstrainedResult solve_lse(nb::handle a_given, nb::handle b_given, nb::handle c_given, nb::handle d_given,
+ConstrainedResult solve_lse(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& c_given, const ArrayLike& d_given,
                             Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), c("c", c_given), d("d", d_given);
   b.require_rows(a.rows());

@@ -66,7 +66,7 @@ NewMatrix<T> product(const Argument& a, const Argument& b) {
   });
 }
 
-AnyArray matmul(nb::handle a_given, nb::handle b_given) {
+AnyArray matmul(const ArrayLike& a_given, const ArrayLike& b_given) {
   Argument a("a", a_given), b("b", b_given);
   if (a.is_vector()) a = a.transposed();
   b.require_rows(a.cols());

@@ -220,7 +220,7 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   return result;
 }
 
-LeastSquaresResult lstsq(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag errors,
+LeastSquaresResult lstsq(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond, Flag errors,
                          Flag overwrite_a, Flag overwrite_b, Flag singular_values) {
   const Argument a("a", a_given), b("b", b_given);
   return in_precision({&a, &b}, [&]<class T>(T) {
@@ -246,7 +246,7 @@ nb::object residues(const LeastSquaresResult& r) {
   return numpy.attr("empty")(0, numpy.attr("asarray")(r.x).attr("dtype"));
 }
 
-LeastSquaresResult nnls(nb::handle a_given, nb::handle b_given, std::optional<double> rcond, Flag overwrite_a,
+LeastSquaresResult nnls(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond, Flag overwrite_a,
                         Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given);
   return in_precision({&a, &b}, [&]<class T>(T) {
@@ -255,7 +255,7 @@ LeastSquaresResult nnls(nb::handle a_given, nb::handle b_given, std::optional<do
   });
 }
 
-LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_given, std::optional<double> rcond,
+LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& w_given, std::optional<double> rcond,
                        Flag errors, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), w("w", w_given);
   w.require_vector();
@@ -275,7 +275,7 @@ LeastSquaresResult wls(nb::handle a_given, nb::handle b_given, nb::handle w_give
   });
 }
 
-LeastSquaresResult gls(nb::handle a_given, nb::handle b_given, nb::handle covariance_given, std::optional<double> rcond,
+LeastSquaresResult gls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& covariance_given, std::optional<double> rcond,
                        Flag errors, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), s("covariance", covariance_given);
   s.require_square();

@@ -52,7 +52,7 @@ void judge(const DirectSolve& solved, const nb::object& x) {
   }
 }
 
-AnyArray solve(nb::handle a_given, nb::handle b_given, const std::string& assume_a, Flag overwrite_a,
+AnyArray solve(const ArrayLike& a_given, const ArrayLike& b_given, const std::string& assume_a, Flag overwrite_a,
                Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given);
   const bool positive = assume_a == "pos" || assume_a == "positive definite";

@@ -10,7 +10,7 @@ namespace tesela::python {
 namespace {
 
 /// Returns L and U in one matrix, the rows of P A, and the first zero pivot from 0, or -1.
-nb::tuple lu_parts(nb::handle a_given) {
+nb::tuple lu_parts(const ArrayLike& a_given) {
   const Argument a("a", a_given);
   return in_precision({&a}, [&]<class T>(T) {
     const auto columns = Columns<T>::on_host(a);
@@ -21,7 +21,7 @@ nb::tuple lu_parts(nb::handle a_given) {
 }
 
 /// Returns op(R)^-1 b and an estimate of R's reciprocal condition; R's diagonal has no zero.
-nb::tuple solve_upper(nb::handle r_given, nb::handle b_given, Flag transposed) {
+nb::tuple solve_upper(const ArrayLike& r_given, const ArrayLike& b_given, Flag transposed) {
   const Argument r("a", r_given), b("b", b_given);
   r.require_square();
   b.require_rows(r.rows());
@@ -38,7 +38,7 @@ nb::tuple solve_upper(nb::handle r_given, nb::handle b_given, Flag transposed) {
 }
 
 /// Returns LAPACK's form of a QR factorization: the Householder vectors and R, and tau.
-nb::tuple reflectors(nb::handle a_given) {
+nb::tuple reflectors(const ArrayLike& a_given) {
   const Argument a("a", a_given);
   return in_precision({&a}, [&]<class T>(T) {
     HostMatrix<T> copy = Columns<T>::on_host(a).copy();
@@ -48,7 +48,7 @@ nb::tuple reflectors(nb::handle a_given) {
 }
 
 /// Returns the columns of a in the order of pivoting.
-nb::object pivots(nb::handle a_given) {
+nb::object pivots(const ArrayLike& a_given) {
   const Argument a("a", a_given);
   return in_precision({&a}, [&]<class T>(T) {
     HostMatrix<T> copy = Columns<T>::on_host(a).copy();

@@ -12,7 +12,7 @@ struct SoftResult {
 };
 
 SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0, const std::string& kind, double clip,
-                const std::string& order, nb::handle priors_given, const std::string& layout) {
+                const std::string& order, const ArrayLike& priors_given, const std::string& layout) {
   const Signals signals(h, y, layout);
   const auto alphabets = constellations_of(constellation, signals.shape().streams);
   SoftOptions options;

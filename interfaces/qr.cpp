@@ -220,7 +220,7 @@ Factors<T> factors(const c::Session& session, const Argument& a, index_t columns
   return found;
 }
 
-QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
+QrResult qr(const ArrayLike& a_given, const std::string& mode, Flag overwrite_a) {
   const Argument a("a", a_given);
   if (a.is_vector()) throw nb::value_error("a must be a matrix");
   if (mode != "full" && mode != "economic" && mode != "r")
@@ -239,26 +239,18 @@ QrResult qr(nb::handle a_given, const std::string& mode, Flag overwrite_a) {
   });
 }
 
-/// Returns op(Q) c, or c op(Q) for `right`, and R, for a = Q R with a square Q.
-nb::tuple qr_apply(nb::handle a_given, nb::handle c_given, Flag right, Flag transposed) {
+/// Returns op(Q) c, or c op(Q) for `right`, and R in the upper triangle of a matrix, for a = Q R with a square Q.
+nb::tuple qr_apply(const ArrayLike& a_given, const ArrayLike& c_given, Flag right, Flag transposed) {
   const Argument a("a", a_given), c("c", c_given);
   if (a.is_vector() || c.is_vector()) throw nb::value_error("a and c must be matrices");
   right ? c.require_cols(a.rows()) : c.require_rows(a.rows());
   return in_precision({&a, &c}, [&]<class T>(T) {
     auto [product, r, status] = with_workers([&](const c::Session& session) {
       auto factored = Columns<T>::overwriting(session, a, false), applied = Columns<T>::overwriting(session, c, false);
-      const TileShape tile = qr_tile(session.runtime(), a.rows(), a.cols());
-      const auto A = factored.in_tiles(session, tile, "A"),
-                 C = applied.in_tiles(session, right ? TileShape{tile.nb, tile.mb} : tile, "C");
-      Graph g(session);
-      const QrFactorization<T> f = tesela::qr(g, A);
-      report_not_finite(g, A, FinitePart::upper);
-      f.apply(g, right ? Side::right : Side::left, transposed ? Op::transpose : Op::none, C);
-      keep_r(g, f);
-      const Status found = g.wait();
-      A.bring_home();
-      C.bring_home();
-      return std::tuple(std::move(applied), std::move(factored), found);
+      const FactoredQr<T> f = tesela::qr<T>(session.runtime(), factored);
+      if (f.status.ok())
+        f.factors.apply(session.runtime(), right ? Side::right : Side::left, transposed ? Op::transpose : Op::none, applied);
+      return std::tuple(std::move(applied), std::move(factored), f.status);
     });
     if (!status.ok()) raise_lin_alg_error(column("r", status.info - 1) + " is not finite", "not finite", nb::none());
     return nb::make_tuple(to_python(c, std::move(product)), to_python(a, std::move(r)));

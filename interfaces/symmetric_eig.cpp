@@ -151,7 +151,7 @@ std::string words(const SymmetricEigStatus& status, bool lower) {
   return to_string(status);
 }
 
-AnyArray eigh(nb::handle a_given, nb::handle b_given, Flag lower, Flag eigvals_only, int type, const ByIndex& by_index,
+AnyArray eigh(const ArrayLike& a_given, const ArrayLike& b_given, Flag lower, Flag eigvals_only, int type, const ByIndex& by_index,
               const ByValue& by_value, Flag overwrite_a, Flag overwrite_b) {
   const auto read = [&](const char* name, nb::handle given) {
     const Argument argument(name, given);

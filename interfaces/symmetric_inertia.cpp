@@ -38,7 +38,7 @@ Code symmetric_inertia(char uplo, index_t n, const T* a, index_t lda, double sig
 namespace tesela::python {
 namespace {
 
-nb::tuple inertia(nb::handle a_given, double sigma, Flag lower) {
+nb::tuple inertia(const ArrayLike& a_given, double sigma, Flag lower) {
   const Argument given("a", a_given);
   given.require_square();
   const Argument a = lower ? given : given.transposed();

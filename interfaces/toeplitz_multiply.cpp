@@ -8,7 +8,7 @@ namespace tesela::python {
 namespace {
 
 /// Returns T x for the symmetric Toeplitz matrix with this first column.
-nb::object toeplitz_multiply(nb::handle c_given, nb::handle x_given) {
+nb::object toeplitz_multiply(const ArrayLike& c_given, const ArrayLike& x_given) {
   const Argument c("c", c_given), x("x", x_given);
   x.require_rows(c.rows());
   return in_precision({&c, &x}, [&]<class T>(T) {

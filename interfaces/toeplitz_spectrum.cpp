@@ -85,7 +85,7 @@ SpectrumOptions above_ends(Graph& g, std::span<const T> t, SpectrumOptions optio
   return options;
 }
 
-AnyArray eigh_toeplitz(nb::handle c_given, Flag eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
+AnyArray eigh_toeplitz(const ArrayLike& c_given, Flag eigvals_only, const ByIndex& by_index, const ByValue& by_value) {
   const Argument c("c", c_given);
   c.require_vector();
   require_one_subset(by_index, by_value);
@@ -132,7 +132,7 @@ AnyArray eigh_toeplitz(nb::handle c_given, Flag eigvals_only, const ByIndex& by_
   });
 }
 
-AnyArray count(nb::handle c_given, nb::handle shifts_given) {
+AnyArray count(const ArrayLike& c_given, const ArrayLike& shifts_given) {
   const Argument c("c", c_given), given("shifts", shifts_given);
   c.require_vector();
   given.require_vector();

@@ -1,5 +1,7 @@
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/algorithms/dense/internal/direct_estimates.hpp>
+#include <tesela/algorithms/dense/internal/small_solve.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
@@ -13,41 +15,9 @@
 #include <utility>
 
 namespace tesela {
+
+using namespace detail;
 namespace {
-
-constexpr index_t samples = 4;
-
-/// Powers of two, one for each row or column.
-using Exponents = std::vector<int>;
-
-std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-
-/// Largest |e| of a scaling by 2^e that leaves room for sums.
-template <class T>
-constexpr int most = std::numeric_limits<T>::max_exponent - 24;
-
-/// Returns the exponent of `size`: 0 for zero, the largest for an infinite size.
-template <class T>
-int exponent_of(T size) {
-  if (size == T(0)) return 0;
-  return std::isfinite(size) ? std::clamp(std::ilogb(size), -most<T>, most<T>) : most<T>;
-}
-
-/// Returns n x samples independent numbers, uniform in [-1, 1).
-template <class T>
-HostMatrix<T> random_columns(index_t n, std::uint64_t seed) {
-  const Generator<T> random{.pattern = Pattern::uniform, .seed = seed};
-  HostMatrix<T> w(n, samples);
-  for (index_t j = 0; j < samples; ++j)
-    for (index_t i = 0; i < n; ++i) w(i, j) = random(i, j);
-  return w;
-}
-
-/// Sets x(i) *= 2^(sign exponents(i) + shift).
-template <class T>
-void scale(T* x, const Exponents& exponents, int sign, int shift) {
-  for (std::size_t i = 0; i < exponents.size(); ++i) x[i] = std::ldexp(x[i], sign * exponents[i] + shift);
-}
 
 /// Returns op(A) X. If A is one tile and there is no GPU, multiplies on the calling thread.
 template <class T>
@@ -66,60 +36,6 @@ HostMatrix<T> product(Graph& g, Op op, const TileMatrix<T>& A, const HostMatrix<
   g.wait();
   y.bring_home();
   return Y;
-}
-
-/// Returns the exponent of the largest element of each row.
-template <class T>
-Exponents sizes_of_rows(const HostMatrix<T>& a) {
-  Exponents sizes;
-  for (index_t i = 0; i < a.rows(); ++i) {
-    T size = 0;
-    for (index_t j = 0; j < a.cols(); ++j) size = std::abs(a(i, j)) <= size ? size : std::abs(a(i, j));
-    sizes.push_back(exponent_of(size));
-  }
-  return sizes;
-}
-
-/// Returns an exponent that leaves room for D^-1 w, E w and A E w, and for solutions 1 / eps times as large.
-template <class T>
-int shift_for(const Exponents& rows, const Exponents& columns) {
-  const auto largest = [](const Exponents& e, int sign) {
-    int found = 0;
-    for (const int x : e) found = std::max(found, sign * x);
-    return found;
-  };
-  const int digits = std::numeric_limits<T>::digits;
-  return -std::max({0, largest(rows, 1) + 8 - most<T>, largest(columns, -1) + digits - most<T>});
-}
-
-double length(const std::vector<double>& x) { return blas::nrm2<double>(static_cast<index_t>(x.size()), x.data()); }
-
-/// Returns the largest ||E^-1 x 2^-shift - w|| / ||w|| of all columns, or without `subtract` ||E^-1 x 2^-shift|| /
-/// ||w||.
-template <class T>
-double largest_ratio(const HostMatrix<T>& x, index_t first, const Exponents& columns, int shift, const HostMatrix<T>& w,
-                     bool subtract) {
-  double worst = 0;
-  for (index_t k = 0; k < samples; ++k) {
-    std::vector<double> difference, known;
-    for (index_t i = 0; i < x.rows(); ++i) {
-      known.push_back(static_cast<double>(w(i, k)));
-      const double found = std::ldexp(static_cast<double>(x(i, first + k)), columns[at(i)] - shift);
-      difference.push_back(found - (subtract ? known.back() : 0));
-    }
-    const double ratio = length(difference) / length(known);
-    if (!(ratio <= worst)) worst = std::isnan(ratio) ? std::numeric_limits<double>::infinity() : ratio;
-  }
-  return worst;
-}
-
-/// Returns the status of a finite solution from its condition and error.
-template <class T>
-DirectStatus status_of(const DirectSolve& solve) {
-  const double loss = solve.condition * static_cast<double>(std::numeric_limits<T>::epsilon());
-  if (!(loss <= 1)) return DirectStatus::singular;
-  if (!(solve.error <= 0.1)) return DirectStatus::inaccurate;
-  return loss <= 0.01 && solve.error <= 0.01 ? DirectStatus::ok : DirectStatus::doubtful;
 }
 
 /// Returns max |D' U E|, D' the scaling of the rows of P A. If elements grew in the elimination, the condition is
@@ -176,55 +92,62 @@ bool exceeds_range(const TileMatrix<T>& B, const Exponents& rows, const Exponent
   return range.leaves<T>();
 }
 
+/// The system in tiles.
+template <class T>
+struct TileSystem {
+  Graph& g;
+  const TileMatrix<T>&A, &B;
+  std::optional<LuFactorization<T>> factors = {};
+
+  index_t n() const { return A.n(); }
+  HostMatrix<T> product(Op op, const HostMatrix<T>& X) { return tesela::product(g, op, A, X); }
+  bool leaves_range(const Exponents& rows, const Exponents& columns, const HostMatrix<T>& across) const {
+    return B.m() == n() && B.mt() <= 1 && exceeds_range(B, rows, columns, across);
+  }
+  index_t factor() {
+    factors.emplace(lu(g, A));
+    const index_t zero = factors->zero_pivot();
+    if (zero > 0) g.wait();
+    return zero;
+  }
+  void solve(HostMatrix<T>& probes, DirectSolve& result) {
+    tesela::solve(g, *factors, B, probes, std::max<index_t>(n(), 1), result);
+  }
+  std::vector<index_t> rows() const { return factors->rows(); }
+  double growth(const Exponents& rows, const Exponents& columns) const {
+    return tesela::growth(A, factors->rows(), rows, columns);
+  }
+};
+
+/// The same for Cholesky.
+template <class T>
+struct PositiveTileSystem {
+  Graph& g;
+  const TileMatrix<T>&A, &B;
+  std::optional<CholeskyFactorization<T>> factors = {};
+
+  index_t factor() {
+    factors.emplace(cholesky(g, A));
+    const index_t minor = factors->minor();
+    if (minor > 0) g.wait();
+    return minor;
+  }
+  void solve(HostMatrix<T>& probes, DirectSolve& result) {
+    tesela::solve(g, *factors, B, probes, A.tile_shape().mb, result);
+  }
+};
+
 /// Runs lu_solve; `may_scale` allows it to scale the system first.
 template <class T>
 DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, bool may_scale) {
-  const index_t n = A.n();
-  DirectSolve result;
-  const bool square = n > 0 && A.m() == n && A.mt() == 1;  // lu() throws for other shapes
-  Exponents rows, columns;
-  HostMatrix<T> probes(n, 2 * samples), w = random_columns<T>(n, 1);
-  double size = 0;
-  int shift = 0;
-  if (square) {
-    rows = sizes_of_rows(product(g, Op::none, A, w));
-    HostMatrix<T> scaled = random_columns<T>(n, 2);
-    for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), rows, -1, 0);
-    const HostMatrix<T> across = product(g, Op::transpose, A, scaled);
-    columns = sizes_of_rows(across);
-    if (may_scale && B.m() == n && B.mt() <= 1 && exceeds_range(B, rows, columns, across)) return solve_scaled(g, A, B);
-    for (index_t k = 0; k < samples; ++k)
-      for (index_t j = 0; j < n; ++j)
-        size = std::hypot(size, std::ldexp(static_cast<double>(across(j, k)), -columns[at(j)]));
-    size *= std::sqrt(3.0 / samples);  // uniform numbers have the variance 1/3
-    shift = shift_for<T>(rows, columns);
-    HostMatrix<T> known = w.clone();
-    for (index_t k = 0; k < samples; ++k) {
-      scale(&known(0, k), columns, -1, shift);
-      std::copy_n(&w(0, k), n, &probes(0, samples + k));
-      scale(&probes(0, samples + k), rows, 1, shift);
-    }
-    const HostMatrix<T> right = product(g, Op::none, A, known);
-    std::copy_n(right.data(), right.size(), probes.data());
-  }
-  const LuFactorization<T> factors = lu(g, A);
-  if (const index_t zero = factors.zero_pivot(); zero > 0) {
+  if (A.n() == 0 || A.m() != A.n() || A.mt() != 1) {  // lu() throws for other shapes than 0 x 0
+    lu(g, A).solve(g, B);
     g.wait();
-    result.status = DirectStatus::zero_pivot;
-    result.place = zero;
-  } else {
-    solve(g, factors, B, probes, std::max<index_t>(n, 1), result);
+    return {};
   }
-  result.rows = factors.rows();
-  if (!square || result.place > 0) return result;
-  result.error = std::sqrt(static_cast<double>(n)) * largest_ratio(probes, 0, columns, shift, w, true);
-  result.condition =
-      size * std::sqrt(static_cast<double>(n)) * largest_ratio(probes, samples, columns, shift, w, false);
-  result.status = status_of<T>(result);
-  if (result.status == DirectStatus::singular &&
-      !(growth(A, result.rows, rows, columns) * static_cast<double>(std::numeric_limits<T>::epsilon()) <= 0.01))
-    result.status = DirectStatus::inaccurate;
-  return result;
+  TileSystem<T> system{g, A, B};
+  std::optional<DirectSolve> solved = solve_with_estimates<T>(system, may_scale);
+  return solved ? std::move(*solved) : solve_scaled(g, A, B);
 }
 
 template <class T>
@@ -276,29 +199,10 @@ std::string description(const DirectSolve& solve) {
 
 template <class T>
 DirectSolve cholesky_solve(Graph& g, const TileMatrix<T>& A, std::span<const T> diagonal, const TileMatrix<T>& B) {
-  const index_t n = A.n();
-  require(static_cast<index_t>(diagonal.size()) == n, "cholesky_solve", "diagonal", diagonal.size(), " numbers, not ",
-          n);
-  DirectSolve result;
-  Exponents units;
-  for (const T a : diagonal) units.push_back(exponent_of(a) / 2);
-  const int shift = shift_for<T>(units, units);
-  const HostMatrix<T> w = random_columns<T>(n, 1);
-  HostMatrix<T> probes = w.clone();
-  for (index_t k = 0; n > 0 && k < samples; ++k) scale(&probes(0, k), units, 1, shift);
-  const CholeskyFactorization<T> factor = cholesky(g, A);
-  if (const index_t minor = factor.minor(); minor > 0) {
-    g.wait();
-    result.status = DirectStatus::not_positive;
-    result.place = minor;
-    return result;
-  }
-  solve(g, factor, B, probes, A.tile_shape().mb, result);
-  if (n == 0 || result.place > 0) return result;
-  // ||C||_F is at least sqrt(n), and ||C^-1||_F about sqrt(n) ||C^-1 w|| / ||w||.
-  result.condition = static_cast<double>(n) * largest_ratio(probes, 0, units, shift, w, false);
-  result.status = status_of<T>(result);
-  return result;
+  require(static_cast<index_t>(diagonal.size()) == A.n(), "cholesky_solve", "diagonal", diagonal.size(),
+          " numbers, not ", A.n());
+  PositiveTileSystem<T> system{g, A, B};
+  return solve_positive_with_estimates<T>(system, diagonal);
 }
 
 namespace {
@@ -319,6 +223,8 @@ std::vector<T> diagonal_of(const MatrixView<T>& a) {
 
 template <class T>
 DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
+  if (on_calling_thread(runtime, a, b))
+    if (std::optional<DirectSolve> solved = lu_solve_here<T>(a, b)) return std::move(*solved);
   const TileShape tile = lu_tile(runtime, a.cols);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
   Graph g(runtime);
@@ -331,6 +237,7 @@ DirectSolve lu_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<Mat
 template <class T>
 DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
   const std::vector<T> diagonal = diagonal_of(a);
+  if (on_calling_thread(runtime, a, b)) return cholesky_solve_here<T>(a, diagonal, b);
   const TileShape tile = cholesky_tile(runtime, a.cols);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
   Graph g(runtime);
@@ -342,6 +249,7 @@ DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity
 
 template <class T>
 DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
+  if (on_calling_thread(runtime, a, a)) return cholesky_here<T>(a);
   const auto A = a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols), "A");
   Graph g(runtime);
   DirectSolve factored;

@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -97,10 +98,29 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
           }
 }
 
+namespace {
+
+/// Returns whether the calling thread should multiply: for up to 96^3 products, less than tasks take to start.
+template <class T>
+bool is_small(const Runtime& runtime, T alpha, Shape left, Shape right, const MatrixView<const T>& a,
+              const MatrixView<const T>& b, const MatrixView<T>& c) {
+  constexpr double most = 96.0 * 96 * 96;
+  const double products = static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(left.cols);
+  return runtime.ranks() == 1 && runtime.cpus() > 0 && a.device < 0 && b.device < 0 && c.device < 0 && alpha != 0 &&
+         products > 0 && products <= most && left.rows == c.rows && right.cols == c.cols && left.cols == right.rows;
+}
+
+}  // namespace
+
 template <class T>
 Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<MatrixView<const T>> a,
             std::type_identity_t<MatrixView<const T>> b, T beta, std::type_identity_t<MatrixView<T>> c,
             const GemmOptions& options) {
+  if (options.tile.mb == 0 && is_small(runtime, alpha, apply(op_a, a.shape()), apply(op_b, b.shape()), a, b, c)) {
+    blas::gemm(op_a, op_b, c.rows, c.cols, apply(op_a, a.shape()).cols, alpha, a.data, a.ld, b.data, b.ld, beta, c.data,
+               c.ld);
+    return {};
+  }
   const GemmTile tile =
       options.tile.mb > 0 ? options.tile : gemm_tile(runtime, c.rows, c.cols, apply(op_a, a.shape()).cols);
   const Shape of_a = apply(op_a, {tile.mb, tile.kb}), of_b = apply(op_b, {tile.kb, tile.nb});

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/toeplitz/internal/dense_lu.hpp>
+#include <tesela/algorithms/toeplitz/internal/small_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_attempt.hpp>
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
@@ -167,6 +168,7 @@ template <class T>
 ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& c, const HostMatrix<T>& r, T sigma,
                                 MatrixView<T> b, const ToeplitzSolveOptions& options) {
   if (b.rows == 0 || b.cols == 0) return {};
+  if (auto solved = detail::toeplitz_solve_here<T>(runtime, c, &r, sigma, b, options)) return std::move(*solved);
   const TileMatrix<T> X = b.in_one_tile(runtime, "X");
   Graph g(runtime);
   ToeplitzSolution solved = toeplitz_solve(g, c, r, sigma, X, options);

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/internal/dense_lu.hpp>
+#include <tesela/algorithms/toeplitz/internal/small_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_attempt.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
@@ -344,6 +345,7 @@ template <class T>
 ToeplitzSolution toeplitz_solve(Runtime& runtime, const HostMatrix<T>& t, T sigma, MatrixView<T> b,
                                 const ToeplitzSolveOptions& options) {
   if (b.rows == 0 || b.cols == 0) return {};
+  if (auto solved = detail::toeplitz_solve_here<T>(runtime, t, nullptr, sigma, b, options)) return std::move(*solved);
   const TileMatrix<T> X = b.in_one_tile(runtime, "X");
   Graph g(runtime);
   ToeplitzSolution solved = toeplitz_solve(g, Toeplitz<T>(g, t), sigma, X, options);

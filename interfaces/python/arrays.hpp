@@ -21,6 +21,12 @@ class AnyArray : public nb::object {
   AnyArray(nb::object array) : nb::object(std::move(array)) {}
 };
 
+/// An array argument of any library, or anything that numpy.asarray accepts.
+class ArrayLike : public nb::object {
+  static bool any(PyObject*) { return true; }
+  NB_OBJECT_DEFAULT(ArrayLike, nb::object, "numpy.typing.ArrayLike", any)
+};
+
 /// Library of an array; _devices.py uses the same numbers.
 enum class Library : std::uint8_t { numpy, pytorch, jax, cupy };
 

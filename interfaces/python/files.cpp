@@ -62,7 +62,7 @@ AnyArray read(const std::filesystem::path& path, nb::handle dtype) {
   return std::visit([](auto& found) { return to_python(std::move(found)); }, matrix);
 }
 
-void write(const std::filesystem::path& path, nb::handle a_given) {
+void write(const std::filesystem::path& path, const ArrayLike& a_given) {
   const Argument a("a", a_given);
   in_precision({&a}, [&]<class T>(T) {
     on_file(path, writing_error, [&] {

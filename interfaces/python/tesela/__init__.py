@@ -9,3 +9,6 @@ from ._solvers import *
 
 __all__ = [name for name in dir() if not name.startswith("_")]
 _signatures.add_to(globals(), __name__)
+for _name in __all__:
+    if globals()[_name].__module__.startswith(__name__ + "._"):
+        globals()[_name].__module__ = __name__  # where users find it, and pickle looks

@@ -67,10 +67,15 @@ def warn(message: str) -> None:
     warnings.warn(message, _tesela.LinAlgWarning, stacklevel=level)
 
 
+def foreign(a: Any) -> bool:
+    """Returns whether it is an array of another library than NumPy, which only compiled functions read."""
+    return not isinstance(a, (np.ndarray, np.generic)) and (hasattr(a, "__dlpack_device__") or
+                                                            hasattr(a, "__cuda_array_interface__"))
+
+
 def plain(*arrays: ArrayLike) -> bool:
     """Returns whether no argument is a stack of NumPy's: the compiled functions read the others as they are."""
-    return all((a.ndim if isinstance(a, np.ndarray) else 2 if hasattr(a, "__dlpack__") else np.ndim(a)) <= 2
-               for a in arrays)
+    return all(foreign(a) or np.ndim(a) <= 2 for a in arrays)
 
 
 def each(function: Callable[..., Any], dimensions: tuple[int, ...], *arrays: Array) -> Any:

@@ -362,4 +362,4 @@ def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool 
         by = np.concatenate([by, np.zeros((m - k, by.shape[1]), by.dtype)])
     product, r = _tesela._qr_apply(given, finite(by, "c"), mode == "right", False)
     product = product[:, :k] if mode == "right" else product
-    return (product.ravel() if vector else product, r[: min(given.shape)], *pivots)
+    return (product.ravel() if vector else product, np.triu(r[: min(given.shape)]), *pivots)

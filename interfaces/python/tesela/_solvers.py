@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _banded, _factors, _tesela
-from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
+from ._arrays import Array, each, fail, finite, foreign, matrix, plain, real, warn
 
-__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul_toeplitz", "pinv", "pinvh", "slogdet", "solve"]
+__all__ = ["SlogdetResult", "det", "inv", "lstsq", "matmul", "matmul_toeplitz", "pinv", "pinvh", "slogdet", "solve"]
 
 STRUCTURES = {
     None: "general", "gen": "general", "general": "general",
@@ -67,18 +67,13 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
         structure = STRUCTURES[assume_a]
     except (KeyError, TypeError):
         raise ValueError(f"assume_a is {assume_a!r}; it must be one of {', '.join(repr(s) for s in STRUCTURES)}") from None
-    shape = getattr(a, "shape", None)
-    if shape is None:
-        shape = np.shape(a)
-    if len(shape) == 2 and len(getattr(b, "shape", None) or np.shape(b)) in (1, 2):
-        if structure == "general" and not transposed:
-            if shape != (1, 1):
-                return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
-        elif structure == "positive definite" and hasattr(a, "dtype"):
-            return _tesela.solve(a.T if lower else a, b, assume_a="pos", overwrite_a=overwrite_a,
-                                 overwrite_b=overwrite_b)
+    direct = foreign(a) or foreign(b) or np.ndim(a) == 2 and np.ndim(b) in (1, 2) and np.shape(a)[0] == np.shape(b)[0]
+    if direct and structure == "general" and not transposed:
+        return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
+    if direct and structure == "positive definite" and hasattr(a, "T"):
+        return _tesela.solve(a.T if lower else a, b, assume_a="pos", overwrite_a=overwrite_a, overwrite_b=overwrite_b)
     given, right = real(a, "a"), real(b, "b")
-    if given.size == 1 and given.ndim <= 2 and (given.ndim == 0 or right.ndim < 2):
+    if given.size == 1 and given.ndim in (0, 2) and right.ndim < 2 or given.ndim == 0:
         return by_number(given, right)
     given = matrix(given, "a")
     if right.ndim == 0:
@@ -300,6 +295,18 @@ def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lo
 
     x, rank = each(invert, (2,), matrix(a, "a"))
     return (x, rank) if return_rank else x
+
+
+def matmul(a: ArrayLike, b: ArrayLike) -> Any:
+    if plain(a, b):
+        return _tesela.matmul(a, b)
+    left, right = real(a, "a"), real(b, "b")
+    if left.ndim == 0 or right.ndim == 0:
+        raise ValueError("a and b must have dimensions")
+    return each(_tesela.matmul, (min(left.ndim, 2), min(right.ndim, 2)), left, right)
+
+
+matmul.__doc__ = _tesela.matmul.__nb_signature__[0][1]
 
 
 def matmul_toeplitz(c_or_cr: ArrayLike | tuple[ArrayLike, ArrayLike], x: ArrayLike, check_finite: bool = False,

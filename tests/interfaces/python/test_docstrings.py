@@ -30,6 +30,6 @@ def test_every_function_has_a_signature(function):
 
 
 def test_signatures_have_defaults():
-    assert str(inspect.signature(tesela.solve)).startswith("(a: 'object', b: 'object', *, assume_a: 'str' = 'gen', overwrite_a")
+    assert str(inspect.signature(tesela.solve)).startswith("(a: 'ArrayLike', b: 'ArrayLike', lower: 'bool' = False, overw")
     assert list(inspect.signature(tesela.Graph).parameters) == ["record", "longest_path_priorities", "name"]
     assert list(inspect.signature(tesela.TileMatrix).parameters) == ["a", "tile"]
