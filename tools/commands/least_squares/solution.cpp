@@ -4,7 +4,7 @@
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
-#include "tools/app/streams.hpp"
+#include "tools/app/standard_streams.hpp"
 #include "tools/problems/support/factor_notes.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
