@@ -9,6 +9,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <dlfcn.h>
 #include <limits>
 
 #if TESELA_HAVE_CUDA
@@ -49,7 +50,8 @@ void identity(Graph& g, const TileMatrix<T>& Q) {
 
 template <class T, class Run>
 Peer verified(const GivensData<T>& data, const std::string& name, Run run) {
-  return {name, run, [&data, name, run] { return data.verify(name, [&run] { run(); }); }};
+  const auto seconds = std::make_shared<double>(0);
+  return {name, run, [&data, name, run, seconds] { return data.verify(name, [&] { *seconds = run(); }); }, seconds};
 }
 
 double timed_graph(Runtime& runtime, const std::function<void(Graph&)>& insert) {
@@ -58,6 +60,54 @@ double timed_graph(Runtime& runtime, const std::function<void(Graph&)>& insert) 
     insert(g);
     g.wait();
   });
+}
+
+/// Computes Q from R and the rotations below it, blocks of columns at a time: zeros of the identity stay untouched.
+template <class T>
+void form_q(const GivensData<T>& data, const Out<index_t>& counts) {
+  constexpr index_t columns = 64, window = 32;
+  const index_t m = data.what().m;
+  std::vector<T> memory(static_cast<std::size_t>(givens_work_size(columns, window)));
+  Scratch<T> work;
+  work.data = memory.data();
+  for (index_t first = 0; first < m; first += columns) {
+    const InOut<T> q{{data.q() + first * m, m, std::min(columns, m - first), m}};
+    for (index_t j = 0; j < q.cols; ++j)
+      for (index_t i = 0; i < m; ++i) q(i, j) = T(i == first + j ? 1 : 0);
+    typename GivensApply<T>::Args args{Side::left, Op::none};
+    args.width = std::min({first + q.cols, data.what().n, m - 1});
+    args.window = window;
+    args.rows = m;
+    GivensApply<T>::cpu(args, {{data.r(), m, data.what().n, m}}, {{counts.data, counts.rows, counts.cols, counts.ld}},
+                        q, work);
+  }
+}
+
+/// Returns the seconds of geqrf and, where Q is wanted, orgqr.
+template <class T, class Geqrf, class Orgqr>
+double run_lapack(const GivensData<T>& data, Geqrf geqrf, Orgqr orgqr) {
+  const GivensCase& w = data.what();
+  data.copy_a_to_r();
+  const auto m = static_cast<int>(w.m), n = static_cast<int>(w.n), size = 64 * std::max(m, n);
+  std::vector<T> tau(static_cast<std::size_t>(std::min(m, n))), work(static_cast<std::size_t>(size));
+  int info = 0;
+  wait_for_idle_threads();
+  return seconds_of([&] {
+    geqrf(&m, &n, data.r(), &m, tau.data(), work.data(), &size, &info);
+    if (!w.with_q) return;
+    std::copy_n(data.r(), w.m * w.n, data.q());
+    orgqr(&m, &m, &n, data.q(), &m, tau.data(), work.data(), &size, &info);
+  });
+}
+
+/// Returns a function of MKL, which is loaded once, apart from OpenBLAS with the same names.
+template <class Function>
+Function mkl_function(const std::string& file, const std::string& name) {
+  static void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (library == nullptr) throw EnvironmentError(file + " cannot be loaded: " + dlerror());
+  void* const address = dlsym(library, name.c_str());
+  if (address == nullptr) throw EnvironmentError(file + " has no function " + name);
+  return reinterpret_cast<Function>(address);
 }
 
 }  // namespace
@@ -145,36 +195,51 @@ Peer sequential_givens(const GivensData<T>& data) {
     a.rows = a.ld = w.m;
     a.cols = w.n;
     wait_for_idle_threads();
-    return seconds_of([&] { GivensSweep<T>::cpu({w.n}, info, scratch, {&a, 1}); });
+    return seconds_of([&] {
+      GivensSweep<T>::cpu({w.n}, info, scratch, {&a, 1});
+      if (w.with_q) form_q<T>(data, info);
+    });
   };
   return verified(data, "givens, one core", run);
 }
 
-template <class T>
-Peer lapack_givens(const GivensData<T>& data) {
-  const auto run = [&data] {
-    const GivensCase& w = data.what();
-    const PausedWorkers paused;
-    const blas::Threads all(openblas_get_num_procs());
-    data.copy_a_to_r();
-    const auto m = static_cast<int>(w.m), n = static_cast<int>(w.n), size = 64 * std::max(m, n);
-    std::vector<T> tau(static_cast<std::size_t>(std::min(m, n))), work(static_cast<std::size_t>(size));
-    int info = 0;
-    wait_for_idle_threads();
-    return seconds_of([&] {
-      const auto form = [&](auto geqrf, auto orgqr) {
-        geqrf(&m, &n, data.r(), &m, tau.data(), work.data(), &size, &info);
-        if (!w.with_q) return;
-        std::copy_n(data.r(), w.m * w.n, data.q());
-        orgqr(&m, &m, &n, data.q(), &m, tau.data(), work.data(), &size, &info);
-      };
-      if constexpr (std::is_same_v<T, float>)
-        form(sgeqrf_, sorgqr_);
-      else
-        form(dgeqrf_, dorgqr_);
-    });
+Peer with_transfers(const Peer& peer, const std::shared_ptr<Transfers>& transfers) {
+  Peer all = peer;
+  all.run = [run = peer.run, transfers] {
+    const double seconds = run();
+    return seconds + transfers->in.back() + transfers->out.back();
   };
-  return verified(data, "lapack", run);
+  all.verify = [verify = peer.verify, seconds = peer.verified_seconds, transfers] {
+    const double error = verify();
+    *seconds += transfers->in.back() + transfers->out.back();
+    return error;
+  };
+  return all;
+}
+
+template <class T>
+Peer lapack_givens(const GivensData<T>& data, const std::string& name, int threads) {
+  const auto run = [&data, threads] {
+    const PausedWorkers paused;
+    const blas::Threads scope(threads > 0 ? threads : openblas_get_num_procs());
+    return run_lapack(data, in_precision<T, sgeqrf_, dgeqrf_>, in_precision<T, sorgqr_, dorgqr_>);
+  };
+  return verified(data, name, run);
+}
+
+template <class T>
+Peer mkl_givens(const GivensData<T>& data, const std::string& name, int threads, const std::string& file) {
+  using Geqrf = decltype(in_precision<T, &sgeqrf_, &dgeqrf_>);
+  using Orgqr = decltype(in_precision<T, &sorgqr_, &dorgqr_>);
+  const auto geqrf = mkl_function<Geqrf>(file, in_precision<T, 's', 'd'> + std::string("geqrf_"));
+  const auto orgqr = mkl_function<Orgqr>(file, in_precision<T, 's', 'd'> + std::string("orgqr_"));
+  const auto set_threads = mkl_function<void (*)(int)>(file, "MKL_Set_Num_Threads");
+  const auto run = [&data, threads, geqrf, orgqr, set_threads] {
+    const PausedWorkers paused;
+    set_threads(threads);
+    return run_lapack(data, geqrf, orgqr);
+  };
+  return verified(data, name, run);
 }
 
 #if TESELA_HAVE_CUDA
@@ -244,7 +309,8 @@ template Peer cusolver_givens(const GivensData<double>&);
                               const std::shared_ptr<Transfers>&);                                                \
   template Peer tesela_givens_band(const GivensData<T>&, const std::string&, const std::shared_ptr<Transfers>&); \
   template Peer sequential_givens(const GivensData<T>&);                                                         \
-  template Peer lapack_givens(const GivensData<T>&);
+  template Peer lapack_givens(const GivensData<T>&, const std::string&, int);                                    \
+  template Peer mkl_givens(const GivensData<T>&, const std::string&, int, const std::string&);
 TESELA_PEERS(float)
 TESELA_PEERS(double)
 #undef TESELA_PEERS

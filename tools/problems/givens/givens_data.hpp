@@ -48,10 +48,13 @@ class GivensData {
 extern template class GivensData<float>;
 extern template class GivensData<double>;
 
-/// Seconds of each timed run's transfers, which a peer's own time leaves out.
+/// Seconds of each run's transfers, which a peer's own time leaves out.
 struct Transfers {
   std::vector<double> in, out;
 };
+
+/// Returns the peer with its transfers in its time.
+Peer with_transfers(const Peer& peer, const std::shared_ptr<Transfers>& transfers);
 
 /// Our graph. A is first copied to where it is factored (in), R and Q are copied back afterwards (out): neither counts.
 template <class T>
@@ -61,12 +64,15 @@ Peer tesela_givens(const GivensData<T>& data, const std::string& name, const Giv
 template <class T>
 Peer tesela_givens_band(const GivensData<T>& data, const std::string& name,
                         const std::shared_ptr<Transfers>& transfers);
-/// The sequential method's CPU variant, called directly: R (and Q never).
+/// The sequential method's CPU variant, called directly: R, then Q if it is wanted.
 template <class T>
 Peer sequential_givens(const GivensData<T>& data);
-/// LAPACK geqrf (and orgqr) over OpenBLAS on all cores.
+/// LAPACK geqrf (and orgqr) over OpenBLAS on these threads; 0: all cores.
 template <class T>
-Peer lapack_givens(const GivensData<T>& data);
+Peer lapack_givens(const GivensData<T>& data, const std::string& name = "lapack", int threads = 0);
+/// The same by MKL, whose library libmkl_rt.so is `file`. Throws EnvironmentError without it.
+template <class T>
+Peer mkl_givens(const GivensData<T>& data, const std::string& name, int threads, const std::string& file);
 /// cuSOLVER geqrf (and orgqr) on device 0, operands there.
 template <class T>
 Peer cusolver_givens(const GivensData<T>& data);
