@@ -2,7 +2,7 @@
 #include <tesela/host/internal/unit_columns.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/host/spectral_condition.hpp>
+#include <tesela/host/rank_revealing.hpp>
 
 #include <cmath>
 #include <cstdint>

@@ -203,10 +203,10 @@ LeastSquaresResult least_squares(const Argument& a, const Argument& b, double rc
   });
   const bool solved = is_solved(found.status);
   LeastSquaresResult result;
-  result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
   result.standard_errors = nb::none();
   result.covariance = nb::none();
   add_errors(b, found, unit_errors, V, result);
+  result.x = solved || found.X.size() > 0 ? to_python_like(b, std::move(found.X)) : nb::none();
   result.residual_norms = number_or_numbers(b, found.residual_norms);
   result.rank = found.rank;
   result.has_residues = found.rank == a.cols() && a.rows() > a.cols();

@@ -1,6 +1,5 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
-#include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>

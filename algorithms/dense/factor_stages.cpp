@@ -1,5 +1,5 @@
 #include <tesela/algorithms/dense/factor_stages.hpp>
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/dense/factor_stages.hpp>
 #include <tesela/codelets/dense/getrf.hpp>

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
 

@@ -3,7 +3,7 @@
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/internal/square_pair.hpp>
-#include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/support/lacpy.hpp>

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/eigen/sy2sb.hpp>
 #include <tesela/codelets/eigen/sytrd.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
+#include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/givens/givens_list.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
@@ -304,12 +305,31 @@ GivensQr<T> givens_band_qr(Graph& g, const TileMatrix<T>& A, index_t m, index_t 
   return qr;
 }
 
+template <class T>
+Status givens_qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b,
+                 const GivensOptions& options) {
+  // A GPU applies the rotations to all columns in one launch; cores share the columns.
+  const index_t rows = std::max<index_t>(a.rows, 1), columns = runtime.gpus() > 0 ? std::max<index_t>(a.cols, 1) : 64;
+  const auto A = a.in_tiles(runtime, {rows, columns}, "A");
+  b.rows = a.rows;
+  const auto B = b.in_tiles(runtime, {rows, 64}, "B");
+  Graph g(runtime);
+  givens_qr(g, A, options, &B);
+  report_not_finite(g, A, FinitePart::upper);
+  const Status status = g.wait();
+  A.bring_home();
+  B.bring_home();
+  return status;
+}
+
 template class GivensQr<float>;
 template class GivensQr<double>;
 template GivensQr<float> givens_qr(Graph&, const TileMatrix<float>&, const GivensOptions&, const TileMatrix<float>*,
                                    const TileMatrix<float>*);
 template GivensQr<double> givens_qr(Graph&, const TileMatrix<double>&, const GivensOptions&, const TileMatrix<double>*,
                                     const TileMatrix<double>*);
+template Status givens_qr(Runtime&, MatrixView<float>, MatrixView<float>, const GivensOptions&);
+template Status givens_qr(Runtime&, MatrixView<double>, MatrixView<double>, const GivensOptions&);
 template GivensQr<float> givens_band_qr(Graph&, const TileMatrix<float>&, index_t, index_t, index_t,
                                         const GivensOptions&);
 template GivensQr<double> givens_band_qr(Graph&, const TileMatrix<double>&, index_t, index_t, index_t,

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <cstdint>
@@ -117,6 +118,15 @@ template <class T>
 GivensQr<T> givens_qr(Graph& g, const TileMatrix<T>& A, const GivensOptions& options = {},
                       const std::type_identity_t<TileMatrix<T>>* B = nullptr,
                       const std::type_identity_t<TileMatrix<T>>* Q = nullptr);
+
+/// Factors a matrix in memory, on the host or on one device: chooses the tiles, and waits. Returns 1 + j if column j of
+/// R is the first that is not finite.
+///
+/// a  m x n; overwritten by R and the rotations.
+/// b  m x r or empty; overwritten by Q^T B.
+template <class T>
+[[nodiscard]] Status givens_qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b = {},
+                               const GivensOptions& options = {});
 
 /// Inserts the QR factorization of an m x n band matrix, kl diagonals below and ku above: O(kl (kl + ku) n) operations
 /// and O((kl + ku) n) memory. Chains of rotations go from each column's last element upwards.

@@ -27,7 +27,6 @@ namespace {
 
 constexpr Named<OrderingBuild> builds[] = {
     {OrderingBuild::full, "full", "each by reflectors, independently"},
-    {OrderingBuild::neighbour, "neighbour", "each from the previous one by a swap of two neighbours and a rotation"},
     {OrderingBuild::prefix, "prefix", "orders with equal first columns share their first steps"},
 };
 constexpr Named<OrderingStrategy> strategies[] = {
@@ -35,7 +34,6 @@ constexpr Named<OrderingStrategy> strategies[] = {
     {OrderingStrategy::copy_all, "copy-all", "all n! in host memory"},
     {OrderingStrategy::lazy, "lazy", "all n! where they were computed, copied on request"},
     {OrderingStrategy::owner, "owner", "all n! distributed over the GPUs; a search runs on the GPU of its block"},
-    {OrderingStrategy::cache, "cache", "orders that occurred before"},
 };
 
 double factorial(index_t n) {
@@ -44,17 +42,19 @@ double factorial(index_t n) {
   return product;
 }
 
+/// Returns the blocks of a table. Each has the orders of two first columns, in whole groups; small tables have one.
+index_t blocks_of(index_t n) { return n < 6 ? 1 : n * (n - 1); }
+
 HostMatrix<double> checked(HostMatrix<double> h, const OrderingOptions& options) {
   const index_t n = h.rows();
   if (h.cols() != n || n < 1) refuse("H", to_string(h.shape()) + "; n x n");
   if (n > 20) refuse("n", std::to_string(n) + "; at most 20");
-  if (options.buffer < 0) refuse("buffer", std::to_string(options.buffer) + " is negative");
   require_finite("H", h);
-  const bool table = options.strategy != OrderingStrategy::per_signal && options.strategy != OrderingStrategy::cache;
+  const bool table = options.strategy != OrderingStrategy::per_signal;
   if (n > OrderedQrs::most && !table) refuse("n", std::to_string(n) + "; at most 11");
   if (n > OrderedQrs::most)
     throw EnvironmentError("mimo orderings: all factorizations of " + std::to_string(n) + " columns take " +
-                           std::to_string(static_cast<std::uint64_t>(ordering_bytes(n, options.build))) +
+                           std::to_string(static_cast<std::uint64_t>(ordering_bytes(n))) +
                            " bytes; at most 11 columns, or per-signal orders (mimo detect --order gradient)");
   return h;
 }
@@ -96,8 +96,9 @@ HostMatrix<double> upper(const HostMatrix<double>& packed) {
 std::span<const Named<OrderingBuild>> ordering_builds() { return builds; }
 std::span<const Named<OrderingStrategy>> ordering_strategies() { return strategies; }
 
-double ordering_bytes(index_t n, OrderingBuild build) {
-  return factorial(n) * static_cast<double>(OrderedQrs::numbers(n, build)) * 8;
+double ordering_bytes(index_t n) {
+  constexpr auto group = static_cast<double>(OrderedQrs::together);
+  return std::ceil(factorial(n) / group) * group * static_cast<double>(n * n) * 8;
 }
 
 OrderedDetector::OrderedDetector(Runtime& runtime, HostMatrix<double> H, const Constellation& alphabet,
@@ -112,8 +113,7 @@ OrderedDetector::OrderedDetector(Runtime& runtime, HostMatrix<double> H, const C
       point_tiles_(runtime, 1, 1, {1, 1}) {
   const auto product = alphabet.product();
   if (product.empty()) refuse("alphabet", alphabet.name + " is not square QAM");
-  if (!has_table()) options_.build = OrderingBuild::full;
-  args_.build = options_.build;
+  set_buffer(options.buffer);
   HostMatrix<double> a = scaled(h_, args_.exponent, args_.zero);
   // All streams have equal columns: the amplitudes and labels of the real parts.
   const std::vector<Constellation> one{alphabet};
@@ -132,31 +132,36 @@ OrderedDetector::OrderedDetector(Runtime& runtime, HostMatrix<double> H, const C
   r_tiles_ = whole(runtime, r_, "R0");
   column_tiles_ = whole(runtime, columns_, "columns");
   point_tiles_ = whole(runtime, points_, "points");
-  each_ = static_cast<index_t>(factorial(n() - 2));
-  blocks_ = n() < 2 ? 1 : n() * (n() - 1);
+  blocks_ = blocks_of(n());
+  each_ = static_cast<index_t>(factorial(n())) / blocks_;
 }
 
-bool OrderedDetector::has_table() const {
-  return options_.strategy != OrderingStrategy::per_signal && options_.strategy != OrderingStrategy::cache;
+bool OrderedDetector::has_table() const { return options_.strategy != OrderingStrategy::per_signal; }
+
+bool OrderedDetector::on_host() const {
+  return has_table() && (options_.strategy == OrderingStrategy::copy_all || runtime_.gpus() == 0);
 }
 
 Priority OrderedDetector::at(index_t block) const {
   return options_.strategy == OrderingStrategy::owner ? on_gpu_number(static_cast<std::size_t>(block)) : on_gpu;
 }
 
-double OrderedDetector::host_bytes() const {
-  return 8 * static_cast<double>(home_.size() + static_cast<index_t>(known_.size()));
+void OrderedDetector::set_buffer(index_t signals) {
+  if (signals < 0) refuse("buffer", std::to_string(signals) + " is negative");
+  options_.buffer = signals;
 }
+
+double OrderedDetector::host_bytes() const { return 8 * static_cast<double>(home_.size()); }
 
 void OrderedDetector::prepare(Graph& g) {
   if (!has_table()) return;
-  const index_t rows = OrderedQrs::numbers(n(), options_.build) * OrderedQrs::together,
-                cols = ceil_div(each_, OrderedQrs::together);
+  const index_t rows = n() * n() * OrderedQrs::together, cols = ceil_div(each_, OrderedQrs::together);
   // Stored only when complete, so that the detector is usable after a cancelled or failed graph.
   HostMatrix<double> home = std::move(home_);
   std::optional<TileMatrix<double>> table = std::exchange(table_, std::nullopt);
-  if (!table && options_.strategy == OrderingStrategy::copy_all) {
-    home = HostMatrix<double>(rows, cols * blocks_);
+  if (on_host()) {
+    if (!table) home = HostMatrix<double>(rows, cols * blocks_);
+    table.reset();
     table = TileMatrix<double>::map(runtime_, home.data(), rows, cols * blocks_, rows, {rows, cols}, "QRs");
   } else if (!table) {
     table.emplace(runtime_, rows, cols * blocks_, TileShape{rows, cols}, "QRs");
@@ -164,7 +169,10 @@ void OrderedDetector::prepare(Graph& g) {
   for (index_t b = 0; b < blocks_; ++b)
     g.insert<kernels::OrderedQr>(at(b), {n(), options_.build, b * each_, each_}, r_tiles_(0, 0), (*table)(0, b));
   g.wait();
-  if (options_.strategy == OrderingStrategy::copy_all) table->bring_home();
+  if (on_host()) {
+    table.reset();
+    table = whole(runtime_, home, "QRs");
+  }
   home_ = std::move(home), table_ = std::move(table);
   factorizations_ += static_cast<double>(each_ * blocks_);
 }
@@ -172,15 +180,15 @@ void OrderedDetector::prepare(Graph& g) {
 HostMatrix<double> OrderedDetector::factors(std::span<const int> order) const {
   if (static_cast<index_t>(order.size()) != n()) refuse("order", "has another length");
   const auto rank = static_cast<index_t>(permutation_rank(order));
-  const index_t m = n(), numbers = OrderedQrs::numbers(m, options_.build), rows = numbers * OrderedQrs::together;
+  const index_t m = n(), numbers = m * m, rows = numbers * OrderedQrs::together;
   std::vector<double> one(static_cast<std::size_t>(numbers));
   const auto take = [&](const Block<const double>& packed, index_t k) {
     for (index_t e = 0; e < numbers; ++e) one[static_cast<std::size_t>(e)] = element(packed, k, e);
   };
-  if (has_table() && table_) {
+  if (on_host() && table_) {
+    take(block_of(home_), rank);
+  } else if (table_) {
     take((*table_)(0, rank / each_).read(), rank % each_);
-  } else if (const auto known = places_.find(static_cast<int>(rank)); known != places_.end()) {
-    std::copy_n(known_.begin() + known->second * numbers, numbers, one.begin());
   } else {
     HostMatrix<double> packed(rows, 1);
     std::vector<int> listed{0};
@@ -201,13 +209,6 @@ HostMatrix<double> OrderedDetector::factors(std::span<const int> order) const {
       for (index_t i = k + 1; i < m; ++i) x[i] -= v(i) * tau * sum;
     };
     for (index_t k = 0; k < m; ++k) reflect(k, base_(k, m), [&](index_t i) { return base_(i, k); });
-    if (options_.build == OrderingBuild::neighbour) {
-      std::vector<double> y(static_cast<std::size_t>(m));
-      for (index_t k = 0; k < m; ++k)
-        for (index_t i = 0; i < m; ++i) y[static_cast<std::size_t>(i)] += at(i, m + k) * x[k];
-      std::copy(y.begin(), y.end(), x);
-      continue;
-    }
     for (index_t k = 0; k < m; ++k) {
       double square = 0;
       for (index_t i = k + 1; i < m; ++i) square += at(i, k) * at(i, k);

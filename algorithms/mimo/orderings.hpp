@@ -6,7 +6,6 @@
 
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace tesela {
@@ -21,7 +20,6 @@ enum class OrderingStrategy : std::uint8_t {
   copy_all,    ///< all n! are computed and kept in host memory
   lazy,        ///< all n! stay at the place of computation, and are copied on request
   owner,       ///< all n! are distributed by blocks over the GPUs; a search runs on the GPU of its block. The default
-  cache,       ///< factorizations of orders that have occurred before
 };
 /// Returns the strategies with their names and descriptions.
 std::span<const Named<OrderingStrategy>> ordering_strategies();
@@ -33,16 +31,16 @@ struct OrderingOptions {
   index_t buffer = 0;  ///< signals at a time; 0: all
 };
 
-/// Returns the bytes of all n! factorizations of n <= 20 columns.
-double ordering_bytes(index_t n, OrderingBuild build);
+/// Returns the bytes of a table of all n! factorizations of n <= 20 columns.
+double ordering_bytes(index_t n);
 
 /// Finds the s with the least ||x - H s||, each column's amplitude from one alphabet, for many x of one real n x n
 /// channel, n <= 11. Each x has its own column order: columns ascend by |H^T x|. If all n! factorizations exist in
 /// advance, a signal costs a lookup. Build, strategy and buffer do not change the results.
 class OrderedDetector {
  public:
-  /// Throws ArgumentError for an H that is not n x n or not finite, for n > 20, for strategies without a table and n >
-  /// 11, and for an alphabet that is not square QAM; EnvironmentError if a table has too many bytes (n > 11).
+  /// Throws ArgumentError for an H that is not n x n or not finite, for n > 20, for per_signal and n > 11, and for an
+  /// alphabet that is not square QAM; EnvironmentError if a table has too many bytes (n > 11).
   OrderedDetector(Runtime& runtime, HostMatrix<double> H, const Constellation& alphabet,
                   const OrderingOptions& options);
 
@@ -57,17 +55,21 @@ class OrderedDetector {
   /// Returns R and Q^T, n x 2n, of H P in this column order, with the values kept for signals.
   HostMatrix<double> factors(std::span<const int> order) const;
 
+  /// Sets the signals at a time; 0: all. The table is kept. Throws ArgumentError for a negative number.
+  void set_buffer(index_t signals);
+
   double factorizations() const { return factorizations_; }  ///< number computed so far
   double host_bytes() const;                                 ///< bytes of the factorizations in host memory
 
  private:
   index_t n() const { return h_.rows(); }
   bool has_table() const;
+  bool on_host() const;  ///< whether the table is in host memory, as one tile
   Priority at(index_t block) const;
   void search(Graph& g, const Tile<double>& packed, bool in_order, const Tile<double>& x, const Tile<int>& picks,
               const Tile<int>& labels, const Tile<kernels::SearchReport>& reports, Priority where);
-  HostMatrix<double> gather(Graph& g, const Block<const int>& picks);
-  void learn(Graph& g, const Block<const int>& picks);
+  void search_blocks(Graph& g, const HostMatrix<double>& x, const HostMatrix<int>& order, Detection& found,
+                     index_t first, index_t count);
 
   Runtime& runtime_;
   HostMatrix<double> h_, base_, r_;
@@ -77,9 +79,7 @@ class OrderedDetector {
   kernels::OrderedSearch::Args args_;
   index_t each_ = 1, blocks_ = 1;  // factorizations per block, and number of blocks
   double factorizations_ = 0;
-  HostMatrix<double> home_;  // table of copy_all
-  std::vector<double> known_;
-  std::unordered_map<int, index_t> places_;  // indices in known_
+  HostMatrix<double> home_;  // a table in host memory
   TileMatrix<double> h_tiles_, base_tiles_, r_tiles_;
   TileMatrix<kernels::SearchColumn> column_tiles_;
   TileMatrix<kernels::SearchPoint> point_tiles_;

@@ -56,33 +56,4 @@ std::vector<int> permutation_of_rank(index_t n, std::uint64_t rank) {
   return permutation;
 }
 
-bool next_permutation_of(std::span<int> permutation) {
-  return std::next_permutation(permutation.begin(), permutation.end());
-}
-
-NeighbourPermutations::NeighbourPermutations(index_t n) {
-  require_length("NeighbourPermutations", n);
-  now_.resize(static_cast<std::size_t>(n));
-  std::iota(now_.begin(), now_.end(), 0);
-  toward_.assign(now_.size(), -1);
-}
-
-index_t NeighbourPermutations::advance() {
-  // Find the largest number that can move towards a smaller one.
-  const auto n = static_cast<index_t>(now_.size());
-  const auto at = [&](index_t k) { return static_cast<std::size_t>(k); };
-  index_t from = -1;
-  for (index_t k = 0; k < n; ++k) {
-    const index_t to = k + toward_[at(now_[at(k)])];
-    if (to < 0 || to >= n || now_[at(to)] > now_[at(k)]) continue;
-    if (from < 0 || now_[at(k)] > now_[at(from)]) from = k;
-  }
-  if (from < 0) return -1;
-  const int moved = now_[at(from)];
-  const index_t to = from + toward_[at(moved)];
-  std::swap(now_[at(from)], now_[at(to)]);
-  for (int larger = moved + 1; larger < static_cast<int>(n); ++larger) toward_[at(larger)] *= -1;
-  return std::min(from, to);
-}
-
 }  // namespace tesela

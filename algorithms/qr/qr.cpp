@@ -1,6 +1,6 @@
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/require.hpp>

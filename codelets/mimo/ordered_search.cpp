@@ -6,10 +6,7 @@ namespace tesela::kernels {
 
 void OrderedQr::cpu(const Args& args, In<double> r, Out<double> packed) {
   mimo::with_size(args.n, [&]<int N>() {
-    constexpr index_t swaps = mimo::factorial(mimo::swapped<N>);
-    if (args.build != OrderingBuild::neighbour)
-      return mimo::factor_run<N>(r.data, packed, args.first, 0, args.count, args.build == OrderingBuild::prefix);
-    for (index_t k = 0; k < args.count; k += swaps) mimo::factor_neighbours<N>(r.data, packed, args.first + k, k);
+    mimo::factor_run<N>(r.data, packed, args.first, 0, args.count, args.build == OrderingBuild::prefix);
   });
 }
 

@@ -22,13 +22,6 @@ __global__ void __launch_bounds__(threads)
 
 template <int N>
 __global__ void __launch_bounds__(threads)
-    factor_by_swaps(const double* r, Block<double> packed, index_t first, index_t count) {
-  const index_t place = (static_cast<index_t>(blockIdx.x) * threads + threadIdx.x) * factorial(swapped<N>);
-  if (place < count) factor_neighbours<N>(r, packed, first + place, place);
-}
-
-template <int N>
-__global__ void __launch_bounds__(threads)
     factor_listed(const double* r, Block<const int> orders, Block<double> packed) {
   const index_t k = static_cast<index_t>(blockIdx.x) * threads + threadIdx.x;
   if (k >= orders.cols) return;
@@ -44,12 +37,6 @@ unsigned blocks_of(index_t lanes) { return static_cast<unsigned>(ceil_div(lanes,
 
 void OrderedQr::cuda(CudaContext& context, const Args& args, In<double> r, Out<double> packed) {
   mimo::with_size(args.n, [&]<int N>() {
-    if (args.build == OrderingBuild::neighbour) {
-      const index_t lanes = args.count / mimo::factorial(mimo::swapped<N>);
-      mimo::factor_by_swaps<N>
-          <<<mimo::blocks_of(lanes), mimo::threads, 0, context.stream()>>>(r.data, packed, args.first, args.count);
-      return;
-    }
     mimo::factor_each<N>
         <<<mimo::blocks_of(args.count), mimo::threads, 0, context.stream()>>>(r.data, packed, args.first, args.count);
   });

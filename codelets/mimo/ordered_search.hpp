@@ -10,21 +10,19 @@ namespace tesela::kernels {
 
 /// Method for the QR factorizations of R P for many permutations P.
 enum class OrderingBuild : std::uint8_t {
-  full,       ///< each by reflectors from the first column on
-  neighbour,  ///< each from the previous one by a swap of neighbours: one rotation; Q is stored explicitly
-  prefix,     ///< in lexicographic order: the factorization of equal first columns is reused
+  full,    ///< each by reflectors from the first column on
+  prefix,  ///< in lexicographic order: the factorization of equal first columns is reused
 };
 
 /// Layout of QR factorizations of n x n matrices, in groups of eight: element e of the k-th is at (e 8 + k % 8, k / 8).
-/// With `neighbour` they have 2 n^2 elements, R and then Q^T. Otherwise they have n^2 elements: R, and below its
-/// diagonal the reflectors v, whose factors are 2 / (1 + ||v||^2), or 0 if v is zero. R must be of about unit size.
+/// They have n^2 elements: R, and below its diagonal the reflectors v, whose factors are 2 / (1 + ||v||^2), or 0 if v
+/// is zero. R must be of about unit size.
 struct OrderedQrs {
   static constexpr index_t together = 8, most = 11;
-  static index_t numbers(index_t n, OrderingBuild build) { return (build == OrderingBuild::neighbour ? 2 : 1) * n * n; }
 };
 
 /// Factors R P for the permutations of numbers first … first + count - 1 in lexicographic order, from
-/// 0 … n - 1 on. With `neighbour`, first and count are multiples of min(n - 2, 5)!. r: R, n x n, n <= 11.
+/// 0 … n - 1 on. r: R, n x n, n <= 11.
 struct OrderedQr {
   static constexpr auto name = "ordered_qr";
   static constexpr std::uint32_t color = 0x4c72b0;
@@ -36,10 +34,7 @@ struct OrderedQr {
   };
   static double flops(const Args& args, Shape, Shape) {
     const auto n = static_cast<double>(args.n), all = static_cast<double>(args.count);
-    const double swap = 6 * (2 * n), last = 4 * n * n;  // one rotation; on average two and a half columns
-    return all * (args.build == OrderingBuild::full        ? 4 * n * n * n / 3
-                  : args.build == OrderingBuild::neighbour ? swap
-                                                           : last);
+    return all * (args.build == OrderingBuild::full ? 4 * n * n * n / 3 : 4 * n * n);  // two and a half columns
   }
   static void cpu(const Args& args, In<double> r, Out<double> packed);
   static void cuda(CudaContext& context, const Args& args, In<double> r, Out<double> packed);
@@ -82,12 +77,11 @@ struct OrderedSearch {
   static constexpr auto name = "ordered_search";
   static constexpr std::uint32_t color = 0xdd8452;
   struct Args {
-    OrderingBuild build = OrderingBuild::full;
     int exponent = 0;
     bool zero = false;      ///< H is zero
     bool in_order = false;  ///< the k-th factorization belongs to the k-th signal, independent of picks
     double reach = 0;       ///< sum over columns of their norm times largest amplitude, scaled
-    auto cost_key() const { return static_cast<int>(build); }
+    auto cost_key() const { return 0; }
   };
   static void cpu(const Args& args, In<double> h, In<double> base, In<double> packed, In<double> x, In<int> picks,
                   In<SearchColumn> columns, In<SearchPoint> points, Out<int> labels, Out<SearchReport> reports);

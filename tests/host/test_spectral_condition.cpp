@@ -1,6 +1,6 @@
 #include "tests/support/least_squares.hpp"
 #include <tesela/host/lapack.hpp>
-#include <tesela/host/spectral_condition.hpp>
+#include <tesela/host/rank_revealing.hpp>
 #include <tesela/tiles/generator.hpp>
 
 using namespace tesela;

@@ -110,7 +110,7 @@ Directory find_directory(const Records& records) {
   records.fail();
 }
 
-/// Replaces sizes and offset that need 64 bits by those of the extra field.
+/// Replaces sizes and offsets beyond 32 bits by the numbers of the extra field.
 void widen(const Records& records, std::uint64_t at, std::uint64_t length, std::initializer_list<std::uint64_t*> all) {
   for (const std::uint64_t end = at + length; at + 4 <= end;) {
     const std::uint64_t kind = records.number(at, 2), size = records.number(at + 2, 2);

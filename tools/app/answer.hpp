@@ -8,8 +8,8 @@
 
 namespace tesela::cli {
 
-/// Returns a matrix as a table for a person: all rows if there are at most 20, otherwise the first and last; likewise
-/// at most 6 columns. T: float, double.
+/// Returns a matrix as a table for a person: all rows if there are at most 20, otherwise the first and last; columns if
+/// there are at most 6. T: float, double.
 template <class T>
 std::string answer_table(const std::string& name, const HostMatrix<T>& matrix);
 

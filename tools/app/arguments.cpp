@@ -4,6 +4,8 @@
 #include "tools/app/standard_streams.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/mapped_file.hpp>
+#include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <CLI/CLI.hpp>
@@ -163,7 +165,7 @@ void require_problem(const App& app) {
                                   "--sizes",   "--jobs",  "--nt",        "--nr",     "--signals",  "--samples",
                                   "--data",    "--model", "--columns-b", "--rows-c", "--ebn0",     "--constellation",
                                   "--pattern", "--known"};
-  if (inputs()[&app].empty() || !given_inputs().empty()) return;
+  if (inputs()[&app].empty() || !given_inputs().empty() || command_name(app).starts_with("bench ")) return;
   for (const char* name : generators)
     if (app.count(name) > 0) return;
   for (const Option* input : inputs()[&app])
@@ -177,7 +179,9 @@ void announce_dense_inputs(const App& app) {
   if (app.count("--quiet") > 0) return;
   for (const std::string& path : given_inputs()) try {
       if (!std::filesystem::is_regular_file(path)) continue;
-      const MatrixFileInfo file = probe_matrix(path);
+      const MappedFile mapped(path);
+      if (!matrix_market::recognise(mapped.bytes())) continue;
+      const MatrixFileInfo file = probe_matrix_bytes(mapped.bytes(), path);
       const double bytes = 8.0 * static_cast<double>(file.shape.rows) * static_cast<double>(file.shape.cols);
       if (file.format != MatrixFileFormat::matrix_market_coordinate || bytes < large) continue;
       print_error(fmt::format("tesela: note: {} lists {} entries, and is read as a dense matrix of {}: {:.2f} GiB",

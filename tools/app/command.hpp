@@ -11,7 +11,7 @@
 
 namespace tesela::cli {
 
-/// Exit codes of the command; after a signal, interrupted() of interrupt.hpp.
+/// Exit codes of the command; after a signal, interrupted() of program.hpp.
 enum ExitCode : int { done = 0, numerical_failure = 1, wrong_use = 2, environment = 3 };
 
 /// Adds a sub-command's options to `app` and returns the function that runs it after parsing and returns an ExitCode.

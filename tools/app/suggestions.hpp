@@ -11,7 +11,7 @@ namespace tesela::cli {
 /// Returns the most similar word, with at most two mistakes; empty if there is none.
 std::string nearest(std::string_view word, const std::vector<std::string>& words);
 
-/// Returns the message for a word that is no command of the group: names the commands for what it means elsewhere
+/// Returns the message for a word that is no command of the group. It names the commands for a word of other libraries
 /// ("solve", "svd", "dgesv"), or the most similar command.
 std::string unknown_command(const CLI::App& group, const std::string& word);
 

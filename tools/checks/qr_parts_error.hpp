@@ -21,7 +21,6 @@ class QrPartsSample {
 
   /// Returns this rank's part of QrSample::block().
   HostMatrix<T> block(const BlockCyclic& part) const;
-  index_t block_columns() const { return 3 * vectors_; }
 
   /// Return the errors, from A, in the layout of the factors, and from Q block() or from min(m, n) or more columns of
   /// Q, which are multiplied by the random vectors here.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/support/internal/blas_sizes.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 

@@ -1,6 +1,6 @@
 #include <tesela/algorithms/least_squares/internal/equation_units.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
-#include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/codelets/least_squares/row_scaling.hpp>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/graded.hpp>
-#include <tesela/algorithms/least_squares/internal/row_classes.hpp>
+#include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/row_basis.hpp>
 

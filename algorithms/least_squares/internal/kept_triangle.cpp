@@ -1,5 +1,5 @@
 #include <tesela/algorithms/least_squares/internal/kept_triangle.hpp>
-#include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/gemm.hpp>

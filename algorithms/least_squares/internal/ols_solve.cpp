@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/host/minimum_norm.hpp>
-#include <tesela/host/spectral_condition.hpp>
+#include <tesela/host/rank_revealing.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/least_squares/internal/row_classes.hpp>
+#include <tesela/algorithms/least_squares/internal/scaled_rows.hpp>
 #include <tesela/runtime/shortest.hpp>
 
 #include <algorithm>

@@ -7,8 +7,8 @@
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
+#include <tesela/host/rank_revealing.hpp>
 #include <tesela/host/row_space.hpp>
-#include <tesela/host/spectral_condition.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>

@@ -1,11 +1,39 @@
 #pragma once
 
-#include <tesela/algorithms/least_squares/internal/row_classes.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/host_matrix.hpp>
 
 #include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 namespace tesela::detail {
+
+/// Row factors in classes: row i is multiplied by 2^exponents[k] factors(i, k) for the one k with factors(i, k) != 0;
+/// an ignored row has none. Exponents descend. Within a class factors differ by less than 2^8 (single precision: 2^4).
+template <class T>
+struct RowClasses {
+  std::vector<int> exponents;
+  HostMatrix<T> factors;  ///< m x classes
+  index_t counted = 0;    ///< number of rows that count
+
+  index_t classes() const { return factors.cols(); }
+};
+
+/// Largest range of factors within a class, as a power of two.
+template <class T>
+constexpr int class_width = std::is_same_v<T, float> ? 4 : 8;
+
+/// Returns the classes of the square roots of weights. Throws ArgumentError for a weight that is negative or not
+/// finite.
+template <class T>
+RowClasses<T> weight_classes(const char* routine, const std::vector<T>& weights);
+
+/// Returns the classes of row factors, which are finite and not negative.
+template <class T>
+RowClasses<T> row_classes(const std::vector<T>& scales);
 
 /// Solves min ||D (A x - b)||_2 with D = diag(sum over classes k of 2^exponents[k] factors(:, k)). May overwrite A and
 /// B. options.rcond is not 0.

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/least_squares/internal/glm_parts.hpp>
 #include <tesela/algorithms/least_squares/internal/seminormal_rows.hpp>
-#include <tesela/algorithms/support/internal/on_column.hpp>
+#include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
 #include <tesela/codelets/support/lacpy.hpp>

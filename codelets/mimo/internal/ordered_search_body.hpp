@@ -133,75 +133,6 @@ TESELA_BOTH void factor_run(const double* r, const Block<double>& packed, index_
   }
 }
 
-/// Swaps columns p and p + 1 of R, restores its triangular form, and updates Q^T.
-template <int N>
-TESELA_BOTH void swap_neighbours(int p, double* a, double* qt) {
-  for (int i = 0; i < N; ++i) {
-    const double kept = a[i + p * N];
-    a[i + p * N] = a[i + (p + 1) * N], a[i + (p + 1) * N] = kept;
-  }
-  const double f = a[p + p * N], g = a[p + 1 + p * N], size = std::sqrt(f * f + g * g);
-  if (!(size > 1e-140)) {
-    a[p + 1 + p * N] = 0;
-    return;
-  }
-  const double c = f / size, s = g / size;
-  const auto rotate = [&](double* x) {
-    const double up = x[p], low = x[p + 1];
-    x[p] = c * up + s * low, x[p + 1] = c * low - s * up;
-  };
-  for (int j = p; j < N; ++j) rotate(a + j * N);
-  a[p + 1 + p * N] = 0;
-  for (int j = 0; j < N; ++j) rotate(qt + j * N);
-}
-
-/// Places whose neighbour swaps start from one factorization by reflectors: the added rounding error is less than after
-/// 120 rotations.
-template <int N>
-inline constexpr int swapped = N < 2       ? 0
-                               : N - 2 < 5 ? N - 2
-                                           : 5;
-
-/// Factors the permutations of the last places, from number `first` on, in Steinhaus, Johnson and Trotter's order.
-template <int N>
-TESELA_BOTH void factor_neighbours(const double* r, const Block<double>& packed, index_t first, index_t place) {
-  constexpr int L = swapped<N>;
-  double a[N * N], qt[N * N], tau[N];
-  int order[N], now[L + 1], toward[L + 1];
-  unrank<N>(first, order);
-  factor_from<N>(0, r, order, a, tau);
-  for (int j = 0; j < N; ++j) {
-    for (int i = 0; i < N; ++i) qt[i + j * N] = i == j ? 1 : 0;
-    for (int k = 0; k < N; ++k) reflect_column<N>(k, a + k * N, tau[k], qt + j * N);
-  }
-  for (int j = 0; j < N; ++j)
-    for (int i = j + 1; i < N; ++i) a[i + j * N] = 0;
-  for (int k = 0; k < L; ++k) now[k] = k, toward[k] = -1;
-  for (;;) {
-    index_t rank = 0;
-    for (int k = 0; k < L; ++k) {
-      int smaller = 0;
-      for (int l = k + 1; l < L; ++l) smaller += now[l] < now[k] ? 1 : 0;
-      rank = rank * (L - k) + smaller;
-    }
-    const Interleaved<double> to = place_of(packed, place + rank);
-    store<N>(a, to);
-    store<N>(qt, to + N * N);
-    int from = -1;  // the largest number that moves towards a smaller one
-    for (int k = 0; k < L; ++k) {
-      const int next = k + toward[now[k]];
-      if (next < 0 || next >= L || now[next] > now[k]) continue;
-      if (from < 0 || now[k] > now[from]) from = k;
-    }
-    if (from < 0) return;
-    const int moved = now[from], next = from + toward[moved];
-    now[from] = now[next], now[next] = moved;
-    for (int k = 0; k < L; ++k)
-      if (now[k] > moved) toward[now[k]] = -toward[now[k]];
-    swap_neighbours<N>(N - L + (from < next ? from : next), a, qt);
-  }
-}
-
 /// Runs f<n>().
 template <class F>
 void with_size(index_t n, const F& f) {
@@ -270,16 +201,7 @@ TESELA_BOTH double leaf_of(const RealChannel& view, const Tree<double, P>& tree,
 
 /// Replaces z by Q^T z with a packed factorization.
 template <class P>
-TESELA_BOTH void apply_packed(OrderingBuild build, index_t n, P a, double* z) {
-  if (build == OrderingBuild::neighbour) {
-    double y[OrderedQrs::most];
-    for (index_t i = 0; i < n; ++i) {
-      y[i] = 0;
-      for (index_t j = 0; j < n; ++j) y[i] += a[n * n + i + j * n] * z[j];
-    }
-    for (index_t i = 0; i < n; ++i) z[i] = y[i];
-    return;
-  }
+TESELA_BOTH void apply_packed(index_t n, P a, double* z) {
   for (index_t k = 0; k + 1 < n; ++k) {
     double square = 0, sum = z[k];
     for (index_t i = k + 1; i < n; ++i) {
@@ -313,7 +235,7 @@ struct OrderedSignals {
     const double *const y = x.data + k * x.ld, *const q = base.data;
     const Reception reception = receive<double>(view, facts, y, z, [&](const Interleaved<double>&) {
       apply_adjoint(n, n, q, q + n * n, &numbers[0]);
-      apply_packed(args.build, n, a, numbers);
+      apply_packed(n, a, numbers);
     });
     const OrderOf order{const_cast<int*>(pick + 1), 1};
     Search<double, Interleaved<double>, RealChannel> one;

@@ -1,5 +1,4 @@
 #include <tesela/codelets/qr/internal/householder.hpp>
-#include <tesela/codelets/qr/internal/panel_sweep.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <tesela/codelets/qr/internal/panel_sweep.hpp>
+#include <tesela/codelets/qr/internal/householder.hpp>
 
 #include <algorithm>
 

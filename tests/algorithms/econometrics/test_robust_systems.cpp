@@ -184,3 +184,49 @@ TEST_CASE("indirect least squares is 2SLS of exactly identified equations and re
                        static_cast<double>(form(row, 0) - slope * form(row, 1)) -
                    1) <= 1e-9);
 }
+
+TEST_CASE("3SLS and SUR of one equation have the errors and tests of 2SLS and OLS") {
+  for (const auto& [joint, alone] :
+       {std::pair{SemMethod::three_stage, SemMethod::two_stage}, {SemMethod::sur, SemMethod::ols}})
+    for (const std::vector<index_t>& regressors : {std::vector<index_t>{0, 5, 1}, {5}, {0}, {1, 5}, {5, 1, 0, 3}})
+      for (const auto& clusters : {std::vector<index_t>{}, clusters_of(2), clusters_of(5)}) {
+        SemProblem p = food_market();
+        p.model.equations = {{4, regressors}};
+        SemOptions options{.method = joint, .divisor = SemDivisor::small, .robust = true, .covariances = true};
+        const auto together = solve(runtime(), p, options, clusters);
+        options.method = alone;
+        const auto single = solve(runtime(), p, options, clusters);
+        const EquationEstimate &a = together.equations[0], &b = single.equations[0];
+        CAPTURE(name_of(sem_methods(), joint), regressors.size(), clusters.size(), a.f.statistic, b.f.statistic);
+        REQUIRE(a.status == EquationStatus::ok);
+        CHECK(apart(b, a) <= 1e-11);
+        for (index_t k = 0; k < a.covariance.size(); ++k)
+          CHECK(std::abs(a.covariance.data()[k] - b.covariance.data()[k]) <=
+                1e-10 * std::abs(b.covariance(0, 0)) + 1e-10 * std::abs(b.covariance.data()[k]));
+        CHECK(std::isnan(a.f.statistic) == std::isnan(b.f.statistic));
+        if (!std::isnan(b.f.statistic)) CHECK(std::abs(a.f.statistic / b.f.statistic - 1) <= 1e-9);
+        CHECK(std::isnan(together.hansen.statistic) == std::isnan(b.hansen.statistic));
+        if (!std::isnan(b.hansen.statistic))
+          CHECK(std::abs(together.hansen.statistic / b.hansen.statistic - 1) <= 1e-9);
+      }
+}
+
+TEST_CASE("robust systems of data that are not finite, of too few rows or of dependent residuals have no errors") {
+  const SemOptions options{.method = SemMethod::three_stage, .robust = true, .covariances = true};
+  SemProblem p = food_market();
+  p.data(3, 1) = std::nan("");
+  for (const EquationEstimate& e : solve(runtime(), p, options).equations) {
+    CHECK(e.status == EquationStatus::not_finite);
+    CHECK(e.standard_errors.empty());
+  }
+  SemProblem few{HostMatrix<double>(3, 6), food_market().model};
+  const SemProblem market = food_market();
+  for (index_t c = 0; c < 6; ++c)
+    for (index_t t = 0; t < 3; ++t) few.data(t, c) = market.data(t, c);
+  for (const EquationEstimate& e : solve(runtime(), few, options).equations) CHECK(e.coefficients.empty());
+  SemProblem twice = food_market();
+  twice.model.equations.push_back(twice.model.equations[0]);
+  const auto dependent = solve(runtime(), twice, options);
+  CHECK(dependent.status == SemStatus::singular_covariance);
+  CHECK(dependent.equations[0].covariance.size() == 0);
+}

@@ -28,7 +28,7 @@ results = {
 
 
 def members(result):
-    return [name for name in dir(result) if not name.startswith("_")]
+    return [name for name in dir(result) if not name.startswith("_") and not callable(getattr(result, name))]
 
 
 def same(one, other):

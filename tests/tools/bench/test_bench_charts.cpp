@@ -1,7 +1,7 @@
 #include "tests/support/process.hpp"
 #include "tests/support/test.hpp"
 #include "tools/bench/harness/chart.hpp"
-#include "tools/bench/harness/source_figures.hpp"
+#include "tools/bench/harness/published.hpp"
 
 #include <map>
 #include <set>

@@ -1,7 +1,10 @@
 #pragma once
 
+#include "tools/bench/harness/chart.hpp"
+#include "tools/bench/harness/row.hpp"
 #include <tesela/runtime/types.hpp>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,5 +36,14 @@ double published_value(const FigureName& name);
 /// 128" or "lapack"; others have no figure
 double published_chain_seconds(std::string_view precision, std::string_view matrix, index_t n, std::string_view peer,
                                int gpus);
+
+/// A figure of a source (docs/sources.md), drawn again.
+struct SourceFigure {
+  std::string name;  ///< "figure-11"
+  Chart chart;       ///< the source's axes; its values if it prints them, and ours
+};
+
+/// Returns the figures that a benchmark repeats, if its rows, just measured or read from its CSV, have their values.
+std::vector<SourceFigure> source_figures(const std::string& benchmark, const std::vector<Row>& rows);
 
 }  // namespace tesela::bench

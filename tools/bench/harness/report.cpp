@@ -4,7 +4,7 @@
 #include "tools/app/report.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/bench/harness/chart.hpp"
-#include "tools/bench/harness/source_figures.hpp"
+#include "tools/bench/harness/published.hpp"
 #include <tesela/host/blas.hpp>
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>

@@ -1,5 +1,3 @@
-#include "tools/bench/harness/source_figures.hpp"
-
 #include "tools/bench/harness/published.hpp"
 
 #include <fmt/format.h>

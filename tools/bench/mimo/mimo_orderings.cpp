@@ -2,6 +2,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
+#include "tools/bench/mimo/rotation_table.hpp"
 #include "tools/checks/ordering_error.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/orderings.hpp>
@@ -10,33 +11,30 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <optional>
 
 namespace tesela::bench {
 namespace {
 
-/// Returns a time of Ramiro Sánchez 2010; 0 without one.
-double published_seconds(std::string_view table, const std::string& column, index_t n) {
-  return published_value({.source = "ramiro-2010", .table = table, .column = column, .n = n});
-}
-
-/// Returns the times of a table for a note: "COLUMN: seconds by n; …".
-std::string published_times(std::string_view table) {
-  std::string lines;
-  for (const Figure& f : published_figures()) {
-    if (f.source != "ramiro-2010" || f.table != table || f.quantity != "time" || f.n != 4) continue;
-    lines += fmt::format("{}{}:", lines.empty() ? "" : "; ", f.column);
-    for (const index_t n : {4, 6, 8, 10})
-      lines += fmt::format(" {:g}", published_seconds(table, std::string(f.column), n));
-  }
-  return lines;
-}
+constexpr const char *source = "ramiro-2010", *one_core = "sequential";
 
 struct OrderingsBench : Options {
   std::vector<index_t> n{4, 6, 8, 10};
-  std::vector<std::string> buffers{"64", "512", "inf"};
+  std::vector<std::string> buffers{"64", "128", "256", "512", "inf"};
+  std::string table = "all";
   index_t signals = 100000;
   double ebn0 = 7;
+  bool wants(const char* one) const { return table == "all" || table == one; }
 };
+
+index_t signals_of(const std::string& buffer) { return buffer == "inf" ? 0 : std::stol(buffer); }
+
+double factorial(index_t n) {
+  double product = 1;
+  for (index_t k = 2; k <= n; ++k) product *= static_cast<double>(k);
+  return product;
+}
 
 /// n = 2 Nt real columns back to Nt complex ones.
 struct ComplexSignals {
@@ -59,159 +57,268 @@ double mean_nodes(const Detection& found) {
   return found.reports.empty() ? 0 : sum / static_cast<double>(found.reports.size());
 }
 
+/// The tables of one Runtime. It holds one table of orders at a time, because one of n = 10 has 2.9 GB.
 class Orderings {
  public:
-  Orderings(Runtime& runtime, const OrderingsBench& o, Report& report)
-      : runtime_(runtime), o_(o), report_(report), alphabet_(constellation(ConstellationKind::qam16)) {}
+  Orderings(Runtime& runtime, const OrderingsBench& o, index_t n)
+      : runtime_(runtime),
+        o_(o),
+        n_(n),
+        alphabet_(constellation(ConstellationKind::qam16)),
+        data_(random_real_signals(n, o.signals, alphabet_, noise_variance(o.ebn0, {alphabet_}), o.common.seed)) {}
 
-  void operator()(index_t n) {
-    cli::require_memory("bench mimo-orderings", fmt::format("all factorizations of {} columns", n),
-                        2.5 * ordering_bytes(n, OrderingBuild::neighbour));
-    data_ = random_real_signals(n, o_.signals, alphabet_, noise_variance(o_.ebn0, {alphabet_}), o_.common.seed);
-    const double built = builds(n);
-    nodes_.clear(), right_ = {};
-    for (const std::string& buffer : o_.buffers) signals(n, buffer);
-    verdict(n, built);
+  /// Times all n! QRs: by each build on the workers, and by reflectors and rotations on the calling thread.
+  std::vector<Timing> builds() {
+    std::vector<Peer> peers;
+    std::vector<double> packed;
+    const HostMatrix<double> r = triangle();
+    constexpr index_t group = kernels::OrderedQrs::together;
+    const index_t all = static_cast<index_t>(factorial(n_)), groups = ceil_div(all, group), rows = n_ * n_ * group;
+    // `each` factorizations follow one another element by element.
+    const auto alone = [&](const char* name, index_t each, const auto& factor) {
+      const auto run = [this, &packed, rows, groups, factor] {
+        detector_.reset();
+        packed.resize(static_cast<std::size_t>(rows * groups));
+        const PausedWorkers paused;
+        return seconds_of(factor);
+      };
+      peers.push_back(checked(name, run, [this, &packed, &r, each] {
+        return relative(triangles_error(
+            [&](index_t k, index_t i, index_t j) {
+              return packed[static_cast<std::size_t>((k / each * n_ * n_ + i + j * n_) * each + k % each)];
+            },
+            r, most_checked));
+      }));
+    };
+    alone(one_core, group, [&] {
+      kernels::OrderedQr::cpu({n_, OrderingBuild::full, 0, all}, {{r.data(), n_, n_, n_}},
+                              {{packed.data(), rows, groups, rows}});
+    });
+    alone("rotations, sequential", 1, [&] { rotation_table(r, packed.data()); });
+    for (const OrderingBuild build : {OrderingBuild::full, OrderingBuild::prefix}) {
+      const auto run = [this, build, &packed] {
+        packed = {};
+        return prepare(held({build, OrderingStrategy::owner, 0}));
+      };
+      peers.push_back(checked(name_of(ordering_builds(), build), run,
+                              [this] { return relative(ordering_error(*detector_, data_.h, most_checked)); }));
+    }
+    return alternate(peers, o_.common.repeat);
   }
+
+  /// Times the signals by `owner`, a peer for each buffer.
+  std::vector<Timing> buffers(const std::vector<std::string>& sizes) {
+    std::vector<Peer> peers;
+    for (const std::string& size : sizes)
+      peers.push_back(table_peer("buffer " + size, OrderingStrategy::owner, signals_of(size)));
+    return alternate(peers, o_.common.repeat);
+  }
+
+  /// Times the signals by each strategy, and by mimo_detect.
+  std::vector<Timing> strategies() {
+    const ComplexSignals form = complex_form(data_);
+    const index_t half = n_ / 2;
+    const std::vector<Constellation> alphabets(static_cast<std::size_t>(half), alphabet_);
+    std::vector<Peer> peers{signals_peer("sd, a QR a channel", [&](Graph& g, Detection& found) {
+      return seconds_of([&] {
+        found = mimo_detect(g, {half, half, data_.x.cols(), 0}, form.h, form.y, alphabets,
+                            {.n0 = noise_variance(o_.ebn0, {alphabet_})});
+      });
+    })};
+    for (const auto& strategy : ordering_strategies()) peers.push_back(table_peer(strategy.name, strategy.value, 0));
+    return alternate(peers, o_.common.repeat);
+  }
+
+  double nodes(const std::string& peer) const { return nodes_.contains(peer) ? nodes_.at(peer) : 0; }
 
  private:
-  double builds(index_t n) {
-    std::vector<Peer> peers;
-    std::vector<std::shared_ptr<OrderedDetector>> detectors;
-    for (const OrderingBuild build : {OrderingBuild::prefix, OrderingBuild::neighbour, OrderingBuild::full}) {
-      const auto detector = std::make_shared<OrderedDetector>(runtime_, data_.h.clone(), alphabet_,
-                                                              OrderingOptions{build, OrderingStrategy::owner, 0});
-      const auto run = [this, detector] {
-        return seconds_of([&] {
-          Graph g(runtime_);
-          detector->prepare(g);
-        });
-      };
-      peers.push_back(checked(name_of(ordering_builds(), build), run, [this, detector] { return within(*detector); }));
+  /// Returns the detector with these options and its table.
+  OrderedDetector& held(const OrderingOptions& options) {
+    const bool same = detector_ && options.build == options_.build && options.strategy == options_.strategy;
+    if (!same) {
+      detector_.reset();
+      options_ = options;
+      detector_.emplace(runtime_, data_.h.clone(), alphabet_, options);
+      prepare(*detector_);
     }
-    const bool gpu = runtime_.gpus() > 0;
-    double all = 1;
-    for (index_t k = 2; k <= n; ++k) all *= static_cast<double>(k);
-    report_.add({fmt::format("all {:.0f} QRs, n = {}", all, n), n, n, 0, "", gpu ? "device" : "host", "QR/s", "d"},
-                alternate(peers, o_.common.repeat), 0, [all](double seconds) { return all / seconds; });
-    // The source factors each permuted matrix from its first column on.
-    mark("full", 3, published_seconds("4.3", gpu ? "CUDA computing" : "UPC 8 threads", n));
-    return report_.rows()[report_.rows().size() - 3].timing.median();
+    detector_->set_buffer(options.buffer);
+    return *detector_;
   }
 
-  void signals(index_t n, const std::string& buffer) {
-    const OrderingOptions base{OrderingBuild::prefix, OrderingStrategy::owner,
-                               buffer == "inf" ? 0 : static_cast<index_t>(std::stol(buffer))};
-    std::vector<Peer> peers;
-    const auto best = std::make_shared<Detection>();
-    const auto form = std::make_shared<ComplexSignals>(complex_form(data_));
-    const auto add = [&](const std::string& name, const std::function<Detection(Graph&)>& detect) {
-      const auto found = std::make_shared<Detection>();
-      peers.push_back(checked(
-          name,
-          [this, found, detect] {
-            return seconds_of([&] {
-              Graph g(runtime_);
-              *found = detect(g);
-            });
-          },
-          [this, name, found] {
-            nodes_[name] = mean_nodes(*found);
-            if (found->labels.rows() != data_.h.rows()) return 0.0;  // complex: ordering_mismatches has it
-            const auto& labels = found->labels;
-            if (right_.shape() == labels.shape() &&
-                std::equal(labels.data(), labels.data() + labels.size(), right_.data()))
-              return 0.0;
-            Graph g(runtime_);
-            if (const index_t wrong = ordering_mismatches(g, data_.h, data_.x, alphabet_, *found); wrong > 0)
-              throw WrongResult(fmt::format("bench mimo-orderings: {} finds {} other symbols", name, wrong));
-            right_ = labels.clone();
-            return 0.0;
-          }));
-    };
-    add("sd, a QR a channel", [this, form](Graph& g) {
-      const index_t half = data_.h.rows() / 2;
-      return mimo_detect(g, {half, half, data_.x.cols(), 0}, form->h, form->y,
-                         std::vector<Constellation>(static_cast<std::size_t>(half), alphabet_),
-                         {.n0 = noise_variance(o_.ebn0, {alphabet_})});
+  double prepare(OrderedDetector& detector) {
+    Graph g(runtime_);
+    return seconds_of([&] { detector.prepare(g); });
+  }
+
+  /// Returns R of H = Q R.
+  HostMatrix<double> triangle() {
+    std::vector<int> order(static_cast<std::size_t>(n_));
+    std::iota(order.begin(), order.end(), 0);
+    const OrderedDetector detector(runtime_, data_.h.clone(), alphabet_,
+                                   {OrderingBuild::full, OrderingStrategy::per_signal, 0});
+    HostMatrix<double> r(n_, n_);
+    std::copy_n(detector.factors(order).data(), n_ * n_, r.data());
+    return r;
+  }
+
+  Peer table_peer(const std::string& name, OrderingStrategy strategy, index_t buffer) {
+    return signals_peer(name, [this, strategy, buffer](Graph& g, Detection& found) {
+      OrderedDetector& detector = held({OrderingBuild::prefix, strategy, buffer});
+      return seconds_of([&] { found = detector.detect(g, data_.x); });
     });
-    std::vector<std::shared_ptr<OrderedDetector>> detectors;
-    for (const auto& strategy : ordering_strategies()) {
-      OrderingOptions options = base;
-      options.strategy = strategy.value;
-      const auto detector = std::make_shared<OrderedDetector>(runtime_, data_.h.clone(), alphabet_, options);
+  }
+
+  Peer signals_peer(const std::string& name, const std::function<double(Graph&, Detection&)>& detect) {
+    const auto found = std::make_shared<Detection>();
+    const auto run = [this, found, detect] {
       Graph g(runtime_);
-      detector->prepare(g);
-      const bool fresh = strategy.value == OrderingStrategy::cache;  // a cache begins empty
-      add(strategy.name, [this, detector, options, fresh](Graph& graph) {
-        if (!fresh) return detector->detect(graph, data_.x);
-        return OrderedDetector(runtime_, data_.h.clone(), alphabet_, options).detect(graph, data_.x);
-      });
-    }
-    report_.add({fmt::format("{} signals, n = {}, buffer {}", o_.signals, n, buffer), n, n, o_.signals, "", "host",
-                 "signals/s", "d"},
-                alternate(peers, o_.common.repeat), 0,
-                [this](double seconds) { return static_cast<double>(o_.signals) / seconds; });
-    if (o_.signals == 100000) mark("owner", peers.size(), published_seconds("4.4", "buffer " + buffer, n));
-    for (std::size_t k = 0; k < peers.size(); ++k)
-      report_.rows()[report_.rows().size() - peers.size() + k].more.emplace_back("nodes", nodes_[peers[k].name]);
-    if (buffer != o_.buffers.back()) return;
-    for (std::size_t k = 0; k < peers.size(); ++k)
-      seconds_[peers[k].name] = report_.rows()[report_.rows().size() - peers.size() + k].timing.median();
-  }
-
-  /// Sets the time of Ramiro Sánchez 2010 of the peer of the source's method, among the last rows.
-  void mark(std::string_view peer, std::size_t count, double seconds) {
-    auto& rows = report_.rows();
-    for (std::size_t k = rows.size() - count; k < rows.size(); ++k)
-      if (rows[k].timing.peer == peer) rows[k].published_s = seconds;
-  }
-
-  /// How many signals one channel must last for its table to pay, against a QR a signal and against one a channel.
-  void verdict(index_t n, double built) {
-    const double each = static_cast<double>(o_.signals), owner = seconds_["owner"] / each,
-                 signal = seconds_["per-signal"] / each, sd = seconds_["sd, a QR a channel"] / each;
-    const auto pays = [&](double other) {
-      return other > owner ? fmt::format("after {:.3g} signals", built / (other - owner)) : std::string("never");
+      return detect(g, *found);
     };
-    report_.note(
-        fmt::format("n = {}: the table takes {:.3g} s and {:.4g} bytes, a signal of it {:.3g} s ({:.1f} nodes); a QR a "
-                    "signal {:.3g} "
-                    "s: the table pays {}; one sorted QR a channel {:.3g} s ({:.1f} nodes): it pays {}",
-                    n, built, ordering_bytes(n, OrderingBuild::prefix), owner, nodes_["owner"], signal, pays(signal),
-                    sd, nodes_["sd, a QR a channel"], pays(sd)));
+    return checked(name, run, [this, name, found] { return check_signals(name, *found); });
   }
 
-  double within(const OrderedDetector& detector) const {
-    const double error = ordering_error(detector, data_.h, 2000);
+  double check_signals(const std::string& name, const Detection& found) {
+    nodes_[name] = mean_nodes(found);
+    const auto& labels = found.labels;
+    if (labels.rows() != n_) return 0;  // complex: ordering_mismatches has it
+    if (right_.shape() == labels.shape() && std::equal(labels.data(), labels.data() + labels.size(), right_.data()))
+      return 0;
+    Graph g(runtime_);
+    if (const index_t wrong = ordering_mismatches(g, data_.h, data_.x, alphabet_, found); wrong > 0)
+      throw WrongResult(fmt::format("bench mimo-orderings: {} finds {} other symbols", name, wrong));
+    right_ = labels.clone();
+    return 0;
+  }
+
+  /// Returns an error relative to its bound. Throws WrongResult beyond it.
+  static double relative(double error) {
     if (!(error <= 1e-13)) throw WrongResult(fmt::format("bench mimo-orderings: an error of {:.2e}", error));
     return error / 1e-13;
   }
 
+  static constexpr index_t most_checked = 2000;  ///< factorizations of a table
+
   Runtime& runtime_;
   const OrderingsBench& o_;
-  Report& report_;
+  index_t n_;
   Constellation alphabet_;
   RealSignals data_;
+  OrderingOptions options_;
+  std::optional<OrderedDetector> detector_;
   HostMatrix<int> right_;  ///< symbols that were compared with sd's
-  std::map<std::string, double> nodes_, seconds_;
+  std::map<std::string, double> nodes_;
 };
+
+/// Adds rows of the source's figures that no peer has.
+void add_source(Report& report, const Case& what, const char* table, index_t n, const std::vector<std::string>& shown) {
+  for (const Figure& f : published_figures()) {
+    if (f.source != source || f.table != table || f.quantity != "time" || f.n != n) continue;
+    const std::string column(f.column);
+    if (std::find(shown.begin(), shown.end(), column) != shown.end()) continue;
+    Timing timing{column, {}};
+    timing.remark = fmt::format("source: {:.4g} ms", f.value * 1e3);
+    report.add(what, {timing}, 0, [](double) { return 0.0; });
+    report.rows().back().published_s = f.value;
+  }
+}
+
+/// Tables 4.1 and 4.2: bytes here, bytes by the source's rule, and its printed figures.
+void memory(const OrderingsBench& o, Report& report) {
+  for (const char* const table : {"4.1", "4.2"})
+    for (const index_t n : o.n) {
+      const auto printed = [&](const char* row) {
+        return published_value({.source = source, .table = table, .row = row, .n = n, .quantity = "memory"});
+      };
+      const double square = static_cast<double>(n * n), all = factorial(n), workspace = printed("workspace");
+      const bool whole = std::string_view(table) == "4.1";  // Table 4.2: the QRs are on the GPU
+      struct Line {
+        const char* row;
+        double here, rule;  // numbers of 8 bytes
+      };
+      std::vector<Line> lines{{"Q0 R0", square + static_cast<double>(n), square},
+                              {"P", 0, all * static_cast<double>(n)}};
+      if (whole) lines.push_back({"Qi Ri", ordering_bytes(n) / 8, all * square});
+      lines.push_back({"workspace", 2 * square, workspace});
+      Line total{"total", 0, 0};
+      for (const Line& line : lines) total.here += line.here, total.rule += line.rule;
+      lines.push_back(total);
+      for (const Line& line : lines) {
+        Timing timing{line.row, {}};
+        timing.remark = fmt::format("{:.4g} numbers of 8 bytes; by the source's rule {:.4g}; source {:.4g}", line.here,
+                                    line.rule, printed(line.row));
+        report.add({fmt::format("memory, n = {}, Table {}", n, table), n, n, 0, "", "", "numbers", "d"}, {timing}, 0,
+                   [](double) { return 0.0; });
+        Row& row = report.rows().back();
+        row.rate = line.here, row.published_rate = printed(line.row);
+        row.more = {{"nodes", 0}, {"by_rule", line.rule}};
+      }
+    }
+}
 
 void run(const OrderingsBench& o) {
   for (const index_t n : o.n)
-    if (n % 2 != 0 || n < 2 || n > 11)
+    if (n % 2 != 0 || n < 2 || n > 10)
       throw ArgumentError("bench mimo-orderings", "--n", fmt::format("{}; 2, 4, 6, 8 or 10", n));
   for (const std::string& b : o.buffers)
     if (b != "inf" && (b.empty() || b.size() > 9 || b.find_first_not_of("0123456789") != std::string::npos || b == "0"))
       throw ArgumentError("bench mimo-orderings", "--buffers", fmt::format("'{}' is neither a number nor inf", b));
+  const double largest = ordering_bytes(*std::max_element(o.n.begin(), o.n.end()));
+  cli::require_memory("bench mimo-orderings", "the table of the largest n", 1.2 * largest);
+  std::map<index_t, Timing> sequential;
+  if (o.wants("signals")) {
+    Runtime one(RuntimeOptions{.cpus = 1, .gpus = 0});
+    for (const index_t n : o.n) {
+      sequential[n] = Orderings(one, o, n).buffers({"inf"}).front();
+      sequential[n].peer = one_core;
+    }
+  }
   Runtime runtime(o.runtime());
+  const bool gpu = runtime.gpus() > 0;
   Report report("mimo-orderings", o, &runtime);
-  Orderings each(runtime, o, report);
-  for (const index_t n : o.n) each(n);
-  report.note("Ramiro Sánchez 2010, Table 4.3, seconds for all QRs of n = 4, 6, 8, 10: " + published_times("4.3"));
-  report.note("the same, Table 4.4, 100,000 signals, UPC but for the last: " + published_times("4.4"));
+  if (o.wants("memory")) memory(o, report);
+  for (const index_t n : o.n) {
+    Orderings here(runtime, o, n);
+    const auto rate = [&](double count) { return [count](double seconds) { return count / seconds; }; };
+    const auto add = [&](const Case& what, const std::vector<Timing>& timings, double count, const char* table,
+                         const std::map<std::string, std::string>& columns) {
+      const std::size_t before = report.rows().size();
+      report.add(what, timings, 0, rate(count));
+      std::vector<std::string> shown;
+      for (std::size_t k = before; k < report.rows().size(); ++k) {
+        Row& row = report.rows()[k];
+        row.more = {{"nodes", here.nodes(row.timing.peer)}, {"by_rule", 0}};
+        const auto column = columns.find(row.timing.peer);
+        const std::string name = column != columns.end() ? column->second : row.timing.peer;
+        row.published_s = published_value({.source = source, .table = table, .column = name, .n = n});
+        if (row.published_s > 0) shown.push_back(name);
+      }
+      add_source(report, what, table, n, shown);
+    };
+    const auto signals = static_cast<double>(o.signals);
+    const std::string of_signals = fmt::format("{} signals, n = {}", o.signals, n);
+    if (o.wants("qrs"))
+      add({fmt::format("all {:.0f} QRs, n = {}, Table 4.3", factorial(n), n), n, n, 0, "", gpu ? "device" : "host",
+           "QR/s", "d"},
+          here.builds(), factorial(n), "4.3", {{"full", gpu ? "CUDA total" : "UPC 8 threads"}});
+    if (o.wants("signals")) {
+      std::vector<Timing> timings = here.buffers(o.buffers);
+      timings.insert(timings.begin(), sequential[n]);
+      add({of_signals + ", Table 4.4", n, n, o.signals, "", "host", "signals/s", "d"}, timings, signals,
+          o.signals == 100000 ? "4.4" : "none", {});
+    }
+    if (o.wants("strategies"))
+      add({of_signals + ", strategies", n, n, o.signals, "", "host", "signals/s", "d"}, here.strategies(), signals,
+          "none", {});
+  }
+  for (Row& row : report.rows())
+    if (row.more.empty()) row.more = {{"nodes", 0}, {"by_rule", 0}};
   report.note(
-      "16-QAM, one channel, all signals there from the beginning; a table's memory is there before its time begins");
+      "source: Ramiro Sánchez 2010, a Core i7 950 with 8 threads and a GPU of Locomotora; its rule: n^2 for Q0 R0, n "
+      "n! "
+      "for P, n^2 n! for Qi Ri, and the workspace as printed");
+  report.note(
+      "16-QAM, one channel, all signals exist at the beginning; the memory of a table exists before its time begins; "
+      "sequential: one core");
   report.finish();
 }
 
@@ -223,6 +330,11 @@ const cli::Command command(
       cli::CommonOptions::Taken taken;
       taken.precision = false;
       o->add_to(app, "mimo-orderings", taken);
+      app.add_option("--table", o->table,
+                     "memory: bytes of a table (Ramiro Sánchez 2010, Tables 4.1 and 4.2); qrs: all n! QRs (4.3); "
+                     "signals: by owner, a peer for each buffer (4.4); strategies: by all strategies; or all")
+          ->check(cli::one_of({"all", "memory", "qrs", "signals", "strategies"}))
+          ->capture_default_str();
       app.add_option("-n,--n", o->n, "columns in real form")
           ->delimiter(',')
           ->transform(cli::positive())

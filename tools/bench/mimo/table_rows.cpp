@@ -43,36 +43,29 @@ struct DeviceTable {
                                     static_cast<std::size_t>(r.size()) * sizeof(double), cudaMemcpyHostToDevice)),
         "cudaMemcpy");
   }
-  index_t numbers(OrderingBuild build) const { return OrderedQrs::numbers(n, build) * OrderedQrs::together; }
+  index_t rows() const { return n * n * OrderedQrs::together; }
   index_t columns() const { return ceil_div(count, OrderedQrs::together); }
-  std::size_t bytes(OrderingBuild build) const {
-    return static_cast<std::size_t>(numbers(build) * columns()) * sizeof(double);
-  }
+  std::size_t bytes() const { return static_cast<std::size_t>(rows() * columns()) * sizeof(double); }
 
-  double operator()(OrderingBuild build, const DeviceMemory& packed) const {
+  double operator()(const DeviceMemory& packed) const {
     select_first_device();
     flush_device_cache();
-    const index_t ld = numbers(build);
     return event_seconds([&](CUstream_st*) {
       CudaContext context("bench mimo");
       context.redirect(cudaStreamLegacy);
-      OrderedQr::cuda(context, {n, build, 0, count}, {{on_device.as<double>(), n, n, n}},
-                      {{packed.as<double>(), ld, columns(), ld}});
+      OrderedQr::cuda(context, {n, OrderingBuild::full, 0, count}, {{on_device.as<double>(), n, n, n}},
+                      {{packed.as<double>(), rows(), columns(), rows()}});
     });
   }
-  /// The largest difference of the first ones from a core's.
-  double error(OrderingBuild build, const DeviceMemory& packed) const {
-    const index_t ld = numbers(build), some = std::min(count, compared), all = ceil_div(some, OrderedQrs::together);
-    HostMatrix<double> ours(ld, all);
+  /// Returns the largest difference of the first ones from a core's.
+  double error(const DeviceMemory& packed) const {
+    const index_t some = std::min(count, compared), all = ceil_div(some, OrderedQrs::together);
+    HostMatrix<double> ours(rows(), all), theirs(rows(), all);
     check_device(
         static_cast<int>(cudaMemcpy(ours.data(), packed.as<double>(),
                                     static_cast<std::size_t>(ours.size()) * sizeof(double), cudaMemcpyDeviceToHost)),
         "cudaMemcpy");
-    index_t whole = 1;  // of the last n - 2 places
-    for (index_t k = 2; k <= n - 2; ++k) whole *= k;
-    HostMatrix<double> theirs(ld, ceil_div(ceil_div(some, whole) * whole, OrderedQrs::together));
-    OrderedQr::cpu({n, build, 0, ceil_div(some, whole) * whole}, {{r.data(), n, n, n}},
-                   {{theirs.data(), ld, theirs.cols(), ld}});
+    OrderedQr::cpu({n, OrderingBuild::full, 0, some}, {{r.data(), n, n, n}}, {{theirs.data(), rows(), all, rows()}});
     double most = 0;
     for (index_t e = 0; e < ours.size(); ++e) {
       const double apart = std::abs(ours.data()[e] - theirs.data()[e]);
@@ -91,23 +84,18 @@ void add_table_rows(Report& report, Runtime& runtime, const MimoBench& o) {
 #if TESELA_HAVE_CUDA
   for (const index_t n : {8, 10}) {
     const auto table = std::make_shared<DeviceTable>(n, o.common.seed);
-    const auto packed = std::make_shared<DeviceMemory>(table->bytes(OrderingBuild::neighbour));  // the longest
-    std::vector<Peer> peers;
-    for (const auto& [build, name] : {std::pair{OrderingBuild::full, "full"},
-                                      {OrderingBuild::prefix, "prefix"},
-                                      {OrderingBuild::neighbour, "neighbour"}})
-      peers.push_back(checked(
-          name, [table, packed, build] { return (*table)(build, *packed); },
-          [table, packed, build] {
-            const double error = table->error(build, *packed);
-            if (!(error <= 1e-11)) throw WrongResult(fmt::format("bench mimo: tables are {:.2e} off", error));
-            return error;
-          }));
-    const std::size_t bytes = table->bytes(OrderingBuild::full);
-    peers.push_back({"memset of full's bytes", [packed, bytes] {
+    const auto packed = std::make_shared<DeviceMemory>(table->bytes());
+    std::vector<Peer> peers{checked(
+        "full", [table, packed] { return (*table)(*packed); },
+        [table, packed] {
+          const double error = table->error(*packed);
+          if (!(error <= 1e-11)) throw WrongResult(fmt::format("bench mimo: tables are {:.2e} off", error));
+          return error;
+        })};
+    peers.push_back({"memset of full's bytes", [table, packed] {
                        select_first_device();
                        return event_seconds([&](CUstream_st* stream) {
-                         check_device(static_cast<int>(cudaMemsetAsync(packed->as<char>(), 0, bytes, stream)),
+                         check_device(static_cast<int>(cudaMemsetAsync(packed->as<char>(), 0, table->bytes(), stream)),
                                       "cudaMemsetAsync");
                        });
                      }});

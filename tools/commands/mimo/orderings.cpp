@@ -41,8 +41,7 @@ int run(const Options& o) {
   Report report("mimo orderings", o.common);
   const OrderingOptions options = ordering_options(o);
   if (o.n > 20) throw ArgumentError("mimo orderings", "--n", fmt::format("{}; at most 20", o.n));
-  const bool table = options.strategy != OrderingStrategy::per_signal && options.strategy != OrderingStrategy::cache;
-  const double bytes = table ? ordering_bytes(o.n, options.build) : 0;
+  const double bytes = options.strategy != OrderingStrategy::per_signal ? ordering_bytes(o.n) : 0;
   const std::vector<Constellation> one = parse_constellations("mimo orderings", o.constellation, 1);
   if (!(std::abs(o.ebn0) <= 1000))
     throw ArgumentError("mimo orderings", "--ebn0", fmt::format("{}; -1000 to 1000", o.ebn0));
@@ -117,7 +116,7 @@ const Command orderings_command(
       CommonOptions::Taken taken{.plan = false};
       taken.precision = false;
       o->common.add_to(app, taken);
-      app.footer("Example:\n  tesela mimo orderings --n 8 --build neighbour --strategy lazy --buffer 512 --json -");
+      app.footer("Example:\n  tesela mimo orderings --n 8 --build full --strategy lazy --buffer 512 --json -");
       return std::function<int()>([o] { return run(*o); });
     });
 
