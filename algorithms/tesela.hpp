@@ -1,11 +1,13 @@
 #pragma once
 
 // All algorithms of Tesela, and everything for writing new ones.
+#include <tesela/algorithms/dense/band_solve.hpp>
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/factor_stages.hpp>
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
+#include <tesela/algorithms/dense/lu_factors.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
@@ -19,6 +21,7 @@
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/algorithms/econometrics/sem_summary.hpp>
 #include <tesela/algorithms/econometrics/simultaneous_equations.hpp>
+#include <tesela/algorithms/eigen/band_eig.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/eig_batch.hpp>
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
@@ -53,10 +56,12 @@
 #include <tesela/algorithms/mimo/qr_batch.hpp>
 #include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/algorithms/mimo/whiten.hpp>
+#include <tesela/algorithms/qr/column_pivots.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/rq.hpp>
+#include <tesela/algorithms/qr/singular_values.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>

@@ -62,8 +62,8 @@ struct ConstrainedResult {
   std::string status;
 };
 
-ConstrainedResult solve_lse(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& c_given, const ArrayLike& d_given,
-                            Flag overwrite_a, Flag overwrite_b) {
+ConstrainedResult solve_lse(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& c_given,
+                            const ArrayLike& d_given, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), c("c", c_given), d("d", d_given);
   b.require_rows(a.rows());
   c.require_cols(a.cols());

@@ -62,7 +62,8 @@ struct GlmResult {
   std::string status;
 };
 
-GlmResult solve_glm(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& d_given, Flag overwrite_a, Flag overwrite_b) {
+GlmResult solve_glm(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& d_given, Flag overwrite_a,
+                    Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), d("d", d_given);
   b.require_rows(a.rows());
   d.require_rows(a.rows());

@@ -246,8 +246,8 @@ nb::object residues(const LeastSquaresResult& r) {
   return numpy.attr("empty")(0, numpy.attr("asarray")(r.x).attr("dtype"));
 }
 
-LeastSquaresResult nnls(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond, Flag overwrite_a,
-                        Flag overwrite_b) {
+LeastSquaresResult nnls(const ArrayLike& a_given, const ArrayLike& b_given, std::optional<double> rcond,
+                        Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given);
   return in_precision({&a, &b}, [&]<class T>(T) {
     return least_squares<T>(a, b, rcond.value_or(0), overwrite_a, overwrite_b,
@@ -255,8 +255,8 @@ LeastSquaresResult nnls(const ArrayLike& a_given, const ArrayLike& b_given, std:
   });
 }
 
-LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& w_given, std::optional<double> rcond,
-                       Flag errors, Flag overwrite_a, Flag overwrite_b) {
+LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& w_given,
+                       std::optional<double> rcond, Flag errors, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), w("w", w_given);
   w.require_vector();
   return in_precision({&a, &b, &w}, [&]<class T>(T) {
@@ -275,8 +275,8 @@ LeastSquaresResult wls(const ArrayLike& a_given, const ArrayLike& b_given, const
   });
 }
 
-LeastSquaresResult gls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& covariance_given, std::optional<double> rcond,
-                       Flag errors, Flag overwrite_a, Flag overwrite_b) {
+LeastSquaresResult gls(const ArrayLike& a_given, const ArrayLike& b_given, const ArrayLike& covariance_given,
+                       std::optional<double> rcond, Flag errors, Flag overwrite_a, Flag overwrite_b) {
   const Argument a("a", a_given), b("b", b_given), s("covariance", covariance_given);
   s.require_square();
   s.require_rows(a.rows());

@@ -278,7 +278,8 @@ nb::tuple qr_apply(const ArrayLike& a_given, const ArrayLike& c_given, Flag righ
       auto factored = Columns<T>::overwriting(session, a, false), applied = Columns<T>::overwriting(session, c, false);
       const FactoredQr<T> f = tesela::qr<T>(session.runtime(), factored);
       if (f.status.ok())
-        f.factors.apply(session.runtime(), right ? Side::right : Side::left, transposed ? Op::transpose : Op::none, applied);
+        f.factors.apply(session.runtime(), right ? Side::right : Side::left, transposed ? Op::transpose : Op::none,
+                        applied);
       return std::tuple(std::move(applied), std::move(factored), f.status);
     });
     if (!status.ok()) raise_lin_alg_error(column("r", status.info - 1) + " is not finite", "not finite", nb::none());

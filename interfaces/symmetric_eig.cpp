@@ -151,8 +151,8 @@ std::string words(const SymmetricEigStatus& status, bool lower) {
   return to_string(status);
 }
 
-AnyArray eigh(const ArrayLike& a_given, const ArrayLike& b_given, Flag lower, Flag eigvals_only, int type, const ByIndex& by_index,
-              const ByValue& by_value, Flag overwrite_a, Flag overwrite_b) {
+AnyArray eigh(const ArrayLike& a_given, const ArrayLike& b_given, Flag lower, Flag eigvals_only, int type,
+              const ByIndex& by_index, const ByValue& by_value, Flag overwrite_a, Flag overwrite_b) {
   const auto read = [&](const char* name, nb::handle given) {
     const Argument argument(name, given);
     argument.require_square();

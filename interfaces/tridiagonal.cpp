@@ -103,8 +103,8 @@ struct Band {
   }
 };
 
-AnyArray solve_tridiagonal(const ArrayLike& dl_given, const ArrayLike& d_given, const ArrayLike& du_given, const ArrayLike& b_given,
-                           Flag periodic, Flag overwrite_b) {
+AnyArray solve_tridiagonal(const ArrayLike& dl_given, const ArrayLike& d_given, const ArrayLike& du_given,
+                           const ArrayLike& b_given, Flag periodic, Flag overwrite_b) {
   const Argument dl("dl", dl_given), d("d", d_given), du("du", du_given), b("b", b_given);
   const index_t n = b.rows(), k = b.cols();
   d.require_rows(n);

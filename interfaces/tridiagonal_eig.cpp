@@ -84,8 +84,8 @@ index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
   return tridiagonal_count_below<T>(d, e, end);
 }
 
-AnyArray eigh_tridiagonal(const ArrayLike& d_given, const ArrayLike& e_given, Flag eigvals_only, const std::string& select,
-                          const std::optional<std::array<double, 2>>& select_range) {
+AnyArray eigh_tridiagonal(const ArrayLike& d_given, const ArrayLike& e_given, Flag eigvals_only,
+                          const std::string& select, const std::optional<std::array<double, 2>>& select_range) {
   const Argument d("d", d_given), e("e", e_given);
   d.require_vector();
   const index_t n = d.rows();

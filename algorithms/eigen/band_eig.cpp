@@ -46,7 +46,7 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   const index_t n = ab.cols(), width = std::max<index_t>(std::min(ab.rows(), n) - 1, 0);
   const bool by_value =
       options.low > -std::numeric_limits<double>::infinity() || options.high < std::numeric_limits<double>::infinity();
-  require(!options.positions || !by_value, "band_eig", "positions", "are given beside values");
+  require(!options.positions || !by_value, "band_eig", "positions", "exclude low and high");
   BandEigResult<T> result;
   if (n == 0) return result;
   const int exponent = scan(ab, result.status);

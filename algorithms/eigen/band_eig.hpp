@@ -29,7 +29,7 @@ struct BandEigResult {
 /// Computes eigenvalues and eigenvectors of a symmetric band matrix (LAPACK sbevx).
 ///
 /// ab       b + 1 x n, LAPACK's lower band storage: B(i, j), i >= j, in row i - j of column j.
-/// Throws   ArgumentError for positions outside 0 … n or beside low and high.
+/// Throws   ArgumentError for positions outside 0 … n, or together with low or high.
 /// Waits    for the graph.
 /// Method   The band, scaled by a power of two, is reduced to tridiagonal form (band_to_tridiagonal) and solved by
 ///          tridiagonal_eig: 6 b n^2 flops without vectors.

@@ -74,7 +74,9 @@ int shift_for(const Exponents& rows, const Exponents& columns) {
   return -std::max({0, largest(rows, 1) + 8 - most<T>, largest(columns, -1) + digits - most<T>});
 }
 
-inline double length(const std::vector<double>& x) { return blas::nrm2<double>(static_cast<index_t>(x.size()), x.data()); }
+inline double length(const std::vector<double>& x) {
+  return blas::nrm2<double>(static_cast<index_t>(x.size()), x.data());
+}
 
 /// Returns the largest ||E^-1 x 2^-shift - w|| / ||w|| of all columns, or without `subtract` ||E^-1 x 2^-shift|| /
 /// ||w||.
@@ -104,9 +106,9 @@ DirectStatus status_of(const DirectSolve& solve) {
   return loss <= 0.01 && solve.error <= 0.01 ? DirectStatus::ok : DirectStatus::doubtful;
 }
 
-/// Solves A X = B by LU with estimates. `System` provides the order n, product(op, X), leaves_range(rows, columns, across),
-/// factor() with the index of a zero pivot, solve(probes, result), rows() and growth(rows, columns). Returns nothing, and
-/// changes nothing, if the system should be scaled first and `may_scale` is set.
+/// Solves A X = B by LU with estimates. `System` provides the order n, product(op, X), leaves_range(rows, columns,
+/// across), factor() with the index of a zero pivot, solve(probes, result), rows() and growth(rows, columns). Returns
+/// nothing, and changes nothing, if the system should be scaled first and `may_scale` is set.
 template <class T, class System>
 std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale) {
   const index_t n = system.n();
@@ -149,8 +151,8 @@ std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale) 
   return result;
 }
 
-/// Solves A X = B by Cholesky with estimates, from A's diagonal. `System` provides factor(), with the order of a minor that
-/// is not positive, and solve(probes, result).
+/// Solves A X = B by Cholesky with estimates, from A's diagonal. `System` provides factor(), with the order of a minor
+/// that is not positive, and solve(probes, result).
 template <class T, class System>
 DirectSolve solve_positive_with_estimates(System& system, std::span<const T> diagonal) {
   const auto n = static_cast<index_t>(diagonal.size());

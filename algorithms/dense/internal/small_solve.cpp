@@ -132,8 +132,8 @@ DirectSolve cholesky_here(const MatrixView<T>& a) {
   return result;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                          \
-  template std::optional<DirectSolve> lu_solve_here(const MatrixView<T>&, const MatrixView<T>&);       \
+#define TESELA_INSTANTIATE(T)                                                                               \
+  template std::optional<DirectSolve> lu_solve_here(const MatrixView<T>&, const MatrixView<T>&);            \
   template DirectSolve cholesky_solve_here(const MatrixView<T>&, std::span<const T>, const MatrixView<T>&); \
   template DirectSolve cholesky_here(const MatrixView<T>&);
 TESELA_INSTANTIATE(float)

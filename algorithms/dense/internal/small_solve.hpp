@@ -17,7 +17,8 @@ bool on_calling_thread(const Runtime& runtime, const MatrixView<T>& a, const Mat
          a.rows <= largest_small_order && b.cols <= 4 * largest_small_order && runtime.cpus() > 0;
 }
 
-/// Runs lu_solve on the calling thread, by LAPACK. Returns nothing, and changes nothing, if the system should be scaled.
+/// Runs lu_solve on the calling thread, by LAPACK. Returns nothing, and changes nothing, if the system should be
+/// scaled.
 template <class T>
 std::optional<DirectSolve> lu_solve_here(const MatrixView<T>& a, const MatrixView<T>& b);
 

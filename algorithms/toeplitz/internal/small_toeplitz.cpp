@@ -42,12 +42,9 @@ class SmallSystem {
   int exponent() const { return exponent_; }
   double condition() const { return 1 / lapack::gecon(n_, lu_.data(), n_, one_norm_); }
   double norm(bool symmetric) {
-    return symmetric ? kernels::toeplitz_norm_bound<double>(n_, column(), 0)
-                     : general_norm();
+    return symmetric ? kernels::toeplitz_norm_bound<double>(n_, column(), 0) : general_norm();
   }
-  void solve(HostMatrix<double>& x) const {
-    lapack::getrs(n_, x.cols(), lu_.data(), n_, swaps_.data(), x.data(), n_);
-  }
+  void solve(HostMatrix<double>& x) const { lapack::getrs(n_, x.cols(), lu_.data(), n_, swaps_.data(), x.data(), n_); }
   /// Computes b -= A x.
   void subtract(const HostMatrix<double>& x, HostMatrix<double>& b) const {
     blas::gemm(Op::none, Op::none, n_, x.cols(), n_, -1.0, a_.data(), n_, x.data(), n_, 1.0, b.data(), n_);
@@ -124,8 +121,8 @@ std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime& runtime, cons
                              toeplitz_residual_bound<T>(n)};
   solution.rounding = eps / 2;
   solution.condition = system.condition();
-  if (!(solution.taken.residual.error <= 4 * eps) ||
-      !(solution.condition < toeplitz_singular_condition<T>()) || !solution.forward_bound().good())
+  if (!(solution.taken.residual.error <= 4 * eps) || !(solution.condition < toeplitz_singular_condition<T>()) ||
+      !solution.forward_bound().good())
     return std::nullopt;
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < n; ++i) {

@@ -74,7 +74,7 @@ def foreign(a: Any) -> bool:
 
 
 def plain(*arrays: ArrayLike) -> bool:
-    """Returns whether no argument is a stack of NumPy's: the compiled functions read the others as they are."""
+    """Returns whether no argument is a stack of matrices: then the compiled functions read all."""
     return all(foreign(a) or np.ndim(a) <= 2 for a in arrays)
 
 

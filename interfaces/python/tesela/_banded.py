@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from . import _tesela
 from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
 
-__all__ = ["cho_solve_banded", "cholesky_banded", "eig_banded", "eigh", "eigh_tridiagonal", "eigvals_banded", "eigvalsh",
-           "eigvalsh_tridiagonal", "solve_banded", "solveh_banded"]
+__all__ = ["cho_solve_banded", "cholesky_banded", "eig_banded", "eigh", "eigh_tridiagonal", "eigvals_banded",
+           "eigvalsh", "eigvalsh_tridiagonal", "solve_banded", "solveh_banded"]
 
 STATUSES = ("ok", "doubtful", "inaccurate", "singular", "zero pivot", "not positive definite", "not finite")
 
@@ -21,7 +21,7 @@ def judge(routine: str, solved: tuple[Array, int, int, str]) -> Array:
     x, number, place, description = solved
     status = STATUSES[number]
     if status == "doubtful":
-        warn(f"{routine}: an ill-conditioned matrix: the matrix is {description}: x may have fewer than two correct digits")
+        warn(f"{routine}: an ill-conditioned matrix: it is {description}: x may have fewer than two correct digits")
     elif status == "singular":
         fail(f"{routine}: the matrix is {description}", status, x)
     elif status == "zero pivot":
@@ -135,7 +135,8 @@ def cholesky_banded(ab: ArrayLike, overwrite_ab: bool = False, lower: bool = Fal
     factor: Array
     factor, minor = _tesela._factor_band(stored(band, lower))
     if minor:
-        fail(f"ab is not positive definite: the leading minor of order {minor} is not positive", "not positive definite")
+        fail(f"ab is not positive definite: the leading minor of order {minor} is not positive",
+             "not positive definite")
     if not lower:
         return factor
     rows, n = factor.shape

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from . import _tesela
 from ._arrays import Array, each, fail, finite, matrix, plain, real, warn
 
-__all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve", "qr", "qr_multiply", "solve_triangular"]
+__all__ = ["cho_factor", "cho_solve", "cholesky", "lu", "lu_factor", "lu_solve", "qr", "qr_multiply",
+           "solve_triangular"]
 
 
 def cholesky(a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> Any:
@@ -342,7 +343,8 @@ def qr_multiply(a: ArrayLike, c: ArrayLike, mode: str = "right", pivoting: bool 
         raise ValueError("mode must be 'left' or 'right'")
     given, by = real(a, "a"), real(c, "c")
     if given.ndim > 2 or by.ndim > 2:
-        result: tuple[Array, ...] = each(lambda x, y: qr_multiply(x, y, mode, pivoting), (2, min(by.ndim, 2)), given, by)
+        dimensions = (2, min(by.ndim, 2))
+        result: tuple[Array, ...] = each(lambda x, y: qr_multiply(x, y, mode, pivoting), dimensions, given, by)
         return result
     given = np.atleast_2d(given)
     vector = by.ndim < 2

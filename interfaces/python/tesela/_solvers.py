@@ -19,6 +19,7 @@ STRUCTURES = {
     "diagonal": "diagonal", "tridiagonal": "tridiagonal", "banded": "banded",
     "upper triangular": "upper triangular", "lower triangular": "lower triangular",
 }
+OTHER_TRIANGLE = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}
 
 
 def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
@@ -66,7 +67,8 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     try:
         structure = STRUCTURES[assume_a]
     except (KeyError, TypeError):
-        raise ValueError(f"assume_a is {assume_a!r}; it must be one of {', '.join(repr(s) for s in STRUCTURES)}") from None
+        names = ", ".join(repr(s) for s in STRUCTURES)
+        raise ValueError(f"assume_a is {assume_a!r}, not in {names}") from None
     direct = foreign(a) or foreign(b) or np.ndim(a) == 2 and np.ndim(b) in (1, 2) and np.shape(a)[0] == np.shape(b)[0]
     if direct and structure == "general" and not transposed:
         return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
@@ -82,9 +84,9 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     if transposed:
         overwrite_a = overwrite_a and bool(given.flags.f_contiguous)
         given, lower = given.swapaxes(-1, -2), not lower
-        structure = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}.get(structure, structure)
-    return each(lambda x, y: solve_one(x, y, structure, lower, overwrite_a, overwrite_b), (2, min(right.ndim, 2)), given,
-                right)
+        structure = OTHER_TRIANGLE.get(structure, structure)
+    dimensions = (2, min(right.ndim, 2))
+    return each(lambda x, y: solve_one(x, y, structure, lower, overwrite_a, overwrite_b), dimensions, given, right)
 
 
 def by_number(a: Array, b: Array) -> Array:
@@ -166,7 +168,8 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
     given = matrix(a, "a")
     if given.shape[-1] == 0:
         return given.copy()
-    x: Array = solve(given, np.eye(given.shape[-1], dtype=given.dtype), lower=lower, overwrite_b=True, assume_a=assume_a)
+    unit = np.eye(given.shape[-1], dtype=given.dtype)
+    x: Array = solve(given, unit, lower=lower, overwrite_b=True, assume_a=assume_a)
     return x
 
 
@@ -227,9 +230,9 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, overwrite_a: bool = False, overwrite_b: bool = False,
-          check_finite: bool = True, *, singular_values: bool = False) -> Any:
+          check_finite: bool = True, *, errors: bool = False, singular_values: bool = False) -> Any:
     if plain(a, b):
-        return _tesela.lstsq(a, b, rcond=rcond, overwrite_a=overwrite_a, overwrite_b=overwrite_b,
+        return _tesela.lstsq(a, b, rcond=rcond, errors=errors, overwrite_a=overwrite_a, overwrite_b=overwrite_b,
                              singular_values=singular_values)
     given, right = matrix(a, "a", square=False), real(b, "b")
     return each(lambda x, y: tuple(_tesela.lstsq(x, y, rcond=rcond, singular_values=singular_values)),
@@ -337,7 +340,7 @@ def matmul_toeplitz(c_or_cr: ArrayLike | tuple[ArrayLike, ArrayLike], x: ArrayLi
         raise ValueError(f"x has the shape {right.shape}; it must have {n} rows")
     if m == 0 or right.size == 0:
         return np.zeros((m, *right.shape[1:]), np.result_type(column, row, right))
-    # The matrix is the upper right corner of a symmetric one of order m + n - 1.
+    # A symmetric Toeplitz matrix of order m + n - 1 has this matrix in its upper right corner.
     corner = np.concatenate([column[::-1], row[1:]])
     padded = np.zeros((m + n - 1, *right.shape[1:]), right.dtype)
     padded[m - 1:] = right

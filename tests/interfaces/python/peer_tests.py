@@ -45,10 +45,10 @@ SUITES = {
         "TestEighCases TestQR TestCholesky").split()],
 }
 
-# What the tests of a suite may call; the names are the same in tesela.
-SCIPY = """cho_factor cho_solve cho_solve_banded cholesky cholesky_banded det eig_banded eigh eigh_tridiagonal eigvals_banded
-eigvalsh eigvalsh_tridiagonal inv lstsq lu lu_factor lu_solve matmul_toeplitz pinv pinvh qr qr_multiply solve
-solve_banded solve_toeplitz solve_triangular solveh_banded""".split()
+# Functions that the tests of a suite call; tesela's names are the same.
+SCIPY = """cho_factor cho_solve cho_solve_banded cholesky cholesky_banded det eig_banded eigh eigh_tridiagonal
+eigvals_banded eigvalsh eigvalsh_tridiagonal inv lstsq lu lu_factor lu_solve matmul_toeplitz pinv pinvh qr qr_multiply
+solve solve_banded solve_toeplitz solve_triangular solveh_banded""".split()
 NUMPY = "cholesky det eigh eigvalsh inv lstsq pinv qr slogdet solve".split()
 
 
@@ -157,7 +157,8 @@ class Counter:
                 return False
 
         if self.real:
-            items[:] = [i for i in items if not any(map(is_complex, getattr(i, "callspec", i).__dict__.get("params", {}).values()))]
+            parameters = {i: getattr(getattr(i, "callspec", None), "params", {}).values() for i in items}
+            items[:] = [i for i in items if not any(map(is_complex, parameters[i]))]
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed" and report.when == "setup":
@@ -178,7 +179,8 @@ def run(suite, options=()):
         leave_out_complex()
         counter.real = True
     tests = [f"{folder}/{test}" for test in SUITES[suite]]
-    pytest.main(["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", "-p", "no:terminalreporter", *options, *tests], [counter])
+    quiet = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", "-p", "no:terminalreporter"]
+    pytest.main([*quiet, *options, *tests], [counter])
     return counter
 
 
