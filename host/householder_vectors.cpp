@@ -1,6 +1,5 @@
 #include <tesela/host/householder_vectors.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
-#include <tesela/runtime/in_precision.hpp>
 
 extern "C" {
 void sorhr_col_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, int*);
@@ -16,7 +15,10 @@ void householder_vectors(index_t m, index_t n, T* q, index_t ldq, T* tau, T* sig
             block = std::min(cols, 64);
   std::vector<T> t(static_cast<std::size_t>(block) * static_cast<std::size_t>(cols));
   int info = 0;
-  in_precision<T, sorhr_col_, dorhr_col_>(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
+  if constexpr (std::is_same_v<T, float>)
+    sorhr_col_(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
+  else
+    dorhr_col_(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
   // T is cut into triangles of `block` columns, with tau on their diagonals.
   for (int j = 0; j < cols; ++j) tau[j] = t[static_cast<std::size_t>(j % block + j * block)];
 }
