@@ -74,15 +74,9 @@ Code geqrf_tau(index_t m, index_t n, T* a, index_t lda, T* tau) {
   const Session session;
   HostMatrix<T> q(m, k);
   {
-    const auto A = array.in_tiles(session, suitable_qr_tile(session.runtime(), m, n));
-    const auto Q = TileMatrix<T>::map(session.runtime(), q.data(), m, k, q.ld(), A.tile_shape());
-    Graph g(session);
-    const QrFactorization<T> f = checked_qr(g, A);
-    f.form_q(g, Q);
-    const Status status = g.wait();
-    A.bring_home();
-    Q.bring_home();
-    if (!status.ok()) return failed(status.info, not_finite_column("R", status));
+    const FactoredQr<T> factored = tesela::qr<T>(session.runtime(), array);
+    if (!factored.status.ok()) return failed(factored.status.info, not_finite_column("R", factored.status));
+    if (const Code info = info_of(factored.factors.form_q(session.runtime(), q), "Q"); info != 0) return info;
   }
   to_lapack_form(m, n, a, lda, q, tau);
   return 0;
