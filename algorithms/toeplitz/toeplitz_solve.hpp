@@ -94,8 +94,8 @@ constexpr double toeplitz_singular_condition() {
 /// Waits    for the graph.
 /// Method   `automatic` starts with gradients if n >= 2^15 (with GPUs 2^17), where n^2 operations take longer. Then it
 ///          tries superfast (before or after the next one, by n), schur (for small n gohberg_semencul), lookahead (for
-///          n up to 2^14, with GPUs 2^11), cauchy_inverse, cauchy (or, after a breakdown, a perturbed cauchy_inverse),
-///          and finally levinson, while the residual is above a few roundings; B receives the best solution. Each
+///          n up to 2^11), cauchy_inverse, cauchy (or, after a breakdown, a perturbed cauchy_inverse), and finally
+///          levinson, while the residual is above a few roundings; B receives the best solution. Each
 ///          method scales T - sigma I and each column of B to size 1 by powers of two, so that X has the same digits at
 ///          every size.
 template <class T>
