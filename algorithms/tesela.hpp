@@ -55,6 +55,7 @@
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/algorithms/qr/keep_r.hpp>
+#include <tesela/algorithms/qr/lapack_form.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/qr_plan.hpp>
