@@ -58,6 +58,7 @@
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/algorithms/qr/column_pivots.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
+#include <tesela/algorithms/qr/lapack_form.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/rq.hpp>

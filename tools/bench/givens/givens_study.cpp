@@ -125,6 +125,7 @@ class TableRun {
   }
 
   std::vector<Peer> peers(index_t n) {
+    problem_.reset();  // before the next matrices
     problem_ = std::make_unique<cli::QrProblem<T>>(cli::QrProblem<T>{
         {}, fmt::format("{}x{}", tile_.mb, tile_.nb), {n, n}, o_.common.seed, &runtime_, true, table_.half_width});
     problem_->generate_uniform(runtime_.gpus() > 0);
@@ -172,7 +173,8 @@ class TableRun {
 };
 
 void run_table(StudyOptions o, const Table& table) {
-  const int there = config::have_cuda && o.common.ncuda != 0 ? count_cuda_devices() : 0;
+  const int devices = config::have_cuda ? count_cuda_devices() : 0,
+            there = o.common.ncuda < 0 ? devices : std::min(devices, o.common.ncuda);
   o.common.precision = table.precision;
   o.name += "-" + table.name;
   RuntimeOptions options = o.runtime();
@@ -244,7 +246,7 @@ const cli::Command givens_study_command(
       app.add_option("--mkl", o->mkl, "libmkl_rt.so: MKL is a peer as well")->type_name("FILE");
       app.add_option("--limit", o->limit,
                      "seconds: a peer is skipped if its time, from its last order, would be longer")
-          ->transform(cli::positive_up_to(1e9))
+          ->check(cli::positive_up_to(1e9))
           ->capture_default_str();
       app.footer(
           "One CSV for each table, NAME-6.2.csv and so on, in the table's precision, on as many GPUs; without a GPU on "
