@@ -47,6 +47,7 @@ def test_missing_text_drops_rows(missing):
 def test_numbers_become_levels_by_factor():
     data = table() | {"k": np.tile([3, 1, 10], 20)}
     assert list(regression("y ~ factor(k)", data)) == ["(Intercept)", "factor(k)3", "factor(k)10"]
+    assert list(regression("y ~ factor(k)", data | {"k": data["k"] * 1.0})) == ["(Intercept)", "factor(k)3", "factor(k)10"]
     assert list(regression("y ~ C(k, Treatment(10))", data))[1:] == ["C(k, Treatment(10))1", "C(k, Treatment(10))3"]
 
 
@@ -55,6 +56,10 @@ def test_categories_keep_their_order():
     frame = pandas.DataFrame(table())
     frame["town"] = pandas.Categorical(frame["town"], categories=["c", "a", "b"])
     assert list(regression("y ~ town", frame)) == ["(Intercept)", "towna", "townb"]
+    frame["town"] = frame["town"].astype("string")
+    frame.loc[2, "town"] = pandas.NA
+    found = tesela.sem("y ~ town", frame, method="ols")
+    assert found["eq1"].names == ["(Intercept)", "townb", "townc"] and found.dropped_rows == 1
 
 
 def test_digits_and_mixtures_are_no_levels():
