@@ -89,7 +89,8 @@ def each(function: Callable[..., Any], dimensions: tuple[int, ...], *arrays: Arr
     items = [np.broadcast_to(a, shape + a.shape[a.ndim - d:]) for a, d in zip(arrays, dimensions)]
     results = [function(*(a[index] for a in items)) for index in np.ndindex(shape)]
     if not results:  # the shapes of one result
-        samples = [np.eye(*a.shape[-d:], dtype=a.dtype) if d == 2 else np.ones(a.shape[a.ndim - d:], a.dtype)
+        samples = [np.eye(*a.shape[-d:], dtype=a.dtype) if d == 2 else
+                   np.full(a.shape[a.ndim - d:], 1 if a.dtype.kind == "f" else 0, a.dtype)
                    for a, d in zip(arrays, dimensions)]
         results = [function(*samples)]
         return _joined(results, lambda x: np.empty(shape + np.shape(x[0]), np.asarray(x[0]).dtype))
