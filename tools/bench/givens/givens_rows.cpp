@@ -215,9 +215,9 @@ QrRow<T> rotation_row(const GivensOptions& options) {
 
 template <class T>
 QrRow<T> threads_row(const std::string& name, int threads, const std::string& mkl) {
-  const Library<T> library = mkl.empty() ? Library<T>{in_precision<T, &sgeqrf_, &dgeqrf_>,
-                                                      in_precision<T, &sorgqr_, &dorgqr_>, nullptr}
-                                         : mkl_library<T>(mkl);
+  const Library<T> library =
+      mkl.empty() ? Library<T>{in_precision<T, &sgeqrf_, &dgeqrf_>, in_precision<T, &sorgqr_, &dorgqr_>, nullptr}
+                  : mkl_library<T>(mkl);
   return {name, "geqrf and orgqr", QrRow<T>::Place::cores,
           [library, threads](QrProblem<T>& p) { return by_library(p, library, threads); }};
 }

@@ -329,9 +329,9 @@ std::optional<index_t> checked_columns(Shape a) {
   return work <= quick ? std::optional(k) : std::nullopt;
 }
 
-#define TESELA_INSTANTIATE(T)                                                      \
-  template struct QrProblem<T>;                                                    \
-  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();             \
+#define TESELA_INSTANTIATE(T)                                          \
+  template struct QrProblem<T>;                                        \
+  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
   template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
