@@ -12,6 +12,7 @@
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/formula_expression.hpp>
 #include <tesela/algorithms/econometrics/generated_model.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/algorithms/econometrics/model_formulas.hpp>
@@ -57,6 +58,7 @@
 #include <tesela/algorithms/mimo/whiten.hpp>
 #include <tesela/algorithms/qr/column_pivots.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
+#include <tesela/algorithms/qr/lapack_form.hpp>
 #include <tesela/algorithms/qr/orthogonalize.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/qr/rq.hpp>

@@ -332,6 +332,8 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
 
 template void geqrf(index_t, index_t, float*, index_t, float*);
 template void geqrf(index_t, index_t, double*, index_t, double*);
+template void orgqr(index_t, index_t, float*, index_t, const float*);
+template void orgqr(index_t, index_t, double*, index_t, const double*);
 template void ormqr(Op, index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
 template void ormqr(Op, index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
 template std::vector<float> gesvd(index_t, index_t, float*, index_t);

@@ -1,5 +1,6 @@
 #include "interfaces/c/arguments.hpp"
 #include "interfaces/c/objects.hpp"
+#include <tesela/algorithms/qr/lapack_form.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 
@@ -56,6 +57,28 @@ Code geqrf(index_t m, index_t n, T* a, index_t lda, tesela_qr** qr) {
   FactoredQr<T> factored = tesela::qr<T>(session.runtime(), array);
   if (!factored.status.ok()) return failed(factored.status.info, not_finite_column("R", factored.status));
   hand_out(qr, std::make_shared<QrObject<T>>(std::move(factored.factors), array));
+  return 0;
+}
+
+/// Factors A = Q R, m x n, as LAPACK does: ormqr and orgqr of any LAPACK read the result (LAPACK geqrf).
+///
+/// A        R overwrites the upper triangle, the reflectors' vectors the rest; tau, min(m, n) numbers, has their
+///          factors. They are computed on the host from Q, which takes additional memory and time (docs/c.md).
+/// info     as in geqrf.
+template <class T>
+Code geqrf_tau(index_t m, index_t n, T* a, index_t lda, T* tau) {
+  require_sizes({{"m", m}, {"n", n}});
+  const index_t k = std::min(m, n);
+  const Array<T> array("a", a, {m, n}, "lda", lda), factors("tau", tau, k);
+  require_no_overlap({array, factors});
+  const Session session;
+  HostMatrix<T> q(m, k);
+  {
+    const FactoredQr<T> factored = tesela::qr<T>(session.runtime(), array);
+    if (!factored.status.ok()) return failed(factored.status.info, not_finite_column("R", factored.status));
+    if (const Code info = info_of(factored.factors.form_q(session.runtime(), q), "Q"); info != 0) return info;
+  }
+  to_lapack_form(m, n, a, lda, q, tau);
   return 0;
 }
 

@@ -63,6 +63,15 @@ nb::object numbers_of(const std::string& name, nb::handle column) {
   return numpy("array")(column, "dtype"_a = "float64");
 }
 
+/// Returns for each element of a column whether it is present: not masked, None, NaN or NA.
+nb::object present_in(nb::handle column) {
+  if (nb::hasattr(column, "isna")) return numpy("logical_not")(numpy("asarray")(column.attr("isna")()));
+  const nb::object values = numpy("asarray")(column), either = numpy("logical_or");
+  const nb::object missing =
+      either(masked("getmaskarray")(column), either(values.attr("__ne__")(values), values.attr("__eq__")(nb::none())));
+  return numpy("logical_not")(missing);
+}
+
 /// Levels of a column of any type: their numbers, NaN for None, NaN and masked elements, and their texts.
 struct Levels {
   nb::object numbers;
@@ -79,10 +88,7 @@ Levels levels_of(nb::handle column) {
       levels.texts.push_back(nb::cast<std::string>(nb::str(category)));
     return levels;
   }
-  const nb::object values = numpy("asarray")(column), either = numpy("logical_or");
-  const nb::object missing =
-      either(masked("getmaskarray")(column), either(values.attr("__ne__")(values), values.attr("__eq__")(nb::none())));
-  const nb::object present = numpy("logical_not")(missing);
+  const nb::object values = numpy("asarray")(column), present = present_in(column);
   const nb::tuple unique = nb::cast<nb::tuple>(numpy("unique")(values[present], "return_inverse"_a = true));
   Levels levels{numpy("full")(values.attr("shape"), std::numeric_limits<double>::quiet_NaN()), {}};
   levels.numbers[present] = unique[1];
@@ -97,8 +103,7 @@ bool has_levels(nb::handle column) {
   const char kind = nb::cast<std::string>(values.attr("dtype").attr("kind"))[0];
   if (kind != 'O' && kind != 'U') return kind == 'b';
   bool any = false;
-  for (const nb::handle value : nb::iter(values.attr("ravel")())) {
-    if (value.is_none() || !nb::cast<bool>(value.attr("__eq__")(value))) continue;
+  for (const nb::handle value : nb::iter(values[present_in(column)])) {
     const bool text = nb::isinstance<nb::str>(value) && !looks_like_number(nb::cast<std::string>(value));
     if (!text && !nb::isinstance<nb::bool_>(value)) return false;
     any = true;

@@ -186,7 +186,7 @@ Expression ExpressionReader::number() {
 }
 
 Expression ExpressionReader::call(const std::string& function, TextPlace begin, int depth) {
-  Expression e = call_of(function.starts_with("np.") ? function.substr(3) : function, begin, {});
+  Expression e = call_of(function.size() > 3 && function.starts_with("np.") ? function.substr(3) : function, begin, {});
   while (!take(')')) {
     if (!e.arguments.empty() && !take(',')) fail("expected ',' or ')' in " + function + "(...)");
     if (at_end()) fail("expected ')' at the end of " + function + "(...)");
@@ -200,7 +200,8 @@ Expression ExpressionReader::call(const std::string& function, TextPlace begin, 
     e.names.push_back(named ? label : std::string());
     e.arguments.push_back(binary(0, depth + 1));
   }
-  if (e.text == "Q" && e.arguments.size() == 1 && e.arguments[0].kind == Kind::string && !e.arguments[0].text.empty())
+  if (e.text == "Q" && e.arguments.size() == 1 && e.arguments[0].kind == Kind::string && !e.arguments[0].text.empty() &&
+      e.arguments[0].text != "." && e.arguments[0].text.find('`') == std::string::npos)
     return {Kind::name, e.arguments[0].text, 0, {}, {}, begin};
   if (e.text == "lag" && e.arguments.size() == 2 && e.arguments[1].kind == Kind::number && e.arguments[1].number == 1)
     e.arguments.pop_back(), e.names.pop_back();

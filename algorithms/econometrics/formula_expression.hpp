@@ -70,7 +70,7 @@ class ExpressionReader {
 
   std::string_view text_;
   index_t line_;
-  const std::string& source_;
+  std::string source_;
   std::size_t at_ = 0;
 };
 

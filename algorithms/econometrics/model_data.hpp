@@ -23,7 +23,7 @@ struct TableSource {
 };
 
 /// Opens a file, which may be a pipe: CSV, which is opened once and read to its header, or .npy, whose names the caller
-/// adds. `missing` are codes of missing values besides the usual ones (csv_table.hpp). Throws FileError.
+/// adds. `missing` are further codes of missing values (csv_table.hpp). Throws FileError.
 TableSource open_table(const std::string& path, const std::vector<std::string>& missing = {});
 
 /// Rows that load_model uses.
@@ -35,7 +35,7 @@ struct LoadOptions {
   bool scale = true;  ///< whether rows are multiplied by the square roots of their weights
 };
 
-/// A factor of a model whose columns are contrasts to one of its levels.
+/// A factor of a model whose columns are contrasts to its base.
 struct FactorBase {
   std::string factor;               ///< as in the names of its columns
   std::string base;                 ///< level without a column

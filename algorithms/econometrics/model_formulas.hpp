@@ -9,7 +9,7 @@
 
 namespace tesela {
 
-// Models as text, in the notation of R's formulas (docs/formulas.md):
+// Models as text, in the notation of R's formulas (docs/files.md#formulas):
 //
 //     # a comment
 //     demand: quantity ~ price + income

@@ -26,6 +26,20 @@ struct Regression {
   std::vector<CoefficientTest> tests;
 };
 
+/// How well a regression fits; NaN without degrees of freedom.
+struct FitTest {
+  double r2, adjusted_r2;  ///< explained share of the squares about the mean; about 0 without an intercept
+  double f, p;             ///< test of all unknowns but the intercept
+  double df1, df2;
+};
+
+/// Returns the fit of a regression as R's lm and statsmodels' OLS and WLS.
+///
+/// total          weighted squares of the right-hand side about its mean, or about 0 without an intercept.
+/// residual_norm  weighted.
+/// rank           rank of the design, at least 1 with an intercept.
+FitTest test_fit(double total, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom);
+
 /// Options of regressions and covariances.
 struct RegressionOptions {
   bool known_variances =

@@ -311,14 +311,14 @@ Status givens_qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixV
   // A GPU applies the rotations to all columns in one launch; cores share the columns.
   const index_t rows = std::max<index_t>(a.rows, 1), columns = runtime.gpus() > 0 ? std::max<index_t>(a.cols, 1) : 64;
   const auto A = a.in_tiles(runtime, {rows, columns}, "A");
-  b.rows = a.rows;
-  const auto B = b.in_tiles(runtime, {rows, 64}, "B");
+  std::optional<TileMatrix<T>> B;
+  if (b.cols > 0) B.emplace(b.in_tiles(runtime, {rows, 64}, "B"));
   Graph g(runtime);
-  givens_qr(g, A, options, &B);
+  givens_qr(g, A, options, B ? &*B : nullptr);
   report_not_finite(g, A, FinitePart::upper);
   const Status status = g.wait();
   A.bring_home();
-  B.bring_home();
+  if (B) B->bring_home();
   return status;
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::array solvers{
     Named<ToeplitzSolver>{ToeplitzSolver::cauchy, "cauchy", "elimination in the sine basis, with pivoting"},
-    Named<ToeplitzSolver>{ToeplitzSolver::levinson, "levinson", "Levinson's recursion, without pivoting; published"},
+    Named<ToeplitzSolver>{ToeplitzSolver::levinson, "levinson",
+                          "Levinson's recursion, without pivoting: Graciá Gil 2010"},
 };
 
 }  // namespace
@@ -182,6 +183,18 @@ CountedRange count_ends(Graph& g, const SineToeplitz<T>& A, double low, double h
   return range;
 }
 
+/// Returns the radius of Gershgorin's largest disc, whose centre is t_0.
+template <class T>
+double gershgorin_radius(const SineToeplitz<T>& A) {
+  const index_t n = A.n();
+  const auto t = A.column().read();
+  std::vector<double> sums{0};  // of |t_1| ... |t_k|
+  for (index_t k = 1; k < n; ++k) sums.push_back(sums.back() + std::abs(static_cast<double>(t(k, 0))));
+  double radius = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) radius = std::max(radius, sums[i] + sums[sums.size() - 1 - i]);
+  return radius;
+}
+
 template <class T>
 std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, index_t most, const CountedRange& range,
                                             index_t* counts, const CountOptions& options) {
@@ -198,12 +211,15 @@ std::vector<SpectrumInterval> slice_between(Graph& g, const SineToeplitz<T>& A, 
   const double resolution = toeplitz_resolution(A), bound = A.norm() * (1 + 1e-6) + 4 * resolution;
   const index_t inside = (range.high ? range.high->total() : A.n()) - (range.low ? range.low->total() : 0),
                 pieces = std::max<index_t>(1, inside / most);
-  const double from = std::max(range.low ? range.low->shift : -bound, A.mean() - 2 * A.rms()),
-               to = std::min(range.high ? range.high->shift : bound, A.mean() + 2 * A.rms());
+  const double disc = options.gershgorin ? gershgorin_radius(A) * (1 + 1e-6) : 0,
+               near = options.gershgorin ? disc : 2 * A.rms(),
+               first_reach = (options.gershgorin ? disc : 3 * A.rms()) + 4 * resolution;
+  const double from = std::max(range.low ? range.low->shift : -bound, A.mean() - near),
+               to = std::min(range.high ? range.high->shift : bound, A.mean() + near);
   std::vector<double> first;
   for (index_t i = 1; i < pieces && to > from; ++i)
     first.push_back(from + (to - from) * static_cast<double>(i) / static_cast<double>(pieces));
-  for (double reach = std::min(bound, 3 * A.rms() + 4 * resolution);; reach = std::min(2 * reach, bound)) {
+  for (double reach = std::min(bound, first_reach);; reach = std::min(2 * reach, bound)) {
     if (!range.low) first.push_back(A.mean() - reach);
     if (!range.high) first.push_back(A.mean() + reach);
     add(first);

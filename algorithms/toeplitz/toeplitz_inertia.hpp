@@ -52,7 +52,7 @@ struct Inertia {
 /// Method for systems with T - sigma I, and for its pivots.
 enum class ToeplitzSolver : std::uint8_t {
   cauchy,   ///< elimination in the sine basis with diagonal pivoting; the default
-  levinson  ///< Levinson's recursion without pivoting, accurate only for well-conditioned leading minors; as published
+  levinson  ///< Levinson's recursion without pivoting, for well-conditioned leading minors (Graciá Gil 2010)
 };
 
 /// Returns the methods with their names.
@@ -63,6 +63,9 @@ struct CountOptions {
   bool nudge = true;  ///< whether to move a shift further down if a pivot shows that it is an eigenvalue to rounding
   index_t batch = 0;  ///< shifts per task; 0 selects the number for the workers
   ToeplitzSolver solver = ToeplitzSolver::cauchy;
+  /// Whether toeplitz_slice first divides Gershgorin's largest disc (Graciá Gil 2010, Algorithm 5, line 1); otherwise
+  /// the points within two root mean squares of the mean, where most eigenvalues are, and moves outwards.
+  bool gershgorin = false;
 };
 
 /// Returns the numbers of eigenvalues below each shift. Shifts may be infinite, not NaN. An eigenvalue within rounding

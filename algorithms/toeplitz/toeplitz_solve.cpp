@@ -57,7 +57,7 @@ class Solver {
       if (!enough() && trees && first) superfast();
       if (!enough() && (recursion || first_recursion() == ToeplitzMethod::schur)) next(first_recursion());
       if (!enough() && trees && !first) superfast();
-      if (!enough() && A_.n() <= most_for_lookahead[gpus] && g_.runtime().cpus() > 0) next(ToeplitzMethod::lookahead);
+      if (!enough() && A_.n() <= most_for_lookahead && g_.runtime().cpus() > 0) next(ToeplitzMethod::lookahead);
       if (!enough()) next(ToeplitzMethod::cauchy_inverse);
       if (!enough() && last_.attempt.order > 0)
         next(ToeplitzMethod::cauchy_inverse, perturbation);
@@ -82,7 +82,7 @@ class Solver {
   /// Measured on two cores; with GPUs the others are faster up to larger n.
   static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 17}, superfast_first{1 << 16, 1 << 18};
   static constexpr index_t most_for_superfast = index_t{1} << 21;  ///< 11 GB of factors with the tight tolerance
-  static constexpr std::array<index_t, 2> most_for_lookahead{1 << 14, 1 << 11};  ///< then cauchy_inverse is faster
+  static constexpr index_t most_for_lookahead = 2048;         ///< above, cauchy_inverse is as fast, and faster on GPUs
   static constexpr index_t most_to_count = index_t{1} << 16;  ///< largest order for counts of eigenvalues, O(n^2)
   static constexpr double most_factors = 1e9;                 ///< bytes of the factors in the last resort
   /// Residual from which no other method is tried; refinement usually reaches one rounding.

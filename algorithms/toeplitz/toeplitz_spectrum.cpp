@@ -44,6 +44,7 @@ SpectrumOptions SpectrumOptions::published() {
   o.tolerance = 0.1;
   o.solver = o.counter = ToeplitzSolver::levinson;
   o.fixed_start = true;
+  o.gershgorin = true;
   o.divide = false;
   return o;
 }

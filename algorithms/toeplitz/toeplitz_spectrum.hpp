@@ -52,6 +52,7 @@ struct SpectrumOptions {
   double tolerance = 0;
   bool midpoint = true;      ///< whether the first shift is the middle of its interval; otherwise random
   bool fixed_start = false;  ///< whether the first start vector is (e_1 +- e_n) / sqrt(2); otherwise random
+  bool gershgorin = false;   ///< whether to divide Gershgorin's disc first (CountOptions)
   bool divide = true;        ///< whether to divide an interval after max_attempts; otherwise a shortage is reported
   index_t window = 0;        ///< intervals in flight; 0 selects the number for the workers and their memory
   /// Intervals in flight per task; 0 selects 1 on cores and at most 64 on GPUs, fewer if memory or equal shares of
@@ -60,9 +61,9 @@ struct SpectrumOptions {
   LanczosTasks tasks = LanczosTasks::automatic;
   std::uint64_t seed = 1;
 
-  /// Returns the options of the published code: 2 eigenvalues per interval, tests every 2 steps, a tolerance of 0.1, 5
-  /// attempts, at most 5 steps per eigenvalue, Levinson's recursion to solve and to count, the fixed start, and no
-  /// division of intervals.
+  /// Returns the options of Graciá Gil 2010: 2 eigenvalues per interval, tests every 2 steps, a tolerance of 0.1, 5
+  /// attempts, at most 5 steps per eigenvalue, Levinson's recursion to solve and to count, Gershgorin's disc, the
+  /// fixed start, and no division of intervals.
   static SpectrumOptions published();
 };
 

@@ -36,7 +36,7 @@ double symbol_bound(index_t n, const double* c, const double* r) {
 }  // namespace
 
 double general_toeplitz_one_norm(index_t n, const double* c, const double* r) {
-  // The sum of column j from that of column j - 1 would cancel; sums[j] = |r_1| + ... + |r_j|.
+  // below[i] = |c_0| + ... + |c_{i-1}|, above = |r_1| + ... + |r_j|.
   std::vector<double> below(static_cast<std::size_t>(n) + 1);
   for (index_t i = 0; i < n; ++i)
     below[static_cast<std::size_t>(i + 1)] = below[static_cast<std::size_t>(i)] + std::abs(c[i]);

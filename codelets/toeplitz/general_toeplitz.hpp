@@ -31,7 +31,7 @@ class GeneralToeplitz {
   std::vector<double> spectrum_, work_;
 };
 
-/// Multiplies the complex numbers of `x` by those of `by`, or by their conjugates, and by a scale.
+/// Multiplies `half` complex numbers x by the numbers `by`, or by their conjugates, and by a scale.
 void multiply_transforms(index_t half, double scale, const double* by, bool conjugate, double* x);
 
 }  // namespace tesela::kernels

@@ -12,7 +12,7 @@ namespace tesela::kernels {
 
 /// Report of the recursion: the rows of its report tile.
 enum LookaheadReport : std::uint8_t {
-  lookahead_breakdown,  ///< order from which no leading matrix has an inverse; 0 if there is none
+  lookahead_breakdown,  ///< first order of a run without an invertible leading matrix; 0 if there is none
   lookahead_largest,    ///< size of the largest step
   lookahead_steps,      ///< number of steps; n without look-ahead
   lookahead_negative,   ///< negative eigenvalues of a symmetric T
@@ -36,7 +36,7 @@ struct LookaheadFactor {
 ///
 /// args            norm, steps and tolerance as in RefinedSolveArgs; T is the system's matrix times 2^-exponent.
 /// b               n x k, becomes X rounded to T, or zero after a breakdown.
-/// outcome, info   see RefinedSolveArgs; the residuals are those of the rounded X.
+/// outcome, info   see RefinedSolveArgs; the residuals belong to the rounded X.
 template <class T>
 struct LookaheadSolve {
   static constexpr auto name = "lookahead_solve";

@@ -1,6 +1,7 @@
 #include "tests/support/c_interface.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <catch2/catch_template_test_macros.hpp>
 
@@ -90,6 +91,40 @@ TEMPLATE_TEST_CASE("C: Q and R of any shape are correct", "[c][qr]", float, doub
     CHECK(difference <= bound);
     CHECK_OK(tesela_qr_free(qr));
   }
+}
+
+TEMPLATE_TEST_CASE("C: LAPACK reads the vectors and tau of geqrf_tau", "[c][qr]", float, double) {
+  using T = TestType;
+  const auto geqrf_tau = of<T>(tesela_sgeqrf_tau, tesela_dgeqrf_tau);
+  for (const auto [m, n] :
+       {std::array<index_t, 2>{0, 0}, {1, 1}, {0, 3}, {3, 0}, {40, 40}, {150, 70}, {60, 140}, {300, 129}}) {
+    CAPTURE(m, n);
+    const auto a = Padded<T>::random(m, n, 7);
+    auto factors = a;
+    const index_t k = std::min(m, n);
+    std::vector<T> tau(static_cast<std::size_t>(k));
+    CHECK_OK(geqrf_tau(m, n, factors.data(), factors.ld, tau.data()));
+    CHECK(factors.intact());
+    auto difference = a, expected = a;  // Q^T A = R
+    lapack::ormqr(Op::transpose, m, n, k, factors.data(), factors.ld, tau.data(), difference.data(), difference.ld);
+    std::vector<T> other(static_cast<std::size_t>(k));
+    lapack::geqrf(m, n, expected.data(), expected.ld, other.data());
+    double error = 0, apart = 0;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < m; ++i) {
+        error = std::max<double>(error, std::abs(difference(i, j) - (i <= j && i < k ? factors(i, j) : T(0))));
+        if (i <= j && i < k)
+          apart = std::max<double>(apart, std::abs(std::abs(factors(i, j)) - std::abs(expected(i, j))));
+      }
+    CHECK(error <= 30 * eps<T>() * static_cast<double>(m + n + 1));
+    if (m > n) CHECK(apart <= 3000 * eps<T>() * static_cast<double>(m + n + 1));  // R is unique up to signs
+    for (const T x : tau) CHECK((x >= 0 && x <= T(2.001)));
+  }
+  Padded<T> bad(5, 2);
+  bad(3, 1) = std::numeric_limits<T>::infinity();
+  T tau[2];
+  CHECK(geqrf_tau(5, 2, bad.data(), bad.ld, tau) == 2);
+  CHECK(geqrf_tau(5, 2, bad.data(), bad.ld, nullptr) == -5);
 }
 
 TEMPLATE_TEST_CASE("C: systems are solved by LU and by Cholesky", "[c][solve]", float, double) {

@@ -183,6 +183,27 @@ TEMPLATE_TEST_CASE("C: Toeplitz systems and spectra are correct", "[c][toeplitz]
       CHECK(std::abs(static_cast<double>(w[static_cast<std::size_t>(k)]) - second_difference(n, k)) <=
             2000 * eps<TestType>());
   }
+  // Columns of 1, 2, 3, ... and rows of 0, -1, -2, ... for a first leading minor of zero; r(0) is not used.
+  for (const index_t n : {0, 1, 2, 30}) {
+    std::vector<TestType> c(static_cast<std::size_t>(n)), r(c);
+    for (index_t i = 0; i < n; ++i) {
+      c[static_cast<std::size_t>(i)] = static_cast<TestType>(n == 1 ? 3 : i % 5);
+      r[static_cast<std::size_t>(i)] = static_cast<TestType>(i == 0 ? 99 : -(i % 3));
+    }
+    Padded<TestType> a(n, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i)
+        a(i, j) = i >= j ? c[static_cast<std::size_t>(i - j)] : r[static_cast<std::size_t>(j - i)];
+    const auto right = Padded<TestType>::random(n, 2, 4);
+    auto x = right;
+    const auto solve = of<TestType>(tesela_sgeneral_toeplitz_solve, tesela_dgeneral_toeplitz_solve);
+    CHECK_OK(solve(n, 2, c.data(), r.data(), x.data(), x.ld, nullptr));
+    CHECK(x.intact());
+    CHECK(product_error(a, false, x, right, n, n) <= 1e4 * eps<TestType>());
+    CHECK(solve(n, -1, c.data(), r.data(), x.data(), x.ld, nullptr) == -2);
+    if (n > 0) CHECK(solve(n, 2, c.data(), nullptr, x.data(), x.ld, nullptr) == -4);
+    if (n > 0) CHECK(solve(n, 1, c.data(), r.data(), r.data(), n, nullptr) == -5);
+  }
   std::vector<TestType> singular(8, 1), b(8, 0);
   b[0] = 1;
   CHECK(of<TestType>(tesela_stoeplitz_solve, tesela_dtoeplitz_solve)(8, 1, singular.data(), b.data(), 8, nullptr) > 0);

@@ -1,4 +1,4 @@
-#include "tests/support/seconds.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/test.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>

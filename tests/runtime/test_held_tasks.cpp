@@ -1,4 +1,4 @@
-#include "tests/support/seconds.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/codelets/dense/gemm.hpp>

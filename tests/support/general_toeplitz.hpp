@@ -73,7 +73,7 @@ double singular_value_condition(const GeneralMatrix<T>& a) {
   return s.front() / s.back();
 }
 
-/// Returns a matrix of one of `strange_kinds` kinds; most have singular or almost singular leading minors.
+/// Returns a matrix of kind 0 ... strange_kinds - 1; most have singular or almost singular leading minors.
 inline constexpr int strange_kinds = 12;
 template <class T>
 GeneralMatrix<T> strange_matrix(index_t n, int kind, bool symmetric, unsigned seed) {

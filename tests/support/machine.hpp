@@ -4,6 +4,7 @@
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/runtime/topology.hpp>
 
+#include <chrono>
 #include <cstdlib>
 
 namespace tesela::test {
@@ -11,6 +12,10 @@ namespace tesela::test {
 /// Skips the rest of a test case, visibly, if there is no GPU.
 inline void require_gpu() {
   if (count_cuda_devices() == 0) SKIP("no CUDA device here");
+}
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// Returns tests/data or its path in a bundle.

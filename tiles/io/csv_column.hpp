@@ -11,7 +11,7 @@ namespace tesela {
 
 /// The properties that all fields of a CSV file share.
 struct CsvFields {
-  std::vector<std::string> missing = {};  ///< codes of missing values besides the usual ones
+  std::vector<std::string> missing = {};  ///< further codes of missing values
   bool decimal_comma = false;             ///< whether commas may be decimal
   char decimal_mark = 0;                  ///< of the first number that has one
   index_t mark_line = 0;                  ///< line of that number

@@ -37,12 +37,12 @@ struct Table {
   const std::vector<std::string>& levels_of(index_t column) const;
 };
 
-// CSV files (RFC 4180) with a header line, in memory that holds the whole file; messages begin with `name`. The
-// delimiter is the one of a first line `sep=;`, or the comma, semicolon or tab that is most frequent in the header.
+// CSV files (RFC 4180) with a header line, in memory that holds the whole file; messages begin with `name`. A first
+// line `sep=;` names the delimiter; otherwise it is the comma, semicolon or tab that is most frequent in the header.
 // Without commas between fields, numbers may have a decimal comma. Quotes may surround fields that contain delimiters
 // and line ends; lines end in LF or CR LF; a byte-order mark and empty lines are skipped. If lines have one field more
-// than the header, the first is R's row name, which no other line has. A field is missing if it is empty or one of NA
-// N/A n/a #N/A NaN nan null NULL <NA> . - or of the codes of the caller.
+// than the header, the first is R's row name, which no other line has. Missing are empty fields, NA, N/A, n/a, #N/A,
+// NaN, nan, null, NULL, <NA>, point, minus, and the codes of the caller.
 
 /// Returns the names in the header. Throws FileError if the file is not CSV.
 std::vector<std::string> read_csv_names(std::span<const char> bytes, const std::string& name);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace tesela::cli {
 namespace {
 
@@ -12,24 +15,42 @@ std::string number(const nlohmann::json& value, int digits) {
                                                                  : "-";
 }
 
+/// Returns the name of unknown j of a formula, or its number from 1.
+std::string unknown(const nlohmann::json& side, std::size_t j) {
+  const auto& one = side["coefficients"][j];
+  return one.contains("name") ? one["name"].get<std::string>() : std::to_string(j + 1);
+}
+
+/// Returns the lines below a table: sigma and the fit.
+std::string fit_lines(const nlohmann::json& side) {
+  std::string text = side["degrees_of_freedom"].is_null()
+                         ? std::string("variances of errors are known\n")
+                         : fmt::format("sigma {}, {} degrees of freedom\n", number(side["sigma"], 7),
+                                       number(side["degrees_of_freedom"], 17));
+  if (side.contains("r2"))
+    text += fmt::format("R2 {}, adjusted R2 {}, F {} with {} and {} degrees of freedom, p {}\n", number(side["r2"], 7),
+                        number(side["adjusted_r2"], 7), number(side["f"], 7), number(side["f_df"][0], 17),
+                        number(side["f_df"][1], 17), number(side["f_p"], 3));
+  return text;
+}
+
 std::string side_table(const nlohmann::json& side) {
   const std::string level = fmt::format("{:.4g} %", 100 * side["level"].get<double>());
-  std::string text = fmt::format("{:<10} {:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", "unknown", "estimate",
-                                 "std error", side["statistic"].get<std::string>(), "p", level + " from", "to");
   const auto& unknowns = side["coefficients"];
-  for (std::size_t j = 0; j < std::min(unknowns.size(), most_unknowns); ++j) {
+  const std::size_t shown = std::min(unknowns.size(), most_unknowns);
+  std::size_t width = 10;
+  for (std::size_t j = 0; j < shown; ++j) width = std::max(width, unknown(side, j).size());
+  const std::string head = side.contains("dependent") ? side["dependent"].get<std::string>() + " ~" : "unknown";
+  std::string text = fmt::format("{:<{}} {:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", head, width, "estimate",
+                                 "std error", side["statistic"].get<std::string>(), "p", level + " from", "to");
+  for (std::size_t j = 0; j < shown; ++j) {
     const auto& u = unknowns[j];
-    text += fmt::format("{:<10} {:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", j + 1, number(u["estimate"], 7),
-                        number(u["std_error"], 7), number(u["statistic"], 4), number(u["p"], 3), number(u["low"], 7),
-                        number(u["high"], 7));
+    text += fmt::format("{:<{}} {:>14} {:>14} {:>10} {:>10} {:>14} {:>14}\n", unknown(side, j), width,
+                        number(u["estimate"], 7), number(u["std_error"], 7), number(u["statistic"], 4),
+                        number(u["p"], 3), number(u["low"], 7), number(u["high"], 7));
   }
-  if (unknowns.size() > most_unknowns)
-    text += fmt::format("... and {} more (--json)\n", unknowns.size() - most_unknowns);
-  text += side["degrees_of_freedom"].is_null()
-              ? std::string("variances of errors are known\n")
-              : fmt::format("sigma {}, {} degrees of freedom\n", number(side["sigma"], 7),
-                            number(side["degrees_of_freedom"], 17));
-  return text;
+  if (unknowns.size() > shown) text += fmt::format("... and {} more (--json)\n", unknowns.size() - shown);
+  return text + fit_lines(side);
 }
 
 }  // namespace

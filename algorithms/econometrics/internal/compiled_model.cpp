@@ -13,7 +13,7 @@ void add_names(const Expression& e, std::set<std::string>& names) {
   for (const Expression& argument : e.arguments) add_names(argument, names);
 }
 
-/// Returns the columns that a dot means besides these names. A column without a name holds R's row names.
+/// Returns the columns that a dot means: all but these names. A column without a name holds R's row names.
 std::vector<std::string> others(const TableSource& table, const std::set<std::string>& used) {
   std::vector<std::string> names;
   for (const std::string& name : table.names)

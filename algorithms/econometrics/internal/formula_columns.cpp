@@ -8,6 +8,7 @@
 namespace tesela::formulas {
 namespace {
 
+constexpr double most_columns = 1e6;
 // Separators of keys, which texts do not contain.
 constexpr char between_pieces = '\x1f', before_level = '\x1e';
 
@@ -66,6 +67,10 @@ std::vector<DesignColumn> design_columns(const Terms& terms, const Factors& fact
           own.push_back({variable.text + text, variable.text + before_level + text, {{number, 0, level}}});
         }
       }
+      if (static_cast<double>(own.size()) * static_cast<double>(columns.size()) + static_cast<double>(all.size()) >
+          most_columns)
+        fail_at(source, factors[number].place,
+                "more than 1000000 columns; " + variable.text + " has " + std::to_string(own.size()));
       std::vector<DesignColumn> products;
       for (const DesignColumn& b : own)
         for (const DesignColumn& a : columns) products.push_back(product(a, b));

@@ -8,7 +8,7 @@
 
 namespace tesela::formulas {
 
-/// A part of a product: a column of a variable, or the indicator of one of its levels.
+/// A part of a product: a column of a variable, or the indicator of a level.
 struct Piece {
   index_t variable = 0, column = 0;
   index_t level = -1;  ///< -1: the numbers of the column

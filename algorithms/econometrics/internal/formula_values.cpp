@@ -94,7 +94,11 @@ Values factor_of_column(const std::vector<double>& column, const std::vector<std
     factor.logical = true;
     return factor;
   }
-  if (ordered) return factor;
+  if (ordered) {
+    for (std::string& level : factor.levels)
+      if (const std::optional<double> value = number_in(level)) level = shortest(*value);
+    return factor;
+  }
   std::vector<double> values;
   for (const std::string& text : texts) {
     const std::optional<double> value = number_in(text);

@@ -19,10 +19,10 @@ struct Values {
   bool numeric() const { return levels.empty() || logical; }
 };
 
-/// Returns numbers, of which NaN are missing.
+/// Returns numbers; NaN are missing.
 Values numbers_of_column(const std::vector<double>& column);
 
-/// Returns a factor from numbers of texts, of which NaN are missing. Texts such as TRUE and false make a logical
+/// Returns a factor from numbers of texts; NaN are missing. Texts such as TRUE and false make a logical
 /// factor. Unless the texts are `ordered`, numbers are sorted by value, and equal ones merged, and other texts by their
 /// bytes.
 Values factor_of_column(const std::vector<double>& column, const std::vector<std::string>& texts, bool ordered);
@@ -30,7 +30,7 @@ Values factor_of_column(const std::vector<double>& column, const std::vector<std
 /// Returns logical values.
 Values logical_of(std::vector<double> x, std::vector<bool> missing);
 
-/// Returns a factor whose levels are the distinct numbers; factors are returned as they are.
+/// Returns a factor whose levels are the distinct numbers; factors do not change.
 Values factor_of(Values values);
 
 /// Returns the factor with these levels alone, in this order; other levels become missing.

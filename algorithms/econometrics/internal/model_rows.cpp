@@ -1,5 +1,7 @@
 #include <tesela/algorithms/econometrics/internal/model_rows.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/out_of_memory.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -100,6 +102,15 @@ std::vector<FactorBase> bases(const std::vector<Variable>& variables, const std:
   return all;
 }
 
+/// Returns the words for the factor with most levels; empty without factors.
+std::string largest_factor(const std::vector<Variable>& variables) {
+  const auto most = std::max_element(variables.begin(), variables.end(), [](const Variable& a, const Variable& b) {
+    return a.levels.size() < b.levels.size();
+  });
+  if (most == variables.end() || most->levels.empty()) return {};
+  return "; " + most->text + " has " + std::to_string(most->levels.size()) + " levels";
+}
+
 /// Writes the values of a column in these rows to `values`.
 void evaluate(const DesignColumn& column, const std::vector<Variable>& variables, const std::vector<index_t>& rows,
               double* values) {
@@ -124,6 +135,10 @@ void fill(ModelData& m, const std::vector<Variable>& variables, const Evaluator&
   std::vector<DesignColumn> columns;
   m.model = compile(variables, used, columns);
   m.factors = bases(variables, used);
+  const double bytes = sizeof(double) * static_cast<double>(rows.size()) * static_cast<double>(columns.size());
+  if (bytes > usable_host_bytes())
+    throw OutOfMemory(source.name + ": the model has " + std::to_string(rows.size()) + " rows and " +
+                      std::to_string(columns.size()) + " columns" + largest_factor(variables));
   m.data = HostMatrix<double>(std::ssize(rows), std::ssize(columns));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     m.names.push_back(columns[c].name);

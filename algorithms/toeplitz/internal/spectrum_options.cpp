@@ -45,7 +45,7 @@ bool usual_search(const SpectrumOptions& o) {
   const SpectrumOptions usual;
   const auto choices = [](const SpectrumOptions& c) {
     return std::tie(c.per_interval, c.dk, c.solver, c.counter, c.max_attempts, c.krylov_factor, c.krylov_more,
-                    c.tolerance, c.midpoint, c.fixed_start, c.divide, c.window, c.group, c.tasks);
+                    c.tolerance, c.midpoint, c.fixed_start, c.gershgorin, c.divide, c.window, c.group, c.tasks);
   };
   return choices(o) == choices(usual);
 }

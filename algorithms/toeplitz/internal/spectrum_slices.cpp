@@ -70,8 +70,8 @@ SpectrumSlices slice_wanted(Graph& g, const SineToeplitz<T>& A, const SpectrumOp
   s.range = options.smallest > 0 || options.largest > 0 ? range_of_some(g, A, options, &s.counts)
                                                         : count_ends(g, A, options.low, options.high, &s.counts);
   if (s.range.empty) return s;
-  for (const SpectrumInterval& i :
-       slice_between(g, A, options.per_interval, s.range, &s.counts, {.solver = options.counter}))
+  for (const SpectrumInterval& i : slice_between(g, A, options.per_interval, s.range, &s.counts,
+                                                 {.solver = options.counter, .gershgorin = options.gershgorin}))
     (i.cluster ? s.clusters : s.intervals).push_back(i);
   count_inside(A, s);
   return s;

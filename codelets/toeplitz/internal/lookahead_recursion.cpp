@@ -43,11 +43,13 @@ index_t LookaheadRecursion::run() {
   return 0;
 }
 
-bool LookaheadRecursion::acceptable(double inverse) const {
+bool LookaheadRecursion::acceptable(double inverse) {
   if (inverse <= worst) return true;
-  double most = 0;
-  for (index_t i = 0; i < k_; ++i) most = std::max(most, std::abs(f_[at(i)]));
-  return inverse <= 8 * most;
+  if (largest_of_f_ < 0) {
+    largest_of_f_ = 0;
+    for (index_t i = 0; i < k_; ++i) largest_of_f_ = std::max(largest_of_f_, std::abs(f_[at(i)]));
+  }
+  return inverse <= 8 * largest_of_f_;
 }
 
 void LookaheadRecursion::short_step() {
@@ -56,6 +58,7 @@ void LookaheadRecursion::short_step() {
   LookaheadPass pass{k_ + 1, f_.data(), q_, -rho_ / pivot_, delta_, back_.data() + n_ - k_ - 1, row_.data() + 1};
   update(pass);
   negative_ += pivot_ < 0 ? 1 : 0;
+  largest_of_f_ = -1;
   ++k_;
   --q_;
   rho_ = pass.sum_f;
@@ -66,66 +69,70 @@ void LookaheadRecursion::short_step() {
 
 bool LookaheadRecursion::long_step() {
   const index_t most = std::min(largest_, n_ - k_);
-  Block block{k_ + most + 1, {}, {}, {}, {}, std::vector<double>(at(most * most))};
-  block.q.assign(q_, q_ + k_ + 1);
-  block.q.resize(at(block.ld));
+  block_.ld = k_ + most + 1;
+  block_.ld_g = most;
+  block_.g.resize(at(most * most));
+  block_.delta.clear();
+  block_.rho.clear();
+  block_.q.assign(q_, q_ + k_ + 1);
+  block_.q.resize(at(block_.ld));
   std::vector<std::pair<index_t, double>> tried;  // sizes and ||S^-1||_1
   double best = std::numeric_limits<double>::infinity();
   for (index_t p = 1; p <= most; ++p) {
-    if (p > 1) append(block);
-    add_candidate(block);
+    if (p > 1) append();
+    add_candidate();
     if (p > 32 && p % 8 != 0 && p < most) continue;  // an examination needs p^3 operations
-    const double inverse = inverse_norm(block, p);
+    const double inverse = inverse_norm(p);
     tried.emplace_back(p, inverse);
     best = std::min(best, inverse);
     if (acceptable(inverse)) break;
   }
   if (!(best * std::numeric_limits<double>::epsilon() < 1)) return false;
   const double enough = acceptable(best) ? best : 4 * best;
-  take(block, std::find_if(tried.begin(), tried.end(), [&](const auto& one) { return one.second <= enough; })->first);
+  take(std::find_if(tried.begin(), tried.end(), [&](const auto& one) { return one.second <= enough; })->first);
   return true;
 }
 
-void LookaheadRecursion::append(Block& block) const {
-  const auto j = static_cast<index_t>(block.delta.size()) - 1;
-  block.q.resize(at((j + 2) * block.ld));
-  double* const next = block.q.data() + (j + 1) * block.ld;
+void LookaheadRecursion::append() {
+  const auto j = static_cast<index_t>(block_.delta.size()) - 1;
+  block_.q.resize(at((j + 2) * block_.ld));
+  double* const next = block_.q.data() + (j + 1) * block_.ld;
+  const double *const q = block_.column(j), *const f = f_.data();
+  const double delta = block_.delta.back();
   next[0] = 0;
-  std::copy_n(block.column(j), k_ + j + 1, next + 1);
-  for (index_t i = 0; i < k_; ++i) next[i] -= block.delta.back() * f_[at(i)];
+  std::copy_n(q, k_ + j + 1, next + 1);
+  for (index_t i = 0; i < k_; ++i) next[i] -= delta * f[i];
 }
 
-void LookaheadRecursion::add_candidate(Block& block) const {
-  const auto m = static_cast<index_t>(block.delta.size());
-  const index_t ld = std::min(largest_, n_ - k_);
+void LookaheadRecursion::add_candidate() {
+  const auto m = static_cast<index_t>(block_.delta.size());
+  const index_t ld = block_.ld_g;
   const double* const t = back_.data() + n_ - k_ - m;
-  block.rho.push_back(m == 0 ? rho_ : dot(k_, t, f_.data()));
-  block.first.push_back(m == 0 ? pivot_ : dot(k_ + 1, t, q_));
+  block_.rho.push_back(m == 0 ? rho_ : dot(k_, t, f_.data()));
   // G(i, j + 1) = G(i - 1, j) - delta_j rho(i), with G(-1, j) = 0: a new last row, then a new last column.
-  double* const g = block.g.data();
-  g[m] = block.first.back();
-  for (index_t j = 0; j + 1 < m; ++j) g[m + (j + 1) * ld] = g[m - 1 + j * ld] - block.delta[at(j)] * block.rho.back();
+  double* const g = block_.g.data();
+  g[m] = m == 0 ? pivot_ : dot(k_ + 1, t, q_);
+  for (index_t j = 0; j + 1 < m; ++j) g[m + (j + 1) * ld] = g[m - 1 + j * ld] - block_.delta[at(j)] * block_.rho[at(m)];
   for (index_t i = 0; m > 0 && i <= m; ++i)
-    g[i + m * ld] = (i > 0 ? g[i - 1 + (m - 1) * ld] : 0) - block.delta.back() * block.rho[at(i)];
-  block.delta.push_back(m == 0 ? delta_ : dot(k_ + m + 1, row_.data() + 1, block.column(m)));
+    g[i + m * ld] = (i > 0 ? g[i - 1 + (m - 1) * ld] : 0) - block_.delta.back() * block_.rho[at(i)];
+  block_.delta.push_back(m == 0 ? delta_ : dot(k_ + m + 1, row_.data() + 1, block_.column(m)));
 }
 
-std::vector<double> LookaheadRecursion::schur_complement(const Block& block, index_t p) const {
-  const index_t ld = std::min(largest_, n_ - k_);
+std::vector<double> LookaheadRecursion::schur_complement(index_t p) const {
   std::vector<double> s(at(p * p));
   for (index_t j = 0; j < p; ++j) {  // U(i, j) = u(j - i), u(0) = 1, u(j) = q_{j-1}(k - 1)
     double* const column = s.data() + j * p;
-    std::copy_n(block.g.data() + j * ld, p, column);
+    std::copy_n(block_.g.data() + j * block_.ld_g, p, column);
     for (index_t i = 0; k_ > 0 && i < j; ++i) {
-      const double u = block.column(j - i - 1)[k_ - 1];
+      const double u = block_.column(j - i - 1)[k_ - 1];
       for (index_t a = 0; a < p; ++a) column[a] -= u * s[at(i * p + a)];
     }
   }
   return s;
 }
 
-double LookaheadRecursion::inverse_norm(const Block& block, index_t p) const {
-  std::vector<double> s = schur_complement(block, p);
+double LookaheadRecursion::inverse_norm(index_t p) const {
+  std::vector<double> s = schur_complement(p);
   double norm = 0;
   for (index_t j = 0; j < p; ++j) {
     double sum = 0;
@@ -139,39 +146,38 @@ double LookaheadRecursion::inverse_norm(const Block& block, index_t p) const {
   return reciprocal > 0 ? 1 / reciprocal : std::numeric_limits<double>::infinity();
 }
 
-void LookaheadRecursion::take(const Block& block, index_t p) {
-  const index_t ld = std::min(largest_, n_ - k_), rows = k_ + p;
-  std::vector<double> g(at(p * p)), right(at(2 * p)), shifted(at(p + 1));
-  for (index_t j = 0; j < p; ++j) std::copy_n(block.g.data() + j * ld, p, g.data() + j * p);
-  std::copy_n(block.rho.data(), p, right.data());
+void LookaheadRecursion::take(index_t p) {
+  const index_t rows = k_ + p;
+  const bool last = rows == n_;
+  std::vector<double> g(at(p * p)), right(block_.rho.begin(), block_.rho.begin() + p), shifted(at(p + 1));
+  for (index_t j = 0; j < p; ++j) std::copy_n(block_.g.data() + j * block_.ld_g, p, g.data() + j * p);
   std::copy_n(g.data() + (p - 1) * p, p - 1, shifted.data() + 1);  // G(i - 1, p - 1)
-  Block own = block;
-  own.delta.resize(at(p));
-  if (rows == n_) {
+  block_.delta.resize(at(p));
+  if (last) {
     // delta is free, because t(-n) is: the least solution of (G rho) (d, delta) = shifted has no part along f, which
     // may be large and inexact.
     std::vector<double> wide = g;
-    wide.insert(wide.end(), block.rho.begin(), block.rho.begin() + p);
+    wide.insert(wide.end(), right.begin(), right.end());
     lapack::gels(p, p + 1, 1, wide.data(), p, shifted.data(), p + 1);
-    own.delta.back() = shifted.back();
+    block_.delta.back() = shifted.back();
+    right.insert(right.end(), shifted.begin(), shifted.begin() + p);
+  } else {
+    for (index_t i = 0; i < p; ++i) right.push_back(shifted[at(i)] - block_.delta.back() * right[at(i)]);
   }
-  append(own);  // q_p may exist, if sizes above p were examined; it is the same
-  std::vector<double> complement = schur_complement(block, p), eigenvalues(at(p));
+  append();
+  std::vector<double> complement = schur_complement(p), eigenvalues(at(p));
   lapack::syevd(p, complement.data(), p, eigenvalues.data(), false);
   negative_ += std::count_if(eigenvalues.begin(), eigenvalues.end(), [](double value) { return value < 0; });
   std::vector<int> swaps(at(p));
   lapack::getrf(p, p, g.data(), p, swaps.data());
-  if (rows == n_)
-    std::copy_n(shifted.data(), p, right.data() + p);
-  else
-    for (index_t i = 0; i < p; ++i) right[at(p + i)] = shifted[at(i)] - own.delta.back() * block.rho[at(i)];
-  lapack::getrs(p, rows == n_ ? 1 : 2, g.data(), p, swaps.data(), right.data(), p);
-  double* const next = own.q.data() + p * own.ld;
-  blas::gemv<double>(Op::none, rows, p, -1, own.q.data(), own.ld, right.data(), 1, f_.data());
-  blas::gemv<double>(Op::none, rows, p, -1, own.q.data(), own.ld, right.data() + p, 1, next);
+  lapack::getrs(p, last ? 1 : 2, g.data(), p, swaps.data(), right.data(), p);
+  double *const q = block_.q.data(), *const next = q + p * block_.ld;
+  blas::gemv<double>(Op::none, rows, p, -1, q, block_.ld, right.data(), 1, f_.data());
+  blas::gemv<double>(Op::none, rows, p, -1, q, block_.ld, right.data() + p, 1, next);
   q_ -= p;
   std::copy_n(next, rows + 1, q_);
   k_ = rows;
+  largest_of_f_ = -1;
   largest_step_ = std::max(largest_step_, p);
   if (k_ < n_) start_order();
 }

@@ -12,9 +12,9 @@ namespace tesela::kernels {
 ///          them 1, with T_{k+1} q = pivot e_k. For k = n the number t(-n) that T does not have is chosen so that q is
 ///          small.
 /// Step     from order k to k + p. q_0 = q and q_{j+1} = (0, q_j) - delta_j (f, 0, ...) have zero products with the
-///          first k rows. Their products G with the next p rows, and those of f and q_p, give the new f and q by two
-///          systems with G, p x p. S = G U^-1, U the last p rows of (q_0, ..., q_{p-1}), is the Schur complement of T_k
-///          in T_{k+p}.
+///          first k rows. Their products G with the next p rows, and the products of f and q_p with these rows, give
+///          the new f and q by two systems with G, p x p. S = G U^-1, U the last p rows of (q_0, ..., q_{p-1}), is the
+///          Schur complement of T_k in T_{k+p}.
 /// Choice   p is the first size whose S has ||S^-1||_1 at most `worst`, or at most 8 times the largest number of f,
 ///          which estimates ||T_k^-1||. If there is none up to largest_block, p is the first size whose ||S^-1||_1 is
 ///          at most four times the smallest of all.
@@ -32,34 +32,34 @@ class LookaheadRecursion {
   const double* q() const { return q_; }
   index_t largest_step() const { return largest_step_; }
   index_t steps() const { return steps_; }
-  /// Returns the negative eigenvalues of a symmetric T: those of all S (Sylvester).
+  /// Returns the number of negative eigenvalues of a symmetric T, the sum over all S (Sylvester).
   index_t negative() const { return negative_; }
 
  private:
-  /// Candidates of a step: q_0, ..., q_m in columns, and G.
-  struct Block {
-    index_t ld = 0;
-    std::vector<double> q, delta, rho, first, g;
-    const double* column(index_t j) const { return q.data() + j * ld; }
-  };
-
-  bool acceptable(double inverse) const;
+  bool acceptable(double inverse);
   void short_step();
   /// Runs a step with p > 1, or with p = 1 if no other size is better. Returns false if S is singular for all sizes.
   bool long_step();
-  void add_candidate(Block& block) const;
+  void add_candidate();
   /// Appends q_{m+1} for the last column q_m.
-  void append(Block& block) const;
+  void append();
   /// Returns S, p x p.
-  std::vector<double> schur_complement(const Block& block, index_t p) const;
-  double inverse_norm(const Block& block, index_t p) const;
-  void take(const Block& block, index_t p);
+  std::vector<double> schur_complement(index_t p) const;
+  double inverse_norm(index_t p) const;
+  void take(index_t p);
   /// Computes rho_, delta_ and pivot_ of the order k_ < n.
   void start_order();
 
   index_t n_, largest_, k_ = 0, steps_ = 0, largest_step_ = 0, negative_ = 0;
   std::vector<double> back_, row_, f_, storage_;  // back_[i] = t(n - i), row_[i] = t(-i)
   double* q_;
+  double largest_of_f_ = -1;  // negative: not computed for this order
+  /// Candidates of a step: q_0, ..., q_m in columns, delta, the products of rows k, k + 1, ... with f (rho) and G.
+  struct {
+    index_t ld = 0, ld_g = 0;
+    std::vector<double> q, delta, rho, g;
+    const double* column(index_t j) const { return q.data() + j * ld; }
+  } block_;
   double rho_ = -1, delta_, pivot_;  // products of row k with f, of row -1 with q, of row k with q
 };
 

@@ -25,12 +25,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const EquationFormula& e : model.equations) {
       // The text of a tree is the text of the tree that it parses to.
       const std::string text = text_of(e.dependent) + " ~ " + text_of(e.regressors);
-      const ModelFormulas again = parse_model(text, "written");
+      const ModelFormulas again = parse_model("label: " + text, "written");
       require(again.equations.size() == 1 && !again.equations[0].instruments);
       require(text_of(again.equations[0].dependent) + " ~ " + text_of(again.equations[0].regressors) == text);
     }
   } catch (const FileError& error) {
-    require(std::string(error.what()).starts_with("fuzz: "));  // text written from a parsed model must be accepted
+    // Text that is written from a model must be accepted, unless its parentheses are too deep.
+    const std::string problem = error.what();
+    require(problem.starts_with("fuzz: ") || problem.find("too many nested") != std::string::npos);
   }
   return 0;
 }

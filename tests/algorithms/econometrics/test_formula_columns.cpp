@@ -5,6 +5,7 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <sstream>
@@ -180,9 +181,22 @@ TEST_CASE("a file without a header is named as such") {
   refused("a,b\n3,4\n", "y ~ x", "d.csv has no column y; it has a, b");
 }
 
-TEST_CASE("weights may stay beside the rows") {
+TEST_CASE("rows may stay unweighted") {
   const TableSource table = csv("y,x,w\n1,2,4\n2,3,0\n3,5,9\n");
   const ModelData m = load_model(table, parse_model("y ~ x", "f"), SemMethod::ols, {.weights = "w", .scale = false});
   CHECK(m.weights == std::vector<double>{4, 9});
   CHECK(m.data(1, 1) == 5);
+}
+
+TEST_CASE("a compressed table is read") {
+  const TemporaryFolder folder;
+  constexpr std::array<unsigned char, 36> bytes{0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03,
+                                                0xab, 0xd4, 0xa9, 0xe0, 0x32, 0xd4, 0x31, 0xe2, 0x32, 0xd6,
+                                                0x31, 0xe1, 0x32, 0xd5, 0x31, 0xe7, 0x02, 0x00, 0x0c, 0xb1,
+                                                0xa9, 0x6a, 0x10, 0x00, 0x00, 0x00};  // y,x and three rows
+  std::ofstream(folder / "d.csv.gz").write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const MappedFile file(folder / "d.csv.gz");
+  if (file.bytes()[0] == '\x1f') SKIP("files are not decompressed here");
+  CHECK(design(open_table(folder / "d.csv.gz"), "y ~ x").rows ==
+        std::vector<std::vector<double>>{{1, 2}, {1, 4}, {1, 7}});
 }

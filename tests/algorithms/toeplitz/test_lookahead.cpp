@@ -225,7 +225,7 @@ CORES_TEMPLATE_TEST_CASE("a symmetric pair is solved as a symmetric matrix", "[t
         0);
 }
 
-CORES_TEST_CASE("toeplitz_solve names what is wrong with a general system") {
+CORES_TEST_CASE("toeplitz_solve names the wrong argument of a general system") {
   const auto a = strange_matrix<double>(6, 0, false, 9);
   const auto b = random_columns<double>(6, 2, 5);
   for (const double strange : {double(NAN), double(INFINITY)}) {

@@ -5,7 +5,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-// Options of the spectrum search, including the published choices.
+// Options of the spectrum search, including the options of Graciá Gil 2010.
 
 CORES_TEST_CASE("every choice of the search gives the same spectrum") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 5}, 150);
@@ -17,8 +17,8 @@ CORES_TEST_CASE("every choice of the search gives the same spectrum") {
   for (const SpectrumOptions& o :
        {with([](auto& s) { s.per_interval = 1; }), with([](auto& s) { s.per_interval = 7, s.dk = 1; }),
         with([](auto& s) { s.dk = 64; }), with([](auto& s) { s.midpoint = false; }),
-        with([](auto& s) { s.fixed_start = true; }), with([](auto& s) { s.window = 1; }),
-        with([](auto& s) { s.window = 5, s.group = 2; }),
+        with([](auto& s) { s.fixed_start = true; }), with([](auto& s) { s.gershgorin = true; }),
+        with([](auto& s) { s.window = 1; }), with([](auto& s) { s.window = 5, s.group = 2; }),
         // Too few steps: intervals are divided until they hold one or two eigenvalues.
         with([](auto& s) { s.per_interval = 10, s.krylov_factor = 1, s.krylov_more = 4, s.max_attempts = 2; })})
     check_spectrum(runtime, t, o, 1e-13);
@@ -63,7 +63,7 @@ TEMPLATE_TEST_CASE("spectra of degenerate and graded matrices are correct at any
           }
 }
 
-CORES_TEST_CASE("the published choices find nearly all eigenvalues in double precision, by either solver") {
+CORES_TEST_CASE("the choices of Graciá Gil 2010 find nearly all eigenvalues in double precision, by either solver") {
   CHECK(SpectrumOptions::published().tolerance == 0.1);
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 600);
   const std::vector<double> right = dense_values(t);
@@ -162,7 +162,7 @@ TEST_CASE("Levinson's recursion inside Lanczos finds the spectrum on a GPU", "[g
   }
 }
 
-CORES_TEST_CASE("the published choices miss eigenvalues and report which") {
+CORES_TEST_CASE("the choices of Graciá Gil 2010 miss eigenvalues and report which") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 1}, 300);
   SpectrumOptions options = SpectrumOptions::published();
   options.tolerance = 1e-10;

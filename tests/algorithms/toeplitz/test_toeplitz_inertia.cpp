@@ -76,11 +76,28 @@ CORES_TEST_CASE("slices respect the limit and contain every eigenvalue") {
   const HostMatrix<double> t = toeplitz_column<double>({ToeplitzKind::random, 0, 4}, 333);
   const std::vector<double> right = dense_eigenvalues(t);
   const SineToeplitz<double> A(g, column(t));
+  double radius = 0;  // of Gershgorin's largest disc
+  for (index_t i = 0; i < 333; ++i) {
+    double sum = 0;
+    for (index_t j = 0; j < 333; ++j) sum += i == j ? 0 : std::abs(t(std::abs(i - j), 0));
+    radius = std::max(radius, sum);
+  }
   for (const index_t most : {1, 2, 10, 100, 1000}) {
-    index_t total = 0;
+    index_t total = 0, counts = 0, counts_of_disc = 0;
     double end = -1e300;
-    for (const SpectrumInterval& i : toeplitz_slice<double>(g, A, most, -std::numeric_limits<double>::infinity(),
-                                                            std::numeric_limits<double>::infinity())) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const auto of_disc = toeplitz_slice<double>(g, A, most, -infinity, infinity, &counts_of_disc, {.gershgorin = true});
+    if (most >= 333) {  // one interval, from end to end
+      CHECK(std::abs(of_disc.front().low - (t(0, 0) - radius)) <= 1e-5 * radius);
+      CHECK(std::abs(of_disc.back().high - (t(0, 0) + radius)) <= 1e-5 * radius);
+    }
+    for (const SpectrumInterval& i : of_disc) {
+      REQUIRE(i.total() <= most);
+      total += i.total();
+    }
+    CHECK(total == 333);
+    total = 0;
+    for (const SpectrumInterval& i : toeplitz_slice<double>(g, A, most, -infinity, infinity, &counts)) {
       REQUIRE(i.total() <= most);
       REQUIRE(i.low >= end);
       end = i.high;
@@ -89,5 +106,6 @@ CORES_TEST_CASE("slices respect the limit and contain every eigenvalue") {
       total += i.total();
     }
     CHECK(total == 333);
+    if (most <= 10) CHECK(counts < counts_of_disc);
   }
 }

@@ -1,4 +1,4 @@
-#include "tests/support/seconds.hpp"
+#include "tests/support/machine.hpp"
 #include "tests/support/test.hpp"
 #include "tools/checks/toeplitz_spectrum_error.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_spectrum.hpp>

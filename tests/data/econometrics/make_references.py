@@ -71,7 +71,11 @@ fits = {
     "y ~ x1 * x2 + np.log(x3) + C(region)": None, "y ~ x1 + x2 - 1": None, "np.exp(x1) ~ x2 * flag": None,
     "y ~ x1 + C(region, Treatment('south'))": "w", "x1 ~ 0 + x2 + x3": "w",
 }
+shared = np.asarray(patsy.dmatrix("0 + region", table))  # errors that the rows of a region share
+covariances = {"effects": np.eye(rows) + shared @ shared.T, "noise": np.diag(table.w**2) + shared @ shared.T}
 with open("regressions.json", "w") as file:
     json.dump([{"formula": formula, "weights": weights} | summary(
         smf.wls(formula, table, weights=table[weights]).fit() if weights else smf.ols(formula, table).fit())
-        for formula, weights in fits.items()], file, indent=1)
+        for formula, weights in fits.items()]
+        + [{"formula": "y ~ x1 + x2", "covariance": name} | summary(smf.gls("y ~ x1 + x2", table, sigma=sigma).fit())
+           for name, sigma in covariances.items()], file, indent=1)

@@ -76,6 +76,29 @@ def test_solve_toeplitz_agrees_with_scipy(n, nrhs, dtype, layout, seed):
     assert r.condition <= 10 * n * condition
 
 
+@given(st.integers(1, 60), st.sampled_from([None, 1, 3]), dtypes, layouts, st.sampled_from([0, 1, 1e-10]), seeds)
+def test_solve_toeplitz_of_a_nonsymmetric_matrix_agrees_with_scipy(n, nrhs, dtype, layout, diagonal, seed):
+    c, row = random(seed, n, dtype=dtype), random(seed + 2, n, dtype=dtype)
+    c[0] *= diagonal  # 0: the first leading minor vanishes
+    row[0] = np.float32(0.75)  # not used
+    b = random(seed + 1, *((n,) if nrhs is None else (n, nrhs)), dtype=dtype)
+    t = scipy.linalg.toeplitz(c, row).astype(float)
+    condition = np.linalg.cond(t)
+    if condition > 1e-3 / eps(dtype):
+        return
+    r = tesela.solve_toeplitz((laid_out(c, layout), laid_out(row, layout)), laid_out(b, layout))
+    expected = scipy.linalg.solve(t, b.astype(float))
+    assert r.status == "ok" and r.x.dtype == dtype and r.x.shape == b.shape and r.residual <= r.residual_bound
+    assert norm(r.x - expected) <= 100 * eps(dtype) * np.sqrt(n) * condition * norm(expected)
+    assert condition / (10 * n) <= r.condition <= 10 * n * condition
+
+
+def test_solve_toeplitz_of_a_symmetric_pair_is_that_of_its_column():
+    c, b = np.array([4, 1, 0.5]), np.ones(3)
+    assert np.array_equal(tesela.solve_toeplitz((c, [9, 1, 0.5]), b).x, tesela.solve_toeplitz(c, b).x)
+    assert norm(tesela.solve_toeplitz((c, np.array([4.0, 2, 1])), b).x - scipy.linalg.solve_toeplitz((c, [4, 2, 1]), b)) < 1e-15
+
+
 def test_solve_toeplitz_of_a_singular_matrix():
     with pytest.raises(np.linalg.LinAlgError) as caught:
         tesela.solve_toeplitz(np.ones(50), np.arange(50.0))
@@ -126,6 +149,9 @@ def test_the_upper_end_of_a_range_belongs_to_it(n, dtype, data):
         lambda: tesela.solve_tridiagonal(np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 3))),
         lambda: tesela.solve_toeplitz(np.ones((3, 3)), np.ones(3)),
         lambda: tesela.solve_toeplitz(np.ones(3), np.ones(4)),
+        lambda: tesela.solve_toeplitz((np.ones(3), np.ones(4)), np.ones(3)),
+        lambda: tesela.solve_toeplitz((np.ones(3), np.ones((3, 1))), np.ones(3)),
+        lambda: tesela.solve_toeplitz((np.ones(3),), np.ones(3)),
         lambda: tesela.eigh_toeplitz(np.array([1.0, np.nan])),
         lambda: tesela.eigh_toeplitz(np.ones(3), subset_by_index=(0, 3)),
         lambda: tesela.eigh_toeplitz(np.ones(3), subset_by_index=(0, 1), subset_by_value=(0, 1)),

@@ -160,8 +160,8 @@ TEST_CASE("rows of the Toeplitz study become Figures 11 to 14 of their source") 
   };
   std::vector<Row> rows;
   for (const index_t n : {600, 2000}) {
-    rows.push_back(measured(n, 2, "cores, as published", 6, 0.1));
-    rows.push_back(measured(n, 2, "GPU, as published", 2, 0.1));
+    rows.push_back(measured(n, 2, "cores, as in the source", 6, 0.1));
+    rows.push_back(measured(n, 2, "GPU, as in the source", 2, 0.1));
     for (const double tolerance : {1e-1, 1e-4}) rows.push_back(measured(n, 2, "GPU, levinson", 2, tolerance));
   }
   const auto figures = bench::source_figures("toeplitz-study", rows);
@@ -181,4 +181,41 @@ TEST_CASE("rows of the Toeplitz study become Figures 11 to 14 of their source") 
   CHECK(bench::source_figures("gemm", rows).empty());
   rows.resize(1);
   CHECK(bench::source_figures("toeplitz-study", rows).empty());
+}
+
+TEST_CASE("rows of the tables of rotations become Figures 6.1 to 6.16 of their source") {
+  const auto measured = [](const std::string& title, index_t n, const std::string& peer, double seconds) {
+    Row r = row(title, n, peer, 100);
+    r.timing.seconds = {seconds};
+    return r;
+  };
+  const std::vector<Row> rows{measured("Table 6.2: tridiagonal 5000", 5000, "chain", 0.5),
+                              measured("Table 6.2: tridiagonal 700", 700, "chain", 0.1),
+                              measured("Table 6.17: heptadiagonal 6000", 6000, "chain", 0.7)};
+  const auto figures = bench::source_figures("givens-study", rows);
+  REQUIRE(figures.size() == 2);
+  CHECK((figures[0].name == "figure-6.2" && figures[1].name == "figure-6.16"));  // Table 6.8 has no figure
+  const Chart& chart = figures[0].chart;
+  CHECK(chart.x == std::vector<double>{700, 5000, 6000, 7000, 8000, 9000, 10000, 12000, 15000, 18000, 20000});
+  CHECK(chart.series.size() == 6);  // five columns of the table, and ours
+  CHECK((series(chart, "K20X").dashed && series(chart, "K20X").value[1] == 7.6315));
+  CHECK((std::isnan(series(chart, "K20X").value[0]) && std::isnan(series(chart, "GTX 640").value.back())));
+  CHECK((!series(chart, "chain").dashed && series(chart, "chain").value[1] == 0.5));
+  CHECK(figures[1].chart.x == std::vector<double>{6000, 8000, 10000, 12000});
+}
+
+TEST_CASE("rows of the tridiagonal study become Figure 10 of the cyclic reduction paper") {
+  std::vector<Row> rows;
+  for (const char* const peer : {"thomas", "cr", "cr, on device"})
+    for (const index_t n : {1024, 524288}) {
+      rows.push_back(row("Ki", n, peer, 1));
+      rows.back().what.precision = "s";
+      rows.back().timing.seconds = {1e-6 * static_cast<double>(n)};
+    }
+  const auto figures = bench::source_figures("tridiag-study", rows);
+  REQUIRE(figures.size() == 1);
+  CHECK(figures[0].name == "figure-10");
+  CHECK(figures[0].chart.x == std::vector<double>{1, 512});
+  CHECK(figures[0].chart.series.size() == 2);
+  CHECK(std::abs(series(figures[0].chart, "thomas").value.back() - 524.288) < 1e-9);
 }

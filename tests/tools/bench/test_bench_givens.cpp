@@ -3,6 +3,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 using namespace tesela;
@@ -31,13 +32,48 @@ TEST_CASE("bench givens writes both tables") {
       CAPTURE(name);
       CHECK(error.get<double>() <= 1);
     }
-  // 8192 x 64 is a published case for a GPU.
+  // 8192 x 64 is a case of Ramiro Sánchez 2010, Table 3.1, on a GPU.
   const Outcome cores =
       run_tesela({"bench", "givens", "-n", "64", "--peers", "tesela", "-r", "1", "--ncuda", "0", "-o", folder.path()});
   CHECK((cores.code == 0 && cores.out.find("8192 x 64") != std::string::npos));
-  CHECK(cores.out.find("published") == std::string::npos);
+  CHECK(cores.out.find("source") == std::string::npos);
   const Outcome order = run_tesela({"bench", "givens", "--order", "nonsense"});
   CHECK((order.code == 2 && order.err.find("--order: 'nonsense' is none of") != std::string::npos));
   const Outcome dropped = run_tesela({"bench", "givens", "--table", "chain", "--peers", "tesela,givens"});
   CHECK((dropped.code == 2 && dropped.err.find("--peers: givens forms no Q") != std::string::npos));
+}
+
+TEST_CASE("bench givens-study writes a CSV for each table and names the rows that do not run") {
+  const TemporaryFolder folder;
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"bench", "givens-study", "--ncuda", "0", "--out", folder.path()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_tesela(arguments);
+  };
+  const auto lines_of = [&](const std::string& name) {
+    std::ifstream file(folder / name);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  };
+  const auto count = [](const std::vector<std::string>& lines, const std::string& part) {
+    return std::count_if(lines.begin(), lines.end(), [&](const auto& l) { return l.find(part) != std::string::npos; });
+  };
+  const Outcome two = run({"--table", "6.1,6.6", "--n", "40,70", "--threads", "1"});
+  CAPTURE(two.err);
+  REQUIRE(two.code == 0);
+  const auto dense = lines_of("givens-6.1.csv"), band = lines_of("givens-6.6.csv");
+  CHECK((dense.size() == 1 + 2 * 3 && band.size() == 1 + 2 * 4));
+  CHECK((count(dense, ",s,cores,") == 6 && count(band, ",d,cores,") == 8));
+  CHECK(dense.front().ends_with(",date,C2070_s,GTX_640_s,K20X_s,sequential_s"));
+  CHECK(count(band, "pentadiagonal 70") == 4);
+  // The second order is expected to take longer than a nanosecond.
+  REQUIRE(run({"--table", "6.9", "--n", "30,60", "--peers", "sequential", "--limit", "1e-9"}).code == 0);
+  CHECK(count(lines_of("givens-6.9.csv"), "above --limit") == 1);
+  // The source's figures, without a run: a matrix of 10^7 fits nowhere.
+  REQUIRE(run({"--table", "6.2", "--n", "10000000"}).code == 0);
+  CHECK(count(lines_of("givens-6.2.csv"), "of host memory, which has") == 1);
+  CHECK(run({"--table", "6.8"}).code == 2);
+  CHECK(run({"--table", "6.1,6.2", "--json", "-"}).code == 2);
+  CHECK(run({"--table", "6.2", "--n", "40", "--mkl", folder / "no.so"}).code == 3);
 }

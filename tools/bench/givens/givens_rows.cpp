@@ -1,10 +1,23 @@
 #include "tools/bench/givens/givens_rows.hpp"
 
 #include "tools/app/sizes.hpp"
+#include "tools/peers/handle.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/codelets/givens/givens.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/host/lapack.hpp>
+#include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
+#include <dlfcn.h>
+#include <type_traits>
+
+extern "C" {  // LAPACK over OpenBLAS
+void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
+void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void sorgqr_(const int*, const int*, const int*, float*, const int*, const float*, float*, const int*, int*);
+void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
+}
 
 namespace tesela::bench {
 
@@ -47,9 +60,31 @@ Solver<QrFactors<T>> by_band(QrProblem<T>& p) {
   return {prepare, run, {}, result};
 }
 
+/// Computes Q from R and the rotations below it, blocks of columns at a time: zeros of the identity stay untouched.
+template <class T>
+void form_q(HostMatrix<T>& r, const Out<index_t>& counts, HostMatrix<T>& q) {
+  constexpr index_t columns = 64, window = 32;
+  const index_t m = r.rows(), n = r.cols();
+  std::vector<T> memory(static_cast<std::size_t>(kernels::givens_work_size(columns, window)));
+  Scratch<T> work;
+  work.data = memory.data();
+  for (index_t first = 0; first < m; first += columns) {
+    const InOut<T> block{{q.data() + first * m, m, std::min(columns, m - first), m}};
+    for (index_t j = 0; j < block.cols; ++j)
+      for (index_t i = 0; i < m; ++i) block(i, j) = T(i == first + j ? 1 : 0);
+    typename kernels::GivensApply<T>::Args args{Side::left, Op::none};
+    args.width = std::min({first + block.cols, n, m - 1});
+    args.window = window;
+    args.rows = m;
+    kernels::GivensApply<T>::cpu(args, {{r.data(), m, n, m}}, {{counts.data, counts.rows, counts.cols, counts.ld}},
+                                 block, work);
+  }
+}
+
 template <class T>
 Solver<QrFactors<T>> by_one_core(QrProblem<T>& p) {
-  const auto run = [&p](Graph*) {
+  const auto q = std::make_shared<HostMatrix<T>>();
+  const auto run = [&p, q](Graph*) {
     const auto [m, n] = p.shape;
     std::vector<T> work(static_cast<std::size_t>(2 * m));
     index_t counts[2] = {};
@@ -64,12 +99,88 @@ Solver<QrFactors<T>> by_one_core(QrProblem<T>& p) {
     a.rows = a.ld = m;
     a.cols = n;
     kernels::GivensSweep<T>::cpu({n}, info, scratch, {&a, 1});
+    if (p.q_wanted) form_q(p.work, info, *q);
   };
-  const auto prepare = [&p] {
+  const auto prepare = [&p, q] {
     if (p.work.shape() != p.shape) p.work = HostMatrix<T>(p.shape.rows, p.shape.cols);
     p.restore();
+    if (p.q_wanted) *q = HostMatrix<T>(p.shape.rows, p.shape.rows);
   };
-  const auto result = [&p] { return QrFactors<T>{.r = &p.work}; };
+  const auto result = [&p, q] {
+    QrFactors<T> f{.r = &p.work};
+    if (p.q_wanted)
+      f.form_q = [q](HostMatrix<T>& c, index_t columns) { std::copy_n(q->data(), q->rows() * columns, c.data()); };
+    return f;
+  };
+  return {prepare, run, {}, result};
+}
+
+/// LAPACK's functions of one library.
+template <class T>
+struct Library {
+  using Geqrf = decltype(in_precision<T, &sgeqrf_, &dgeqrf_>);
+  using Orgqr = decltype(in_precision<T, &sorgqr_, &dorgqr_>);
+  std::remove_const_t<Geqrf> geqrf;
+  std::remove_const_t<Orgqr> orgqr;
+  void (*set_threads)(int);
+};
+
+/// Loads MKL once, apart from OpenBLAS with the same names.
+template <class T>
+Library<T> mkl_library(const std::string& file) {
+  static void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (library == nullptr) throw EnvironmentError(file + " cannot be loaded: " + dlerror());
+  const auto function = [&](const std::string& name) {
+    void* const address = dlsym(library, name.c_str());
+    if (address == nullptr) throw EnvironmentError(file + " has no function " + name);
+    return address;
+  };
+  const std::string precision(1, in_precision<T, 's', 'd'>);
+  Library<T> mkl;
+  mkl.geqrf = reinterpret_cast<decltype(mkl.geqrf)>(function(precision + "geqrf_"));
+  mkl.orgqr = reinterpret_cast<decltype(mkl.orgqr)>(function(precision + "orgqr_"));
+  mkl.set_threads = reinterpret_cast<void (*)(int)>(function("MKL_Set_Num_Threads"));
+  return mkl;
+}
+
+template <class T>
+Solver<QrFactors<T>> by_library(QrProblem<T>& p, const Library<T>& library, int threads) {
+  struct State {
+    std::vector<T> tau, work;
+    HostMatrix<T> q;
+  };
+  const auto state = std::make_shared<State>();
+  const auto [m, n] = p.shape;
+  state->tau.resize(static_cast<std::size_t>(p.order()));
+  state->work.resize(static_cast<std::size_t>(64 * std::max(m, n)));
+  const auto prepare = [&p, state] {
+    if (p.work.shape() != p.shape) p.work = HostMatrix<T>(p.shape.rows, p.shape.cols);
+    p.restore();
+    if (p.q_wanted) state->q = HostMatrix<T>(p.shape.rows, p.order());
+  };
+  const auto run = [&p, state, library, threads](Graph*) {
+    const int rows = static_cast<int>(p.shape.rows), cols = static_cast<int>(p.shape.cols),
+              k = static_cast<int>(p.order()), size = static_cast<int>(state->work.size());
+    int info = 0;
+    std::optional<blas::Threads> ours;
+    library.set_threads != nullptr ? library.set_threads(threads) : static_cast<void>(ours.emplace(threads));
+    library.geqrf(&rows, &cols, p.work.data(), &rows, state->tau.data(), state->work.data(), &size, &info);
+    if (!p.q_wanted) return;
+    std::copy_n(p.work.data(), state->q.size(), state->q.data());
+    library.orgqr(&rows, &k, &k, state->q.data(), &rows, state->tau.data(), state->work.data(), &size, &info);
+  };
+  const auto result = [&p, state] {
+    QrFactors<T> f{.r = &p.work};
+    if (p.q_wanted)
+      f.form_q = [state](HostMatrix<T>& c, index_t columns) {
+        std::copy_n(state->q.data(), state->q.rows() * columns, c.data());
+      };
+    f.multiply_q = [&p, state](HostMatrix<T>& c, index_t columns) {
+      lapack::ormqr(Op::none, c.rows(), columns, p.order(), p.work.data(), p.work.ld(), state->tau.data(), c.data(),
+                    c.ld());
+    };
+    return f;
+  };
   return {prepare, run, {}, result};
 }
 
@@ -94,6 +205,21 @@ void copy(Graph& g, const TileMatrix<T>& from, const TileMatrix<T>& to) {
 template <class T>
 QrRow<T> band_row() {
   return {"chain, band", "chains of rotations in band storage", QrRow<T>::Place::graph, by_band<T>};
+}
+
+template <class T>
+QrRow<T> rotation_row(const GivensOptions& options) {
+  return {"rotations", "a graph of rotations", QrRow<T>::Place::graph,
+          [options](QrProblem<T>& p) { return by_rotations(p, options); }};
+}
+
+template <class T>
+QrRow<T> threads_row(const std::string& name, int threads, const std::string& mkl) {
+  const Library<T> library =
+      mkl.empty() ? Library<T>{in_precision<T, &sgeqrf_, &dgeqrf_>, in_precision<T, &sorgqr_, &dorgqr_>, nullptr}
+                  : mkl_library<T>(mkl);
+  return {name, "geqrf and orgqr", QrRow<T>::Place::cores,
+          [library, threads](QrProblem<T>& p) { return by_library(p, library, threads); }};
 }
 
 template <class T>
@@ -125,10 +251,27 @@ std::vector<Timing> time_transfers(const QrProblem<T>& p, TileShape of_a, index_
   return timings;
 }
 
-#define TESELA_INSTANTIATE(T)            \
-  template QrRow<T> band_row<T>();       \
-  template QrRow<T> sequential_row<T>(); \
-  template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int);
+template <class T>
+Peer with_transfers(const Peer& peer, const QrProblem<T>& p, TileShape of_a, index_t rows_of_q) {
+  double transfers = 0;
+  for (const Timing& t : time_transfers(p, of_a, rows_of_q, 1)) transfers += t.median();
+  Peer all = peer;
+  all.run = [run = peer.run, transfers] { return run() + transfers; };
+  all.verify = [verify = peer.verify, seconds = peer.verified_seconds, transfers] {
+    const double error = verify();
+    *seconds += transfers;
+    return error;
+  };
+  return all;
+}
+
+#define TESELA_INSTANTIATE(T)                                                                \
+  template QrRow<T> band_row<T>();                                                           \
+  template QrRow<T> rotation_row(const GivensOptions&);                                      \
+  template QrRow<T> sequential_row<T>();                                                     \
+  template QrRow<T> threads_row(const std::string&, int, const std::string&);                \
+  template std::vector<Timing> time_transfers(const QrProblem<T>&, TileShape, index_t, int); \
+  template Peer with_transfers(const Peer&, const QrProblem<T>&, TileShape, index_t);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -22,6 +22,7 @@ namespace {
 struct SolveOptions : Options {
   std::vector<index_t> n{4096};
   std::string kind = "spd";
+  bool nonsymmetric = false;
   double sigma = 0;
   index_t rhs = 1;
   std::vector<std::string> peers;
@@ -49,8 +50,9 @@ std::vector<Peer> able_peers(const SolveOptions& o, cli::ToeplitzSystem<T>& syst
         left_out(name, answer.failure);
         continue;
       }
-      const double residual = toeplitz_residual(system.t.rows(), system.t.data(), static_cast<double>(system.sigma),
-                                                system.b.cols(), answer.x->data(), system.b.data());
+      const double residual =
+          toeplitz_residual<T>(system.t.rows(), system.t.data(), system.row.data(), static_cast<double>(system.sigma),
+                               system.b.cols(), answer.x->data(), system.b.data());
       const bool good = residual <= bound;
       // The one method without pivoting or refinement: small leading minors are not its failure to notice.
       if (!good && name == "levinson") {
@@ -79,15 +81,17 @@ std::vector<Peer> able_peers(const SolveOptions& o, cli::ToeplitzSystem<T>& syst
 
 template <class T>
 void run_case(const SolveOptions& o, Runtime& runtime, Report& report, index_t n) {
-  ToeplitzGenerator generator = parse_toeplitz_kind(o.kind);
-  generator.seed = o.common.seed;
-  cli::ToeplitzSystem<T> system{toeplitz_column<T>(generator, n), cli::random_columns<T>(n, o.rhs, o.common.seed),
+  cli::ToeplitzInput input;
+  input.n = n, input.kind = o.kind, input.nonsymmetric = o.nonsymmetric;
+  cli::ToeplitzSystem<T> system{input.load<T>(o.common.seed), cli::random_columns<T>(n, o.rhs, o.common.seed),
                                 static_cast<T>(o.sigma), &runtime};
+  system.row = input.load_row<T>(o.common.seed, system.t);
   system.memory.emplace();
   const std::string title = o.rhs > 1 ? fmt::format("n = {}, {} columns", n, o.rhs) : fmt::format("n = {}", n);
   const std::vector<Peer> peers = able_peers(o, system, title, report);
   if (peers.empty()) return;
-  report.add({title, 0, n, o.rhs, "", o.sigma == 0 ? o.kind : fmt::format("{}, sigma = {}", o.kind, o.sigma), "1/s",
+  const std::string kind = o.nonsymmetric ? o.kind + ", nonsymmetric" : o.kind;
+  report.add({title, 0, n, o.rhs, "", o.sigma == 0 ? kind : fmt::format("{}, sigma = {}", kind, o.sigma), "1/s",
               o.common.precision},
              alternate(peers, o.common.repeat), 0, [](double seconds) { return 1 / seconds; });
 }
@@ -97,17 +101,23 @@ void run(SolveOptions o) {
   if (!std::isfinite(o.sigma)) throw ArgumentError("bench toeplitz-solve", "--sigma", "is not finite");
   const bool gpu = config::have_cuda && count_cuda_devices() > 0 && o.common.ncuda != 0;
   if (o.peers.empty())
-    o.peers = {"levinson",
-               "gohberg-semencul",
-               "gohberg-semencul-again",
-               "schur",
-               "cauchy",
-               "cauchy-again",
-               gpu ? "cusolver-cholesky" : "lapack-cholesky",
-               gpu ? "cusolver-lu" : "lapack-lu"};
+    o.peers = o.nonsymmetric ? std::vector<std::string>{"lookahead", "lookahead-again", "dense", "lapack-lu"}
+                             : std::vector<std::string>{"levinson",
+                                                        "gohberg-semencul",
+                                                        "gohberg-semencul-again",
+                                                        "schur",
+                                                        "cauchy",
+                                                        "cauchy-again",
+                                                        gpu ? "cusolver-cholesky" : "lapack-cholesky",
+                                                        gpu ? "cusolver-lu" : "lapack-lu"};
   if (std::any_of(o.peers.begin(), o.peers.end(), [](const auto& p) { return p.starts_with("cusolver"); }))
     require_gpu("toeplitz-solve");
-  parse_toeplitz_kind(o.kind);
+  cli::ToeplitzInput input;
+  input.kind = o.kind, input.nonsymmetric = o.nonsymmetric;
+  input.resolve(0);
+  for (const std::string& peer : o.peers)
+    if (o.nonsymmetric && !cli::solves_nonsymmetric(peer))
+      throw ArgumentError("bench toeplitz-solve", "--methods", peer + " needs a symmetric matrix");
   Runtime runtime(o.runtime());
   Report report("toeplitz-solve", o, &runtime);
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n);
@@ -127,6 +137,7 @@ const cli::Command toeplitz_solve_command(
       o->add_to(app, "toeplitz-solve");
       app.add_option("-n,--n", o->n, "orders")->delimiter(',')->transform(cli::positive())->capture_default_str();
       cli::add_toeplitz_kind(app, o->kind);
+      app.add_flag("--nonsymmetric", o->nonsymmetric, "generate the first row as well, for the kinds random and spd");
       app.add_option("--sigma", o->sigma, "the shift")->capture_default_str();
       app.add_option("--rhs", o->rhs, "right-hand sides, uniform random numbers")
           ->transform(cli::positive())

@@ -34,14 +34,14 @@ struct Cell {
   bool single_alone = false;  ///< not measured in double precision
 };
 
-/// The published code's choices, Levinson's recursion inside Lanczos among them, or all but that.
+/// Returns the choices of Graciá Gil 2010 with this solver, which is Levinson's recursion there.
 SpectrumOptions published(ToeplitzSolver solver) {
   SpectrumOptions o = SpectrumOptions::published();
   o.solver = o.counter = solver;
   return o;
 }
 
-/// The published code's choices but for the eigenvalues an interval; ours divide an interval that is short of some.
+/// Returns the cells of Table 5 of Graciá Gil 2010; our choices divide an interval that is short of eigenvalues.
 std::vector<Cell> cells_of_sizes(const StudyOptions& o) {
   std::vector<Cell> cells;
   for (const index_t n : o.n)
@@ -50,14 +50,15 @@ std::vector<Cell> cells_of_sizes(const StudyOptions& o) {
         spectrum.per_interval = m;
         if (o.wants(peer)) cells.push_back({fmt::format("n = {}, {} an interval", n, m), n, spectrum, who});
       };
-      add("published", published(ToeplitzSolver::levinson), "as published");
-      add("published-cauchy", published(ToeplitzSolver::cauchy), "published choices, our solver");
+      add("published", published(ToeplitzSolver::levinson), "as in the source");
+      add("published-cauchy", published(ToeplitzSolver::cauchy), "the source's choices, our solver");
       add("ours", {}, "ours");
     }
   return cells;
 }
 
-/// The published choices, at each tolerance, by both solvers and, in the third, by one's solves and the other's counts.
+/// Returns the choices of Graciá Gil 2010 at each tolerance, by both solvers and, in the third, by one's solves and the
+/// other's counts.
 std::vector<Cell> cells_of_tolerances(const StudyOptions& o) {
   std::vector<Cell> cells;
   for (const index_t n : o.n)
@@ -76,7 +77,7 @@ std::vector<Cell> cells_of_tolerances(const StudyOptions& o) {
   return cells;
 }
 
-/// Returns the cells of Figure 12: the published choices at each tolerance.
+/// Returns the cells of Figure 12 of Graciá Gil 2010: its choices at each tolerance.
 std::vector<Cell> cells_of_figure_12(const StudyOptions& o) {
   std::vector<Cell> cells = cells_of_tolerances(o);
   std::erase_if(cells, [](const Cell& cell) { return cell.who != "levinson"; });
@@ -84,7 +85,7 @@ std::vector<Cell> cells_of_figure_12(const StudyOptions& o) {
   return cells;
 }
 
-/// Returns cells that differ from the published choices in one choice, with two eigenvalues per interval.
+/// Returns cells that differ from Graciá Gil 2010 in one choice, with two eigenvalues per interval.
 std::vector<Cell> cells_of_choices(const StudyOptions& o) {
   std::vector<Cell> cells;
   for (const index_t n : o.n) {
@@ -102,6 +103,8 @@ std::vector<Cell> cells_of_choices(const StudyOptions& o) {
       add("first shift", midpoint ? "midpoint" : "random", [&](auto& s) { s.midpoint = midpoint; });
     for (const bool fixed : {true, false})
       add("start", fixed ? "fixed" : "random", [&](auto& s) { s.fixed_start = fixed; });
+    for (const bool disc : {true, false})
+      add("divided first", disc ? "disc" : "near", [&](auto& s) { s.gershgorin = disc; });
     for (const bool divide : {false, true}) add("divide", divide ? "yes" : "no", [&](auto& s) { s.divide = divide; });
   }
   return cells;
@@ -180,7 +183,8 @@ void run_cells(const StudyOptions& o, Runtime& runtime, const std::vector<Cell>&
                 {"converged", count(s.intervals) - static_cast<double>(s.shortages.size())},
                 {"relaunched", count(s.relaunched)},
                 {"mean_attempts", s.intervals > 0 ? count(s.inversions) / count(s.intervals) : 0},
-                {"steps", count(s.steps)}};
+                {"steps", count(s.steps)},
+                {"counts", count(s.counts)}};
   }
 }
 
@@ -220,24 +224,24 @@ void run(StudyOptions o) {
       "the largest distance of a value from the nearest eigenvalue, over the largest; both by LAPACK in double "
       "precision");
   report.note(
-      "as published: Levinson's recursion solves and counts, a tolerance of 0.1, tests every 2 steps, 5 steps an "
+      "as in the source: Levinson's recursion solves and counts, a tolerance of 0.1, tests every 2 steps, 5 steps an "
       "eigenvalue at most, 5 shifts, (e_1 +- e_n) / sqrt(2) first");
   report.note(
-      "published: Graciá Gil 2010, Table 5, a GeForce 9800 GX2 and a core at 2.33 GHz; the GPU was at best 1.47 times "
+      "source: Graciá Gil 2010, Table 5, a GeForce 9800 GX2 and a core at 2.33 GHz; the GPU was at best 1.47 times "
       "as "
       "fast, and about 30 % of the eigenvalues were found at n = 2000");
   report.finish();
 }
 
 const cli::Command toeplitz_study_command(
-    cli::Command::Group::bench, "toeplitz-study", "spectra of Toeplitz matrices by two-way Lanczos: a published table",
-    [](cli::App& app) {
+    cli::Command::Group::bench, "toeplitz-study",
+    "spectra of Toeplitz matrices by two-way Lanczos: Graciá Gil 2010, Table 5", [](cli::App& app) {
       auto o = std::make_shared<StudyOptions>();
       o->common.repeat = 1;
       o->add_to(app, "toeplitz-study");
       app.add_option("--table", o->table,
                      "sizes: orders by eigenvalues an interval; tolerance: 1e-1 to 1e-10 by both solvers; choices: one "
-                     "choice at a time; all: sizes, and the tolerances by the published solver in single precision, on "
+                     "choice at a time; all: sizes, and the tolerances by the source's solver in single precision, on "
                      "the GPU if there is one")
           ->check(cli::one_of({"all", "sizes", "tolerance", "choices"}))
           ->capture_default_str();
@@ -246,7 +250,8 @@ const cli::Command toeplitz_study_command(
           ->delimiter(',')
           ->transform(cli::positive());
       app.add_option("--peers", o->peers,
-                     "of the table of sizes: published, published-cauchy (our solver with its choices), ours")
+                     "of the table of sizes: published (the choices of Graciá Gil 2010), published-cauchy (our solver "
+                     "with them), ours")
           ->delimiter(',')
           ->check(cli::one_of({"published", "published-cauchy", "ours"}))
           ->capture_default_str();

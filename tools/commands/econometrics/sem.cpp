@@ -6,6 +6,7 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/commands/econometrics/sem_report.hpp"
+#include "tools/problems/support/factor_notes.hpp"
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
@@ -129,6 +130,7 @@ void report_problem(const Options& o, const SemProblem& p, Report& report) {
                                  {"from_the_data", std::count(tree.parents.begin(), tree.parents.end(), -1)}};
   }
   if (!o.input.weights.empty()) report.problem()["rows_of_weight_0"] = p.without_weight;
+  note_factors(p.factors, report);
 }
 
 int run_sem(Options o) {
@@ -197,7 +199,8 @@ const Command sem_command(
       app.add_option("--missing", in.missing, "rows that lack a used value: drop or error")
           ->check(one_of({"drop", "error"}))
           ->capture_default_str();
-      app.add_option("--na", in.na, "a code of missing values in a CSV besides NA, NaN, null, -, . and the like")
+      app.add_option("--na", in.na,
+                     "a further code of missing values in a CSV (NA, NaN, null, -, . and the like are known)")
           ->type_name("CODE");
       app.add_option(
              "--rows-at-once", in.rows_at_once,

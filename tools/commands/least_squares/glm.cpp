@@ -3,6 +3,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/commands/least_squares/solution.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace tesela::cli {
@@ -12,10 +13,32 @@ namespace {
 
 struct Options : LeastSquaresOptions {
   std::string factor, out_u;
+  std::string noise, effects;  ///< a column and terms, with a formula
 };
+
+/// Settles a formula's problem: B = [diag(noise) effects].
+void settle_formula(Options& o) {
+  if (!o.factor.empty())
+    throw ArgumentError("glm", "--factor", "is a file; with a formula there are --noise and --effects");
+  if (!o.noise.empty()) o.formula.further.push_back(o.noise + " ~ 1");
+  if (!o.effects.empty()) o.formula.further.push_back("1 ~ 0 + " + o.effects);
+  o.load_model("glm");
+  o.p = o.m + (o.effects.empty() ? 0 : o.model->more.back().cols());
+}
+
+template <class T>
+HostMatrix<T> factor_of(const Options& o) {
+  HostMatrix<double> b = HostMatrix<double>::zeros(o.m, o.p);
+  for (index_t i = 0; i < o.m; ++i) b(i, i) = o.noise.empty() ? 1 : o.model->dependents.front()(i, 0);
+  for (index_t j = o.m; j < o.p; ++j) std::copy_n(&o.model->more.back()(0, j - o.m), o.m, &b(0, j));
+  return in_precision<T>("glm", b);
+}
 
 void resolve(Options& o) {
   o.settle("glm");
+  if (o.formula.given()) return settle_formula(o);
+  if (!o.noise.empty() || !o.effects.empty())
+    throw ArgumentError("glm", "--noise", "and --effects belong to a formula");
   std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}, {"--b", o.b}};
   if (probe_all("glm", files)) {
     require_rows_of("glm", files[0], files[1]);
@@ -38,14 +61,17 @@ int run_glm(Options o) {
   problem.command = "glm";
   problem.keep_triangle = o.uncertainty.wanted();
   problem.multipliers = true;
-  if (o.a.empty()) {
+  if (!o.has_input()) {
     problem.generate_model(o.p, o.random, o.random_b, o.inconsistent);
   } else {
     o.read(problem);
-    problem.factor = read_matrix<T>(o.factor);
+    problem.factor = o.model != nullptr ? factor_of<T>(o) : read_matrix<T>(o.factor);
   }
   report.problem() = o.describe();
-  report.problem().update({{"p", o.p}, {"factor", o.a.empty() ? o.random_b : o.factor}});
+  report.problem().update({{"p", o.p},
+                           {"factor", o.model != nullptr ? "formula"
+                                      : o.a.empty()      ? o.random_b
+                                                         : o.factor}});
   const auto [answer, uncertainty] = solve<T>(o, report, glm_table<T>(), problem);
   if (!o.method.library()) report.problem()["method_used"] = name_of(glm_methods(), answer.used);
   report.check("rank", static_cast<double>(answer.rank));
@@ -63,8 +89,10 @@ int run_glm(Options o) {
     report.check("u_norm", static_cast<double>(euclidean_norm(answer.U.size(), answer.U.data())));
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(o.uncertainty, uncertainty, {answer.X, column_norms(answer.U), answer.rank_b, answer.rank},
-                          report);
+    report_uncertainty<T>(
+        o.uncertainty, uncertainty,
+        {answer.X, column_norms(answer.U), answer.rank_b, answer.rank, false, o.regression_names(false)}, report);
+    o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X}, {"U", o.out_u, answer.U}});
   };
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
@@ -86,10 +114,21 @@ const Command glm_command(Command::Group::top, "glm", "min ||u|| with b = A x + 
        .outputs = {{"--out-u", &o->out_u, "write U, p x rhs, to FILE"}},
        .rcond = "singular values up to this times the largest count as zero, of A with columns and of the rest of "
                 "B with rows of unit norm (default: max(m, n, p) eps)",
-       .uncertainty = true},
+       .uncertainty = true,
+       .formula = true},
       choices(glm_table<double>()));
+  app.add_option(
+         "--noise", o->noise,
+         "with FORMULA: column of the standard deviations of the rows' own errors (default: 1; 0: the row holds "
+         "exactly)")
+      ->type_name("COLUMN");
+  app.add_option("--effects", o->effects,
+                 "with FORMULA: terms whose columns are errors that rows share, such as \"C(firm)\" (B = [diag(noise) "
+                 "effects])")
+      ->type_name("TERMS");
   app.footer(
       "Examples:\n"
+      "  tesela glm data.csv \"y ~ x\" --effects \"C(firm)\"\n"
       "  tesela glm --a A.mtx --factor B.mtx --b b.mtx --out x.mtx --out-u u.mtx\n"
       "  tesela glm --m 300 --n 90 --columns-b 100 --inconsistent --json -");
   return std::function<int()>([o] { return o->common.precision == "s" ? run_glm<float>(*o) : run_glm<double>(*o); });

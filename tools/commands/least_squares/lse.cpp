@@ -14,13 +14,27 @@ namespace {
 
 struct Options : LeastSquaresOptions {
   std::string c, d, out_multipliers;
+  std::string constraints;  ///< text, with a formula
+  std::shared_ptr<const Constraints> parsed = {};
 };
+
+/// Settles a formula's problem with its constraints.
+void settle_formula(Options& o) {
+  if (!o.c.empty() || !o.d.empty())
+    throw ArgumentError("lse", "--c", "is a file; with a formula there is --constraints");
+  if (o.constraints.empty()) throw ArgumentError("lse", "--constraints", "is missing, such as \"x1 + x2 = 1\"");
+  o.load_model("lse");
+  o.parsed = std::make_shared<const Constraints>(parse_constraints(o.constraints, *o.model));
+  o.p = o.parsed->c.rows();
+}
 
 void resolve(Options& o) {
   o.settle("lse");
   require(!o.method.library() || o.out_multipliers.empty(), "lse", "--out-multipliers", "--method ", o.method.name,
           " has none");
   require(!o.method.library() || !(o.rcond > 0), "lse", "--rcond", "--method ", o.method.name, " decides no rank");
+  if (o.formula.given()) return settle_formula(o);
+  require(o.constraints.empty(), "lse", "--constraints", "belongs to a formula");
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}, {"--c", o.c}, {"--d", o.d}};
   if (probe_all("lse", files)) {
     require_rows_of("lse", files[0], files[1]);
@@ -45,6 +59,20 @@ HostMatrix<T> multipliers_of(const ConstrainedLeastSquares<T>& answer) {
   return result;
 }
 
+/// Reports the regression of a formula, whose unknowns are tested within the constraints.
+template <class T>
+void report_table(const Options& o, const ConstrainedLeastSquares<T>& answer, Report& report) {
+  Uncertainty<T> found;
+  const index_t rank = answer.constraint_rank + answer.rank;
+  if (rank == o.n)
+    for (const double error : constrained_errors(o.model->a, o.parsed->c, answer.dropped_rows))
+      found.errors.push_back(static_cast<T>(error));
+  report_uncertainty<T>(o.uncertainty, found,
+                        {answer.X, answer.residual_norms, o.m - answer.rank, rank, false, o.regression_names(false)},
+                        report);
+  o.note_formula(report);
+}
+
 template <class T>
 int run_lse(Options o) {
   Report report("lse", o.common);
@@ -55,7 +83,11 @@ int run_lse(Options o) {
                  ((o.streamed ? 0 : 2 * m * n) + 3 * n * (n + p) + 2 * (m + n + p) * r) * sizeof(T));
   LseProblem<T> problem{{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs, o.common.seed}};
   problem.command = "lse";
-  if (o.a.empty()) {
+  if (o.model != nullptr) {
+    o.read(problem);
+    problem.c = in_precision<T>("lse", o.parsed->c);
+    problem.d = in_precision<T>("lse", o.parsed->d);
+  } else if (o.a.empty()) {
     problem.generate_constrained(o.p, o.random, o.random_b, o.inconsistent);
   } else {
     o.read(problem);
@@ -63,7 +95,10 @@ int run_lse(Options o) {
     problem.d = read_matrix<T>(o.d);
   }
   report.problem() = o.describe();
-  report.problem().update({{"p", o.p}, {"constraints", o.a.empty() ? o.random_b : o.c}});
+  report.problem().update({{"p", o.p},
+                           {"constraints", o.model != nullptr ? o.constraints
+                                           : o.a.empty()      ? o.random_b
+                                                              : o.c}});
   const ConstrainedLeastSquares<T> answer = solve<T>(o, report, lse_table<T>(), problem).answer;
   report.check("constraint_rank", static_cast<double>(answer.constraint_rank));
   report.check("rank", static_cast<double>(answer.rank));
@@ -82,6 +117,7 @@ int run_lse(Options o) {
                  measured_optimality<T>(error.optimality / size, std::max({o.m, o.n, o.p}), 2 * answer.cut));
   };
   const auto write = [&] {
+    if (o.model != nullptr && !o.method.library()) report_table(o, answer, report);
     write_matrices(report, {{"X", o.out, answer.X}, {"multipliers", o.out_multipliers, multipliers_of(answer)}});
   };
   return report_solution(o, report, answer, answer.constraint_rank + answer.rank == o.n, measure, write);
@@ -105,10 +141,17 @@ const Command lse_command(Command::Group::top, "lse", "min ||A x - b|| with C x 
        .outputs = {{"--out-multipliers", &o->out_multipliers,
                     "write lambda, p x rhs, with A'(b - A x) = C' lambda, to FILE"}},
        .rcond = "singular values up to this times the largest count as zero, of C with rows of one size and of A "
-                "on C's null space (default: max(m, n, p) eps)"},
+                "on C's null space (default: max(m, n, p) eps)",
+       .formula = true},
       choices(lse_table<double>()));
+  app.add_option(
+         "--constraints", o->constraints,
+         "with FORMULA: linear equations of the unknowns, \"x1 + x2 = 1, x3 = 0\"; names that are no plain names "
+         "need backquotes")
+      ->type_name("EQUATIONS");
   app.footer(
       "Examples:\n"
+      "  tesela lse data.csv \"y ~ x1 + x2\" --constraints \"x1 + x2 = 1\"\n"
       "  tesela lse --a A.mtx --b b.mtx --c C.mtx --d d.mtx --out x.mtx\n"
       "  tesela lse --m 4000 --n 300 --rows-c 80 --random-b rank:60 --json -");
   return std::function<int()>([o] { return o->common.precision == "s" ? run_lse<float>(*o) : run_lse<double>(*o); });

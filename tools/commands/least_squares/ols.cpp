@@ -14,7 +14,9 @@ int run_ols(Options o) {
   Report report("ols", o.common);
   o.settle("ols");
   std::vector<InputFile> files{{"--a", o.a}, {"--b", o.b}};
-  if (probe_all("ols", files)) {
+  if (o.formula.given()) {
+    o.load_model("ols");
+  } else if (probe_all("ols", files)) {
     require_rows_of("ols", files[0], files[1]);
     o.take_sizes(files[0], files[1], true);
   }
@@ -24,7 +26,7 @@ int run_ols(Options o) {
   require_memory("ols", "A, its factors and B", (matrices * m * n + 2 * (m + n) * r) * sizeof(T));
   OlsProblem<T> p{o.method, o.rcond, o.tile, {o.m, o.n}, o.rhs, o.common.seed};
   p.keep_triangle = o.uncertainty.wanted();
-  if (!o.a.empty()) {
+  if (o.has_input()) {
     o.read(p);
   } else {
     p.a = generate<T>(p.shape, parse_random_kind(o.random), p.seed);
@@ -45,11 +47,15 @@ int run_ols(Options o) {
     report.check("residual_norm", errors.residual.residual_norm);
     report.check("normal_residual", errors.residual.normal_residual);
     report.check("backward_error", errors.backward);
-    exact_fit = errors.residual.normal_residual == 0;
+    exact_fit = o.model != nullptr ? o.model->is_rounding(answer.X, errors.residual.residual_norm)
+                                   : errors.residual.normal_residual == 0;
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(o.uncertainty, uncertainty,
-                          {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit}, report);
+    report_uncertainty<T>(
+        o.uncertainty, uncertainty,
+        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
+        report);
+    o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X}});
   };
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
@@ -65,11 +71,13 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
        .rhs = "right-hand sides, uniform random numbers",
        .rcond = "singular values up to this times the largest count as zero, of A with columns scaled to unit norm, "
                 "with gelsd of the unscaled A (default: max(m, n) eps)",
-       .uncertainty = true},
+       .uncertainty = true,
+       .formula = true},
       choices(ols_table<double>()));
   app.footer(
       "Without a unique answer (fewer rows than columns, or a deficient rank) x is the one of least norm.\n"
       "Examples:\n"
+      "  tesela ols data.csv \"y ~ x1 * x2 + log(x3) + C(region)\"\n"
       "  tesela ols --a A.mtx --b b.mtx --out x.mtx\n"
       "  tesela ols --m 4000 --n 300 --random rank:200 --json -");
   return std::function<int()>([o] { return o->common.precision == "s" ? run_ols<float>(*o) : run_ols<double>(*o); });

@@ -4,6 +4,8 @@
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
+#include "tools/app/standard_streams.hpp"
+#include "tools/problems/support/factor_notes.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -11,10 +13,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tesela::cli {
 
 void LeastSquaresOptions::settle(const char* command) {
+  if (formula.given() && !method.library()) uncertainty.errors = true;
   settle_automatic(method);
   require_valid(command, method, tile, common);
   require_rcond(command, rcond);
@@ -26,6 +30,26 @@ void LeastSquaresOptions::default_sizes(index_t default_n, index_t ratio) {
   if (m < 0) m = ratio * n;
 }
 
+void LeastSquaresOptions::load_model(const char* command) {
+  if (!a.empty() || !b.empty() || m >= 0 || n >= 0 || p >= 0)
+    throw ArgumentError(command, "DATA FORMULA", "goes without files of matrices and sizes");
+  model = std::make_shared<const FormulaData>(load_formula(command, formula));
+  m = model->a.rows(), n = model->a.cols(), rhs = 1;
+}
+
+RegressionNames LeastSquaresOptions::regression_names(bool total) const {
+  if (model == nullptr) return {};
+  return {model->names, model->dependent, model->intercept,
+          total ? model->total_squares() : std::numeric_limits<double>::quiet_NaN()};
+}
+
+void LeastSquaresOptions::note_formula(Report& report) const {
+  if (model == nullptr) return;
+  note_factors(model->factors, report);
+  if (model->dropped > 0) report.note(fmt::format("{} rows lack a value and are left out", model->dropped));
+  if (model->without_weight > 0) report.note(fmt::format("{} rows have weight 0", model->without_weight));
+}
+
 void LeastSquaresOptions::take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream) {
   m = of_a.shape.rows;
   n = of_a.shape.cols;
@@ -35,6 +59,11 @@ void LeastSquaresOptions::take_sizes(const InputFile& of_a, const InputFile& of_
 
 template <class T>
 void LeastSquaresOptions::read(OlsProblem<T>& problem, const Counted& counted) const {
+  if (model != nullptr) {
+    problem.a = in_precision<T>(problem.command, model->a);
+    problem.b = in_precision<T>(problem.command, model->b);
+    return;
+  }
   if (streamed)
     problem.rows = std::make_unique<MatrixRows<T>>(a, Nans::refused, counted);
   else
@@ -47,15 +76,39 @@ nlohmann::json LeastSquaresOptions::describe() const {
                      {"n", n},
                      {"rhs", rhs},
                      {"method", method.name},
-                     {"input", a.empty() ? random : a},
+                     {"input", model != nullptr ? formula.data
+                               : a.empty()      ? random
+                                                : a},
                      {"precision", common.precision},
                      {"seed", common.seed}};
   if (streamed) all["streamed"] = true;
+  if (model != nullptr) all["formula"] = formula.formula, all["dropped_rows"] = model->dropped;
   return all;
 }
 
+namespace {
+
+/// Adds DATA, FORMULA and their options.
+void add_formula(App& app, FormulaInput& in) {
+  app.add_option("data", in.data, "a table, CSV with a header, for FORMULA")
+      ->type_name("FILE")
+      ->transform(dash_is("/dev/stdin"));
+  app.add_option("formula", in.formula, "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\": prints the regression")
+      ->type_name("FORMULA");
+  app.add_option("--na", in.na,
+                 "with FORMULA: a further code of missing values (NA, NaN, null, -, . and the like are known)")
+      ->type_name("CODE");
+  app.add_option("--missing", in.missing, "with FORMULA: rows that lack a used value: drop or error")
+      ->check(one_of({"drop", "error"}))
+      ->capture_default_str();
+  for (const char* rare : {"--na", "--missing"}) app.get_option(rare)->group(more_options);
+}
+
+}  // namespace
+
 void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods) {
+  if (texts.formula) add_formula(app, o.formula);
   auto* a = add_input(app, "--a", o.a, "read A from FILE (Matrix Market or .npy)");
   auto* b = add_input(app, "--b", o.b, "read the right-hand sides, the columns of B, from FILE");
   for (const auto& [option, path, text] : texts.files) add_input(app, option, *path, text);

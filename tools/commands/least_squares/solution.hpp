@@ -5,12 +5,14 @@
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/commands/least_squares/uncertainty.hpp"
+#include "tools/problems/least_squares/formula_data.hpp"
 #include "tools/problems/least_squares/ols.hpp"
 #include "tools/problems/support/input_files.hpp"
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -23,6 +25,8 @@ struct LeastSquaresOptions {
   CommonOptions common;
   index_t m = -1, n = -1, p = -1, rhs = 1;  ///< p: rows of C, or columns of F
   std::string a, b, out;
+  FormulaInput formula;
+  std::shared_ptr<const FormulaData> model = {};  ///< of the formula
   std::string random = "uniform", random_b = "uniform";
   std::string tile;
   double rcond = 0;
@@ -36,11 +40,18 @@ struct LeastSquaresOptions {
   void settle(const char* command);
   /// Completes the sizes of generated matrices, m = ratio n.
   void default_sizes(index_t default_n, index_t ratio);
+  bool has_input() const { return !a.empty() || model != nullptr; }
+  /// Loads the formula's problem, which sets m, n and rhs. Throws ArgumentError if files or sizes are given too.
+  void load_model(const char* command);
   /// Takes m, n and rhs from the files of A and B; A stays in its file if the method can read it by rows.
   void take_sizes(const InputFile& of_a, const InputFile& of_b, bool stream);
   /// Reads A, or opens its file, and B; elements that do not count may be anything.
   template <class T>
   void read(OlsProblem<T>& problem, const Counted& counted = {}) const;
+  /// Returns the properties of a regression for a table with names; `total` is false if R2 has no meaning.
+  RegressionNames regression_names(bool total = true) const;
+  /// Adds notes on rows that were left out and on the bases of factors.
+  void note_formula(Report& report) const;
   /// Returns the entries of a report that all commands have.
   nlohmann::json describe() const;
 };
@@ -53,6 +64,7 @@ struct LeastSquaresTexts {
   std::vector<std::tuple<const char*, std::string*, const char*>> outputs = {};  ///< more outputs
   const char* rcond = nullptr;
   bool uncertainty = false;
+  bool formula = false;  ///< whether a table and a formula replace the files
 };
 void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSquaresTexts& texts,
                                const Choices& methods);

@@ -14,6 +14,17 @@
 namespace tesela::cli {
 namespace {
 
+/// Adds the names and the fit of a formula's regression to its table.
+void add_fit(const RegressionNames& names, double residual_norm, index_t rank, index_t degrees_of_freedom,
+             nlohmann::json& table) {
+  table["dependent"] = names.dependent;
+  for (std::size_t j = 0; j < names.unknowns.size(); ++j) table["coefficients"][j]["name"] = names.unknowns[j];
+  if (std::isnan(names.total)) return;
+  const FitTest fit = test_fit(names.total, residual_norm, rank, names.intercept, degrees_of_freedom);
+  table.update(
+      {{"r2", fit.r2}, {"adjusted_r2", fit.adjusted_r2}, {"f", fit.f}, {"f_p", fit.p}, {"f_df", {fit.df1, fit.df2}}});
+}
+
 nlohmann::json json_of(const Regression& one, double level) {
   const bool known = std::isinf(one.degrees_of_freedom);
   nlohmann::json unknowns = nlohmann::json::array();
@@ -91,6 +102,8 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
                    tables = nlohmann::json::array();
     for (const Regression& one : all) {
       tables.push_back(json_of(one, options.regression.level));
+      if (!data.names.unknowns.empty())
+        add_fit(data.names, static_cast<double>(data.residual_norms.front()), data.rank, df, tables.back());
       for (const double error : one.standard_errors)
         if (none.empty()) errors.push_back(error);
     }

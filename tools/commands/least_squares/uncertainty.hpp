@@ -44,6 +44,14 @@ Uncertainty<T> uncertainty_of(const UncertaintyOptions& options, Runtime& runtim
   return result;
 }
 
+/// The names of a formula's regression.
+struct RegressionNames {
+  std::vector<std::string> unknowns = {};  ///< empty: numbers from 1
+  std::string dependent = {};
+  bool intercept = false;
+  double total = 0;  ///< squares of the right-hand side, as of test_fit(); NaN: no R2
+};
+
 /// The parts of a solution that a regression needs.
 template <class T>
 struct RegressionData {
@@ -51,6 +59,7 @@ struct RegressionData {
   const std::vector<T>& residual_norms;
   index_t degrees_of_freedom, rank;
   bool exact_fit = false;  ///< residuals are rounding errors
+  RegressionNames names = {};
 };
 
 /// Reports the regression of each right-hand side, or notes why there are no standard errors, and writes a good

@@ -20,6 +20,15 @@ struct Options : LeastSquaresOptions {
   bool by_weights() const { return by == "weights"; }
 };
 
+/// Settles a formula's problem, whose weights are a column.
+void settle_formula(Options& o) {
+  if (!o.factor.empty() || !o.sigma.empty())
+    throw ArgumentError("wls", "--weights", "with a formula names a column of weights; --factor and --sigma are files");
+  if (o.weights.empty()) throw ArgumentError("wls", "--weights", "is missing: the column of the weights");
+  o.formula.weights = o.weights;
+  o.load_model("wls");
+}
+
 void settle_files(Options& o) {
   const std::pair<const char*, const std::string*> kinds[] = {
       {"weights", &o.weights}, {"factor", &o.factor}, {"sigma", &o.sigma}};
@@ -46,7 +55,7 @@ void settle_files(Options& o) {
 
 void resolve(Options& o) {
   o.settle("wls");
-  settle_files(o);
+  o.formula.given() ? settle_formula(o) : settle_files(o);
   require(o.spread >= 0 && o.spread <= 15, "wls", "--spread",
           "is the largest exponent of a generated weight, from 0 to 15");
   o.default_sizes(256, 4);
@@ -58,6 +67,11 @@ WlsProblem<T> load(const Options& o) {
   p.command = "wls";
   p.keep_triangle = o.uncertainty.wanted();
   p.multipliers = true;
+  if (o.model != nullptr) {
+    o.read(p);
+    for (const double w : o.model->weights) p.weights.push_back(static_cast<T>(w));
+    return p;
+  }
   if (o.a.empty()) {
     p.generate_weighted(o.random, o.random_b, o.inconsistent, o.spread);
     return p;
@@ -115,11 +129,15 @@ int run_wls(Options o) {
     report.check("residual_norm", errors.residual.residual_norm);
     report.check("normal_residual", errors.residual.normal_residual);
     report.check("backward_error", errors.backward);
-    exact_fit = errors.residual.normal_residual == 0;
+    exact_fit = o.model != nullptr ? o.model->is_rounding(answer.X, errors.residual.residual_norm)
+                                   : errors.residual.normal_residual == 0;
   };
   const auto write = [&, &answer = answer, &uncertainty = uncertainty] {
-    report_uncertainty<T>(o.uncertainty, uncertainty,
-                          {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit}, report);
+    report_uncertainty<T>(
+        o.uncertainty, uncertainty,
+        {answer.X, answer.residual_norms, answer.degrees_of_freedom, answer.rank, exact_fit, o.regression_names()},
+        report);
+    o.note_formula(report);
     write_matrices(report, {{"X", o.out, answer.X}});
   };
   return report_solution(o, report, answer, answer.rank == o.n, measure, write);
@@ -132,7 +150,8 @@ const Command wls_command(
       add_least_squares_options(
           app, *o,
           {.files = {{"--weights", &o->weights,
-                      "read weights w, m x 1, from FILE (min sum w_i (A x - b)_i^2; a row of weight 0 does not count)"},
+                      "read weights w, m x 1, from FILE, or with FORMULA the weights' column (min sum w_i (A x - "
+                      "b)_i^2; a row of weight 0 does not count)"},
                      {"--factor", &o->factor, "read F, m x m, from FILE (the errors have the covariance F F')"},
                      {"--sigma", &o->sigma,
                       "read the errors' covariance itself, m x m, from FILE (a singular covariance holds some "
@@ -145,7 +164,8 @@ const Command wls_command(
            .inconsistent = "generated right-hand sides are uniform",
            .rcond = "singular values up to this times the largest count as zero, of A with columns scaled to unit norm "
                     "(default: max(m, n) eps)",
-           .uncertainty = true},
+           .uncertainty = true,
+           .formula = true},
           choices(wls_table<double>()));
       auto* a = app.get_option("--a");
       app.add_option("--by", o->by, "what to generate")
@@ -158,6 +178,7 @@ const Command wls_command(
           ->capture_default_str();
       app.footer(
           "Examples:\n"
+          "  tesela wls data.csv \"y ~ x\" --weights w\n"
           "  tesela wls --a A.npy --b b.mtx --weights w.mtx --out x.mtx --std-errors\n"
           "  tesela wls --m 400 --n 30 --by sigma --random-b kappa:1e3 --json -");
       return std::function<int()>(

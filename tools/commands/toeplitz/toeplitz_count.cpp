@@ -51,7 +51,7 @@ int with_matrix(Options o, const char* command, Work work) {
 void write_rows(const Options& o, const std::vector<std::string>& names, const HostMatrix<double>& rows,
                 Report& report) {
   if (!o.out.empty()) return write_matrices(report, {{"the table", o.out, rows}});
-  if (o.common.json_path == "-") return;
+  if (o.common.json_path == "-" || o.common.quiet) return;
   for (const std::string& name : names) fmt::print("{:>24}", name);
   fmt::print("\n");
   for (index_t i = 0; i < rows.rows(); ++i) {

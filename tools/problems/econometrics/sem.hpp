@@ -15,7 +15,7 @@ namespace tesela::cli {
 struct SemInput {
   std::string data, names, model, select, weights, clusters;
   std::string missing = "drop";
-  std::vector<std::string> na;  ///< codes of missing values besides the usual ones
+  std::vector<std::string> na;  ///< further codes of missing values
   ModelSizes sizes;
   index_t rows_at_once = 0;  ///< rows of a block; 0 selects the number, and generated data are held if they fit
   bool hold = false;         ///< whether all data must be in memory

@@ -329,103 +329,10 @@ std::optional<index_t> checked_columns(Shape a) {
   return work <= quick ? std::optional(k) : std::nullopt;
 }
 
-template <class T>
-QrCheck<T>::QrCheck(const QrProblem<T>& p, const QrFactors<T>& f, std::optional<index_t> columns) : a_(&p.a), r_(f.r) {
-  if (p.in_parts) {
-    const BlockCyclic part(*p.runtime, p.shape, f.tile),
-        of_q(*p.runtime, {p.shape.rows, columns.value_or(3 * vectors)}, f.tile);
-    const QrPartsSample<T> sample(*p.runtime, part, *f.r, vectors, p.seed);
-    q_ = columns ? HostMatrix<T>(of_q.local().rows, of_q.local().cols) : sample.block(of_q);
-    (columns ? f.form_q : f.multiply_q)(q_, of_q.columns.size);
-    of_parts_ = columns ? sample.error_of_columns(p.a, q_, of_q) : sample.error_of_product(p.a, q_, of_q);
-    return;
-  }
-  if (p.sampled()) {
-    sample_columns(p, f);
-    return;
-  }
-  if (r_ == nullptr) {
-    read_ = HostMatrix<T>(p.shape.rows, p.shape.cols);
-    f.read(0, read_);
-    r_ = &read_;
-  }
-  if (!columns) {
-    sample_.emplace(*r_, vectors, p.seed);
-    q_ = sample_->block().clone();
-    f.multiply_q(q_, q_.cols());
-  } else if (f.form_q) {
-    q_ = HostMatrix<T>(p.shape.rows, *columns);
-    f.form_q(q_, *columns);
-  } else {
-    q_ = identity<T>(p.shape.rows, *columns);
-    f.multiply_q(q_, *columns);
-  }
-}
-
-/// Reads four groups of four neighbouring columns of R, each group from its quarter of A. Every step contributes to the
-/// last columns, which are always among them.
-template <class T>
-void QrCheck<T>::sample_columns(const QrProblem<T>& p, const QrFactors<T>& f) {
-  const auto [m, n] = p.shape;
-  constexpr index_t count = QrProblem<T>::sampled_columns, groups = 4, neighbours = count / groups;
-  auto r = HostMatrix<T>::zeros(p.order(), count);
-  columns_ = HostMatrix<T>(m, count);
-  HostMatrix<T> block(m, neighbours);
-  const Generator<T> element = p.generator();
-  const Generator<double> random{Pattern::uniform, 0, 0, p.seed + 17};
-  for (index_t g = 0; g < groups; ++g) {
-    const index_t room = n / groups - neighbours;
-    const auto within = static_cast<index_t>((random(g, 0) + 1) / 2 * static_cast<double>(room));
-    const index_t first = g == groups - 1 ? n - neighbours : g * (n / groups) + within;
-    if (f.read)
-      f.read(first, block);
-    else
-      std::copy_n(&(*f.r)(0, first), block.size(), block.data());
-    for (index_t j = 0; j < neighbours; ++j) {
-      const index_t column = g * neighbours + j;
-      std::copy_n(&block(0, j), std::min(first + j + 1, r.rows()), &r(0, column));
-      for (index_t i = 0; i < m; ++i) columns_(i, column) = element(i, first + j);
-    }
-  }
-  a_ = &columns_;
-  sample_.emplace(p.shape, r, vectors, p.seed);
-  q_ = sample_->block().clone();
-  f.multiply_q(q_, q_.cols());
-}
-
-template <class T>
-QrError QrCheck<T>::error() const {
-  return of_parts_ ? *of_parts_ : sample_ ? sample_->error(*a_, q_) : qr_error(*a_, *r_, q_);
-}
-
-template <class T>
-double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactors<T>& f) {
-  if (!f.failure.empty()) throw bench::WrongResult(fmt::format("{}: {}", peer, f.failure));
-  const QrBounds most = qr_bounds<T>(p.shape.rows, p.shape.cols);
-  if (!f.multiply_q && !f.form_q) {
-    const double error = gram_error(p.a, *f.r, p.seed) / (2 * most.backward);
-    if (!(error <= 1))
-      throw bench::WrongResult(fmt::format("bench: {}: ||R'R - A'A|| is {:.3g} times its bound", peer, error));
-    return error;
-  }
-  const QrCheck<T> check(p, f, f.multiply_q ? checked_columns(p.shape) : p.order());
-  const PausedWorkers paused;
-  const QrError error = check.error();
-  const double backward = error.backward / most.backward, orthogonality = error.orthogonality / most.orthogonality;
-  if (!error.finite || !(backward <= 1) || !(orthogonality <= 1))
-    throw bench::WrongResult(
-        fmt::format("bench: {}: ||A - QR|| / ||A|| is {:.3g}, {:.3g} times its bound, and "
-                    "||I - Q'Q|| {:.3g}, {:.3g} times",
-                    peer, error.backward, backward, error.orthogonality, orthogonality));
-  return std::max(backward, orthogonality);
-}
-
-#define TESELA_INSTANTIATE(T)                                                      \
-  template struct QrProblem<T>;                                                    \
-  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table();             \
-  template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&); \
-  template class QrCheck<T>;                                                       \
-  template double check_peer(const std::string&, const QrProblem<T>&, const QrFactors<T>&);
+#define TESELA_INSTANTIATE(T)                                          \
+  template struct QrProblem<T>;                                        \
+  template std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table(); \
+  template Solver<QrFactors<T>> by_rotations(QrProblem<T>&, const GivensOptions&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

@@ -19,24 +19,26 @@ namespace tesela::cli {
 using namespace kernels;
 
 void SpectrumSettings::add_to(App& app) {
-  app.add_option(
-         "--preset", preset,
-         "fast (chosen by measurements), or published: the published code's choices, including a tolerance of 0.1 and "
-         "Levinson's recursion")
+  app.add_option("--preset", preset,
+                 "fast (chosen by measurements), or published: the choices of Graciá Gil 2010, including a tolerance "
+                 "of 0.1 and "
+                 "Levinson's recursion")
       ->check(one_of({"fast", "published"}))
       ->capture_default_str();
   Choices().add(spectrum_methods()).add_option(app, "--method", method);
-  app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (published: 2)")
+  app.add_option("--per-interval", per_interval, "eigenvalues in an interval at most (Graciá Gil 2010: 2)")
       ->transform(cli::positive());
-  app.add_option("--dk", dk, "Lanczos steps between tests of convergence (published: 2)")->transform(cli::positive());
-  app.add_option("--max-attempts", max_attempts, "shifts tried in an interval (published: 5)")
+  app.add_option("--dk", dk, "Lanczos steps between tests of convergence (Graciá Gil 2010: 2)")
       ->transform(cli::positive());
-  app.add_option(
-         "--krylov-factor", krylov_factor,
-         "Lanczos steps at most, for each of the eigenvalues that an interval may hold (published: 5; fast: 2, and "
-         "32 more)")
+  app.add_option("--max-attempts", max_attempts, "shifts tried in an interval (Graciá Gil 2010: 5)")
       ->transform(cli::positive());
-  app.add_option("--tol", tolerance, "residual of a Ritz value, relative to it (default: by precision; published: 0.1)")
+  app.add_option("--krylov-factor", krylov_factor,
+                 "Lanczos steps at most, for each of the eigenvalues that an interval may hold (Graciá Gil 2010: 5; "
+                 "fast: 2, and "
+                 "32 more)")
+      ->transform(cli::positive());
+  app.add_option("--tol", tolerance,
+                 "residual of a Ritz value, relative to it (default: by precision; Graciá Gil 2010: 0.1)")
       ->transform(cli::positive());
   const Choices solvers = Choices().add(toeplitz_solvers());
   solvers.add_option(app, "--solver", solver, "solver of a Lanczos step: ");
@@ -45,6 +47,10 @@ void SpectrumSettings::add_to(App& app) {
       ->check(one_of({"midpoint", "random"}));
   app.add_option("--start", start, "first vectors: fixed ((e_1 +- e_n) / sqrt(2)) or random")
       ->check(one_of({"fixed", "random"}));
+  app.add_option("--divided", divided,
+                 "range that is divided into intervals first: disc (Gershgorin's: Graciá Gil 2010) or near (where most "
+                 "eigenvalues are, then outwards)")
+      ->check(one_of({"disc", "near"}));
   Choices().add(lanczos_tasks()).add_option(app, "--lanczos", tasks, "tasks of the steps in an interval: ");
   app.add_option("--window", window, "intervals in flight: bounds the memory (default: by workers)")
       ->transform(cli::positive());
@@ -65,6 +71,7 @@ SpectrumOptions SpectrumSettings::options(std::uint64_t seed) const {
   if (tolerance > 0) o.tolerance = tolerance;
   if (!shift.empty()) o.midpoint = shift == "midpoint";
   if (!start.empty()) o.fixed_start = start == "fixed";
+  if (!divided.empty()) o.gershgorin = divided == "disc";
   if (!solver.empty()) o.solver = *find_named(toeplitz_solvers(), solver);
   if (!counter.empty()) o.counter = *find_named(toeplitz_solvers(), counter);
   o.tasks = *find_named(lanczos_tasks(), tasks);

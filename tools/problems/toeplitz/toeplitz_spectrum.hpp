@@ -15,7 +15,7 @@ struct SpectrumSettings {
   std::string preset = "fast", method = "auto", tasks = "auto";
   index_t per_interval = -1, dk = -1, max_attempts = -1, window = 0, group = 0;
   double krylov_factor = -1, tolerance = 0;
-  std::string shift, start, solver, counter;
+  std::string shift, start, solver, counter, divided;
 
   void add_to(App& app);
   /// Returns the preset with the options applied.

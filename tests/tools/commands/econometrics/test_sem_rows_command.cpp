@@ -93,7 +93,7 @@ TEST_CASE("data read by rows give the same estimates and fitted values, and opti
   std::ofstream(folder / "lags.txt") << "y1 ~ lag(y2)\ninstruments: ~ x1\n";
   Words lags = npy + Words{"--rows-at-once", "10"};
   lags[5] = folder / "lags.txt";
-  sem.refuses(lags, "goes without lag() and I()");
+  sem.refuses(lags, "goes without functions and products of columns");
 }
 
 TEST_CASE("in a .npy file NaN is missing, and an infinity is refused with its place") {

@@ -136,8 +136,63 @@ TEST_CASE("toeplitz solve automatically selects a method that solves the system 
   CHECK(taken({"--n", "501", "--seed", "5", "--sigma", "0.3"}) == "gohberg-semencul");
   CHECK(taken({"--n", "500", "--random", "spd"}) == "gohberg-semencul");
   CHECK(taken({"--n", "9000", "--random", "spd", "--ncuda", "0"}) == "schur");
-  CHECK(taken({"--n", "500", "--random", "singular-minors"}) == "cauchy-inverse");
-  CHECK(taken({"--n", "40", "--random", "second-difference", "--sigma", "2"}) == "cauchy-inverse");
+  CHECK(taken({"--n", "500", "--random", "singular-minors", "--ncuda", "0"}) == "lookahead");
+  CHECK(taken({"--n", "40", "--random", "second-difference", "--sigma", "2"}) == "lookahead");
+  CHECK(taken({"--n", "3000", "--random", "singular-minors", "--ncuda", "0"}) == "cauchy-inverse");
+  CHECK(taken({"--n", "300", "--nonsymmetric"}) == "lookahead");
+}
+
+TEST_CASE("toeplitz solve: look-ahead passes zero leading minors and counts") {
+  for (const std::string& method : Words{"lookahead", "lookahead-again", "dense"})
+    for (const std::string precision : {"d", "s"})
+      for (const std::string n : {"0", "1", "2", "64", "300"}) {
+        const auto report = solve({"--method", method, "--random", "singular-minors", "--n", n, "--known", "--rhs", "3",
+                                   "--precision", precision});
+        CAPTURE(method, precision, n);
+        CHECK(report["status"] == "ok");
+        CHECK(check(report, "residual") <= (precision == "d" ? 1e-15 : 3e-7));
+        CHECK(check(report, "forward_error") <= (precision == "d" ? 1e-13 : 1e-4));
+        if (method != "lookahead" || n == "0" || n == "1") continue;
+        CHECK(check(report, "largest_step") == 2);
+        CHECK(check(report, "negative_pivots") == std::stod(n) / 2);
+      }
+}
+
+TEST_CASE("toeplitz solve solves matrices that are not symmetric") {
+  TemporaryFolder folder;
+  for (const std::string& method : Words{"auto", "lookahead", "lookahead-again", "dense", "lapack-lu"})
+    for (const std::string kind : {"random", "spd"})
+      for (const std::string n : {"0", "1", "2", "65", "400"}) {
+        CAPTURE(method, kind, n);
+        const auto report = solve({"--method", method, "--nonsymmetric", "--random", kind, "--n", n, "--known", "--rhs",
+                                   "2", "--seed", "5", "--sigma", "0.25"});
+        CHECK(report["status"] == "ok");
+        CHECK(check(report, "residual") <= 7e-15);
+        CHECK(check(report, "forward_error") <= 1e-10);
+        CHECK(report["problem"]["row"] == kind);
+      }
+  // 0 1 2 / 3 0 1 / 4 3 0: the first leading minor is zero; r(0) is not used.
+  HostMatrix<double> c(3, 1), r(1, 3), x(3, 1);
+  for (index_t i = 0; i < 3; ++i) {
+    c(i, 0) = i == 0 ? 0 : static_cast<double>(i + 2);
+    r(0, i) = i == 0 ? 7 : static_cast<double>(i);
+  }
+  HostMatrix<double> b(3, 1);
+  b(0, 0) = 8, b(1, 0) = 6, b(2, 0) = 10;  // x = 1, 2, 3
+  write_matrix(folder / "c.npy", c);
+  write_matrix(folder / "r.mtx", r);
+  write_matrix(folder / "b.npy", b);
+  const auto report =
+      solve({"--t", folder / "c.npy", "--row", folder / "r.mtx", "--b", folder / "b.npy", "--out", folder / "x.npy"});
+  CHECK(report["problem"]["method"] == "lookahead");
+  for (index_t i = 0; i < 3; ++i) x(i, 0) = static_cast<double>(i + 1);
+  CHECK(difference(read_matrix<double>(folder / "x.npy"), x) <= 1e-14);
+  solve.refuses({"--t", folder / "c.npy", "--row", folder / "r.mtx", "--method", "cauchy"}, "needs a symmetric matrix");
+  solve.refuses({"--nonsymmetric", "--random", "kms:0.5"}, "random and spd");
+  solve.refuses({"--row", folder / "r.mtx"}, "--t");
+  solve.refuses({"--t", folder / "c.npy", "--nonsymmetric"}, "excludes");
+  write_matrix(folder / "long.npy", HostMatrix<double>::zeros(4, 1));
+  solve.refuses({"--t", folder / "c.npy", "--row", folder / "long.npy"}, "4 numbers");
 }
 
 TEST_CASE("toeplitz solve: superfast solves an indefinite matrix and fails for an eigenvalue") {

@@ -1,0 +1,29 @@
+#include <tesela/host/householder_vectors.hpp>
+#include <tesela/host/internal/lapack_calls.hpp>
+
+extern "C" {
+void sorhr_col_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, int*);
+void dorhr_col_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, int*);
+}
+
+namespace tesela::lapack {
+
+template <class T>
+void householder_vectors(index_t m, index_t n, T* q, index_t ldq, T* tau, T* signs) {
+  if (n == 0) return;
+  const int rows = narrow("orhr_col", m), cols = narrow("orhr_col", n), ld = narrow("orhr_col", ldq),
+            block = std::min(cols, 64);
+  std::vector<T> t(static_cast<std::size_t>(block) * static_cast<std::size_t>(cols));
+  int info = 0;
+  if constexpr (std::is_same_v<T, float>)
+    sorhr_col_(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
+  else
+    dorhr_col_(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
+  // T is cut into triangles of `block` columns, with tau on their diagonals.
+  for (int j = 0; j < cols; ++j) tau[j] = t[static_cast<std::size_t>(j % block + j * block)];
+}
+
+template void householder_vectors(index_t, index_t, float*, index_t, float*, float*);
+template void householder_vectors(index_t, index_t, double*, index_t, double*, double*);
+
+}  // namespace tesela::lapack

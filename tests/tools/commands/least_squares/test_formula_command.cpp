@@ -1,0 +1,297 @@
+#include "tests/support/command.hpp"
+#include "tests/support/machine.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <map>
+
+// Regressions of formulas. References: NIST's Statistical Reference Datasets, statsmodels (make_references.py), and the
+// estimates of public reports.
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+const Command ols{{"ols"}}, wls{{"wls"}}, lse{{"lse"}}, glm{{"glm"}}, sem{{"sem"}};
+
+std::string data(const std::string& name) { return data_directory() + "/econometrics/" + name; }
+
+bool near(const nlohmann::json& x, double reference, double tolerance) {
+  return x.is_number() && std::abs(x.get<double>() - reference) <= tolerance * std::abs(reference);
+}
+
+/// Checks a regression's number of each unknown, by its name.
+void check_numbers(const nlohmann::json& side, const char* number, const nlohmann::json& names,
+                   const nlohmann::json& expected, double tolerance) {
+  std::map<std::string, nlohmann::json> found;
+  for (const auto& one : side["coefficients"]) found[one["name"]] = one[number];
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t j = 0; j < expected.size(); ++j) {
+    const std::string name = names[j];
+    CAPTURE(number, name, found[name].dump(), expected[j].dump());
+    CHECK(near(found[name], expected[j], tolerance));
+  }
+}
+
+struct Certified {
+  const char *file, *formula;
+  std::vector<double> estimates, errors;
+  double sigma, r2, f;
+  double digits;  ///< relative error of coefficients
+};
+
+nlohmann::json estimates_of(const nlohmann::json& report) {
+  std::map<std::string, double> all;
+  for (const auto& one : report["equations"][0]["coefficients"]) all[one["name"]] = one["estimate"];
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("regressions of NIST's data have the certified digits") {
+  std::string powers = "y ~ x";
+  for (int k = 2; k <= 10; ++k) powers += " + I(x^" + std::to_string(k) + ")";
+  const Certified all[] = {
+      {"nist_norris.csv",
+       "y ~ x",
+       {-0.262323073774029, 1.00211681802045},
+       {0.232818234301152, 0.429796848199937E-03},
+       0.884796396144373,
+       0.999993745883712,
+       5436385.54079785,
+       1e-12},
+      {"nist_longley.csv",
+       "y ~ .",
+       {-3482258.63459582, 15.0618722713733, -0.358191792925910E-01, -2.02022980381683, -1.03322686717359,
+        -0.511041056535807E-01, 1829.15146461355},
+       {890420.383607373, 84.9149257747669, 0.334910077722432E-01, 0.488399681651699, 0.214274163161675,
+        0.226073200069370, 455.478499142212},
+       304.854073561965,
+       0.995479004577296,
+       330.285339234588,
+       1e-10},
+      // The columns depend on each other to 10 digits.
+      {"nist_filip.csv",
+       powers.c_str(),
+       {-1467.48961422980, -2772.17959193342, -2316.37108160893, -1127.97394098372, -354.478233703349,
+        -75.1242017393757, -10.8753180355343, -1.06221498588947, -0.670191154593408E-01, -0.246781078275479E-02,
+        -0.402962525080404E-04},
+       {298.084530995537, 559.779865474950, 466.477572127796, 227.204274477751, 71.6478660875927, 15.2897178747400,
+        2.23691159816033, 0.221624321934227, 0.142363763154724E-01, 0.535617408889821E-03, 0.896632837373868E-05},
+       0.334801051324544E-02,
+       0.996727416185620,
+       2162.43954511489,
+       1e-6},
+  };
+  for (const Certified& one : all) {
+    CAPTURE(one.file);
+    const auto report = ols(Words{data(one.file), one.formula});
+    CHECK(report["status"] == "ok");
+    CHECK(!report.contains("notes"));
+    const auto& side = report["regression"][0];
+    REQUIRE(side["coefficients"].size() == one.estimates.size());
+    for (std::size_t j = 0; j < one.estimates.size(); ++j) {
+      CAPTURE(j, side["coefficients"][j].dump());
+      CHECK(near(side["coefficients"][j]["estimate"], one.estimates[j], one.digits));
+      CHECK(near(side["coefficients"][j]["std_error"], one.errors[j], one.digits));
+    }
+    CHECK(near(side["sigma"], one.sigma, one.digits));
+    CHECK(near(side["r2"], one.r2, one.digits));
+    CHECK(near(side["f"], one.f, one.digits));
+  }
+  // poly() has the same fit.
+  const auto poly = ols(Words{data("nist_filip.csv"), "y ~ poly(x, 10)"})["regression"][0];
+  CHECK(near(poly["r2"], 0.996727416185620, 1e-13));
+  CHECK(near(poly["f"], 2162.43954511489, 1e-10));
+}
+
+TEST_CASE("regressions agree with statsmodels to ten digits") {
+  std::ifstream file(data("regressions.json"));
+  for (const auto& expected : nlohmann::json::parse(file)) {
+    CAPTURE(expected["formula"].dump());
+    const Words problem{data("table.csv"), expected["formula"]};
+    const bool covariance = expected.contains("covariance");
+    nlohmann::json report;
+    if (covariance)
+      report = glm(problem + Words{"--effects", "region"} +
+                   (expected["covariance"] == "noise" ? Words{"--noise", "w"} : Words{}));
+    else
+      report = expected["weights"].is_null() ? ols(problem) : wls(problem + Words{"--weights", expected["weights"]});
+    CHECK(report["status"] == "ok");
+    const auto& side = report["regression"][0];
+    for (const char* number : {"estimate", "std_error", "statistic", "p", "low", "high"})
+      check_numbers(side, number, expected["names"], expected[number], 1e-10);
+    for (const char* number : {"sigma", "degrees_of_freedom", "r2", "adjusted_r2", "f", "f_p"}) {
+      if (covariance && number[0] != 's' && number[0] != 'd') continue;
+      CAPTURE(number);
+      CHECK(near(side[number], expected[number], 1e-10));
+    }
+  }
+}
+
+TEST_CASE("a regression names its unknowns, its base and the rows that it leaves out") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "d.csv";
+  std::ofstream(file) << "y;x;f;w\n1,5;1;b;1\n2,5;2;a;1\n4;3;b;0\n3;-99;a;1\n5,25;5;a;2\n7;6;c;1\n6;7;c;1\n9;9;b;1\n";
+  const Words formula{file, "y ~ x + f"};
+  const Outcome text = run_tesela(Words{"ols"} + formula + Words{"--na", "-99"});
+  CHECK(text.code == 0);
+  for (const char* part :
+       {"y ~ ", "(Intercept) ", "fb ", "fc ", "R2 ", "note    f: contrasts to a", "1 rows lack a value"})
+    CHECK_THAT(text.out, Catch::Matchers::ContainsSubstring(part));
+  const auto report = wls(formula + Words{"--na", "-99", "--weights", "w"});
+  CHECK(report["factors"][0]["base"] == "a");
+  CHECK(report["factors"][0]["levels"] == nlohmann::json{"a", "b", "c"});
+  CHECK(report["problem"]["m"] == 6);
+  CHECK(report["problem"]["dropped_rows"] == 1);
+  ols.refuses(formula + Words{"--na", "-99", "--missing", "error"}, "d.csv: line 5: x is missing");
+  ols.refuses({file}, "needs both");
+  ols.refuses({file, "y ~ x | f"}, "belong to `tesela sem`");
+  ols.refuses({file, "y ~ z"}, "has no column z; it has y, x, f, w");
+  ols.refuses(formula + Words{"--m", "5"}, "goes without");
+  wls.refuses(formula, "--weights: is missing");
+  wls.refuses(formula + Words{"--weights", "v"}, "has no column v");
+  // Columns that depend on each other: the solution of least norm, without errors.
+  const auto deficient = ols(Words{file, "y ~ w + I(2 * w)"}, 0);
+  CHECK(deficient["status"] == "rank deficient");
+  CHECK(deficient["regression"][0]["coefficients"][1]["std_error"].is_null());
+  // Rounding errors of an exact fit are no standard errors.
+  std::ofstream(file) << "y,x\n2.1,1\n4.2,2\n6.3,3\n8.4,4\n";
+  CHECK(ols(Words{file, "y ~ x"}).dump().find("the fit is exact") != std::string::npos);
+  std::ofstream(file) << "y,x\n1e300,1e-300\n3e300,2e-300\n4e300,3e-300\n8e300,4e-300\n";
+  const auto extreme = ols(Words{file, "I(y/1e150) ~ I(x*1e150)"});
+  CHECK(near(extreme["regression"][0]["coefficients"][1]["estimate"], 2.2e300, 1e-12));
+}
+
+TEST_CASE("lse holds constraints of a formula's unknowns") {
+  const Words problem{data("table.csv"), "y ~ x1 + x2 + C(region)"};
+  // The constraint, put into the formula, is the reference.
+  const auto free = ols(Words{data("table.csv"), "I(y - x2) ~ I(x1 - x2) + C(region)"})["regression"][0];
+  const auto held = lse(problem + Words{"--constraints", "x1 + x2 = 1"})["regression"][0];
+  for (const char* number : {"estimate", "std_error", "statistic", "p", "low", "high"})
+    for (const auto& [j, k] : {std::pair{0, 0}, {1, 1}, {3, 2}, {4, 3}, {5, 4}}) {
+      CAPTURE(number, j);
+      CHECK(near(held["coefficients"][static_cast<std::size_t>(j)][number],
+                 free["coefficients"][static_cast<std::size_t>(k)][number], 1e-11));
+    }
+  CHECK(held["degrees_of_freedom"] == free["degrees_of_freedom"]);
+  const auto many =
+      lse(problem + Words{"--constraints", "`C(region)north` = `C(region)south`; 2 * x1 - x2/2 = 3 - Intercept"});
+  const auto& b = many["regression"][0]["coefficients"];
+  const auto estimate = [&](std::size_t j) { return b[j]["estimate"].get<double>(); };
+  CHECK(std::abs(estimate(3) - estimate(4)) < 1e-12);
+  CHECK(std::abs(2 * estimate(1) - estimate(2) / 2 + estimate(0) - 3) < 1e-12);
+  // Constraints that leave nothing free, and one that says nothing new.
+  const auto fixed =
+      lse(Words{data("table.csv"), "y ~ x1 - 1", "--constraints", "x1 = 2, 2 * x1 = 4"})["regression"][0];
+  CHECK(near(fixed["coefficients"][0]["estimate"], 2, 1e-15));
+  CHECK(fixed["coefficients"][0]["std_error"] == 0);
+  for (const auto& [text, why] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"x1 + z = 1", "column 6: z is neither a number nor an unknown; there are (Intercept), x1, x2"},
+           {"x1 * x2 = 1", "is neither"},
+           {"x1 + x2", "expected '='"},
+           {"1 = 1", "without unknowns"},
+           {"x1 = 1 = 2", "unexpected '='"}}) {
+    CAPTURE(text);
+    lse.refuses(problem + Words{"--constraints", text}, why);
+  }
+  lse.refuses(problem, "--constraints: is missing");
+}
+
+TEST_CASE("glm may hold some rows exactly") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "d.csv") << "y,x,s\n1,1,1\n3,2,0\n2,3,1\n5,4,2\n5,5,1\n";
+  const auto report = glm(Words{folder / "d.csv", "y ~ x", "--noise", "s"});
+  const auto& b = report["regression"][0]["coefficients"];
+  CHECK(std::abs(b[0]["estimate"].get<double>() + 2 * b[1]["estimate"].get<double>() - 3) < 1e-12);
+  glm.refuses({folder / "d.csv", "y ~ x", "--noise", "t"}, "has no column t");
+  glm.refuses({"--noise", "s"}, "belong to a formula");
+}
+
+TEST_CASE("formulas of public reports have their right estimates") {
+  const Words table{"--data", data("cases.csv"), "--method", "ols", "--model"};
+  for (const auto& [formula, expected] : std::initializer_list<std::pair<const char*, nlohmann::json>>{
+           {"y ~ w + region",
+            {{"(Intercept)", 2.5635253343126534},
+             {"w", -0.6752740689376562},
+             {"regionnorth", 0.912691788721089},
+             {"regionsouth", 1.8852814065967705}}},
+           {"y ~ w*z1",
+            {{"(Intercept)", 3.5382358249704167},
+             {"w", -0.5578300963271656},
+             {"z1", 1.778099507354628},
+             {"w:z1", 0.35977994923455675}}},
+           {"y ~ log(ex) + w",
+            {{"(Intercept)", 3.494050166969622}, {"log(ex)", 1.768009095950799}, {"w", -0.5144881257927327}}},
+           {"log(big) ~ x", {{"(Intercept)", 1.489270050372758}, {"x", 1.7901369724990033}}},
+           {"I(y * 2 - w) ~ x", {{"(Intercept)", 2.8459422937572327}, {"x", 3.554109275583333}}},
+           {"y ~ w + I(w^2)",
+            {{"(Intercept)", 3.337630185234298}, {"w", -0.8233351074354808}, {"I(w^2)", 0.19716966815928316}}}}) {
+    CAPTURE(formula);
+    const nlohmann::json found = estimates_of(sem(table + Words{formula}));
+    REQUIRE(found.size() == expected.size());
+    for (const auto& [name, value] : expected.items()) CHECK(near(found[name], value, 1e-12));
+  }
+  const nlohmann::json iv =
+      estimates_of(sem(Words{"--data", data("cases.csv"), "--model", "y ~ 1 + w + [x ~ z1 + z2]"}));
+  CHECK(near(iv["(Intercept)"], 1.860106523486563, 1e-12));
+  CHECK(near(iv["x"], 1.5657995307744115, 1e-12));
+  CHECK(near(iv["w"], -0.8288349075959406, 1e-12));
+  for (const char* same : {"y ~ w | x | z1 + z2", "y ~ x + w | w + z1 + z2", "y ~ x + w | . - x + z1 + z2"})
+    CHECK(near(estimates_of(sem(Words{"--data", data("cases.csv"), "--model", same}))["x"], 1.5657995307744115, 1e-12));
+  // All other columns, two of them twice: the estimates of least norm.
+  const auto dot =
+      ols(Words{data("cases.csv"), "y ~ . + I(1*z1) + I(1*z2) - region - ex"})["regression"][0]["coefficients"];
+  const std::array<double, 9> least{0.8538493704208886,     2.5198517002550247,  -0.9964471194099183,
+                                    -0.5485082242238785,    0.24497658976046366, 0.042254007047373136,
+                                    2.6374086008473796e-06, -0.548508224223878,  0.24497658976046333};
+  REQUIRE(dot.size() == least.size());
+  for (std::size_t j = 0; j < least.size(); ++j) CHECK(near(dot[j]["estimate"], least[j], 1e-10));
+}
+
+TEST_CASE("tables of public reports have their right estimates") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "d.csv";
+  std::ifstream source(data("cases.csv"));
+  std::string header, all, line;
+  std::getline(source, header);
+  std::vector<std::string> rows;
+  while (std::getline(source, line)) rows.push_back(line);
+  const Words model{"--data", file, "--model", "y ~ x + w; instruments: ~ w + z1 + z2"};
+  const auto write = [&](const std::string& first, const auto& row) {
+    std::ofstream out(file);
+    out << first;
+    for (std::size_t k = 0; k < rows.size(); ++k) out << row(k) << '\n';
+  };
+  const auto check = [&](double intercept, double x, double w) {
+    const nlohmann::json found = estimates_of(sem(model));
+    CHECK(near(found["(Intercept)"], intercept, 1e-12));
+    CHECK(near(found["x"], x, 1e-12));
+    CHECK(near(found["w"], w, 1e-12));
+  };
+  // R's write.table, and a European Excel.
+  write(header + "\n", [&](std::size_t k) { return std::to_string(k) + "," + rows[k]; });
+  check(1.860106523486563, 1.5657995307744115, -0.8288349075959406);
+  std::string semicolons = "sep=;\r\n" + header + "\n";
+  std::replace(semicolons.begin(), semicolons.end(), ',', ';');
+  write(semicolons, [&](std::size_t k) {
+    std::string row = rows[k];
+    for (char& c : row) c = c == ',' ? ';' : c == '.' ? ',' : c;
+    return row;
+  });
+  check(1.860106523486563, 1.5657995307744115, -0.8288349075959406);
+  for (const char* code : {"N/A", "#N/A", "null", "NULL", "n/a", "\"NA\"", "-", "nan"}) {
+    CAPTURE(code);
+    write(header + "\n", [&](std::size_t k) {
+      const std::size_t comma = rows[k].find(','), next = rows[k].find(',', comma + 1);
+      return k == 4 ? rows[k].substr(0, comma + 1) + code + rows[k].substr(next) : rows[k];
+    });
+    check(1.8584754026162358, 1.5622823454106465, -0.8454177009803627);
+  }
+  std::ofstream(file) << "1,2,3\n4,5,6\n7,8,9\n";
+  sem.refuses({"--data", file, "--model", "y ~ x", "--method", "ols"},
+              "has no column y: its first line has numbers (1, 2, 3), not names; put a line of names before it");
+}

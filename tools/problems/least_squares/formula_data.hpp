@@ -1,0 +1,59 @@
+#pragma once
+
+#include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/tiles/host_matrix.hpp>
+
+#include <string>
+#include <vector>
+
+namespace tesela::cli {
+
+/// A table, a formula, and further columns of the table.
+struct FormulaInput {
+  std::string data, formula;
+  std::string missing = "drop";
+  std::vector<std::string> na = {};       ///< further codes of missing values
+  std::string weights = {};               ///< column
+  std::vector<std::string> further = {};  ///< formulas y ~ x of more columns
+
+  bool given() const { return !data.empty() || !formula.empty(); }
+};
+
+/// A least squares problem of a formula: b = A x in the rows without missing values and with nonzero weights.
+struct FormulaData {
+  std::string dependent = {};
+  std::vector<std::string> names = {};  ///< of the unknowns, the columns of A
+  bool intercept = false;               ///< whether A has a column of ones
+  std::vector<FactorBase> factors = {};
+  index_t dropped = 0, without_weight = 0;  ///< rows that lack a value, rows of weight 0
+  HostMatrix<double> a = {}, b = {};
+  std::vector<double> weights = {};                            ///< of the rows; empty: none
+  std::vector<HostMatrix<double>> dependents = {}, more = {};  ///< the further formulas' left and right sides
+
+  /// Returns the weighted squares of b about its mean, or about 0 without an intercept.
+  double total_squares() const;
+  /// Returns whether a residual of this weighted norm consists of rounding errors of A x - b.
+  template <class T>
+  bool is_rounding(const HostMatrix<T>& x, double residual_norm) const;
+  /// Returns the number of the unknown that the text denotes, from 0; -1 without.
+  index_t find(const std::string& name) const;
+};
+
+/// Reads a table and evaluates a formula with one equation. Throws FileError as load_model(), and ArgumentError for
+/// several equations, instruments, and a table without names.
+FormulaData load_formula(const char* command, const FormulaInput& input);
+
+/// Returns a matrix in precision T. Throws ArgumentError for an element beyond its range.
+template <class T>
+HostMatrix<T> in_precision(const char* command, const HostMatrix<double>& matrix);
+
+/// The constraints C x = d of a problem of a formula.
+struct Constraints {
+  HostMatrix<double> c, d;
+};
+
+/// Parses equations such as "x1 + 2 * x2 = 1" of the unknowns, which other names need in backquotes; commas and
+/// semicolons separate equations. Throws FileError, with the place, for a text that is no linear equation.
+Constraints parse_constraints(const std::string& text, const FormulaData& data);
+
+}  // namespace tesela::cli
