@@ -239,6 +239,25 @@ def test_stacks(shape, n):
     close(tesela.matmul(a, b), a @ b)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 7])
+def test_determinants_of_matrices_whose_rows_are_exchanged(n):
+    for seed in range(6):
+        a = random(seed, n, n)
+        sign, logarithm = tesela.slogdet(a)
+        close(np.array([tesela.det(a), sign * np.exp(logarithm)]), np.full(2, np.linalg.det(a)), 100)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("n", [0, 1, 5, 300])
+def test_cholesky_factors_solve(n, lower):
+    a = matrix(n)
+    s, b = a @ a.T, random(1, n, 2)
+    c, flag = tesela.cho_factor(s, lower=lower)
+    assert flag is lower
+    close(tesela.cho_solve((c, flag), b), np.linalg.solve(s, b), 100)
+    close(tesela.solve(s, b, assume_a="pos", lower=lower), np.linalg.solve(s, b), 100)
+
+
 def test_determinants_neither_overflow_nor_lose_their_sign():
     for n in (3, 300):
         sign, logarithm = tesela.slogdet(np.diag(np.full(n, -1e200)))
