@@ -27,13 +27,14 @@ struct Common {
   std::string_view names;
 };
 
-constexpr std::array<Common, 3> of_commands{
+constexpr std::array<Common, 4> of_commands{
     {{"Input",
       " a b c d dl du t h y data model weights factor detectors m n k nt nr batch rhs rows-c columns-b samples signals "
       "constellation channel ebn0 sigma random seed "},
-     {"Method", " method by kernel pivot op-a op-b alpha beta vectors range most soft tile precision repeat "},
+     {"Method", " method by kernel pivot op-a op-b alpha beta vectors range most soft tile precision "},
+     {"Run", " repeat no-check plan "},
      {"Output",
-      " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json "}}};
+      " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json quiet verbose "}}};
 
 /// The commands of one purpose, in the order of the help.
 constexpr std::array<Common, 6> purposes{{{"Systems of equations", " lu cholesky tridiag toeplitz "},

@@ -230,7 +230,7 @@ TEST_CASE("help lists commands by purpose and fits the terminal") {
     CHECK(widest <= static_cast<std::size_t>(std::atoi(columns)) + 4);
     CHECK(widest > static_cast<std::size_t>(std::atoi(columns)) - 12);
   }
-  for (const char* group : {"\nInput:\n", "\nMethod:\n", "\nOutput:\n"})
+  for (const char* group : {"\nInput:\n", "\nMethod:\n", "\nRun:\n", "\nOutput:\n"})
     CHECK_THAT(run_tesela({"help", "ols"}).out, ContainsSubstring(group));
 }
 
