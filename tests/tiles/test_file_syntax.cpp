@@ -81,7 +81,7 @@ TEST_CASE("malformed Matrix Market text is refused with its line", "[files]") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "name: is neither a Matrix Market"},
       {"%%MatrixMarke", "name: is neither a Matrix Market"},
-      {"1 2\n3 4\n", "name: is neither a Matrix Market"},
+      {"a b\n3 4\n", "name: is neither a Matrix Market"},
       {"%%MatrixMarket", "name: line 1: expected 'matrix' after %%MatrixMarket, found ''"},
       {"%%MatrixMarkets matrix array real general\n0 0\n", "line 1: expected %%MatrixMarket, found '%%MatrixMarkets'"},
       {"%%MatrixMarket vector array real general\n", "line 1: expected 'matrix' after %%MatrixMarket, found 'vector'"},
@@ -119,7 +119,7 @@ TEST_CASE("malformed Matrix Market text is refused with its line", "[files]") {
       {array + "2 1\n1\n2.5abc\n", "line 4: the value is not a number: '2.5abc'"},
       {array + "2 1\n1\n1,5\n", "line 4: the value is not a number: '1,5'"},
       {array + "2 1\n1\n0x1p3\n", "line 4: the value is not a number: '0x1p3'"},
-      {array + "2 1\n1\n1.0D+00\n", "line 4: the value is not a number: '1.0D+00'"},
+      {array + "2 1\n1\n1.0F+00\n", "line 4: the value is not a number: '1.0F+00'"},
       {array + "2 1\n1\n+-1\n", "line 4: the value is not a number: '+-1'"},
       {array + "2 1\n1\nq\x01\xff\n", "line 4: the value is not a number: 'q\?\?'"},
       {array + "2 1\n1\n" + std::string(99, 'z') + "\n", "not a number: '" + std::string(40, 'z') + "...'"},

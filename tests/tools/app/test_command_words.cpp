@@ -148,10 +148,10 @@ TEST_CASE("help shows the common options on a screen, and all options with --all
 TEST_CASE("counts are printed as integers") {
   const Outcome rank = run_tesela({"ols", "--m", "1300", "--n", "1234", "--ncuda", "0"});
   CHECK(rank.code == 0);
-  CHECK_THAT(rank.out, ContainsSubstring("rank            1234\n"));
+  CHECK_THAT(rank.out, ContainsSubstring("rank                 1234\n"));
   const Outcome found = run_tesela({"toeplitz", "eig", "--n", "1500", "--ncuda", "0"});
   CHECK(found.code == 0);
-  CHECK_THAT(found.out, ContainsSubstring("found           1500\n"));
+  CHECK_THAT(found.out, ContainsSubstring("found                1500\n"));
 }
 
 TEST_CASE("commands that run tasks write a trace with --trace") {

@@ -135,12 +135,12 @@ TEST_CASE("--plan is refused where no plan exists") {
   eig.refuses({"--plan", "--b", "b.npy"}, "--b");
   eig.refuses({"--plan", "--random-b", "uniform"}, "--random-b");
   eig.refuses({"--plan", "--batch", "5"}, "--plan");
-  eig.refuses({"--plan", "--method", "cusolver"}, "--plan");
+  eig.refuses({"--plan", "-n", "9", "--method", "cusolver"}, "--plan");
   eig.refuses({"--memory", "0"}, "--memory");
   eig.refuses({"--memory", "1", "--random-b", "uniform"}, "--memory");
   eig.refuses({"--plan", "--energy"}, "--energy");
   qr.refuses({"--plan", "--energy"}, "--energy");
-  qr.refuses({"--plan", "--method", "lapack"}, "--plan");
+  qr.refuses({"--plan", "-n", "9", "--method", "lapack"}, "--plan");
 }
 
 TEST_CASE("--energy reports joules or that they are unavailable") {
