@@ -110,7 +110,10 @@ def of_numpy(tesela, name):
     if name == "det":
         return lambda a: np.asarray(own(a)).astype(np.result_type(np.asarray(a), np.float32))[()]
     if name == "lstsq":
-        return lambda a, b, rcond=None: tuple(own(a, b, rcond=rcond, singular_values=True))
+        def lstsq(a, b, rcond=None):
+            x, residues, rank, values = own(a, b, rcond=rcond, singular_values=True)
+            return x, np.atleast_1d(residues), rank, values
+        return lstsq
     if name == "slogdet":
         return lambda a: linalg._linalg.SlogdetResult(*own(a))
     return own
