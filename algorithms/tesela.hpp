@@ -81,6 +81,7 @@
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
+#include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/schur.hpp>
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>

@@ -57,9 +57,10 @@ class Solver {
       if (!enough() && trees && first) superfast();
       if (!enough() && (recursion || first_recursion() == ToeplitzMethod::schur)) next(first_recursion());
       if (!enough() && trees && !first) superfast();
-      if (!enough() && A_.n() <= most_for_lookahead && g_.runtime().cpus() > 0) next(ToeplitzMethod::lookahead);
       if (!enough()) next(ToeplitzMethod::cauchy_inverse);
-      if (!enough() && last_.attempt.order > 0)
+      const bool broken = last_.attempt.order > 0;
+      if (!enough() && A_.n() <= most_for_lookahead && g_.runtime().cpus() > 0) next(ToeplitzMethod::lookahead);
+      if (!enough() && broken)
         next(ToeplitzMethod::cauchy_inverse, perturbation);
       else if (!enough() && factors <= most_factors)  // both eliminations break down for the same matrices
         next(ToeplitzMethod::cauchy);
@@ -82,9 +83,9 @@ class Solver {
   /// Measured on two cores; with GPUs the others are faster up to larger n.
   static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 17}, superfast_first{1 << 16, 1 << 18};
   static constexpr index_t most_for_superfast = index_t{1} << 21;  ///< 11 GB of factors with the tight tolerance
-  static constexpr index_t most_for_lookahead = 2048;         ///< above, cauchy_inverse is as fast, and faster on GPUs
-  static constexpr index_t most_to_count = index_t{1} << 16;  ///< largest order for counts of eigenvalues, O(n^2)
-  static constexpr double most_factors = 1e9;                 ///< bytes of the factors in the last resort
+  static constexpr index_t most_for_lookahead = index_t{1} << 14;  ///< a second or less
+  static constexpr index_t most_to_count = index_t{1} << 16;       ///< largest order for counts of eigenvalues, O(n^2)
+  static constexpr double most_factors = 1e9;                      ///< bytes of the factors in the last resort
   /// Residual from which no other method is tried; refinement usually reaches one rounding.
   static constexpr double good_residual = 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
 

@@ -93,11 +93,10 @@ constexpr double toeplitz_singular_condition() {
 /// Throws   ArgumentError if tiles do not conform, or if n exceeds levinson_most for a requested recursion.
 /// Waits    for the graph.
 /// Method   `automatic` starts with gradients if n >= 2^15 (with GPUs 2^17), where n^2 operations take longer. Then it
-///          tries superfast (before or after the next one, by n), schur (for small n gohberg_semencul), lookahead (for
-///          n up to 2^11), cauchy_inverse, cauchy (or, after a breakdown, a perturbed cauchy_inverse), and finally
-///          levinson, while the residual is above a few roundings; B receives the best solution. Each
-///          method scales T - sigma I and each column of B to size 1 by powers of two, so that X has the same digits at
-///          every size.
+///          tries superfast (before or after the next one, by n), schur (for small n gohberg_semencul), cauchy_inverse,
+///          lookahead (n up to 2^14), cauchy (or, after a breakdown, a perturbed cauchy_inverse), and finally levinson,
+///          while the residual is above a few roundings; B receives the best solution. Each method scales T - sigma I
+///          and each column of B to size 1 by powers of two, so that X has the same digits at every size.
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const Toeplitz<T>& A, T sigma, const TileMatrix<T>& B,
                                 const ToeplitzSolveOptions& options = {});

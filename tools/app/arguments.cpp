@@ -161,17 +161,19 @@ void require_inputs(const App& app) {
 }
 
 void require_problem(const App& app) {
-  constexpr std::array generators{"--m",       "--n",     "--k",         "--random", "--random-b", "--batch",
-                                  "--sizes",   "--jobs",  "--nt",        "--nr",     "--signals",  "--samples",
-                                  "--data",    "--model", "--columns-b", "--rows-c", "--ebn0",     "--constellation",
-                                  "--pattern", "--known"};
+  constexpr std::array generators{"--n",        "--nt",      "--random",        "--m",       "--k",
+                                  "--random-b", "--batch",   "--sizes",         "--jobs",    "--nr",
+                                  "--signals",  "--samples", "--data",          "--model",   "--columns-b",
+                                  "--rows-c",   "--ebn0",    "--constellation", "--pattern", "--known"};
   if (inputs()[&app].empty() || !given_inputs().empty() || command_name(app).starts_with("bench ")) return;
   for (const char* name : generators)
     if (app.count(name) > 0) return;
   for (const Option* input : inputs()[&app])
     if (input->is_required()) return;
-  throw ArgumentError(command_name(app), inputs()[&app].front()->get_name(),
-                      "no input: name a file, or generate a problem by --n or --random");
+  std::string ways;
+  for (const char* name : {"--n", "--nt", "--random"})
+    if (app.has_option(name)) ways += fmt::format("{}{}", ways.empty() ? ", or generate a problem by " : " or ", name);
+  throw ArgumentError(command_name(app), inputs()[&app].front()->get_name(), "no input: name a file" + ways);
 }
 
 void announce_dense_inputs(const App& app) {

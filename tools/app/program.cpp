@@ -85,7 +85,8 @@ int report_option_error(const CLI::App& app, const CLI::ParseError& error) {
     command = inner.front();
     path += (path.empty() ? "" : " ") + command->get_name();
   }
-  if (const auto words = app.remaining(true); error.get_name() == "ExtrasError" && !words.empty())
+  if (const auto words = app.remaining(true);
+      error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !words.empty())
     what = unknown_options(*command, words);
   constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
   if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)

@@ -17,7 +17,6 @@ class MimoErrorRate {
   double signals() const { return signals_; }
   double bit_rate() const { return signals_ > 0 ? bits_ / sent_bits_ : 0; }
   double symbol_rate() const { return signals_ > 0 ? symbols_ / sent_symbols_ : 0; }
-  double vector_rate() const { return signals_ > 0 ? vectors_ / signals_ : 0; }
   /// 95 % interval, as far as the channels reveal: errors count as the number of independent Poisson events with the
   /// same spread (with few channels a part of them, by Student's t). 0 and 1 for a single channel; without errors 0 and
   /// 3 / channels, since all bits of a channel could be wrong together.

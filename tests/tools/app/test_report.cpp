@@ -1,3 +1,4 @@
+#include "tests/support/machine.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/files.hpp"
 #include "tools/app/answer.hpp"

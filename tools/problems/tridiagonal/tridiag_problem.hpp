@@ -76,8 +76,8 @@ struct TridiagChecks {
 template <class T>
 TridiagChecks measure(const TridiagInput& input, const std::vector<TridiagBlock<T>>& blocks);
 
-/// Writes X of a good report, unless the path is empty, as write_matrices() does. Matrices of different sizes are
-/// stacked vertically.
+/// Shows X of a good report, and writes it unless the path is empty, as write_matrices() does. Matrices of different
+/// sizes are stacked vertically.
 template <class T>
 void write_solution(const std::string& path, const std::vector<TridiagBlock<T>>& blocks, Report& report);
 
