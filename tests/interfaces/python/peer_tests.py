@@ -108,9 +108,12 @@ def of_numpy(tesela, name):
             return np.swapaxes(h, -1, -2), tau
         return qr
     if name == "det":
-        return lambda a: np.asarray(own(a)).astype(np.result_type(a, np.float32) if np.ndim(a) else None)[()]
+        return lambda a: np.asarray(own(a)).astype(np.result_type(np.asarray(a), np.float32))[()]
     if name == "lstsq":
-        return lambda a, b, rcond=None: tuple(own(a, b, rcond=rcond, singular_values=True))
+        def lstsq(a, b, rcond=None):
+            x, residues, rank, values = own(a, b, rcond=rcond, singular_values=True)
+            return x, np.atleast_1d(residues), rank, values
+        return lstsq
     if name == "slogdet":
         return lambda a: linalg._linalg.SlogdetResult(*own(a))
     return own
@@ -138,7 +141,9 @@ def leave_out_complex():
     def is_real(case):
         return not any(np.iscomplexobj(x) for x in (case.a, case.b) if x is not None)
 
-    test_linalg.LinalgTestCase.TEST_CASES = [case for case in test_linalg.CASES if is_real(case)]
+    cases = [case for case in test_linalg.CASES if is_real(case)]
+    strided = [case for case in cases if "strided" in case.tags]  # 12000 copies in other layouts: some are enough
+    test_linalg.LinalgTestCase.TEST_CASES = [c for c in cases if "strided" not in c.tags] + strided[::50]
     check = test_linalg.TestQR.check_qr_stacked
     test_linalg.TestQR.check_qr_stacked = lambda self, a: np.iscomplexobj(a) or check(self, a)
 
