@@ -57,7 +57,7 @@ double mean_nodes(const Detection& found) {
   return found.reports.empty() ? 0 : sum / static_cast<double>(found.reports.size());
 }
 
-/// The tables of one Runtime. It holds one table of orders at a time, because one of n = 10 has 2.9 GB.
+/// The tables of one Runtime. It holds one table at a time: 2.9 GB for n = 10.
 class Orderings {
  public:
   Orderings(Runtime& runtime, const OrderingsBench& o, index_t n)

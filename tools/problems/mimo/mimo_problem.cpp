@@ -44,7 +44,7 @@ void MimoInput::add_to(App& app) {
   add_input(app, "--sent", sent, "labels that were sent, .npy, signals x Nt, or Nt x signals")->needs(of_h);
   app.add_option("--layout", layout,
                  "of the files with a row or a column per signal: signals-rows, antennas-rows (as in Python), or auto, "
-                 "the one that fits; a square --y needs a name")
+                 "which selects by shape; a square --y needs a name")
       ->check(one_of({"auto", "signals-rows", "antennas-rows"}))
       ->capture_default_str();
   const auto generated = [&](Option* option) { return option->excludes(of_h); };
