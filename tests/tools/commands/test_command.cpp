@@ -143,10 +143,11 @@ TEST_CASE("wrong use gives exit code 2 and a message") {
       {{"gemm", "--a", folder.path()}, folder.path()},
       {{"gemm", "--a", folder / "nan.mtx"}, "nan.mtx"},
       {{"gemm", "--a", folder / "short.mtx"}, "short.mtx"},
-      {{"gemm", "--tile", "0"}, "--tile"},
-      {{"gemm", "--tile", "12x"}, "--tile"},
+      {{"gemm", "--n", "9", "--tile", "0"}, "--tile"},
+      {{"gemm", "--n", "9", "--tile", "12x"}, "--tile"},
       {{"gemm", "--kernel", "fast"}, "--kernel"},
-      {{"gemm", "--sched", "nonsense"}, "nonsense"},
+      {{"gemm", "--n", "9", "--sched", "nonsense"}, "nonsense"},
+      {{"gemm"}, "no input"},
       {{"gemm", "--n", "10", "--out", folder / "none/c.mtx"}, "none"},
       {{"gemm", "--n", "10", "--out", folder / "c.xyz"}, "c.xyz"},
       {{"gemm", "--no-such-option"}, "--no-such-option"},
@@ -295,7 +296,7 @@ TEST_CASE("the exit code of trace reports that nothing was drawn") {
 TEST_CASE("help and version are printed") {
   const Outcome help = run_tesela({"gemm", "--help"});
   CHECK(help.code == 0);
-  CHECK_THAT(help.out, ContainsSubstring("Examples:") && ContainsSubstring("--tile") && ContainsSubstring("--json"));
+  CHECK_THAT(help.out, ContainsSubstring("Example:") && ContainsSubstring("--op-a") && ContainsSubstring("--json"));
   CHECK(run_tesela({"--help"}).code == 0);
   CHECK_THAT(run_tesela({"--version"}).out, ContainsSubstring("tesela "));
 }

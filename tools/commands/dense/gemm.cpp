@@ -54,7 +54,7 @@ struct Operand {
                              : read_part<T>(runtime, path, part)) {}
 };
 
-/// m, n and k as far as options and files say; a contradiction is found when the shapes are compared.
+/// m, n and k as far as options and files say; require_shape() finds contradictions.
 void settle_sizes(Options& o) {
   const auto take = [](index_t& size, index_t from_file) {
     if (size < 0) size = from_file;
@@ -79,6 +79,12 @@ void settle_sizes(Options& o) {
   take(o.k, o.n);
 }
 
+void require_shape(const char* option, const std::string& file, Shape shape) {
+  if (file.empty()) return;
+  const Shape found = probe_matrix(file).shape;
+  require(found == shape, "gemm", option, file, " is ", found, "; the shapes of the others ask for ", shape);
+}
+
 template <class T>
 int run_gemm(Options o) {
   const Op op_a = to_op(o.op_a), op_b = to_op(o.op_b);
@@ -96,8 +102,10 @@ int run_gemm(Options o) {
   const auto [mb, nb, kb] = p.options.tile;
   require_memory("gemm", "A, B and C", (m * k + k * n + copies_of_c * m * n) * sizeof(T) / runtime.ranks());
   std::optional<PausedWorkers> paused(std::in_place);
-  const Shape of_c{o.m, o.n}, in_file = o.c.empty() ? of_c : probe_matrix(o.c).shape;
-  require(in_file == of_c, "gemm", "--c", o.c, " is ", in_file, ", C is ", of_c);
+  const Shape of_c{o.m, o.n};
+  require_shape("--a", o.a, apply(op_a, {o.m, o.k}));
+  require_shape("--b", o.b, apply(op_b, {o.k, o.n}));
+  require_shape("--c", o.c, of_c);
   Operand<T> a(o, runtime, o.a, apply(op_a, {o.m, o.k}), apply(op_a, {mb, kb}), 0, alpha != T(0));
   Operand<T> b(o, runtime, o.b, apply(op_b, {o.k, o.n}), apply(op_b, {kb, nb}), 1, alpha != T(0));
   const BlockCyclic of_result(runtime, of_c, {mb, nb});

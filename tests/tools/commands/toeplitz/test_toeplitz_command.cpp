@@ -292,7 +292,7 @@ TEST_CASE("toeplitz solve reads and writes files") {
   solve.refuses({"--random", "odd"}, "is none of");
   solve.refuses({"--random", "prolate:0.7"}, "prolate:W");
   solve.refuses({"--random", "kms"}, "kms:R");
-  solve.refuses({"--sigma", "nan"}, "finite");
+  solve.refuses({"--n", "5", "--sigma", "nan"}, "finite");
   solve.refuses({"--method", "odd"}, "--method");
 }
 
