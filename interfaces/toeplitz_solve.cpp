@@ -136,7 +136,7 @@ Examples
 >>> import numpy as np, tesela
 >>> np.round(tesela.solve_toeplitz(np.array([2., 1.]), np.array([3., 3.])).x, 12)
 array([1., 1.])
->>> np.round(tesela.solve_toeplitz((np.array([2., 1.]), np.array([2., 4.])), np.array([6., 3.])).x, 12)
+>>> np.round(tesela.solve_toeplitz((np.array([2., 1.]), np.array([2., 3.])), np.array([5., 3.])).x, 12)
 array([1., 1.])
 )");
 });

@@ -6,7 +6,17 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
+#include <set>
+#include <string>
+
 namespace tesela::test {
+
+/// Returns the options, with a size in front if none of them names a problem.
+inline Words with_problem(const Words& options) {
+  for (const std::string& option : options)
+    if (std::set<std::string>{"-n", "--n", "--m", "--a", "--t", "--d", "--dl", "--diagonal", "--random", "--data"}.contains(option)) return options;
+  return Words{"--n", "8"} + options;
+}
 
 /// The command `tesela WORDS`; a test adds options.
 struct Command {

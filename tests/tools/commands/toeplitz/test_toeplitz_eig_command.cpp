@@ -251,7 +251,7 @@ TEST_CASE("toeplitz eig, count and slice refuse wrong use and name the option") 
     refused(command, {"--n", "0"}, "--n");
     refused(command, {"--n", "-3"}, "--n");
     refused(command, {"--random", "odd"}, "--random");
-    refused(command, {"--out", "/no/such/folder/x.npy"}, "/no/such/folder");
+    refused(command, {"--n", "8", "--out", "/no/such/folder/x.npy"}, "/no/such/folder");
   }
   for (const std::string range : {"3", "3,", ",", "a,b", "3,1", "1,1", "1,2,3", "nan,1", "1;2"})
     for (const std::string command : {"eig", "slice"}) refused(command, {"--n", "5", "--range=" + range}, "--range");
