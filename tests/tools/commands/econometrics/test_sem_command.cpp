@@ -276,11 +276,11 @@ TEST_CASE("robust and clustered standard errors agree with formulas") {
   CHECK(std::abs(system["equations"][1]["f"].get<double>() / 69.56052344977 - 1) <= 1e-9);
   CHECK(system["system"]["hansen"].is_null());  // 7 clusters of 8 moments
   CHECK(sem(market + Words{"--cov", "robust", "--method", "3sls"})["system"]["hansen"]["df"] == 1);
-  sem.refuses(market + Words{"--cov", "cluster:nobody"}, "no column is called nobody");
+  sem.refuses(market + Words{"--cov", "cluster:nobody"}, "has no column nobody");
   // Clusters of one row.
   CHECK(std::abs(error(sem(market + Words{"--cov", "cluster:trend"})) - error(robust)) <= 1e-12);
   sem.refuses(with("y,x\n1,2\n2,4\n4,5\n7,8\n", "y ~ x") + Words{"--method", "ols", "--cov", "cluster:z"},
-              "no column is called z");
+              "has no column z");
   sem.refuses(market + Words{"--cov", "white"}, "none of classical, robust");
 }
 
@@ -345,7 +345,7 @@ TEST_CASE("files of other programs are read") {
   sem.refuses(with("", "y ~ x") + ols, "d.csv: is empty");
   sem.refuses(with("y,x\n" + rows, "") + ols, "m.txt: is empty");
   sem.refuses(with("y,x,x\n1,2,3\n", "y ~ x") + ols, "two columns are called x");
-  sem.refuses(with("y;x\n1,5;2\n", "y ~ x") + ols, "line 2, column y: '1,5' is not a finite number");
+  sem.refuses(with("y,x\n\"1,5\",2\n", "y ~ x") + ols, "line 2, column y: '1,5' is not a finite number");
   sem.refuses(with("y,x\n1,2\n3\n", "y ~ x") + ols, "line 3: 1 fields; the header has 2");
   sem.refuses(with("y,x\n1,1e999\n", "y ~ x") + ols, "line 2, column x: 1e999");
   for (const char* data : {"y,x\n", "y,x\n,1\n,2\n,3\n", "y,x\n1,2\n3,5\n"}) {
@@ -363,13 +363,12 @@ TEST_CASE("missing values, text, unknown names and other wrong use are reported"
   CHECK(report["problem"]["observations"] == 5);
   CHECK(report["problem"]["dropped_rows"] == 1);
   sem.refuses(with(data, "y ~ x") + Words{"--method", "ols", "--missing", "error"}, "d.csv: line 3: x is missing");
-  sem.refuses(with(data, "y ~ x + text") + Words{"--method", "ols"},
-              "d.csv: line 2, column text: 'a' is not a finite number");
+  sem.refuses(with(data, "text ~ x") + Words{"--method", "ols"}, "text has text (a, b, c, e, f), not numbers");
   sem.refuses(with(data, "y ~ x\ninstruments: ~ q"), "m.txt: line 2, column 16: ");
   sem.refuses(with(data, "y ~ x +"), "m.txt: line 1, column 8: expected a name");
   sem.refuses(with(data, "y ~ x"), "m.txt: line 1, column 1: equation eq1 has no instruments");
   sem.refuses(with(data + "inf,1,1,x\n", "y ~ x") + Words{"--method", "ols"}, "line 8, column y");
-  sem.refuses(with(data, "y ~ I(x / (z - 3))") + Words{"--method", "ols"}, "line 2: I(x / (z - 3)) is not finite");
+  sem.refuses(with(data, "y ~ I(x / (z - 3))") + Words{"--method", "ols"}, "line 2: I(x/(z - 3)) is not finite");
   sem.refuses(with(data, "y ~ x") + Words{"--method", "ols", "--iterate"}, "--iterate");
   sem.refuses({"--data", "x.csv"}, "--model");
   sem.refuses({"--samples", "9", "--exogenous", "2", "--included", "6"}, "more exogenous variables");
