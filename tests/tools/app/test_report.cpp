@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
-// The report that a person reads, and what it says about files.
+// The report for a person, and its lines about files.
 
 using namespace tesela;
 using namespace tesela::test;
@@ -90,7 +90,7 @@ TEST_CASE("a long answer shows its first and last numbers, and the JSON has at m
   CHECK(cli::answer_table("e", HostMatrix<float>(0, 1)) == "e\n");
 }
 
-TEST_CASE("--no-check leaves out measured errors and says so in the status") {
+TEST_CASE("--no-check leaves out measured errors, and the status notes it") {
   for (const Words& command : {Words{"ols", "--n", "8"},
                                {"wls", "--n", "8"},
                                {"lse", "--n", "8"},
@@ -166,7 +166,7 @@ TEST_CASE("a command without files and without a size is refused") {
   CHECK(run_tesela(Words{"ols", "--random", "uniform", "--n", "9"} + cores).code == 0);
 }
 
-TEST_CASE("vectors come back in the shape in which they came") {
+TEST_CASE("vectors keep the shape of the input") {
   const Texts file;
   const std::string a = file("a.npy", doubles("2, 2", {2, 0, 0, 4})), x = file.folder / "x.npy";
   const auto shape_from = [&](const std::string& b) {
