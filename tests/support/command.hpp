@@ -14,7 +14,9 @@ namespace tesela::test {
 /// Returns the options, with a size in front if none of them names a problem.
 inline Words with_problem(const Words& options) {
   for (const std::string& option : options)
-    if (std::set<std::string>{"-n", "--n", "--m", "--a", "--t", "--d", "--dl", "--diagonal", "--random", "--data"}.contains(option)) return options;
+    if (std::set<std::string>{"-n", "--n", "--m", "--a", "--t", "--d", "--dl", "--diagonal", "--random", "--data"}
+            .contains(option))
+      return options;
   return Words{"--n", "8"} + options;
 }
 

@@ -1,6 +1,6 @@
-#include "tests/support/machine.hpp"
 #include "tests/support/command.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/machine.hpp"
 #include "tools/app/answer.hpp"
 #include "tools/app/colour.hpp"
 
