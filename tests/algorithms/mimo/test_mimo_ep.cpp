@@ -1,5 +1,5 @@
 #include "tests/support/files.hpp"
-#include "tests/support/mimo_soft.hpp"
+#include "tests/support/mimo.hpp"
 #include "tools/checks/bit_information.hpp"
 
 #include <functional>

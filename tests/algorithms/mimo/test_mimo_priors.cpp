@@ -1,5 +1,5 @@
 #include "tests/support/files.hpp"
-#include "tests/support/mimo_soft.hpp"
+#include "tests/support/mimo.hpp"
 #include <tesela/tiles/generator.hpp>
 
 using namespace tesela;

@@ -1,5 +1,5 @@
 #include "tests/support/host_warp.hpp"
-#include "tests/support/mimo_soft.hpp"
+#include "tests/support/mimo.hpp"
 #include <tesela/algorithms/mimo/search_lists.hpp>
 #include <tesela/codelets/mimo/internal/soft_subwarp_body.hpp>
 
