@@ -13,10 +13,11 @@ namespace tesela::test {
 
 /// Returns the options, with a size in front if none of them names a problem.
 inline Words with_problem(const Words& options) {
+  static const std::set<std::string> names{"--n",     "-n",      "--m",     "-m",        "--random",   "--seed",
+                                           "--sizes", "--jobs",  "--a",     "--t",       "--d",        "--dl",
+                                           "--row",   "--known", "--batch", "--pattern", "--diagonal", "--plan"};
   for (const std::string& option : options)
-    if (std::set<std::string>{"-n", "--n", "--m", "--a", "--t", "--d", "--dl", "--diagonal", "--random", "--data"}
-            .contains(option))
-      return options;
+    if (names.contains(option.substr(0, option.find('=')))) return options;
   return Words{"--n", "8"} + options;
 }
 
@@ -34,9 +35,10 @@ struct Command {
     return nlohmann::json::parse(run.out);
   }
 
-  /// Requires that these options are refused as wrong use with this reason.
+  /// Requires that these options are refused as wrong use with this reason, also if the command has a problem to solve.
   void refuses(const Words& options, const std::string& why) const {
-    const Outcome run = run_tesela(words + options);
+    const bool sized = words.front() != "sem" && words.front() != "mimo" && words.front() != "bench";
+    const Outcome run = run_tesela(words + (sized ? with_problem(options) : options));
     CAPTURE(words, options, run.out, run.err);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, Catch::Matchers::ContainsSubstring(why));
