@@ -12,13 +12,14 @@
 namespace tesela::test {
 
 /// Returns the options, with a size in front if none of them names a problem.
-inline Words with_problem(const Words& options) {
-  static const std::set<std::string> names{"--n",     "-n",      "--m",     "-m",        "--random",   "--seed",
-                                           "--sizes", "--jobs",  "--a",     "--t",       "--d",        "--dl",
-                                           "--row",   "--known", "--batch", "--pattern", "--diagonal", "--plan"};
+inline Words with_problem(const Words& options, const Words& size = {"--n", "8"}) {
+  static const std::set<std::string> names{
+      "--n", "-n",   "--h",      "--nt",    "--nr",    "--detectors", "--samples",  "--signals",
+      "--m", "-m",   "--random", "--seed",  "--sizes", "--jobs",      "--a",        "--t",
+      "--d", "--dl", "--row",    "--known", "--batch", "--pattern",   "--diagonal", "--plan"};
   for (const std::string& option : options)
     if (names.contains(option.substr(0, option.find('=')))) return options;
-  return Words{"--n", "8"} + options;
+  return size + options;
 }
 
 /// The command `tesela WORDS`; a test adds options.
@@ -37,8 +38,10 @@ struct Command {
 
   /// Requires that these options are refused as wrong use with this reason, also if the command has a problem to solve.
   void refuses(const Words& options, const std::string& why) const {
-    const bool sized = words.front() != "sem" && words.front() != "mimo" && words.front() != "bench";
-    const Outcome run = run_tesela(words + (sized ? with_problem(options) : options));
+    const Words size = words.front() == "sem"    ? Words{}
+                       : words.front() == "mimo" ? Words{"--nt", "2"}
+                                                 : Words{"--n", "8"};
+    const Outcome run = run_tesela(words + with_problem(options, size));
     CAPTURE(words, options, run.out, run.err);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, Catch::Matchers::ContainsSubstring(why));

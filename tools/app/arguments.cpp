@@ -161,10 +161,11 @@ void require_inputs(const App& app) {
 }
 
 void require_problem(const App& app) {
-  constexpr std::array generators{"--n",        "--nt",      "--random",        "--m",       "--k",
-                                  "--random-b", "--batch",   "--sizes",         "--jobs",    "--nr",
-                                  "--signals",  "--samples", "--data",          "--model",   "--columns-b",
-                                  "--rows-c",   "--ebn0",    "--constellation", "--pattern", "--known"};
+  constexpr std::array generators{"data",        "--n",        "--nt",      "--random",        "--m",
+                                  "--k",         "--random-b", "--batch",   "--sizes",         "--jobs",
+                                  "--nr",        "--signals",  "--samples", "--data",          "--model",
+                                  "--columns-b", "--rows-c",   "--ebn0",    "--constellation", "--pattern",
+                                  "--known"};
   if (inputs()[&app].empty() || !given_inputs().empty() || command_name(app).starts_with("bench ")) return;
   for (const char* name : generators)
     if (app.count(name) > 0) return;
