@@ -265,8 +265,8 @@ class Picture {
       }))].push_back(task);
     double longest = 0;
     for (const std::vector<TracedTask>& run : runs) {
+      if (std::all_of(run.begin(), run.end(), [](const TracedTask& t) { return t.depends_on.empty(); })) continue;
       const std::vector<std::size_t> path = critical_path(run);
-      if (path.size() < 2) continue;  // no dependences in the record
       double seconds = 0;
       std::string line;
       for (const std::size_t t : path) {
