@@ -126,8 +126,11 @@ std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime& runtime, cons
     return std::nullopt;
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < n; ++i) {
-      x(i, j) = std::ldexp(x(i, j), exponents[static_cast<std::size_t>(j)] - system.exponent());
-      if (!std::isfinite(static_cast<T>(x(i, j)))) return std::nullopt;
+      const int exponent = exponents[static_cast<std::size_t>(j)] - system.exponent();
+      const auto value = static_cast<T>(std::ldexp(x(i, j), exponent));
+      // Overflow, or digits lost to underflow: the usual methods judge it.
+      if (!std::isfinite(value) || std::ldexp(static_cast<double>(value), -exponent) != x(i, j)) return std::nullopt;
+      x(i, j) = static_cast<double>(value);
     }
   for (index_t j = 0; j < k; ++j)
     for (index_t i = 0; i < n; ++i) b.data[i + j * b.ld] = static_cast<T>(x(i, j));

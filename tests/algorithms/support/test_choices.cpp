@@ -33,7 +33,7 @@ TEST_CASE("every choice has a unique name and text") {
   check_names(spectrum_methods(), 3);
   check_names(lanczos_tasks(), 3);
   check_names(toeplitz_solvers(), 2);
-  check_names(toeplitz_methods(), 8);
+  check_names(toeplitz_methods(), 10);
   check_names(tridiagonal_kinds(), 5);
   check_names(tridiagonal_methods(), 11);
   check_names(eig_methods(), 5);

@@ -216,7 +216,7 @@ CORES_TEMPLATE_TEST_CASE("a symmetric pair is solved as a symmetric matrix", "[t
   const auto one = answer(runtime, a, b, ToeplitzMethod::automatic, T(0.25));
   HostMatrix<T> x = b.clone();
   const auto symmetric = toeplitz_solve<T>(runtime, a.c, T(0.25), MatrixView<T>(x));
-  CHECK(one.solution.taken.method == ToeplitzMethod::gohberg_semencul);
+  CHECK(one.solution.taken.method == ToeplitzMethod::dense);  // small
   CHECK(std::equal(x.data(), x.data() + x.size(), one.x.data()));
   const auto shifted = strange_matrix<T>(30, 0, false, 4);
   auto moved = GeneralMatrix<T>{shifted.c.clone(), shifted.r.clone()};

@@ -93,6 +93,7 @@ const std::set<std::string> without_limit{"backward_error",
                                           "converged",
                                           "covariance_rank",
                                           "distance",
+                                          "largest_step",
                                           "doubtful",
                                           "eigenvalues",
                                           "error",
@@ -198,9 +199,9 @@ TEST_CASE("the list of checks is complete") {
   if (!std::filesystem::exists(tools)) SKIP("no sources here");
   const std::regex call(R"re((check|check_count|measured)\("([a-z_0-9]+)",\s*((?:[A-Za-z_:.]|\{)[A-Za-z_0-9:.]*))re");
   // Expressions of type Measured.
-  const std::set<std::string> measured{"residual",  "s.residual", "s.error",         "s.moved",
-                                       "remaining", "measured",   "errors.backward", "value",
-                                       "trace",     "frobenius",  "orthogonality"};
+  const std::set<std::string> measured{
+      "measured_optimality", "constraint", "residual", "s.residual", "s.error",      "s.moved", "remaining", "measured",
+      "errors.backward",     "value",      "trace",    "frobenius",  "orthogonality"};
   std::set<std::string> found;
   for (const auto& file : std::filesystem::recursive_directory_iterator(tools)) {
     const std::string folder = file.path().lexically_relative(tools).begin()->string();
