@@ -17,8 +17,8 @@ inline Words with_problem(const Words& options, const Words& size = {"--n", "8"}
       "--n", "-n",   "--h",      "--nt",    "--nr",    "--detectors", "--samples",  "--signals",
       "--m", "-m",   "--random", "--seed",  "--sizes", "--jobs",      "--a",        "--t",
       "--d", "--dl", "--row",    "--known", "--batch", "--pattern",   "--diagonal", "--plan"};
-  for (const std::string& option : options)
-    if (names.contains(option.substr(0, option.find('=')))) return options;
+  for (const std::string& option : options)  // a word without a dash in front is a table
+    if (!options.front().starts_with('-') || names.contains(option.substr(0, option.find('=')))) return options;
   return size + options;
 }
 

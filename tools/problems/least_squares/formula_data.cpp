@@ -132,6 +132,7 @@ FormulaData load_formula(const char* command, const FormulaInput& input) {
   result.factors = std::move(m.factors);
   result.dropped = m.dropped;
   result.without_weight = m.without_weight;
+  if (m.data.rows() == 0) throw FileError(input.data, "has no row with all values of the formula");
   result.a = columns_of(m.data, e.regressors);
   result.b = columns_of(m.data, {e.dependent});
   result.weights = std::move(m.weights);

@@ -295,3 +295,15 @@ TEST_CASE("tables of public reports have their right estimates") {
   sem.refuses({"--data", file, "--model", "y ~ x", "--method", "ols"},
               "has no column y: its first line has numbers (1, 2, 3), not names; put a line of names before it");
 }
+
+TEST_CASE("a regression without a row, and a scaled constant, are refused") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "d.csv";
+  std::ofstream(file) << "y,x,c\n1,2,7.1\n2,3,7.1\n4,5,7.1\n";
+  for (const Command& command : {ols, wls})
+    command.refuses({file, "y ~ lag(x, 60)"}, "has no row with all values of the formula");
+  ols.refuses({file, "y ~ scale(c)"}, "scale(c): the column is constant");
+  CHECK(ols({file, "y ~ scale(x)"})["status"] == "ok");
+  std::ofstream(file) << "y,x\n";
+  ols.refuses({file, "y ~ x"}, "has no row with all values of the formula");
+}
