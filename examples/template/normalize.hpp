@@ -37,7 +37,7 @@ struct Clear {
 
 /// Inserts tasks that divide each column of A by its length.
 ///
-/// A, sums  m x n, and 1 x n with tiles as wide as those of A. The squares of entries must not over- or underflow.
+/// A, sums  m x n, and 1 x n with tiles of the same width. The squares of entries must not over- or underflow.
 void normalize_columns(Graph&, const TileMatrix<double>& A, const TileMatrix<double>& sums);
 
 }  // namespace normalize

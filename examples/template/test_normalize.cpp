@@ -8,7 +8,7 @@
 
 using namespace tesela;
 
-// Compares with the lengths of columns that a loop over the whole matrix computes, for sizes around those of a tile.
+// Compares with the lengths of columns that a loop over the whole matrix computes, for sizes around a tile.
 
 namespace {
 
