@@ -41,7 +41,7 @@ TEST_CASE("paths that cannot be read are refused with the reason", "[files]") {
   check("/dev/zero", "cannot read: is not a regular file or a pipe");
   put(folder / "empty", "");
   check(folder / "empty", "is empty");
-  put(folder / "text.npy", "1,two,3\n");
+  put(folder / "text.npy", "words\n");
   check(folder / "text.npy", "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file");
   put(folder / "named_wrongly.npy", "%%MatrixMarket matrix array real general\n1 1\n7\n");
   CHECK(read_matrix<double>(folder / "named_wrongly.npy")(0, 0) == 7);
