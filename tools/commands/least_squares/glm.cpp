@@ -13,24 +13,45 @@ namespace {
 
 struct Options : LeastSquaresOptions {
   std::string factor, out_u;
-  std::string noise, effects;  ///< a column and terms, with a formula
+  std::string noise, effects;    ///< a column and terms, with a formula
+  std::size_t first_effect = 0;  ///< among the model's further formulas
 };
 
-/// Settles a formula's problem: B = [diag(noise) effects].
+/// Returns the terms between the plus signs outside parentheses.
+std::vector<std::string> terms_of(const std::string& effects) {
+  std::vector<std::string> terms(1);
+  int depth = 0;
+  for (const char c : effects) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == '+' && depth == 0)
+      terms.emplace_back();
+    else
+      terms.back() += c;
+  }
+  return terms;
+}
+
+/// Settles a formula's problem: B = [diag(noise) effects]. Each term of the effects is a formula without an intercept,
+/// so that every factor has a column for each level.
 void settle_formula(Options& o) {
   if (!o.factor.empty())
     throw ArgumentError("glm", "--factor", "is a file; with a formula there are --noise and --effects");
   if (!o.noise.empty()) o.formula.further.push_back(o.noise + " ~ 1");
-  if (!o.effects.empty()) o.formula.further.push_back("1 ~ 0 + " + o.effects);
+  o.first_effect = o.formula.further.size();
+  if (!o.effects.empty())
+    for (const std::string& term : terms_of(o.effects)) o.formula.further.push_back("1 ~ 0 + " + term);
   o.load_model("glm");
-  o.p = o.m + (o.effects.empty() ? 0 : o.model->more.back().cols());
+  o.p = o.m;
+  for (std::size_t k = o.first_effect; k < o.model->more.size(); ++k) o.p += o.model->more[k].cols();
 }
 
 template <class T>
 HostMatrix<T> factor_of(const Options& o) {
   HostMatrix<double> b = HostMatrix<double>::zeros(o.m, o.p);
   for (index_t i = 0; i < o.m; ++i) b(i, i) = o.noise.empty() ? 1 : o.model->dependents.front()(i, 0);
-  for (index_t j = o.m; j < o.p; ++j) std::copy_n(&o.model->more.back()(0, j - o.m), o.m, &b(0, j));
+  index_t column = o.m;
+  for (std::size_t k = o.first_effect; k < o.model->more.size(); ++k)
+    for (index_t j = 0; j < o.model->more[k].cols(); ++j) std::copy_n(&o.model->more[k](0, j), o.m, &b(0, column++));
   return in_precision<T>("glm", b);
 }
 

@@ -43,6 +43,7 @@ class LinearEquation {
       add(e.arguments[1], factor * *number_in(e.arguments[0]));
     } else if ((e.calls("*") || e.calls("/")) && number_in(e.arguments[1])) {
       const double number = *number_in(e.arguments[1]);
+      if (e.calls("/") && number == 0) fail_at(source, e.place, "divides by 0");
       add(e.arguments[0], e.calls("*") ? factor * number : factor / number);
     } else {
       std::string names;
