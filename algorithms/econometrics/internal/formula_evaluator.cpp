@@ -240,9 +240,10 @@ Values Evaluator::scaled(const Expression& e) const {
   for (std::size_t t = 0; t < values.x.size(); ++t)
     squares += values.is_missing(t) ? 0 : (values.x[t] - mean) * (values.x[t] - mean) / (count - 1);
   const double deviation = e.text == "scale" ? std::sqrt(squares) : 1;
-  // The mean of a constant column is rounded.
-  if (e.text == "scale" && !(deviation > 4 * std::numeric_limits<double>::epsilon() * std::abs(mean)))
-    fail(e, text_of(e) + ": the column is constant");
+  double least = HUGE_VAL, most = -HUGE_VAL;  // the mean of a constant column is rounded
+  for (std::size_t t = 0; t < values.x.size(); ++t)
+    if (!values.is_missing(t)) least = std::min(least, values.x[t]), most = std::max(most, values.x[t]);
+  if (e.text == "scale" && !(least < most)) fail(e, text_of(e) + ": the column is constant");
   for (double& x : values.x) x = (x - mean) / deviation;
   return values;
 }

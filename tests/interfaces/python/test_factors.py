@@ -75,6 +75,19 @@ def test_structures_read_only_their_elements(assume_a, transposed, lower, n):
         close(x, np.linalg.solve(a.T if transposed else a, b), 100)
 
 
+@pytest.mark.parametrize("structure", ["upper triangular", "lower triangular"])
+def test_condition_of_a_triangle_does_not_depend_on_units_of_columns(structure):
+    rng = np.random.default_rng(5)
+    triangle = np.triu(rng.standard_normal((6, 6))) + 3 * np.eye(6)
+    a = triangle if structure == "upper triangular" else triangle.T.copy()
+    units = np.logspace(0, -250, 6)
+    for right in (a @ np.ones(6), a @ np.ones((6, 2))):
+        x = tesela.solve(a * units, right, assume_a=structure)
+        np.testing.assert_allclose(x * (units if right.ndim == 1 else units[:, None]), np.ones_like(right), rtol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError):
+        tesela.solve(a * units, 1e200 * np.ones(6), assume_a=structure)  # x overflows
+
+
 @pytest.mark.parametrize("assume_a", ["gen", "sym", "pos", "diagonal", "tridiagonal", "upper triangular",
                                       "lower triangular"])
 @pytest.mark.parametrize("n", [1, 2, 9])

@@ -319,6 +319,7 @@ TEST_CASE("a regression without a row, and a scaled constant, are refused") {
   ols.refuses({file, "y ~ lag(x, 60)"}, "has no row with all values of the formula");
   wls.refuses({file, "y ~ lag(x, 60)", "--weights", "c"}, "has no row with all values of the formula");
   ols.refuses({file, "y ~ scale(c)"}, "scale(c): the column is constant");
+  ols.refuses({file, "y ~ scale(c / 7.1)"}, "the column is constant");
   CHECK(ols({file, "y ~ scale(x)"})["status"] == "ok");
   std::ofstream(file) << "y,x\n";
   ols.refuses({file, "y ~ x"}, "has no row with all values of the formula");
