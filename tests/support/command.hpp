@@ -38,10 +38,9 @@ struct Command {
 
   /// Requires that these options are refused as wrong use with this reason, also if the command has a problem to solve.
   void refuses(const Words& options, const std::string& why) const {
-    const Words size = words.front() == "sem"    ? Words{}
-                       : words.front() == "mimo" ? Words{"--nt", "2"}
-                                                 : Words{"--n", "8"};
-    const Outcome run = run_tesela(words + with_problem(options, size));
+    const bool complete = words.front() == "sem" || words.size() > 2;  // the words have options already
+    const Words size = words.front() == "mimo" ? Words{"--nt", "2"} : Words{"--n", "8"};
+    const Outcome run = run_tesela(words + (complete ? options : with_problem(options, size)));
     CAPTURE(words, options, run.out, run.err);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, Catch::Matchers::ContainsSubstring(why));
