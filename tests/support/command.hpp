@@ -38,8 +38,9 @@ struct Command {
 
   /// Requires that these options are refused as wrong use with this reason, also if the command has a problem to solve.
   void refuses(const Words& options, const std::string& why) const {
-    const bool complete = words.front() == "sem" || words.size() > 2;  // the words have options already
-    const Words size = words.front() == "mimo" ? Words{"--nt", "2"} : Words{"--n", "8"};
+    const bool detects = words.back() == "detect";
+    const bool complete = words.front() == "sem" || (words.front() == "mimo" && !detects) || words.size() > 2;
+    const Words size = detects ? Words{"--nt", "2"} : Words{"--n", "8"};
     const Outcome run = run_tesela(words + (complete ? options : with_problem(options, size)));
     CAPTURE(words, options, run.out, run.err);
     CHECK(run.code == 2);
