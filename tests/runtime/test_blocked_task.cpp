@@ -52,13 +52,13 @@ CORES_TEST_CASE("wait() names task and tile after a second") {
   g.insert<Set<double>>({1}, A(1, 0));
   std::optional<HostAccess<const double>> read(std::in_place, A(1, 0).data(), Mode::in);
   g.insert<Affine<double>>({2, 0}, A(1, 0));
-  CHECK_THAT(wait_beside(g, read, 1.5), ContainsSubstring("task 'test_affine' waits for tile A(1,0)"));
+  CHECK_THAT(wait_beside(g, read, 3), ContainsSubstring("task 'test_affine' waits for tile A(1,0)"));
   CHECK(A(1, 0).read()(0, 0) == 2);
 
   std::optional<HostAccess<double>> write(std::in_place, A(0, 0).data(), Mode::out);
   (*write)(0, 0) = (*write)(1, 0) = 5;
   g.insert<Copy<double>>({}, A(0, 0), A(1, 0));  // reads a tile that the program writes
-  CHECK_THAT(wait_beside(g, write, 1.5), ContainsSubstring("task 'test_copy' waits for tile A(0,0)"));
+  CHECK_THAT(wait_beside(g, write, 3), ContainsSubstring("task 'test_copy' waits for tile A(0,0)"));
   CHECK(A(1, 0).read()(0, 0) == 5);
 }
 
