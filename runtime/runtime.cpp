@@ -83,13 +83,6 @@ void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
-/// Returns the folder in which STARPU_FXT_TRACE=1 records; empty without it.
-std::string environments_trace_folder() {
-  const char *wanted = std::getenv("STARPU_FXT_TRACE"), *prefix = std::getenv("STARPU_FXT_PREFIX");
-  if (wanted == nullptr || std::atoi(wanted) == 0) return {};
-  return prefix != nullptr ? prefix : "/tmp";
-}
-
 /// StarPU would overwrite the events that an earlier Runtime of this process recorded in this folder.
 void require_no_unconverted_trace(const std::string& folder) {
   if (!folder.empty() && detail::unconverted_traces().contains(folder))
@@ -158,7 +151,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   } else {
     active_trace_folder().clear();
     detail::check_trace_prefix();
-    require_no_unconverted_trace(environments_trace_folder());
+    require_no_unconverted_trace(detail::environments_trace_folder());
   }
 }
 
@@ -212,7 +205,7 @@ Runtime::Runtime(const RuntimeOptions& options) : state_(std::make_shared<detail
                              " CUDA devices): set STARPU_NCPU to 1 or more, or run where a GPU is visible");
     if (state_->messages != nullptr) state_->messages->start();  // start() also reads the environment
     state_->scheduler = std::getenv("STARPU_SCHED");
-    const std::string traced = options.trace_dir.empty() ? environments_trace_folder() : options.trace_dir;
+    const std::string traced = options.trace_dir.empty() ? detail::environments_trace_folder() : options.trace_dir;
     if (!traced.empty()) detail::unconverted_traces().insert(traced);
     if (const char* calibrate = std::getenv("STARPU_CALIBRATE")) state_->calibrates = std::atoi(calibrate) > 0;
   } catch (...) {

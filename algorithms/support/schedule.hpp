@@ -109,8 +109,7 @@ const std::vector<std::string>& wavefront_orders();
 /// Returns whether make_wavefront accepts this name.
 bool is_wavefront_order(std::string_view order);
 
-/// Makes the order in which the entries of an n x n factorization become final if each entry is one sum, with i and j
-/// from 1:
+/// Makes the order of the final entries of an n x n factorization if each entry is one sum; i and j count from 1:
 ///
 ///     lu-wavefront         A = L U, unit L below the diagonal of U    stage i + j - 1
 ///     cholesky-wavefront   A = L L^T, entries on and below the diagonal    stage 2i - 1 on it, else 2 min(i, j)

@@ -68,7 +68,7 @@ struct RowUpdate {
   static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, InOut<T> c);
 };
 
-/// Rows of the strips by which RowGram skips entries below the diagonal.
+/// Rows of a strip of RowGram, which skips strips below the diagonal.
 inline constexpr index_t gram_strip = 2048;
 
 /// Computes C(:, column:) = sum_k S_k Z_k^T for tiles A_k that stand side by side.

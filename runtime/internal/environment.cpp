@@ -292,10 +292,16 @@ void provide_home(ScopedEnvironment& env) {
                  describe_variable(variable).c_str(), why.c_str(), temporary.c_str());
 }
 
-void check_trace_prefix() {
+std::string environments_trace_folder() {
   const char *wanted = std::getenv("STARPU_FXT_TRACE"), *prefix = std::getenv("STARPU_FXT_PREFIX");
-  if (wanted == nullptr || std::atoi(wanted) == 0 || prefix == nullptr) return;
-  if (const int error = make_directory(prefix); error != 0)
+  if (wanted == nullptr || std::atoi(wanted) == 0) return {};
+  return prefix != nullptr ? prefix : "/tmp";
+}
+
+void check_trace_prefix() {
+  const std::string folder = environments_trace_folder();
+  if (folder.empty()) return;
+  if (const int error = make_directory(folder); error != 0)
     throw EnvironmentError("no trace can be written to the directory of " + describe_variable("STARPU_FXT_PREFIX") +
                            " (" + std::strerror(error) + "): set it to a directory that can be written");
 }

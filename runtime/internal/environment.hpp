@@ -40,6 +40,9 @@ void check_limits(int threads, bool traced);
 /// temporary directory and prints a warning on standard error.
 void provide_home(ScopedEnvironment&);
 
+/// Returns the folder of a trace that the user asks for by STARPU_FXT_TRACE=1; empty without it.
+std::string environments_trace_folder();
+
 /// Throws EnvironmentError if the user sets STARPU_FXT_TRACE=1 and its directory cannot be made.
 void check_trace_prefix();
 

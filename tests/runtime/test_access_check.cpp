@@ -71,7 +71,7 @@ struct SeesScratch {
 
 }  // namespace
 
-CORES_TEST_CASE("a kernel that reads its Out tile computes NaN, and one that leaves elements shows them") {
+CORES_TEST_CASE("reading an Out tile gives NaN, and elements that a kernel does not write are visible") {
   const TileMatrix<double> A(runtime, 2, 2, {2, 2});
   const TileMatrix<int> B(runtime, 3, 1, {3, 1});
   Graph g(runtime);

@@ -18,7 +18,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Returns what a function writes to standard error.
+/// Returns the text that a function writes to standard error.
 template <class F>
 std::string standard_error(F f) {
   const TemporaryFolder folder;

@@ -126,7 +126,7 @@ std::string wrapped(std::string line, std::size_t column, const std::string& tex
   return lines + line + "\n";
 }
 
-/// Returns a name with its text in a column of its own.
+/// Returns a name and, in the second column, its text.
 std::string row(const std::string& name, const std::string& text) {
   constexpr std::size_t column = 26;
   std::string lines, line = "  " + name;

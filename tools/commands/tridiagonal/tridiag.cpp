@@ -47,7 +47,8 @@ void resolve(Options& o) {
           "only --method auto refines");
   require(o.automatic() || !input.equilibrate, "tridiag", "--equilibrate",
           "only --method auto scales rows and columns");
-  require(!o.refines() || !input.equilibrate, "tridiag", "--equilibrate", "what is refined is not scaled");
+  require(!o.refines() || !input.equilibrate, "tridiag", "--equilibrate",
+          "--refine and --precision mixed do not scale columns");
   require(o.cut < 0 || o.method == "cr-hybrid" || o.method == "cr-pcr" || o.method == "cr-rd", "tridiag", "--cut",
           "is where cyclic reduction ends in --method cr-hybrid, cr-pcr and cr-rd, and the method is ", o.method);
   if (!input.d.empty()) input.take_sizes_from_files();

@@ -184,7 +184,7 @@ TEST_CASE("lse holds constraints of a formula's unknowns") {
   const auto estimate = [&](std::size_t j) { return b[j]["estimate"].get<double>(); };
   CHECK(std::abs(estimate(3) - estimate(4)) < 1e-12);
   CHECK(std::abs(2 * estimate(1) - estimate(2) / 2 + estimate(0) - 3) < 1e-12);
-  // Constraints that determine all, one of them implied by another.
+  // Two constraints determine every unknown; the second follows from the first.
   const auto fixed =
       lse(Words{data("table.csv"), "y ~ x1 - 1", "--constraints", "x1 = 2, 2 * x1 = 4"})["regression"][0];
   CHECK(near(fixed["coefficients"][0]["estimate"], 2, 1e-15));
