@@ -137,7 +137,135 @@ void check_ritz_values(const Tridiagonal& t, bool components) {
   if (n > 0) CHECK(std::abs(squares - 1) <= 1e-13);
 }
 
+/// Runs whose eigenvectors are local: components fall by 1e-7 a row, so a residual is far above its tolerance, or far
+/// below.
+struct LocalRuns {
+  static constexpr index_t at_a_time = LanczosTest::at_a_time;
+  index_t k;
+  Numbers coefficients;  // 4 x k at_a_time
+  explicit LocalRuns(index_t steps) : k(steps), coefficients(at(4 * steps * at_a_time)) {
+    for (index_t j = 0; j < k * at_a_time; ++j)
+      for (index_t part = 0; part < 2; ++part) {  // neighbours on the diagonal differ by 1 and more
+        const auto place = static_cast<double>(j % k * 29 % k) + 0.1 * static_cast<double>(j / k + 2 * part);
+        coefficients[at(4 * j + 2 * part)] = 6 * place / static_cast<double>(k) - 3;
+        coefficients[at(4 * j + 2 * part + 1)] = 1e-7;
+      }
+  }
+  /// A shift at the end of the interval, in it, and outside.
+  static LanczosGoal goal(index_t s, index_t wanted) {
+    const double width = 0.4 + static_cast<double>(s), low = s % 3 == 0 ? 0 : s % 3 == 1 ? -width : 0.2;
+    return {5 + low, 5 + low + 2 * width, 5, 1e-9, 1e-18, {wanted, wanted + 1}};
+  }
+
+  /// A converged eigenvalue of the inverse and its vector.
+  struct Pair {
+    double value;
+    Numbers vector;
+  };
+  /// Returns the converged pairs in the interval that are nearest to its middle, by LAPACK.
+  std::vector<Pair> pairs(index_t s, index_t part, index_t steps, const LanczosGoal& goal) const {
+    Numbers d, e, w(at(steps * steps));
+    for (index_t j = 0; j < steps; ++j) {
+      d.push_back(coefficients[at(4 * (s * k + j) + 2 * part)]);
+      e.push_back(coefficients[at(4 * (s * k + j) + 2 * part + 1)]);
+      if (e.back() == 0) break;
+    }
+    const auto m = static_cast<index_t>(d.size());
+    const double rest = e.back();
+    REQUIRE(lapack::stemr(m, d.data(), e.data(), w.data(), m) == 0);
+    std::vector<Pair> found;
+    for (index_t j = 0; j < m; ++j) {
+      const double value = goal.shift + 1 / d[at(j)],
+                   ratio = rest * std::abs(w[at(m - 1 + j * m)]) / (goal.tolerance * std::abs(d[at(j)]));
+      if (value >= goal.low && value <= goal.high) REQUIRE((ratio < 0.1 || ratio > 200));
+      if (value < goal.low || value > goal.high || ratio > 1) continue;
+      found.push_back({value, Numbers(w.begin() + j * m, w.begin() + (j + 1) * m)});
+    }
+    const double middle = (goal.low + goal.high) / 2;
+    const auto nearer = [&](const Pair& a, const Pair& b) {
+      return std::abs(a.value - middle) < std::abs(b.value - middle);
+    };
+    std::sort(found.begin(), found.end(), nearer);
+    const index_t wanted = goal.wanted[at(part)];
+    if (static_cast<index_t>(found.size()) > wanted) found.resize(at(wanted));
+    std::sort(found.begin(), found.end(), [](const Pair& a, const Pair& b) { return a.value < b.value; });
+    return found;
+  }
+};
+
+/// Tests runs of k steps in two rounds, and compares verdicts and vectors with LAPACK's.
+void check_runs(const LocalRuns& runs, index_t wanted) {
+  const index_t k = runs.k, half = k / 2, most = wanted + 1;
+  const Shape shape = lanczos_histories(k);
+  Numbers histories(at(shape.rows * shape.cols), 7);
+  const InOut<double> all{histories.data(), shape.rows, shape.cols, shape.rows};
+  for (const auto& [from, to] : {std::pair<index_t, index_t>{0, half}, {half, k}}) {
+    if (from == to) continue;
+    LanczosTest::Args args;
+    Numbers coefficients = poisoned<double>(4 * k * runs.at_a_time);
+    for (index_t s = 0; s < runs.at_a_time - 1; ++s) {  // the last run has no steps
+      args.of[at(s)] = {LocalRuns::goal(s, wanted), s * k, to - from, from == 0, true};
+      std::copy_n(&runs.coefficients[at(4 * (s * k + from))], 4 * (to - from), &coefficients[at(4 * s * k)]);
+    }
+    std::vector<index_t> verdicts(at(2 * runs.at_a_time), 99);
+    LanczosTest::cpu(args, in(coefficients, k * runs.at_a_time), all, out(verdicts, runs.at_a_time));
+    for (index_t s = 0; s < runs.at_a_time; ++s)
+      for (index_t part = 0; part < 2; ++part) {
+        CAPTURE(k, to, s, part);
+        const bool idle = s == runs.at_a_time - 1;
+        CHECK(verdicts[at(2 * s + part)] ==
+              (idle ? 0 : static_cast<index_t>(runs.pairs(s, part, to, LocalRuns::goal(s, wanted)).size())));
+      }
+  }
+  for (index_t s = 0; s < runs.at_a_time - 1; ++s)
+    for (const int only : {-1, 0, 1}) {
+      Numbers z = poisoned<double>(k * most * (only < 0 ? 2 : 1));
+      RitzSelect<double>::cpu({LocalRuns::goal(s, wanted), s, only},
+                              In<double>{histories.data(), shape.rows, shape.cols, shape.rows},
+                              out(z, most * (only < 0 ? 2 : 1)));
+      for (int part = std::max(only, 0); part <= (only < 0 ? 1 : only); ++part) {
+        const auto right = runs.pairs(s, part, k, LocalRuns::goal(s, wanted));
+        for (index_t j = 0; j < most; ++j) {
+          const double* const column = &z[at((j + (only < 0 ? part * most : 0)) * k)];
+          CAPTURE(k, s, only, part, j);
+          if (j >= static_cast<index_t>(right.size())) {
+            // As with all eigenvalues that are wanted but have not converged: NaN, then zeros.
+            CHECK((j < LocalRuns::goal(s, wanted).wanted[at(part)] ? std::isnan(column[0]) : column[0] == 0));
+            continue;
+          }
+          const Numbers& v = right[at(j)].vector;
+          double product = 0;
+          for (std::size_t i = 0; i < v.size(); ++i) product += v[i] * column[i];
+          CHECK(std::abs(std::abs(product) - 1) <= 1e-12);
+          CHECK(std::all_of(column + v.size(), column + k, [](double x) { return x == 0; }));
+        }
+      }
+    }
+}
+
 }  // namespace
+
+TEST_CASE("tests of Lanczos runs agree with LAPACK") {
+  for (const index_t k : {1, 2, 3, 40, 70}) check_runs(LocalRuns(k), 3);
+  LocalRuns invariant(40);
+  invariant.coefficients[at(4 * 29 + 1)] = 0;  // run 0, part 0: an invariant space of 30 steps
+  check_runs(invariant, 30);
+}
+
+TEST_CASE("a coefficient that is not finite breaks a run") {
+  const index_t k = 5;
+  LocalRuns runs(k);
+  runs.coefficients[at(4 * (k + 2) + 3)] = std::nan("");  // run 1
+  Numbers histories(at(lanczos_histories(k).rows * lanczos_histories(k).cols));
+  LanczosTest::Args args;
+  for (index_t s = 0; s < 2; ++s) args.of[at(s)] = {LocalRuns::goal(s, 2), s * k, k, true, true};
+  std::vector<index_t> verdicts(16, 99);
+  LanczosTest::cpu(args, in(runs.coefficients, k * runs.at_a_time),
+                   InOut<double>{histories.data(), 4, lanczos_histories(k).cols, 4}, out(verdicts, 8));
+  CHECK(verdicts[0] >= 0);
+  CHECK(verdicts[2] == -1);
+  CHECK(verdicts[3] == -1);
+}
 
 TEST_CASE("Ritz values and last components agree with LAPACK") {
   for (const index_t n : {0, 1, 2, 3, 50}) check_ritz_values({uniform(n, 1), uniform(n, 2)}, true);
