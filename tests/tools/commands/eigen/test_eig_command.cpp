@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <iomanip>
 #include <sstream>
 
@@ -213,4 +214,76 @@ TEST_CASE("eig with cuSOLVER solves all kinds and parts", "[gpu]") {
   for (const Words& part : {Words{"--smallest", "4"}, {"--largest", "7"}, {"--index", "3,9"}, {"--range", "0,inf"}})
     CHECK(eig(Words{"-n", "60", "-p", "s"} + part + by)["status"] == "ok");
   CHECK(check(eig(Words{"-n", "90", "--certify", "3"} + by), "certified") == 3);
+}
+
+TEST_CASE("eig finds and proves a few pairs of a tridiagonal matrix of order 20000 in seconds") {
+  constexpr index_t n = 20000;
+  TemporaryFolder folder;
+  // Slepian's sequences: eigenvalues near the largest one are close, and of size 1e8.
+  const std::string d = written(folder / "d.npy", n, 1, [](index_t i, index_t) {
+    return std::pow((n - 1) / 2.0 - static_cast<double>(i), 2) * std::cos(2 * 3.14159265358979 * 4 / n);
+  });
+  const std::string e = written(folder / "e.npy", n - 1, 1, [](index_t i, index_t) {
+    return static_cast<double>(i + 1) * static_cast<double>(n - i - 1) / 2;
+  });
+  const Words matrix{"--diagonal", d, "--off-diagonal", e};
+  for (const Words& precision : {Words{}, Words{"-p", "s"}}) {
+    const auto report = eig(matrix + precision + Words{"--largest", "7", "--vectors"});
+    CHECK(check(report, "found") == 7);
+    for (const char* const error : {"max_error", "max_residual", "orthogonality"})
+      CHECK(check(report, error) <= report["limits"][error].get<double>());
+    CHECK(report["seconds"]["total"].get<double>() < 30);  // by all pairs it was minutes
+    CHECK(report["problem"]["method"] == "bisection");
+  }
+  const double middle = 5e7;
+  const auto part = [&](double low, double high) {
+    std::ostringstream range;
+    range << std::setprecision(17) << "--range=" << low << "," << high;
+    const auto report = eig(matrix + Words{range.str(), "--vectors"});
+    CHECK(check(report, "found") == check(report, "expected"));
+    return check(report, "found");
+  };
+  const double both = part(middle, middle + 4e5);
+  CHECK(both > 3);
+  CHECK(part(middle, middle + 1e5) + part(middle + 1e5, middle + 4e5) == both);
+}
+
+TEST_CASE("eig never makes a tridiagonal matrix in a coordinate file dense") {
+  TemporaryFolder folder;
+  const auto file = [&](const std::string& name, const char* symmetry, index_t n, index_t extra) {
+    const bool general = symmetry == std::string("general");
+    std::ofstream text(folder / name);
+    text << "%%MatrixMarket matrix coordinate real " << symmetry << "\n"
+         << n << " " << n << " " << n + (general ? 2 : 1) * (n - 1) + (extra > 0 ? 1 : 0) << "\n";
+    for (index_t i = 1; i <= n; ++i) text << i << " " << i << " 2\n";
+    for (index_t i = 1; i < n; ++i) text << i + 1 << " " << i << " -1\n";
+    for (index_t i = 1; general && i < n; ++i) text << i << " " << i + 1 << " -1\n";
+    if (extra > 0) text << extra << " 1 0.5\n";
+    return folder / name;
+  };
+  const auto smallest = [](index_t n) { return 2 - 2 * std::cos(3.14159265358979323846 / static_cast<double>(n + 1)); };
+  for (const char* const symmetry : {"symmetric", "general"}) {
+    const index_t n = 100000;  // 80 GB if dense
+    const auto report =
+        eig({"--a", file("t.mtx", symmetry, n, 0), "--smallest", "3", "--vectors", "--out", folder / "w.npy"});
+    CHECK(report["problem"]["method"] == "bisection");
+    CHECK(std::abs(read_matrix<double>(folder / "w.npy")(0, 0) - smallest(n)) <= 1e-15);
+  }
+  // One more element makes the matrix a dense one.
+  CHECK(eig({"--a", file("c.mtx", "symmetric", 50, 50)})["problem"]["method"] == "lapack");
+  CHECK(eig({"--a", file("t.mtx", "symmetric", 50, 0), "--method", "lapack"})["problem"]["method"] == "lapack");
+  CHECK(eig({"--a", file("t.mtx", "symmetric", 50, 0), "--plan"}).contains("plan"));
+}
+
+TEST_CASE("eig --certify proves the spectrum of a tridiagonal matrix by Sturm counts") {
+  TemporaryFolder folder;
+  const std::string d = written(folder / "d.npy", 5000, 1, [](index_t i, index_t) { return std::sin(double(i)); });
+  const std::string e = written(folder / "e.npy", 4999, 1, [](index_t i, index_t) { return std::cos(double(i)); });
+  for (const char* const precision : {"d", "s"}) {
+    const auto report = eig({"--diagonal", d, "--off-diagonal", e, "--certify", "4", "-p", precision});
+    CHECK(check(report, "certified") == 4);
+    CHECK(check(report, "certify_misses") == 0);
+    CHECK(check(report, "max_error") <= report["limits"]["max_error"].get<double>());
+    CHECK(check(report, "trace_drift") <= report["limits"]["trace_drift"].get<double>());
+  }
 }
