@@ -66,8 +66,9 @@ TEST_CASE("missing values are NaN") {
   CHECK(std::isnan(named.columns[1][1]));
   CHECK(named.levels_of(1) == std::vector<std::string>{"x"});
   const auto missing = [](const std::string& file, const std::string& code) {
-    const Table t = read_csv(file, "data.csv", {{"a", ColumnKind::either}}, {code});
-    return std::count_if(t.columns[0].begin(), t.columns[0].end(), [](double x) { return std::isnan(x); });
+    const Table table = read_csv(file, "data.csv", {{"a", ColumnKind::either}}, {code});
+    const std::vector<double>& a = table.columns[0];
+    return std::count_if(a.begin(), a.end(), [](double x) { return std::isnan(x); });
   };
   const std::string nines = "a,b\n-999.0,1\n-999,2\n-9.99e2,3\n-9.99D+02,4\n-999.5,5\n999,6\n";
   CHECK(missing(nines, "-999") == 4);

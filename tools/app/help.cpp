@@ -250,7 +250,9 @@ class Formatter : public CLI::Formatter {
           [group](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
       if (options.empty()) continue;
       if (brief && group == more_options) {
-        lines += fmt::format("\ntesela help {} --all shows {} more options.\n", command_name(app), options.size());
+        lines += '\n' +
+                 wrapped("", 0,
+                         fmt::format("tesela help {} --all shows {} more options.", command_name(app), options.size()));
         continue;
       }
       lines += fmt::format("\n{}:\n", group);

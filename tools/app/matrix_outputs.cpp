@@ -77,7 +77,7 @@ std::string write_finite(std::initializer_list<MatrixOutput> outputs) {
     if (!output.path().empty()) wanted.push_back(&output);
   for (const MatrixOutput* const output : wanted)
     if (std::string problem = output->problem(); !problem.empty()) return problem;
-  show_progress(Stage::output);
+  show_progress(Stage::writing);
   for (const MatrixOutput* const output : wanted) output->write();
   return {};
 }

@@ -58,7 +58,7 @@ std::string text_of(const Line& line, std::size_t frame) {
 class Display {
  public:
   bool start() {
-    if (isatty(STDERR_FILENO) == 0 || thread_.joinable()) return false;
+    if (forbidden_ || isatty(STDERR_FILENO) == 0 || thread_.joinable()) return false;
     show(Stage::input, 0);
     ending_ = false;
     try {
@@ -68,6 +68,7 @@ class Display {
     }
     return true;
   }
+  void forbid() { forbidden_ = true; }
   void show(Stage stage, index_t tasks) {
     const std::lock_guard lock(mutex_);
     stage_ = stage, tasks_ = tasks, since_ = Clock::now();
@@ -108,8 +109,11 @@ class Display {
       case Stage::checking:
         line.title = "checking the result";
         break;
-      case Stage::output:
+      case Stage::writing:
         line.title = "writing";
+        break;
+      case Stage::ending:
+        line.title = "finishing";
         break;
     }
     return line;
@@ -134,7 +138,7 @@ class Display {
   std::mutex mutex_;
   std::condition_variable ended_;
   std::thread thread_;
-  bool ending_ = false;
+  bool forbidden_ = false, ending_ = false;
   Stage stage_ = Stage::input;
   index_t tasks_ = 0;
   Clock::time_point since_;
@@ -149,6 +153,7 @@ Display& display() {
 }  // namespace
 
 bool start_progress() { return display().start(); }
+void forbid_progress() { display().forbid(); }
 void show_progress(Stage stage, index_t tasks) { display().show(stage, tasks); }
 void end_progress() { display().end(); }
 

@@ -12,11 +12,14 @@ enum class Stage : std::uint8_t {
   input,     ///< reads files, measured by their bytes, or generates
   solving,   ///< runs tasks
   checking,  ///< measures the errors of the result
-  output,    ///< writes files
+  writing,   ///< writes files
+  ending,    ///< other work after the tasks
 };
 
 /// Starts to show progress, at the stage `input`; does nothing without a terminal. Returns whether it started.
 bool start_progress();
+/// Makes start_progress() do nothing, for --quiet.
+void forbid_progress();
 /// Begins the next stage. `tasks` that are unfinished measure it; 0: nothing does.
 void show_progress(Stage stage, index_t tasks = 0);
 /// Ends the display and removes its line, so that other lines can be printed; does nothing if there is none.

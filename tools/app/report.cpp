@@ -94,7 +94,10 @@ Report::Report(const std::string& command, const CommonOptions& options)
   if (options.plan) plan_only(command, options.json_path);
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
-  if (!quiet_) start_progress();
+  if (quiet_)
+    forbid_progress();
+  else
+    start_progress();
 }
 
 Report::~Report() { end_progress(); }
@@ -160,7 +163,7 @@ void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, s
                      {"path_s", bounds.path_seconds},
                      {"area_s", bounds.area_seconds},
                      {"lower_bound_s", bounds.lower_bound_seconds()}};
-  show_progress(check_ ? Stage::checking : Stage::output);
+  show_progress(check_ ? Stage::checking : Stage::ending);
 }
 
 void Report::rate(const std::string& name, double flops) {

@@ -85,7 +85,7 @@ void Evaluator::need(const Expression& e, ColumnKind kind) {
 
 void Evaluator::need(const ColumnRequest& column) {
   if (std::find(names_.begin(), names_.end(), column.name) == names_.end())
-    throw FileError(data_, "has no column " + column.name);
+    throw FileError(data_, "has no column " + column.name + "; it has " + some_of(names_));
   if (places_.emplace(std::pair{column.name, column.kind}, static_cast<index_t>(requests_.size())).second)
     requests_.push_back(column);
 }

@@ -103,7 +103,7 @@ def test_csv_write_table(run):
 
 def test_eig_complex_zero_imag(run):
     np.save("A.npy", np.array([[2, 1], [1, 2]], complex))
-    assert "A.npy" in (said := run("eig", "--a", "A.npy", "--out", "w.npy", code=2)) and "c16" in said
+    assert "A.npy" in (said := run("eig", "--a", "A.npy", "--out", "w.npy", code=2)) and "must be real" in said
 
 
 def test_eig_one_ulp_asymmetry(run):
@@ -264,7 +264,7 @@ def test_toeplitz_complex(run):
     np.save("t.npy", np.array([2, 0.5 + 0.5j, 0.1j]))
     np.save("b.npy", np.ones(3, complex))
     said = run("toeplitz", "solve", "--t", "t.npy", "--b", "b.npy", "--out", "x.npy", code=2)
-    assert "t.npy" in said and "c16" in said
+    assert "t.npy" in said and "must be real" in said
 
 
 def test_toeplitz_nonsymmetric(run):

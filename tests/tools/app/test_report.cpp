@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <set>
 #include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <thread>
 
 // The report for a person, and its lines about files.
@@ -286,7 +288,7 @@ TEST_CASE("progress has a measure, elapsed and remaining time, and leaves no lin
     std::this_thread::sleep_for(1400ms);
   });
   CHECK_THAT(reading,
-             ContainsSubstring("reading ...long_name_for_a_line.mtx [#########           ]  45 %  1 s, 1 s left"));
+             ContainsSubstring("reading ...g_name_for_a_line.mtx [#########           ]  45 %  1 s, 1 s left"));
   CHECK(reading.ends_with("\r\x1b[K"));
   CHECK_THAT(shown([] {
                const Reading pipe("-", 0);
@@ -302,6 +304,48 @@ TEST_CASE("progress has a measure, elapsed and remaining time, and leaves no lin
   close(other);
   close(terminal);
   close(standard);
+}
+
+TEST_CASE("a command shows its progress on a terminal, unless it is quiet") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const auto on_terminal = [&](const Words& more) {
+    std::thread slow([&] {
+      std::ofstream out(pipe);
+      out << "2 1\n" << std::flush;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+      out << "1 3\n";
+    });
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    REQUIRE((terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0));
+    const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY), nowhere = open("/dev/null", O_WRONLY);
+    const Words command = Words{tesela::test::tesela(), "lu", "--a", pipe} + more;
+    std::vector<char*> words;
+    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(nowhere, STDOUT_FILENO), dup2(other, STDERR_FILENO);
+      execv(words[0], words.data());
+      _exit(127);
+    }
+    close(other);
+    std::string text;
+    std::array<char, 256> part{};
+    for (ssize_t size = 0; (size = read(terminal, part.data(), part.size())) > 0;)
+      text.append(part.data(), static_cast<std::size_t>(size));
+    int status = 0;
+    waitpid(child, &status, 0);
+    slow.join();
+    close(terminal), close(nowhere);
+    CHECK(WEXITSTATUS(status) == 0);
+    return text;
+  };
+  const std::string shown = on_terminal({});
+  CHECK_THAT(shown, ContainsSubstring("reading ") && ContainsSubstring(" MiB  0 s"));
+  CHECK(shown.ends_with("\r\x1b[K"));
+  CHECK(on_terminal({"--quiet"}).empty());
 }
 
 TEST_CASE("a file that is being read shows how much of it was read") {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace tesela::cli {
 
@@ -33,6 +34,8 @@ void LeastSquaresOptions::default_sizes(index_t default_n, index_t ratio) {
 void LeastSquaresOptions::load_model(const char* command) {
   if (!a.empty() || !b.empty() || m >= 0 || n >= 0 || p >= 0)
     throw ArgumentError(command, "DATA FORMULA", "goes without files of matrices and sizes");
+  if (formula.data.find('~') != std::string::npos && formula.formula.find('~') == std::string::npos)
+    std::swap(formula.data, formula.formula);  // the order of R's lm
   model = std::make_shared<const FormulaData>(load_formula(command, formula));
   m = model->a.rows(), n = model->a.cols(), rhs = 1;
 }

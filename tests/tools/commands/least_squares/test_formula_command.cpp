@@ -146,13 +146,14 @@ TEST_CASE("a regression names its unknowns, its base and the rows that it leaves
   CHECK(report["factors"][0]["levels"] == nlohmann::json{"a", "b", "c"});
   CHECK(report["problem"]["m"] == 6);
   CHECK(report["problem"]["dropped_rows"] == 1);
+  CHECK(ols({"y ~ x + f", file, "--na", "-99.0"})["problem"]["m"] == 7);  // in the order of R's lm
   ols.refuses(formula + Words{"--na", "-99", "--missing", "error"}, "d.csv: line 5: x is missing");
   ols.refuses({file}, "needs both");
   ols.refuses({file, "y ~ x | f"}, "belong to `tesela sem`");
   ols.refuses({file, "y ~ z"}, "has no column z; it has y, x, f, w");
   ols.refuses(formula + Words{"--m", "5"}, "goes without");
   wls.refuses(formula, "--weights: is missing");
-  wls.refuses(formula + Words{"--weights", "v"}, "has no column v");
+  wls.refuses(formula + Words{"--weights", "v"}, "has no column v; it has y, x, f, w");
   // Columns that depend on each other: the solution of least norm, without errors.
   const auto deficient = ols(Words{file, "y ~ w + I(2 * w)"}, 0);
   CHECK(deficient["status"] == "rank deficient");
