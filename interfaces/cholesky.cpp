@@ -60,23 +60,8 @@ AnyArray factor(const ArrayLike& a_given, Flag lower, Flag overwrite_a) {
 }
 
 const Part part([](nb::module_& m) {
-  m.def("cholesky", factor, "a"_a, "lower"_a = false, nb::kw_only(), "overwrite_a"_a = false,
-        R"(The Cholesky factor of a symmetric positive definite matrix: a = r' r, or with `lower` a = l l'.
-
-Reads only the triangle of `a` that the factor occupies.
-
-Raises
-------
-numpy.linalg.LinAlgError
-    If a leading minor is not positive.
-
-Examples
---------
->>> import numpy as np, tesela
->>> tesela.cholesky(np.array([[4., 2.], [2., 5.]]))
-array([[2., 1.],
-       [0., 2.]])
-)");
+  // tesela/_factors.py documents it.
+  m.def("cholesky", factor, "a"_a, "lower"_a = false, nb::kw_only(), "overwrite_a"_a = false);
 });
 
 }  // namespace

@@ -330,7 +330,7 @@ a : (m, n) array
 b : (m,) or (m, k) array
 rcond : float, optional
     Singular values of a, its columns scaled to unit norm, count as zero up to rcond times the largest one. None or 0
-    selects max(m, n) eps, -1 eps.
+    selects max(m, n) eps, -1 eps. SciPy's name `cond` is accepted as well.
 errors : bool
     Whether the result has standard errors and the covariance of x, for errors of an estimated variance.
 overwrite_a, overwrite_b : bool

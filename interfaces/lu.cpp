@@ -74,38 +74,9 @@ AnyArray solve(const ArrayLike& a_given, const ArrayLike& b_given, const std::st
 }
 
 const Part part([](nb::module_& m) {
+  // tesela/_solvers.py documents it.
   m.def("solve", solve, "a"_a, "b"_a, nb::kw_only(), "assume_a"_a = "gen", "overwrite_a"_a = false,
-        "overwrite_b"_a = false, R"(Solve a x = b by LU with tournament pivoting, or by Cholesky.
-
-The condition number is estimated after scaling rows and columns; errors are measured on random systems.
-
-Parameters
-----------
-a : (n, n) array
-b : (n,) or (n, k) array
-assume_a : {'gen', 'pos'}
-    'pos': symmetric positive definite; only the upper triangle is read.
-overwrite_a, overwrite_b : bool
-    Whether the function may overwrite the array, which saves a copy if it is in Fortran order.
-
-Raises
-------
-numpy.linalg.LinAlgError
-    If a is singular, exactly or to working precision, if x is not finite, if a leading minor is not positive, or if
-    element growth in the elimination may have caused errors above a tenth of x ('inaccurate'). The attributes are
-    `status`, and `result` with the x that was computed.
-
-Warns
------
-LinAlgWarning
-    If x may have fewer than two correct digits; the message states the reciprocal condition number.
-
-Examples
---------
->>> import numpy as np, tesela
->>> tesela.solve(np.array([[2., 0.], [0., 4.]]), np.array([2., 2.]))
-array([1. , 0.5])
-)");
+        "overwrite_b"_a = false);
 });
 
 }  // namespace

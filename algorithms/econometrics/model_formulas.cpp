@@ -33,6 +33,13 @@ Expression with_side(const Expression& e, std::size_t side) {
   return sum;
 }
 
+/// Adds the regressors in brackets of the summands of e to `all`.
+void add_endogenous(const Expression& e, std::vector<Expression>& all) {
+  if (e.calls("[")) all.push_back(e.arguments[0]);
+  if (e.calls("+"))
+    for (const Expression& term : e.arguments) add_endogenous(term, all);
+}
+
 /// Returns e with `previous` in place of each dot, as update() of R.
 Expression with_dots(const Expression& e, const Expression& previous) {
   if (e.kind == Expression::Kind::name && e.text == ".") return call_of("(", {previous}, e.place);
@@ -92,6 +99,10 @@ void read_right_side(ExpressionReader& line, EquationFormula& e) {
     if (parts.size() > 1) line.fail("[endogenous ~ instruments] goes without parts behind |");
     e.regressors = with_side(parts[0], 0);
     e.instruments = with_side(parts[0], 1);
+    std::vector<Expression> endogenous;
+    add_endogenous(parts[0], endogenous);
+    const TextPlace place = endogenous.front().place;
+    e.endogenous = call_of("+", std::move(endogenous), place);
   } else if (parts.size() == 1) {
     e.regressors = std::move(parts[0]);
   } else if (parts.size() == 2) {
@@ -100,6 +111,7 @@ void read_right_side(ExpressionReader& line, EquationFormula& e) {
   } else if (parts.size() == 3) {  // exogenous | endogenous | instruments
     e.regressors = joined(parts[1], parts[0]);
     e.instruments = joined(parts[2], parts[0]);
+    e.endogenous = std::move(parts[1]);
   } else {
     line.fail("more than three parts: exogenous | endogenous | instruments");
   }

@@ -27,6 +27,7 @@ struct EquationFormula {
   std::string label;
   Expression dependent, regressors;
   std::optional<Expression> instruments = {};  ///< the equation's own instruments; without them the model's
+  std::optional<Expression> endogenous = {};   ///< regressors that the formula marks as endogenous
 };
 
 /// A model as text.

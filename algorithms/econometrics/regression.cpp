@@ -17,12 +17,12 @@ CoefficientTest test_coefficient(double estimate, double std_error, double degre
   return {t, p_of_t(t, degrees_of_freedom), estimate - half, estimate + half};
 }
 
-FitTest test_fit(double total, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom) {
+FitTest test_fit(double total_norm, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom) {
   const double constant = intercept ? 1 : 0, df1 = static_cast<double>(rank) - constant,
-               df2 = static_cast<double>(degrees_of_freedom), rest = residual_norm * residual_norm;
-  if (!(total > 0)) return {nan, nan, nan, nan, df1, df2};
-  const double r2 = 1 - rest / total, adjusted = 1 - (df1 + df2) / df2 * (rest / total),
-               f = (total - rest) / df1 / (rest / df2);
+               df2 = static_cast<double>(degrees_of_freedom);
+  if (!(total_norm > 0)) return {nan, nan, nan, nan, df1, df2};
+  const double ratio = residual_norm / total_norm, rest = ratio * ratio, r2 = 1 - rest,
+               adjusted = 1 - (df1 + df2) / df2 * rest, f = r2 / df1 / (rest / df2);
   const bool tested = df1 > 0 && df2 > 0;
   return {r2, df2 > 0 ? adjusted : nan, tested ? f : nan, tested ? p_of_f(f, df1, df2) : nan, df1, df2};
 }

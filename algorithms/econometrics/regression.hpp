@@ -35,10 +35,11 @@ struct FitTest {
 
 /// Returns the fit of a regression as R's lm and statsmodels' OLS and WLS.
 ///
-/// total          weighted squares of the right-hand side about its mean, or about 0 without an intercept.
+/// total_norm     weighted norm of the right-hand side about its mean, or about 0 without an intercept. (Squares would
+///                overflow or underflow.)
 /// residual_norm  weighted.
 /// rank           rank of the design, at least 1 with an intercept.
-FitTest test_fit(double total, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom);
+FitTest test_fit(double total_norm, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom);
 
 /// Options of regressions and covariances.
 struct RegressionOptions {

@@ -6,20 +6,14 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <nlohmann/json.hpp>
 
-#include <set>
 #include <string>
 
 namespace tesela::test {
 
-/// Returns the options, with a size in front if none of them names a problem.
-inline Words with_problem(const Words& options, const Words& size = {"--n", "8"}) {
-  static const std::set<std::string> names{
-      "--n", "-n",   "--h",      "--nt",    "--nr",    "--detectors", "--samples",  "--signals",
-      "--m", "-m",   "--random", "--seed",  "--sizes", "--jobs",      "--a",        "--t",
-      "--d", "--dl", "--row",    "--known", "--batch", "--pattern",   "--diagonal", "--plan"};
-  for (const std::string& option : options)  // a word without a dash in front is a table
-    if (!options.front().starts_with('-') || names.contains(option.substr(0, option.find('=')))) return options;
-  return size + options;
+/// Runs a command. If it has no input, runs it again with a generated problem of this size.
+inline Outcome run_with_problem(const Words& command, const Words& options, const Words& size = {"--n", "8"}) {
+  const Outcome run = run_tesela(command + options);
+  return run.err.find("no input: name a file") == std::string::npos ? run : run_tesela(command + size + options);
 }
 
 /// The command `tesela WORDS`; a test adds options.
@@ -39,9 +33,7 @@ struct Command {
   /// Requires that these options are refused as wrong use with this reason, also if the command has a problem to solve.
   void refuses(const Words& options, const std::string& why) const {
     const bool detects = words.back() == "detect";
-    const bool complete = words.front() == "sem" || (words.front() == "mimo" && !detects) || words.size() > 2;
-    const Words size = detects ? Words{"--nt", "2"} : Words{"--n", "8"};
-    const Outcome run = run_tesela(words + (complete ? options : with_problem(options, size)));
+    const Outcome run = run_with_problem(words, options, detects ? Words{"--nt", "2"} : Words{"--n", "8"});
     CAPTURE(words, options, run.out, run.err);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, Catch::Matchers::ContainsSubstring(why));

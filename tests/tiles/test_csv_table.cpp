@@ -65,6 +65,30 @@ TEST_CASE("missing values are NaN") {
   CHECK(named.columns[0][1] == 1);
   CHECK(std::isnan(named.columns[1][1]));
   CHECK(named.levels_of(1) == std::vector<std::string>{"x"});
+  const auto missing = [](const std::string& file, const std::string& code) {
+    const Table table = read_csv(file, "data.csv", {{"a", ColumnKind::either}}, {code});
+    const std::vector<double>& a = table.columns[0];
+    return std::count_if(a.begin(), a.end(), [](double x) { return std::isnan(x); });
+  };
+  const std::string nines = "a,b\n-999.0,1\n-999,2\n-9.99e2,3\n-9.99D+02,4\n-999.5,5\n999,6\n";
+  CHECK(missing(nines, "-999") == 4);
+  CHECK(missing(nines, "-999.00") == 4);
+  CHECK(missing(nines, "999") == 1);
+  CHECK(missing("a;b\n-999,0;1\n-999;2\n-999,5;3\n", "-999") == 2);
+  CHECK(missing("a\nx\n7\n7.0\ny\n", "7") == 2);  // among text
+}
+
+TEST_CASE("numbers may have Fortran's exponents") {
+  CHECK(read("a,b\n1.25D+02,-2.5d-01\n.5D1,3D-1\n1D2,4\n", {"a", "b"}).columns ==
+        std::vector<std::vector<double>>{{125, 5, 100}, {-0.25, 0.3, 4}});
+  CHECK(read("a;b\n1,5D+02;2\n", {"a"}).columns[0] == std::vector<double>{150});
+  const auto either = [](const std::string& text) {
+    return read_csv("a\n" + text, "data.csv", {{"a", ColumnKind::either}});
+  };
+  CHECK(either("1.5D+01\n2\n").columns[0] == std::vector<double>{15, 2});
+  CHECK(either("3D\n2D5\nD+1\n").levels_of(0) == std::vector<std::string>{"3D", "2D5", "D+1"});
+  refuses("a\n1.5D+\n", {"a"}, "'1.5D+' is not a finite number");
+  refuses("a\n1.5D+400\n", {"a"}, "beyond double precision");
 }
 
 TEST_CASE("text becomes levels") {

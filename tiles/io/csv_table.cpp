@@ -2,6 +2,7 @@
 #include <tesela/runtime/out_of_memory.hpp>
 #include <tesela/tiles/io/csv_column.hpp>
 #include <tesela/tiles/io/csv_table.hpp>
+#include <tesela/tiles/io/reading.hpp>
 
 #include <algorithm>
 #include <array>
@@ -79,6 +80,7 @@ class Reader {
   bool done() const { return has_header_ && wanted_ == nullptr; }  // only the names are requested
 
   void read(std::span<const char> bytes) {
+    const Reading reading(name_, bytes.size());
     // Line by line, so that messages can name the line.
     while (!bytes.empty() && !done()) {
       const void* end = std::memchr(bytes.data(), '\n', bytes.size());
@@ -89,6 +91,7 @@ class Reader {
       if (csv_parse(&parser_, bytes.data(), length, &on_field, &on_row, this) != length) fail_to_parse();
       rethrow();
       bytes = bytes.subspan(length);
+      Reading::store_unread(bytes.size());
       ++line_;
     }
     if (!done() && csv_fini(&parser_, &on_field, &on_row, this) != 0) fail("a quote that does not end");

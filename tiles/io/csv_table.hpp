@@ -42,7 +42,8 @@ struct Table {
 // Without commas between fields, numbers may have a decimal comma. Quotes may surround fields that contain delimiters
 // and line ends; lines end in LF or CR LF; a byte-order mark and empty lines are skipped. If lines have one field more
 // than the header, the first is R's row name, which no other line has. Missing are empty fields, NA, N/A, n/a, #N/A,
-// NaN, nan, null, NULL, <NA>, point, minus, and the codes of the caller.
+// NaN, nan, null, NULL, <NA>, point, minus, and the codes of the caller: the code -999 matches -999.0 as well.
+// Exponents may be Fortran's, 1.25D-02.
 
 /// Returns the names in the header. Throws FileError if the file is not CSV.
 std::vector<std::string> read_csv_names(std::span<const char> bytes, const std::string& name);

@@ -5,6 +5,7 @@
 #include <tesela/tiles/io/matrix_market.hpp>
 #include <tesela/tiles/io/npy.hpp>
 #include <tesela/tiles/io/plain_text.hpp>
+#include <tesela/tiles/io/reading.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -16,7 +17,8 @@ namespace tesela {
 namespace {
 
 [[noreturn]] void fail_unrecognised(const std::string& name) {
-  throw FileError(name, "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file nor a table of numbers");
+  throw FileError(name, "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file nor a table of numbers; a table "
+                        "with named columns is read with a formula");
 }
 
 template <class T>
@@ -54,6 +56,7 @@ std::uint64_t physical_memory() {
 template <class T>
 HostMatrix<T> read_matrix_bytes(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                                 const Counted& counts) {
+  const Reading reading(name, bytes.size());
   if (matrix_market::recognise(bytes)) return matrix_market::read<T>(bytes, name, max_bytes, counts);
   if (npy::recognise(bytes)) return npy::read<T>(bytes, name, max_bytes, counts);
   if (plain_text::recognise(bytes)) return plain_text::read<T>(bytes, name, max_bytes, counts);

@@ -4,6 +4,7 @@
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/io/compressed.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
+#include <tesela/tiles/io/reading.hpp>
 #include <tesela/tiles/io/streams.hpp>
 
 #include <algorithm>
@@ -70,6 +71,7 @@ class Growing {
     const ssize_t got = read(descriptor, static_cast<char*>(address_) + size_, capacity_ - size_);
     if (got < 0 && errno != EINTR) fail(path_, errno);
     if (got > 0) size_ += static_cast<std::size_t>(got);
+    Reading::store_read(size_);
     return got != 0;
   }
   /// Appends decompressed bytes.
@@ -77,6 +79,7 @@ class Growing {
     while (capacity_ - size_ < size) grow();
     std::copy_n(data, size, static_cast<char*>(address_) + size_);
     size_ += size;
+    Reading::store_read(size_);
   }
   std::size_t size() const { return size_; }
   /// Returns the bytes; the caller unmaps their pages.
@@ -108,6 +111,7 @@ class Growing {
 template <class Read>
 Memory read_to_end(const std::string& path, const char* what, const Read& read) {
   const double most = usable_host_bytes();
+  const Reading reading(path, 0);
   Growing bytes(path);
   while (read(bytes))
     if (most > 0 && static_cast<double>(bytes.size()) > most)

@@ -2,6 +2,7 @@
 #include <tesela/tiles/io/kept_value.hpp>
 #include <tesela/tiles/io/npy.hpp>
 #include <tesela/tiles/io/npy_items.hpp>
+#include <tesela/tiles/io/reading.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -76,6 +77,7 @@ void convert(const char* values, const Header& header, const std::string& name, 
           out(i, j) = 0;
         }
     }
+    Reading::store_read(static_cast<std::uint64_t>(rows * j1) * sizeof(Number));
   }
 }
 

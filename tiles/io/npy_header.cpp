@@ -111,6 +111,9 @@ void take_type(Literal& literal, ArrayHeader& header, Takes takes) {
   const bool known = !type.empty() && orders.find(type[0]) != std::string_view::npos &&
                      std::find(all.begin(), all.end(), name) != all.end() && (type[0] != '|' || name.ends_with('1'));
   const char kind = known ? name[0] : '\0';
+  if (kind == 'c' && takes == Takes::real)
+    literal.fail("type " + quoted(type) + " is not supported: numbers must be real; save float64 or float32, as in " +
+                 "array.real");
   if (!known || (kind == 'c' && takes != Takes::complex_too) || (kind == 'f' && takes == Takes::whole))
     literal.fail("type " + quoted(type) + " is not supported; save " +
                  (takes == Takes::whole         ? "int32 or int64, as in array.astype('i4')"

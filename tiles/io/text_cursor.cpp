@@ -1,5 +1,6 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/kept_value.hpp>
+#include <tesela/tiles/io/reading.hpp>
 #include <tesela/tiles/io/text_cursor.hpp>
 
 #include <algorithm>
@@ -100,6 +101,7 @@ bool TextCursor::next_line() {
       ++here_;
       ++line_;
     } else {
+      Reading::store_unread(remaining());
       return true;
     }
   }

@@ -11,7 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -97,6 +97,11 @@ Option* Option::replaced_by(Option* now) {
   return this;
 }
 
+Option* Option::generates() {
+  generates_ = true;
+  return this;
+}
+
 bool Option::is_required() const { return option_->get_required(); }
 std::size_t Option::count() const { return option_->count(); }
 std::string Option::value() const { return option_->as<std::string>(); }
@@ -119,6 +124,11 @@ std::size_t App::count(const std::string& name) const {
 }
 
 bool App::has_option(const std::string& name) const { return app_->get_option_no_throw(name) != nullptr; }
+
+bool App::generates() const {
+  return std::any_of(options_.begin(), options_.end(),
+                     [](const Option& option) { return option.is_generator() && option.count() > 0; });
+}
 
 void App::footer(const std::string& text) { app_->footer(text); }
 
@@ -161,19 +171,16 @@ void require_inputs(const App& app) {
 }
 
 void require_problem(const App& app) {
-  constexpr std::array generators{"data",        "--n",        "--nt",      "--random",        "--m",
-                                  "--k",         "--random-b", "--batch",   "--sizes",         "--jobs",
-                                  "--nr",        "--signals",  "--samples", "--data",          "--model",
-                                  "--columns-b", "--rows-c",   "--ebn0",    "--constellation", "--pattern",
-                                  "--known"};
-  if (inputs()[&app].empty() || !given_inputs().empty() || command_name(app).starts_with("bench ")) return;
-  for (const char* name : generators)
-    if (app.count(name) > 0) return;
+  if (inputs()[&app].empty() || !given_inputs().empty() || app.generates() || command_name(app).starts_with("bench "))
+    return;
   for (const Option* input : inputs()[&app])
     if (input->is_required()) return;
-  std::string ways;
-  for (const char* name : {"--n", "--nt", "--random"})
-    if (app.has_option(name)) ways += fmt::format("{}{}", ways.empty() ? ", or generate a problem by " : " or ", name);
+  std::string ways, generators;
+  if (app.has_option("data"))
+    ways = fmt::format(", give a table and a formula, as in `tesela {} data.csv \"y ~ x1 + x2\"`", command_name(app));
+  for (const char* name : {"--n", "--nt", "--samples", "--random"})
+    if (app.has_option(name)) generators += fmt::format("{}{}", generators.empty() ? "" : " or ", name);
+  if (!generators.empty()) ways += ", or generate a problem by " + generators;
   throw ArgumentError(command_name(app), inputs()[&app].front()->get_name(), "no input: name a file" + ways);
 }
 
@@ -195,7 +202,7 @@ void announce_dense_inputs(const App& app) {
 }
 
 Option* add_random(App& app, std::string& kind, const std::string& kinds) {
-  return app.add_option("--random", kind, kinds)->type_name("KIND")->capture_default_str();
+  return app.add_option("--random", kind, kinds)->type_name("KIND")->capture_default_str()->generates();
 }
 
 Option* add_tile(App& app, std::string& tile, const std::string& form, const std::string& about) {

@@ -41,14 +41,17 @@ class Option {
   Option* type_name(const std::string& name);    ///< such as FILE
   /// Declares an earlier name of option `now`: an error together with it.
   Option* replaced_by(Option* now);
+  Option* generates();  ///< describes generated input: the command then needs no file
 
   bool is_required() const;
+  bool is_generator() const { return generates_; }
   std::size_t count() const;  ///< how often the command line names it
   std::string value() const;  ///< its text
   std::string get_name() const;
 
  private:
   CLI::Option* option_;
+  bool generates_ = false;
 };
 
 /// A command's options. Only tools/app/ includes the parser's headers, which cost each file four seconds.
@@ -67,6 +70,8 @@ class App {
   /// Returns the option with this name. Throws if the command has none.
   Option* get_option(const std::string& name);
   bool has_option(const std::string& name) const;
+  /// Returns whether the command line names an option of generated input.
+  bool generates() const;
   /// Returns how often the command line names the option; 0 if the command has none.
   std::size_t count(const std::string& name) const;
   /// Ends the command's help.

@@ -99,8 +99,8 @@ std::string names_of(const std::set<CLI::Option*>& options) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-/// Returns the columns of the terminal, 60 to 120; without a terminal COLUMNS, or 80.
-std::size_t terminal_width() {
+/// Returns the columns of the terminal, 30 to 120; without a terminal COLUMNS, or 80.
+std::size_t measured_width() {
   winsize size{};
   const char* const columns = std::getenv("COLUMNS");
   long width = 80;
@@ -108,17 +108,24 @@ std::size_t terminal_width() {
     width = size.ws_col;
   else if (columns != nullptr && std::atol(columns) > 0)
     width = std::atol(columns);
-  return static_cast<std::size_t>(std::clamp(width, 60L, 120L));
+  return static_cast<std::size_t>(std::clamp(width, 30L, 120L));
 }
+
+std::size_t terminal_width() {
+  static const std::size_t width = measured_width();
+  return width;
+}
+
+/// Returns the first column of the texts behind the names of options and commands.
+std::size_t text_column() { return terminal_width() < 60 ? 8 : 26; }
 
 /// Appends the text to `line` in lines of the terminal's width, each indented by `column` blanks.
 std::string wrapped(std::string line, std::size_t column, const std::string& text) {
-  static const std::size_t width = terminal_width();
   std::string lines;
   std::istringstream words(text);
   for (std::string word; words >> word; line += word) {
     if (line.size() == column) continue;
-    if (line.size() + 1 + word.size() <= width)
+    if (line.size() + 1 + word.size() <= terminal_width())
       line += ' ';
     else
       lines += line + "\n", line.assign(column, ' ');
@@ -126,9 +133,38 @@ std::string wrapped(std::string line, std::size_t column, const std::string& tex
   return lines + line + "\n";
 }
 
+/// Breaks a command line between its words, not within quotes, as a shell reads it.
+std::string wrapped_command(const std::string& line) {
+  std::string lines, part;
+  char quote = 0;
+  for (std::size_t at = 0, begin = 0; at <= line.size(); ++at) {
+    if (at < line.size() && (line[at] == '"' || line[at] == '\''))
+      quote = quote == 0 ? line[at] : quote == line[at] ? '\0' : quote;
+    if (at < line.size() && (line[at] != ' ' || quote != 0)) continue;
+    const std::string word = line.substr(begin, at - begin);
+    if (part.find_first_not_of(' ') != std::string::npos && part.size() + word.size() + 3 > terminal_width())
+      lines += part + " \\\n", part = "     ";
+    part += (begin > 0 ? " " : "") + word;
+    begin = at + 1;
+  }
+  return lines + part + "\n";
+}
+
+/// Breaks the long lines of a text; of indented lines only commands.
+std::string wrapped_lines(const std::string& text) {
+  std::string lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);)
+    lines += line.size() <= terminal_width() ? line + "\n"
+             : line.starts_with("  tesela ") ? wrapped_command(line)
+             : line.starts_with(' ')         ? line + "\n"
+                                             : wrapped("", 0, line);
+  return lines;
+}
+
 /// Returns a name and, in the second column, its text.
 std::string row(const std::string& name, const std::string& text) {
-  constexpr std::size_t column = 26;
+  const std::size_t column = text_column();
   std::string lines, line = "  " + name;
   if (line.size() >= column) lines = line + "\n", line.clear();
   line.resize(column, ' ');
@@ -144,7 +180,8 @@ std::string row(const CLI::Option& option, bool brief) {
     text = text.substr(0, text.rfind(' ', most)) + " ...";
   if (!names_all(option.get_description(), choices)) {
     text += ": ";
-    for (const char c : choices) text += choices.size() > 54 && c == ',' ? ", " : std::string(1, c);  // to be broken
+    for (const char c : choices)
+      text += choices.size() + text_column() > terminal_width() && c == ',' ? ", " : std::string(1, c);  // to be broken
   }
   if (const std::string& given = option.get_default_str(); !given.empty() && text.find("(default") == std::string::npos)
     text += fmt::format(" (default: {})", given);
@@ -166,8 +203,8 @@ class Formatter : public CLI::Formatter {
     if (mode == CLI::AppFormatMode::Sub) return make_expanded(app);
     const bool brief = mode == CLI::AppFormatMode::Normal;
     const std::string footer = make_footer(app);
-    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) + groups(*app, brief) +
-           make_subcommands(app, mode) + "\n" + (brief ? with_one_example(footer) : footer);
+    return wrapped_lines(make_description(app) + make_usage(app, std::move(name))) + make_positionals(app) +
+           groups(*app, brief) + make_subcommands(app, mode) + "\n" + (brief ? with_one_example(footer) : footer);
   }
 
   std::string make_subcommand(const CLI::App* command) const override {
@@ -193,14 +230,7 @@ class Formatter : public CLI::Formatter {
     return lines + (others.empty() ? "" : "\nOthers:\n" + others);
   }
 
-  /// Breaks long lines, except examples, which are indented.
-  std::string make_footer(const CLI::App* app) const override {
-    std::string lines;
-    std::istringstream footer(app->get_footer());
-    for (std::string line; std::getline(footer, line);)
-      lines += line.starts_with(' ') ? line + "\n" : wrapped("", 0, line);
-    return lines;
-  }
+  std::string make_footer(const CLI::App* app) const override { return wrapped_lines(app->get_footer()); }
 
  private:
   /// Returns the footer up to its first example.
@@ -220,7 +250,9 @@ class Formatter : public CLI::Formatter {
           [group](const CLI::Option* option) { return option->get_group() == group && option->nonpositional(); });
       if (options.empty()) continue;
       if (brief && group == more_options) {
-        lines += fmt::format("\ntesela help {} --all shows {} more options.\n", command_name(app), options.size());
+        lines += '\n' +
+                 wrapped("", 0,
+                         fmt::format("tesela help {} --all shows {} more options.", command_name(app), options.size()));
         continue;
       }
       lines += fmt::format("\n{}:\n", group);

@@ -1,6 +1,7 @@
 #include "tools/app/matrix_outputs.hpp"
 
 #include "tools/app/arguments.hpp"
+#include "tools/app/progress.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/tiles/io/block_cyclic_files.hpp>
@@ -29,9 +30,9 @@ std::string first_not_finite(const std::string& name, const HostMatrix<T>& matri
   return {};
 }
 
-/// Returns whether a given input is a vector, and none is a NumPy matrix of one column.
-bool vectors_wanted() {
-  bool vector = false;
+/// Returns whether one column is written as a vector.
+bool vectors_wanted(OneColumn form) {
+  bool vector = form == OneColumn::vector;
   for (const std::string& path : given_inputs()) try {
       const MatrixFileInfo file = probe_matrix(path);
       vector = vector || file.vector;
@@ -44,10 +45,10 @@ bool vectors_wanted() {
 
 bool is_npy(const std::string& path) { return format_of_name(path) == MatrixFileFormat::npy; }
 
-std::string contents_of(const std::string& path, Shape shape, std::size_t bytes) {
+std::string contents_of(const std::string& path, Shape shape, std::size_t bytes, OneColumn form) {
   if (path.empty()) return {};
   const std::string type = is_npy(path) ? fmt::format("float{}", 8 * bytes) : "text";
-  if (shape.cols == 1 && is_npy(path) && vectors_wanted()) return fmt::format("vector of {}, {}", shape.rows, type);
+  if (shape.cols == 1 && is_npy(path) && vectors_wanted(form)) return fmt::format("vector of {}, {}", shape.rows, type);
   return fmt::format("{}, {}", to_string(shape), type);
 }
 
@@ -59,9 +60,9 @@ std::string not_finite(const std::string& name, const HostMatrix<T>& matrix) {
 }
 
 template <class T>
-MatrixOutput::MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix)
+MatrixOutput::MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix, OneColumn form)
     : path_(path),
-      contents_(contents_of(path, matrix.shape(), sizeof(T))),
+      contents_(contents_of(path, matrix.shape(), sizeof(T), form)),
       problem_([name, &matrix] { return not_finite(name, matrix); }),
       write_([path, &matrix, vector = contents_.starts_with("vector")] {
         vector ? write_vector(path, matrix.data(), matrix.rows()) : write_matrix(path, matrix);
@@ -76,6 +77,7 @@ std::string write_finite(std::initializer_list<MatrixOutput> outputs) {
     if (!output.path().empty()) wanted.push_back(&output);
   for (const MatrixOutput* const output : wanted)
     if (std::string problem = output->problem(); !problem.empty()) return problem;
+  show_progress(Stage::writing);
   for (const MatrixOutput* const output : wanted) output->write();
   return {};
 }
@@ -102,7 +104,7 @@ void write_matrix_parts(Report& report, const Runtime& runtime, const char* name
 
 #define TESELA_INSTANTIATE(T)                                                                                      \
   template std::string not_finite(const std::string&, const HostMatrix<T>&);                                       \
-  template MatrixOutput::MatrixOutput(const char*, const std::string&, const HostMatrix<T>&);                      \
+  template MatrixOutput::MatrixOutput(const char*, const std::string&, const HostMatrix<T>&, OneColumn);           \
   template void write_matrix_parts(Report&, const Runtime&, const char*, const std::string&, const HostMatrix<T>&, \
                                    const BlockCyclic&);
 TESELA_INSTANTIATE(float)

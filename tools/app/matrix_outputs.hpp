@@ -16,11 +16,18 @@ namespace tesela::cli {
 template <class T>
 std::string not_finite(const std::string& name, const HostMatrix<T>& matrix);
 
+/// The form of one column in a .npy file.
+enum class OneColumn : std::uint8_t {
+  as_input,  ///< a vector, (n,), if a given input is one and no input is a NumPy matrix of one column
+  vector,    ///< a vector, unless an input is a NumPy matrix of one column
+};
+
 /// A matrix that a command writes unless the path is empty. It must outlive this object. Messages use `name`.
 class MatrixOutput {
  public:
   template <class T>
-  MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix);
+  MatrixOutput(const char* name, const std::string& path, const HostMatrix<T>& matrix,
+               OneColumn form = OneColumn::as_input);
 
   const std::string& path() const { return path_; }
   std::string problem() const { return problem_(); }

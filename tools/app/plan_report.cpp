@@ -1,6 +1,7 @@
 #include "tools/app/plan_report.hpp"
 
 #include "tools/app/numbers.hpp"
+#include "tools/app/progress.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/memory.hpp>
@@ -82,6 +83,7 @@ nlohmann::json plan_json(const MemoryPlan& plan, const MemoryRoom& room) {
 
 int finish_plan(const CommonOptions& options, const Runtime& runtime, nlohmann::json problem, const MemoryPlan& plan,
                 const MemoryRoom& room, const nlohmann::json& more) {
+  end_progress();
   const std::string why = misfit(plan, room), command = problem["command"];
   problem.erase("command");
   nlohmann::json report = {{"command", command},

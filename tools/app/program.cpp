@@ -88,6 +88,13 @@ int report_option_error(const CLI::App& app, const CLI::ParseError& error) {
   if (const auto words = app.remaining(true);
       error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && !words.empty())
     what = unknown_options(*command, words);
+  if (error.get_name() == "RequiredError" && command->get_require_subcommand_min() > 0 && command->parsed() > 0 &&
+      command->get_subcommands().empty()) {
+    what = "a command is missing";
+    if (!path.empty())
+      for (const CLI::App* one : command->get_subcommands(nullptr))
+        what += (what.ends_with("missing") ? ": " : ", ") + one->get_name();
+  }
   constexpr std::string_view conversion = "Could not convert: ", equals = " = ";
   if (const auto at = what.find(equals); what.starts_with(conversion) && at != std::string::npos)
     what = fmt::format("{}: '{}' is not a number that it accepts",

@@ -2,6 +2,7 @@
 
 #include "tools/app/colour.hpp"
 #include "tools/app/median.hpp"
+#include "tools/app/progress.hpp"
 #include "tools/app/regression_table.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
@@ -68,7 +69,8 @@ std::string problem_line(const nlohmann::json& problem) {
     const nlohmann::json& value = problem[key];
     line += fmt::format(" {}={}", key, value.is_string() ? value.get<std::string>() : value.dump());
   };
-  for (const char* key : {"m", "n", "k", "batch", "jobs", "count", "at_once", "sizes", "rhs"})
+  for (const char* key : {"m", "n", "k", "nt", "nr", "signals", "constellation", "observations", "equations", "batch",
+                          "jobs", "count", "at_once", "sizes", "rhs"})
     if (problem.contains(key)) add(key);
   for (const char* key : {"sigma", "range", "vectors", "periodic"})  // if the problem has them
     if (problem.contains(key) && problem[key] != 0 && problem[key] != false) add(key);
@@ -92,7 +94,13 @@ Report::Report(const std::string& command, const CommonOptions& options)
   if (options.plan) plan_only(command, options.json_path);
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
+  if (quiet_)
+    forbid_progress();
+  else
+    start_progress();
 }
+
+Report::~Report() { end_progress(); }
 
 nlohmann::json energy_json(const Energy& run, double flops) {
   const auto value = [](const std::optional<double>& joules) {
@@ -155,6 +163,7 @@ void Report::measured(Runtime& runtime, const Graph& graph, const Timed& runs, s
                      {"path_s", bounds.path_seconds},
                      {"area_s", bounds.area_seconds},
                      {"lower_bound_s", bounds.lower_bound_seconds()}};
+  show_progress(check_ ? Stage::checking : Stage::ending);
 }
 
 void Report::rate(const std::string& name, double flops) {
@@ -294,9 +303,10 @@ void Report::print() const {
 }
 
 ExitCode Report::finish() {
+  end_progress();
   json_["seconds"]["total"] = whole_.seconds();
   if (FileBatch* const outputs = FileBatch::current(); outputs != nullptr && !good_) outputs->discard();
-  if (!trace_dir_.empty()) finish_trace(trace_dir_);
+  if (!trace_dir_.empty()) finish_trace(trace_dir_, quiet_);
   if (!good_) json_.erase("written");
   if (const FileBatch* const outputs = FileBatch::current(); outputs != nullptr)
     for (const std::string& path : outputs->paths())

@@ -45,7 +45,11 @@ std::string is_wrong(const std::string& name, const Measured& measured);
 /// check exceeds its limit or the command reports another failure.
 class Report {
  public:
+  /// Starts to show the progress of the command on a terminal, unless it is quiet.
   Report(const std::string& command, const CommonOptions& options);
+  ~Report();
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
 
   nlohmann::json& problem() { return json_["problem"]; }
 

@@ -1,61 +1,13 @@
 #include "tools/app/runs.hpp"
 
+#include "tools/app/progress.hpp"
 #include <tesela/runtime/energy.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <thread>
-#include <unistd.h>
 
 namespace tesela::cli {
 namespace {
-
-/// Shows the number of finished tasks on standard error while it lives, if that is a terminal and the run takes longer
-/// than half a second.
-class ProgressBar {
- public:
-  explicit ProgressBar(index_t tasks);
-  ~ProgressBar();
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
-
- private:
-  void show_until_done(index_t tasks);
-  std::mutex mutex_;
-  std::condition_variable finished_;
-  bool done_ = false;
-  std::thread thread_;
-};
-
-ProgressBar::ProgressBar(index_t tasks) {
-  if (isatty(STDERR_FILENO) != 0 && tasks > 0) thread_ = std::thread([this, tasks] { show_until_done(tasks); });
-}
-
-ProgressBar::~ProgressBar() {
-  {
-    const std::lock_guard lock(mutex_);
-    done_ = true;
-  }
-  finished_.notify_all();
-  if (thread_.joinable()) thread_.join();
-}
-
-void ProgressBar::show_until_done(index_t tasks) {
-  using namespace std::chrono_literals;
-  constexpr index_t width = 40;
-  bool shown = false;
-  std::unique_lock lock(mutex_);
-  for (auto wait = 500ms; !finished_.wait_for(lock, wait, [this] { return done_; }); wait = 100ms) {
-    const index_t ran = std::clamp<index_t>(tasks - Runtime::pending_tasks(), 0, tasks);
-    fmt::print(stderr, "\r[{:<{}}] {:3} %  {} of {} tasks",
-               std::string(static_cast<std::size_t>(ran * width / tasks), '#'), width, ran * 100 / tasks, ran, tasks);
-    shown = true;
-  }
-  if (shown) fmt::print(stderr, "\r\x1b[K");
-}
 
 /// Calls prepare(run) and times run(run), without the seconds that run returns. Runs count from 0; a warm-up is run -1.
 template <class Prepare, class Run>
@@ -66,6 +18,7 @@ Timed timed_runs(const CommonOptions& options, const std::vector<int>& gpus, con
   const int warm_up = options.repeat > 1 || !options.trace_dir.empty() ? 1 : 0;
   for (int r = -warm_up; r < options.repeat; ++r) {
     prepare(r);
+    show_progress(Stage::solving);
     if (meter && r >= 0) meter->resume();
     const Stopwatch watch;
     const double left_out = run(r);
@@ -122,8 +75,11 @@ void report_library(const CommonOptions& options, Report& report, const Timed& r
 }
 
 Status wait_with_progress(Graph& g) {
-  const ProgressBar progress(g.tasks());
-  return g.wait();
+  const bool started = start_progress();  // a command without a report
+  show_progress(Stage::solving, g.tasks());
+  const Status status = g.wait();
+  if (started) end_progress();
+  return status;
 }
 
 }  // namespace tesela::cli

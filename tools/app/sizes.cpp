@@ -1,6 +1,7 @@
 #include "tools/app/sizes.hpp"
 
 #include "tools/app/command.hpp"
+#include "tools/app/progress.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/memory.hpp>
@@ -57,6 +58,7 @@ std::optional<PlanOnly>& plan_wanted() {
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
 [[noreturn]] void show_plan(const PlanOnly& plan, const std::string& what, double bytes, double memory) {
+  end_progress();
   const bool fits = bytes <= memory;
   const std::string status = fits ? "ok" : fmt::format("does not fit: {:.1f} GiB of {:.1f}", bytes / gib, memory / gib);
   if (plan.json_path != "-")

@@ -27,6 +27,13 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if ('A' <= c && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return result;
+}
+
 /// Names of a task elsewhere, and the commands for it.
 struct Elsewhere {
   std::string_view names, commands;
@@ -66,14 +73,16 @@ std::string nearest(std::string_view word, const std::vector<std::string>& words
 
 std::string unknown_command(const CLI::App& group, const std::string& word) {
   const std::string help = group.get_parent() == nullptr ? "tesela" : "tesela " + group.get_name();
+  if (word.starts_with('-')) return fmt::format("tesela: {}; see {} --help", unknown_options(group, {word}), help);
+  const std::string lower = in_lower_case(word);
   if (group.get_parent() == nullptr && !word.empty())
     for (const auto& [names, commands] : elsewhere)
-      for (const std::string_view name : {std::string_view(word), std::string_view(word).substr(1)})
+      for (const std::string_view name : {std::string_view(lower), std::string_view(lower).substr(1)})
         if (!name.empty() && names.find(fmt::format(" {} ", name)) != std::string_view::npos)
           return fmt::format("tesela: '{}' is not a command: {}; see tesela --help", word, commands);
   std::vector<std::string> commands;
   for (const CLI::App* command : group.get_subcommands(nullptr)) commands.push_back(command->get_name());
-  const std::string similar = nearest(word, commands);
+  const std::string similar = nearest(lower, commands);
   return fmt::format("tesela: '{}' is not a command{}; see {} --help", word,
                      similar.empty() ? "" : fmt::format(", did you mean '{}'?", similar), help);
 }
@@ -87,7 +96,7 @@ std::string unknown_options(const CLI::App& command, const std::vector<std::stri
   for (const std::string& word : words) {
     if (!word.starts_with("-") || word.size() < 2) continue;
     const std::string name = word.substr(0, word.find('='));
-    const std::string similar = nearest(name, names);
+    const std::string similar = nearest(in_lower_case(name), names);
     text += fmt::format("{}'{}' is not an option{}", text.empty() ? "" : ", ", name,
                         similar.empty() ? "" : fmt::format(" (did you mean {}?)", similar));
   }

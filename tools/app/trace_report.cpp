@@ -89,10 +89,11 @@ bool compare_traces(const std::vector<std::string>& directories, const std::stri
   return true;
 }
 
-void finish_trace(const std::string& directory) {
+void finish_trace(const std::string& directory, bool quiet) {
   if (launched_rank() > 0) return;  // rank 0 does it
   convert_trace(directory);
   const bool drawn = draw_trace(directory);
+  if (quiet) return;
   print_error(fmt::format("trace: {0}/{1}paje.trace (`vite {0}/paje.trace`), dag.dot, tasks.rec", directory,
                           drawn ? "trace.svg, trace.json (open it in https://ui.perfetto.dev), " : ""));
 }

@@ -8,8 +8,8 @@
 namespace tesela::cli {
 
 /// Converts the trace in `directory`, after the Runtime was destroyed, to paje.trace, dag.dot and tasks.rec, and calls
-/// draw_trace(). Prints their location on standard error.
-void finish_trace(const std::string& directory);
+/// draw_trace(). Prints their location on standard error unless `quiet`.
+void finish_trace(const std::string& directory, bool quiet);
 
 /// Returns whether a traced run may write a file of this name to its folder.
 bool is_trace_file(const std::string& name);

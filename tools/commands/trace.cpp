@@ -3,6 +3,8 @@
 #include "tools/app/trace_report.hpp"
 #include <tesela/runtime/errors.hpp>
 
+#include <fmt/format.h>
+
 namespace tesela::cli {
 namespace {
 
@@ -28,10 +30,14 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
     const std::string& first = o->directories.front();
     if (o->directories.size() == 1) {
       if (!o->out.empty()) throw ArgumentError("trace", "--out", "is for several traces; one goes to DIR/trace.svg");
-      return int{draw_trace(first, o->from, o->to) ? done : environment};
+      if (!draw_trace(first, o->from, o->to)) return int{environment};
+      fmt::print("wrote   {0}/trace.svg\nwrote   {0}/trace.json (open it in https://ui.perfetto.dev)\n", first);
+      return int{done};
     }
     const std::string picture = o->out.empty() ? first + "/traces.svg" : o->out;
-    return int{compare_traces(o->directories, picture, o->from, o->to) ? done : environment};
+    if (!compare_traces(o->directories, picture, o->from, o->to)) return int{environment};
+    fmt::print("wrote   {}\n", picture);
+    return int{done};
   });
 });
 

@@ -21,6 +21,17 @@ std::vector<std::string> others(const TableSource& table, const std::set<std::st
   return names;
 }
 
+/// Fails if a term is both endogenous and exogenous or an instrument.
+void require_disjoint(const Terms& endogenous, const Terms& instruments, const Factors& factors,
+                      const std::string& source, TextPlace place) {
+  for (const Term& term : endogenous.terms) {
+    if (std::find(instruments.terms.begin(), instruments.terms.end(), term) == instruments.terms.end()) continue;
+    std::string name;
+    for (const index_t factor : term) name += (name.empty() ? "" : ":") + text_of(factors[factor]);
+    fail_at(source, place, name + " is both endogenous and exogenous (or an instrument): name it once");
+  }
+}
+
 /// Columns by their keys, without duplicates.
 class Columns {
  public:
@@ -50,10 +61,17 @@ ExpandedModel::ExpandedModel(const ModelFormulas& formulas, const TableSource& t
     const std::vector<std::string> dots = others(table, dependent);
     OneEquation one{e.label, factors_.number(e.dependent), e.dependent.place, {}, {}, e.instruments.has_value()};
     one.regressors = expand(e.regressors, dots, factors_, source_);
+    if (e.endogenous) {
+      Factors all = factors_;  // a method without instruments does not need their columns
+      const Terms endogenous = expand(*e.endogenous, dots, all, source_),
+                  instruments = expand(*e.instruments, dots, all, source_);
+      require_disjoint(endogenous, instruments, all, source_, e.endogenous->place);
+    }
     if (instrumental_ && e.instruments) one.instruments = expand(*e.instruments, dots, factors_, source_);
     if (instrumental_ && !e.instruments && !has_instruments_)
       fail_at(source_, one.place,
-              "equation " + e.label + " has no instruments: add a line 'instruments: ~ ...' for all equations");
+              "equation " + e.label + " has no instruments: mark its endogenous regressors, as in [" +
+                  "x ~ z], add a line 'instruments: ~ ...' for all equations, or choose the method ols");
     equations_.push_back(std::move(one));
   }
   if (instrumental_ && has_instruments_)

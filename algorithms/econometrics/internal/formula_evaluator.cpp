@@ -85,7 +85,7 @@ void Evaluator::need(const Expression& e, ColumnKind kind) {
 
 void Evaluator::need(const ColumnRequest& column) {
   if (std::find(names_.begin(), names_.end(), column.name) == names_.end())
-    throw FileError(data_, "has no column " + column.name);
+    throw FileError(data_, "has no column " + column.name + "; it has " + some_of(names_));
   if (places_.emplace(std::pair{column.name, column.kind}, static_cast<index_t>(requests_.size())).second)
     requests_.push_back(column);
 }
@@ -290,10 +290,10 @@ std::vector<index_t> Evaluator::lags(const Expression& e) const {
 
 Variable Evaluator::polynomials(const Expression& e) const {
   const Expression *const degree = argument(e, "degree", 1), *const raw = argument(e, "raw", 2);
-  if (degree == nullptr || degree->kind != Kind::number || degree->number != std::floor(degree->number) ||
-      degree->number < 1 || degree->number > 100)
+  if (degree != nullptr && (degree->kind != Kind::number || degree->number != std::floor(degree->number) ||
+                            degree->number < 1 || degree->number > 100))
     fail(e, "poly(x, degree) needs a whole degree from 1 to 100");
-  const auto d = static_cast<int>(degree->number);
+  const int d = degree != nullptr ? static_cast<int>(degree->number) : 1;
   Values values = number_values(e.arguments[0]);
   values.x.resize(static_cast<std::size_t>(table_.rows), values.x.size() == 1 ? values.x[0] : 0);
   Variable result{.missing = values.missing, .text = text_of(e)};

@@ -236,7 +236,12 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None, overwrite_a: bool = False, overwrite_b: bool = False,
-          check_finite: bool = True, *, errors: bool = False, singular_values: bool = False) -> Any:
+          check_finite: bool = True, *, errors: bool = False, singular_values: bool = False,
+          cond: float | None = None) -> Any:
+    if cond is not None:
+        if rcond is not None:
+            raise ValueError("cond is SciPy's name of rcond: give only one")
+        rcond = cond
     if plain(a, b):
         return _tesela.lstsq(a, b, rcond=rcond, errors=errors, overwrite_a=overwrite_a, overwrite_b=overwrite_b,
                              singular_values=singular_values)

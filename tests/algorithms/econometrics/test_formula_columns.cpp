@@ -162,6 +162,9 @@ TEST_CASE("functions, lags and polynomials have their values") {
   CHECK(names(text, "y ~ lag(x, c(1, -1))") == Texts{"(Intercept)", "lag(x)", "lag(x, -1)"});
   CHECK(design(csv(text), "y ~ lag(x, 1:2)").rows == std::vector<std::vector<double>>{{1, 2, 1}, {1, 4, 2}, {1, 8, 4}});
   CHECK(names(text, "y ~ poly(x, 1)") == Texts{"(Intercept)", "poly(x, 1)"});
+  CHECK(names(text, "y ~ poly(x)") == Texts{"(Intercept)", "poly(x)"});
+  CHECK(column("poly(x)") == column("poly(x, 1)"));
+  CHECK(column("poly(x, raw = TRUE)") == std::vector<double>{1, 2, 4, 8, 16});
   refused(text, "y ~ poly(x, 5)", "needs more than 5 distinct values; there are 5");
   refused(text, "y ~ log(y - 1)", "line 2: log(y - 1) is not finite");
   refused("y,x\n1,1e300\n2,1\n", "y ~ I(x^2)", "line 2: I(x^2) is not finite");

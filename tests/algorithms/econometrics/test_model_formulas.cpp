@@ -156,6 +156,12 @@ TEST_CASE("an equation names its instruments behind bars or in brackets") {
   CHECK(instruments("y ~ x + p | . - p + z") == Texts{"(Intercept)", "x", "z"});
   refused([] { parse("y ~ x + [p ~ z] | z"); }, "goes without parts");
   refused([] { parse("y ~ x | p | z | a"); }, "more than three parts");
+  for (const SemMethod method : {SemMethod::two_stage, SemMethod::ols})
+    for (const char* text : {"y ~ 1 + x + [x ~ z]", "y ~ [x + p ~ z + x]", "y ~ x | p + x | z", "y ~ a | x | x + z"})
+      refused([&] { without_rows(text, method); }, "x is both endogenous and exogenous (or an instrument)");
+  refused([] { without_rows("y ~ a + x * z + [p + z:x ~ p:a]", SemMethod::two_stage); },
+          "x:z is both endogenous");
+  CHECK(instruments("y ~ x + [log(p) ~ p]") == Texts{"(Intercept)", "x", "p"});
   refused([] { without_rows("y ~ x * [p ~ z]", SemMethod::two_stage); }, "must be a summand");
 }
 
@@ -199,7 +205,7 @@ TEST_CASE("an invalid model is refused with line and column") {
            {"y ~ log(x, 2, 3)", "log(...) with 3 arguments"},
            {"y ~ pmin(x)", "pmin(...) with 1 arguments"},
            {"y ~ sqrt()", "needs an argument"},
-           {"y ~ poly(x)", "needs a whole degree"},
+           {"y ~ poly(x, 0)", "needs a whole degree"},
            {"y ~ I(poly(x, 2))", "must be a term"},
            {"y ~ C(x, Sum)", "treatment contrasts alone"},
            {"poly(y, 2) ~ x", "several columns"},

@@ -67,10 +67,8 @@ def adapted(tesela, name):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        for choice in ("driver", "lapack_driver", "lwork", "cond"):  # LAPACK's routine; cond is rcond
-            value = kwargs.pop(choice, None)
-            if choice == "cond" and value is not None:
-                kwargs["rcond"] = value
+        for choice in ("driver", "lapack_driver", "lwork"):  # LAPACK's routine
+            kwargs.pop(choice, None)
         result = function(*args, **kwargs)
         return result.x if type(result).__name__ == "ToeplitzResult" else result
 

@@ -16,8 +16,6 @@ def test_every_name_is_documented_and_its_examples_run(name):
     assert runner.summarize().failed == 0
 
 
-
-
 FUNCTIONS = [f for f in (getattr(tesela, name) for name in tesela.__all__) if not isinstance(f, type)]
 
 

@@ -42,6 +42,17 @@ def test_lstsq_of_a_deficient_rank_has_the_least_norm(m, n, rank, dtype, seed):
     assert norm(r.x - expected) <= 1e5 * eps(dtype) * (1 + norm(expected))
 
 
+def test_lstsq_accepts_scipys_cond():
+    a = np.diag([1.0, 1e-4, 1.0]) @ random(1, 3, 3)
+    b = random(2, 3)
+    for cut, rank in ((1e-2, 2), (1e-9, 3)):
+        found = tesela.lstsq(a, b, cond=cut)
+        assert found.rank == rank and np.array_equal(found.x, tesela.lstsq(a, b, rcond=cut).x)
+        assert tesela.lstsq(np.stack([a, a]), np.stack([b, b])[..., None], cond=cut)[2].tolist() == [rank, rank]
+    with pytest.raises(ValueError, match="give only one"):
+        tesela.lstsq(a, b, cond=0.1, rcond=0.1)
+
+
 @given(sizes, sizes, st.sampled_from([None, 1, 3]), dtypes, layouts, st.booleans(), seeds)
 def test_nnls_agrees_with_scipy(m, n, nrhs, dtype, layout, correlated, seed):
     a0 = random(seed, m, n, dtype=dtype) + (2 if correlated else 0)

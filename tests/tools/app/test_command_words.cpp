@@ -30,7 +30,7 @@ TEST_CASE("invalid words are refused in one short line") {
       {{"bench", "gemm", "--repeat", "x"},
        2,
        "tesela: bench gemm: --repeat: 'x' is not a positive number; see tesela bench"},
-      {{}, 2, "tesela: A subcommand is required; see tesela --help"},
+      {{}, 2, "tesela: a command is missing; see tesela --help"},
       {{""}, 2, "'' is not a command; see tesela --help"},
       {{"help", "gem"}, 2, "'gem' is not a command, did you mean 'gemm'?"},
       {{"help", "toeplitz", "egi"}, 2, "did you mean 'eig'?"},

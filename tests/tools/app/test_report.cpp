@@ -3,9 +3,18 @@
 #include "tests/support/machine.hpp"
 #include "tools/app/answer.hpp"
 #include "tools/app/colour.hpp"
+#include "tools/app/progress.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/reading.hpp>
 
+#include <array>
+#include <atomic>
 #include <cstdlib>
+#include <set>
 #include <sstream>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <thread>
 
 // The report for a person, and its lines about files.
 
@@ -161,7 +170,10 @@ TEST_CASE("a command without files and without a size is refused") {
     CAPTURE(command);
     const Outcome run = run_tesela(command);
     CHECK(run.code == 2);
-    CHECK_THAT(run.err, ContainsSubstring("no input: name a file, or generate a problem by --n or --random"));
+    CHECK_THAT(run.err, ContainsSubstring("no input: name a file") &&
+                            ContainsSubstring(", or generate a problem by --n or --random"));
+    const bool tables = command[0] == "ols" || command[0] == "lse";
+    CHECK((run.err.find("as in `tesela " + command[0] + " data.csv \"y ~ x1 + x2\"`") != std::string::npos) == tables);
   }
   CHECK(run_tesela(Words{"ols", "--random", "uniform", "--n", "9"} + cores).code == 0);
 }
@@ -177,6 +189,8 @@ TEST_CASE("vectors keep the shape of the input") {
   CHECK(shape_from(file("v.npy", doubles("2,", {2, 4}))) == "'shape': (2, ), }");
   CHECK(shape_from(file("m.npy", doubles("2, 1", {2, 4}))) == "'shape': (2, 1), ");
   CHECK(shape_from(file("v.txt", "2\n4\n")) == "'shape': (2, ), }");
+  succeeds({"eig", "--a", a, "--out", x});  // eigenvalues are a vector
+  CHECK_THAT(contents(x), ContainsSubstring("'shape': (2, ), }"));
   CHECK(shape_from(file("b.mtx", "%%MatrixMarket matrix array real general\n2 1\n2\n4\n")) == "'shape': (2, 1), ");
   succeeds({"lu", "--a", a, "--b", file.folder / "v.npy", "--out", file.folder / "x.txt"});
   CHECK(contents(file.folder / "x.txt") == "1\n1\n");
@@ -211,6 +225,12 @@ TEST_CASE("a wrong word is answered with what exists") {
   says({"ols", "--methd=x", "--xyzxyz"}, "'--methd' is not an option (did you mean --method?), '--xyzxyz' is not an");
   says({"toeplitz", "eig", "--smallets", "3"}, "(did you mean --smallest?)");
   says({"qr", "--n", "4", "five"}, "qr: unexpected 'five'");
+  says({"OLS", "--n", "4"}, "'OLS' is not a command, did you mean 'ols'?");
+  says({"Cholesky"}, "did you mean 'cholesky'?");
+  says({"SVD"}, "there are no singular values");
+  says({"qr", "--N", "4"}, "'--N' is not an option (did you mean --n?)");
+  says({"--versoin"}, "'--versoin' is not an option (did you mean --version?); see tesela --help");
+  says({"toeplitz", "--hlep"}, "'--hlep' is not an option (did you mean --help?); see tesela toeplitz --help");
 }
 
 TEST_CASE("help lists commands by purpose and fits the terminal") {
@@ -223,16 +243,129 @@ TEST_CASE("help lists commands by purpose and fits the terminal") {
     CHECK(all.find(purpose) > last);
     last = all.find(purpose);
   }
-  for (const char* columns : {"60", "100"}) {
-    std::istringstream lines(run_tesela({"help", "ols"}, {.environment = {{"COLUMNS", columns}}}).out);
-    std::size_t widest = 0;
-    for (std::string line; std::getline(lines, line);)
-      if (!line.starts_with("  tesela ")) widest = std::max(widest, line.size());
-    CHECK(widest <= static_cast<std::size_t>(std::atoi(columns)) + 4);
-    CHECK(widest > static_cast<std::size_t>(std::atoi(columns)) - 12);
-  }
+  for (const char* columns : {"40", "60", "100"})
+    for (const Words& command :
+         {Words{}, {"ols"}, {"sem"}, {"mimo", "detect"}, {"toeplitz", "solve"}, {"eig", "--all"}}) {
+      std::istringstream lines(run_tesela(Words{"help"} + command, {.environment = {{"COLUMNS", columns}}}).out);
+      std::size_t widest = 0;
+      for (std::string line; std::getline(lines, line);)
+        if (!line.starts_with("  supply:") && !line.starts_with("  instruments:")) {
+          std::erase_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; });  // of UTF-8
+          widest = std::max(widest, line.size());
+        }
+      CAPTURE(columns, command);
+      CHECK(widest <= static_cast<std::size_t>(std::atoi(columns)) + 4);
+      CHECK(widest > static_cast<std::size_t>(std::atoi(columns)) - 12);
+    }
+  // A broken example is one command of a shell.
+  const std::string narrow = run_tesela({"help", "ols", "--all"}, {.environment = {{"COLUMNS", "40"}}}).out;
+  CHECK_THAT(narrow, ContainsSubstring("  tesela ols --a A.mtx --b b.mtx --out \\\n      x.mtx\n"));
   for (const char* group : {"\nInput:\n", "\nMethod:\n", "\nRun:\n", "\nOutput:\n"})
     CHECK_THAT(run_tesela({"help", "ols"}).out, ContainsSubstring(group));
+}
+
+TEST_CASE("progress has a measure, elapsed and remaining time, and leaves no line") {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY), standard = dup(STDERR_FILENO);
+  REQUIRE((terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0));
+  const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+  REQUIRE(other >= 0);
+  const auto shown = [&](const std::function<void()>& work) {
+    dup2(other, STDERR_FILENO);
+    CHECK(cli::start_progress());
+    CHECK_FALSE(cli::start_progress());  // it runs
+    work();
+    cli::end_progress();
+    dup2(standard, STDERR_FILENO);
+    std::array<char, 4096> text{};
+    const ssize_t size = fcntl(terminal, F_SETFL, O_NONBLOCK) == 0 ? read(terminal, text.data(), text.size()) : 0;
+    return std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  };
+  using namespace std::chrono_literals;
+  CHECK(shown([] { std::this_thread::sleep_for(200ms); }).empty());
+  const std::string reading = shown([] {
+    const Reading file("a_file_with_a_long_name_for_a_line.mtx", 1000);
+    Reading::store_unread(550);
+    std::this_thread::sleep_for(1400ms);
+  });
+  CHECK_THAT(reading,
+             ContainsSubstring("reading ...g_name_for_a_line.mtx [#########           ]  45 %  1 s, 1 s left"));
+  CHECK(reading.ends_with("\r\x1b[K"));
+  CHECK_THAT(shown([] {
+               const Reading pipe("-", 0);
+               Reading::store_read(3 << 20);
+               std::this_thread::sleep_for(800ms);
+             }),
+             ContainsSubstring("  3.0 MiB  0 s") && !ContainsSubstring("left"));
+  CHECK_THAT(shown([] {
+               cli::show_progress(cli::Stage::checking);
+               std::this_thread::sleep_for(800ms);
+             }),
+             ContainsSubstring("checking the result") && ContainsSubstring("  0 s"));
+  close(other);
+  close(terminal);
+  close(standard);
+}
+
+TEST_CASE("a command shows its progress on a terminal, unless it is quiet") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const auto on_terminal = [&](const Words& more) {
+    std::thread slow([&] {
+      std::ofstream out(pipe);
+      out << "2 1\n" << std::flush;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+      out << "1 3\n";
+    });
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    REQUIRE((terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0));
+    const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY), nowhere = open("/dev/null", O_WRONLY);
+    const Words command = Words{tesela::test::tesela(), "lu", "--a", pipe} + more;
+    std::vector<char*> words;
+    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(nowhere, STDOUT_FILENO), dup2(other, STDERR_FILENO);
+      execv(words[0], words.data());
+      _exit(127);
+    }
+    close(other);
+    std::string text;
+    std::array<char, 256> part{};
+    for (ssize_t size = 0; (size = read(terminal, part.data(), part.size())) > 0;)
+      text.append(part.data(), static_cast<std::size_t>(size));
+    int status = 0;
+    waitpid(child, &status, 0);
+    slow.join();
+    close(terminal), close(nowhere);
+    CHECK(WEXITSTATUS(status) == 0);
+    return text;
+  };
+  const std::string shown = on_terminal({});
+  CHECK_THAT(shown, ContainsSubstring("reading ") && ContainsSubstring(" MiB  0 s"));
+  CHECK(shown.ends_with("\r\x1b[K"));
+  CHECK(on_terminal({"--quiet"}).empty());
+}
+
+TEST_CASE("a file that is being read shows how much of it was read") {
+  const TemporaryFolder folder;
+  std::string text = "%%MatrixMarket matrix array real general\n1000000 1\n";
+  for (int i = 0; i < 1'000'000; ++i) text += "1.25\n";
+  put(folder / "a.mtx", text);
+  std::atomic<bool> done = false;
+  std::set<std::uint64_t> seen;
+  std::thread watch([&] {
+    while (!done)
+      if (const Reading::State now = Reading::now(); now.name == folder / "a.mtx" && now.bytes <= now.size)
+        seen.insert(now.bytes);
+  });
+  read_matrix<double>(folder / "a.mtx");
+  done = true;
+  watch.join();
+  CHECK(seen.size() > 3);
+  CHECK(*seen.rbegin() > 2'000'000);
+  CHECK(Reading::now().name.empty());
 }
 
 TEST_CASE("colour is only for terminals, and NO_COLOR turns it off") {

@@ -36,7 +36,7 @@ TEST_CASE("tesela bench runs the benchmark program") {
   CHECK_THAT(run_tesela({"--help"}).out, ContainsSubstring("  bench "));
   const Outcome none = run_tesela({"bench"});
   CHECK(none.code == 2);
-  CHECK_THAT(none.err, ContainsSubstring("A subcommand is required"));
+  CHECK_THAT(none.err, ContainsSubstring("a command is missing"));
 }
 
 TEST_CASE("a signal ends tesela bench like every command") {

@@ -152,7 +152,8 @@ TEST_CASE("wrong use gives exit code 2 and a message") {
       {{"gemm", "--n", "10", "--out", folder / "c.xyz"}, "c.xyz"},
       {{"gemm", "--no-such-option"}, "--no-such-option"},
       {{"nonsense"}, "nonsense"},
-      {{}, "subcommand"},
+      {{}, "a command is missing"},
+      {{"mimo"}, "tesela: mimo: a command is missing: "},
   };
   for (const auto& [arguments, message] : cases) {
     const Outcome run = run_tesela(arguments);
@@ -279,6 +280,7 @@ TEST_CASE("trace converts and draws a recording made with StarPU's own variables
   const Outcome trace = run_tesela({"trace", folder.path()});
   CAPTURE(trace.err);
   CHECK(trace.code == 0);
+  CHECK_THAT(trace.out, ContainsSubstring("wrote   " + folder.path() + "/trace.svg\n"));
   CHECK_THAT(contents(folder / "paje.trace"), ContainsSubstring("scal"));
   CHECK_THAT(contents(folder / "tasks.rec"), ContainsSubstring("Name: scal\n"));
 }

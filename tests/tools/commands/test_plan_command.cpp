@@ -132,15 +132,60 @@ TEST_CASE("a run on a GPU uses the memory of its plan", "[gpu]") {
 }
 
 TEST_CASE("--plan is refused where no plan exists") {
-  eig.refuses({"--plan", "--b", "b.npy"}, "--b");
-  eig.refuses({"--plan", "--random-b", "uniform"}, "--random-b");
-  eig.refuses({"--plan", "--batch", "5"}, "--plan");
+  eig.refuses({"--plan", "--jobs", "jobs.txt"}, "--plan");
   eig.refuses({"--plan", "-n", "9", "--method", "cusolver"}, "--plan");
   eig.refuses({"--memory", "0"}, "--memory");
   eig.refuses({"--memory", "1", "--random-b", "uniform"}, "--memory");
   eig.refuses({"--plan", "--energy"}, "--energy");
   qr.refuses({"--plan", "--energy"}, "--energy");
   qr.refuses({"--plan", "-n", "9", "--method", "lapack"}, "--plan");
+}
+
+TEST_CASE("every command that reads a matrix has a plan, and names the dense size of a coordinate file") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+    return folder / name;
+  };
+  const std::string mtx = "%%MatrixMarket matrix ", table = "y,x,z\n1,2,3\n2,3,4\n3,5,4\n5,6,8\n";
+  const std::string sparse = file("s.mtx", mtx + "coordinate real general\n20000 20000 2\n1 1 4\n20000 20000 4\n"),
+                    symmetric = file("y.mtx", mtx + "coordinate real symmetric\n20000 20000 2\n1 1 4\n20000 20000 4\n"),
+                    b = file("b.mtx", mtx + "coordinate real general\n20000 1 1\n1 1 4\n"),
+                    row = file("r.mtx", mtx + "coordinate real general\n1 20000 1\n1 1 1\n"),
+                    one = file("o.txt", "1\n"), csv = file("d.csv", table);
+  for (const Words& words : {Words{"gemm", "--a", sparse, "--b", sparse},
+                             {"qr", "--a", sparse},
+                             {"gqr", "--a", sparse, "--factor", sparse},
+                             {"lu", "--a", sparse, "--b", b},
+                             {"cholesky", "--a", symmetric, "--b", b},
+                             {"ols", "--a", sparse, "--b", b},
+                             {"wls", "--a", sparse, "--b", b, "--weights", b},
+                             {"nnls", "--a", sparse, "--b", b},
+                             {"lse", "--a", sparse, "--b", b, "--c", row, "--d", one},
+                             {"glm", "--a", sparse, "--factor", sparse, "--b", b},
+                             {"eig", "--a", symmetric},
+                             {"eig", "--a", symmetric, "--b", symmetric}}) {
+    const Outcome run = run_tesela(words + Words{"--plan", "--ncuda", "0"}, {.limit = 20});
+    CAPTURE(words, run.out, run.err);
+    CHECK((run.code == 0 || run.code == 3));
+    CHECK_THAT(run.out, ContainsSubstring("status  "));
+    CHECK_THAT(run.err, ContainsSubstring("lists 2 entries, and is read as a dense matrix of 20000 x 20000: 2.98 GiB"));
+    CHECK(run.peak_bytes < 1e9);
+  }
+  const auto plan = [](const Words& words, const Words& more = {}) {
+    return Command{words}(more + Words{"--plan"})["plan"]["host"]["peak_bytes"].get<double>();
+  };
+  CHECK(plan({"tridiag"}, {"--d", b, "--dl", b, "--du", b}) >= 4 * 8 * 20000);
+  CHECK(plan({"eig"}, {"--diagonal", b, "--off-diagonal", b}) >= 8 * 20000);
+  CHECK(plan({"eig"}, {"-n", "20", "--batch", "1000"}) >= 2 * 8 * 20 * 20 * 1000);
+  for (const char* name : {"solve", "eig", "count", "slice"}) CHECK(plan({"toeplitz", name}, {"--t", b}) >= 8 * 20000);
+  CHECK(plan({"sem"}, {"--data", csv, "--model", "y ~ x + z", "--method", "ols"}) == (16 * 4 + 40 * 4) * 4);
+  CHECK(plan({"sem"}, {"--samples", "1000", "--endogenous", "4", "--exogenous", "6"}) >= 16 * 1000 * 10);
+  CHECK(plan({"ols"}, {csv, "y ~ x + z"}) >= 8 * 4 * 3);
+  CHECK(plan({"mimo", "detect"}, {"--nt", "2", "--signals", "1000"}) == 1000 * (16 * (4 + 2) + 16));
+  CHECK(plan({"mimo", "detect"}, {"--nt", "2", "--signals", "1000", "--coherence", "0"}) == 64 + 1000 * (32 + 16));
+  CHECK(plan({"mimo", "ber"}, {"--nt", "2", "--signals", "1000"}) == 1000 * (16 * (4 + 2) + 16));
+  CHECK(plan({"mimo", "orderings"}, {"--n", "4"}) > 0);
 }
 
 TEST_CASE("--energy reports joules or that they are unavailable") {

@@ -20,7 +20,9 @@ namespace tesela::cli {
 
 void DirectOptions::add_to(App& app, const char* kinds, const char* otherwise) {
   random = otherwise;
-  auto* order = app.add_option("-n,--n", n, "order of a generated A (default: 2048)")->transform(cli::non_negative());
+  auto* order = app.add_option("-n,--n", n, "order of a generated A (default: 2048)")
+                    ->transform(cli::non_negative())
+                    ->generates();
   auto* kind = add_random(app, random, kinds);
   add_input(app, "-a,--a", a, "read A from FILE (Matrix Market or .npy)")->excludes(order)->excludes(kind);
   auto* sides = add_input(app, "-b,--b", b, "and solve A X = B: B, n x r, from FILE");

@@ -161,11 +161,14 @@ int run_gemm(Options o) {
 const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) + beta C over tiles", [](App& app) {
   auto o = std::make_shared<Options>();
   app.add_option("-m,--m", o->m, "rows of op(A) and C (or as in the files) (default: n)")
-      ->transform(cli::non_negative());
+      ->transform(cli::non_negative())
+      ->generates();
   app.add_option("-n,--n", o->n, "columns of op(B) and C (or as in the files) (default: 2048)")
-      ->transform(cli::non_negative());
+      ->transform(cli::non_negative())
+      ->generates();
   app.add_option("-k,--k", o->k, "columns of op(A), rows of op(B) (or as in the files) (default: n)")
-      ->transform(cli::non_negative());
+      ->transform(cli::non_negative())
+      ->generates();
   o->method.add_to(app);
   app.add_option("--op-a", o->op_a, "n (A) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
   app.add_option("--op-b", o->op_b, "n (B) or t (its transpose)")->check(one_of({"n", "t"}))->capture_default_str();
@@ -182,7 +185,7 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
                                        return std::string();
                                      },
                                      ""});
-  add_deprecated_alias(app, "--pattern", o->pattern, random)->check(one_of({"random", "index"}));
+  add_deprecated_alias(app, "--pattern", o->pattern, random)->check(one_of({"random", "index"}))->generates();
   o->common.add_to(app);
   app.footer(
       "Examples:\n"

@@ -89,15 +89,20 @@ SemOptions resolve(Options& o) {
 }
 
 SemProblem load(const Options& o, const SemOptions& options) {
+  constexpr const char* memory = "the data, their copy and five triangles of all variables";
   if (o.input.generated()) {
     const ModelSizes& s = o.input.sizes;
     const auto columns = static_cast<double>(s.exogenous) + static_cast<double>(s.equations);
     const double rows = o.input.rows_at_once > 0 && !o.input.hold ? static_cast<double>(o.input.rows_at_once)
                                                                   : static_cast<double>(s.observations);
-    require_memory("sem", "the data, their copy and five triangles of all variables",
-                   (16.0 * rows + 40.0 * columns) * columns);
+    require_memory("sem", memory, (16.0 * rows + 40.0 * columns) * columns);
   }
   SemProblem p = load_sem(o.input, options.method, o.common.seed);
+  if (!o.input.generated()) {
+    const auto rows = static_cast<double>(p.is_streamed() ? std::max<index_t>(o.input.rows_at_once, 0) : p.rows().m),
+               columns = static_cast<double>(p.rows().n);
+    require_memory("sem", memory, (16.0 * rows + 40.0 * columns) * columns);
+  }
   p.options = options;
   p.rows_at_once = o.input.rows_at_once;
   write_generated(o, p);
@@ -219,7 +224,7 @@ const Command sem_command(
       add_output(app, Output::text, "--out-residuals", o->out_residuals, "write residuals to FILE, as CSV");
       add_output(app, Output::text, "--out-data", o->out_data, "write generated data to FILE, as CSV");
       add_output(app, Output::text, "--out-model", o->out_model, "write the generated model to FILE");
-      o->common.add_to(app, {.precision = false, .plan = false, .streams = 2});
+      o->common.add_to(app, {.precision = false, .streams = 2});
       app.footer(
           "A model file has one equation a line, and a line of instruments:\n"
           "  demand: quantity ~ price + income\n"

@@ -178,7 +178,8 @@ int run_eig(EigOptions o) {
   const index_t n = o.input.n;
   problem.options.positions = o.selection.positions(n);
   require_valid(o, problem.options.positions);
-  if (o.plan.only) return run_eig_plan(o, problem.options);
+  if (o.plan.only && planned(o)) return run_eig_plan(o, problem.options);
+  if (o.plan.only) plan_only("eig", o.common.json_path);
   const bool dense = !o.input.tridiagonal() || o.method == "cusolver" || o.method == "lapack";
   if (!planned(o)) require_memory_of<T>(o, dense, problem);
   report.problem() = o.input.describe(o.common.seed);
@@ -203,7 +204,7 @@ int run_eig(EigOptions o) {
   report_errors(o, problem, found, report);
   HostMatrix<double> values(count, 1);
   std::copy(eig.values.begin(), eig.values.end(), values.data());
-  write_matrices(report, {{"eigenvalues", o.out, values}, {"eigenvectors", o.vectors_out, found.vectors}});
+  write_matrices(report, {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, found.vectors}});
   return report.finish();
 }
 
@@ -237,14 +238,13 @@ void exclude(App& app) {
     for (const char* option : options)
       for (const char* other : others) app.get_option(option)->excludes(app.get_option(other));
   };
-  each({"--plan", "--memory"}, {"--diagonal", "--b", "--random-b"});
+  each({"--memory"}, {"--diagonal", "--b", "--random-b"});
   each({"--diagonal"}, {"--band", "--block"});
   each({"--plan"}, {"--energy"});  // nothing runs
-  each({"--batch"}, {"--jobs",    "--plan",     "--memory",  "--method",   "--factor",
-                     "--stop",    "--shift",    "--deflate", "--tol",      "--max-iterations",
-                     "--band",    "--block",    "--certify", "--range",    "--positive-diagonal",
-                     "--index",   "--smallest", "--largest", "--diagonal", "--b",
-                     "--random-b"});
+  each({"--batch"},
+       {"--jobs",  "--memory",         "--method",  "--factor",   "--stop",    "--shift",   "--deflate",
+        "--tol",   "--max-iterations", "--band",    "--block",    "--certify", "--range",   "--positive-diagonal",
+        "--index", "--smallest",       "--largest", "--diagonal", "--b",       "--random-b"});
   each({"--jobs"}, {"--plan", "--n", "--a", "--random", "--scale", "--diagonal", "--b", "--random-b", "--certify"});
 }
 
@@ -279,7 +279,8 @@ const Command eig_command(
       keep_inputs_of(app, *o);
       o->plan.add_to(app);
       app.add_option("--batch", o->batch, "K matrices of an order up to 128: seeds from --seed on, or n x Kn in -a")
-          ->transform(cli::non_negative());
+          ->transform(cli::non_negative())
+          ->generates();
       o->common.add_to(app);
       exclude(app);
       for (const char* rare : {"--random", "--b", "--batch", "--seed"}) app.get_option(rare)->group(more_options);

@@ -39,6 +39,7 @@ int run(EigOptions o) {
   resolve(o.input, o.batch);
   const index_t n = o.input.n;
   const auto order = static_cast<double>(n);
+  if (o.plan.only) plan_only("eig", o.common.json_path);
   require_memory("eig", "A, its copy and the eigenvalues",
                  static_cast<double>(o.batch) * (2 * order + 1) * order * sizeof(T));
   report.problem() = o.input.describe(o.common.seed);

@@ -142,7 +142,7 @@ class Jobs {
     HostMatrix<double> values(job.found, 1);
     std::copy(eig.values.begin(), eig.values.end(), values.data());
     const std::string failure =
-        write_finite({{"eigenvalues", values_.empty() ? std::string() : values_[number], values},
+        write_finite({{"eigenvalues", values_.empty() ? std::string() : values_[number], values, OneColumn::vector},
                       {"eigenvectors", vectors_.empty() ? std::string() : vectors_[number], found.vectors}});
     if (!failure.empty()) job.status = failure;
     outputs.publish();

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace tesela::cli {
 
@@ -33,6 +34,8 @@ void LeastSquaresOptions::default_sizes(index_t default_n, index_t ratio) {
 void LeastSquaresOptions::load_model(const char* command) {
   if (!a.empty() || !b.empty() || m >= 0 || n >= 0 || p >= 0)
     throw ArgumentError(command, "DATA FORMULA", "goes without files of matrices and sizes");
+  if (formula.data.find('~') != std::string::npos && formula.formula.find('~') == std::string::npos)
+    std::swap(formula.data, formula.formula);  // the order of R's lm
   model = std::make_shared<const FormulaData>(load_formula(command, formula));
   m = model->a.rows(), n = model->a.cols(), rhs = 1;
 }
@@ -40,7 +43,7 @@ void LeastSquaresOptions::load_model(const char* command) {
 RegressionNames LeastSquaresOptions::regression_names(bool total) const {
   if (model == nullptr) return {};
   return {model->names, model->dependent, model->intercept,
-          total ? model->total_squares() : std::numeric_limits<double>::quiet_NaN()};
+          total ? model->total_norm() : std::numeric_limits<double>::quiet_NaN()};
 }
 
 void LeastSquaresOptions::note_formula(Report& report) const {
@@ -92,7 +95,8 @@ namespace {
 void add_formula(App& app, FormulaInput& in) {
   app.add_option("data", in.data, "a table, CSV with a header, for FORMULA")
       ->type_name("FILE")
-      ->transform(dash_is("/dev/stdin"));
+      ->transform(dash_is("/dev/stdin"))
+      ->generates();
   app.add_option("formula", in.formula, "R's formula, \"y ~ x1 * x2 + log(x3) + C(region)\": prints the regression")
       ->type_name("FORMULA");
   app.add_option("--na", in.na,
@@ -113,7 +117,7 @@ void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSqua
   auto* b = add_input(app, "--b", o.b, "read the right-hand sides, the columns of B, from FILE");
   for (const auto& [option, path, text] : texts.files) add_input(app, option, *path, text);
   const auto add_size = [&](const char* option, index_t& value, const char* text) {
-    return app.add_option(option, value, text)->transform(cli::non_negative())->excludes(a);
+    return app.add_option(option, value, text)->transform(cli::non_negative())->excludes(a)->generates();
   };
   add_size("-m,--m", o.m, texts.m);
   add_size("-n,--n", o.n, texts.n);
@@ -121,7 +125,11 @@ void add_least_squares_options(App& app, LeastSquaresOptions& o, const LeastSqua
   app.add_option("--rhs", o.rhs, texts.rhs)->transform(cli::non_negative())->excludes(b)->capture_default_str();
   add_random(app, o.random, random_kinds())->excludes(a);
   if (texts.random_b != nullptr)
-    app.add_option("--random-b", o.random_b, texts.random_b)->type_name("KIND")->excludes(a)->capture_default_str();
+    app.add_option("--random-b", o.random_b, texts.random_b)
+        ->type_name("KIND")
+        ->excludes(a)
+        ->capture_default_str()
+        ->generates();
   if (texts.inconsistent != nullptr) app.add_flag("--inconsistent", o.inconsistent, texts.inconsistent)->excludes(a);
   add_output(app, Output::matrix, "-o,--out", o.out, "write X, n x rhs, to FILE (.mtx or .npy)");
   for (const auto& [option, path, text] : texts.outputs) add_output(app, Output::matrix, option, *path, text);

@@ -19,8 +19,8 @@ void add_fit(const RegressionNames& names, double residual_norm, index_t rank, i
              nlohmann::json& table) {
   table["dependent"] = names.dependent;
   for (std::size_t j = 0; j < names.unknowns.size(); ++j) table["coefficients"][j]["name"] = names.unknowns[j];
-  if (std::isnan(names.total)) return;
-  const FitTest fit = test_fit(names.total, residual_norm, rank, names.intercept, degrees_of_freedom);
+  if (std::isnan(names.total_norm)) return;
+  const FitTest fit = test_fit(names.total_norm, residual_norm, rank, names.intercept, degrees_of_freedom);
   table.update(
       {{"r2", fit.r2}, {"adjusted_r2", fit.adjusted_r2}, {"f", fit.f}, {"f_p", fit.p}, {"f_df", {fit.df1, fit.df2}}});
 }

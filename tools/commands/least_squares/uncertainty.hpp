@@ -49,7 +49,7 @@ struct RegressionNames {
   std::vector<std::string> unknowns = {};  ///< empty: numbers from 1
   std::string dependent = {};
   bool intercept = false;
-  double total = 0;  ///< squares of the right-hand side, as of test_fit(); NaN: no R2
+  double total_norm = 0;  ///< of the right-hand side, as of test_fit(); NaN: no R2
 };
 
 /// The parts of a solution that a regression needs.

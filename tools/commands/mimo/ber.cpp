@@ -1,6 +1,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
 #include "tools/checks/bit_information.hpp"
 #include "tools/checks/mimo_error_rate.hpp"
 #include "tools/commands/mimo/rate_picture.hpp"
@@ -219,6 +220,7 @@ int run(const Options& o) {
   MimoInput probe = o.input;
   probe.signals = 0;
   const MimoSource<T> source(probe, 1);
+  require_memory("mimo ber", "channels, signals and labels at a time", source.bytes(o.input.signals));
   if (source.integers()) throw ArgumentError("mimo ber", "--constellation", "integers have no bits");
   report.problem() = source.problem();
   report.problem().update({{"detectors", all.names},
@@ -272,7 +274,7 @@ const Command ber_command(
       app.add_option("--signals", o->input.signals, "at a time")->transform(positive())->capture_default_str();
       add_output(app, Output::text, "--csv", o->csv, "write all points to FILE");
       add_output(app, Output::text, "--svg", o->svg, "draw bit error rates to FILE");
-      o->common.add_to(app, {.plan = false});
+      o->common.add_to(app);
       app.footer(
           "Example:\n  tesela mimo ber --nt 2 --nr 2 --constellation qpsk --detectors zf,sd --ebn0 0:2:16 --svg "
           "ber.svg");

@@ -3,6 +3,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
+#include "tools/app/sizes.hpp"
 #include "tools/commands/mimo/detect_results.hpp"
 #include "tools/commands/mimo/tree_picture.hpp"
 #include "tools/problems/mimo/lists.hpp"
@@ -136,6 +137,7 @@ template <class T>
 int run(const Options& o) {
   Report report("mimo detect", o.common);
   const MimoSource<T> source(o.input, o.common.seed);
+  require_memory("mimo detect", "channels, signals and labels", source.bytes(o.buffer));
   const MimoOptions options = search_options(o, source.n0());
   const ResultChoice choice = result_choice(o, options, source.n0());
   report.problem() = source.problem();
@@ -217,7 +219,7 @@ const Command detect_command(
           ->transform(non_negative())
           ->needs(svg)
           ->capture_default_str();
-      o->common.add_to(app, {.plan = false});
+      o->common.add_to(app);
       app.footer(
           "Examples:\n"
           "  tesela mimo detect --nt 4 --nr 4 --constellation 16qam --signals 10000 --ebn0 10 --json -\n"

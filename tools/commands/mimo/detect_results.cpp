@@ -132,11 +132,24 @@ void DetectResults<T>::write(const MimoData<T>& data, const Detection& found) {
     mistakes_->vectors += here.vectors, mistakes_->symbols += here.symbols, mistakes_->bits += here.bits;
   }
   if (labels_) write_signals(*labels_, found.labels, source_.antennas_rows());
+  show_labels(found.labels);
   if (!points_) return;
   HostMatrix<std::complex<T>> points(data.shape.streams, data.shape.signals);
   for (index_t k = 0; k < points.cols(); ++k)
     for (index_t j = 0; j < points.rows(); ++j) points(j, k) = std::complex<T>(data.point(j, k, found.labels(j, k)));
   write_signals(*points_, points, source_.antennas_rows());
+}
+
+/// Adds the labels to the report, if they are those of all signals.
+template <class T>
+void DetectResults<T>::show_labels(const HostMatrix<int>& labels) {
+  constexpr index_t most = 1'000'000;
+  if (labels.cols() != source_.shape().signals || labels.size() == 0 || labels.size() > most) return;
+  const bool by_signals = !source_.antennas_rows();
+  HostMatrix<double> shown(by_signals ? labels.cols() : labels.rows(), by_signals ? labels.rows() : labels.cols());
+  for (index_t k = 0; k < labels.cols(); ++k)
+    for (index_t j = 0; j < labels.rows(); ++j) shown(by_signals ? k : j, by_signals ? j : k) = labels(j, k);
+  report_.answer("labels", shown);
 }
 
 template <class T>
@@ -159,6 +172,16 @@ void DetectResults<T>::finish() {
   }
   if (!report_.good()) return;
   commit(labels_), commit(points_), commit(llrs_), commit(bytes_);
+  index_t bits = 0;
+  for (const Constellation& c : source_.alphabets()) bits += c.bits();
+  const auto wrote = [&](const std::string& path, index_t size, const std::string& type) {
+    if (path.empty()) return;
+    const std::vector<index_t> dims = file_dims(source_, size);
+    report_.wrote(path, fmt::format("{} x {}, {}", dims[0], dims[1], type));
+  };
+  wrote(choice_.out_s, source_.shape().streams, "int32");
+  wrote(choice_.out_points, source_.shape().streams, fmt::format("complex{}", 8 * sizeof(std::complex<T>)));
+  wrote(choice_.out_llr, bits, choice_.scale ? "int8" : fmt::format("float{}", 8 * sizeof(T)));
 }
 
 template <class T>

@@ -34,6 +34,7 @@ class DetectResults {
   void compare(const MimoData<T>& data, const Detection& found);
   void find_bits(const MimoData<T>& data);
   void write(const MimoData<T>& data, const Detection& found);
+  void show_labels(const HostMatrix<int>& labels);
   void tell_errors();
   void tell_bits();
   bool brute() const;

@@ -55,15 +55,19 @@ int run(const Options& o) {
                       {"ebn0_db", o.ebn0},
                       {"table_bytes", bytes},
                       {"seed", o.common.seed}};
+  const auto require_tables = [&] {
+    require_memory(
+        "mimo orderings",
+        fmt::format("{:.0f} factorizations, {:.0f} bytes of them,", bytes / 8 / static_cast<double>(o.n * o.n), bytes),
+        bytes);
+  };
+  if (o.common.plan) require_tables();
   const RealSignals data = random_real_signals(o.n, o.signals, one.front(), n0, o.common.seed);
   Detection found;
   {
     Runtime runtime(o.common.runtime());
     if (bytes > static_cast<double>(runtime.device_bytes()) || options.strategy == OrderingStrategy::copy_all)
-      require_memory("mimo orderings",
-                     fmt::format("{:.0f} factorizations, {:.0f} bytes of them,",
-                                 bytes / 8 / static_cast<double>(o.n * o.n), bytes),
-                     bytes);
+      require_tables();
     OrderedDetector detector(runtime, data.h.clone(), one.front(), options);
     double built = 0, factored = 0;
     run_timed(o.common, runtime, report,
@@ -113,9 +117,7 @@ const Command orderings_command(
       app.add_option("--errors", o->errors, "measure qr_error on all factorizations, or on about N")
           ->transform(positive())
           ->capture_default_str();
-      CommonOptions::Taken taken{.plan = false};
-      taken.precision = false;
-      o->common.add_to(app, taken);
+      o->common.add_to(app, {.precision = false});
       app.footer("Example:\n  tesela mimo orderings --n 8 --build full --strategy lazy --buffer 512 --json -");
       return std::function<int()>([o] { return run(*o); });
     });

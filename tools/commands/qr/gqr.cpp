@@ -173,18 +173,21 @@ const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S
   auto o = std::make_shared<Options>();
   auto* a = add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)");
   add_input(app, "--factor", o->factor, "read B, which has A's rows, from FILE");
-  app.add_option("-m,--m", o->m, "rows (default: 2n)")->transform(cli::non_negative())->excludes(a);
+  app.add_option("-m,--m", o->m, "rows (default: 2n)")->transform(cli::non_negative())->excludes(a)->generates();
   app.add_option("-n,--n", o->n, "columns of a generated A (default: 256)")
       ->transform(cli::non_negative())
-      ->excludes(a);
+      ->excludes(a)
+      ->generates();
   app.add_option("--columns-b", o->p, "columns p of a generated B (default: m)")
       ->transform(cli::non_negative())
-      ->excludes(a);
+      ->excludes(a)
+      ->generates();
   add_random(app, o->random, random_kinds())->excludes(a);
   app.add_option("--random-b", o->random_b, "generate B as --random does A")
       ->type_name("KIND")
       ->excludes(a)
-      ->capture_default_str();
+      ->capture_default_str()
+      ->generates();
   add_output(app, Output::matrix, "--out-q", o->out_q, "write Q, m x m, to FILE (.mtx or .npy)");
   add_output(app, Output::matrix, "--out-r", o->out_r, "write R, min(m, n) x n, to FILE");
   add_output(app, Output::matrix, "--out-s", o->out_s,

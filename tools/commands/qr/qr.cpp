@@ -211,8 +211,8 @@ int run_qr(Options o) {
 
 const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by rotations", [](App& app) {
   auto o = std::make_shared<Options>();
-  app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative());
-  app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative());
+  app.add_option("-m,--m", o->m, "rows of A (default: n)")->transform(cli::non_negative())->generates();
+  app.add_option("-n,--n", o->n, "columns of A (default: 2048)")->transform(cli::non_negative())->generates();
   auto* random = add_random(app, o->random, random_kinds());
   add_input(app, "--a", o->a, "read A from FILE (Matrix Market or .npy)")
       ->excludes(app.get_option("--m"))

@@ -2,6 +2,7 @@
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
+#include "tools/app/progress.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
@@ -32,6 +33,7 @@ int with_matrix(Options o, const char* command, Work work) {
   Report report(command, o.common);
   o.input.resolve(2000);
   if (o.input.n < 1) throw ArgumentError(command, "--n", "a matrix of order 0 has no eigenvalues");
+  require_memory(command, "t and what eliminates it", 100.0 * static_cast<double>(o.input.n) * sizeof(T));
   report.problem() = o.input.describe(o.common.seed);
   report.problem()["precision"] = o.common.precision;
   const HostMatrix<T> t = o.input.load<T>(o.common.seed);
@@ -52,6 +54,7 @@ void write_rows(const Options& o, const std::vector<std::string>& names, const H
                 Report& report) {
   if (!o.out.empty()) return write_matrices(report, {{"the table", o.out, rows}});
   if (o.common.json_path == "-" || o.common.quiet) return;
+  end_progress();
   for (const std::string& name : names) fmt::print("{:>24}", name);
   fmt::print("\n");
   for (index_t i = 0; i < rows.rows(); ++i) {
@@ -163,7 +166,7 @@ const Command count_command(
       app.add_flag("--both", o->both, "count by Levinson's pivots as well, and compare");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write shift, eigenvalues below, symmetric and skew ones, a row each, to FILE");
-      o->common.add_to(app, {.plan = false});
+      o->common.add_to(app);
       app.footer(
           "An eigenvalue that is a shift to rounding is not below it. Example:\n"
           "  tesela toeplitz count --n 2000 --sigma=-10,0,10");
@@ -186,7 +189,7 @@ const Command slice_command(
       app.add_option("--range", o->range, "A,B: only [A, B)");
       add_output(app, Output::matrix, "-o,--out", o->out,
                  "write low, high, symmetric and skew counts, and 1 for a cluster, a row each, to FILE");
-      o->common.add_to(app, {.plan = false});
+      o->common.add_to(app);
       app.footer("Example:\n  tesela toeplitz slice --n 2000 --most 100");
       return std::function<int()>([o] {
         return o->common.precision == "s" ? with_matrix<float>(*o, "toeplitz slice", slice<float>)

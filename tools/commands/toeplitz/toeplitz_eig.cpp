@@ -146,7 +146,7 @@ int run_eig(Options o) {
   report_errors(o, options, s, t, vectors, report);
   HostMatrix<double> values(found, 1);
   std::copy(s.values.begin(), s.values.end(), values.data());
-  write_matrices(report, {{"eigenvalues", o.out, values}, {"eigenvectors", o.vectors_out, vectors}});
+  write_matrices(report, {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, vectors}});
   return report.finish();
 }
 

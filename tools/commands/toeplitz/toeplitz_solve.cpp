@@ -144,7 +144,8 @@ const Command solve_command(
                       ->transform(cli::positive())
                       ->capture_default_str();
       choices(toeplitz_solve_table<double>()).add_option(app, "--method", o->method);
-      auto* known = app.add_flag("--known", o->known, "make B from a known X, and report the forward error");
+      auto* known =
+          app.add_flag("--known", o->known, "make B from a known X, and report the forward error")->generates();
       add_input(app, "--b", o->b, "read the right-hand sides from FILE, a column each")->excludes(rhs)->excludes(known);
       add_output(app, Output::matrix, "-o,--out", o->out, "write X to FILE (.mtx or .npy)");
       o->common.add_to(app);

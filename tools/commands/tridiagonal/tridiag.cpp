@@ -137,13 +137,17 @@ const Command tridiag_command(
     Command::Group::top, "tridiag", "A X = B, A tridiagonal: one system or many", [](App& app) {
       auto o = std::make_shared<Options>();
       TridiagInput& input = o->input;
-      auto* n =
-          app.add_option("-n,--n", input.n, "unknowns of a system (default: 1048576)")->transform(cli::non_negative());
+      auto* n = app.add_option("-n,--n", input.n, "unknowns of a system (default: 1048576)")
+                    ->transform(cli::non_negative())
+                    ->generates();
       auto* batch = app.add_option("--batch", input.batch, "matrices of this size")
                         ->transform(cli::non_negative())
-                        ->capture_default_str();
-      auto* sizes =
-          app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")->excludes(n)->excludes(batch);
+                        ->capture_default_str()
+                        ->generates();
+      auto* sizes = app.add_option("--sizes", o->sizes, "matrices of different sizes: N1,N2,...")
+                        ->excludes(n)
+                        ->excludes(batch)
+                        ->generates();
       app.add_flag("--interleaved", input.interleaved, "systems lie in rows of the arrays, not in columns")
           ->excludes(sizes);
       auto* rhs = app.add_option("--rhs", input.rhs, "right-hand sides of each matrix, uniform random numbers")
@@ -154,13 +158,15 @@ const Command tridiag_command(
       app.add_option("--cut", o->cut,
                      "unknowns that cr-hybrid, cr-pcr and cr-rd leave to another method (default: 256)")
           ->transform(cli::positive());
-      auto* random = Choices().add(tridiagonal_kinds()).add_option(app, "--random", input.random)->type_name("KIND");
+      auto* random =
+          Choices().add(tridiagonal_kinds()).add_option(app, "--random", input.random)->type_name("KIND")->generates();
       app.add_flag("--periodic", input.periodic,
                    "dl of the first row couples to the last unknown, du of the last row to the first");
       app.add_flag("--equilibrate", input.equilibrate,
                    "scale columns, then rows, by powers of two before pivots are chosen, for units that differ by far "
                    "(auto does it where the residual of its X is large)");
-      auto* known = app.add_flag("--known", input.known, "make B from a known X, and report the forward error");
+      auto* known =
+          app.add_flag("--known", input.known, "make B from a known X, and report the forward error")->generates();
       auto* d = add_input(app, "--d", input.d,
                           "read the diagonal from FILE (Matrix Market or .npy; of a batch: the diagonals)");
       auto* dl = add_input(app, "--dl", input.dl,

@@ -154,7 +154,7 @@ void add_sizes(App& app, ModelSizes& sizes, Option* other) {
         {"--endogenous", &sizes.equations, "its equations"},
         {"--exogenous", &sizes.exogenous, "its exogenous variables, the intercept among them"},
         {"--included", &sizes.included, "regressors of an equation, half of them endogenous"}}) {
-    auto* option = app.add_option(name, *value, about)->excludes(other);
+    auto* option = app.add_option(name, *value, about)->excludes(other)->generates();
     option->transform(value == &sizes.observations ? non_negative() : positive());
     option->default_str(*value < 0 ? "half of the exogenous variables" : std::to_string(*value));
   }

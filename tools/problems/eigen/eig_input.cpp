@@ -22,7 +22,9 @@
 namespace tesela::cli {
 
 void EigInput::add_to(App& app) {
-  app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")->transform(cli::non_negative());
+  app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")
+      ->transform(cli::non_negative())
+      ->generates();
   auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx or .npy)");
   auto* d = add_input(app, "--diagonal", diagonal, "a tridiagonal A: its diagonal from FILE")->excludes(file);
   add_input(app, "--off-diagonal", off_diagonal, "and its off-diagonal, one element less")->needs(d);
@@ -36,7 +38,8 @@ void EigInput::add_to(App& app) {
   app.add_option("--random-b", random_b, "B of a kind of --random, e.g. geometric:100, of condition 100")
       ->type_name("KIND")
       ->excludes(second)
-      ->excludes(d);
+      ->excludes(d)
+      ->generates();
   Choices().add(generalized_kinds()).add_option(app, "--problem", kind);
   for (const char* dense : {"--random", "--scale", "--uplo", "--symmetrize"}) d->excludes(app.get_option(dense));
 }

@@ -1,6 +1,7 @@
 #include "tools/problems/least_squares/formula_data.hpp"
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -74,19 +75,21 @@ class LinearEquation {
 
 }  // namespace
 
-double FormulaData::total_squares() const {
+double FormulaData::total_norm() const {
+  const int exponent = largest_exponent(b.rows(), b.data());  // a power of two scales b to about 1
   long double mean = 0, all = 0, squares = 0;
   const auto weight = [&](index_t i) { return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]; };
+  const auto scaled = [&](index_t i) { return static_cast<long double>(std::ldexp(b(i, 0), -exponent)); };
   for (index_t i = 0; i < b.rows(); ++i) {
-    mean += static_cast<long double>(weight(i)) * b(i, 0);
+    mean += weight(i) * scaled(i);
     all += weight(i);
   }
   mean = intercept && all > 0 ? mean / all : 0;
   for (index_t i = 0; i < b.rows(); ++i) {
-    const long double distance = b(i, 0) - mean;
+    const long double distance = scaled(i) - mean;
     squares += weight(i) * distance * distance;
   }
-  return static_cast<double>(squares);
+  return std::ldexp(static_cast<double>(std::sqrt(squares)), exponent);
 }
 
 template <class T>

@@ -2,7 +2,6 @@
 
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
-#include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"
 #include <tesela/algorithms/mimo/whiten.hpp>
@@ -47,7 +46,7 @@ void MimoInput::add_to(App& app) {
                  "which selects by shape; a square --y needs a name")
       ->check(one_of({"auto", "signals-rows", "antennas-rows"}))
       ->capture_default_str();
-  const auto generated = [&](Option* option) { return option->excludes(of_h); };
+  const auto generated = [&](Option* option) { return option->excludes(of_h)->generates(); };
   generated(app.add_option("--nt", streams, "streams")->transform(positive()))->capture_default_str();
   generated(app.add_option("--nr", antennas, "antennas (default: as many as streams)")->transform(positive()));
   generated(app.add_option("--signals", signals, "how many")->transform(non_negative()))->capture_default_str();
@@ -61,9 +60,10 @@ void MimoInput::add_to(App& app) {
                  "list by commas; "
                  "integers: any Gaussian ones")
       ->transform(dash_is("/dev/stdin"))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->generates();
   auto* const of_ebn0 = app.add_option("--ebn0", ebn0, "Eb/N0 = 1 / (N0 log2 |A|) in dB")->capture_default_str();
-  of_ebn0->excludes(of_h);
+  of_ebn0->excludes(of_h)->generates();
   auto* const of_n0 = app.add_option("--n0", n0, "noise variance at a complex antenna (default: of --ebn0; of --h 0)")
                           ->excludes(of_ebn0);
   add_input(app, "--noise-cov", noise_cov,
@@ -136,6 +136,16 @@ index_t MimoSource<T>::together(index_t first, index_t most) const {
 }
 
 template <class T>
+double MimoSource<T>::bytes(index_t most) const {
+  MimoShape part = shape_;
+  if (most > 0) part.signals = files_ ? std::min(most, shape_.signals) : most;
+  const auto antennas = static_cast<double>(part.antennas), streams = static_cast<double>(part.streams),
+             signals = static_cast<double>(part.signals);
+  return antennas * (streams * static_cast<double>(part.channels()) + signals) * sizeof(std::complex<T>) +
+         2 * streams * signals * sizeof(int);  // labels that were sent, and found
+}
+
+template <class T>
 MimoData<T> MimoSource<T>::signals(index_t first, index_t count) const {
   MimoData<T> data;
   data.alphabets = alphabets_;
@@ -157,10 +167,6 @@ MimoData<T> MimoSource<T>::signals(index_t first, index_t count) const {
 template <class T>
 void MimoSource<T>::generate(MimoData<T>& data) const {
   const ChannelChoice choice = parse_channel(command, input_.channel);
-  const double numbers = static_cast<double>(shape_.antennas) *
-                         (static_cast<double>(shape_.streams) * static_cast<double>(shape_.channels()) +
-                          static_cast<double>(shape_.signals));
-  require_memory(command, "channels and signals", numbers * sizeof(std::complex<T>));
   data.shape = shape_;
   data.channels = random_channels<T>(shape_, choice, seed_);
   data.sent = random_labels(shape_, alphabets_, seed_);

@@ -66,6 +66,8 @@ class MimoSource {
 
   /// Returns the number of signals from `first` on, at most `most`, that can be processed together; all if generated.
   index_t together(index_t first, index_t most) const;
+  /// Returns the bytes of channels, signals and labels of at most `most` signals; 0: all.
+  double bytes(index_t most) const;
   /// Reads or generates them. Throws ArgumentError and FileError.
   MimoData<T> signals(index_t first, index_t count) const;
   MimoData<T> all() const { return signals(0, shape_.signals); }

@@ -234,7 +234,7 @@ TEST_CASE("wrong use of ols gives exit code 2 and a message") {
       {{"--out", folder / "x.xyz"}, "x.xyz"},
   };
   for (const auto& [options, message] : cases) {
-    const Outcome run = run_tesela(Words{"ols"} + with_problem(options));
+    const Outcome run = run_with_problem({"ols"}, options);
     CAPTURE(options, run.err);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, ContainsSubstring(message));

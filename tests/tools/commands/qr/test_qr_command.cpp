@@ -245,7 +245,7 @@ TEST_CASE("wrong use of qr gives exit code 2 and a message") {
       {{"--out-q", folder / "q.xyz"}, "q.xyz"},
   };
   for (const auto& [options, message] : cases) {
-    const Outcome run = run_tesela(Words{"qr"} + with_problem(options));
+    const Outcome run = run_with_problem({"qr"}, options);
     CAPTURE(options, run.err);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, ContainsSubstring(message));

@@ -191,7 +191,7 @@ TEST_CASE("wrong use of tridiag gives exit code 2 and a message") {
       {{"--out", files.folder / "x.xyz"}, "x.xyz"},
   };
   for (const auto& [options, message] : cases) {
-    const Outcome run = run_tesela(Words{"tridiag"} + with_problem(options));
+    const Outcome run = run_with_problem({"tridiag"}, options);
     CAPTURE(options, run.err);
     CHECK(run.code == 2);
     CHECK_THAT(run.err, ContainsSubstring(message));
