@@ -1,5 +1,5 @@
-#include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <cmath>
 #include <limits>
@@ -15,6 +15,23 @@ CoefficientTest test_coefficient(double estimate, double std_error, double degre
   if (!(std_error > 0 && std::isfinite(std_error))) return {nan, nan, nan, nan};
   const double t = estimate / std_error, half = std_error * quantile_of_t(0.5 + level / 2, degrees_of_freedom);
   return {t, p_of_t(t, degrees_of_freedom), estimate - half, estimate + half};
+}
+
+double total_norm(const HostMatrix<double>& b, const std::vector<double>& weights, bool intercept) {
+  const int exponent = largest_exponent(b.rows(), b.data());  // a power of two scales b to about 1
+  long double mean = 0, all = 0, squares = 0;
+  const auto weight = [&](index_t i) { return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]; };
+  const auto scaled = [&](index_t i) { return static_cast<long double>(std::ldexp(b(i, 0), -exponent)); };
+  for (index_t i = 0; i < b.rows(); ++i) {
+    mean += weight(i) * scaled(i);
+    all += weight(i);
+  }
+  mean = intercept && all > 0 ? mean / all : 0;
+  for (index_t i = 0; i < b.rows(); ++i) {
+    const long double distance = scaled(i) - mean;
+    squares += weight(i) * distance * distance;
+  }
+  return std::ldexp(static_cast<double>(std::sqrt(squares)), exponent);
 }
 
 FitTest test_fit(double total_norm, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom) {

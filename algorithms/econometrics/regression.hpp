@@ -33,10 +33,13 @@ struct FitTest {
   double df1, df2;
 };
 
+/// Returns the norm of b, n x 1, about its mean, or about 0 without an intercept; with weights unless empty. (Its square
+/// would overflow or underflow.)
+double total_norm(const HostMatrix<double>& b, const std::vector<double>& weights, bool intercept);
+
 /// Returns the fit of a regression as R's lm and statsmodels' OLS and WLS.
 ///
-/// total_norm     weighted norm of the right-hand side about its mean, or about 0 without an intercept. (Squares would
-///                overflow or underflow.)
+/// total_norm     total_norm of the right-hand side.
 /// residual_norm  weighted.
 /// rank           rank of the design, at least 1 with an intercept.
 FitTest test_fit(double total_norm, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom);
@@ -68,5 +71,17 @@ template <class T>
 template <class T>
 [[nodiscard]] HostMatrix<T> covariances(const HostMatrix<T>& V, const std::vector<Regression>& regressions,
                                         const RegressionOptions& options = {});
+
+// Tail probabilities and a quantile. NaN gives NaN; an infinite statistic has probability 0. Degrees of freedom are
+// positive; for Student's t they may be infinite, which means the normal distribution.
+
+/// Returns P(|T| >= |t|) for Student's t.
+double p_of_t(double t, double df);
+/// Returns the t with P(T <= t) = p.
+double quantile_of_t(double p, double df);
+/// Returns P(X >= x) for chi squared.
+double p_of_chi_squared(double x, double df);
+/// Returns P(F >= f) for Fisher's F.
+double p_of_f(double f, double df1, double df2);
 
 }  // namespace tesela

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
+#include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
 #include <tesela/runtime/require.hpp>

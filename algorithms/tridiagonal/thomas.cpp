@@ -1,6 +1,5 @@
-#include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
 #include <tesela/runtime/require.hpp>
 

@@ -1,6 +1,5 @@
 #include "tools/app/report.hpp"
 
-#include "tools/app/colour.hpp"
 #include "tools/app/median.hpp"
 #include "tools/app/progress.hpp"
 #include "tools/app/regression_table.hpp"

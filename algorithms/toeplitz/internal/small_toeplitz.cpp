@@ -1,5 +1,5 @@
 #include <tesela/algorithms/support/calling_thread.hpp>
-#include <tesela/algorithms/toeplitz/internal/small_toeplitz.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_attempt.hpp>
 #include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/host/blas.hpp>

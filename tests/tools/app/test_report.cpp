@@ -2,8 +2,8 @@
 #include "tests/support/files.hpp"
 #include "tests/support/machine.hpp"
 #include "tools/app/answer.hpp"
-#include "tools/app/colour.hpp"
 #include "tools/app/progress.hpp"
+#include "tools/app/standard_streams.hpp"
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/reading.hpp>
 

@@ -5,7 +5,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/problems/support/factor_notes.hpp"
+#include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -43,7 +43,7 @@ void LeastSquaresOptions::load_model(const char* command) {
 RegressionNames LeastSquaresOptions::regression_names(bool total) const {
   if (model == nullptr) return {};
   return {model->names, model->dependent, model->intercept,
-          total ? model->total_norm() : std::numeric_limits<double>::quiet_NaN()};
+          total ? total_norm(model->b, model->weights, model->intercept) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 void LeastSquaresOptions::note_formula(Report& report) const {

@@ -1,7 +1,6 @@
 #include "tools/problems/least_squares/formula_data.hpp"
 
 #include <tesela/runtime/errors.hpp>
-#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -74,23 +73,6 @@ class LinearEquation {
 };
 
 }  // namespace
-
-double FormulaData::total_norm() const {
-  const int exponent = largest_exponent(b.rows(), b.data());  // a power of two scales b to about 1
-  long double mean = 0, all = 0, squares = 0;
-  const auto weight = [&](index_t i) { return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]; };
-  const auto scaled = [&](index_t i) { return static_cast<long double>(std::ldexp(b(i, 0), -exponent)); };
-  for (index_t i = 0; i < b.rows(); ++i) {
-    mean += weight(i) * scaled(i);
-    all += weight(i);
-  }
-  mean = intercept && all > 0 ? mean / all : 0;
-  for (index_t i = 0; i < b.rows(); ++i) {
-    const long double distance = scaled(i) - mean;
-    squares += weight(i) * distance * distance;
-  }
-  return std::ldexp(static_cast<double>(std::sqrt(squares)), exponent);
-}
 
 template <class T>
 bool FormulaData::is_rounding(const HostMatrix<T>& x, double residual_norm) const {
@@ -185,5 +167,14 @@ template bool FormulaData::is_rounding(const HostMatrix<float>&, double) const;
 template bool FormulaData::is_rounding(const HostMatrix<double>&, double) const;
 template HostMatrix<float> in_precision(const char*, const HostMatrix<double>&);
 template HostMatrix<double> in_precision(const char*, const HostMatrix<double>&);
+
+void note_factors(const std::vector<FactorBase>& factors, Report& report) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const FactorBase& one : factors) {
+    all.push_back({{"factor", one.factor}, {"base", one.base}, {"levels", one.levels}});
+    report.note(one.factor + ": contrasts to " + one.base);
+  }
+  if (!all.empty()) report.section("factors", all);
+}
 
 }  // namespace tesela::cli

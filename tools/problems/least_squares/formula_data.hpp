@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/app/report.hpp"
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -30,8 +31,6 @@ struct FormulaData {
   std::vector<double> weights = {};                            ///< of the rows; empty: none
   std::vector<HostMatrix<double>> dependents = {}, more = {};  ///< the further formulas' left and right sides
 
-  /// Returns the weighted norm of b about its mean, or about 0 without an intercept.
-  double total_norm() const;
   /// Returns whether a residual of this weighted norm consists of rounding errors of A x - b.
   template <class T>
   bool is_rounding(const HostMatrix<T>& x, double residual_norm) const;
@@ -55,5 +54,8 @@ struct Constraints {
 /// Parses equations such as "x1 + 2 * x2 = 1" of the unknowns, which other names need in backquotes; commas and
 /// semicolons separate equations. Throws FileError, with the place, for a text that is no linear equation.
 Constraints parse_constraints(const std::string& text, const FormulaData& data);
+
+/// Adds the factors of a model to a report: a note with the base of each, and `factors` with the levels.
+void note_factors(const std::vector<FactorBase>& factors, Report& report);
 
 }  // namespace tesela::cli
