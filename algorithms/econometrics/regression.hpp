@@ -33,8 +33,8 @@ struct FitTest {
   double df1, df2;
 };
 
-/// Returns the norm of b, n x 1, about its mean, or about 0 without an intercept; with weights unless empty. (Its square
-/// would overflow or underflow.)
+/// Returns the norm of b, n x 1, about its mean, or about 0 without an intercept; with weights unless empty. (Its
+/// square would overflow or underflow.)
 double total_norm(const HostMatrix<double>& b, const std::vector<double>& weights, bool intercept);
 
 /// Returns the fit of a regression as R's lm and statsmodels' OLS and WLS.
