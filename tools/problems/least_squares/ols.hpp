@@ -113,9 +113,12 @@ std::vector<Method<Problem, Result>> graph_rows(std::span<const Named<E>> method
                                                 Solver<Result> (*solver)(Problem&, const std::string&)) {
   std::vector<Method<Problem, Result>> rows;
   const auto add = [&](const auto& all) {
-    for (const auto& method : all)
+    for (const auto& method : all) {
+      const auto same = [&](const auto& row) { return row.name == method.name; };
+      if (std::any_of(rows.begin(), rows.end(), same)) continue;  // "givens" is in both lists
       rows.push_back({method.name, method.about, Method<Problem, Result>::Place::graph,
                       [solver, name = method.name](Problem& p) { return solver(p, name); }});
+    }
   };
   add(methods);
   add(givens_methods());
