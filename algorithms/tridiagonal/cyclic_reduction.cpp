@@ -108,7 +108,7 @@ class Solver {
 template <class T>
 void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                       const CyclicReductionOptions& options) {
-  require_one_system("cyclic_reduction", A, B);
+  detail::require_one_system("cyclic_reduction", A, B);
   const index_t mb = B.tile_shape().mb;
   for (const auto* diagonal : {&A.dl, &A.d, &A.du})
     require(B.mt() <= 0 || (diagonal->mt() == B.mt() && (B.mt() <= 1 || diagonal->tile_shape().mb == mb)),
