@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
@@ -106,8 +107,8 @@ bool is_small(const Runtime& runtime, T alpha, Shape left, Shape right, const Ma
               const MatrixView<const T>& b, const MatrixView<T>& c) {
   constexpr double most = 96.0 * 96 * 96;
   const double products = static_cast<double>(c.rows) * static_cast<double>(c.cols) * static_cast<double>(left.cols);
-  return runtime.ranks() == 1 && runtime.cpus() > 0 && a.device < 0 && b.device < 0 && c.device < 0 && alpha != 0 &&
-         products > 0 && products <= most && left.rows == c.rows && right.cols == c.cols && left.cols == right.rows;
+  return runs_here(runtime, products, most, a, b, c) && alpha != 0 && left.rows == c.rows && right.cols == c.cols &&
+         left.cols == right.rows;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/dense/direct_solve.hpp>
+#include <tesela/algorithms/support/calling_thread.hpp>
 
 #include <optional>
 #include <span>
@@ -13,8 +14,8 @@ inline constexpr index_t largest_small_order = 256;
 /// Returns whether the calling thread should solve A X = B: A is small, in host memory, and B has few columns.
 template <class T>
 bool on_calling_thread(const Runtime& runtime, const MatrixView<T>& a, const MatrixView<T>& b) {
-  return a.device < 0 && b.device < 0 && a.rows == a.cols && b.rows == a.rows && a.rows > 0 &&
-         a.rows <= largest_small_order && b.cols <= 4 * largest_small_order && runtime.cpus() > 0;
+  return a.rows == a.cols && b.rows == a.rows && b.cols <= 4 * largest_small_order &&
+         runs_here(runtime, static_cast<double>(a.rows), static_cast<double>(largest_small_order), a, b);
 }
 
 /// Runs lu_solve on the calling thread, by LAPACK. Returns nothing, and changes nothing, if the system should be

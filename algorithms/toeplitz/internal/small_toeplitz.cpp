@@ -1,3 +1,4 @@
+#include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/toeplitz/internal/small_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
@@ -91,8 +92,8 @@ std::optional<ToeplitzSolution> toeplitz_solve_here(const Runtime& runtime, cons
                                                     const HostMatrix<T>* r, T sigma, const MatrixView<T>& b,
                                                     const ToeplitzSolveOptions& options) {
   const index_t n = c.rows(), k = b.cols;
-  if (n == 0 || n > largest_small_toeplitz || k > largest_small_toeplitz || b.rows != n || c.cols() != 1 ||
-      b.device >= 0 || options.method != ToeplitzMethod::automatic || !options.verdict || runtime.cpus() == 0 ||
+  if (!runs_here(runtime, static_cast<double>(std::max(n, n > 0 ? k : 0)), largest_small_toeplitz, b) || b.rows != n ||
+      c.cols() != 1 || options.method != ToeplitzMethod::automatic || !options.verdict ||
       (r != nullptr && (r->rows() != n || r->cols() != 1)))
     return std::nullopt;
   SmallSystem system(c, r, sigma);
