@@ -2,6 +2,7 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
+#include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/ranks.hpp>
@@ -351,6 +352,15 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
 
 template <class T>
 LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const OlsOptions& options) {
+  const double products =
+      static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(a.cols + b.cols);
+  if (options.method == OlsMethod::automatic && options.column_ends.empty() && a.rows >= a.cols && b.rows == a.rows &&
+      runs_here(runtime, products, largest_factored_here, a, b) && has_moderate_size(a) && has_moderate_size(b)) {
+    OlsOptions settled = options;
+    settled.rcond = detail::default_rcond<T>("ols", options, a.rows, a.cols);
+    Graph g(runtime);
+    return detail::ols_from_r(g, detail::reduce_here(a, b), a.shape(), settled);
+  }
   return detail::solve_in_tiles(runtime, a, b, options,
                                 [](Graph& g, const auto& A, const auto& B, const auto& o) { return ols(g, A, B, o); });
 }

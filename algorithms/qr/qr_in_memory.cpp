@@ -1,6 +1,8 @@
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/host/lapack.hpp>
 
 #include <algorithm>
 
@@ -34,9 +36,44 @@ FactoredQr<T> qr(Runtime& runtime, MatrixView<T> a, const QrOptions& options) {
   return found;
 }
 
+namespace {
+
+/// Returns whether Q and R, or neither, of a small matrix are wanted, in the shapes that qr accepts.
+template <class T>
+bool is_small(const Runtime& runtime, const MatrixView<T>& a, const MatrixView<T>& q, const MatrixView<T>& r) {
+  const index_t k = std::min(a.rows, a.cols);
+  const bool only_r = q.cols == 0 && r.cols == 0, both = q.rows == a.rows && q.cols >= k && q.cols <= a.rows &&
+                                                         r.rows >= k && r.rows <= a.rows && r.cols == a.cols;
+  const double products =
+      static_cast<double>(a.rows) * static_cast<double>(std::max(a.cols, q.cols)) * static_cast<double>(k);
+  return (only_r || both) && runs_here(runtime, products, largest_factored_here, a, q, r) && has_moderate_size(a);
+}
+
+/// Factors A = Q R by LAPACK on the calling thread.
+template <class T>
+void factor_here(const MatrixView<T>& a, const MatrixView<T>& q, const MatrixView<T>& r) {
+  const index_t k = std::min(a.rows, a.cols);
+  std::vector<T> tau(static_cast<std::size_t>(k));
+  lapack::geqrf(a.rows, a.cols, a.data, a.ld, tau.data());
+  for (index_t j = 0; j < q.cols; ++j) {
+    std::fill_n(q.data + j * q.ld, q.rows, T(0));
+    q.data[j + j * q.ld] = 1;
+  }
+  if (q.cols > 0) lapack::ormqr(Op::none, q.rows, q.cols, k, a.data, a.ld, tau.data(), q.data, q.ld);
+  const MatrixView<T>& to = r.cols > 0 ? r : a;
+  for (index_t j = 0; j < to.cols; ++j)
+    for (index_t i = 0; i < to.rows; ++i) to.data[i + j * to.ld] = i <= j ? a.data[i + j * a.ld] : T(0);
+}
+
+}  // namespace
+
 template <class T>
 Status qr(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> q,
           std::type_identity_t<MatrixView<T>> r, const QrOptions& options) {
+  if (options.tile.mb == 0 && options.ends.empty() && is_small(runtime, a, q, r)) {
+    factor_here(a, q, r);
+    return {};
+  }
   const TileShape tile = options.tile.mb > 0 ? options.tile : qr_tile(runtime, a.rows, a.cols);
   const auto A = a.in_tiles(runtime, tile, "A");
   Graph g(runtime);

@@ -1,4 +1,5 @@
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/tridiagonal/internal/small_tridiagonal.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_equilibration.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
@@ -29,23 +30,6 @@ void require_alike(const char* name, const TileMatrix<T>& B, const TileMatrix<T>
   require(X.m() == B.m() && X.n() == B.n() && X.mt() == B.mt() && X.nt() == B.nt(), name, "X",
           "its shape or its tiles differ from B's");
   require(!X.shares_tiles(B), name, "X", "shares tiles with B");
-}
-
-/// Returns a bound of the condition if the diagonal dominates each row: ||A^-1|| is at most 1 / margin (Varah 1975).
-/// Returns nothing otherwise, or if the bound is large.
-template <class T>
-std::optional<TridiagonalCondition> dominant_condition(const std::vector<SystemResidual<T>>& all) {
-  constexpr double factor = 1.5;  // of a probe
-  TridiagonalCondition result;
-  for (std::size_t s = 0; s < all.size(); ++s) {
-    const auto margin = static_cast<double>(all[s].margin), x = static_cast<double>(all[s].solution),
-               b = static_cast<double>(all[s].right), a = static_cast<double>(all[s].matrix);
-    if (x == 0 && b == 0) continue;
-    const double bound = factor * (a + b / x) / margin;
-    if (!(margin > 0 && bound * static_cast<double>(std::numeric_limits<T>::epsilon()) <= 1e-4)) return std::nullopt;
-    if (bound > result.value) result = {bound, static_cast<index_t>(s)};
-  }
-  return result;
 }
 
 /// Estimates the condition by two solves for probes.
@@ -89,7 +73,7 @@ TileMatrix<T> scaled_copy(Graph& g, const TileMatrix<T>& A, int exponent, const 
 template <class T>
 TridiagonalCondition condition_of(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, const TileMatrix<T>& X,
                                   const TridiagonalOptions& options, const TridiagonalResiduals<T>& misfits) {
-  if (const auto bound = dominant_condition(misfits.all())) return *bound;
+  if (const auto bound = detail::dominant_condition(misfits.all())) return *bound;
   // The terms of a row are up to 32 times as large as X or B, and would overflow.
   constexpr int room = 8;
   const auto near_largest = [](const SystemResidual<T>& m) {
@@ -99,7 +83,7 @@ TridiagonalCondition condition_of(Graph& g, const Tridiagonal<T>& A, const TileM
   const auto b = scaled_copy(g, B, -room, "b"), x = scaled_copy(g, X, -room, "x");
   const TridiagonalResiduals<T> smaller(g.runtime(), X, options.systems, options.periodic);
   smaller.measure(g, A, x, b, nullptr, {});
-  if (const auto bound = dominant_condition(smaller.all())) return *bound;
+  if (const auto bound = detail::dominant_condition(smaller.all())) return *bound;
   return probed_condition(g, A, b, x, options, smaller);
 }
 
@@ -303,6 +287,7 @@ template <class T>
 CheckedSolve tridiagonal_solve(Runtime& runtime, MatrixView<const T> dl, MatrixView<const T> d, MatrixView<const T> du,
                                MatrixView<T> b, const TridiagonalOptions& options) {
   const bool in_columns = options.systems == SystemsIn::columns;
+  if (auto solved = detail::tridiagonal_solve_here<T>(runtime, dl, d, du, b, options)) return std::move(*solved);
   const auto plan = plan_tridiagonal(runtime, {}, in_columns ? b.rows : b.cols, in_columns ? b.cols : b.rows);
   const auto tiles = [&](const auto& array, const char* name) {
     const index_t across = std::clamp<index_t>(in_columns ? array.cols : array.rows, 1, plan.across);

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/host/lapack.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/host/rank_revealing.hpp>
 
@@ -92,6 +93,23 @@ LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions&
   return answer;
 }
 
+template <class T>
+ExtendedQr<T> reduce_here(const MatrixView<T>& a, const MatrixView<T>& b) {
+  const index_t m = a.rows, n = a.cols, r = b.cols;
+  std::vector<T> tau(static_cast<std::size_t>(n));
+  lapack::geqrf(m, n, a.data, a.ld, tau.data());
+  lapack::ormqr(Op::transpose, m, r, n, a.data, a.ld, tau.data(), b.data, b.ld);
+  ExtendedQr<T> e{HostMatrix<T>::zeros(n, n), HostMatrix<T>(n, r), {}};
+  for (index_t j = 0; j < n; ++j) std::copy_n(a.data + j * a.ld, j + 1, e.R.data() + j * n);
+  for (index_t j = 0; j < r; ++j) {
+    std::copy_n(b.data + j * b.ld, n, e.C.data() + j * n);
+    e.residual_norms.push_back(static_cast<T>(euclidean_norm(m - n, b.data + n + j * b.ld)));
+  }
+  return e;
+}
+
+template ExtendedQr<float> reduce_here(const MatrixView<float>&, const MatrixView<float>&);
+template ExtendedQr<double> reduce_here(const MatrixView<double>&, const MatrixView<double>&);
 template LeastSquares<float> not_finite(index_t);
 template LeastSquares<double> not_finite(index_t);
 template LeastSquares<float> ols_any_rank(ExtendedQr<float>, Shape, double);

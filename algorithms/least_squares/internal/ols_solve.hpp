@@ -40,6 +40,10 @@ template <class T>
 std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& D,
                                   index_t rows);
 
+/// Returns the parts of [A | B], m >= n, by LAPACK on the calling thread; overwrites a and b.
+template <class T>
+ExtendedQr<T> reduce_here(const MatrixView<T>& a, const MatrixView<T>& b);
+
 /// Returns rcond, or its default max(m, n) eps for 0. Throws ArgumentError if it is not in [0, 1).
 template <class T>
 double default_rcond(const char* routine, const OlsOptions& options, index_t m, index_t n) {
