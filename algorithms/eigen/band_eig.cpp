@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/band_eig.hpp>
 #include <tesela/algorithms/eigen/band_to_tridiagonal.hpp>
+#include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -23,22 +24,6 @@ int scan(const HostMatrix<T>& ab, TridiagonalEigStatus& status) {
   return largest > 0 ? std::ilogb(largest) : 0;
 }
 
-/// Returns the positions of the eigenvalues in [low, high) of the scaled tridiagonal matrix.
-template <class T>
-IndexRange positions_of(std::span<const T> d, std::span<const T> e, int exponent, const BandEigOptions& o) {
-  const auto n = static_cast<index_t>(d.size());
-  const auto below = [&](double x) {
-    if (std::isinf(x)) return x > 0 ? n : index_t{0};
-    const double scaled = std::clamp(std::ldexp(x, -exponent), -double{std::numeric_limits<T>::max()},
-                                     double{std::numeric_limits<T>::max()});
-    auto end = static_cast<T>(scaled);  // the smallest number of T that is not below x
-    if (static_cast<double>(end) < scaled) end = std::nextafter(end, std::numeric_limits<T>::infinity());
-    return tridiagonal_count_below<T>(d, e, end);
-  };
-  const index_t first = below(o.low);
-  return {first, std::max(first, below(o.high))};
-}
-
 }  // namespace
 
 template <class T>
@@ -53,21 +38,28 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   if (!result.status.ok()) return result;
   HostMatrix<T> scaled = ab.clone();
   for (index_t i = 0; i < scaled.size(); ++i) scaled.data()[i] = std::ldexp(scaled.data()[i], -exponent);
-  const index_t half = std::clamp<index_t>(width, 1, std::max<index_t>(n - 1, 1));
-  const SymmetricBand<T> band(runtime, n, half, band_window(runtime, n, half));
-  band.copy_from(scaled.data(), scaled.ld(), width);
   Graph g(runtime);
-  const BulgeChase<T> chase = band_to_tridiagonal(g, band, {.vectors = options.vectors});
-  const std::vector<T> d = chase.diagonal(), e = chase.off_diagonal();
-  IndexRange range = options.positions.value_or(IndexRange{0, n});
-  if (by_value) range = positions_of<T>(d, e, exponent, options);
+  std::optional<BulgeChase<T>> chase;
+  std::vector<T> d, e;
+  if (width <= 1) {
+    for (index_t j = 0; j < n; ++j) {
+      d.push_back(scaled(0, j));
+      if (j + 1 < n) e.push_back(width == 1 ? scaled(1, j) : T(0));
+    }
+  } else {
+    const SymmetricBand<T> band(runtime, n, width, band_window(runtime, n, width));
+    band.copy_from(scaled.data(), scaled.ld(), width);
+    chase.emplace(band_to_tridiagonal(g, band, {.vectors = options.vectors}));
+    d = chase->diagonal(), e = chase->off_diagonal();
+  }
+  const IndexRange range = detail::selected_positions<T>(d, e, exponent, options);
   TridiagonalEigResult<T> found;
   if (options.vectors) {
     result.vectors = HostMatrix<T>(n, range.size());
     const auto X =
         TileMatrix<T>::map(runtime, result.vectors.data(), n, range.size(), result.vectors.ld(), {n, 128}, "X");
     found = tridiagonal_eig<T>(runtime, d, e, X, {.range = range});
-    if (found.status.ok()) chase.apply(g, Op::none, X);
+    if (found.status.ok() && chase) chase->apply(g, Op::none, X);
     g.wait();
     X.bring_home();
   } else {

@@ -32,7 +32,7 @@ struct BandEigResult {
 /// Throws   ArgumentError for positions outside 0 … n, or together with low or high.
 /// Waits    for the graph.
 /// Method   The band, scaled by a power of two, is reduced to tridiagonal form (band_to_tridiagonal) and solved by
-///          tridiagonal_eig: 6 b n^2 flops without vectors.
+///          tridiagonal_eig: 6 b n^2 flops without vectors. A tridiagonal band is not reduced.
 template <class T>
 BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandEigOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/eigen/internal/two_stage.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
+#include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
@@ -140,35 +141,73 @@ void require_gpu_memory(const Runtime& runtime, index_t n, const MemoryPlan& pla
     throw EnvironmentError("symmetric_eig: order " + std::to_string(n) + ": " + why);
 }
 
+/// Copies the counts of the tridiagonal solver. Returns whether it failed, after setting the status.
+template <class T>
+bool failed(const TridiagonalEigResult<T>& found, SymmetricEig<T>& result) {
+  result.iterations = found.iterations, result.sweeps = found.sweeps;
+  result.deflated = found.deflated, result.merges = found.merges;
+  if (!found.status.ok())
+    result.status = {SymmetricEigStatus::Verdict::not_converged, found.status.where, found.status.where};
+  return !found.status.ok();
+}
+
 template <class T>
 void by_two_stages(Graph& g, TwoStage<T> stages, int exponent, const SymmetricEigOptions& o, SymmetricEig<T>& result) {
   const index_t n = stages.n();
   result.half_width = stages.half_width();
-  const auto failed = [&](const TridiagonalEigResult<T>& found) {
-    result.iterations = found.iterations, result.sweeps = found.sweeps;
-    result.deflated = found.deflated, result.merges = found.merges;
-    if (!found.status.ok())
-      result.status = {SymmetricEigStatus::Verdict::not_converged, found.status.where, found.status.where};
-    return !found.status.ok();
-  };
   const bool all = !o.positions && std::isinf(o.low) && std::isinf(o.high);
   IndexRange range{0, n};
   if (!o.vectors || !all) {
     const TridiagonalEigResult<T> found = stages.eigenvalues();
-    if (failed(found)) return;
+    if (failed(found, result)) return;
     range = detail::select(result, found.values, exponent, o);
   }
   if (!o.vectors) return;
   const index_t wide = eigenvectors_tile(g.runtime(), n, range.size());
   result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
   const TridiagonalEigResult<T> found = stages.eigenvectors(g, *result.vectors, range);
-  if (failed(found)) return;
+  if (failed(found, result)) return;
   if (all) return static_cast<void>(detail::select(result, found.values, exponent, o));
   // With limits the result keeps the values that were compared with the limits.
   if (std::isfinite(o.low) || std::isfinite(o.high)) return;
   // These values belong to the vectors; they differ from the values above by rounding errors.
   std::transform(found.values.begin(), found.values.end(), result.values.begin(),
                  [&](T value) { return std::ldexp(static_cast<double>(value), exponent); });
+}
+
+/// Returns the largest norm of a column, which is at least ||T||_2 / sqrt 3.
+template <class T>
+double largest_column(std::span<const T> d, std::span<const T> e) {
+  double most = 0;
+  for (std::size_t i = 0; i < d.size(); ++i)
+    most = std::max(most, std::hypot(static_cast<double>(d[i]), i > 0 ? static_cast<double>(e[i - 1]) : 0.0,
+                                     i < e.size() ? static_cast<double>(e[i]) : 0.0));
+  return most;
+}
+
+/// Computes the selected eigenpairs of a tridiagonal matrix, which d and e hold times 2^-exponent.
+template <class T>
+void solve_tridiagonal(Graph& g, std::span<const T> d, std::span<const T> e, int exponent, const SymmetricEigOptions& o,
+                       SymmetricEig<T>& result) {
+  const auto n = static_cast<index_t>(d.size());
+  const IndexRange range = detail::selected_positions<T>(d, e, exponent, o);
+  const TridiagonalEigOptions options{.range = range, .gpu = g.gpu()};
+  if (o.vectors) {
+    const index_t wide = std::max<index_t>(eigenvectors_tile(g.runtime(), n, range.size()), 1);
+    result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
+  }
+  const TridiagonalEigResult<T> found = o.vectors ? tridiagonal_eig<T>(g.runtime(), d, e, *result.vectors, options)
+                                                  : tridiagonal_eigenvalues<T>(g.runtime(), d, e, options);
+  if (failed(found, result)) return;
+  const double end = std::nextafter(o.high, -std::numeric_limits<double>::infinity());  // of [low, high)
+  for (const T value : found.values)
+    result.values.push_back(
+        std::min(std::max(std::ldexp(static_cast<double>(value), exponent), o.low), std::isinf(o.high) ? o.high : end));
+  result.first = range.begin;
+  result.spectrum = result.values;
+  if (!result.values.empty()) result.norm = std::max(std::abs(result.values.front()), std::abs(result.values.back()));
+  if (range.size() < n) result.norm = std::max(result.norm, std::ldexp(largest_column(d, e), exponent));
+  detail::judge_size(result);
 }
 
 template <class T>
@@ -302,12 +341,47 @@ SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T>
     return less;
   };
   const std::vector<T> diagonal = scaled(d), beside = scaled(e);
-  by_two_stages(g, TwoStage<T>(g, std::span<const T>(diagonal), std::span<const T>(beside)), exponent, options, result);
+  solve_tridiagonal<T>(g, diagonal, beside, exponent, options, result);
   return turned(g, std::move(result));
 }
 
+namespace {
+
+/// Solves by LAPACK on the calling thread.
+template <class T>
+SymmetricEig<T> solve_here(Runtime& runtime, const MatrixView<T>& a, const SymmetricEigOptions& o) {
+  const index_t n = a.rows;
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < j; ++i) a.data[i + j * a.ld] = a.data[j + i * a.ld];
+  SymmetricEig<T> result;
+  result.method = EigMethod::lapack;
+  std::vector<T> values(static_cast<std::size_t>(n));
+  if (const int info = lapack::syevd(n, a.data, a.ld, values.data(), o.vectors); info != 0) {
+    result.status = {SymmetricEigStatus::Verdict::not_converged, info, info};
+    return result;
+  }
+  const IndexRange range = detail::select(result, values, 0, o);
+  if (!o.vectors) return result;
+  for (index_t j = range.begin; j < range.end; ++j) {
+    T* const x = a.data + j * a.ld;
+    const T largest = *std::max_element(x, x + n, [](T u, T v) { return std::abs(u) < std::abs(v); });
+    if (largest < 0) std::transform(x, x + n, x, [](T v) { return -v; });
+  }
+  result.vectors.emplace(runtime, n, range.size(), TileShape{n, n}, "X");
+  result.vectors->copy_from(a.data + range.begin * a.ld, a.ld);
+  return result;
+}
+
+}  // namespace
+
 template <class T>
 SymmetricEig<T> symmetric_eig(Runtime& runtime, MatrixView<T> a, const SymmetricEigOptions& options) {
+  const double products = static_cast<double>(a.rows) * static_cast<double>(a.rows) * static_cast<double>(a.rows);
+  if (options.method == EigMethod::automatic && a.rows == a.cols &&
+      runs_here(runtime, products, largest_factored_here, a) && has_moderate_size(a, true)) {
+    check(a.rows, options);
+    return solve_here(runtime, a, options);
+  }
   const auto A = a.in_tiles(runtime, eig_tile(runtime, a.cols, options));
   Graph g(runtime);
   SymmetricEig<T> result = symmetric_eig(g, A, options);

@@ -65,10 +65,11 @@ struct SymmetricEig {
   SymmetricEigStatus status;
   std::vector<double> values;    ///< the selected eigenvalues, ascending; infinite beyond the range of T
   index_t first = 0;             ///< number of eigenvalues below values[0]
-  std::vector<double> spectrum;  ///< all eigenvalues of A, ascending
+  std::vector<double> spectrum;  ///< all eigenvalues of A, ascending; of a tridiagonal matrix the selected ones
   /// Eigenvectors, n x values.size(), in tiles of whole columns; the largest component of each is positive.
   std::optional<TileMatrix<T>> vectors;
-  double norm = 0;                                               ///< ||A||_2, the largest |eigenvalue|
+  /// ||A||_2, the largest |eigenvalue|; for a part of a tridiagonal matrix's spectrum at least ||A||_2 / sqrt 3.
+  double norm = 0;
   EigMethod method = EigMethod::automatic;                       ///< the method in use
   index_t half_width = 0;                                        ///< half-width of the band
   index_t deflated = 0, merges = 0, iterations = 0, sweeps = 0;  ///< of the tridiagonal solver
@@ -92,8 +93,8 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
 template <class T>
 SymmetricEig<T> symmetric_eig(Runtime& runtime, MatrixView<T> a, const SymmetricEigOptions& options = {});
 
-/// Solves the problem for the tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1). options.method must
-/// not be lapack or one_task.
+/// Solves the problem for the tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1) by tridiagonal_eig, for
+/// the selected pairs alone. options.method must not be lapack or one_task.
 template <class T>
 SymmetricEig<T> symmetric_eig(Graph& g, std::span<const T> d, std::span<const T> e,
                               const SymmetricEigOptions& options = {});

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/eigen/internal/count_pivots.hpp>
 #include <tesela/algorithms/eigen/symmetric_inertia.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
@@ -40,6 +41,17 @@ Certificate certify_spectrum(Graph& g, const TileMatrix<T>& A, std::span<const d
                              index_t shifts, std::uint64_t seed) {
   return detail::certify<T>(values, accuracy, shifts, seed,
                             [&](double sigma) { return symmetric_inertia(g, A, sigma); });
+}
+
+Certificate certify_spectrum(std::span<const double> d, std::span<const double> e, std::span<const double> values,
+                             double accuracy, index_t shifts, std::uint64_t seed) {
+  double largest = 0;
+  for (const std::span<const double> band : {d, e})
+    for (const double x : band) largest = std::max(largest, std::abs(x));
+  const double uncertainty = 8 * std::numeric_limits<double>::epsilon() * largest;  // of the pivots' roundings
+  return detail::certify<double>(values, accuracy, shifts, seed, [&](double sigma) -> SymmetricInertia {
+    return {tridiagonal_count_below<double>(d, e, sigma), uncertainty};
+  });
 }
 
 InertiaCount count_below(std::span<const double> values, double end, double accuracy,

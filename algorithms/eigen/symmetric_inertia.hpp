@@ -66,4 +66,9 @@ template <class T>
 Certificate certify_spectrum(Graph& g, const TileMatrix<T>& A, std::span<const double> values, double accuracy,
                              index_t shifts, std::uint64_t seed);
 
+/// Compares the values with Sturm counts of the tridiagonal matrix with diagonal d (n) and off-diagonal e (n - 1), on
+/// the calling thread. Throws ArgumentError as tridiagonal_count_below.
+Certificate certify_spectrum(std::span<const double> d, std::span<const double> e, std::span<const double> values,
+                             double accuracy, index_t shifts, std::uint64_t seed);
+
 }  // namespace tesela

@@ -27,7 +27,7 @@ std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods() {
   static constexpr Named<TridiagonalEigMethod> all[]{
       {automatic, "auto", "the faster method by measurements"},
       {divide_and_conquer, "divide-and-conquer", "halves, joined by secular equations; merges are products"},
-      {bisection, "bisection", "Sturm counts; values only"},
+      {bisection, "bisection", "Sturm counts, and vectors by inverse iteration"},
       {ql, "ql", "implicit QL steps"}};
   return all;
 }
@@ -50,14 +50,7 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;
-  result.method = options.method;
-  if (options.method == TridiagonalEigMethod::automatic) {
-    // On cores one value by bisection costs as much as eight values of the complete spectrum otherwise; a GPU counts
-    // for all values at once.
-    const bool on_gpus = runtime.gpus() > 0 && t.n() >= detail::gpus_from(runtime, options);
-    result.method = on_gpus || range.size() < t.n() / 8 ? TridiagonalEigMethod::bisection
-                                                        : TridiagonalEigMethod::divide_and_conquer;
-  }
+  result.method = detail::tridiagonal_method(runtime, t.n(), range.size(), options, false);
   switch (result.method) {
     case TridiagonalEigMethod::bisection:
       detail::bisect(runtime, t, range, options, result);
@@ -80,16 +73,19 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
   const IndexRange range = detail::wanted_range(routine, options, t.n());
   require(X.m() == t.n() && X.n() == range.size(), routine, "X", X.m(), " x ", X.n(), " for ", range.size(),
           " vectors of ", t.n(), " components");
-  require(options.method != TridiagonalEigMethod::bisection, routine, "method", "bisection computes no vectors");
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;
-  if (options.method == TridiagonalEigMethod::ql) {
-    result.method = TridiagonalEigMethod::ql;
-    detail::ql(runtime, t, range, &X, options, result);
-  } else {
-    result.method = TridiagonalEigMethod::divide_and_conquer;
-    detail::divide_and_conquer(runtime, t, range, &X, options, result);
+  result.method = detail::tridiagonal_method(runtime, t.n(), range.size(), options, true);
+  switch (result.method) {
+    case TridiagonalEigMethod::bisection:
+      detail::bisect_and_iterate(runtime, t, range, X, options, result);
+      break;
+    case TridiagonalEigMethod::ql:
+      detail::ql(runtime, t, range, &X, options, result);
+      break;
+    default:
+      detail::divide_and_conquer(runtime, t, range, &X, options, result);
   }
   scale_back(t, result);
   return result;

@@ -14,10 +14,10 @@ namespace tesela {
 
 /// Method for the eigenvalues and eigenvectors of a symmetric tridiagonal matrix.
 enum class TridiagonalEigMethod : std::uint8_t {
-  automatic,  ///< divide_and_conquer; without vectors bisection, on GPUs or for less than an eighth of the values
+  automatic,  ///< bisection for up to an eighth of the spectrum, and on GPUs for values; else divide_and_conquer
   /// Cuppen's method with both deflations and Gu and Eisenstat's vectors; values only in O(n^2). For vectors.
   divide_and_conquer,
-  bisection,  ///< Sturm counts; values only. For a small part of the spectrum
+  bisection,  ///< Sturm counts, and vectors by inverse iteration. For a small part of the spectrum
   ql          ///< implicit QL steps, one after another
 };
 
@@ -42,7 +42,7 @@ struct TridiagonalEigStatus {
   enum class Verdict : std::uint8_t {
     ok,             ///< values and vectors are valid
     not_finite,     ///< d(where), or e(where) if off_diagonal, is NaN or infinite
-    not_converged,  ///< QL steps did not converge at row `where` after twenty times the usual number
+    not_converged,  ///< QL steps, or inverse iteration, did not converge at row or vector `where`
     overflow        ///< an eigenvalue of finite elements exceeds the largest number of T, and is infinite
   };
   Verdict verdict = Verdict::ok;
@@ -82,16 +82,18 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
                                                 const TridiagonalEigOptions& options = {});
 
 /// Computes eigenvalues, ascending, and orthonormal eigenvectors T X = X diag(values), of a part of the spectrum or all
-/// (LAPACK stedc, steqr).
+/// (LAPACK stedc, stein, steqr).
 ///
 /// X        n x range size in any tiles; becomes the eigenvectors.
 /// Returns  values and a status. If d or e has a NaN or infinity, or QL steps do not converge, X is undefined.
-/// Throws   as tridiagonal_eigenvalues, and ArgumentError for an X of another shape and for bisection.
+/// Throws   as tridiagonal_eigenvalues, and ArgumentError for an X of another shape.
 /// Waits    for the values; X may be read at once.
-/// Method   Values of a part equal the values of the whole spectrum bit by bit, vectors to rounding. The last merge
-/// computes
-///          only the selected vectors. A factor 2^k in T scales the values exactly and does not change X. (M. Gu, S.
-///          Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995; J. Rutter, LAPACK Working Note 69.)
+/// Method   By each method the values of a part equal those of the whole spectrum bit by bit. Divide and conquer: the
+///          last merge computes only the selected vectors, which equal those of the whole to rounding (M. Gu, S.
+///          Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995; J. Rutter, LAPACK Working Note 69). Bisection needs O(n k)
+///          memory for k vectors; inverse iteration runs in each block of T, and makes the vectors of neighbours closer
+///          than ||T|| / 1000 orthonormal after each step. A factor 2^k in T scales the values exactly and does not
+///          change X.
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                         const TileMatrix<T>& X, const TridiagonalEigOptions& options = {});

@@ -102,6 +102,7 @@ double orthogonality(const HostMatrix<T>& x) {
   return std::sqrt(squares);
 }
 
+/// Estimates ||I - X^T X||_F with random sign vectors.
 template <class T>
 double sampled_orthogonality(const HostMatrix<T>& x, index_t samples, std::uint64_t seed) {
   const index_t n = x.rows(), k = x.cols();
@@ -183,13 +184,17 @@ EigBounds eig_bounds(index_t n) {
 }
 
 template <class T>
+double eigenvector_orthogonality(const HostMatrix<T>& x, index_t sampled, std::uint64_t seed) {
+  return sampled >= x.cols() ? orthogonality(x) : sampled_orthogonality(x, sampled, seed);
+}
+
+template <class T>
 EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& x, double norm,
                    index_t sampled, std::uint64_t seed) {
   if (x.size() == 0) return {};
   const blas::Threads threads(blas::threads_for(a.rows()));
-  const bool all = sampled >= x.cols();
   return {residual(a, values, x, norm, sample_indices(x.cols(), sampled, seed)),
-          all ? orthogonality(x) : sampled_orthogonality(x, sampled, seed)};
+          eigenvector_orthogonality(x, sampled, seed)};
 }
 
 template <class T>
@@ -222,12 +227,16 @@ Moments moments_of(const HostMatrix<T>& a) {
   return {static_cast<double>(trace), std::ldexp(std::sqrt(sum_of_squares(a, exponent)), exponent)};
 }
 
+double trace_drift(long double trace, const std::vector<double>& values, double norm) {
+  for (const double value : values) trace -= static_cast<long double>(value);
+  return static_cast<double>(std::abs(trace) / static_cast<long double>(norm));
+}
+
 template <class T>
 double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, double norm) {
-  long double sum = 0;
-  for (const double value : values) sum += static_cast<long double>(value);
-  for (index_t i = 0; i < a.rows(); ++i) sum -= static_cast<long double>(a(i, i));
-  return static_cast<double>(std::abs(sum) / static_cast<long double>(norm));
+  long double trace = 0;
+  for (index_t i = 0; i < a.rows(); ++i) trace += static_cast<long double>(a(i, i));
+  return trace_drift(trace, values, norm);
 }
 
 double trace_bound(const EigBounds& bounds, index_t n) {
@@ -248,6 +257,8 @@ template HostMatrix<double> scaled_whole(const HostMatrix<float>&, int);
 template HostMatrix<double> scaled_whole(const HostMatrix<double>&, int);
 template EigBounds eig_bounds<float>(index_t);
 template EigBounds eig_bounds<double>(index_t);
+template double eigenvector_orthogonality(const HostMatrix<float>&, index_t, std::uint64_t);
+template double eigenvector_orthogonality(const HostMatrix<double>&, index_t, std::uint64_t);
 template EigError eig_error(const HostMatrix<float>&, const std::vector<double>&, const HostMatrix<float>&, double,
                             index_t, std::uint64_t);
 template EigError eig_error(const HostMatrix<double>&, const std::vector<double>&, const HostMatrix<double>&, double,

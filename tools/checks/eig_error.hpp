@@ -33,10 +33,14 @@ struct EigBounds {
 template <class T>
 EigBounds eig_bounds(index_t n);
 
+/// Returns ||I - X^T X||_F, or an estimate with `sampled` random sign vectors r if X has more columns: the root mean
+/// square of ||X^T X r - r|| (Hutchinson's estimator). BLAS uses its current threads.
+template <class T>
+double eigenvector_orthogonality(const HostMatrix<T>& x, index_t sampled, std::uint64_t seed);
+
 /// Measures both errors of A times a power of two, in double precision with BLAS on all cores. Reads A's lower
-/// triangle; X is n x values.size(). If `sampled` is less, measures this number of random pairs, and estimates the
-/// orthogonality with as many random sign vectors r: the root mean square of ||X^T X r - r|| is ||I - X^T X||_F
-/// (Hutchinson's estimator).
+/// triangle; X is n x values.size(). If `sampled` is less, measures this number of random pairs and estimates the
+/// orthogonality.
 template <class T>
 EigError eig_error(const HostMatrix<T>& a, const std::vector<double>& values, const HostMatrix<T>& x, double norm,
                    index_t sampled, std::uint64_t seed);
@@ -60,6 +64,7 @@ Moments moments_of(const HostMatrix<T>& a);  ///< from the lower triangle
 /// Returns |sum of all values - trace of A| / norm.
 template <class T>
 double trace_drift(const HostMatrix<T>& a, const std::vector<double>& values, double norm);
+double trace_drift(long double trace, const std::vector<double>& values, double norm);
 
 /// Returns the limit of the trace drift for a good result of order n.
 double trace_bound(const EigBounds& bounds, index_t n);

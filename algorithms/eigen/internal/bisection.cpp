@@ -49,7 +49,8 @@ class Bisection {
     kernels::sturm::prepare(t.n(), t.d.data(), t.e.data(), &tile(0, 0), &tile(0, 1));
   }
 
-  std::vector<T> values(int halvings) {
+  /// Returns an interval for each value.
+  std::vector<Bracket<T>> brackets(int halvings) {
     for (int levels; (levels = std::min(levels_together(), halvings)) > 0; halvings -= levels) halve_together(levels);
     return halve_alone(halvings);
   }
@@ -110,7 +111,7 @@ class Bisection {
     live_ = std::move(next);
   }
 
-  std::vector<T> halve_alone(int halvings) {
+  std::vector<Bracket<T>> halve_alone(int halvings) {
     const index_t count = range_.size();
     const index_t batch = batch_of(count);
     const TileMatrix<index_t> wanted(g_.runtime(), count, 1, {batch, 1}, "wanted");
@@ -129,13 +130,13 @@ class Bisection {
       }
       g_.insert<SturmBisect<T>>(place(k), {halvings}, t_(0, 0), wanted(k, 0), intervals(k, 0));
     }
-    std::vector<T> values;
+    std::vector<Bracket<T>> found;
     for (index_t k = 0; k < wanted.mt(); ++k) {
       const auto ends = intervals(k, 0).read();
-      for (index_t i = 0; i < ends.rows; ++i) values.push_back((ends(i, 0) + ends(i, 1)) / 2);
+      for (index_t i = 0; i < ends.rows; ++i) found.push_back({ends(i, 0), ends(i, 1)});
     }
     g_.wait();
-    return values;
+    return found;
   }
 
   Graph g_;
@@ -148,20 +149,22 @@ class Bisection {
 }  // namespace
 
 template <class T>
-void bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TridiagonalEigOptions& options,
-            TridiagonalEigResult<T>& result) {
-  if (range.size() == 0) return;
-  if (t.zero() || t.n() == 1) {
-    result.values.assign(static_cast<std::size_t>(range.size()), t.d[0]);
-    return;
+std::vector<Bracket<T>> bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range,
+                               const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result) {
+  std::vector<Bracket<T>> found;
+  if (range.size() > 0 && (t.zero() || t.n() == 1)) {
+    found.assign(static_cast<std::size_t>(range.size()), {t.d[0], t.d[0]});
+  } else if (range.size() > 0) {
+    result.iterations = std::numeric_limits<T>::digits + 3;  // from a width of at most 6 to eps / 4 of an entry
+    found = Bisection<T>(runtime, t, range, options).brackets(static_cast<int>(result.iterations));
   }
-  result.iterations = std::numeric_limits<T>::digits + 3;  // from a width of at most 6 to eps / 4 of an entry
-  result.values = Bisection<T>(runtime, t, range, options).values(static_cast<int>(result.iterations));
+  for (const Bracket<T>& one : found) result.values.push_back(one.middle());
+  return found;
 }
 
-#define TESELA_INSTANTIATE(T)                                                                           \
-  template void bisect(Runtime&, const ScaledTridiagonal<T>&, IndexRange, const TridiagonalEigOptions&, \
-                       TridiagonalEigResult<T>&);
+#define TESELA_INSTANTIATE(T)                                                                \
+  template std::vector<Bracket<T>> bisect(Runtime&, const ScaledTridiagonal<T>&, IndexRange, \
+                                          const TridiagonalEigOptions&, TridiagonalEigResult<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

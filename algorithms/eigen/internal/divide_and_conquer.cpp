@@ -281,6 +281,16 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   if (n == 0) return;
   plan.hold({MemoryPlan::host, {n, 32}, 1, tridiagonal, tridiagonal});  // values, plans, rows
   if (!e.vectors) return;
+  const double share_of_x = e.gpu() ? 1.0 / e.workers.gpus : 1,
+               x = static_cast<double>(e.wanted) / static_cast<double>(n) * share_of_x;
+  // If X's tiles have the shape of A's tiles, they reuse their memory.
+  const index_t wide = std::clamp<index_t>(e.wanted, 1, e.x_columns);
+  plan.hold_on_each({.shape = {n, wide},
+                     .at_once = x * static_cast<double>(n) / static_cast<double>(wide),
+                     .first = tridiagonal,
+                     .last = back_transformation});
+  if (tridiagonal_method(e.workers, n, e.wanted, {}, true) == TridiagonalEigMethod::bisection)
+    return plan.hold({MemoryPlan::host, {n, e.wanted}, 1, tridiagonal, tridiagonal});
   const bool gpu = e.gpu() && n >= gpus_from(e.workers, {});
   const MergeShape shape = suitable_shape(e.workers, n, gpu, {});
   const double share = gpu ? 1.0 / e.workers.gpus : 1;
@@ -292,8 +302,7 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
   const auto secular = [&](index_t order) {  // batches of a merge's secular vectors
     return Shape{order, std::min(shape.depth * shape.batch, order)};
   };
-  const auto x = static_cast<double>(e.wanted) / static_cast<double>(n) * (e.gpu() ? share : 1),
-             vectors = static_cast<double>(e.wanted) / static_cast<double>(n);  // gathered for X on each GPU
+  const double vectors = static_cast<double>(e.wanted) / static_cast<double>(n);  // gathered for X on each GPU
   here({n, n}, std::max(share / 2, vectors + x) - x, vectors);
   here({n, n}, share / 2, share / 2);
   here(secular(n), 1, 1);
@@ -303,12 +312,6 @@ void plan_tridiagonal(MemoryPlan& plan, const EigShape& e) {
     here(secular(order), 0, nodes);
   }
   if (gpu) plan.hold({MemoryPlan::host, {n, leaf_of(e.workers, {})}, 1, tridiagonal, tridiagonal});
-  // If X's tiles have the shape of A's tiles, they reuse their memory.
-  const index_t wide = std::clamp<index_t>(e.wanted, 1, e.x_columns);
-  plan.hold_on_each({.shape = {n, wide},
-                     .at_once = x * static_cast<double>(n) / static_cast<double>(wide),
-                     .first = tridiagonal,
-                     .last = back_transformation});
   plan.task(static_cast<double>(n) * static_cast<double>(n + e.x_columns));
 }
 

@@ -54,4 +54,15 @@ index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& opti
   return options.gpus_from > 0 ? options.gpus_from : suitable;
 }
 
+TridiagonalEigMethod tridiagonal_method(const WorkerCounts& workers, index_t n, index_t wanted,
+                                        const TridiagonalEigOptions& options, bool vectors) {
+  if (options.method != TridiagonalEigMethod::automatic) return options.method;
+  // On cores one value by bisection costs as much as eight values of the complete spectrum otherwise; a GPU counts for
+  // all values at once, but merges for vectors are fast there.
+  const bool on_gpus = n >= gpus_from(workers, options);
+  const bool few =
+      vectors ? workers.cpus > 0 && n > 64 && wanted <= (on_gpus ? n / 64 : n / 8) : on_gpus || wanted < n / 8;
+  return few ? TridiagonalEigMethod::bisection : TridiagonalEigMethod::divide_and_conquer;
+}
+
 }  // namespace tesela::detail

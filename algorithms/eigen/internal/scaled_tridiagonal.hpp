@@ -30,7 +30,11 @@ IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& option
 /// Returns the smallest order of a problem or a merge on a GPU; without GPUs the largest number.
 index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options);
 
-/// Waits for the graph, and sets the status if QL steps did not converge.
+/// Returns the method of the options, or the faster one for this number of eigenvalues.
+TridiagonalEigMethod tridiagonal_method(const WorkerCounts& workers, index_t n, index_t wanted,
+                                        const TridiagonalEigOptions& options, bool vectors);
+
+/// Waits for the graph, and sets the status if steps did not converge.
 template <class T>
 void wait_and_check_convergence(Graph& g, TridiagonalEigResult<T>& result) {
   const Status status = g.wait();
@@ -39,12 +43,26 @@ void wait_and_check_convergence(Graph& g, TridiagonalEigResult<T>& result) {
   result.values.clear();
 }
 
-/// Computes eigenvalues `range` of T in result.values. All start from one interval, and each end of an interval is the
-/// middle of an older one: a value results from the same halvings for every range. While values share intervals, each
-/// interval is counted once, level by level; then each value is halved in its own vector lane.
+/// An interval that contains an eigenvalue.
 template <class T>
-void bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TridiagonalEigOptions& options,
-            TridiagonalEigResult<T>& result);
+struct Bracket {
+  T low, high;
+  T middle() const { return (low + high) / 2; }
+};
+
+/// Computes eigenvalues `range` of T in result.values, and returns their intervals. All start from one interval, and
+/// each end of an interval is the middle of an older one: a value results from the same halvings for every range. While
+/// values share intervals, each interval is counted once, level by level; then each value is halved in its own vector
+/// lane.
+template <class T>
+std::vector<Bracket<T>> bisect(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range,
+                               const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result);
+
+/// Computes eigenpairs `range` of T in result.values and x: bisection, then inverse iteration in each block of T, with
+/// all vectors of a cluster made orthonormal after each of three steps. Needs O(n k) memory for k vectors.
+template <class T>
+void bisect_and_iterate(Runtime& runtime, const ScaledTridiagonal<T>& t, IndexRange range, const TileMatrix<T>& x,
+                        const TridiagonalEigOptions& options, TridiagonalEigResult<T>& result);
 
 /// Computes eigenvalues `range` of T in result.values and, if x is given, their vectors in x, by implicit QL steps. The
 /// steps run one after another and store their rotations, n^2 at a time. Blocks of X's rows apply them concurrently

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
 
@@ -21,6 +22,25 @@ void require_selection(const char* routine, index_t n, const Options& o) {
         routine, "positions",
         std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
   require(o.low <= o.high, routine, "low, high", shortest(o.low), ", ", shortest(o.high));
+}
+
+/// Returns the selected positions of the spectrum of a tridiagonal matrix, which d and e hold times 2^-exponent, from
+/// Sturm counts at the limits.
+template <class T, class Options>
+IndexRange selected_positions(std::span<const T> d, std::span<const T> e, int exponent, const Options& o) {
+  const auto n = static_cast<index_t>(d.size());
+  const auto below = [&](double x) {
+    if (std::isinf(x)) return x > 0 ? n : index_t{0};
+    const auto most = static_cast<double>(std::numeric_limits<T>::max());
+    const double scaled = std::clamp(std::ldexp(x, -exponent), -most, most);
+    auto end = static_cast<T>(scaled);  // the smallest number of T that is not below x
+    if (static_cast<double>(end) < scaled) end = std::nextafter(end, std::numeric_limits<T>::infinity());
+    return tridiagonal_count_below<T>(d, e, end);
+  };
+  IndexRange range = o.positions.value_or(IndexRange{0, n});
+  range.begin = std::max(range.begin, below(o.low));
+  range.end = std::max(range.begin, std::min(range.end, below(o.high)));
+  return range;
 }
 
 /// Sets the status `overflow` if a value is beyond the range of T, which is possible for finite elements.

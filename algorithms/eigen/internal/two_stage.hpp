@@ -11,8 +11,7 @@
 
 namespace tesela {
 
-/// A = Q1 Q2 T Q2^T Q1^T, and the transformation of T's eigenpairs to A's. A banded A needs only the second stage, a
-/// tridiagonal one no stage.
+/// A = Q1 Q2 T Q2^T Q1^T, and the transformation of T's eigenpairs to A's. A banded A needs only the second stage.
 template <class T>
 class TwoStage {
  public:
@@ -35,12 +34,6 @@ class TwoStage {
     half_width_ = band.half_width();
     to_tridiagonal_.emplace(band_to_tridiagonal(g, band, {.vectors = o.vectors}));
   }
-  TwoStage(Graph& g, std::span<const T> d, std::span<const T> e)
-      : n_(static_cast<index_t>(d.size())),
-        runtime_(g.runtime()),
-        gpu_(g.gpu()),
-        d_(d.begin(), d.end()),
-        e_(e.begin(), e.end()) {}
 
   index_t n() const { return n_; }
   index_t half_width() const { return half_width_; }
@@ -55,7 +48,7 @@ class TwoStage {
     wait();
     TridiagonalEigResult<T> found = tridiagonal_eig<T>(runtime_, d_, e_, X, {.range = range, .gpu = gpu_});
     if (!found.status.ok()) return found;
-    if (to_tridiagonal_) to_tridiagonal_->apply(g, Op::none, X);
+    to_tridiagonal_->apply(g, Op::none, X);
     if (to_band_) to_band_->apply(g, Op::none, X);
     return found;
   }
@@ -73,7 +66,7 @@ class TwoStage {
     }
   }
   void wait() {
-    if (!to_tridiagonal_ || !d_.empty()) return;
+    if (!d_.empty()) return;
     d_ = to_tridiagonal_->diagonal();
     e_ = to_tridiagonal_->off_diagonal();
   }

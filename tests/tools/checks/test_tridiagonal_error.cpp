@@ -1,7 +1,10 @@
 #include "tests/support/test.hpp"
+#include "tools/checks/tridiagonal_eig_error.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
 
 #include <catch2/catch_approx.hpp>
+
+#include <numbers>
 
 using namespace tesela;
 using Catch::Approx;
@@ -117,4 +120,41 @@ TEST_CASE("the forward error is relative to the largest entry") {
   CHECK(worse(1, 2) == 2);
   CHECK(worse(2, 1) == 2);
   CHECK((std::isnan(worse(nan, 1)) && std::isnan(worse(1, nan))));
+}
+
+TEST_CASE("errors of tridiagonal eigenpairs are measured without n x n numbers") {
+  constexpr index_t n = 400, first = 3, k = 5;
+  constexpr double most = 1e-12;
+  const std::vector<double> d(n, 2e-200), e(n - 1, -1e-200);
+  const auto angle = [](index_t i) { return static_cast<double>(i + 1) * std::numbers::pi / (n + 1); };
+  std::vector<double> values;
+  HostMatrix<double> x(n, k);
+  for (index_t j = 0; j < k; ++j) {
+    values.push_back(1e-200 * 4 * std::pow(std::sin(angle(first + j) / 2), 2));
+    for (index_t i = 0; i < n; ++i)
+      x(i, j) = std::sqrt(2.0 / (n + 1)) * std::sin(static_cast<double>(i + 1) * angle(first + j));
+  }
+  const double norm = tridiagonal_norm(d, e, values.back());
+  CHECK(norm == Approx(std::sqrt(6.0) * 1e-200));           // a column's
+  CHECK(tridiagonal_norm(d, e, 1e-190) == Approx(4e-200));  // a row's
+  CHECK(tridiagonal_norm(d, e, 3.9e-200) == 3.9e-200);
+  CHECK(tridiagonal_norm(std::vector<double>(3), std::vector<double>(2), 0) == 1);
+  const auto error = [&] { return tridiagonal_value_error(d, e, values, first, norm, most, k, 1); };
+  CHECK(error() <= 1e-15);
+  values[2] += 1e-13 * norm;
+  CHECK(error() > 0.9e-13);
+  CHECK(error() < 2.3e-13);
+  CHECK(tridiagonal_value_error(d, e, values, first + 1, norm, most, k, 1) > most);  // other positions
+  values[2] += 1e-11 * norm;
+  CHECK(error() > most);
+  const EigError wrong = tridiagonal_eig_error(d, e, values, x, norm, k, 1);
+  CHECK(wrong.residual == Approx(1.01e-11).epsilon(0.01));
+  CHECK(wrong.orthogonality <= 1e-13);
+  x(7, 1) += 1e-6;
+  const EigError moved = tridiagonal_eig_error(d, e, values, x, norm, k, 1);
+  CHECK(moved.residual == Approx(1e-6 * std::sqrt(6.0) / std::sqrt(6.0)).epsilon(0.05));
+  CHECK(moved.orthogonality > 1e-8);
+  values[0] = std::numeric_limits<double>::quiet_NaN();
+  CHECK(std::isnan(error()));
+  CHECK(std::isnan(tridiagonal_eig_error(d, e, values, x, norm, k, 1).residual));
 }

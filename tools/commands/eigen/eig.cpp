@@ -34,10 +34,8 @@ namespace {
 /// Returns whether the memory plan of this problem is known: it is for one dense matrix.
 bool planned(const EigOptions& o) { return !o.input.tridiagonal() && !o.input.generalized() && o.method != "cusolver"; }
 
-void require_valid(const EigOptions& o, const std::optional<IndexRange>& positions, index_t whole) {
+void require_valid(const EigOptions& o, const std::optional<IndexRange>& positions) {
   const auto refuse = [](const char* option, const char* why) { throw ArgumentError("eig", option, why); };
-  if (o.certify > 0 && o.input.tridiagonal() && o.input.n > whole)
-    refuse("--certify", "a tridiagonal matrix of this order is not made dense");
   if (o.certify > 0 && (positions || !o.selection.range.empty() || !o.check))
     refuse("--certify", "needs the whole spectrum, and no --no-check");
   const bool library = o.method == "cusolver";
@@ -48,21 +46,23 @@ void require_valid(const EigOptions& o, const std::optional<IndexRange>& positio
   if (library && !o.common.trace_dir.empty()) refuse("--trace", "records tasks, and --method cusolver has none");
 }
 
-/// Throws EnvironmentError unless a problem without a plan fits into memory.
+/// Throws EnvironmentError unless a problem without a plan for its workers fits into memory.
 template <class T>
-void require_memory_of(const EigOptions& o, bool dense, index_t vectors) {
-  const auto order = static_cast<double>(o.input.n), columns = static_cast<double>(vectors);
+void require_memory_of(const EigOptions& o, bool dense, const EigProblem<T>& problem) {
+  const auto order = static_cast<double>(o.input.n), columns = static_cast<double>(problem.wanted());
+  const double vectors = o.vectors ? 2 * order * columns * sizeof(T) : 0;  // in tiles, and for the checks
+  if (!dense) {
+    const MemoryPlan plan = plan_tridiagonal_eig({1, 0}, o.input.n, sizeof(T), problem.options);
+    return require_memory("eig", "the tridiagonal problem and its eigenvectors", plan.peak(MemoryPlan::host) + vectors);
+  }
   double pair = 0;  // additional bytes of a generalized problem, or of its later proof in double precision
   if (o.input.generalized()) {
     pair = 4 * order * order * sizeof(T);
     if (o.certify > 0 || !o.selection.range.empty())
       pair = std::max(pair, (o.input.kind == "1" ? 3 : 6) * order * order * sizeof(double));
   }
-  require_memory(
-      "eig", "A, its copy and the eigenvectors with what makes them",
-      ((dense ? 2 * order * order : 10 * order) + (o.vectors ? 2.5 * order * order + 2 * order * columns : 0)) *
-              sizeof(T) +
-          pair);
+  require_memory("eig", "A, its copy and the eigenvectors with what makes them",
+                 (o.vectors ? 4.5 : 2) * order * order * sizeof(T) + vectors + pair);
 }
 
 /// Loads and solves the problem by one row of the table, and proves the result by inertias.
@@ -165,11 +165,10 @@ int run_eig(EigOptions o) {
   EigProblem<T> problem{.input = o.input, .options = o.eig(), .iteration = o.iteration, .seed = o.common.seed};
   const index_t n = o.input.n;
   problem.options.positions = o.selection.positions(n);
-  require_valid(o, problem.options.positions, problem.whole);
+  require_valid(o, problem.options.positions);
   if (o.plan.only) return run_eig_plan(o, problem.options);
-  const bool dense =
-      !o.input.tridiagonal() || o.vectors || o.method == "cusolver" || o.method == "lapack" || n <= problem.whole;
-  if (!planned(o)) require_memory_of<T>(o, dense, problem.wanted());
+  const bool dense = !o.input.tridiagonal() || o.method == "cusolver" || o.method == "lapack";
+  if (!planned(o)) require_memory_of<T>(o, dense, problem);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update({{"vectors", o.vectors}, {"precision", o.common.precision}});
   for (const auto& [name, text] : {std::pair{"range", o.selection.range}, std::pair{"index", o.selection.index}})

@@ -1,6 +1,7 @@
 #include "tools/commands/eigen/eig_parts.hpp"
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_pencil.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -47,13 +48,36 @@ EigProof prove_by(const EigSelection& selection, index_t shifts, const Symmetric
   return proof;
 }
 
+/// Proves the result for a tridiagonal matrix by Sturm counts.
+template <class T>
+EigProof prove_tridiagonal(const EigProblem<T>& problem, const EigSelection& selection, index_t shifts,
+                           const SymmetricEig<T>& eig) {
+  const std::vector<double> d(problem.d.begin(), problem.d.end()), e(problem.e.begin(), problem.e.end());
+  const double norm = std::min(eig.norm, std::numeric_limits<double>::max()),
+               accuracy = eig_bounds<T>(problem.n()).value * norm;
+  EigProof proof;
+  if (shifts > 0) proof.certificate = certify_spectrum(d, e, eig.values, accuracy, shifts, problem.seed);
+  if (selection.range.empty()) return proof;
+  const auto [low, high] = selection.interval();
+  const auto below = [&](double end, index_t found) {
+    const index_t least = tridiagonal_count_below<double>(d, e, end - accuracy),
+                  most = tridiagonal_count_below<double>(d, e, end + accuracy);
+    proof.doubtful += most - least;
+    return std::clamp(found, least, most);
+  };
+  const index_t first = below(low, eig.first);
+  proof.expected = below(high, eig.first + std::ssize(eig.values)) - first;
+  return proof;
+}
+
 }  // namespace
 
 template <class T>
 EigProof prove(Runtime& runtime, const EigProblem<T>& problem, const EigSelection& selection, index_t shifts,
                const SymmetricEig<T>& eig) {
-  if (!eig.status.ok() || problem.a.rows() != problem.n()) return {};
-  if (shifts == 0 && selection.range.empty()) return {};
+  if (!eig.status.ok() || (shifts == 0 && selection.range.empty())) return {};
+  if (!problem.d.empty()) return prove_tridiagonal(problem, selection, shifts, eig);
+  if (problem.a.rows() != problem.n()) return {};
   Graph g(runtime);
   HostMatrix<double> wide_a, wide_b;
   const TileMatrix<double> A = tiles_in_double(runtime, problem.a, wide_a);

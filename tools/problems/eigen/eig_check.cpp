@@ -1,4 +1,5 @@
 #include "tools/checks/generalized_eig_error.hpp"
+#include "tools/checks/tridiagonal_eig_error.hpp"
 #include "tools/problems/eigen/eig.hpp"
 #include "tools/problems/eigen/eig_samples.hpp"
 #include <tesela/host/blas.hpp>
@@ -101,6 +102,33 @@ EigErrors errors_of_pair(const EigProblem<T>& p, const EigFound<T>& f, bool comp
   return errors;
 }
 
+/// Measures a tridiagonal problem without n x n numbers, the orthogonality of many vectors on random ones.
+template <class T>
+EigErrors errors_of_tridiagonal(const EigProblem<T>& p, const EigFound<T>& f, bool compare, const EigBounds& bounds,
+                                EigErrors errors) {
+  constexpr index_t values_counted = 256, vectors_multiplied = 512;
+  const SymmetricEig<T>& eig = f.eig;
+  const std::vector<double> d(p.d.begin(), p.d.end()), e(p.e.begin(), p.e.end());
+  const double norm = tridiagonal_norm(d, e, eig.norm),
+               rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;  // of results near zero
+  if (compare)
+    errors.value = Measured{
+        tridiagonal_value_error(d, e, eig.values, eig.first, norm, bounds.value + rounding, values_counted, p.seed),
+        bounds.value + rounding};
+  if (std::ssize(eig.values) == p.n())
+    errors.trace = Measured{trace_drift(std::accumulate(d.begin(), d.end(), 0.0L), eig.values, norm),
+                            trace_bound(bounds, p.n()) + rounding};
+  if (!p.options.vectors) return errors;
+  const bool sample = f.vectors.cols() > vectors_multiplied;
+  if (sample) errors.sampled = sampled_on_host;
+  const blas::Threads threads(blas::all_cores());
+  const EigError error =
+      tridiagonal_eig_error(d, e, eig.values, f.vectors, norm, sample ? sampled_on_host : f.vectors.cols(), p.seed);
+  errors.residual = Measured{error.residual, bounds.value + rounding};
+  errors.orthogonality = Measured{error.orthogonality, bounds.orthogonality};
+  return errors;
+}
+
 /// Returns ||A||_2 from the largest value, which a part of the spectrum need not contain, within the limits that A's
 /// elements give.
 template <class T>
@@ -147,6 +175,7 @@ EigErrors eig_errors(EigProblem<T>& p, const EigFound<T>& f, bool compare) {
     bounds = iteration_bounds(bounds, n, growth, *f.facts);
     errors.frobenius = Measured{f.facts->frobenius_drift, bounds.value};
   }
+  if (!p.d.empty()) return errors_of_tridiagonal(p, f, compare, bounds, std::move(errors));
   const bool dense = p.a.rows() == n;
   const double norm = norm_of(p, eig),
                rounding = static_cast<double>(std::numeric_limits<T>::denorm_min()) / norm;  // of results near zero

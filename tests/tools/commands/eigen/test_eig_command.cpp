@@ -214,3 +214,48 @@ TEST_CASE("eig with cuSOLVER solves all kinds and parts", "[gpu]") {
     CHECK(eig(Words{"-n", "60", "-p", "s"} + part + by)["status"] == "ok");
   CHECK(check(eig(Words{"-n", "90", "--certify", "3"} + by), "certified") == 3);
 }
+
+TEST_CASE("eig finds and proves a few pairs of a tridiagonal matrix of order 20000 in seconds") {
+  constexpr index_t n = 20000;
+  TemporaryFolder folder;
+  // Slepian's sequences: eigenvalues near the largest one are close, and of size 1e8.
+  const std::string d = written(folder / "d.npy", n, 1, [](index_t i, index_t) {
+    return std::pow((n - 1) / 2.0 - static_cast<double>(i), 2) * std::cos(2 * 3.14159265358979 * 4 / n);
+  });
+  const std::string e = written(folder / "e.npy", n - 1, 1, [](index_t i, index_t) {
+    return static_cast<double>(i + 1) * static_cast<double>(n - i - 1) / 2;
+  });
+  const Words matrix{"--diagonal", d, "--off-diagonal", e};
+  for (const Words& precision : {Words{}, Words{"-p", "s"}}) {
+    const auto report = eig(matrix + precision + Words{"--largest", "7", "--vectors"});
+    CHECK(check(report, "found") == 7);
+    for (const char* const error : {"max_error", "max_residual", "orthogonality"})
+      CHECK(check(report, error) <= report["limits"][error].get<double>());
+    CHECK(report["seconds"]["total"].get<double>() < 30);  // by all pairs it was minutes
+    CHECK(report["counts"]["merges"] == 0);
+  }
+  const double middle = 5e7;
+  const auto part = [&](double low, double high) {
+    std::ostringstream range;
+    range << std::setprecision(17) << "--range=" << low << "," << high;
+    const auto report = eig(matrix + Words{range.str(), "--vectors"});
+    CHECK(check(report, "found") == check(report, "expected"));
+    return check(report, "found");
+  };
+  const double both = part(middle, middle + 4e5);
+  CHECK(both > 3);
+  CHECK(part(middle, middle + 1e5) + part(middle + 1e5, middle + 4e5) == both);
+}
+
+TEST_CASE("eig --certify proves the spectrum of a tridiagonal matrix by Sturm counts") {
+  TemporaryFolder folder;
+  const std::string d = written(folder / "d.npy", 5000, 1, [](index_t i, index_t) { return std::sin(double(i)); });
+  const std::string e = written(folder / "e.npy", 4999, 1, [](index_t i, index_t) { return std::cos(double(i)); });
+  for (const char* const precision : {"d", "s"}) {
+    const auto report = eig({"--diagonal", d, "--off-diagonal", e, "--certify", "4", "-p", precision});
+    CHECK(check(report, "certified") == 4);
+    CHECK(check(report, "certify_misses") == 0);
+    CHECK(check(report, "max_error") <= report["limits"]["max_error"].get<double>());
+    CHECK(check(report, "trace_drift") <= report["limits"]["trace_drift"].get<double>());
+  }
+}
