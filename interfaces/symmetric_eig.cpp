@@ -1,9 +1,6 @@
-#include "interfaces/c/arguments.hpp"
+#include "interfaces/c/spectrum_part.hpp"
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/algorithms/eigen/symmetric_eig.hpp>
-#include <tesela/runtime/shortest.hpp>
-
-#include <cmath>
 
 namespace tesela::c {
 namespace {
@@ -15,13 +12,6 @@ Code finish(const SymmetricEig<T>& found, T* w, const Array<T>* vectors) {
   std::transform(found.values.begin(), found.values.end(), w, [](double value) { return static_cast<T>(value); });
   if (vectors != nullptr && found.vectors) found.vectors->copy_to(vectors->data, vectors->ld);
   return 0;
-}
-
-/// Returns the number of indices in LAPACK's il … iu.
-index_t count_of(index_t n, index_t il, index_t iu) {
-  if (n == 0 ? il != 1 : il < 1 || il > n) throw WrongArgument("il", std::to_string(il) + " is not in 1 … n");
-  if (iu < std::min(il, n) || iu > n) throw WrongArgument("iu", std::to_string(iu) + " is not in il … n");
-  return n == 0 ? 0 : iu - il + 1;
 }
 
 }  // namespace
@@ -53,26 +43,16 @@ Code syevr(char jobz, char range, char uplo, index_t n, T* a, index_t lda, T vl,
            index_t* m, T* w, T* z, index_t ldz) {
   SymmetricEigOptions options;
   options.vectors = choice("jobz", jobz, 'V', 'N');
-  const char upper = range >= 'a' && range <= 'z' ? static_cast<char>(range - 'a' + 'A') : range;
-  if (upper != 'A' && upper != 'V' && upper != 'I')
-    throw WrongArgument("range", in_quotes(range) + " is none of 'A', 'V' and 'I'");
   require_triangle("uplo", uplo, 'L');
   require_sizes({{"n", n}});
   const Array<T> array("a", a, {n, n}, "lda", lda);
-  index_t most = n;
-  if (upper == 'V') {
-    if (std::isnan(vl)) throw WrongArgument("vl", "is NaN");
-    if (!(vl <= vu)) throw WrongArgument("vu", shortest(vu) + " is less than vl, " + shortest(vl));
-    options.low = static_cast<double>(vl);
-    options.high = static_cast<double>(vu);
-  }
-  if (upper == 'I') {
-    most = count_of(n, il, iu);
-    options.positions = IndexRange{il - 1, il - 1 + most};
-  }
+  const SpectrumPart part(range, n, vl, vu, il, iu);
+  options.positions = part.positions;
+  options.low = part.low;
+  options.high = part.high;
   require_pointer("m", m);
-  const Array<T> values("w", w, most);
-  const auto vectors = Array<T>::if_wanted(options.vectors, "z", z, {n, most}, "ldz", ldz);
+  const Array<T> values("w", w, part.most);
+  const auto vectors = Array<T>::if_wanted(options.vectors, "z", z, {n, part.most}, "ldz", ldz);
   require_no_overlap({array, values, vectors});
   const Session session;
   const SymmetricEig<T> found = symmetric_eig(session, array, options);

@@ -1,4 +1,4 @@
-#include "interfaces/c/arguments.hpp"
+#include "interfaces/c/spectrum_part.hpp"
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 
 #include <cmath>
@@ -38,6 +38,49 @@ Code stev(char jobz, index_t n, T* d, const T* e, T* z, index_t ldz) {
   }
   if (!found.status.ok()) return failed(1, to_string(found.status));
   std::copy(found.values.begin(), found.values.end(), d);
+  return 0;
+}
+
+/// Computes a part of the eigenvalues of that matrix; a small part without n x n numbers (LAPACK stevr and stevx).
+///
+/// range    'A' all, 'V' in [vl, vu), 'I' the il-th … iu-th.
+/// m, w, z  number of eigenvalues; the eigenvalues, in an array of n; with jobz 'V' the eigenvectors, n x m.
+/// d, e     not changed.
+/// info     as in stev.
+template <class T>
+Code stevr(char jobz, char range, index_t n, const T* d, const T* e, T vl, T vu, index_t il, index_t iu, index_t* m,
+           T* w, T* z, index_t ldz) {
+  const bool vectors = choice("jobz", jobz, 'V', 'N');
+  require_sizes({{"n", n}});
+  const SpectrumPart part(range, n, vl, vu, il, iu);
+  const index_t off = std::max<index_t>(n - 1, 0);
+  const Array<const T> diagonal("d", d, n), beside("e", e, off);
+  require_pointer("m", m);
+  const Array<T> values("w", w, part.most);
+  const auto array = Array<T>::if_wanted(vectors, "z", z, {n, part.most}, "ldz", ldz);
+  require_no_overlap({values, array}, {diagonal, beside});
+  const auto band_d = span_of(d, n), band_e = span_of(e, off);
+  TridiagonalEigOptions options{.range = part.positions};
+  const auto finite = [](std::span<const T> band) {
+    return std::all_of(band.begin(), band.end(), [](T x) { return std::isfinite(x); });
+  };
+  if (part.by_value && finite(band_d) && finite(band_e)) {
+    const index_t first = tesela::tridiagonal_count_below<T>(band_d, band_e, vl);
+    options.range = IndexRange{first, tesela::tridiagonal_count_below<T>(band_d, band_e, vu)};
+  }
+  const index_t found_values = options.range ? options.range->size() : n;
+  const Session session;
+  TridiagonalEigResult<T> found;
+  if (vectors) {
+    const Array<T> pairs("z", z, {n, found_values}, "ldz", ldz);
+    found = tridiagonal_eig<T>(session, band_d, band_e, pairs.in_tiles(session, {std::max<index_t>(n, 1), 256}, "X"),
+                               options);
+  } else {
+    found = tridiagonal_eigenvalues<T>(session, band_d, band_e, options);
+  }
+  *m = static_cast<index_t>(found.values.size());
+  if (!found.status.ok()) return failed(1, to_string(found.status));
+  std::copy(found.values.begin(), found.values.end(), w);
   return 0;
 }
 

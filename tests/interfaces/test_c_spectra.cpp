@@ -112,6 +112,23 @@ TEMPLATE_TEST_CASE("C: tridiagonal eigenvalues and counts are correct", "[c][eig
   }
   const index_t n = 50;
   const auto a = dense_difference<TestType>(n);
+  const auto stevr = of<TestType>(tesela_sstevr, tesela_dstevr);
+  const std::vector<TestType> d(n, 2), e(n - 1, -1);
+  std::vector<TestType> w(n);
+  Padded<TestType> z(n, 5);
+  std::int64_t m = -1;
+  CHECK_OK(stevr('V', 'I', n, d.data(), e.data(), 0, 0, 3, 7, &m, w.data(), z.data(), z.ld));
+  CHECK(m == 5);
+  CHECK(z.intact());
+  CHECK(std::abs(static_cast<double>(w[0]) - second_difference(n, 2)) <= 100 * eps<TestType>());
+  CHECK(residual(a, w, z, m) <= 100 * eps<TestType>());
+  CHECK_OK(stevr('N', 'V', n, d.data(), e.data(), -1, TestType(second_difference(n, 9) + 1e-3), 0, 0, &m, w.data(),
+                 nullptr, 0));
+  CHECK(m == 10);
+  CHECK(stevr('N', 'I', n, d.data(), e.data(), 0, 0, 3, 51, &m, w.data(), nullptr, 0) == -9);
+  CHECK(stevr('N', 'V', n, d.data(), e.data(), 1, 0, 0, 0, &m, w.data(), nullptr, 0) == -7);
+  const std::vector<TestType> bad(n, std::numeric_limits<TestType>::quiet_NaN());
+  CHECK(stevr('N', 'V', n, bad.data(), e.data(), 0, 1, 0, 0, &m, w.data(), nullptr, 0) == 1);
   std::int64_t below = -1;
   double uncertainty = -1;
   CHECK_OK(of<TestType>(tesela_ssymmetric_inertia, tesela_dsymmetric_inertia)(
