@@ -67,6 +67,20 @@ def cases(quick):
     yield f"eigh_toeplitz values n={n}", 3, lambda: tesela.eigh_toeplitz(u, eigvals_only=True), {
         "scipy.linalg.eigh": lambda: scipy.linalg.eigh(scipy.linalg.toeplitz(u), eigvals_only=True)
     }, close
+    n = 20000 // k
+    few = {"select": "i", "select_range": (n - 7, n - 1)}
+    diagonal, beside = fortran(n), fortran(n - 1)
+    for only in (True, False):
+        yield f"eigh_tridiagonal {'values' if only else 'pairs'} n={n}, largest 7", 1, lambda only=only: np.abs(
+            tesela.eigh_tridiagonal(diagonal, beside, only, **few)[-1]
+        ), {
+            "scipy.linalg.eigh_tridiagonal": lambda only=only: np.abs(
+                scipy.linalg.eigh_tridiagonal(diagonal, beside, only, **few)[-1]
+            )
+        }, close
+    yield f"eigh_tridiagonal all values n={n}", 1, lambda: tesela.eigh_tridiagonal(diagonal, beside, True), {
+        "scipy.linalg.eigh_tridiagonal": lambda: scipy.linalg.eigh_tridiagonal(diagonal, beside, True)
+    }, close
     n = 2048 // k
     s = fortran(n, n)
     s += s.T.copy()
@@ -92,6 +106,17 @@ def small_cases():
         }, close
         yield f"solve_toeplitz (c, r) n={n}", 0.67, lambda: tesela.solve_toeplitz((t, r), b).x, {
             "scipy.linalg.solve_toeplitz": lambda: scipy.linalg.solve_toeplitz((t, r), b)
+        }, close
+        tall, right, bands = fortran(2 * n, n), fortran(2 * n), np.array([np.ones(n), np.full(n, 4.0), np.ones(n)])
+        yield f"qr n={n}", 0.67, lambda: tesela.qr(a).r, {
+            "scipy.linalg.qr": lambda: scipy.linalg.qr(a)[1]
+        }, lambda x, y: close(np.abs(x), np.abs(y))
+        yield f"lstsq {2 * n}x{n}", 0.67, lambda: tesela.lstsq(tall, right).x, {
+            "scipy.linalg.lstsq": lambda: scipy.linalg.lstsq(tall, right)[0]
+        }, close
+        yield f"eigh n={n}", 0.67, lambda: tesela.eigh(s)[0], {"scipy.linalg.eigh": lambda: scipy.linalg.eigh(s)[0]}, close
+        yield f"solve_tridiagonal n={n}", 0.67, lambda: tesela.solve_tridiagonal(bands[2], bands[1], bands[0], b), {
+            "scipy.linalg.solve_banded": lambda: scipy.linalg.solve_banded((1, 1), bands, b)
         }, close
         yield f"matmul n={n}", 0, lambda: tesela.matmul(a, a), {"numpy.matmul": lambda: a @ a}, close
 
