@@ -37,6 +37,41 @@ def test_parts_of_a_spectrum_agree_with_scipy(n, dtype, data, seed):
         assert len(middle) == high - low and abs(len(part) - (high - low)) <= 1
 
 
+def wilkinson(copies, joint):
+    d = np.tile(np.abs(np.arange(21.0) - 10), copies)
+    return d, np.tile(np.append(np.ones(20), joint), copies)[:-1]
+
+
+tridiagonal = {
+    "wilkinson": wilkinson(1, 0),
+    "glued": wilkinson(30, 1e-8),
+    "glued to rounding": wilkinson(30, 1e-14),
+    "split": wilkinson(30, 0),
+    "graded": (10.0 ** -np.linspace(0, 16, 500), 0.3 * 10.0 ** -np.linspace(0, 16, 500)[1:]),
+    "zero diagonal": (np.zeros(301), np.ones(300)),
+    "identity": (np.ones(90), np.zeros(89)),
+}
+
+
+@pytest.mark.parametrize("name", tridiagonal)
+@pytest.mark.parametrize("scale", [1, 1e300, 1e-300])
+def test_few_pairs_of_a_tridiagonal_matrix_are_accurate(name, scale):
+    d, e = tridiagonal[name]
+    n = len(d)
+    expected = scipy.linalg.eigh_tridiagonal(d, e, eigvals_only=True, lapack_driver="stev")
+    full = np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
+    bound = 20 * n**0.5 * np.finfo(float).eps
+    size = max(np.abs(d).max(), np.abs(e).max())
+    for low, high in ((0, n // 10), (n // 2, n // 2 + 1), (n - n // 10, n - 1)):
+        w, v = tesela.eigh_tridiagonal(d * scale, e * scale, select="i", select_range=(low, high))
+        w /= scale
+        assert np.abs(w - expected[low : high + 1]).max() <= bound * size
+        assert norm(full @ v - v * w) <= bound * n**0.5 * size and norm(v.T @ v - np.eye(high - low + 1)) <= bound * n**0.5
+        band = np.zeros((2, n))
+        band[0], band[1, :-1] = d * scale, e * scale
+        assert np.array_equal(tesela.eig_banded(band, True, select="i", select_range=(low, high))[0] / scale, w)
+
+
 def test_a_range_of_values_holds_its_upper_end():
     a = np.diag([1.0, 2.0, 3.0, 4.0])
     assert list(tesela.eigh(a, eigvals_only=True, subset_by_value=(1, 3))) == [2, 3]
