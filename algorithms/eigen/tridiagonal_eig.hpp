@@ -85,15 +85,15 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
 /// (LAPACK stedc, stein, steqr).
 ///
 /// X        n x range size in any tiles; becomes the eigenvectors.
-/// Returns  values and a status. If d or e has a NaN or infinity, or QL steps do not converge, X is undefined.
+/// Returns  values and a status. If d or e has a NaN or infinity, or the steps do not converge, X is undefined.
 /// Throws   as tridiagonal_eigenvalues, and ArgumentError for an X of another shape.
 /// Waits    for the values; X may be read at once.
-/// Method   By each method the values of a part equal those of the whole spectrum bit by bit. Divide and conquer: the
-///          last merge computes only the selected vectors, which equal those of the whole to rounding (M. Gu, S.
+/// Method   With each method a part of the values equals the same part of the whole spectrum bit by bit. Divide and
+///          conquer: the last merge computes only the selected vectors, to rounding as in the whole (M. Gu, S.
 ///          Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995; J. Rutter, LAPACK Working Note 69). Bisection needs O(n k)
-///          memory for k vectors; inverse iteration runs in each block of T, and makes the vectors of neighbours closer
-///          than ||T|| / 1000 orthonormal after each step. A factor 2^k in T scales the values exactly and does not
-///          change X.
+///          memory for k vectors. Inverse iteration runs in each block of T and makes the vectors of neighbours closer
+///          than ||T|| / 1000 orthonormal after each step (I. Ipsen, SIAM Review 39, 1997). A factor 2^k in T scales
+///          the values exactly and does not change X.
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                         const TileMatrix<T>& X, const TridiagonalEigOptions& options = {});

@@ -9,19 +9,19 @@
 
 namespace tesela {
 
-/// Returns whether the calling thread should solve a problem with these matrices by itself: they are in host memory of a
-/// single process that may use cores, and up to `most` products take less time than starting tasks.
+/// Returns whether the calling thread should solve a problem with these matrices by itself: they are in host memory of
+/// a single process that may use cores, and up to `most` products take less time than starting tasks.
 template <class... Matrices>
 bool runs_here(const Runtime& runtime, double products, double most, const Matrices&... matrices) {
   return products > 0 && products <= most && runtime.ranks() == 1 && runtime.cpus() > 0 &&
          ((matrices.device < 0) && ...);
 }
 
-/// Products up to which a factorization by LAPACK is faster than tasks.
+/// Largest number of products for a factorization by LAPACK instead of tasks.
 inline constexpr double largest_factored_here = 128.0 * 128 * 128;
 
-/// Returns whether all elements, or those of the lower triangle, are 0 or so far from the ends of the range that the
-/// squares of their products are exact to rounding. False for NaN and infinity.
+/// Returns whether all elements of a, or of its lower triangle, are 0 or so far from over- and underflow that their
+/// fourth powers are in range. False for NaN and infinity.
 template <class T>
 bool has_moderate_size(const MatrixView<T>& a, bool lower = false) {
   using Number = std::remove_const_t<T>;

@@ -20,8 +20,8 @@ constexpr int groups = 2;
 template <class T>
 constexpr index_t together = groups* lanes<T>;
 
-/// Solves (T - shift I) y = y for one column per lane. A row of `work` has 1 / pivot, the two entries to its right in U,
-/// and y, each for all columns. Writes the sums of squares of y.
+/// Solves (T - shift I) y = y for one column per lane. A row of `work` has 1 / pivot, the two entries to its right in
+/// U, and y, each for all columns. Writes the sums of squares of y.
 template <class T>
 HWY_INLINE void solve_lanes(index_t n, const T* d, const T* e, const T* shifts, T* work, T* squares) {
   constexpr index_t wide = together<T>;

@@ -12,7 +12,8 @@ template <class T>
 inline constexpr index_t inverse_step_columns = 4 * 64 / static_cast<index_t>(sizeof(T));
 
 /// One step: column j of x becomes (T - shifts(j) I)^-1 x(:, j), scaled to norm 1. Gaussian elimination exchanges
-/// adjacent rows (LAPACK gttrf); a vector lane is a column. A zero pivot becomes eps^2, so a shift may be an eigenvalue.
+/// adjacent rows (LAPACK gttrf); a vector lane is a column. A zero pivot becomes eps^2, so a shift may be an
+/// eigenvalue.
 ///
 /// work     n x inverse_step_columns<T>.
 /// info     if args.last, 1 + the first column whose solution is not large: its shift is not near an eigenvalue.
@@ -29,8 +30,8 @@ struct InverseStep {
   static void cpu(const Args& args, In<T> t, In<T> shifts, InOut<T> x, Scratch<T> work, InOut<int> info);
 };
 
-/// Makes the columns of each cluster orthonormal, from left to right (LAPACK geqrf, orgqr): first(j) is the first column
-/// of column j's cluster.
+/// Makes the columns of each cluster orthonormal, from left to right (LAPACK geqrf, orgqr): first(j) is the first
+/// column of column j's cluster.
 template <class T>
 struct OrthonormalizeClusters {
   static constexpr auto name = "orthonormalize_clusters";

@@ -15,9 +15,7 @@ using Wide = long double;
 double worst(double a, double b) { return std::isnan(a) || b <= a ? a : b; }  // NaN stays
 
 /// Returns the off-diagonal elements before and after the diagonal element i.
-std::pair<double, double> beside(Band e, std::size_t i) {
-  return {i > 0 ? e[i - 1] : 0.0, i < e.size() ? e[i] : 0.0};
-}
+std::pair<double, double> beside(Band e, std::size_t i) { return {i > 0 ? e[i - 1] : 0.0, i < e.size() ? e[i] : 0.0}; }
 
 /// Returns the number of negative pivots of T - x I.
 index_t count_below(Band d, Band e, Wide x) {
@@ -86,8 +84,7 @@ double tridiagonal_value_error(Band d, Band e, const std::vector<double>& values
   std::vector<double> errors(chosen.size());
   parallel_for(std::ssize(chosen), [&](index_t i) {
     const index_t at = chosen[static_cast<std::size_t>(i)];
-    errors[static_cast<std::size_t>(i)] =
-        distance(d, e, values[static_cast<std::size_t>(at)], first + at, norm, most);
+    errors[static_cast<std::size_t>(i)] = distance(d, e, values[static_cast<std::size_t>(at)], first + at, norm, most);
   });
   double error = 0;
   for (const double one : errors) error = worst(error, one);

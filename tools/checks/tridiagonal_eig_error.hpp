@@ -17,8 +17,9 @@ template <class T>
 EigError tridiagonal_eig_error(std::span<const double> d, std::span<const double> e, const std::vector<double>& values,
                                const HostMatrix<T>& x, double norm, index_t sampled, std::uint64_t seed);
 
-/// Returns max |values(i) - lambda(first + i)| / norm to a factor of 2, from Sturm counts at both sides of each value in
-/// extended precision; of `sampled` random values if there are more. NaN if one is not finite, infinite beyond `most`.
+/// Returns max |values(i) - lambda(first + i)| / norm to a factor of 2, from Sturm counts at both sides of each value
+/// in extended precision; of `sampled` random values if there are more. NaN if one is not finite, infinite beyond
+/// `most`.
 double tridiagonal_value_error(std::span<const double> d, std::span<const double> e, const std::vector<double>& values,
                                index_t first, double norm, double most, index_t sampled, std::uint64_t seed);
 

@@ -21,7 +21,7 @@ using namespace kernels;
 template <class T>
 struct TridiagonalBlock {
   index_t begin = 0, n = 0;
-  std::vector<T> values = {};              // ascending
+  std::vector<T> values = {};           // ascending
   std::vector<index_t> positions = {};  // in the spectrum of T
 };
 

@@ -12,7 +12,7 @@ using namespace kernels;
 using tridiagonal::SystemResidual;
 using tridiagonal::Verdict;
 
-/// Unknowns up to which solving and checking takes less time than starting tasks.
+/// Largest number of unknowns; tasks start in less time than the calling thread solves more.
 constexpr double largest_small = 4096;
 
 template <class P, class M>
@@ -118,7 +118,9 @@ std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, Matri
   if (options.systems != SystemsIn::columns || options.equilibrate || !fits(dl) || !fits(d) || !fits(du) ||
       !runs_here(runtime, static_cast<double>(b.rows) * static_cast<double>(b.cols), largest_small, dl, d, du, b))
     return std::nullopt;
-  const SmallSystems<T> systems{block<In<T>>(dl), block<In<T>>(d), block<In<T>>(du),
+  const SmallSystems<T> systems{block<In<T>>(dl),
+                                block<In<T>>(d),
+                                block<In<T>>(du),
                                 {options.systems, options.periodic, options.periodic, b.rows}};
   Room<T> x(b.rows, b.cols);
   for (index_t j = 0; j < b.cols; ++j) std::copy_n(b.data + j * b.ld, b.rows, x.numbers.data() + j * b.rows);

@@ -12,7 +12,8 @@ namespace tesela::detail {
 /// Returns a bound of the condition if the diagonal dominates each row: ||A^-1|| is at most 1 / margin (Varah 1975).
 /// Returns nothing otherwise, or if the bound is large.
 template <class T>
-std::optional<TridiagonalCondition> dominant_condition(const std::vector<kernels::tridiagonal::SystemResidual<T>>& all) {
+std::optional<TridiagonalCondition> dominant_condition(
+    const std::vector<kernels::tridiagonal::SystemResidual<T>>& all) {
   constexpr double factor = 1.5;  // of a probe
   TridiagonalCondition result;
   for (std::size_t s = 0; s < all.size(); ++s) {
@@ -29,7 +30,8 @@ std::optional<TridiagonalCondition> dominant_condition(const std::vector<kernels
 /// Solves A X = B on the calling thread, by the kernels of tridiagonal_solve and its check.
 ///
 /// b        becomes X, or stays unchanged if nothing is returned.
-/// Returns  the solution with its errors and condition; nothing if tasks should solve the problem, because it is larger,
+/// Returns  the solution with its errors and condition; nothing if tasks should solve the problem, because it is
+/// larger,
 ///          its systems lie in rows, a pivot or an element is not finite, or an error is above its bound.
 template <class T>
 std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, MatrixView<const T> dl,

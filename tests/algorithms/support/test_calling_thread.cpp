@@ -100,14 +100,16 @@ TEMPLATE_TEST_CASE("small symmetric eigenproblems run no tasks and are accurate"
     SymmetricEig<T> found, part;
     HostMatrix<T> again = lower.clone();
     CHECK(tasks_of([&] { found = symmetric_eig(runtime(), MatrixView(lower)); }) == 0);
-    CHECK(tasks_of([&] { part = symmetric_eig(runtime(), MatrixView(again), {.positions = IndexRange{n / 2, n}}); }) ==
-          0);
+    CHECK(tasks_of([&] {
+            part = symmetric_eig(runtime(), MatrixView(again), {.positions = IndexRange{n / 2, n}});
+          }) == 0);
     REQUIRE(found.status.ok());
     CHECK(std::equal(part.values.begin(), part.values.end(), found.values.begin() + n / 2, found.values.end()));
     HostMatrix<T> x(n, n);
     found.vectors->copy_to(x.data(), n);
-    const auto scaled =
-        filled<T>({n, n}, [&](index_t i, index_t j) { return x(i, j) * static_cast<T>(found.values[static_cast<std::size_t>(j)]); });
+    const auto scaled = filled<T>({n, n}, [&](index_t i, index_t j) {
+      return x(i, j) * static_cast<T>(found.values[static_cast<std::size_t>(j)]);
+    });
     CHECK(distance(scaled, Op::none, a, x) <= small<T>);
     CHECK(distance(identity<T>(n), Op::transpose, x, x) <= small<T>);
   }

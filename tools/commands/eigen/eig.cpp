@@ -10,6 +10,7 @@
 #include "tools/app/standard_streams.hpp"
 #include "tools/commands/eigen/eig_parts.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
+#include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -128,6 +129,16 @@ void report_proof(const EigOptions& o, index_t found, std::optional<index_t> exp
   if (certificate.certified == 0 && o.input.n > 0) report.fail("not certified: every shift was doubtful");
 }
 
+/// Returns the name of the method; of the tridiagonal solver if that is all.
+template <class T>
+std::string method_in_use(const EigOptions& o, const EigFound<T>& found) {
+  if (o.method == "cusolver" || found.facts) return o.method;
+  if (!o.input.tridiagonal() || found.eig.method == EigMethod::lapack) return name_of(eig_methods(), found.eig.method);
+  const bool merged = found.eig.merges + found.eig.sweeps > 0;
+  return name_of(tridiagonal_eig_methods(),
+                 merged ? TridiagonalEigMethod::divide_and_conquer : TridiagonalEigMethod::bisection);
+}
+
 /// Reports the counts of the tridiagonal solver, or of an iteration.
 template <class T>
 void report_counts(const EigFound<T>& found, Report& report) {
@@ -162,6 +173,7 @@ template <class T>
 int run_eig(EigOptions o) {
   Report report("eig", o.common);
   o.input.resolve(1000);
+  if (o.method == "auto" && !o.plan.only && o.band == 0 && o.block == 0) o.input.find_bands();
   EigProblem<T> problem{.input = o.input, .options = o.eig(), .iteration = o.iteration, .seed = o.common.seed};
   const index_t n = o.input.n;
   problem.options.positions = o.selection.positions(n);
@@ -178,7 +190,7 @@ int run_eig(EigOptions o) {
   const EigFound<T> found = solve(o, dense, problem, proof, report);
   const SymmetricEig<T>& eig = found.eig;
   for (const std::string& note : problem.notes) report.note(note);
-  report.problem()["method"] = o.method == "cusolver" || found.facts ? o.method : name_of(eig_methods(), eig.method);
+  report.problem()["method"] = method_in_use(o, found);
   if (found.facts) o.iteration.describe(*found.facts, report.problem());
   if (eig.half_width > 0) report.problem()["band"] = eig.half_width;
   report_counts(found, report);

@@ -36,13 +36,18 @@ void EigProblem<T>::load(bool dense) {
     b = read_symmetric<T>({"eig", "--b", input.b, "B", input.uplo, input.symmetrize}, notes);
   else if (input.generalized())  // with A's seed both would have the same eigenvectors
     b = full(generated("eig", "--random-b", input.random_b, n(), seed + 1), T(1));
-  if (!input.a.empty()) {
+  if (!input.a.empty() && !input.bands_in_a) {
     a = read_symmetric<T>({"eig", input.a_name, input.a, "A", input.uplo, input.symmetrize}, notes);
     return;
   }
   if (input.tridiagonal()) {
-    d = read_vector<T>("eig", "--diagonal", input.diagonal);
-    e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
+    if (input.bands_in_a) {
+      SymmetricBands<T> bands = read_tridiagonal<T>(input.a).value();
+      d = std::move(bands.d), e = std::move(bands.e);
+    } else {
+      d = read_vector<T>("eig", "--diagonal", input.diagonal);
+      e = read_vector<T>("eig", "--off-diagonal", input.off_diagonal);
+    }
     require(e.size() == static_cast<std::size_t>(std::max<index_t>(n() - 1, 0)), "eig", "--off-diagonal",
             fmt::format("{} elements, but the diagonal has {}", e.size(), n()));
     if (!dense) return;

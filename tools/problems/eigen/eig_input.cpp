@@ -5,6 +5,7 @@
 #include "tools/app/help.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/sizes.hpp"
+#include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
@@ -68,6 +69,10 @@ void EigInput::resolve(index_t otherwise) {
   require(kind == "1" || generalized(), "eig", "--problem", kind, " needs --b or --random-b");
   if (!b.empty() && probe_matrix(b).shape.rows != n)
     throw ArgumentError("eig", "--b", fmt::format("of order {}, but A has order {}", probe_matrix(b).shape.rows, n));
+}
+
+void EigInput::find_bands() {
+  bands_in_a = !a.empty() && uplo.empty() && !symmetrize && !generalized() && read_tridiagonal<double>(a).has_value();
 }
 
 nlohmann::json EigInput::describe(std::uint64_t seed) const {

@@ -22,9 +22,12 @@ struct EigInput {
   std::string b = {}, random_b = {}, kind = "1";  ///< of a generalized problem
   double scale = 1;
   bool symmetrize = false;
+  bool bands_in_a = false;  ///< the file of A has the bands of a tridiagonal matrix
 
   void add_to(App& app);
-  bool tridiagonal() const { return !diagonal.empty(); }
+  bool tridiagonal() const { return !diagonal.empty() || bands_in_a; }
+  /// Sets bands_in_a from the file.
+  void find_bands();
   bool generalized() const { return !b.empty() || !random_b.empty(); }
   /// Sets n from the files, or to `otherwise` if no option gives it. Throws ArgumentError and FileError.
   void resolve(index_t otherwise);

@@ -4,6 +4,8 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/mapped_file.hpp>
+#include <tesela/tiles/io/matrix_market.hpp>
 
 #include <fmt/format.h>
 
@@ -75,6 +77,33 @@ HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>
   return a;
 }
 
+template <class T>
+std::optional<SymmetricBands<T>> read_tridiagonal(const std::string& path) {
+  const MappedFile file(path);
+  if (!matrix_market::recognise(file.bytes())) return std::nullopt;
+  const MatrixFileInfo info = matrix_market::probe(file.bytes(), path);
+  const index_t n = info.shape.rows;
+  if (info.format != MatrixFileFormat::matrix_market_coordinate || info.shape.cols != n || n == 0 ||
+      info.entries > 3 * static_cast<std::uint64_t>(n))
+    return std::nullopt;
+  const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
+  SymmetricBands<T> bands{std::vector<T>(at(n)), std::vector<T>(at(n - 1))};
+  std::vector<T> upper(at(n - 1));
+  bool others = false;
+  matrix_market::for_each_entry<T>(file.bytes(), path, [&](index_t i, index_t j, T value) {
+    if (i == j)
+      bands.d[at(i)] += value;
+    else if (i == j + 1)
+      bands.e[at(j)] += value;
+    else if (j == i + 1)
+      upper[at(i)] += value;
+    else
+      others = true;
+  });
+  if (others || bands.e != upper) return std::nullopt;
+  return bands;
+}
+
 SymmetricMatrix generated(const char* command, const std::string& option, const std::string& text, index_t n,
                           std::uint64_t seed) {
   const SymmetricChoice kind = parse_symmetric_kind(text);
@@ -85,6 +114,8 @@ SymmetricMatrix generated(const char* command, const std::string& option, const 
 
 template std::vector<float> read_vector(const char*, const std::string&, const std::string&);
 template std::vector<double> read_vector(const char*, const std::string&, const std::string&);
+template std::optional<SymmetricBands<float>> read_tridiagonal(const std::string&);
+template std::optional<SymmetricBands<double>> read_tridiagonal(const std::string&);
 template HostMatrix<float> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
 template HostMatrix<double> read_symmetric(const SymmetricFile&, std::vector<std::string>&);
 

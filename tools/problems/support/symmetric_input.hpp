@@ -3,6 +3,7 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,16 @@ struct SymmetricFile {
 /// more and no option selects one.
 template <class T>
 HostMatrix<T> read_symmetric(const SymmetricFile& file, std::vector<std::string>& notes);
+
+/// The diagonal and the off-diagonal of a symmetric tridiagonal matrix.
+template <class T>
+struct SymmetricBands {
+  std::vector<T> d, e;
+};
+
+/// Reads a Matrix Market coordinate file of a symmetric tridiagonal matrix. Returns nothing for other files.
+template <class T>
+std::optional<SymmetricBands<T>> read_tridiagonal(const std::string& path);
 
 /// Returns the matrix of a symmetric --random, with the values of its file if it has one.
 SymmetricMatrix generated(const char* command, const std::string& option, const std::string& text, index_t n,

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <fstream>
 #include <iomanip>
 #include <sstream>
 
@@ -232,7 +233,7 @@ TEST_CASE("eig finds and proves a few pairs of a tridiagonal matrix of order 200
     for (const char* const error : {"max_error", "max_residual", "orthogonality"})
       CHECK(check(report, error) <= report["limits"][error].get<double>());
     CHECK(report["seconds"]["total"].get<double>() < 30);  // by all pairs it was minutes
-    CHECK(report["counts"]["merges"] == 0);
+    CHECK(report["problem"]["method"] == "bisection");
   }
   const double middle = 5e7;
   const auto part = [&](double low, double high) {
@@ -245,6 +246,33 @@ TEST_CASE("eig finds and proves a few pairs of a tridiagonal matrix of order 200
   const double both = part(middle, middle + 4e5);
   CHECK(both > 3);
   CHECK(part(middle, middle + 1e5) + part(middle + 1e5, middle + 4e5) == both);
+}
+
+TEST_CASE("eig never makes a tridiagonal matrix in a coordinate file dense") {
+  TemporaryFolder folder;
+  const auto file = [&](const std::string& name, const char* symmetry, index_t n, index_t extra) {
+    const bool general = symmetry == std::string("general");
+    std::ofstream text(folder / name);
+    text << "%%MatrixMarket matrix coordinate real " << symmetry << "\n"
+         << n << " " << n << " " << n + (general ? 2 : 1) * (n - 1) + (extra > 0 ? 1 : 0) << "\n";
+    for (index_t i = 1; i <= n; ++i) text << i << " " << i << " 2\n";
+    for (index_t i = 1; i < n; ++i) text << i + 1 << " " << i << " -1\n";
+    for (index_t i = 1; general && i < n; ++i) text << i << " " << i + 1 << " -1\n";
+    if (extra > 0) text << extra << " 1 0.5\n";
+    return folder / name;
+  };
+  const auto smallest = [](index_t n) { return 2 - 2 * std::cos(3.14159265358979323846 / static_cast<double>(n + 1)); };
+  for (const char* const symmetry : {"symmetric", "general"}) {
+    const index_t n = 100000;  // 80 GB if dense
+    const auto report =
+        eig({"--a", file("t.mtx", symmetry, n, 0), "--smallest", "3", "--vectors", "--out", folder / "w.npy"});
+    CHECK(report["problem"]["method"] == "bisection");
+    CHECK(std::abs(read_matrix<double>(folder / "w.npy")(0, 0) - smallest(n)) <= 1e-15);
+  }
+  // One more element makes the matrix a dense one.
+  CHECK(eig({"--a", file("c.mtx", "symmetric", 50, 50)})["problem"]["method"] == "lapack");
+  CHECK(eig({"--a", file("t.mtx", "symmetric", 50, 0), "--method", "lapack"})["problem"]["method"] == "lapack");
+  CHECK(eig({"--a", file("t.mtx", "symmetric", 50, 0), "--plan"}).contains("plan"));
 }
 
 TEST_CASE("eig --certify proves the spectrum of a tridiagonal matrix by Sturm counts") {
