@@ -65,6 +65,7 @@
 #include <tesela/algorithms/qr/singular_values.hpp>
 #include <tesela/algorithms/qr/streamed_r.hpp>
 #include <tesela/algorithms/qr/tall_skinny.hpp>
+#include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/support/critical_path.hpp>
