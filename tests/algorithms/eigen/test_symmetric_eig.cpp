@@ -35,7 +35,8 @@ constexpr const char* all_kinds[] = {
 }  // namespace
 
 TEMPLATE_TEST_CASE("symmetric_eig finds all pairs of every kind", "[gpu]", float, double) {
-  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
+                                    EigMethod::one_task);
   for (const char* kind : all_kinds)
     for (const index_t n : {0, 1, 2, 3, 33, 64, 150}) {
       CAPTURE(kind, n, method);
@@ -71,7 +72,8 @@ TEMPLATE_TEST_CASE("symmetric_eig runs as one task with tiles of any width", "[g
 
 TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", float, double) {
   using T = TestType;
-  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
+                                    EigMethod::one_task);
   const int most = std::numeric_limits<T>::max_exponent - 8;
   const HostMatrix<T> a = lower<T>("uniform", 70);
   const Solved<T> one = solve(a, {.method = method});
@@ -85,7 +87,8 @@ TEMPLATE_TEST_CASE("symmetric_eig: a power of two scales only the values", "", f
 
 TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "", float, double) {
   using T = TestType;
-  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
+                                    EigMethod::one_task);
   for (const char* kind : {"uniform", "clustered:3", "laplacian", "exchange"}) {
     const index_t n = 90;
     CAPTURE(kind, method);
@@ -112,7 +115,8 @@ TEMPLATE_TEST_CASE("symmetric_eig finds the requested part of the spectrum", "",
 
 TEMPLATE_TEST_CASE("symmetric_eig reports an eigenvalue beyond the largest number as a verdict", "", float, double) {
   using T = TestType;
-  const EigMethod method = GENERATE(EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack, EigMethod::one_task);
+  const EigMethod method = GENERATE(EigMethod::automatic, EigMethod::two_stage, EigMethod::one_stage, EigMethod::lapack,
+                                    EigMethod::one_task);
   HostMatrix<T> a(40, 40);
   for (index_t j = 0; j < 40; ++j)
     // One eigenvalue is 40 times as large.
