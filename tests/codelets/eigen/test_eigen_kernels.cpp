@@ -5,6 +5,10 @@
 #include <tesela/codelets/eigen/ql.hpp>
 #include <tesela/codelets/eigen/steqr.hpp>
 #include <tesela/codelets/eigen/sturm.hpp>
+#include <tesela/codelets/eigen/tridiagonal_inverse.hpp>
+#include <tesela/tiles/generator.hpp>
+
+#include <numeric>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -223,5 +227,89 @@ TEMPLATE_TEST_CASE("LAPACK's eigensolvers refuse orders whose workspace size ove
     CHECK_THROWS_AS(lapack::syevd<TestType>(n, nullptr, n, nullptr, true), ArgumentError);
     for (const int kind : {1, 2, 3})
       CHECK_THROWS_AS(lapack::sygvd<TestType>(kind, n, nullptr, n, nullptr, n, nullptr, true), ArgumentError);
+  }
+}
+
+TEMPLATE_TEST_CASE(
+    "InverseStep solves shifted systems with exchanges of rows, and reports a shift far from eigenvalues", "", float,
+    double) {
+  TESELA_ON_EACH_VECTOR_TARGET();
+  using T = TestType;
+  const double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (const char* kind : {"uniform", "clement", "second-difference"})
+    for (const index_t n : {1, 2, 3, 40})
+      for (const index_t k : {1, 5, 33}) {
+        auto t = test::tridiagonal_of<T>(kind, n);
+        const int exponent = test::size_exponent(t) + 1;
+        for (auto* band : {&t.d, &t.e})
+          for (T& x : *band) x = std::ldexp(x, -exponent);
+        std::vector<T> bands = t.d, shifts, x, work(static_cast<std::size_t>(n * inverse_step_columns<T>));
+        bands.insert(bands.end(), t.e.begin(), t.e.end());
+        bands.push_back(std::numeric_limits<T>::quiet_NaN());  // not read
+        const Generator<T> random{.pattern = Pattern::uniform, .seed = 7};
+        for (index_t j = 0; j < k; ++j) {
+          shifts.push_back(T(0.3) * random(j, 5000));  // near 0, so that pivots are exchanged
+          for (index_t i = 0; i < n; ++i) x.push_back(random(i, j));
+        }
+        const std::vector<T> b = x;
+        std::vector<int> info(1, 0);
+        const auto step = [&](bool last) {
+          InverseStep<T>::cpu({last}, tile<In>(bands, n), tile<In>(shifts, k), tile<InOut>(x, n),
+                              tile<Scratch>(work, n), tile<InOut>(info, 1));
+        };
+        step(false);
+        INFO(kind << " n = " << n << ", " << k << " columns");
+        CHECK(info[0] == 0);
+        const auto at = [&](const std::vector<T>& y, index_t i, index_t j) {
+          return i < 0 || i >= n ? 0.0 : static_cast<double>(y[static_cast<std::size_t>(i + j * n)]);
+        };
+        for (index_t j = 0; j < k; ++j) {
+          // (T - shift I) x is b times a number: its angle to b is small relative to the growth ||b|| / ||(T - s I)
+          // x||.
+          double xx = 0, bb = 0, yy = 0, yb = 0;
+          std::vector<double> y;
+          for (index_t i = 0; i < n; ++i) {
+            const auto p = static_cast<std::size_t>(i);
+            y.push_back((static_cast<double>(t.d[p]) - static_cast<double>(shifts[static_cast<std::size_t>(j)])) *
+                            at(x, i, j) +
+                        (i > 0 ? static_cast<double>(t.e[p - 1]) * at(x, i - 1, j) : 0) +
+                        (i + 1 < n ? static_cast<double>(t.e[p]) * at(x, i + 1, j) : 0));
+            xx += at(x, i, j) * at(x, i, j), bb += at(b, i, j) * at(b, i, j);
+            yy += y.back() * y.back(), yb += y.back() * at(b, i, j);
+          }
+          double rest = 0;
+          for (index_t i = 0; i < n; ++i) rest += std::pow(y[static_cast<std::size_t>(i)] - yb / bb * at(b, i, j), 2);
+          CHECK(std::abs(xx - 1) <= 10 * eps * static_cast<double>(n));
+          CHECK(std::sqrt(rest) <= 10 * eps);
+        }
+        for (T& shift : shifts) shift = 3;  // no eigenvalue is near
+        step(true);
+        CHECK(info[0] == 1);
+      }
+}
+
+TEMPLATE_TEST_CASE("OrthonormalizeClusters makes each cluster orthonormal and keeps its span", "", float, double) {
+  using T = TestType;
+  constexpr index_t n = 30, k = 6;
+  std::vector<index_t> first{2, 2, 2, 5, 6, 6};
+  const Generator<T> random{.pattern = Pattern::uniform, .seed = 9};
+  std::vector<T> x;
+  for (index_t j = 0; j < k; ++j)
+    for (index_t i = 0; i < n; ++i) x.push_back(random(i, j));
+  const std::vector<T> old = x;
+  OrthonormalizeClusters<T>::cpu({}, tile<In>(first, k), tile<InOut>(x, n));
+  const auto product = [&](const std::vector<T>& a, index_t i, const std::vector<T>& b, index_t j) {
+    return static_cast<double>(std::inner_product(a.begin() + i * n, a.begin() + (i + 1) * n, b.begin() + j * n, T(0)));
+  };
+  const double bound = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (index_t j = 0; j < k; ++j) {
+    double in_span = 0;
+    for (index_t i = 0; i < k; ++i) {
+      const bool same = first[static_cast<std::size_t>(i)] == first[static_cast<std::size_t>(j)];
+      if (same) CHECK(std::abs(product(x, i, x, j) - (i == j ? 1 : 0)) <= bound);
+      if (!same) CHECK(std::abs(product(x, i, x, j)) > bound);
+      if (same && i <= j) in_span += std::pow(product(x, i, old, j), 2);
+    }
+    CHECK(std::abs(in_span - product(old, j, old, j)) <= bound * 30);
   }
 }
