@@ -105,7 +105,7 @@ WORKERS_TEST_CASE("qr of a matrix in memory gives R, Q and products") {
       const FactoredQr<double> factored = qr(runtime, MatrixView<double>(again), options);
       REQUIRE(factored.status.ok());
       REQUIRE(factored.factors.form_q(runtime, MatrixView<double>(formed)).ok());
-      CHECK(distance(formed, q) == 0);
+      CHECK(distance(formed, q) <= 1e-13);  // a small Q is formed by LAPACK
       REQUIRE(factored.factors.apply(runtime, Side::left, Op::transpose, MatrixView<double>(c)).ok());
       for (index_t j = 0; j < n; ++j)
         for (index_t i = 0; i < m; ++i) CHECK(std::abs(c(i, j) - (i < k ? r(i, j) : 0)) <= 1e-12);

@@ -102,12 +102,11 @@ TEST_CASE("the equations of a wide A hold for columns of any size, and their res
         sum = std::hypot(sum, rest);
       }
       const double missed = static_cast<double>(sum), size = std::hypot(b(0, k), b(1, k));
-      const double told = answer.residual_norms[static_cast<std::size_t>(k)];
+      const double reported = answer.residual_norms[static_cast<std::size_t>(k)];
       CHECK((of_rows > 0 || missed <= 1e-10 * size));
-      // Both are rounding errors, and a GPU rounds in a different order.
-      const int off = runtime().gpus() == 0 ? 100 : 300;
-      CHECK(missed <= off * told + 1e-13 * size);
-      CHECK(told <= 100 * missed + 1e-13 * size);
+      // Both are rounding errors, which differ between BLAS kernels and on a GPU.
+      CHECK(missed <= 300 * reported + 1e-13 * size);
+      CHECK(reported <= 300 * missed + 1e-13 * size);
     }
   }
 }
