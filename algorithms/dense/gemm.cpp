@@ -22,7 +22,7 @@ constexpr std::array all_kernels{
     Named<GemmKernel>{GemmKernel::coarse, "coarse", "the same with two elements a thread"},
     Named<GemmKernel>{GemmKernel::tuned, "tuned", "ours"},
     Named<GemmKernel>{GemmKernel::int8, "int8", "residues on integer units"},
-    Named<GemmKernel>{GemmKernel::automatic, "automatic", "the faster one of cublas and int8"},
+    Named<GemmKernel>{GemmKernel::automatic, "automatic", "cublas or int8, whichever is faster"},
 };
 
 /// op(A) in tiles: its shape, its tile shape, and its tile (i, k).

@@ -9,12 +9,12 @@ namespace {
 
 index_t rounded_up(index_t size, index_t unit) { return ceil_div(size, unit) * unit; }
 
-/// Returns the size of equal pieces, a multiple of `unit`, of which `count` cover `size`.
+/// Returns the size of `count` equal pieces that cover `size`, rounded up to a multiple of `unit`.
 index_t equal_pieces(index_t size, index_t count, index_t unit) {
   return std::min(size, rounded_up(ceil_div(size, count), unit));
 }
 
-/// A size from which residues win: m = n and the smallest k. Measured for both precisions (docs/gemm.md).
+/// The smallest m = n and k for which residues win. Measured for both precisions (docs/gemm.md).
 struct Threshold {
   index_t mn, k;
 };

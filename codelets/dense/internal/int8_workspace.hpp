@@ -10,7 +10,7 @@ namespace tesela::kernels::int8 {
 inline constexpr int most_blocks = 132;           ///< blocks of a product: multiprocessors of an H100 or H200
 inline constexpr int tile_i = 256, tile_j = 128;  ///< rows and columns of C that a block multiplies at a time
 
-/// Returns the moduli for elements of this size: the fewest with errors below those of a product in that precision.
+/// Returns the moduli for elements of this size: the fewest with smaller errors than a usual product in that precision.
 constexpr int moduli_for(std::size_t element) { return element == sizeof(double) ? 14 : 7; }
 
 /// Returns the number of parts of k whose squares are summed apart, for operands whose lines lie across memory.

@@ -86,7 +86,7 @@ TEST_CASE("the constants of each modulus are exact") {
   }
 }
 
-TEST_CASE("residues are those of the remainder operator, nearest to 0") {
+TEST_CASE("residues agree with the remainder operator and are nearest to 0") {
   std::mt19937_64 random(1);
   std::vector<std::int64_t> numbers{0, 1, -1, 127, 128, -128, -129, INT64_MAX, INT64_MIN + 1, std::int64_t{1} << 62};
   for (int i = 0; i < 20000; ++i) numbers.push_back(static_cast<std::int64_t>(random()) >> random() % 63);
