@@ -15,6 +15,12 @@ using kernels::GemmKernel;
 /// Returns the GPU kernels with their names and descriptions.
 std::span<const Named<GemmKernel>> gemm_kernels();
 
+/// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `runtime`: `wanted`, or if that
+/// is automatic, the value of TESELA_GEMM or else cublas or int8, whichever is faster. It is cublas without a GPU,
+/// since only that has a variant for cores, and instead of int8 unless the compute capability is 9.0. Throws
+/// ArgumentError if TESELA_GEMM is no kernel's name.
+GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k);
+
 /// Tile sizes of a product: C in mb x nb, op(A) in mb x kb, op(B) in kb x nb.
 struct GemmTile {
   index_t mb = 0, nb = 0, kb = 0;
@@ -22,11 +28,11 @@ struct GemmTile {
 
 /// Options of gemm.
 struct GemmOptions {
-  GemmKernel kernel = GemmKernel::cublas;  ///< kernel on GPUs
-  int block = 32;                          ///< edge of the thread blocks of naive, shared and coarse: 16 or 32
-  bool bring_home = false;                 ///< send each tile of C to the host as soon as it is final
-  Priority priority = {};                  ///< priority of the tasks
-  GemmTile tile = {};                      ///< tiles of matrices in memory; zeros select them
+  GemmKernel kernel = GemmKernel::automatic;  ///< kernel on GPUs; gemm_kernel() decides about automatic
+  int block = 32;                             ///< edge of the thread blocks of naive, shared and coarse: 16 or 32
+  bool bring_home = false;                    ///< send each tile of C to the host as soon as it is final
+  Priority priority = {};                     ///< priority of the tasks
+  GemmTile tile = {};                         ///< tiles of matrices in memory; zeros select them
 };
 
 /// Inserts C = alpha op(A) op(B) + beta C (BLAS gemm).

@@ -5,8 +5,9 @@
 namespace tesela::kernels {
 
 /// CUDA implementation of a product: cuBLAS, the three kernels of the classic study of memory and data locality (one
-/// element per thread; tiles in shared memory; several elements per thread), or our tuned kernel.
-enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned };
+/// element per thread; tiles in shared memory; several elements per thread), or our tuned kernel. The algorithm gemm
+/// inserts Int8Gemm for int8, and for automatic if that is faster than cuBLAS.
+enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned, int8, automatic };
 
 /// Multiplies tiles as BLAS gemm: C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n.
 /// Gemm<T, Out> needs beta = 0 and does not read C.

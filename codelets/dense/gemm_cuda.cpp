@@ -13,6 +13,8 @@ void Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, 
                          c.ld};
   switch (args.kernel) {
     case GemmKernel::cublas:
+    case GemmKernel::int8:
+    case GemmKernel::automatic:
       context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb,
                                  p.beta, p.c, p.ldc),
                     "cublas gemm");

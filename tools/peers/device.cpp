@@ -107,6 +107,22 @@ int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const 
 }
 
 template <class T>
+int cublas_emulated_multiply([[maybe_unused]] CUstream_st* stream, [[maybe_unused]] index_t m,
+                             [[maybe_unused]] index_t n, [[maybe_unused]] index_t k, [[maybe_unused]] const T* a,
+                             [[maybe_unused]] const T* b, [[maybe_unused]] T* c) {
+#if CUBLAS_VERSION >= 130100
+  if constexpr (std::is_same_v<T, double>) {
+    check_device(cublasSetMathMode(handle(), CUBLAS_FP64_EMULATED_FIXEDPOINT_MATH), "cublasSetMathMode");
+    check_device(cublasSetEmulationStrategy(handle(), CUBLAS_EMULATION_STRATEGY_EAGER), "cublasSetEmulationStrategy");
+    const int status = cublas_multiply(stream, m, n, k, a, b, c);
+    check_device(cublasSetMathMode(handle(), CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+    return status;
+  }
+#endif
+  return cudaErrorNotSupported;
+}
+
+template <class T>
 double gemm_ceiling() {
   constexpr index_t n = 8192;
   const DeviceMemory a(n * n * sizeof(T)), b(n * n * sizeof(T)), c(n * n * sizeof(T));
@@ -129,6 +145,8 @@ double copy_ceiling() {
 
 template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);
 template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const double*, const double*, double*);
+template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);
+template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const double*, const double*, double*);
 template double gemm_ceiling<float>();
 template double gemm_ceiling<double>();
 

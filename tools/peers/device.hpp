@@ -48,6 +48,11 @@ void flush_device_cache();
 template <class T>
 int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
 
+/// The same by cuBLAS's emulation of double precision on integer units. Returns cudaErrorNotSupported for float and
+/// before cuBLAS 13.1.
+template <class T>
+int cublas_emulated_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
+
 /// Peak rates of device 0, measured now: cuBLAS on square matrices in GFLOP/s, and a copy within the device in GB/s,
 /// with read and written bytes counted.
 template <class T>

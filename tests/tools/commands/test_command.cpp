@@ -356,7 +356,7 @@ TEST_CASE("gemm multiplies the files that generate writes") {
 
 TEST_CASE("every CUDA kernel of gemm can be selected", "[gpu]") {
   require_gpu();
-  const std::string kernel = GENERATE("cublas", "naive", "shared", "coarse", "tuned");
+  const std::string kernel = GENERATE("cublas", "naive", "shared", "coarse", "tuned", "int8");
   const std::string precision = GENERATE("d", "s");
   const Outcome run = run_tesela({"gemm",    "--m",      "517",    "--n",    "389",    "--k",    "611",
                                   "--tile",  "64x48",    "--op-a", "t",      "--seed", "3",      "--precision",

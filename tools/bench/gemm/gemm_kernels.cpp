@@ -4,14 +4,19 @@
 #include "tools/bench/harness/report.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/codelets/dense/gemm_launch.hpp>
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
 
 #if TESELA_HAVE_CUDA
 
@@ -29,13 +34,19 @@ struct KernelOptions : Options {
 
 #if TESELA_HAVE_CUDA
 
+constexpr std::array<std::string_view, 3> with_tiles{"naive", "shared", "coarse"};
+
 /// C = A B on device 0, all three n x n.
 template <class T>
 struct Operands {
   index_t n;
   std::uint64_t seed;
   DeviceMemory a, b, c;
-  Operands(index_t size, std::uint64_t s) : n(size), seed(s), a(bytes()), b(bytes()), c(bytes()) {
+  kernels::Int8Plan plan;
+  std::optional<DeviceMemory> work;  ///< of int8
+  Operands(index_t size, std::uint64_t s, bool by_residues)
+      : n(size), seed(s), a(bytes()), b(bytes()), c(bytes()), plan(kernels::plan_int8(n, n, n, sizeof(T))) {
+    if (by_residues) work.emplace(plan.bytes);
     generate(a.template as<T>(), n, n, operand(0));
     generate(b.template as<T>(), n, n, operand(1));
   }
@@ -48,57 +59,70 @@ int multiply(const std::string& kernel, int tile, int coarsening, CUstream_st* s
   const index_t n = o.n;
   T *a = o.a.template as<T>(), *b = o.b.template as<T>(), *c = o.c.template as<T>();
   if (kernel == "cublas") return cublas_multiply<T>(stream, n, n, n, a, b, c);
+  if (kernel == "cublas-emulated") return cublas_emulated_multiply(stream, n, n, n, a, b, c);
   const kernels::GemmProblem<T> p{Op::none, Op::none, n, n, n, T(1), a, n, b, n, T(0), c, n};
   if (kernel == "naive") return kernels::gemm_naive(stream, p, tile);
   if (kernel == "shared") return kernels::gemm_shared(stream, p, tile);
   if (kernel == "coarse") return kernels::gemm_coarse(stream, p, tile, coarsening);
+  if (kernel == "int8") return kernels::gemm_int8(stream, p, o.plan, o.work->template as<void>());
   return kernels::gemm_tuned(stream, p);
 }
 
-/// Compares 64 entries, spread over C with its corners among them, with sums on the host; answers the largest error
-/// over its bound, sqrt(n) rounding errors of the sum of magnitudes times 8.
+/// Errors of 64 entries, spread over C with its corners among them.
+struct Errors {
+  double bound = 0;      ///< largest |C - AB| over its bound, sqrt(n) rounding errors of |A| |B| times 8
+  double component = 0;  ///< largest |C - AB| / (|A| |B|)
+};
+
+/// Compares with sums in extended precision on the host.
 template <class T>
-double check(const std::string& peer, const Operands<T>& o) {
+Errors check(const std::string& peer, const Operands<T>& o) {
   const Generator<T> a = o.operand(0), b = o.operand(1);
-  double worst = 0;
+  Errors worst;
   for (index_t s = 0; s < 64; ++s) {
     const index_t i = s % 8 * (o.n - 1) / 7, j = s / 8 * (o.n - 1) / 7;
-    double sum = 0, magnitude = 0;
+    long double sum = 0, magnitude = 0;
     for (index_t k = 0; k < o.n; ++k) {
-      const double term = static_cast<double>(a(i, k)) * static_cast<double>(b(k, j));
+      const long double term = static_cast<long double>(a(i, k)) * static_cast<long double>(b(k, j));
       sum += term;
       magnitude += std::abs(term);
     }
     T got{};
     check_device(cudaMemcpy(&got, o.c.template as<T>() + i + j * o.n, sizeof got, cudaMemcpyDeviceToHost),
                  "cudaMemcpy");
+    const auto error = static_cast<double>(std::abs(static_cast<long double>(got) - sum));
+    const auto terms = static_cast<double>(magnitude);
     const double bound =
-        8 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(static_cast<double>(o.n)) * magnitude;
-    const double error = std::abs(static_cast<double>(got) - sum) / bound;
-    if (!(error <= 1))
+        8 * static_cast<double>(std::numeric_limits<T>::epsilon()) * std::sqrt(static_cast<double>(o.n)) * terms;
+    if (!(error <= bound))
       throw WrongResult(fmt::format("bench gemm-kernels: {}: C({}, {}) is {:.9g} and should be {:.9g} within {:.3g}",
-                                    peer, i, j, static_cast<double>(got), sum, bound));
-    worst = std::max(worst, error);
+                                    peer, i, j, static_cast<double>(got), static_cast<double>(sum), bound));
+    worst = {std::max(worst.bound, error / bound), std::max(worst.component, error / terms)};
   }
   return worst;
 }
 
 template <class T>
-Peer make_peer(const std::string& kernel, int tile, const Operands<T>& o, int coarsening = 2) {
+Peer make_peer(const std::string& kernel, int tile, const Operands<T>& o, std::map<std::string, double>& errors,
+               int coarsening = 2) {
   const std::string name = coarsening != 2 ? fmt::format("{} {} x{}", kernel, tile, coarsening)
                            : tile > 0      ? fmt::format("{} {}", kernel, tile)
                                            : kernel;
   const auto run = [kernel, tile, coarsening, name, &o] {
     int status = 0;
-    const double seconds =
-        event_seconds([&](CUstream_st* stream) { status = multiply(kernel, tile, coarsening, stream, o); });
+    double seconds = 0;
+    seconds_of([&] {  // counts the energy
+      seconds = event_seconds([&](CUstream_st* stream) { status = multiply(kernel, tile, coarsening, stream, o); });
+    });
     check_device(status, name.c_str());
     return seconds;
   };
-  return {name, run, [run, name, &o] {
+  return {name, run, [run, name, &o, &errors] {
             check_device(cudaMemset(o.c.template as<T>(), 0xff, o.bytes()), "cudaMemset");  // NaN
             run();
-            return check(name, o);
+            const Errors found = check(name, o);
+            errors[name] = found.component;
+            return found.bound;
           }};
 }
 
@@ -108,21 +132,24 @@ void run(const KernelOptions& o) {
   Report report("gemm-kernels", o, nullptr);
   const double ceiling = gemm_ceiling<T>();
   for (const index_t n : o.n) {
-    const Operands<T> operands(n, o.common.seed);
+    const Operands<T> operands(n, o.common.seed, std::find(o.peers.begin(), o.peers.end(), "int8") != o.peers.end());
+    std::map<std::string, double> errors;
     std::vector<Peer> peers;
     for (const std::string& kernel : o.peers) {
-      if (kernel == "tuned" || kernel == "cublas") {
-        peers.push_back(make_peer(kernel, 0, operands));
+      if (std::find(with_tiles.begin(), with_tiles.end(), kernel) == with_tiles.end()) {
+        peers.push_back(make_peer(kernel, 0, operands, errors));
         continue;
       }
       for (const int tile : o.tiles)
         for (const int coarsening : kernel == "coarse" ? o.coarsen : std::vector<int>{2})
           if (kernel != "coarse" || kernels::gemm_coarse_fits(sizeof(T), tile, coarsening))
-            peers.push_back(make_peer(kernel, tile, operands, coarsening));
+            peers.push_back(make_peer(kernel, tile, operands, errors, coarsening));
     }
     const double flops = 2 * std::pow(static_cast<double>(n), 3);
     report.add({fmt::format("n = {}", n), n, n, n, "", "device", "GFLOP/s"}, alternate(peers, o.common.repeat), ceiling,
                [&](double seconds) { return flops / seconds * 1e-9; });
+    for (Row& row : report.rows())
+      if (row.what.n == n) row.more = {{"largest_error", errors[row.timing.peer]}};
   }
   for (Row& row : report.rows()) {
     row.published_s =
@@ -171,7 +198,7 @@ const cli::Command gemm_kernels_command(
           ->capture_default_str();
       app.add_option("--peers", o->peers, "who competes; the first is whom the others are compared with")
           ->delimiter(',')
-          ->check(cli::one_of({"naive", "shared", "coarse", "tuned", "cublas"}))
+          ->check(cli::one_of({"naive", "shared", "coarse", "tuned", "int8", "cublas", "cublas-emulated"}))
           ->capture_default_str();
       return std::function<int()>(
           [o] { return guarded([&] { o->common.precision == "s" ? run<float>(*o) : run<double>(*o); }); });

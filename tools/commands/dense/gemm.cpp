@@ -125,7 +125,7 @@ int run_gemm(Options o) {
                       {"op_b", o.op_b},
                       {"alpha", o.alpha},
                       {"beta", o.beta},
-                      {"kernel", o.method.kernel},
+                      {"kernel", name_of(gemm_kernels(), gemm_kernel(runtime, p.options.kernel, mb, nb, kb))},
                       {"block", o.method.block},
                       {"input", o.a.empty() && o.b.empty() ? o.random
                                 : o.a.empty()              ? o.b

@@ -27,7 +27,7 @@ void GemmMethod::add_to(App& app) {
 
 GemmOptions GemmMethod::options(const std::string& command, const Runtime& runtime, index_t m, index_t n,
                                 index_t k) const {
-  if (kernel != "cublas" && runtime.gpus() == 0)
+  if (kernel != "automatic" && kernel != "cublas" && runtime.gpus() == 0)
     throw EnvironmentError(fmt::format("{}: --kernel {} is what GPUs run, and this run has none", command, kernel));
   return {.kernel = *find_named(gemm_kernels(), kernel),
           .block = block,

@@ -15,7 +15,7 @@ namespace tesela::cli {
 
 /// Options of Tesela's own product.
 struct GemmMethod {
-  std::string tile, kernel = "cublas";
+  std::string tile, kernel = "automatic";
   int block = 32;
 
   /// Adds --tile, --kernel and --block.

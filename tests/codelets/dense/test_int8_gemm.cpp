@@ -1,0 +1,368 @@
+#include "tests/support/padded.hpp"
+#include "tests/support/quadruple.hpp"
+#include "tests/support/shared_runtime.hpp"
+#include "tests/support/variable.hpp"
+#include <tesela/algorithms/dense/gemm.hpp>
+#include <tesela/codelets/dense/int8_gemm.hpp>
+#include <tesela/codelets/dense/internal/int8_moduli.hpp>
+#include <tesela/codelets/dense/internal/int8_workspace.hpp>
+
+#include <numeric>
+#include <random>
+
+using namespace tesela;
+using namespace tesela::kernels;
+using namespace tesela::test;
+
+namespace {
+
+__extension__ typedef __int128 Wide;  // not part of ISO C++
+
+constexpr std::size_t all(int count) { return static_cast<std::size_t>(count); }
+
+/// Returns the bound c(k) u of docs/gemm.md: |C - A B| <= c(k) u ||a||_2 ||b||_2.
+template <class T>
+double bound(index_t k) {
+  const double root = std::sqrt(static_cast<double>(k));
+  return sizeof(T) == 8 ? (0.67 * root + 3.1) * 0x1p-53 : (0.2 * root + 1.1) * 0x1p-24;
+}
+
+/// Multiplies two lines as the GPU does, with `count` moduli.
+double multiply_by_residues(const std::vector<double>& a, const std::vector<double>& b, int count) {
+  const auto k = static_cast<index_t>(a.size());
+  const double most = int8::largest_norm(count, k);
+  const auto exponent = [&](const std::vector<double>& x) {
+    return std::ilogb(most / (std::sqrt(std::inner_product(x.begin(), x.end(), x.begin(), 0.0)) * (1 + 0x1p-30)));
+  };
+  const int ea = exponent(a), eb = exponent(b);
+  const int8::Restoration r = int8::restoration(count);
+  int8::Fraction fraction{r.start[0], r.start[1], r.start[2]};
+  for (int l = 0; l < count; ++l) {
+    const int8::Modulus c = int8::modulus(l);
+    const auto byte = [&](double x, int e) {
+      return static_cast<std::int8_t>(int8::residue(c, std::llrint(std::ldexp(x, e))));
+    };
+    int sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) sum += byte(a[i], ea) * byte(b[i], eb);
+    const int rest = int8::reduce(sum, c.low, c.start, c.scale, static_cast<std::uint32_t>(c.p) << 24);
+    fraction.add(static_cast<std::uint8_t>(static_cast<std::int8_t>(rest) + 128), r, l);
+  }
+  return std::ldexp(static_cast<double>(fraction.value()) * r.unit, -ea - eb);
+}
+
+/// Returns the error of a sum of products in units of bound().
+double scaled_error(const std::vector<double>& a, const std::vector<double>& b, double result) {
+  Quad sum = 0, of_a = 0, of_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum += Quad(a[i]) * b[i], of_a += Quad(a[i]) * a[i], of_b += Quad(b[i]) * b[i];
+  const Quad error = result - sum,
+             limit = root(of_a) * root(of_b) * Quad(bound<double>(static_cast<index_t>(a.size())));
+  return static_cast<double>((error < 0 ? -error : error) / limit);
+}
+
+}  // namespace
+
+TEST_CASE("the moduli have no common factor and fit bytes") {
+  for (int l = 0; l < int8::most_moduli; ++l) {
+    CHECK((int8::moduli[all(l)] > 128 && int8::moduli[all(l)] <= 256));
+    for (int other = 0; other < l; ++other) CHECK(std::gcd(int8::moduli[all(l)], int8::moduli[all(other)]) == 1);
+  }
+}
+
+TEST_CASE("the constants of each modulus are exact") {
+  for (int l = 0; l < int8::most_moduli; ++l) {
+    const int8::Modulus c = int8::modulus(l);
+    CAPTURE(c.p);
+    for (int j = 0; j < 8; ++j) {
+      const auto power = static_cast<std::int8_t>((j < 4 ? c.low : c.high) >> (8 * (j % 4)));
+      CHECK(((Wide(1) << (8 * j)) - power) % c.p == 0);
+    }
+    CHECK(((Wide(1) << 63) + c.offset) % c.p == 0);
+    CHECK(c.offset >= 8 * 255 * 128);
+    const auto p = static_cast<std::uint64_t>(c.p);
+    CHECK((c.inverse * p >= std::uint64_t{1} << 32 && c.inverse * p < (std::uint64_t{1} << 32) + p));
+    CHECK(2 * std::abs(c.scale * c.p + (1 << 24)) <= c.p);
+    CHECK((128 * (1 + 256 + 65536) - c.start) % c.p == 0);
+  }
+}
+
+TEST_CASE("residues agree with the remainder operator and are nearest to 0") {
+  std::mt19937_64 random(1);
+  std::vector<std::int64_t> numbers{0, 1, -1, 127, 128, -128, -129, INT64_MAX, INT64_MIN + 1, std::int64_t{1} << 62};
+  for (int i = 0; i < 20000; ++i) numbers.push_back(static_cast<std::int64_t>(random()) >> random() % 63);
+  for (int l = 0; l < int8::most_moduli; ++l) {
+    const int8::Modulus c = int8::modulus(l);
+    index_t wrong = 0;
+    for (const std::int64_t x : numbers) {
+      const int r = int8::residue(c, x);
+      wrong += (Wide(x) - r) % c.p != 0 || 2 * std::abs(r) > c.p ? 1 : 0;
+    }
+    const auto top = static_cast<std::uint32_t>(c.p) << 24;
+    const auto check = [&](int sum) {
+      const int found = int8::reduce(sum, c.low, c.start, c.scale, top), r = static_cast<std::int8_t>(found);
+      wrong += (index_t{sum} - r) % c.p != 0 || 2 * std::abs(r) > c.p || (found != r && c.p < 256) ? 1 : 0;
+    };
+    constexpr int most = (1 << 14) * int8::deepest;
+    for (int sum = -300; sum <= 300; ++sum) check(sum), check(most - std::abs(sum)), check(std::abs(sum) - most);
+    for (int i = 0; i < 200000; ++i) check(static_cast<int>(random() % (2u * most + 1)) - most);
+    CAPTURE(c.p);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("the fraction restores integers up to half of the product of the moduli") {
+  std::mt19937_64 random(2);
+  for (const int count : {7, 14, 16}) {
+    const int8::Restoration r = int8::restoration(count);
+    Wide product = 1;
+    for (int l = 0; l < count; ++l) product *= int8::moduli[all(l)];
+    CHECK(std::abs(static_cast<double>(Quad(product) / (Quad(r.unit) * 0x1p64)) - 1) <= 0x1p-53);
+    for (int l = 0; l < count; ++l) {
+      const Wide w = (Wide(r.high[l]) << 40) + (Wide(r.middle[l]) << 20) + r.low[l];
+      const int p = int8::moduli[all(l)];
+      const Wide y = (w * p + (Wide(1) << 71)) >> 72;  // the inverse of the product of the others
+      CHECK(y * (product / p) % p == 1);
+      CHECK(2 * (w * p - (y << 72)) <= p);
+      CHECK(2 * ((y << 72) - w * p) <= p);
+    }
+    double worst = 0;
+    for (int i = 0; i < 20000; ++i) {
+      Wide x = (Wide(static_cast<std::int64_t>(random())) << 60) + static_cast<std::int64_t>(random() >> 4);
+      x = i == 0 ? product / 2 - (product >> 50) : i == 1 ? -(product / 2) + (product >> 50) : x % (product / 2);
+      int8::Fraction fraction{r.start[0], r.start[1], r.start[2]};
+      for (int l = 0; l < count; ++l) {
+        const int p = int8::moduli[all(l)];
+        const int rest = static_cast<int>((x % p + p) % p), centred = 2 * rest >= p ? rest - p : rest;
+        fraction.add(static_cast<std::uint8_t>(centred + 128), r, l);
+      }
+      const Quad error = Quad(fraction.value()) * Quad(0x1p-64) - Quad(x) / Quad(product);
+      worst = std::max(worst, std::abs(static_cast<double>(error)));
+    }
+    CAPTURE(count);
+    CHECK(worst <= 0x1p-61);
+  }
+}
+
+TEST_CASE("14 moduli satisfy the error bound, and 13 do not") {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(1, 2);
+  double worst[2] = {};
+  for (int i = 0; i < 300; ++i)
+    for (const int k : {1, 16, 100}) {
+      // Equal elements have equal roundings, and a line times itself comes closest to half of the moduli's product.
+      const std::vector<double> a(all(k), uniform(random)), b(all(k), i % 2 == 0 ? a[0] : -uniform(random));
+      for (const int few : {0, 1})
+        worst[few] = std::max(worst[few],
+                              scaled_error(a, b, multiply_by_residues(a, b, int8::moduli_for(sizeof(double)) - few)));
+    }
+  CHECK(worst[0] <= 1);
+  CHECK(worst[1] > 1);
+}
+
+TEST_CASE("a plan's pieces cover the product within the work space") {
+  for (const auto& [m, n, k] : {std::array<index_t, 3>{1, 1, 1},
+                                {16384, 16384, 16384},
+                                {40000, 300, 131075},
+                                {100000, 100000, 64},
+                                {5, 70000, 1000000}})
+    for (const std::size_t element : {sizeof(float), sizeof(double)})
+      for (const std::size_t most : {std::size_t{256} << 20, std::size_t{4} << 30}) {
+        const Int8Plan plan = plan_int8(m, n, k, element, most);
+        CAPTURE(m, n, k, element, most, plan.m, plan.n, plan.k);
+        CHECK((plan.m > 0 && plan.m <= m && plan.n > 0 && plan.n <= n && plan.k > 0 && plan.k <= k));
+        CHECK(plan.k <= int8::deepest);
+        CHECK(plan.bytes <= most);
+        CHECK(plan.bytes == int8::Workspace(plan.m, plan.n, plan.k, element).bytes);
+      }
+}
+
+namespace {
+
+/// Operands of a product, and an element of each in its matrix.
+template <class T>
+struct Operands {
+  Padded<T> a, b;
+  Op op_a, op_b;
+  T& left(index_t i, index_t l) { return op_a == Op::none ? a(i, l) : a(l, i); }
+  T& right(index_t l, index_t j) { return op_b == Op::none ? b(l, j) : b(j, l); }
+};
+
+template <class T>
+Operands<T> random_operands(index_t m, index_t n, index_t k, Op op_a = Op::none, Op op_b = Op::none) {
+  const Shape a = apply(op_a, {m, k}), b = apply(op_b, {k, n});
+  return {Padded<T>::random(a.rows, a.cols, 1), Padded<T>::random(b.rows, b.cols, 2), op_a, op_b};
+}
+
+template <class T>
+Padded<T> multiply(Runtime& runtime, Operands<T>& x, T alpha, T beta, const Padded<T>& before) {
+  Padded<T> c = before;
+  const index_t k = apply(x.op_a, {x.a.m, x.a.n}).cols;
+  const auto whole = [](index_t rows, index_t cols) {
+    return TileShape{std::max<index_t>(rows, 1), std::max<index_t>(cols, 1)};
+  };
+  {
+    const auto A = x.a.map(runtime, whole(x.a.m, x.a.n)), B = x.b.map(runtime, whole(x.b.m, x.b.n)),
+               C = c.map(runtime, whole(c.m, c.n));
+    Graph g(runtime);
+    gemm(g, x.op_a, x.op_b, alpha, A, B, beta, C, {.kernel = GemmKernel::int8, .bring_home = true});
+    REQUIRE(g.wait().ok());
+  }
+  CAPTURE(k);
+  REQUIRE(c.intact());
+  return c;
+}
+
+/// Returns the largest error of sampled elements in units of bound() and of the roundings with alpha and beta.
+template <class T>
+double worst_error(Operands<T>& x, T alpha, T beta, const Padded<T>& before, const Padded<T>& c) {
+  const index_t k = apply(x.op_a, {x.a.m, x.a.n}).cols;
+  const double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+  double worst = 0;
+  for (index_t j = 0; j<c.n; j += c.n> 40 ? 7 : 1)
+    for (index_t i = j % 3; i<c.m; i += c.m> 40 ? 13 : 1) {
+      Quad sum = 0, of_a = 0, of_b = 0;
+      for (index_t l = 0; l < k; ++l) {
+        const Quad left = x.left(i, l), right = x.right(l, j);
+        sum += left * right, of_a += left * left, of_b += right * right;
+      }
+      const Quad old = beta == 0 ? Quad(0) : Quad(beta) * Quad(before(i, j)), want = Quad(alpha) * sum + old;
+      const auto size = [](Quad y) { return y < 0 ? -y : y; };
+      const Quad least = std::numeric_limits<T>::min() * Quad(u);
+      const Quad limit =
+          size(alpha) * root(of_a) * root(of_b) * Quad(bound<T>(k) + u) + 2 * size(old) * Quad(u) + least;
+      if (size(want) > Quad(std::numeric_limits<T>::max()) * Quad(1 - u)) {
+        if (!std::isinf(c(i, j))) return std::numeric_limits<double>::infinity();
+        continue;
+      }
+      if (!std::isfinite(c(i, j))) return std::numeric_limits<double>::infinity();
+      worst = std::max(worst, static_cast<double>(size(Quad(c(i, j)) - want) / limit));
+    }
+  return worst;
+}
+
+}  // namespace
+
+GPU_TEMPLATE_TEST_CASE("a product by residues satisfies its bound at any shape", "[sanitize]", float, double) {
+  for (const auto& [m, n, k] : {std::array<index_t, 3>{1, 1, 1},
+                                {0, 5, 3},
+                                {5, 0, 3},
+                                {127, 129, 64},
+                                {129, 1, 200},
+                                {257, 130, 17},
+                                {300, 260, 129}})
+    for (const Op op_a : {Op::none, Op::transpose})
+      for (const Op op_b : {Op::none, Op::transpose})
+        for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-1.0, 1.0}, {2.7, -0.3}}) {
+          auto x = random_operands<TestType>(m, n, k, op_a, op_b);
+          const auto before = beta == 0 ? Padded<TestType>(m, n) : Padded<TestType>::random(m, n, 3);
+          const auto c = multiply(runtime, x, static_cast<TestType>(alpha), static_cast<TestType>(beta), before);
+          CAPTURE(m, n, k, op_a, op_b, alpha, beta);
+          CHECK(worst_error(x, static_cast<TestType>(alpha), static_cast<TestType>(beta), before, c) <= 1);
+        }
+}
+
+GPU_TEMPLATE_TEST_CASE("a product by residues satisfies its bound for several tiles of each block", "", float, double) {
+  auto x = random_operands<TestType>(4100, 4100, 1000);
+  const auto before = Padded<TestType>::random(4100, 4100, 3);
+  CHECK(worst_error(x, TestType(1), TestType(-1), before, multiply(runtime, x, TestType(1), TestType(-1), before)) <=
+        1);
+}
+
+GPU_TEST_CASE("a product by residues satisfies its bound for an inner size beyond 2^17") {
+  const index_t k = (1 << 17) + 3;
+  auto x = random_operands<double>(3, 2, k);
+  for (index_t l = 0; l < k; ++l) x.left(0, l) = 1 - 0x1p-53, x.right(l, 0) = 1 - 0x1p-53;  // sums of one sign
+  const Padded<double> before(3, 2);
+  CHECK(worst_error(x, 1.0, 0.0, before, multiply(runtime, x, 1.0, 0.0, before)) <= 1);
+}
+
+GPU_TEMPLATE_TEST_CASE("a product by residues satisfies its bound for data of any scale", "[sanitize]", float, double) {
+  using T = TestType;
+  const index_t m = 40, n = 30, k = 70;
+  const auto check = [&](const char* kind, const auto& change) {
+    auto x = random_operands<T>(m, n, k);
+    for (index_t l = 0; l < k; ++l) {
+      for (index_t i = 0; i < m; ++i) x.left(i, l) = change(x.left(i, l), i, l);
+      for (index_t j = 0; j < n; ++j) x.right(l, j) = change(x.right(l, j), j, l);
+    }
+    const Padded<T> before(m, n);
+    const auto c = multiply(runtime, x, T(1), T(0), before);
+    CAPTURE(kind);
+    CHECK(worst_error(x, T(1), T(0), before, c) <= 1);
+  };
+  constexpr int most = std::numeric_limits<T>::max_exponent, least = std::numeric_limits<T>::min_exponent;
+  check("graded", [](T x, index_t i, index_t l) { return std::ldexp(x, static_cast<int>(-i - l / 2)); });
+  check("log-normal", [](T x, index_t, index_t) { return std::exp(4 * x); });
+  check("one huge and one tiny", [&](T x, index_t, index_t l) {
+    return std::ldexp(x, l == 3 ? most / 2 - 10 : l == 5 ? least + 30 : 0);
+  });
+  check("near underflow", [&](T x, index_t i, index_t) { return std::ldexp(x, i % 2 == 0 ? least - 3 : 0); });
+  check("products that overflow", [&](T x, index_t i, index_t) { return std::ldexp(x, i % 2 == 0 ? most - 1 : 0); });
+  check("zeros", [](T x, index_t i, index_t l) { return i % 3 == 0 || l % 2 == 0 ? T(0) : x; });
+}
+
+GPU_TEMPLATE_TEST_CASE("NaN and infinity reach their rows and columns as in IEEE arithmetic", "[sanitize]", float,
+                       double) {
+  using T = TestType;
+  const T infinity = std::numeric_limits<T>::infinity();
+  for (const Op op_a : {Op::none, Op::transpose}) {
+    const index_t m = 300, n = 150, k = 40;
+    auto x = random_operands<T>(m, n, k, op_a, op_a);
+    const auto before = Padded<T>::random(m, n, 3);
+    const auto finite = multiply(runtime, x, T(2), T(1), before);
+    x.left(7, 3) = nan_of<T>, x.left(290, 0) = infinity, x.right(39, 140) = -infinity;
+    for (index_t l = 0; l < k; ++l) x.right(l, 11) = 0;  // infinity times 0
+    auto zero = x;
+    const auto c = multiply(runtime, x, T(2), T(1), before);
+    index_t wrong = 0;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < m; ++i) {
+        T want = 0;
+        for (index_t l = 0; l < k; ++l) want += x.left(i, l) * x.right(l, j);
+        want = 2 * want + before(i, j);
+        if (i == 7 || i == 290 || j == 140)
+          wrong += std::isnan(want) ? !std::isnan(c(i, j)) : c(i, j) != want ? 1 : 0;
+        else if (j != 11)
+          wrong += c(i, j) != finite(i, j) ? 1 : 0;
+        else
+          wrong += c(i, j) != before(i, j) ? 1 : 0;
+      }
+    CHECK(wrong == 0);
+  }
+}
+
+GPU_TEST_CASE("powers of two change the result by the same factor only", "[sanitize]") {
+  auto x = random_operands<double>(130, 140, 60);
+  const Padded<double> before(130, 140);
+  const auto c = multiply(runtime, x, 1.0, 0.0, before);
+  for (index_t l = 0; l < 60; ++l)
+    for (index_t i = 0; i < 130; ++i) x.left(i, l) = std::ldexp(x.left(i, l), static_cast<int>(7 * i - 400));
+  for (index_t l = 0; l < 60; ++l)
+    for (index_t j = 0; j < 140; ++j) x.right(l, j) = std::ldexp(x.right(l, j), static_cast<int>(300 - 5 * j));
+  const auto scaled = multiply(runtime, x, 1.0, 0.0, before);
+  index_t wrong = 0;
+  for (index_t j = 0; j < 140; ++j)
+    for (index_t i = 0; i < 130; ++i)
+      wrong += scaled(i, j) != std::ldexp(c(i, j), static_cast<int>(7 * i - 400 + 300 - 5 * j)) ? 1 : 0;
+  CHECK(wrong == 0);
+}
+
+GPU_TEST_CASE("automatic uses residues where they win, and TESELA_GEMM decides otherwise") {
+  const auto kernel = [&](GemmKernel wanted, index_t mn, index_t k) { return gemm_kernel(runtime, wanted, mn, mn, k); };
+  const GemmKernel fast = has_int8_devices() ? GemmKernel::int8 : GemmKernel::cublas;
+  {
+    const Variable none("TESELA_GEMM", nullptr);
+    CHECK(kernel(GemmKernel::automatic, 64, 64) == GemmKernel::cublas);
+    CHECK(kernel(GemmKernel::automatic, 16384, 512) == GemmKernel::cublas);
+    CHECK(kernel(GemmKernel::automatic, 16384, 4096) == fast);
+  }
+  const Variable forced("TESELA_GEMM", "int8");
+  CHECK(kernel(GemmKernel::automatic, 64, 64) == fast);
+  CHECK(kernel(GemmKernel::tuned, 64, 64) == GemmKernel::tuned);
+}
+
+CORES_TEST_CASE("TESELA_GEMM must be the name of a kernel, and cores run cublas") {
+  const Variable wrong("TESELA_GEMM", "fast");
+  CHECK_THROWS_AS(gemm_kernel(runtime, GemmKernel::automatic, 64, 64, 64), ArgumentError);
+  CHECK(gemm_kernel(runtime, GemmKernel::int8, 64, 64, 64) == GemmKernel::cublas);
+}
