@@ -17,8 +17,9 @@ namespace tesela {
 namespace {
 
 [[noreturn]] void fail_unrecognised(const std::string& name) {
-  throw FileError(name, "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file nor a table of numbers; a table "
-                        "with named columns is read with a formula");
+  throw FileError(name,
+                  "is neither a Matrix Market (%%MatrixMarket) nor a NumPy (.npy) file nor a table of numbers; a table "
+                  "with named columns is read with a formula");
 }
 
 template <class T>

@@ -14,7 +14,7 @@ inline constexpr const char* more_options = "More options";
 void group_options(CLI::App& command);
 
 /// Returns a formatter that prints --help, the common options with short texts, and --help-all, every option with its
-/// whole text, in 80 columns.
+/// whole text, in the columns of the terminal.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 }  // namespace tesela::cli

@@ -159,8 +159,7 @@ TEST_CASE("an equation names its instruments behind bars or in brackets") {
   for (const SemMethod method : {SemMethod::two_stage, SemMethod::ols})
     for (const char* text : {"y ~ 1 + x + [x ~ z]", "y ~ [x + p ~ z + x]", "y ~ x | p + x | z", "y ~ a | x | x + z"})
       refused([&] { without_rows(text, method); }, "x is both endogenous and exogenous (or an instrument)");
-  refused([] { without_rows("y ~ a + x * z + [p + z:x ~ p:a]", SemMethod::two_stage); },
-          "x:z is both endogenous");
+  refused([] { without_rows("y ~ a + x * z + [p + z:x ~ p:a]", SemMethod::two_stage); }, "x:z is both endogenous");
   CHECK(instruments("y ~ x + [log(p) ~ p]") == Texts{"(Intercept)", "x", "p"});
   refused([] { without_rows("y ~ x * [p ~ z]", SemMethod::two_stage); }, "must be a summand");
 }

@@ -193,7 +193,8 @@ int run_eig(EigOptions o) {
   report_errors(o, problem, found, report);
   HostMatrix<double> values(count, 1);
   std::copy(eig.values.begin(), eig.values.end(), values.data());
-  write_matrices(report, {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, found.vectors}});
+  write_matrices(report,
+                 {{"eigenvalues", o.out, values, OneColumn::vector}, {"eigenvectors", o.vectors_out, found.vectors}});
   return report.finish();
 }
 
