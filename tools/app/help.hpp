@@ -17,7 +17,7 @@ inline constexpr const char* more_options = "More options";
 void group_options(CLI::App& command);
 
 /// Returns a formatter that prints --help, the common options with short texts, and --help-all, every option with its
-/// whole text, in 80 columns.
+/// whole text, in the columns of the terminal.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 /// Returns the most similar word, with at most two mistakes; empty if there is none.

@@ -1,5 +1,6 @@
 #include "tools/app/program.hpp"
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/runtime.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <fcntl.h>
 #include <signal.h>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -44,6 +46,11 @@ void stop_on_interrupt() {
     while (read(wake_up[0], &byte, 1) != 1) {
     }
     received = byte;
+    if (launched_rank() <= 0) {
+      const std::string_view line =
+          isatty(STDERR_FILENO) != 0 ? "\r\x1b[Ktesela: interrupted\n" : "tesela: interrupted\n";
+      [[maybe_unused]] const auto ignored = write(STDERR_FILENO, line.data(), line.size());
+    }
     Runtime::cancel();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     remove_unfinished_files();

@@ -107,7 +107,13 @@ void print(const Machine& machine) {
     fmt::print("L{} cache   {} x {}\n", cache.level, cache.count, memory(cache.bytes));
   for (const Gpu& gpu : machine.gpus) print(gpu);
   if (machine.gpus.empty()) fmt::print("GPUs       none\n");
-  fmt::print("schedulers {}\n", fmt::join(Runtime::schedulers(), " "));
+  constexpr std::size_t width = 80;
+  std::string line = "schedulers";
+  for (const std::string& name : Runtime::schedulers()) {
+    if (line.size() + 1 + name.size() > width) fmt::print("{}\n", line), line.assign(10, ' ');
+    line += " " + name;
+  }
+  fmt::print("{}\n", line);
 }
 
 int run(const std::string& json_path) {

@@ -71,6 +71,7 @@ def test_digits_and_mixtures_are_no_levels():
 
 def test_mistakes_in_formulas_are_value_errors():
     for formula, why in [("y ~ nobody", "has no column nobody"), ("y ~ logg(x)", "no function is called logg"),
-                         ("town ~ x", "town has text"), ("y ~ town - 1 + C(open, base='z')", "no level is called z")]:
+                         ("town ~ x", "town has text"), ("y ~ x + [x ~ z]", "x is both endogenous"),
+                         ("y ~ town - 1 + C(open, base='z')", "no level is called z")]:
         with pytest.raises(ValueError, match=why):
             regression(formula, table())

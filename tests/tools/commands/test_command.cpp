@@ -266,6 +266,7 @@ TEST_CASE("Ctrl-C stops a long run within a second with exit code 130 and no out
                                   folder / "c.npy", "--json", folder / "report.json"},
                                  options);
   CHECK(run.code == 130);
+  CHECK(run.err == "tesela: interrupted\n");
   CHECK(run.seconds < patience);
   CHECK(folder.files() == 0);
 }

@@ -140,7 +140,7 @@ void DetectResults<T>::write(const MimoData<T>& data, const Detection& found) {
   write_signals(*points_, points, source_.antennas_rows());
 }
 
-/// Adds the labels to the report, if they are those of all signals.
+/// Adds the labels of all signals to the report; blocks of signals are not added.
 template <class T>
 void DetectResults<T>::show_labels(const HostMatrix<int>& labels) {
   constexpr index_t most = 1'000'000;
