@@ -105,8 +105,10 @@ struct Entrant {
     problem.first = first;
     problem.last = last;
     if (method.library()) return solver.run(nullptr);
-    Graph g(problem.data.runtime());
+    Graph g(*problem.runtime);
     solver.run(&g);
+    if (const Status status = g.wait(); !status.ok()) throw WrongResult(fmt::format("status {}", status.info));
+    solver.finish();
   }
   std::unique_ptr<PausedWorkers> prepare() {
     auto paused = method.library() ? std::make_unique<PausedWorkers>() : nullptr;
@@ -122,7 +124,7 @@ struct Entrant {
     } catch (const WrongResult& wrong) {
       throw WrongResult(fmt::format("bench: {}: {}", method.name, wrong.what()));
     }
-    error = check_peer(method.name, problem, answer);
+    error = check_peer(method.name, problem, solver.result());
   }
 
   /// Returns the seconds of one solve from its start to its end: of the first one if transfers belong to the time,
@@ -152,7 +154,7 @@ std::vector<Entrant<T>> able_methods(const TridiagOptions& o, TridiagProblem<T>&
                                      const std::string& title) {
   std::vector<Entrant<T>> able;
   for (const std::string& name : o.peers) {
-    const auto method = find_method(tridiag_table<T>(), name);
+    const auto method = find_method(tridiag_bench_table<T>(), name);
     try {
       const TridiagSolver<T> solver = method.solver(problem);
       Entrant<T> entrant{method, solver, solver.result(), problem};
@@ -233,7 +235,7 @@ const cli::Command tridiag_command(
       app.add_flag("--one-pass", o->one_pass, "tesela tries to read a GPU's rows once");
       app.add_option("--peers,--methods", o->peers, "methods to run; the others are compared with the first")
           ->delimiter(',')
-          ->check(cli::one_of(choices(tridiag_table<double>()).names()));
+          ->check(cli::one_of(choices(tridiag_bench_table<double>()).names()));
       app.add_option("--data", o->data,
                      "host: transfers are timed; device: everything stays on the GPUs (default with one)")
           ->check(cli::one_of({"host", "device"}));

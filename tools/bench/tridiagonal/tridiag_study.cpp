@@ -53,7 +53,7 @@ void run_precision(const StudyOptions& o, Runtime& runtime, Report& report) {
     const TridiagData<T> on_host = data_of(mb, false), cut_for_cores = data_of(o.mb > 0 ? o.mb : tile_on_cores, false),
                          resident = data_of(mb, true);
     TridiagProblem<T> with_transfers{on_host}, on_cores{cut_for_cores}, on_device{resident};
-    std::vector<Peer> peers{make_peer("thomas", find_method(tridiag_table<T>(), "thomas"), with_transfers)};
+    std::vector<Peer> peers{make_peer("thomas", find_method(tridiag_bench_table<T>(), "thomas"), with_transfers)};
     std::vector<std::size_t> hybrids;
     for (const std::string& name : o.peers) {
       if (name == "cores") {

@@ -83,7 +83,7 @@ int run_tridiag(Options o) {
   Refined refined;
   Condition condition;
   {
-    Solver<T> solver(o, blocks);
+    SystemsSolver<T> solver(o, blocks);
     report.problem()["mb"] = solver.plan().along;
     report.problem()["nb"] = solver.plan().across;
     report.check("levels", static_cast<double>(solver.plan().levels));

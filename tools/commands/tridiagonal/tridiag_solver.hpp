@@ -6,10 +6,8 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
-#include "tools/problems/tridiagonal/tridiag_problem.hpp"
+#include "tools/problems/tridiagonal/tridiag_methods.hpp"
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 
 #include <fmt/format.h>
 
@@ -45,6 +43,8 @@ struct Options {
   bool doubles() const {
     return solver().method == TridiagonalMethod::rd || solver().method == TridiagonalMethod::cr_rd;
   }
+  /// Returns the row of the table of methods.
+  std::string row() const { return mixed() ? "mixed" : refines() ? "refined" : method; }
   TridiagonalMethodOptions solver() const {
     TridiagonalMethodOptions options{*find_named(tridiagonal_methods(), method), input.options()};
     if (cut > 0) options.cut = cut;
@@ -96,23 +96,36 @@ RuntimeOptions machine_of(const Options& o, const std::vector<TridiagBlock<T>>& 
 }
 
 template <class T>
-class Solver {
+class SystemsSolver {
  public:
-  Solver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
-      : o_(o), blocks_(blocks), runtime_(machine_of(o, blocks)) {
-    for (TridiagBlock<T>& block : blocks_) {
+  SystemsSolver(const Options& o, std::vector<TridiagBlock<T>>& blocks)
+      : o_(o),
+        blocks_(blocks),
+        runtime_(machine_of(o, blocks)),
+        problem_(runtime_, [this](std::vector<TridiagTiles<T>>& parts) { restore(parts); }) {
+    problem_.options = o.solver();
+    problem_.refinement = o.refinement();
+    Graph g(runtime_);
+    index_t first = 0;
+    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch) {
+      TridiagBlock<T>& block = blocks_[i];
       const TridiagonalPlan plan =
           plan_tridiagonal(runtime_, o.solver(), block.n, block.systems(), wanted_tiles(o, block.batch));
       const bool one_matrix = block.batch > 1 && (!o.automatic() || o.input.rhs != 1);
       tiles_.push_back(cut(runtime_, block, o.input.options().systems, {plan.along, plan.across, one_matrix}));
       largest_ = {std::max(largest_.along, plan.along), std::max(largest_.across, plan.across),
                   std::max(largest_.levels, plan.levels)};
+      generate(g, o.input, block, tiles_.back());
+      const auto& parts = tiles_.back().parts;
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        parts_.push_back(parts[p]);
+        places_.push_back({i, first + static_cast<index_t>(p), parts.size() == 1 && block.batch > 1});
+      }
     }
-    Graph g(runtime_);
-    for (std::size_t i = 0; i < blocks_.size(); ++i) generate(g, o.input, blocks_[i], tiles_[i]);
     g.wait();
     for (const auto& block : tiles_)
       for (const auto& a : {block.whole.A.dl, block.whole.A.d, block.whole.A.du, block.whole.B}) a.bring_home();
+    solver_ = find_method(bench::tridiag_table<T>(), o.row()).solver(problem_);
   }
 
   /// Returns the largest tiles, and the largest number of reductions.
@@ -124,12 +137,10 @@ class Solver {
   const Condition& condition() {
     if (o_.is_checked()) return condition_;
     Graph g(runtime_);
-    index_t first = 0;
-    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
-      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
-        const auto& [A, B, X] = tiles_[i].parts[p];
-        note(tridiagonal_condition(g, A, B, X, o_.input.options()), i, p, first);
-      }
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto& [A, B, X] = parts_[p];
+      note(tridiagonal_condition(g, A, B, X, o_.input.options()), p);
+    }
     return condition_;
   }
 
@@ -139,38 +150,43 @@ class Solver {
     Status status;
     std::optional<Failure> failure;
     const auto solve = [&](Graph& g, bool last) {
-      if (o_.refines()) {
-        failure = refine(g);
-      } else {
-        for (const auto& block : tiles_)
-          for (const auto& part : block.parts) tridiagonal_solve_by(g, part.A, part.X, o_.solver());
+      solver_.run(&g);
+      if (o_.refines())
+        failure = refine();
+      else
         status = wait_with_progress(g);
-      }
-      for (const auto& block : tiles_) block.whole.X.bring_home();
+      solver_.finish();
       if (!last || !o_.is_checked()) return 0.0;
       const Stopwatch watch;
       failure = check(g, status);
       return mended_.attempts > 0 ? 0 : watch.seconds();
     };
-    run_timed(o_.common, runtime_, report, {[this] { take_right_hand_sides(); }, solve, flops()});
+    run_timed(o_.common, runtime_, report, {solver_.prepare, solve, flops()});
     if (o_.refines() || o_.is_checked()) return failure;
     if (status.ok()) return std::nullopt;
     return o_.doubles() ? find_doubling() : find(status);
   }
 
  private:
+  /// The block of a part, the number of its first matrix, and whether the part has several matrices.
+  struct Place {
+    std::size_t block;
+    index_t matrix;
+    bool several;
+  };
+
   /// Returns the first matrix whose X is not finite, and the row. If every X is finite, its measured residual is the
   /// status.
   std::optional<Failure> find_doubling() {
-    index_t first = 0;
-    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch) {
+    std::size_t first = 0;  // part of the block
+    for (std::size_t i = 0; i < blocks_.size(); first += tiles_[i++].parts.size()) {
       const TridiagBlock<T>& block = blocks_[i];
       for (index_t j = 0; j < block.systems(); ++j) {
         const T* const x = &block.x(0, j);
         if (std::all_of(x, x + block.n, [](T value) { return std::isfinite(value); })) continue;
-        const std::size_t part = tiles_[i].parts.size() > 1 ? static_cast<std::size_t>(j / block.rhs) : 0;
-        take_right_hand_sides();
-        Failure failure = locate(solve_part(i, part), i, part, first);
+        const std::size_t p = first + (tiles_[i].parts.size() > 1 ? static_cast<std::size_t>(j / block.rhs) : 0);
+        solver_.prepare();
+        Failure failure = locate(solve_part(p), p);
         failure.what = "inaccurate: breakdown without pivoting, or not finite";
         return failure;
       }
@@ -178,14 +194,17 @@ class Solver {
     return std::nullopt;
   }
 
-  Status solve_part(std::size_t i, std::size_t p) {
+  Status solve_part(std::size_t p) {
+    problem_.first = static_cast<index_t>(p);
+    problem_.last = problem_.first + 1;
     Graph g(runtime_);
-    tridiagonal_solve_by(g, tiles_[i].parts[p].A, tiles_[i].parts[p].X, o_.solver());
+    solver_.run(&g);
     return g.wait();
   }
 
   /// X = B, and A once more for the devices to fetch.
-  void take_right_hand_sides() {
+  void restore(std::vector<TridiagTiles<T>>& parts) {
+    parts = parts_;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const auto& [A, B, X] = tiles_[i].whole;
       X.copy_from(blocks_[i].b.data(), blocks_[i].b.ld());
@@ -193,25 +212,23 @@ class Solver {
     }
   }
 
-  /// Solves the parts one after the other: each correction waits for the last one's result.
-  std::optional<Failure> refine(Graph& g) {
+  /// Returns the failure of a refined run.
+  std::optional<Failure> refine() {
     refined_ = {};
     std::optional<Failure> failure;
-    index_t first = 0;
-    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
-      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
-        const auto& [A, B, X] = tiles_[i].parts[p];
-        const RefinedSolve solve = tridiagonal_solve_refined(g, A, X, o_.refinement());
-        refined_.iterations = std::max(refined_.iterations, solve.iterations);
-        refined_.backward_error = worse(refined_.backward_error, solve.backward_error);
-        if (solve.converged || failure) continue;
-        failure = locate(solve.status, i, p, first);
-        if (!solve.finite)
-          failure->what = "X is not finite";
-        else if (!solve.broke_down)
-          failure->what = fmt::format("not converged after {} corrections, backward error {:.1e},", refined_.iterations,
-                                      refined_.backward_error);
-      }
+    const auto solves = solver_.result().refined;
+    for (std::size_t p = 0; p < solves.size(); ++p) {
+      const RefinedSolve& solve = solves[p];
+      refined_.iterations = std::max(refined_.iterations, solve.iterations);
+      refined_.backward_error = worse(refined_.backward_error, solve.backward_error);
+      if (solve.converged || failure) continue;
+      failure = locate(solve.status, p);
+      if (!solve.finite)
+        failure->what = "X is not finite";
+      else if (!solve.broke_down)
+        failure->what = fmt::format("not converged after {} corrections, backward error {:.1e},", refined_.iterations,
+                                    refined_.backward_error);
+    }
     return failure;
   }
 
@@ -221,50 +238,41 @@ class Solver {
     mended_ = {};
     condition_ = {};
     std::optional<Failure> failure;
-    const bool several = blocks_.size() > 1 || tiles_.front().parts.size() > 1;
-    index_t first = 0;
-    for (std::size_t i = 0; i < blocks_.size(); first += blocks_[i++].batch)
-      for (std::size_t p = 0; p < tiles_[i].parts.size(); ++p) {
-        const auto& [A, B, X] = tiles_[i].parts[p];
-        const CheckedSolve solve = several && !status.ok() ? tridiagonal_solve_checked(g, A, B, X, o_.input.options())
-                                                           : tridiagonal_check(g, A, B, X, o_.input.options(), status);
-        mended_.equilibrated += solve.other_scaling;
-        mended_.corrected += solve.corrected;
-        mended_.attempts += solve.attempts;
-        note(solve.condition, i, p, first);
-        if (solve.status.ok() || failure) continue;
-        failure = locate(solve.status, i, p, first);
-        if (!solve.input_finite) failure->what = "A or B is not finite";
-      }
+    const bool again = parts_.size() > 1 && !status.ok();
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      const auto& [A, B, X] = parts_[p];
+      const CheckedSolve solve = again ? tridiagonal_solve_checked(g, A, B, X, o_.input.options())
+                                       : tridiagonal_check(g, A, B, X, o_.input.options(), status);
+      mended_.equilibrated += solve.other_scaling;
+      mended_.corrected += solve.corrected;
+      mended_.attempts += solve.attempts;
+      note(solve.condition, p);
+      if (solve.status.ok() || failure) continue;
+      failure = locate(solve.status, p);
+      if (!solve.input_finite) failure->what = "A or B is not finite";
+    }
     for (const auto& block : tiles_) block.whole.X.bring_home();
     return failure;
   }
 
-  /// Keeps the condition of part p of block i if it is the largest.
-  void note(const TridiagonalCondition& condition, std::size_t i, std::size_t p, index_t first) {
+  /// Keeps the condition of part p if it is the largest.
+  void note(const TridiagonalCondition& condition, std::size_t p) {
     if (condition.value <= condition_.worst.value) return;
-    condition_ = {condition, locate({condition.system * blocks_[i].n + 1}, i, p, first).matrix};
+    condition_ = {condition, locate({condition.system * blocks_[places_[p].block].n + 1}, p).matrix};
   }
 
-  /// Returns the matrix and row of a status of part p of block i; the blocks before it have `first` matrices.
-  Failure locate(Status status, std::size_t i, std::size_t p, index_t first) const {
-    const TridiagBlock<T>& block = blocks_[i];
-    const index_t at = std::max<index_t>(status.info - 1, 0), system = at / block.n;
-    const index_t matrix = tiles_[i].parts.size() > 1 ? static_cast<index_t>(p) : block.batch > 1 ? system : 0;
-    return {at % block.n, first + matrix};
+  /// Returns the matrix and row of a status of part p.
+  Failure locate(Status status, std::size_t p) const {
+    const index_t n = blocks_[places_[p].block].n, at = std::max<index_t>(status.info - 1, 0);
+    return {at % n, places_[p].matrix + (places_[p].several ? at / n : 0)};
   }
 
-  /// A status says where in its part: of several parts, each is asked alone.
+  /// A status names the row in its part: of several parts, each is solved again alone.
   Failure find(Status status) {
-    take_right_hand_sides();
-    index_t first = 0;
-    for (std::size_t i = 0; i < blocks_.size(); ++i) {
-      const auto& parts = tiles_[i].parts;
-      for (std::size_t p = 0; p < parts.size(); ++p) {
-        if (blocks_.size() > 1 || parts.size() > 1) status = solve_part(i, p);
-        if (!status.ok()) return locate(status, i, p, first);
-      }
-      first += blocks_[i].batch;
+    solver_.prepare();
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      if (parts_.size() > 1) status = solve_part(p);
+      if (!status.ok()) return locate(status, p);
     }
     return {};
   }
@@ -280,6 +288,10 @@ class Solver {
   std::vector<TridiagBlock<T>>& blocks_;
   Runtime runtime_;
   std::vector<TiledBlock<T>> tiles_;
+  std::vector<TridiagTiles<T>> parts_;  // of all blocks
+  std::vector<Place> places_;           // of the parts
+  bench::TridiagProblem<T> problem_;
+  Solver<bench::TridiagAnswer<T>> solver_;
   TridiagonalPlan largest_;
   Refined refined_;
   Mended mended_;

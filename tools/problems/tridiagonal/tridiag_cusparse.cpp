@@ -87,10 +87,10 @@ TridiagSolver<T> by_cusparse(TridiagProblem<T>& p, const std::string& name) {
   const SystemsIn systems = interleaved ? SystemsIn::rows : SystemsIn::columns;
   const index_t copies = interleaved ? ceil_div(p.solves, index_t{4}) : p.solves;
   auto& shared = p.devices[interleaved ? 1 : 0];
-  if (!shared) shared = std::make_shared<const DeviceSystems<T>>(p.data, systems, copies, interleaved ? copies : 1);
+  if (!shared) shared = std::make_shared<const DeviceSystems<T>>(*p.data, systems, copies, interleaved ? copies : 1);
   const auto arrays = shared;
   std::size_t bytes = 0;
-  call(name, p.data.what(), *arrays, 0, nullptr, &bytes);
+  call(name, p.data->what(), *arrays, 0, nullptr, &bytes);
   const auto work = std::make_shared<DeviceMemory>(bytes);
   const auto prepare = [arrays, interleaved] {
     select_first_device();
@@ -99,7 +99,7 @@ TridiagSolver<T> by_cusparse(TridiagProblem<T>& p, const std::string& name) {
   };
   const auto run = [&p, name, arrays, work](Graph*) {
     for (index_t c = p.first; c < p.last; ++c)
-      call<T>(name, p.data.what(), *arrays, c, work->template as<void>(), nullptr);
+      call<T>(name, p.data->what(), *arrays, c, work->template as<void>(), nullptr);
     check(cudaStreamSynchronize(arrays->stream().stream), "cudaStreamSynchronize after cuSPARSE");
   };
   const auto result = [systems, copies, arrays] {

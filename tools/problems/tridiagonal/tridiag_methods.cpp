@@ -1,9 +1,7 @@
 #include "tools/problems/tridiagonal/tridiag_methods.hpp"
 
 #include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_matrices.hpp>
-#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/parallel_for.hpp>
 
@@ -12,7 +10,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <optional>
+#include <span>
+#include <tuple>
+#include <type_traits>
 
 namespace tesela::bench {
 
@@ -53,19 +53,44 @@ struct Settle {
   static void cuda(CudaContext&, const Args&, InOut<T>) {}
 };
 
-/// The tiles of one layout: mapped from host memory, or generated on the devices.
+/// The parts of a benchmark in one layout: A and each copy of B.
 template <class T>
-struct Tiles {
+struct BenchTiles {
+  using Parts = typename TridiagProblem<T>::Parts;
   const TridiagData<T>& data;
   SystemsIn systems;
-  index_t solves;
-  std::shared_ptr<const HostSystems<T>> host;
-  std::optional<Tridiagonal<T>> A = {};
-  std::vector<TileMatrix<T>> B = {};
 
-  void restore() { host ? map() : generate(); }
+  /// Generates the parts on the devices.
+  void generate(Parts& parts, index_t solves) const {
+    Graph g(data.runtime());
+    const bool first = parts.empty();
+    if (first) {
+      const Tridiagonal<T> A{matrix("dl"), matrix("d"), matrix("du")};
+      fill(g, A, data.what().kind, data.what().seed, {.systems = systems});
+      for (index_t c = 0; c < solves; ++c) parts.push_back(part(A, matrix("B")));
+    }
+    for (const auto& part : parts) fill(g, part.X, data.b());
+    if (first)
+      for (const TileMatrix<T>& band : {parts[0].A.dl, parts[0].A.d, parts[0].A.du}) place(g, band);
+    for (const auto& part : parts) place(g, part.X);
+    g.wait();
+  }
+
+  /// Registers host memory again, so that no device has a copy.
+  void map(Parts& parts, const HostSystems<T>& host, index_t solves) const {
+    parts.clear();
+    host.restore();
+    const auto mapped = [&](T* a, const char* name) {
+      const auto [rows, columns] = data.what().shape(systems);
+      return TileMatrix<T>::map(data.runtime(), a, rows, columns, rows, data.what().tile(systems), name);
+    };
+    const TridiagonalRow<T*> bands = host.bands();
+    const Tridiagonal<T> A{mapped(bands.dl, "dl"), mapped(bands.d, "d"), mapped(bands.du, "du")};
+    for (index_t c = 0; c < solves; ++c) parts.push_back(part(A, mapped(host.b(c), "B")));
+  }
 
  private:
+  static cli::TridiagTiles<T> part(const Tridiagonal<T>& A, const TileMatrix<T>& B) { return {A, B, B}; }
   TileMatrix<T> matrix(const char* name) const {
     const auto [rows, columns] = data.what().shape(systems);
     return TileMatrix<T>(data.runtime(), rows, columns, data.what().tile(systems), name);
@@ -79,88 +104,62 @@ struct Tiles {
       g.insert<Settle<T>>(on_gpu_number(static_cast<std::size_t>(t++ * gpus / tiles)), {}, tile);
     });
   }
-
-  void generate() {
-    Graph g(data.runtime());
-    const bool first = !A;
-    if (first) {
-      A = Tridiagonal<T>{matrix("dl"), matrix("d"), matrix("du")};
-      fill(g, *A, data.what().kind, data.what().seed, {.systems = systems});
-      for (index_t c = 0; c < solves; ++c) B.push_back(matrix("B"));
-    }
-    for (const TileMatrix<T>& b : B) fill(g, b, data.b());
-    if (first)
-      for (const TileMatrix<T>* band : {&A->dl, &A->d, &A->du}) place(g, *band);
-    for (const TileMatrix<T>& b : B) place(g, b);
-    g.wait();
-  }
-
-  /// Registers the matrices again, so that no device has a copy.
-  void map() {
-    A.reset();
-    B.clear();
-    host->restore();
-    const auto mapped = [&](T* a, const char* name) {
-      const auto [rows, columns] = data.what().shape(systems);
-      return TileMatrix<T>::map(data.runtime(), a, rows, columns, rows, data.what().tile(systems), name);
-    };
-    const TridiagonalRow<T*> bands = host->bands();
-    A = Tridiagonal<T>{mapped(bands.dl, "dl"), mapped(bands.d, "d"), mapped(bands.du, "du")};
-    for (index_t c = 0; c < solves; ++c) B.push_back(mapped(host->b(c), "B"));
-  }
 };
 
-/// Returns the solver whose tasks insert(graph, A, B) inserts.
+/// Returns the solver whose tasks insert(graph, A, X) inserts for each part.
 template <class T, class Insert>
-TridiagSolver<T> by_graph(TridiagProblem<T>& p, SystemsIn systems, const Insert& insert) {
-  const auto tiles = std::make_shared<Tiles<T>>(Tiles<T>{p.data, systems, p.solves, p.host(systems)});
-  const auto run = [&p, tiles, insert](Graph* g) {
-    const bool home = tiles->host && p.data.runtime().gpus() > 0;
-    for (index_t c = p.first; c < p.last; ++c) {
-      const TileMatrix<T>& B = tiles->B[static_cast<std::size_t>(c)];
-      insert(*g, *tiles->A, B);
-      if (home) B.for_each_tile([&](Tile<T> tile, index_t, index_t) { g->bring_home(tile); });
+TridiagSolver<T> in_tiles(TridiagProblem<T>& p, SystemsIn systems, const Insert& insert) {
+  struct State {
+    typename TridiagProblem<T>::Parts parts = {};
+    std::vector<RefinedSolve> refined = {};
+    std::span<cli::TridiagTiles<T>> chosen(const TridiagProblem<T>& p) {
+      const auto first = static_cast<std::size_t>(p.first);
+      return std::span(parts).subspan(first, std::min(static_cast<std::size_t>(p.last), parts.size()) - first);
     }
-    const Status status = g->wait();
-    for (index_t c = p.first; home && c < p.last; ++c) tiles->B[static_cast<std::size_t>(c)].bring_home();
-    if (!status.ok()) throw WrongResult(fmt::format("status {}", status.info));
   };
-  const auto result = [&p, systems, tiles] {
-    return TridiagAnswer<T>{systems, p.solves, [&p, systems, tiles](index_t copy, T* x) {
-                              tiles->B[static_cast<std::size_t>(copy)].copy_to(x, p.data.what().shape(systems).rows);
-                            }};
+  const auto state = std::make_shared<State>();
+  const auto run = [&p, state, insert](Graph* g) {
+    const bool copy = p.data != nullptr && p.in_host_memory() && p.runtime->gpus() > 0;
+    state->refined.clear();
+    for (const auto& [A, B, X] : state->chosen(p)) {
+      if constexpr (std::is_same_v<std::invoke_result_t<Insert, Graph&, decltype(A), decltype(X)>, RefinedSolve>)
+        state->refined.push_back(insert(*g, A, X));
+      else
+        insert(*g, A, X);
+      if (copy) X.for_each_tile([&](Tile<T> tile, index_t, index_t) { g->bring_home(tile); });
+    }
   };
-  return {[tiles] { tiles->restore(); }, run, {}, result};
+  const auto finish = [&p, state] {
+    if (!p.in_host_memory()) return;
+    for (const auto& part : state->chosen(p)) part.X.bring_home();
+  };
+  const auto result = [&p, systems, state] {
+    const auto copy_to = [systems, state, what = p.data ? p.data->what() : TridiagCase{}](index_t copy, T* x) {
+      state->parts[static_cast<std::size_t>(copy)].X.copy_to(x, what.shape(systems).rows);
+    };
+    return TridiagAnswer<T>{systems, p.solves, copy_to, state->refined};
+  };
+  return {[&p, systems, state] { p.restore(systems, state->parts); }, run, finish, result};
 }
 
+/// Returns the solver by a method of the library; `cut` replaces the problem's if it is positive.
 template <class T>
-TridiagSolver<T> by_blocks(TridiagProblem<T>& p, SystemsIn systems) {
-  return by_graph(
-      p, systems,
-      [options = TridiagonalOptions{.systems = systems, .one_pass = p.data.what().one_pass}](
-          Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) { tridiagonal_solve(g, A, B, options); });
-}
-
-template <class T>
-TridiagSolver<T> by_reduction(TridiagProblem<T>& p, const std::string& name) {
-  const index_t n = p.data.what().n, half = std::max<index_t>(n / 2, 1), quarter = std::max<index_t>(n / 4, 1);
-  const ParallelReductionOptions options =
-      name == "pcr"      ? ParallelReductionOptions{ParallelReduction::pcr, n}
-      : name == "rd"     ? ParallelReductionOptions{ParallelReduction::rd, n}
-      : name == "cr-pcr" ? ParallelReductionOptions{ParallelReduction::cr_pcr, half}
-      : name == "cr-rd"  ? ParallelReductionOptions{ParallelReduction::cr_rd, quarter}
-                         : ParallelReductionOptions{ParallelReduction::cr_pcr, 1};
-  return by_graph(p, SystemsIn::columns, [options](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
-    parallel_reduction(g, A, B, options);
+TridiagSolver<T> by_method(TridiagProblem<T>& p, TridiagonalMethod method, SystemsIn systems, index_t cut = 0) {
+  TridiagonalMethodOptions options{method, {}, cut > 0 ? cut : p.options.cut};
+  if (method == TridiagonalMethod::automatic) options.systems = p.options.systems;
+  options.systems.systems = systems;
+  return in_tiles(p, systems, [options](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X) {
+    tridiagonal_solve_by(g, A, X, options);
   });
 }
 
-/// Refines each copy of B in turn, since each correction waits for a residual.
+/// Refines each part in turn, since each correction waits for a residual.
 template <class T>
 TridiagSolver<T> by_refinement(TridiagProblem<T>& p, bool mixed) {
-  return by_graph(p, SystemsIn::columns, [mixed](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
-    const RefinedSolve solve = tridiagonal_solve_refined(g, A, B, {.mixed = mixed});
-    if (!solve.converged) throw WrongResult(fmt::format("not converged: backward error {:.1e}", solve.backward_error));
+  RefinementOptions options = p.refinement;
+  options.mixed = mixed;
+  return in_tiles(p, options.systems, [options](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X) {
+    return tridiagonal_solve_refined(g, A, X, options);
   });
 }
 
@@ -173,10 +172,10 @@ TridiagSolver<T> by_columns(TridiagProblem<T>& p, const Restore& restore, const 
     restore();
   };
   const auto run = [&p, host, solve](Graph*) {
-    const index_t n = p.data.what().n;
+    const index_t n = p.data->what().n;
     std::atomic<int> worst = 0;
     for (index_t c = p.first; c < p.last; ++c)
-      parallel_for(p.data.what().batch, [&](index_t first, index_t last) {
+      parallel_for(p.data->what().batch, [&](index_t first, index_t last) {
         for (index_t s = first; s < last; ++s)
           if (const int info = solve(c, s * n, host->b(c) + s * n); info != 0) worst = info;
       });
@@ -196,14 +195,14 @@ TridiagSolver<T> by_lapack(TridiagProblem<T>& p) {
   const auto copies = std::make_shared<std::vector<std::array<std::unique_ptr<HostBuffer>, 3>>>();
   copies->resize(static_cast<std::size_t>(p.solves));
   for (auto& copy : *copies)
-    for (auto& band : copy) band = std::make_unique<HostBuffer>(p.data.runtime(), host->bytes());
+    for (auto& band : copy) band = std::make_unique<HostBuffer>(p.data->runtime(), host->bytes());
   const auto restore = [host, copies] {
     const TridiagonalRow<T*> from = host->bands();
     for (const auto& [dl, d, du] : *copies)
       for (const auto& [to, band] : {std::pair{&dl, from.dl}, std::pair{&d, from.d}, std::pair{&du, from.du}})
         std::memcpy((*to)->data(), band, host->bytes());
   };
-  return by_columns(p, restore, [copies, n = p.data.what().n](index_t copy, index_t offset, T* b) {
+  return by_columns(p, restore, [copies, n = p.data->what().n](index_t copy, index_t offset, T* b) {
     const auto band = [&](std::size_t which) {
       return static_cast<T*>((*copies)[static_cast<std::size_t>(copy)][which]->data()) + offset;
     };
@@ -215,11 +214,11 @@ TridiagSolver<T> by_lapack(TridiagProblem<T>& p) {
 template <class T>
 TridiagSolver<T> by_thomas(TridiagProblem<T>& p) {
   const auto host = p.host(SystemsIn::columns);
-  const auto upper = std::make_shared<HostBuffer>(p.data.runtime(), host->bytes());
+  const auto upper = std::make_shared<HostBuffer>(p.data->runtime(), host->bytes());
   std::memset(upper->data(), 0, host->bytes());
   return by_columns(
       p, [] {},
-      [host, upper, n = p.data.what().n](index_t, index_t offset, T* b) {
+      [host, upper, n = p.data->what().n](index_t, index_t offset, T* b) {
         const TridiagonalRow<T*> bands = host->bands();
         const T *dl = bands.dl + offset, *d = bands.d + offset, *du = bands.du + offset;
         T* const u = static_cast<T*>(upper->data()) + offset;
@@ -238,12 +237,36 @@ TridiagSolver<T> by_thomas(TridiagProblem<T>& p) {
 }  // namespace
 
 template <class T>
+void TridiagProblem<T>::restore(SystemsIn systems, Parts& parts) {
+  if (data == nullptr) return restore_parts(parts);
+  const BenchTiles<T> tiles{*data, systems};
+  if (const auto arrays = host(systems))
+    tiles.map(parts, *arrays, solves);
+  else
+    tiles.generate(parts, solves);
+}
+
+template <class T>
 std::vector<TridiagMethod<T>> tridiag_table() {
   using Place = typename TridiagMethod<T>::Place;
+  std::vector<TridiagMethod<T>> rows;
+  for (const auto& one : tridiagonal_methods())
+    rows.push_back({std::string(one.name), std::string(one.about), Place::graph,
+                    [method = one.value](auto& p) { return by_method(p, method, p.options.systems.systems); }});
+  for (const std::string& name : refinements)
+    rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
+                    [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});
+  return rows;
+}
+
+template <class T>
+std::vector<TridiagMethod<T>> tridiag_bench_table() {
+  using Place = typename TridiagMethod<T>::Place;
+  using enum TridiagonalMethod;
   std::vector<TridiagMethod<T>> rows{
-      {"tesela", "row blocks", Place::graph, [](auto& p) { return by_blocks(p, SystemsIn::columns); }},
+      {"tesela", "row blocks", Place::graph, [](auto& p) { return by_method(p, automatic, SystemsIn::columns); }},
       {"tesela-rows", "row blocks of systems in rows", Place::graph,
-       [](auto& p) { return by_blocks(p, SystemsIn::rows); }},
+       [](auto& p) { return by_method(p, automatic, SystemsIn::rows); }},
       {"lapack", "the library's gtsv", Place::cores, by_lapack<T>},
       {"thomas", "elimination without pivoting", Place::cores, by_thomas<T>}};
   for (const auto* names : {&cusparse_single, &cusparse_batch})
@@ -255,48 +278,60 @@ std::vector<TridiagMethod<T>> tridiag_table() {
       rows.back().absent = "cuSPARSE: this build has no CUDA: build where nvcc is (cmake --preset cuda)";
 #endif
     }
-  for (const std::string& name : reductions)
-    rows.push_back(
-        {name, "parallel_reduction", Place::graph, [name](TridiagProblem<T>& p) { return by_reduction(p, name); }});
-  for (const std::string& name : refinements)
-    rows.push_back({name, "tridiagonal_solve_refined", Place::graph,
-                    [name](TridiagProblem<T>& p) { return by_refinement(p, name == "mixed"); }});
+  for (const auto* names : {&reductions, &refinements})
+    for (const std::string& name : *names) rows.push_back(cli::find_method(tridiag_table<T>(), name));
+  for (auto& row : rows) {  // a reduction of many small systems
+    if (row.name == "cr") row.solver = [](auto& p) { return by_method(p, cr_pcr, SystemsIn::columns, 1); };
+    for (const auto& [name, method, part] : {std::tuple{"cr-pcr", cr_pcr, 2}, {"cr-rd", cr_rd, 4}})
+      if (row.name == name)
+        row.solver = [method, part](auto& p) {
+          return by_method(p, method, SystemsIn::columns, std::max<index_t>(p.data->what().n / part, 1));
+        };
+  }
   return rows;
 }
 
 template <class T>
 TridiagSolver<T> by_cyclic_reduction(TridiagProblem<T>& p, const CyclicReductionOptions& options) {
-  const auto graph = std::make_shared<Graph>(p.data.runtime());
-  TridiagSolver<T> solver = by_graph(
+  const auto graph = std::make_shared<Graph>(*p.runtime);
+  TridiagSolver<T> solver = in_tiles(
       p, SystemsIn::columns,
-      [options](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) { cyclic_reduction(g, A, B, options); });
-  solver.run = [run = solver.run, graph](Graph*) { run(graph.get()); };
+      [options](Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& X) { cyclic_reduction(g, A, X, options); });
+  solver.run = [run = solver.run, graph](Graph*) {
+    run(graph.get());
+    const Status status = graph->wait();
+    if (!status.ok()) throw WrongResult(fmt::format("status {}", status.info));
+  };
   return solver;
 }
 
 template <class T>
 double check_peer(const std::string& peer, const TridiagProblem<T>& p, const TridiagAnswer<T>& answer) {
-  std::vector<T> x(static_cast<std::size_t>(p.data.what().n * p.data.what().batch));
+  for (const RefinedSolve& solve : answer.refined)
+    if (!solve.converged)
+      throw WrongResult(fmt::format("bench: {}: not converged: backward error {:.1e}", peer, solve.backward_error));
+  std::vector<T> x(static_cast<std::size_t>(p.data->what().n * p.data->what().batch));
   double worst = 0;
   for (const index_t copy : {index_t{0}, answer.solves - 1}) {
     answer.copy_to(copy, x.data());
-    const double residual = p.data.residual(answer.systems, x.data());
-    if (!(residual <= p.data.bound()))
-      throw WrongResult(fmt::format("bench: {}: the residual is {:.3g}, above {:.3g}", peer, residual, p.data.bound()));
-    worst = std::max(worst, residual / p.data.bound());
+    const double residual = p.data->residual(answer.systems, x.data());
+    if (!(residual <= p.data->bound()))
+      throw WrongResult(
+          fmt::format("bench: {}: the residual is {:.3g}, above {:.3g}", peer, residual, p.data->bound()));
+    worst = std::max(worst, residual / p.data->bound());
   }
   return worst;
 }
 
 #define TESELA_INSTANTIATE(T)                                                                       \
+  template struct TridiagProblem<T>;                                                                \
+  template class HostSystems<T>;                                                                    \
+  template std::vector<TridiagMethod<T>> tridiag_table();                                           \
+  template std::vector<TridiagMethod<T>> tridiag_bench_table();                                     \
   template TridiagSolver<T> by_cyclic_reduction(TridiagProblem<T>&, const CyclicReductionOptions&); \
   template double check_peer(const std::string&, const TridiagProblem<T>&, const TridiagAnswer<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE
-template class HostSystems<float>;
-template class HostSystems<double>;
-template std::vector<TridiagMethod<float>> tridiag_table();
-template std::vector<TridiagMethod<double>> tridiag_table();
 
 }  // namespace tesela::bench

@@ -2,9 +2,13 @@
 
 #include "tools/problems/method.hpp"
 #include "tools/problems/tridiagonal/tridiag_data.hpp"
+#include "tools/problems/tridiagonal/tridiag_problem.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,19 +37,38 @@ class HostSystems {
 template <class T>
 class DeviceSystems;
 
-/// The systems with `solves` copies of B; a run solves the copies from `first` to before `last`.
+/// A X = B in parts that a method solves one by one: those of a command, or of a benchmark `solves` copies of B with
+/// one A.
 template <class T>
 struct TridiagProblem {
-  const TridiagData<T>& data;
-  index_t solves = 1, first = 0, last = 1;
-  Runtime* runtime = &data.runtime();
+  using Parts = std::vector<cli::TridiagTiles<T>>;
+
+  TridiagProblem(Runtime& on, std::function<void(Parts&)> restore) : runtime(&on), restore_parts(std::move(restore)) {}
+  explicit TridiagProblem(const TridiagData<T>& systems, index_t copies = 1)
+      : runtime(&systems.runtime()), last(copies), data(&systems), solves(copies) {
+    options.systems.one_pass = systems.what().one_pass;
+  }
+
+  Runtime* runtime;
+  TridiagonalMethodOptions options = {};                          ///< of each method that has these options
+  RefinementOptions refinement = {};                              ///< of refined and mixed
+  std::function<void(Parts&)> restore_parts = {};                 ///< of a command: makes the parts, and X = B
+  index_t first = 0, last = std::numeric_limits<index_t>::max();  ///< a run solves the parts first … last - 1
+
+  // Of a benchmark.
+  const TridiagData<T>* data = nullptr;
+  index_t solves = 1;
   std::array<std::shared_ptr<const HostSystems<T>>, 2> hosts = {};
   std::array<std::shared_ptr<const DeviceSystems<T>>, 2> devices = {};
+
+  /// Makes the parts in one layout if there are none, and restores X = B. No device has a copy of host memory then.
+  void restore(kernels::SystemsIn systems, Parts& parts);
+  bool in_host_memory() const { return data == nullptr || !data->what().on_device; }
 
   /// Returns the arrays of one layout; null if the data are on the devices.
   std::shared_ptr<const HostSystems<T>> host(kernels::SystemsIn systems) {
     auto& arrays = hosts[systems == kernels::SystemsIn::columns ? 0 : 1];
-    if (!arrays && !data.what().on_device) arrays = std::make_shared<const HostSystems<T>>(data, systems, solves);
+    if (!arrays && in_host_memory()) arrays = std::make_shared<const HostSystems<T>>(*data, systems, solves);
     return arrays;
   }
 };
@@ -55,6 +78,7 @@ struct TridiagAnswer {
   kernels::SystemsIn systems;
   index_t solves;                                        ///< copies of B that the method has
   std::function<void(index_t copy, T* x)> copy_to = {};  ///< copies a solution to host memory, without gaps
+  std::vector<RefinedSolve> refined = {};                ///< of each part, if the method refines
 };
 
 template <class T>
@@ -68,10 +92,15 @@ inline const std::vector<std::string> cusparse_batch{"strided", "interleaved-0",
 inline const std::vector<std::string> reductions{"cr", "pcr", "rd", "cr-pcr", "cr-rd"};
 inline const std::vector<std::string> refinements{"refined", "mixed"};
 
-/// Returns the methods. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr reduces to
-/// one row.
+/// Returns Tesela's methods: the library's, refined and mixed.
 template <class T>
 std::vector<TridiagMethod<T>> tridiag_table();
+
+/// Returns the methods of a benchmark: the library's default in columns and rows, the peers, reductions and
+/// refinements. In a reduction, cr-pcr leaves half of the rows to pcr, cr-rd a quarter to rd, and cr reduces to one
+/// row.
+template <class T>
+std::vector<TridiagMethod<T>> tridiag_bench_table();
 
 /// Returns the solver by cyclic reduction. One graph serves all runs, so that its work space stays where it is.
 template <class T>
