@@ -2,7 +2,9 @@
 #include <tesela/host/internal/fft_ducc.hpp>
 #include <tesela/host/vector_target.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -91,5 +93,19 @@ template void complex_to_real(index_t, index_t, std::complex<float>*, index_t, f
 template void transform(Direction, index_t, index_t, std::complex<double>*, index_t);
 template void real_to_complex(index_t, index_t, const double*, index_t, std::complex<double>*, index_t);
 template void complex_to_real(index_t, index_t, std::complex<double>*, index_t, double*, index_t);
+
+index_t good_size(index_t n) {
+  constexpr index_t most = std::numeric_limits<index_t>::max();
+  n = std::max<index_t>(n, 2);
+  index_t best = most;
+  for (index_t sevens = 1; sevens<best; sevens = sevens> most / 7 ? most : sevens * 7)
+    for (index_t fives = sevens; fives<best; fives = fives> most / 5 ? most : fives * 5)
+      for (index_t threes = fives; threes<best; threes = threes> most / 3 ? most : threes * 3) {
+        index_t size = threes > most / 2 ? most : 2 * threes;
+        while (size < n && size <= most / 2) size *= 2;
+        if (size >= n) best = std::min(best, size);
+      }
+  return best;
+}
 
 }  // namespace tesela::fft

@@ -144,12 +144,12 @@ Code gels_async(tesela_graph* graph, tesela_matrix* a, tesela_matrix* b, tesela_
 }  // namespace tesela::c
 
 #ifdef TESELA_PYTHON
-#include "interfaces/python/copied.hpp"
+#include "interfaces/python/arrays.hpp"
 #include "interfaces/python/results.hpp"
 #include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/least_squares/covariance.hpp>
 #include <tesela/algorithms/least_squares/generalized_least_squares.hpp>
-#include <tesela/algorithms/qr/singular_values.hpp>
+#include <tesela/algorithms/qr/lapack_form.hpp>
 
 namespace tesela::python {
 namespace {

@@ -1,7 +1,7 @@
 #include "interfaces/c/arguments.hpp"
-#include <tesela/algorithms/dense/lu_factors.hpp>
+#include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
-#include <tesela/algorithms/qr/column_pivots.hpp>
+#include <tesela/algorithms/qr/lapack_form.hpp>
 
 #ifdef TESELA_PYTHON
 #include "interfaces/python/results.hpp"

@@ -211,7 +211,7 @@ Code qr_free(tesela_qr* qr) { return free_handle<AnyQr>("qr", qr); }
 }  // namespace tesela::c
 
 #ifdef TESELA_PYTHON
-#include "interfaces/python/copied.hpp"
+#include "interfaces/python/arrays.hpp"
 #include "interfaces/python/results.hpp"
 
 namespace tesela::python {

@@ -1,8 +1,8 @@
 // Not in C yet: models are formulas and tables with names.
 #ifdef TESELA_PYTHON
 #include "interfaces/python/results.hpp"
-#include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/sem_summary.hpp>
 #include <tesela/tiles/io/csv_column.hpp>
 

@@ -1,5 +1,5 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/internal/last_error.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 
 namespace tesela {
 namespace {

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/dense/lu.hpp>
-#include <tesela/algorithms/dense/lu_factors.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/econometrics/internal/compiled_model.hpp>
-#include <tesela/algorithms/econometrics/internal/model_rows.hpp>
+#include <tesela/algorithms/econometrics/internal/formula_columns.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>

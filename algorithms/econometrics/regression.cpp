@@ -1,4 +1,3 @@
-#include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/regression.hpp>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/sem_summary.hpp>
 
 #include <algorithm>

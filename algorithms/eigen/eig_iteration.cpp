@@ -2,11 +2,11 @@
 #include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 #include <tesela/algorithms/eigen/internal/scan.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
-#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/algorithms/support/insert_or_run.hpp>
 #include <tesela/codelets/eigen/symmetric_scan.hpp>
 #include <tesela/codelets/iterations/inverse_iteration.hpp>
 #include <tesela/host/lapack.hpp>
+#include <tesela/runtime/shortest.hpp>
 
 #include <array>
 #include <numeric>
@@ -48,7 +48,7 @@ constexpr std::array shifts{
 void check(index_t n, const EigIterationOptions& o) {
   detail::require_selection("eig_iteration", n, o);
   if (!(o.tolerance >= 0 && o.tolerance <= largest_iteration_tolerance))
-    refuse("tolerance", digits(o.tolerance) + "; it must be from 0 to 1e-3");
+    refuse("tolerance", shortest(o.tolerance) + "; it must be from 0 to 1e-3");
   if (o.max_iterations < 0) refuse("max_iterations", std::to_string(o.max_iterations));
   if (o.method == EigIteration::qr) return;
   if (o.factor != QrFactor::givens) refuse("factor", "belongs to QR iterations");

@@ -1,8 +1,8 @@
 #include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
-#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/detector.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -30,7 +30,7 @@ void mimo::check_search(const MimoShape& shape, const HostMatrix<std::complex<T>
                         const HostMatrix<std::complex<T>>& y, const std::vector<Constellation>& alphabets,
                         const MimoOptions& options) {
   check_shapes(shape, channels, y, alphabets);
-  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
+  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", shortest(options.n0) + " is not a variance");
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
   if (options.batch < 0) refuse("batch", std::to_string(options.batch) + " is negative");

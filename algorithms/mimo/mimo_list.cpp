@@ -1,7 +1,7 @@
 #include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_list.hpp>
-#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/sphere_search.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ MimoList mimo_list(Graph& g, const MimoShape& shape, const HostMatrix<std::compl
                   ? std::vector<Constellation>(static_cast<std::size_t>(shape.streams))
                   : alphabets);
   if (!(options.radius >= 0) || !std::isfinite(options.radius)) refuse("radius", "must be finite and not negative");
-  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
+  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", shortest(options.n0) + " is not a variance");
   if (options.most < 1) refuse("most", std::to_string(options.most) + "; 1 or more");
   if (options.max_nodes < 0) refuse("max_nodes", std::to_string(options.max_nodes) + " is negative");
   require_fixed_order(options.order, "lists accept");

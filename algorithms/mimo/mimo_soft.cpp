@@ -1,7 +1,7 @@
 #include <tesela/algorithms/mimo/internal/search_tiles.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
-#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/soft_detector.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -47,8 +47,8 @@ void parse_soft_kind(const std::string& routine, const std::string& text, SoftOp
 
 void check_soft_options(const std::vector<Constellation>& alphabets, const SoftOptions& options) {
   if (!(options.n0 > 0) || !std::isfinite(options.n0))
-    refuse("n0", digits(options.n0) + "; bits' likelihoods need a variance above 0");
-  if (!(options.clip >= 0)) refuse("clip", digits(options.clip) + " is negative");
+    refuse("n0", shortest(options.n0) + "; bits' likelihoods need a variance above 0");
+  if (!(options.clip >= 0)) refuse("clip", shortest(options.clip) + " is negative");
   const auto& row = row_of(options.kind);
   if (row.can.brute && candidates(alphabets) > most_looks)
     refuse("kind", std::to_string(candidates(alphabets)) + " candidates; at most 2^20");
@@ -119,7 +119,7 @@ SoftDetection<T> mimo_soft(Graph& g, const MimoShape& shape, const HostMatrix<st
 
 template <class T>
 QuantizedLlrs quantize_llrs(const HostMatrix<T>& llrs, double scale) {
-  if (!(scale > 0) || !std::isfinite(scale)) refuse("scale", digits(scale) + "; finite and above 0");
+  if (!(scale > 0) || !std::isfinite(scale)) refuse("scale", shortest(scale) + "; finite and above 0");
   QuantizedLlrs made{HostMatrix<std::int8_t>(llrs.rows(), llrs.cols())};
   for (index_t e = 0; e < llrs.size(); ++e) {
     const double wanted = std::nearbyint(scale * static_cast<double>(llrs.data()[e]));

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/mimo/internal/ordered_tiles.hpp>
-#include <tesela/algorithms/mimo/permutations.hpp>
+#include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/codelets/mimo/small_qr.hpp>
 #include <tesela/tiles/size_checks.hpp>
 

@@ -2,13 +2,24 @@
 
 #include <tesela/algorithms/mimo/mimo_detect.hpp>
 #include <tesela/codelets/mimo/ordered_search.hpp>
+#include <tesela/runtime/types.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace tesela {
+
+// Permutations of 0 … n - 1, n <= 20, by their numbers, without a list of all permutations.
+
+/// Returns the number of a permutation in lexicographic order, from 0. Throws ArgumentError if it is not a permutation,
+/// or longer than 20.
+std::uint64_t permutation_rank(std::span<const int> permutation);
+
+/// Returns the permutation of a number. Throws ArgumentError for n > 20 and for numbers from n! on.
+std::vector<int> permutation_of_rank(index_t n, std::uint64_t rank);
 
 using kernels::OrderingBuild;
 /// Returns the builds with their names and descriptions.

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/mimo/permutations.hpp>
+#include <tesela/algorithms/mimo/orderings.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>

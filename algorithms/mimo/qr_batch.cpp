@@ -1,6 +1,6 @@
 #include <tesela/algorithms/mimo/qr_batch.hpp>
-#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/codelets/mimo/small_qr.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<QrBatchFailure> qr_batch(Graph& g, const TileMatrix<F>& A, const Til
   const index_t m = A.m(), n = order.m(), count = order.n(), together = order.tile_shape().nb;
   const bool mmse = options.order == ColumnOrder::mmse_sqrd || options.order == ColumnOrder::mmse_vblast;
   if (row_of(options.order).of_signals) refuse("order", "gradient and su-wassell need a signal");
-  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", digits(options.n0) + " is not a variance");
+  if (!(options.n0 >= 0) || !std::isfinite(options.n0)) refuse("n0", shortest(options.n0) + " is not a variance");
   if (n < 1 || n > 32 || m < 1 || m > 160)
     refuse("A", std::to_string(m) + " x " + std::to_string(n) + "; up to 160 x 32");
   if (mmse && m <= n) refuse("A", "needs n more rows than H for [H; sqrt(N0) I]");

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/toeplitz/shifted_toeplitz.hpp>
-#include <tesela/codelets/toeplitz/cauchy_factor.hpp>
+#include <tesela/codelets/toeplitz/cauchy_solve.hpp>
 
 #include <array>
 

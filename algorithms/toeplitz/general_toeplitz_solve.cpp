@@ -1,5 +1,4 @@
 #include <tesela/algorithms/toeplitz/internal/dense_lu.hpp>
-#include <tesela/algorithms/toeplitz/internal/small_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_attempt.hpp>
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>

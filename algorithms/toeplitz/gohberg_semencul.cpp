@@ -1,5 +1,5 @@
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
-#include <tesela/algorithms/toeplitz/schur.hpp>
+#include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 #include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>

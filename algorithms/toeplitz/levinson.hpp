@@ -2,6 +2,7 @@
 
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/codelets/toeplitz/schur.hpp>
 
 namespace tesela {
 
@@ -24,5 +25,24 @@ void levinson(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const
 template <class T>
 void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const TileMatrix<T>& inverse,
             const TileMatrix<double>& report);
+
+/// Inserts the Schur recursion of T (without pivoting) as tiles: the first column of T^-1, 2 n^2 flops.
+///
+/// inverse  n x 1 in one tile; overwritten by the first column of T^-1 times 2^A.exponent(), or zeros at a breakdown.
+/// report   levinson_report_rows x 1 (see LevinsonReport), of T times 2^-A.exponent().
+/// tile     pairs of a tile, 128 times a power of two; 0 selects suitable_schur_tile.
+/// Throws   ArgumentError, with nothing inserted, if shapes or the tile do not conform or n < 1.
+/// Method   A tile computes its steps as a triangle, and each tile behind it applies them, so that tiles and steps form
+/// a
+///          wavefront. The polynomials of the steps of all tiles are multiplied in a binary tree by
+///          Fourier transforms, O(n log^2 n) flops. Breakdowns and small minors are as in levinson(); refine a
+///          solution. Source: J. Schur 1917; T. Kailath, A theorem of I. Schur and its impact on modern signal
+///          processing, 1986.
+template <class T>
+void schur(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& inverse, const TileMatrix<double>& report,
+           index_t tile = 0);
+
+/// Returns the pairs of a tile for order n.
+index_t suitable_schur_tile(index_t n, const WorkerCounts& workers);
 
 }  // namespace tesela

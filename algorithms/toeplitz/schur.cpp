@@ -1,4 +1,4 @@
-#include <tesela/algorithms/toeplitz/schur.hpp>
+#include <tesela/algorithms/toeplitz/levinson.hpp>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
-#include <tesela/algorithms/support/digits.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
+#include <tesela/runtime/shortest.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>
@@ -85,9 +85,9 @@ template <class T>
 HostMatrix<T> toeplitz_column(const ToeplitzGenerator& generator, index_t n) {
   const double p = generator.parameter;
   if (generator.kind == ToeplitzKind::prolate && !(p > 0 && p < 0.5))
-    throw ArgumentError("toeplitz_column", "W", digits(p) + " is not between 0 and 1/2");
+    throw ArgumentError("toeplitz_column", "W", shortest(p) + " is not between 0 and 1/2");
   if (generator.kind == ToeplitzKind::kms && !(std::abs(p) < 1))
-    throw ArgumentError("toeplitz_column", "r", digits(p) + " is not between -1 and 1");
+    throw ArgumentError("toeplitz_column", "r", shortest(p) + " is not between -1 and 1");
   HostMatrix<T> t(n, 1);
   const bool random = generator.kind == ToeplitzKind::random || generator.kind == ToeplitzKind::spd;
   const Generator<T> uniform{Pattern::uniform, T(0), 0, generator.seed};

@@ -2,7 +2,6 @@
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
 #include <tesela/algorithms/toeplitz/internal/dense_lu.hpp>
-#include <tesela/algorithms/toeplitz/internal/small_toeplitz.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_attempt.hpp>
 #include <tesela/algorithms/toeplitz/levinson.hpp>
 #include <tesela/algorithms/toeplitz/lookahead.hpp>

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
+#include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
 #include <tesela/runtime/require.hpp>
@@ -108,7 +108,7 @@ class Solver {
 template <class T>
 void cyclic_reduction(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B,
                       const CyclicReductionOptions& options) {
-  require_one_system("cyclic_reduction", A, B);
+  detail::require_one_system("cyclic_reduction", A, B);
   const index_t mb = B.tile_shape().mb;
   for (const auto* diagonal : {&A.dl, &A.d, &A.du})
     require(B.mt() <= 0 || (diagonal->mt() == B.mt() && (B.mt() <= 1 || diagonal->tile_shape().mb == mb)),

@@ -1,6 +1,5 @@
-#include <tesela/algorithms/tridiagonal/internal/require_one_system.hpp>
 #include <tesela/algorithms/tridiagonal/internal/whole_columns.hpp>
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/elimination.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -30,13 +29,13 @@ void solve_whole(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B, inde
 
 template <class T>
 void thomas(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
-  require_one_system("thomas", A, B);
+  detail::require_one_system("thomas", A, B);
   solve_whole<Thomas>(g, A, B, 1);
 }
 
 template <class T>
 void gtsv(Graph& g, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
-  require_one_system("gtsv", A, B);
+  detail::require_one_system("gtsv", A, B);
   require(B.m() <= std::numeric_limits<int>::max() && B.ld() <= std::numeric_limits<int>::max(), "gtsv", "B",
           "its rows or its leading dimension exceed LAPACK's integers");
   solve_whole<Gtsv>(g, A, B, 3);

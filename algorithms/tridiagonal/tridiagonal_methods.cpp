@@ -1,6 +1,5 @@
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/algorithms/tridiagonal/parallel_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/codelets/tridiagonal/cyclic_reduction.hpp>
 #include <tesela/runtime/require.hpp>

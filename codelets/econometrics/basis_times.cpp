@@ -24,4 +24,8 @@ void BasisTransposedTimes::cpu(const Args&, In<double> v, Out<double> y, std::sp
   }
 }
 
+void BasisSolve::cpu(const Args&, In<double> r, InOut<double> x) {
+  for (index_t i = 0; i < x.cols; ++i) blas::trsm(Op::none, r.rows, 1, &r(0, i * r.rows), r.ld, &x(0, i), x.ld);
+}
+
 }  // namespace tesela::kernels

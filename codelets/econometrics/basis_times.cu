@@ -1,5 +1,6 @@
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/internal/equation_device.cuh>
+#include <tesela/codelets/econometrics/internal/equation_lower.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -79,6 +80,10 @@ void BasisTransposedTimes::cuda(CudaContext& context, const Args&, In<double> v,
         bases, &v(0, column), v.ld, y.data);
   });
   context.check(cudaGetLastError(), "the launch of basis_transposed_times");
+}
+
+void BasisSolve::cuda(CudaContext& context, const Args&, In<double> r, InOut<double> x) {
+  equation::solve_upper(context, r.rows, x.cols, r.data, 1, r.ld, r.rows * r.ld, x.data, x.ld);
 }
 
 }  // namespace tesela::kernels

@@ -1,6 +1,5 @@
 #include <tesela/codelets/toeplitz/cauchy.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_rows.hpp>
-#include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
 
 #include <algorithm>
 #include <cmath>

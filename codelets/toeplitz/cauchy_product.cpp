@@ -1,6 +1,6 @@
 #include <tesela/codelets/toeplitz/cauchy_product.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_part_body.hpp>
-#include <tesela/codelets/toeplitz/internal/cauchy_sweep.hpp>
+#include <tesela/codelets/toeplitz/internal/cauchy_rows.hpp>
 #include <tesela/codelets/toeplitz/internal/toeplitz_host.hpp>
 #include <tesela/host/blas.hpp>
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <nanobind/ndarray.h>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -193,5 +194,17 @@ template <class T>
 nb::object to_python_like(const Argument& b, HostMatrix<T> matrix) {
   return NewMatrix<T>(std::move(matrix), b.place()).to_python(b.is_vector());
 }
+
+/// Returns the names of the arguments that were copied before the tasks began: ('a', 'b'), or ().
+template <class T>
+nb::tuple copied(std::initializer_list<std::pair<const Argument*, const Columns<T>*>> all) {
+  nb::list names;
+  for (const auto& [argument, columns] : all)
+    if (columns->copied() || argument->converted()) names.append(argument->name());
+  return nb::tuple(names);
+}
+inline constexpr const char* copied_doc =
+    "Names of the arguments that were copied first: arrays in C order, which tasks transpose, and arrays in Fortran "
+    "order that must not be overwritten.";
 
 }  // namespace tesela::python

@@ -1,6 +1,5 @@
 #include "interfaces/python/call.hpp"
 
-#include "interfaces/python/process.hpp"
 #include <tesela/runtime/graph.hpp>
 
 #include <atomic>

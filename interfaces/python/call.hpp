@@ -2,12 +2,18 @@
 
 #include "interfaces/c/process.hpp"
 #include "interfaces/python/part.hpp"
-#include "interfaces/python/process.hpp"
 
 #include <string>
 #include <unistd.h>
 
 namespace tesela::python {
+
+/// Whether this is the interpreter's main thread, and whether Ctrl-C raises KeyboardInterrupt there.
+bool in_main_thread();
+bool ctrl_c_raises();
+
+/// True once the module's atexit handler has run.
+bool interpreter_ends();
 
 /// Makes Ctrl-C also cancel the tasks while it lives, if this is the main thread and Python's own handler would raise
 /// KeyboardInterrupt.

@@ -1,6 +1,5 @@
 #include "interfaces/c/process.hpp"
 #include "interfaces/python/call.hpp"
-#include "interfaces/python/process.hpp"
 #include "interfaces/python/results.hpp"
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/device_memory.hpp>

@@ -1,6 +1,5 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/internal/environment.hpp>
-#include <tesela/runtime/internal/model_files.hpp>
 
 #include <climits>
 

@@ -61,4 +61,14 @@ constexpr const char* trace_mark = "mark ";
 /// Folders, as the program names them, with a trace of this process that convert_trace has not converted.
 std::set<std::string>& unconverted_traces();
 
+// StarPU's files of performance models: not installed, the runtime's own.
+
+/// Returns whether StarPU would abort on this model file's text, in every later run. A process killed while it writes a
+/// model, or a full disk, leaves a truncated file. `version`: the format's version, 45 for StarPU 1.4; for other
+/// versions only the end of the last line is checked.
+bool is_unreadable(const std::string& model, const std::string& version);
+
+/// Removes the file in that case, so that StarPU learns the model again. The file's folder names the version.
+void remove_if_unreadable(const std::string& path);
+
 }  // namespace tesela::detail

@@ -1,5 +1,5 @@
-#include <tesela/runtime/internal/expected_times.hpp>
 #include <tesela/runtime/internal/graph_impl.hpp>
+#include <tesela/runtime/internal/graph_record.hpp>
 #include <tesela/runtime/internal/stop_requests.hpp>
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-#include <tesela/runtime/internal/expected_times.hpp>
 #include <tesela/runtime/internal/graph_record.hpp>
 
 #include <algorithm>

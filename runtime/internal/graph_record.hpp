@@ -5,10 +5,23 @@
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace tesela::detail {
+
+// Predictions of the performance models: internal to the runtime.
+
+struct ExpectedSeconds {
+  static constexpr double unknown = std::numeric_limits<double>::infinity();
+  double cpu = unknown, gpu = unknown;
+  double best() const { return std::min(cpu, gpu); }
+};
+
+/// Returns the expected times of a task with this footprint from the kernel's history.
+ExpectedSeconds expected_seconds(CodeletImpl& codelet, std::uint32_t footprint, const RuntimeState& state);
 
 /// The last accesses to a piece of data in a graph: the current group of accesses that may run together (readers,
 /// commuting or reducing tasks, or one writer) and the previous group, from which every dependence of the next access

@@ -1,4 +1,4 @@
-#include <tesela/runtime/internal/model_files.hpp>
+#include <tesela/runtime/internal/environment.hpp>
 
 #include <algorithm>
 #include <cctype>

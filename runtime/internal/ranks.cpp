@@ -1,6 +1,6 @@
 #include <tesela/runtime/errors.hpp>
-#include <tesela/runtime/internal/last_error.hpp>
 #include <tesela/runtime/internal/ranks.hpp>
+#include <tesela/runtime/internal/stop_requests.hpp>
 #include <tesela/runtime/internal/topology_parts.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>

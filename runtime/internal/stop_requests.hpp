@@ -2,6 +2,8 @@
 
 // Why queued tasks are dropped, and which reasons were reported: internal to the runtime. (See also detail::dropped.)
 
+#include <tesela/runtime/errors.hpp>
+
 #include <cstdint>
 #include <string>
 
@@ -25,5 +27,12 @@ inline constexpr const char* lost = "tasks that were to write it were dropped: t
 
 /// Marks all stop_requests requested so far as reported, once no task is left to drop; returns their number.
 std::uint64_t mark_stops_reported() noexcept;
+
+/// The last Error constructed on this thread. ~Runtime ends the other ranks by it during unwinding, when C++ gives a
+/// destructor no access to the exception.
+struct LastError {
+  std::string what;
+  ErrorKind kind = ErrorKind::environment;
+};
 
 }  // namespace tesela::detail

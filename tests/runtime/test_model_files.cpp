@@ -1,5 +1,5 @@
 #include "tests/support/files.hpp"
-#include <tesela/runtime/internal/model_files.hpp>
+#include <tesela/runtime/internal/environment.hpp>
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -5,7 +5,6 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/app/suggestions.hpp"
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>

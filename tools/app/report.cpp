@@ -1,6 +1,5 @@
 #include "tools/app/report.hpp"
 
-#include "tools/app/colour.hpp"
 #include "tools/app/median.hpp"
 #include "tools/app/regression_table.hpp"
 #include "tools/app/sizes.hpp"

@@ -5,11 +5,15 @@
 #include <tesela/tiles/io/atomic_file.hpp>
 #include <tesela/tiles/io/streams.hpp>
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <iostream>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -69,6 +73,20 @@ void print_error(const std::string& line) noexcept {
   std::fputs(line.c_str(), stderr);
   if (rank > 0 && line.find("(rank ") == std::string::npos) std::fprintf(stderr, " (rank %d)", rank);
   std::fputs("\n", stderr);
+}
+
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string coloured(const std::string& text, Colour colour, int descriptor) {
+  const bool shown = isatty(descriptor) != 0 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  return shown ? fmt::format("\x1b[{}m{}\x1b[0m", static_cast<int>(colour), text) : text;
 }
 
 }  // namespace tesela::cli

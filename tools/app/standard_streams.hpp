@@ -2,6 +2,7 @@
 
 #include "tools/app/arguments.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -41,5 +42,10 @@ void announce_dense_inputs(const App& app);
 /// Returns whether an output other than the report is written to standard output, where nothing else may then be
 /// printed.
 bool writes_to_standard_output(const App& app);
+
+enum class Colour : std::uint8_t { red = 31, green = 32, yellow = 33 };
+
+/// Returns the text in a colour if the descriptor is a terminal and NO_COLOR is empty (no-color.org).
+std::string coloured(const std::string& text, Colour colour, int descriptor);
 
 }  // namespace tesela::cli

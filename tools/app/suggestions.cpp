@@ -1,6 +1,5 @@
-#include "tools/app/suggestions.hpp"
-
 #include "tools/app/arguments.hpp"
+#include "tools/app/help.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "tools/checks/mimo_error_rate.hpp"
 
-#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 
 #include <bit>
 #include <boost/math/distributions/chi_squared.hpp>

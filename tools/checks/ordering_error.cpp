@@ -1,6 +1,6 @@
 #include "tools/checks/ordering_error.hpp"
 
-#include <tesela/algorithms/mimo/permutations.hpp>
+#include <tesela/algorithms/mimo/orderings.hpp>
 
 #include <algorithm>
 #include <cmath>

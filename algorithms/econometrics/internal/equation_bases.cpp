@@ -1,6 +1,5 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/econometrics/internal/system_tasks.hpp>
-#include <tesela/codelets/econometrics/basis_solve.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_qr.hpp>

@@ -2,7 +2,9 @@
 
 #include <tesela/algorithms/econometrics/internal/formula_evaluator.hpp>
 #include <tesela/algorithms/econometrics/internal/formula_terms.hpp>
+#include <tesela/algorithms/econometrics/model_data.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,5 +42,16 @@ std::vector<DesignColumn> design_columns(const Terms& terms, const Factors& fact
 
 /// Returns the column of one variable of numbers.
 DesignColumn plain_column(index_t variable, const std::string& name);
+
+/// Compiles a model on variables; appends its columns.
+using Compile = std::function<SimultaneousModel(const std::vector<Variable>&, std::vector<UsedLevels>&,
+                                                std::vector<DesignColumn>&)>;
+
+/// Determines the rows of a model, its columns and their values; sets all parts of `m`.
+///
+/// variables  of the model, or empty ones for factors that it does not need.
+/// data       evaluator that holds the table.
+void fill(ModelData& m, const std::vector<Variable>& variables, const Evaluator& data, const TableSource& source,
+          const LoadOptions& options, const Compile& compile);
 
 }  // namespace tesela::formulas

@@ -1,5 +1,4 @@
 #include <tesela/algorithms/econometrics/internal/formula_evaluator.hpp>
-#include <tesela/algorithms/econometrics/internal/formula_functions.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/tiles/io/csv_column.hpp>
 

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/econometrics/internal/formula_functions.hpp>
+#include <tesela/algorithms/econometrics/internal/formula_evaluator.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/econometrics/internal/model_rows.hpp>
+#include <tesela/algorithms/econometrics/internal/formula_columns.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/memory.hpp>
 #include <tesela/runtime/out_of_memory.hpp>

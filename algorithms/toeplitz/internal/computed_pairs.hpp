@@ -1,12 +1,23 @@
 #pragma once
 
-#include <tesela/algorithms/toeplitz/internal/one_tile.hpp>
+#include <tesela/tiles/tile_matrix.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
 
 namespace tesela::detail {
+
+/// A matrix that is one tile.
+template <class T>
+struct OneTile {
+  TileMatrix<T> matrix;
+  OneTile(Runtime& runtime, Shape shape, const char* name)
+      : matrix(runtime, shape.rows, shape.cols, {std::max<index_t>(1, shape.rows), std::max<index_t>(1, shape.cols)},
+               name) {}
+  Tile<T> operator*() const { return matrix(0, 0); }
+};
 
 /// An eigenvalue of the scaled matrix, with the place of its vector.
 struct ComputedEigenvalue {

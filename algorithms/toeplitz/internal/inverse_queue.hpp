@@ -1,13 +1,29 @@
 #pragma once
 
-#include <tesela/algorithms/toeplitz/internal/one_tile.hpp>
-#include <tesela/algorithms/toeplitz/internal/search_job.hpp>
+#include <tesela/algorithms/toeplitz/internal/computed_pairs.hpp>
+#include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
+#include <tesela/codelets/toeplitz/lanczos/lanczos.hpp>
+#include <tesela/codelets/toeplitz/lanczos/ritz.hpp>
 
 #include <deque>
 #include <optional>
 #include <vector>
 
 namespace tesela::detail {
+
+/// An interval to be searched, with its shift.
+struct SearchJob {
+  SpectrumInterval interval;
+  index_t attempt = 0;
+  double shift = 0;
+};
+
+/// Returns scratch for steps, Ritz pairs and the quality of inverses.
+template <class T>
+Tile<T> lanczos_scratch(Graph& g, index_t n, const SpectrumOptions& options) {
+  const Shape shape = kernels::lanczos_work(n, krylov_limit(n, options), options.group);
+  return g.scratch<T>(shape.rows, shape.cols);
+}
 
 /// Queue of intervals that wait for a run, and of inverses at the shifts of the next runs, computed in advance, several
 /// shifts per task.

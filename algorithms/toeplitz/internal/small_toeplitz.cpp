@@ -1,4 +1,4 @@
-#include <tesela/algorithms/toeplitz/internal/small_toeplitz.hpp>
+#include <tesela/algorithms/toeplitz/internal/toeplitz_attempt.hpp>
 #include <tesela/codelets/toeplitz/general_toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
 #include <tesela/host/blas.hpp>

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/toeplitz/internal/spectrum_slices.hpp>
+#include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
 
 #include <algorithm>
 #include <cmath>

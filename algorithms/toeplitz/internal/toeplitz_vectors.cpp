@@ -1,4 +1,4 @@
-#include <tesela/algorithms/toeplitz/internal/toeplitz_vectors.hpp>
+#include <tesela/algorithms/toeplitz/internal/dense_halves.hpp>
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/codelets/toeplitz/sine_transform.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_dense.hpp>

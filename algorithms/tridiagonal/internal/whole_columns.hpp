@@ -1,9 +1,14 @@
 #pragma once
 
 #include <tesela/codelets/tridiagonal/gather_rows.hpp>
+#include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/require.hpp>
+#include <tesela/tiles/size_checks.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
+#include <tesela/tiles/tridiagonal.hpp>
 
+#include <utility>
 #include <vector>
 
 // For methods that need whole columns of matrices in any tiles.
@@ -27,6 +32,16 @@ template <class T>
 void extract_rows(Graph& g, const Tile<T>& whole, const TileMatrix<T>& B, index_t j) {
   for (index_t i = 0; B.mt() > 1 && i < B.mt(); ++i)
     g.insert<kernels::ExtractRows<T>>({i * B.tile_shape().mb}, whole, B(i, j));
+}
+
+/// Throws ArgumentError unless A is one tridiagonal matrix of n equations with diagonals n x 1, and B is n x any.
+template <class T>
+void require_one_system(const char* routine, const Tridiagonal<T>& A, const TileMatrix<T>& B) {
+  for (const auto& [name, diagonal] : {std::pair{"A.dl", &A.dl}, std::pair{"A.d", &A.d}, std::pair{"A.du", &A.du}}) {
+    require(diagonal->m() == B.m() && diagonal->n() == 1, routine, name, *diagonal, ", and B has ", B.m(),
+            " rows; it must be ", Shape{B.m(), 1});
+    require(!diagonal->shares_tiles(B), routine, name, "shares tiles with B");
+  }
 }
 
 }  // namespace tesela::detail

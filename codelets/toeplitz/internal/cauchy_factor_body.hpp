@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/codelets/toeplitz/cauchy_factor.hpp>
+#include <tesela/codelets/toeplitz/cauchy_solve.hpp>
 #include <tesela/codelets/toeplitz/internal/cauchy_body.hpp>
 
 // Solves by a block's factors as steps that are common to a core and a GPU. Internal to codelets/.

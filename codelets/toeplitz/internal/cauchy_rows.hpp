@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/codelets/toeplitz/cauchy.hpp>
+#include <tesela/runtime/codelet.hpp>
 #include <tesela/runtime/types.hpp>
 
 // Rows of one block of a Cauchy-like matrix C during its elimination. Internal to codelets/toeplitz.
@@ -35,5 +37,21 @@ void find_largest(const Block<T>& b);
 /// chunks per pivot.
 template <class T>
 void sweep_rows(const Block<T>& b, const Pivot<T>* pivots, int count, T* kept);
+
+/// Destination of a block's factors: see CauchyFactor.
+template <class T>
+struct CauchyFactors {
+  T* l;
+  index_t ld;
+  T *pivots, *order;
+};
+
+/// Runs CauchyFactor on a core; `report` is CauchyReport::rows numbers. Internal to codelets/.
+template <class T>
+void factor(const In<T>& c, double sigma, int part, const CauchyFactors<T>& kept, double* report);
+
+/// Runs CauchyInvert on a core for one block and one shift; `report` is CauchyReport::rows numbers.
+template <class T>
+void invert_part(const In<T>& c, double sigma, int part, const Out<T>& inverse, double* report);
 
 }  // namespace tesela::kernels::cauchy

@@ -1,4 +1,4 @@
-#include <tesela/codelets/toeplitz/internal/lookahead_pass.hpp>
+#include <tesela/codelets/toeplitz/internal/lookahead_recursion.hpp>
 
 #define HWY_TARGET_INCLUDE "tesela/codelets/toeplitz/internal/lookahead_pass.cpp"
 #include <tesela/codelets/support/internal/vectors_inl.hpp>

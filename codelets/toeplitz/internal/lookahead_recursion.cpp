@@ -1,4 +1,3 @@
-#include <tesela/codelets/toeplitz/internal/lookahead_pass.hpp>
 #include <tesela/codelets/toeplitz/internal/lookahead_recursion.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>

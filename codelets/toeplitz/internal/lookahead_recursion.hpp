@@ -6,6 +6,20 @@
 
 namespace tesela::kernels {
 
+// One step of a general Levinson recursion without look-ahead. Internal to codelets/toeplitz.
+
+/// Computes f(j) += alpha q(j), then z(j) = q(j - 1) - delta f(j), for j < k, and the sums of back(j) f(j) and of
+/// row(j) z(j). z(j) is stored at q(j - 1), so q(-1) must be 0 before.
+struct LookaheadPass {
+  index_t k;
+  double *f, *q;
+  double alpha, delta;
+  const double *back, *row;
+  double sum_f = 0, sum_z = 0;
+};
+
+void update(LookaheadPass& pass);
+
 /// Levinson's recursion with look-ahead for a general Toeplitz matrix T(i, j) = t(i - j) of size 1.
 ///
 /// State    of order k, whose leading matrix T_k has an inverse: f with T_k f = e_0, and q, k + 1 numbers, the last of

@@ -1,7 +1,7 @@
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/test.hpp"
-#include <tesela/algorithms/econometrics/distributions.hpp>
 #include <tesela/algorithms/econometrics/model_data.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <fstream>

@@ -3,7 +3,6 @@
 #include "tests/support/mimo.hpp"
 #include "tools/checks/ordering_error.hpp"
 #include <tesela/algorithms/mimo/orderings.hpp>
-#include <tesela/algorithms/mimo/permutations.hpp>
 #include <tesela/tiles/generator.hpp>
 
 #include <algorithm>

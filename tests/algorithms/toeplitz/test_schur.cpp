@@ -1,7 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toeplitz_inverse.hpp"
 #include <tesela/algorithms/toeplitz/levinson.hpp>
-#include <tesela/algorithms/toeplitz/schur.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 
 namespace tesela::test {

@@ -1,10 +1,8 @@
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/toeplitz/internal/dense_halves.hpp>
 #include <tesela/algorithms/toeplitz/internal/spectrum_options.hpp>
-#include <tesela/algorithms/toeplitz/internal/spectrum_slices.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_accuracy.hpp>
 #include <tesela/algorithms/toeplitz/internal/toeplitz_search.hpp>
-#include <tesela/algorithms/toeplitz/internal/toeplitz_vectors.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_matrices.hpp>
 
 #include <numbers>

@@ -1,7 +1,7 @@
 #include "tests/support/one_tridiagonal.hpp"
 #include "tests/support/test.hpp"
 #include "tools/checks/tridiagonal_error.hpp"
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 
 using namespace tesela;
 

@@ -1,8 +1,8 @@
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/tridiagonal/cyclic_reduction.hpp>
-#include <tesela/algorithms/tridiagonal/thomas.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_factorization.hpp>
+#include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 
 #include <functional>

@@ -2,7 +2,6 @@
 #include "tests/support/run_kernel.hpp"
 #include "tests/support/shared_runtime.hpp"
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/codelets/econometrics/basis_solve.hpp>
 #include <tesela/codelets/econometrics/basis_times.hpp>
 #include <tesela/codelets/econometrics/equation_bases.hpp>
 #include <tesela/codelets/econometrics/equation_givens.hpp>

@@ -2,7 +2,7 @@
 #include "tests/support/files.hpp"
 #include "tests/support/machine.hpp"
 #include "tools/app/answer.hpp"
-#include "tools/app/colour.hpp"
+#include "tools/app/standard_streams.hpp"
 
 #include <cstdlib>
 #include <sstream>

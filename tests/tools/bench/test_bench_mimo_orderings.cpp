@@ -1,5 +1,5 @@
 #include "tests/support/process.hpp"
-#include "tools/bench/mimo/rotation_table.hpp"
+#include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/checks/ordering_error.hpp"
 #include <tesela/tiles/generator.hpp>
 

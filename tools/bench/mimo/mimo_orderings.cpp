@@ -2,7 +2,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/bench/mimo/rotation_table.hpp"
+#include "tools/bench/mimo/mimo_rows.hpp"
 #include "tools/checks/ordering_error.hpp"
 #include <tesela/algorithms/mimo/mimo_channel.hpp>
 #include <tesela/algorithms/mimo/orderings.hpp>

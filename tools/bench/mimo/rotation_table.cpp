@@ -1,4 +1,4 @@
-#include "tools/bench/mimo/rotation_table.hpp"
+#include "tools/bench/mimo/mimo_rows.hpp"
 
 #include <algorithm>
 #include <cmath>

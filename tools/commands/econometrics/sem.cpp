@@ -6,7 +6,7 @@
 #include "tools/app/runs.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/commands/econometrics/sem_report.hpp"
-#include "tools/problems/support/factor_notes.hpp"
+#include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/econometrics/reduced_form.hpp>
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>

@@ -1,6 +1,6 @@
 #include "tools/commands/econometrics/sem_report.hpp"
 
-#include <tesela/algorithms/econometrics/distributions.hpp>
+#include <tesela/algorithms/econometrics/regression.hpp>
 #include <tesela/algorithms/econometrics/sem_summary.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 

@@ -5,7 +5,7 @@
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
 #include "tools/app/standard_streams.hpp"
-#include "tools/problems/support/factor_notes.hpp"
+#include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

@@ -7,7 +7,7 @@
 #include "tools/commands/least_squares/uncertainty.hpp"
 #include "tools/problems/least_squares/formula_data.hpp"
 #include "tools/problems/least_squares/ols.hpp"
-#include "tools/problems/support/input_files.hpp"
+#include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 

@@ -4,7 +4,7 @@
 #include "tools/app/outputs.hpp"
 #include "tools/app/runs.hpp"
 #include "tools/commands/mimo/detect_results.hpp"
-#include "tools/commands/mimo/tree_picture.hpp"
+#include "tools/commands/mimo/rate_picture.hpp"
 #include "tools/problems/mimo/lists.hpp"
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/algorithms/mimo/mimo_tree.hpp>
+
 #include <string>
 #include <vector>
 
@@ -12,5 +14,9 @@ struct RateCurve {
   bool dashed = false;                  ///< theory
 };
 std::string rate_picture(const std::string& title, const std::vector<double>& db, const std::vector<RateCurve>& curves);
+
+/// Returns the tree of one signal's search as SVG: a row for each level, leaves below, the path to the answer in
+/// colour. Draws at most the first 4000 nodes.
+std::string tree_picture(const std::string& title, const SearchTree& tree);
 
 }  // namespace tesela::cli

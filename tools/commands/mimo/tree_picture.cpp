@@ -1,4 +1,4 @@
-#include "tools/commands/mimo/tree_picture.hpp"
+#include "tools/commands/mimo/rate_picture.hpp"
 
 #include <fmt/format.h>
 

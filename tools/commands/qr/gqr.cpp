@@ -9,7 +9,7 @@
 #include "tools/checks/glm_error.hpp"
 #include "tools/checks/qr_error.hpp"
 #include "tools/problems/qr/qr_method.hpp"
-#include "tools/problems/support/input_files.hpp"
+#include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/qr/generalized_qr.hpp>
 #include <tesela/host/blas.hpp>

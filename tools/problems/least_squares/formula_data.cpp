@@ -183,4 +183,13 @@ template bool FormulaData::is_rounding(const HostMatrix<double>&, double) const;
 template HostMatrix<float> in_precision(const char*, const HostMatrix<double>&);
 template HostMatrix<double> in_precision(const char*, const HostMatrix<double>&);
 
+void note_factors(const std::vector<FactorBase>& factors, Report& report) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const FactorBase& one : factors) {
+    all.push_back({{"factor", one.factor}, {"base", one.base}, {"levels", one.levels}});
+    report.note(one.factor + ": contrasts to " + one.base);
+  }
+  if (!all.empty()) report.section("factors", all);
+}
+
 }  // namespace tesela::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tools/app/report.hpp"
 #include <tesela/algorithms/econometrics/model_data.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -55,5 +56,8 @@ struct Constraints {
 /// Parses equations such as "x1 + 2 * x2 = 1" of the unknowns, which other names need in backquotes; commas and
 /// semicolons separate equations. Throws FileError, with the place, for a text that is no linear equation.
 Constraints parse_constraints(const std::string& text, const FormulaData& data);
+
+/// Adds the factors of a model to a report: a note with the base of each, and `factors` with the levels.
+void note_factors(const std::vector<FactorBase>& factors, Report& report);
 
 }  // namespace tesela::cli

@@ -1,5 +1,4 @@
-#include "tools/problems/support/input_files.hpp"
-
+#include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>

@@ -1,9 +1,20 @@
+#include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/each.cuh>
+#include <tesela/codelets/support/internal/mirror.cuh>
 #include <tesela/codelets/support/tile_kernels.hpp>
 
 #include <cmath>
 
 namespace tesela::kernels {
+
+template <class T>
+void MirrorTile<T>::cuda(CudaContext& context, const Args& args, InOut<T> a) {
+  mirror(context, a.cols, &a(args.row, 0), a.ld);
+}
+
+template void MirrorTile<float>::cuda(CudaContext&, const Args&, InOut<float>);
+template void MirrorTile<double>::cuda(CudaContext&, const Args&, InOut<double>);
+
 namespace {
 
 template <class T>
@@ -25,5 +36,13 @@ void ScalePowerOfTwo<T>::cuda(CudaContext& context, const Args& args, InOut<T> a
 
 template decltype(ScalePowerOfTwo<float>::cuda) ScalePowerOfTwo<float>::cuda;
 template decltype(ScalePowerOfTwo<double>::cuda) ScalePowerOfTwo<double>::cuda;
+
+template <class T>
+void Transpose<T>::cuda(CudaContext& context, const Args&, In<T> a, Out<T> b) {
+  context.check(cublas::transpose(context.cublas(), b.rows, b.cols, a.data, a.ld, b.data, b.ld), "cublas geam");
+}
+
+template void Transpose<float>::cuda(CudaContext&, const Args&, In<float>, Out<float>);
+template void Transpose<double>::cuda(CudaContext&, const Args&, In<double>, Out<double>);
 
 }  // namespace tesela::kernels
