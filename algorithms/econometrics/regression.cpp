@@ -16,6 +16,21 @@ CoefficientTest test_coefficient(double estimate, double std_error, double degre
   return {t, p_of_t(t, degrees_of_freedom), estimate - half, estimate + half};
 }
 
+double total_squares(const HostMatrix<double>& b, const std::vector<double>& weights, bool intercept) {
+  long double mean = 0, all = 0, squares = 0;
+  const auto weight = [&](index_t i) { return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]; };
+  for (index_t i = 0; i < b.rows(); ++i) {
+    mean += static_cast<long double>(weight(i)) * b(i, 0);
+    all += weight(i);
+  }
+  mean = intercept && all > 0 ? mean / all : 0;
+  for (index_t i = 0; i < b.rows(); ++i) {
+    const long double distance = b(i, 0) - mean;
+    squares += weight(i) * distance * distance;
+  }
+  return static_cast<double>(squares);
+}
+
 FitTest test_fit(double total, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom) {
   const double constant = intercept ? 1 : 0, df1 = static_cast<double>(rank) - constant,
                df2 = static_cast<double>(degrees_of_freedom), rest = residual_norm * residual_norm;

@@ -33,9 +33,12 @@ struct FitTest {
   double df1, df2;
 };
 
+/// Returns the sum of squares of b, n x 1, about its mean, or about 0 without an intercept; with weights unless empty.
+double total_squares(const HostMatrix<double>& b, const std::vector<double>& weights, bool intercept);
+
 /// Returns the fit of a regression as R's lm and statsmodels' OLS and WLS.
 ///
-/// total          weighted squares of the right-hand side about its mean, or about 0 without an intercept.
+/// total          total_squares of the right-hand side.
 /// residual_norm  weighted.
 /// rank           rank of the design, at least 1 with an intercept.
 FitTest test_fit(double total, double residual_norm, index_t rank, bool intercept, index_t degrees_of_freedom);

@@ -67,4 +67,9 @@ template <class T>
 [[nodiscard]] ConstrainedLeastSquares<T> lse(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const HostMatrix<T>& C,
                                              const HostMatrix<T>& D, const OlsOptions& options = {});
 
+/// Returns the standard errors of lse's x for errors of b of variance 1: the norms of the rows of N R^-1, C N = 0,
+/// A N = Q R. The rows of C without `dropped_rows` are independent, and A N has full rank.
+[[nodiscard]] std::vector<double> constrained_errors(const HostMatrix<double>& A, const HostMatrix<double>& C,
+                                                     const std::vector<index_t>& dropped_rows);
+
 }  // namespace tesela

@@ -325,3 +325,17 @@ TEST_CASE("constrained problems on GPUs agree with dgglse", "[gpu][sanitize]") {
     require_optimal(answer, a, b, c, d);
   }
 }
+
+TEST_CASE("the standard errors of constrained unknowns are those of the free ones in their place") {
+  // x0 + 2 x1 = d leaves x1 free: the error of x1 is 1 / ||a1 - 2 a0||. The second row is dropped.
+  const Matrix a = made(7, 2, [](index_t i, index_t j) { return std::cos(static_cast<double>(3 * i + 5 * j)); }),
+               c = made(2, 2, [](index_t i, index_t j) { return static_cast<double>((i + 1) * (j + 1)); });
+  double norm = 0;
+  for (index_t i = 0; i < a.rows(); ++i) norm = std::hypot(norm, a(i, 1) - 2 * a(i, 0));
+  const std::vector<double> errors = constrained_errors(a, c, {1});
+  REQUIRE(errors.size() == 2);
+  CHECK(std::abs(errors[1] * norm - 1) < 1e-14);
+  CHECK(std::abs(errors[0] * norm - 2) < 1e-14);
+  CHECK(constrained_errors(a, made(2, 2, [](index_t i, index_t j) { return i == j ? 1.0 : 0.0; }), {}) ==
+        std::vector<double>{0, 0});
+}

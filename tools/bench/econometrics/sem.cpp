@@ -5,7 +5,7 @@
 #include "tools/bench/harness/report.hpp"
 #include "tools/bench/harness/room.hpp"
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -118,9 +118,8 @@ void run(SemBenchOptions o) {
     cases = reuse_models(o.largest, o.sizes.noise);
   else
     cases.push_back({o.sizes});
-  if (cases.empty())
-    throw ArgumentError("bench sem", "--largest",
-                        fmt::format("no model of the table has {} equations or fewer", o.largest));
+  require(!cases.empty(), "bench sem", "--largest",
+          fmt::format("no model of the table has {} equations or fewer", o.largest));
   for (SemCase& what : cases)
     if (what.sizes.included < 0) what.sizes.included = std::max<index_t>(what.sizes.exogenous / 2, 1);
   Runtime runtime(o.runtime());

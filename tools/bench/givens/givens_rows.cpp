@@ -1,7 +1,7 @@
 #include "tools/bench/givens/givens_rows.hpp"
 
 #include "tools/app/sizes.hpp"
-#include "tools/peers/handle.hpp"
+#include "tools/peers/lapack_qr.hpp"
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/codelets/givens/givens.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
@@ -9,15 +9,6 @@
 #include <tesela/runtime/errors.hpp>
 
 #include <algorithm>
-#include <dlfcn.h>
-#include <type_traits>
-
-extern "C" {  // LAPACK over OpenBLAS
-void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void sorgqr_(const int*, const int*, const int*, float*, const int*, const float*, float*, const int*, int*);
-void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
-}
 
 namespace tesela::bench {
 
@@ -115,36 +106,8 @@ Solver<QrFactors<T>> by_one_core(QrProblem<T>& p) {
   return {prepare, run, {}, result};
 }
 
-/// LAPACK's functions of one library.
 template <class T>
-struct Library {
-  using Geqrf = decltype(in_precision<T, &sgeqrf_, &dgeqrf_>);
-  using Orgqr = decltype(in_precision<T, &sorgqr_, &dorgqr_>);
-  std::remove_const_t<Geqrf> geqrf;
-  std::remove_const_t<Orgqr> orgqr;
-  void (*set_threads)(int);
-};
-
-/// Loads MKL once, apart from OpenBLAS with the same names.
-template <class T>
-Library<T> mkl_library(const std::string& file) {
-  static void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-  if (library == nullptr) throw EnvironmentError(file + " cannot be loaded: " + dlerror());
-  const auto function = [&](const std::string& name) {
-    void* const address = dlsym(library, name.c_str());
-    if (address == nullptr) throw EnvironmentError(file + " has no function " + name);
-    return address;
-  };
-  const std::string precision(1, in_precision<T, 's', 'd'>);
-  Library<T> mkl;
-  mkl.geqrf = reinterpret_cast<decltype(mkl.geqrf)>(function(precision + "geqrf_"));
-  mkl.orgqr = reinterpret_cast<decltype(mkl.orgqr)>(function(precision + "orgqr_"));
-  mkl.set_threads = reinterpret_cast<void (*)(int)>(function("MKL_Set_Num_Threads"));
-  return mkl;
-}
-
-template <class T>
-Solver<QrFactors<T>> by_library(QrProblem<T>& p, const Library<T>& library, int threads) {
+Solver<QrFactors<T>> by_library(QrProblem<T>& p, const LapackQr<T>& library, int threads) {
   struct State {
     std::vector<T> tau, work;
     HostMatrix<T> q;
@@ -215,9 +178,7 @@ QrRow<T> rotation_row(const GivensOptions& options) {
 
 template <class T>
 QrRow<T> threads_row(const std::string& name, int threads, const std::string& mkl) {
-  const Library<T> library =
-      mkl.empty() ? Library<T>{in_precision<T, &sgeqrf_, &dgeqrf_>, in_precision<T, &sorgqr_, &dorgqr_>, nullptr}
-                  : mkl_library<T>(mkl);
+  const LapackQr<T> library = mkl.empty() ? own_lapack_qr<T>() : mkl_qr<T>(mkl);
   return {name, "geqrf and orgqr", QrRow<T>::Place::cores,
           [library, threads](QrProblem<T>& p) { return by_library(p, library, threads); }};
 }

@@ -40,7 +40,7 @@ void LeastSquaresOptions::load_model(const char* command) {
 RegressionNames LeastSquaresOptions::regression_names(bool total) const {
   if (model == nullptr) return {};
   return {model->names, model->dependent, model->intercept,
-          total ? model->total_squares() : std::numeric_limits<double>::quiet_NaN()};
+          total ? total_squares(model->b, model->weights, model->intercept) : std::numeric_limits<double>::quiet_NaN()};
 }
 
 void LeastSquaresOptions::note_formula(Report& report) const {

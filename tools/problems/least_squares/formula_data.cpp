@@ -74,21 +74,6 @@ class LinearEquation {
 
 }  // namespace
 
-double FormulaData::total_squares() const {
-  long double mean = 0, all = 0, squares = 0;
-  const auto weight = [&](index_t i) { return weights.empty() ? 1.0 : weights[static_cast<std::size_t>(i)]; };
-  for (index_t i = 0; i < b.rows(); ++i) {
-    mean += static_cast<long double>(weight(i)) * b(i, 0);
-    all += weight(i);
-  }
-  mean = intercept && all > 0 ? mean / all : 0;
-  for (index_t i = 0; i < b.rows(); ++i) {
-    const long double distance = b(i, 0) - mean;
-    squares += weight(i) * distance * distance;
-  }
-  return static_cast<double>(squares);
-}
-
 template <class T>
 bool FormulaData::is_rounding(const HostMatrix<T>& x, double residual_norm) const {
   double level = 0;  // of the terms of A x - b

@@ -31,8 +31,6 @@ struct FormulaData {
   std::vector<double> weights = {};                            ///< of the rows; empty: none
   std::vector<HostMatrix<double>> dependents = {}, more = {};  ///< the further formulas' left and right sides
 
-  /// Returns the weighted squares of b about its mean, or about 0 without an intercept.
-  double total_squares() const;
   /// Returns whether a residual of this weighted norm consists of rounding errors of A x - b.
   template <class T>
   bool is_rounding(const HostMatrix<T>& x, double residual_norm) const;

@@ -31,11 +31,6 @@ std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table();
 template <class T>
 LseError measure_lse(const LseProblem<T>& problem, const ConstrainedLeastSquares<T>& answer);
 
-/// Returns the standard errors of x for errors of b of variance 1: the norms of the rows of N R^-1, C N = 0, A N = Q R.
-/// The kept rows of C are independent, and A N has full rank.
-std::vector<double> constrained_errors(const HostMatrix<double>& A, const HostMatrix<double>& C,
-                                       const std::vector<index_t>& dropped_rows);
-
 /// Returns the larger of ||C x - d|| / (||C|| ||x|| + ||d||) relative to peer_bound(n), and the distance of
 /// ||x|| and ||A x - b|| from the norms of the first peer that was checked, relative to peer_distance.
 /// Throws WrongResult if it is above 1.

@@ -1,11 +1,11 @@
-#include "tools/problems/least_squares/lse.hpp"
+#include <tesela/algorithms/least_squares/constrained_least_squares.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/host/lapack.hpp>
 
 #include <algorithm>
 #include <cmath>
 
-namespace tesela::cli {
+namespace tesela {
 namespace {
 
 /// Returns the power of two that scales numbers of this size to about 1.
@@ -70,4 +70,4 @@ std::vector<double> constrained_errors(const HostMatrix<double>& A, const HostMa
   return errors;
 }
 
-}  // namespace tesela::cli
+}  // namespace tesela

@@ -1,0 +1,42 @@
+#include "tools/peers/lapack_qr.hpp"
+
+#include "tools/peers/handle.hpp"
+#include <tesela/runtime/errors.hpp>
+
+#include <dlfcn.h>
+
+extern "C" {
+void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
+void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
+void sorgqr_(const int*, const int*, const int*, float*, const int*, const float*, float*, const int*, int*);
+void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
+}
+
+namespace tesela::bench {
+
+template <class T>
+LapackQr<T> own_lapack_qr() {
+  return {in_precision<T, &sgeqrf_, &dgeqrf_>, in_precision<T, &sorgqr_, &dorgqr_>, nullptr};
+}
+
+template <class T>
+LapackQr<T> mkl_qr(const std::string& file) {
+  static void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  if (library == nullptr) throw EnvironmentError(file + " cannot be loaded: " + dlerror());
+  const auto function = [&](const std::string& name) {
+    void* const address = dlsym(library, name.c_str());
+    if (address == nullptr) throw EnvironmentError(file + " has no function " + name);
+    return address;
+  };
+  const std::string precision(1, in_precision<T, 's', 'd'>);
+  return {reinterpret_cast<typename LapackQr<T>::Geqrf*>(function(precision + "geqrf_")),
+          reinterpret_cast<typename LapackQr<T>::Orgqr*>(function(precision + "orgqr_")),
+          reinterpret_cast<void (*)(int)>(function("MKL_Set_Num_Threads"))};
+}
+
+template LapackQr<float> own_lapack_qr();
+template LapackQr<double> own_lapack_qr();
+template LapackQr<float> mkl_qr(const std::string&);
+template LapackQr<double> mkl_qr(const std::string&);
+
+}  // namespace tesela::bench
