@@ -1,5 +1,5 @@
 #include <tesela/algorithms/econometrics/internal/reuse_plan.hpp>
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -133,8 +133,7 @@ std::vector<index_t> ends_of(const SimultaneousModel& model) {
 }  // namespace
 
 std::vector<index_t> minimum_cost_tree(const HostMatrix<double>& costs) {
-  if (costs.rows() != costs.cols())
-    throw ArgumentError("minimum_cost_tree", "costs", to_string(costs.shape()) + " is not square");
+  require(costs.rows() == costs.cols(), "minimum_cost_tree", "costs", costs.shape(), " is not square");
   return costs.rows() == 0 ? std::vector<index_t>{} : tree_of(costs);
 }
 

@@ -6,6 +6,7 @@
 #include <tesela/codelets/qr/tile_qr.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
@@ -175,10 +176,7 @@ void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   const char* const wrong = !vectors_                   ? "the vectors were not kept"
                             : X.m() != n_ || X.mt() > 1 ? "it must have as many rows as A, in tiles of whole columns"
                                                         : nullptr;
-  if (wrong != nullptr)
-    throw ArgumentError("BandReduction::apply", "X",
-                        to_string(Shape{X.m(), X.n()}) + " in tiles of " +
-                            to_string(Shape{X.tile_shape().mb, X.tile_shape().nb}) + ": " + wrong);
+  require(wrong == nullptr, "BandReduction::apply", "X", X, " in tiles of ", X.tile_shape(), ": ", wrong);
   if (blocks_.empty() || X.n() == 0) return;
   const index_t wide = std::min(X.n(), X.tile_shape().nb);
   const Tile<T> work = g.scratch<T>(blocks_.front().v.n(), g.runtime().gpus() > 0 ? 2 * wide : wide);

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/mimo/constellation.hpp>
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
 #include <algorithm>
@@ -183,10 +183,8 @@ std::vector<Constellation> parse_constellations(const std::string& routine, cons
     list.push_back(kind ? constellation(*kind) : read_constellation(name));
   }
   if (list.size() == 1) list.resize(static_cast<std::size_t>(std::max<index_t>(streams, 1)), list.front());
-  if (list.empty() || (streams > 0 && static_cast<index_t>(list.size()) != streams))
-    throw ArgumentError(routine, "--constellation",
-                        "'" + text + "' names " + std::to_string(list.size()) + ", there are " +
-                            std::to_string(streams) + " streams (one for all, or one for each)");
+  require(!list.empty() && (streams <= 0 || static_cast<index_t>(list.size()) == streams), routine, "--constellation",
+          "'", text, "' names ", list.size(), ", there are ", streams, " streams (one for all, or one for each)");
   return list;
 }
 

@@ -1,5 +1,5 @@
 #include <tesela/algorithms/mimo/orderings.hpp>
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -16,9 +16,7 @@ std::uint64_t factorial(index_t n) {
   return product;
 }
 
-void require_length(const char* routine, index_t n) {
-  if (n < 0 || n > most) throw ArgumentError(routine, "n", std::to_string(n) + "; 0 to 20");
-}
+void require_length(const char* routine, index_t n) { require(n >= 0 && n <= most, routine, "n", n, "; 0 to 20"); }
 
 }  // namespace
 
@@ -29,9 +27,8 @@ std::uint64_t permutation_rank(std::span<const int> permutation) {
   std::uint64_t rank = 0;
   for (index_t i = 0; i < n; ++i) {
     const int value = permutation[static_cast<std::size_t>(i)];
-    if (value < 0 || value >= n || seen[static_cast<std::size_t>(value)])
-      throw ArgumentError("permutation_rank", "permutation",
-                          std::to_string(value) + " at place " + std::to_string(i) + " is out of range or repeated");
+    require(value >= 0 && value < n && !seen[static_cast<std::size_t>(value)], "permutation_rank", "permutation", value,
+            " at place ", i, " is out of range or repeated");
     seen[static_cast<std::size_t>(value)] = true;
     const auto smaller = std::count(seen.begin(), seen.begin() + value, false);  // smaller numbers that come later
     rank += static_cast<std::uint64_t>(smaller) * factorial(n - 1 - i);
@@ -41,9 +38,7 @@ std::uint64_t permutation_rank(std::span<const int> permutation) {
 
 std::vector<int> permutation_of_rank(index_t n, std::uint64_t rank) {
   require_length("permutation_of_rank", n);
-  if (rank >= factorial(n))
-    throw ArgumentError("permutation_of_rank", "rank",
-                        std::to_string(rank) + " of " + std::to_string(factorial(n)) + " permutations");
+  require(rank < factorial(n), "permutation_of_rank", "rank", rank, " of ", factorial(n), " permutations");
   std::vector<int> left(static_cast<std::size_t>(n)), permutation;
   std::iota(left.begin(), left.end(), 0);
   for (index_t i = 0; i < n; ++i) {

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_solve.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -146,20 +147,17 @@ class GeneralSolver {
 template <class T>
 ToeplitzSolution toeplitz_solve(Graph& g, const HostMatrix<T>& c, const HostMatrix<T>& r, T sigma,
                                 const TileMatrix<T>& B, const ToeplitzSolveOptions& options) {
-  if (c.cols() != 1 || r.cols() != 1 || r.rows() != c.rows())
-    throw ArgumentError(
-        "toeplitz_solve", "r",
-        to_string(r.shape()) + ", c is " + to_string(c.shape()) + "; they must be columns of the same length");
+  require(c.cols() == 1 && r.cols() == 1 && r.rows() == c.rows(), "toeplitz_solve", "r", r.shape(), ", c is ",
+          c.shape(), "; they must be columns of the same length");
   const index_t n = c.rows();
   if (n <= 1 || std::equal(c.data() + 1, c.data() + n, r.data() + 1))
     return toeplitz_solve(g, Toeplitz<T>(g, c), sigma, B, options);
-  if (options.method != ToeplitzMethod::automatic && options.method != ToeplitzMethod::lookahead &&
-      options.method != ToeplitzMethod::dense)
-    throw ArgumentError(
-        "toeplitz_solve", "method",
-        std::string(toeplitz_method_name(options.method)) + " needs a symmetric matrix; use lookahead or dense");
+  require(options.method == ToeplitzMethod::automatic || options.method == ToeplitzMethod::lookahead ||
+              options.method == ToeplitzMethod::dense,
+          "toeplitz_solve", "method", toeplitz_method_name(options.method),
+          " needs a symmetric matrix; use lookahead or dense");
   require_whole_columns("toeplitz_solve", "B", B, n);
-  if (B.nt() > 1) throw ArgumentError("toeplitz_solve", "B", std::to_string(B.nt()) + " tiles; it must be one");
+  require(B.nt() <= 1, "toeplitz_solve", "B", B.nt(), " tiles; it must be one");
   return GeneralSolver<T>(g, c, r, sigma, B, options).run();
 }
 

@@ -3,6 +3,7 @@
 #include <tesela/algorithms/toeplitz/toeplitz_condition.hpp>
 #include <tesela/codelets/toeplitz/gohberg_semencul.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 
@@ -18,9 +19,7 @@ GohbergSemencul<T>::GohbergSemencul(Graph& g, const Toeplitz<T>& A, T sigma, Inv
       generator_(g.runtime(), A.work_rows(), 2, {A.work_rows(), 2}, "generator"),
       report_(g.runtime(), levinson_report_rows, 1, {levinson_report_rows, 1}, "report") {
   const bool tiled = recursion == InverseRecursion::schur;
-  if (!tiled && A.n() > levinson_most)
-    throw ArgumentError("GohbergSemencul", "A",
-                        "its order " + std::to_string(A.n()) + " exceeds " + std::to_string(levinson_most));
+  require(tiled || A.n() <= levinson_most, "GohbergSemencul", "A", "its order ", A.n(), " exceeds ", levinson_most);
   if (A.n() == 0) return;
   if (tiled) {
     schur(g, matrix_, inverse_, report_);

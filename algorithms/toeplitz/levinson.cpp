@@ -1,4 +1,5 @@
 #include <tesela/algorithms/toeplitz/levinson.hpp>
+#include <tesela/runtime/require.hpp>
 
 namespace tesela {
 
@@ -10,24 +11,17 @@ template <class T>
 index_t require_shifts(const char* routine, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const char* argument,
                        const TileMatrix<T>& X, const TileMatrix<double>& report) {
   const index_t s = shifts.m(), sb = shifts.tile_shape().mb;
-  if (A.n() > levinson_most)
-    throw ArgumentError(routine, "A",
-                        "its order " + std::to_string(A.n()) + " exceeds " + std::to_string(levinson_most));
-  if (shifts.n() != 1) throw ArgumentError(routine, "shifts", std::to_string(shifts.n()) + " columns, expected one");
+  require(A.n() <= levinson_most, routine, "A", "its order ", A.n(), " exceeds ", levinson_most);
+  require(shifts.n() == 1, routine, "shifts", shifts.n(), " columns, expected one");
   require_whole_columns(routine, argument, X, A.n());
   require_whole_columns(routine, "report", report, levinson_report_rows);
-  if (s == 0 || X.n() % s != 0)
-    throw ArgumentError(routine, argument,
-                        std::to_string(X.n()) + " columns are not a multiple of " + std::to_string(s) + " shifts");
+  require(s != 0 && X.n() % s == 0, routine, argument, X.n(), " columns are not a multiple of ", s, " shifts");
   const index_t k = X.n() / s;
   const auto cut = [&](const char* name, const auto& tiles, index_t columns) {
-    if (tiles.nt() != shifts.mt() || (tiles.nt() > 1 && tiles.tile_shape().nb != columns))
-      throw ArgumentError(routine, name,
-                          "its " + std::to_string(tiles.nt()) + " tiles of " + std::to_string(tiles.tile_shape().nb) +
-                              " columns do not match " + std::to_string(shifts.mt()) + " tiles of shifts");
+    require(tiles.nt() == shifts.mt() && (tiles.nt() <= 1 || tiles.tile_shape().nb == columns), routine, name, "its ",
+            tiles.nt(), " tiles of ", tiles.tile_shape().nb, " columns do not match ", shifts.mt(), " tiles of shifts");
   };
-  if (report.n() != s)
-    throw ArgumentError(routine, "report", std::to_string(report.n()) + " columns; it must have one per shift");
+  require(report.n() == s, routine, "report", report.n(), " columns; it must have one per shift");
   if (A.n() > 0 && k > 0) cut(argument, X, k * sb);
   cut("report", report, sb);
   return k;
@@ -48,8 +42,7 @@ template <class T>
 void durbin(Graph& g, const Toeplitz<T>& A, const TileMatrix<T>& shifts, const TileMatrix<T>& inverse,
             const TileMatrix<double>& report) {
   const index_t k = require_shifts("durbin", A, shifts, "inverse", inverse, report);
-  if (k != 1)
-    throw ArgumentError("durbin", "inverse", std::to_string(inverse.n()) + " columns; it must have one per shift");
+  require(k == 1, "durbin", "inverse", inverse.n(), " columns; it must have one per shift");
   if (A.n() == 0) return;
   for (index_t i = 0; i < shifts.mt(); ++i)
     g.insert<Durbin<T>>({0, A.exponent()}, A.tile(), shifts(i, 0), inverse(0, i), report(0, i),

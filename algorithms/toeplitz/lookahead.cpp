@@ -1,6 +1,7 @@
 #include <tesela/algorithms/support/condition_estimate.hpp>
 #include <tesela/algorithms/toeplitz/lookahead.hpp>
 #include <tesela/codelets/toeplitz/lookahead.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -27,13 +28,9 @@ ToeplitzLookahead<T>::ToeplitzLookahead(Graph& g, const HostMatrix<T>& c, const 
       t_(one_tile(g, n_, 2, "t")),
       generator_(one_tile(g, transform_rows(n_), 4, "generator")),
       report_(one_tile(g, lookahead_report_rows, 1, "report")) {
-  if (c.cols() != 1 || r.cols() != 1 || r.rows() != n_ || n_ > index_t{1} << 28)
-    throw ArgumentError("ToeplitzLookahead", "r",
-                        to_string(r.shape()) + ", c is " + to_string(c.shape()) +
-                            "; they must be columns of the same length, at most 2^28");
-  if (options.largest_block < 1)
-    throw ArgumentError("ToeplitzLookahead", "largest_block",
-                        std::to_string(options.largest_block) + " is not positive");
+  require(c.cols() == 1 && r.cols() == 1 && r.rows() == n_ && n_ <= index_t{1} << 28, "ToeplitzLookahead", "r",
+          r.shape(), ", c is ", c.shape(), "; they must be columns of the same length, at most 2^28");
+  require(options.largest_block >= 1, "ToeplitzLookahead", "largest_block", options.largest_block, " is not positive");
   if (n_ == 0) return;
   HostMatrix<double> unit(n_, 2);
   std::copy_n(c.data(), n_, unit.data());

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/toeplitz/toeplitz.hpp>
 #include <tesela/codelets/toeplitz/toeplitz.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -13,10 +14,8 @@ namespace {
 template <class T>
 index_t order_of(const HostMatrix<T>& t) {
   // Transforms of twice this length use 31-bit plans.
-  if (t.cols() != 1 || t.rows() > index_t{1} << 28)
-    throw ArgumentError("Toeplitz", "t",
-                        std::to_string(t.rows()) + " x " + std::to_string(t.cols()) +
-                            "; it must be one column of at most 2^28 numbers");
+  require(t.cols() == 1 && t.rows() <= index_t{1} << 28, "Toeplitz", "t", t.shape(),
+          "; it must be one column of at most 2^28 numbers");
   return t.rows();
 }
 
@@ -73,10 +72,9 @@ void Toeplitz<T>::multiply(Graph& g, T alpha, T sigma, const TileMatrix<T>& X, T
   constexpr auto routine = "Toeplitz::multiply";
   require_whole_columns(routine, "X", X, n());
   require_whole_columns(routine, "Y", Y, n());
-  if (X.n() != Y.n() || (X.nt() > 1 && X.tile_shape().nb != Y.tile_shape().nb) || X.nt() != Y.nt())
-    throw ArgumentError(routine, "Y",
-                        std::to_string(Y.n()) + " columns, X has " + std::to_string(X.n()) + ", or other tiles than X");
-  if (Y.shares_tiles(X)) throw ArgumentError(routine, "Y", "shares tiles with X");
+  require(X.n() == Y.n() && (X.nt() <= 1 || X.tile_shape().nb == Y.tile_shape().nb) && X.nt() == Y.nt(), routine, "Y",
+          Y.n(), " columns, X has ", X.n(), ", or other tiles than X");
+  require(!Y.shares_tiles(X), routine, "Y", "shares tiles with X");
   if (n() == 0) return;
   // Compute T - sigma I at the size of the larger one.
   const int exponent = std::max(exponent_, exponent_of_largest(std::span<const T>(&sigma, 1)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -52,10 +53,8 @@ HostMatrix<T> shifted_column(const Toeplitz<T>& A, T sigma);
 /// Throws ArgumentError unless A has n rows, in one tile.
 template <class T>
 void require_whole_columns(const char* routine, const char* argument, const TileMatrix<T>& A, index_t n) {
-  if (A.m() != n || A.mt() > 1)
-    throw ArgumentError(routine, argument,
-                        std::to_string(A.m()) + " rows in " + std::to_string(A.mt()) + " tiles; it must have " +
-                            std::to_string(n) + " in one");
+  require(A.m() == n && A.mt() <= 1, routine, argument, A.m(), " rows in ", A.mt(), " tiles; it must have ", n,
+          " in one");
 }
 
 }  // namespace tesela

@@ -2,6 +2,7 @@
 #include <tesela/algorithms/toeplitz/internal/toeplitz_points.hpp>
 #include <tesela/algorithms/toeplitz/toeplitz_inertia.hpp>
 #include <tesela/codelets/toeplitz/levinson.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
@@ -32,10 +33,9 @@ SineToeplitz<T>::SineToeplitz(Graph& g, std::span<const T> t)
       blocks_(g.runtime(), std::max<index_t>(n_, 1), 3, {std::max<index_t>(n_, 1), 3}, "C"),
       tables_(g.runtime(), cauchy_tables(std::max<index_t>(n_, 1)).rows, 6,
               {cauchy_tables(std::max<index_t>(n_, 1)).rows, 6}, "tables") {
-  if (n_ < 1) throw ArgumentError("SineToeplitz", "t", "a matrix of order 0 has no eigenvalues");
+  require(n_ >= 1, "SineToeplitz", "t", "a matrix of order 0 has no eigenvalues");
   for (index_t k = 0; k < n_; ++k)
-    if (!std::isfinite(t[static_cast<std::size_t>(k)]))
-      throw ArgumentError("SineToeplitz", "t", "number " + std::to_string(k) + " is not finite");
+    require(std::isfinite(t[static_cast<std::size_t>(k)]), "SineToeplitz", "t", "number ", k, " is not finite");
   exponent_ = exponent_of_largest(t);
   double squares = 0;
   {
@@ -273,7 +273,7 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
                                     const CountOptions& options) {
   std::vector<double> points;
   for (const double shift : shifts) {
-    if (std::isnan(shift)) throw ArgumentError("toeplitz_count", "shifts", "a shift is NaN");
+    require(!std::isnan(shift), "toeplitz_count", "shifts", "a shift is NaN");
     points.push_back(edge(A, shift));
   }
   std::vector<Inertia> counted =
@@ -324,10 +324,8 @@ std::vector<SpectrumInterval> in_units_of_t(Graph& g, const SineToeplitz<T>& A, 
 template <class T>
 std::vector<SpectrumInterval> toeplitz_slice(Graph& g, const SineToeplitz<T>& A, index_t most, double low, double high,
                                              index_t* counts, const CountOptions& options) {
-  if (most < 1)
-    throw ArgumentError("toeplitz_slice", "most",
-                        std::to_string(most) + " eigenvalues per interval; it must be at least 1");
-  if (std::isnan(low) || std::isnan(high)) throw ArgumentError("toeplitz_slice", "low, high", "an end is NaN");
+  require(most >= 1, "toeplitz_slice", "most", most, " eigenvalues per interval; it must be at least 1");
+  require(!std::isnan(low) && !std::isnan(high), "toeplitz_slice", "low, high", "an end is NaN");
   if (A.norm() == 0) {
     SpectrumInterval all = detail::all_zero(A);
     all.cluster = A.n() > most;

@@ -1,4 +1,4 @@
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
@@ -25,10 +25,9 @@ void require_finite(const T* data, Shape shape, index_t ld) {
   for (index_t j = 0; j < shape.cols; ++j) {
     const T* const column = data + j * ld;
     const T* const found = std::find_if(column, column + shape.rows, [](T value) { return !std::isfinite(value); });
-    if (found != column + shape.rows)
-      throw ArgumentError("write_matrix", "data",
-                          "the value at [" + std::to_string(found - column) + ", " + std::to_string(j) +
-                              "] (from zero) is " + (std::isnan(*found) ? "NaN" : "infinite"));
+    if (found == column + shape.rows) continue;
+    require(false, "write_matrix", "data", "the value at [", found - column, ", ", j, "] (from zero) is ",
+            std::isnan(*found) ? "NaN" : "infinite");
   }
 }
 
@@ -76,10 +75,9 @@ MatrixFileInfo probe_matrix(const std::string& path) { return probe_matrix_bytes
 
 template <class T>
 void write_matrix(const std::string& path, const T* data, Shape shape, index_t ld) {
-  if (shape.rows < 0 || shape.cols < 0) throw ArgumentError("write_matrix", "shape", to_string(shape) + " is negative");
-  if (ld < std::max<index_t>(shape.rows, 1))
-    throw ArgumentError("write_matrix", "ld", std::to_string(ld) + " is less than max(rows, 1)");
-  if (data == nullptr && shape.rows != 0 && shape.cols != 0) throw ArgumentError("write_matrix", "data", "is null");
+  require(shape.rows >= 0 && shape.cols >= 0, "write_matrix", "shape", shape, " is negative");
+  require(ld >= std::max<index_t>(shape.rows, 1), "write_matrix", "ld", ld, " is less than max(rows, 1)");
+  require(data != nullptr || shape.rows == 0 || shape.cols == 0, "write_matrix", "data", "is null");
   require_finite(data, shape, ld);
 
   const MatrixFileFormat format = format_of_name(path);

@@ -1,4 +1,4 @@
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/matrix_rows.hpp>
 #include <tesela/tiles/io/npy.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -19,16 +19,11 @@ MatrixRows<T>::MatrixRows(const std::string& path, Nans nans, Counted counts)
 
 template <class T>
 void MatrixRows<T>::read(index_t first, const Block<T>& out, std::span<const index_t> columns) const {
-  if (first < 0 || out.rows < 0 || first > m() || out.rows > m() - first)
-    throw ArgumentError(
-        "MatrixRows::read", "first",
-        "rows " + std::to_string(first) + "+" + std::to_string(out.rows) + " of " + std::to_string(m()));
-  if (out.cols != (columns.empty() ? n() : std::ssize(columns)))
-    throw ArgumentError("MatrixRows::read", "out",
-                        std::to_string(out.cols) + " columns; the file has " + std::to_string(n()));
-  for (const index_t c : columns)
-    if (c < 0 || c >= n())
-      throw ArgumentError("MatrixRows::read", "columns", std::to_string(c) + " of " + std::to_string(n()));
+  require(first >= 0 && out.rows >= 0 && first <= m() && out.rows <= m() - first, "MatrixRows::read", "first", "rows ",
+          first, "+", out.rows, " of ", m());
+  require(out.cols == (columns.empty() ? n() : std::ssize(columns)), "MatrixRows::read", "out", out.cols,
+          " columns; the file has ", n());
+  for (const index_t c : columns) require(c >= 0 && c < n(), "MatrixRows::read", "columns", c, " of ", n());
   npy::read_rows(file_.bytes(), header_, path_, first, out, columns, nans_ == Nans::kept, counts_);
 }
 
@@ -78,9 +73,7 @@ template <class T>
 RowSource<T> rows_of(std::shared_ptr<const MatrixRows<T>> file, std::vector<index_t> columns,
                      std::optional<std::vector<index_t>> rows) {
   const index_t m = rows ? std::ssize(*rows) : file->m(), n = columns.empty() ? file->n() : std::ssize(columns);
-  for (const index_t c : columns)
-    if (c >= file->n())
-      throw ArgumentError("rows_of", "columns", std::to_string(c) + " of " + std::to_string(file->n()));
+  for (const index_t c : columns) require(c < file->n(), "rows_of", "columns", c, " of ", file->n());
   const auto which = std::make_shared<const std::optional<std::vector<index_t>>>(std::move(rows));
   const auto read = [file = std::move(file), columns = std::move(columns), which](index_t first, const Block<T>& out) {
     parallel_for(out.rows, rows_at_once, [&](index_t at, index_t end) {

@@ -2,7 +2,7 @@
 
 #include "tools/app/standard_streams.hpp"
 #include "tools/app/trace_report.hpp"
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/streams.hpp>
@@ -158,13 +158,12 @@ void require_outputs(const App& app) {
   for (const Declared& declared : registry()[&app])
     for (const std::string& path : declared.paths()) {
       if (path.empty()) continue;
-      if (declared.kind == Output::trace && path == "-")
-        throw ArgumentError(command_name(app), declared.name, "- is standard output, and a trace needs a folder");
+      require(declared.kind != Output::trace || path != "-", command_name(app), declared.name,
+              "- is standard output, and a trace needs a folder");
       require_possible(declared.kind, path);
       if (is_printed(declared.kind, path)) {
-        if (!printed.empty())
-          throw ArgumentError(command_name(app), declared.name,
-                              "and " + printed + " are both standard output: name a file for one of them");
+        require(printed.empty(), command_name(app), declared.name, "and ", printed,
+                " are both standard output: name a file for one of them");
         printed = declared.name;
       }
       const std::optional<fs::path> place = place_of(declared.kind, path);
@@ -173,12 +172,10 @@ void require_outputs(const App& app) {
       if (!read) read = places_read(app);
       require_not_input(app, *read, here);
       for (const Place& other : places)
-        if (clash(here, other))
-          throw ArgumentError(
-              command_name(app), here.name,
-              path + " and " + other.given + " of " + other.name + " are in one place, and one would be lost");
-      if (takes_standard_output(*place))
-        throw ArgumentError(command_name(app), here.name, path + " is the file that standard output goes to");
+        require(!clash(here, other), command_name(app), here.name, path, " and ", other.given, " of ", other.name,
+                " are in one place, and one would be lost");
+      require(!(takes_standard_output(*place)), command_name(app), here.name, path,
+              " is the file that standard output goes to");
       places.push_back(here);
     }
 }

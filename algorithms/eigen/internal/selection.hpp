@@ -16,10 +16,8 @@ inline constexpr const char* overflow = "overflow: an eigenvalue is larger than 
 /// Throws ArgumentError for a selection outside a spectrum of n values. Options have `positions`, `low` and `high`.
 template <class Options>
 void require_selection(const char* routine, index_t n, const Options& o) {
-  if (o.positions && (o.positions->begin < 0 || o.positions->end < o.positions->begin || o.positions->end > n))
-    throw ArgumentError(
-        routine, "positions",
-        std::to_string(o.positions->begin) + " to " + std::to_string(o.positions->end) + " of " + std::to_string(n));
+  require(!o.positions || (o.positions->begin >= 0 && o.positions->end >= o.positions->begin && o.positions->end <= n),
+          routine, "positions", o.positions->begin, " to ", o.positions->end, " of ", n);
   require(o.low <= o.high, routine, "low, high", shortest(o.low), ", ", shortest(o.high));
 }
 

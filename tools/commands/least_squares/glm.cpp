@@ -34,8 +34,7 @@ std::vector<std::string> terms_of(const std::string& effects) {
 /// Settles a formula's problem: B = [diag(noise) effects]. Each term of the effects is a formula without an intercept,
 /// so that every factor has a column for each level.
 void settle_formula(Options& o) {
-  if (!o.factor.empty())
-    throw ArgumentError("glm", "--factor", "is a file; with a formula there are --noise and --effects");
+  require(o.factor.empty(), "glm", "--factor", "is a file; with a formula there are --noise and --effects");
   if (!o.noise.empty()) o.formula.further.push_back(o.noise + " ~ 1");
   o.first_effect = o.formula.further.size();
   if (!o.effects.empty())
@@ -58,8 +57,7 @@ HostMatrix<T> factor_of(const Options& o) {
 void resolve(Options& o) {
   o.settle("glm");
   if (o.formula.given()) return settle_formula(o);
-  if (!o.noise.empty() || !o.effects.empty())
-    throw ArgumentError("glm", "--noise", "and --effects belong to a formula");
+  require(o.noise.empty() && o.effects.empty(), "glm", "--noise", "and --effects belong to a formula");
   std::vector<InputFile> files{{"--a", o.a}, {"--factor", o.factor}, {"--b", o.b}};
   if (probe_all("glm", files)) {
     require_rows_of("glm", files[0], files[1]);

@@ -20,9 +20,8 @@ struct Options : LeastSquaresOptions {
 
 /// Settles a formula's problem with its constraints.
 void settle_formula(Options& o) {
-  if (!o.c.empty() || !o.d.empty())
-    throw ArgumentError("lse", "--c", "is a file; with a formula there is --constraints");
-  if (o.constraints.empty()) throw ArgumentError("lse", "--constraints", "is missing, such as \"x1 + x2 = 1\"");
+  require(o.c.empty() && o.d.empty(), "lse", "--c", "is a file; with a formula there is --constraints");
+  require(!o.constraints.empty(), "lse", "--constraints", "is missing, such as \"x1 + x2 = 1\"");
   o.load_model("lse");
   o.parsed = std::make_shared<const Constraints>(parse_constraints(o.constraints, *o.model));
   o.p = o.parsed->c.rows();

@@ -7,6 +7,7 @@
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/error_rates.hpp>
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
@@ -42,10 +43,9 @@ std::vector<double> parse_decibels(const std::string& text) {
     if (word.empty() || *end != '\0' || !std::isfinite(parts.back())) parts.assign(9, 0);
   }
   if (parts.size() == 1) return parts;
-  if (parts.size() != 3 || !(parts[1] > 0) || parts[2] < parts[0] || (parts[2] - parts[0]) / parts[1] > 1000)
-    throw ArgumentError(
-        "mimo ber", "--ebn0",
-        fmt::format("'{}' is neither a number nor FIRST:STEP:LAST, upwards in at most 1000 steps", text));
+  require(parts.size() == 3 && parts[1] > 0 && parts[2] >= parts[0] && (parts[2] - parts[0]) / parts[1] <= 1000,
+          "mimo ber", "--ebn0",
+          fmt::format("'{}' is neither a number nor FIRST:STEP:LAST, upwards in at most 1000 steps", text));
   std::vector<double> all;
   for (int k = 0; parts[0] + k * parts[1] <= parts[2] + 1e-9 * parts[1]; ++k) all.push_back(parts[0] + k * parts[1]);
   return all;
@@ -71,9 +71,8 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
       MimoOptions options = detectors[d];
       options.n0 = data.n0;
       const Detection found = mimo_detect(g, data.shape, data.channels, data.y, data.alphabets, options);
-      if (found.failed() > 0)
-        throw ArgumentError("mimo ber", "--detectors",
-                            "one of them has no answer for such channels: columns are dependent");
+      require(found.failed() <= 0, "mimo ber", "--detectors",
+              "one of them has no answer for such channels: columns are dependent");
       points[d].rate.add(found.labels, data.sent, bits, data.shape.coherence);
       for (const SearchReport& r : found.reports) points[d].nodes += static_cast<double>(r.nodes);
       more = more || points[d].rate.bits() < static_cast<double>(o.errors);
@@ -82,8 +81,8 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
       SoftOptions options = kinds[d];
       options.n0 = data.n0;
       const SoftDetection<T> found = mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, options);
-      if (found.failed() > 0)
-        throw ArgumentError("mimo ber", "--soft", "one of them has no answer for such channels: columns are dependent");
+      require(found.failed() <= 0, "mimo ber", "--soft",
+              "one of them has no answer for such channels: columns are dependent");
       information[d].add(data.alphabets, data.sent, found.llrs);
     }
     signals += input.signals;
@@ -134,7 +133,7 @@ Contestants contestants(const Options& o) {
     all.kinds.push_back({.clip = o.llr_clip});
     parse_soft_kind("mimo ber", name, all.kinds.back());
   }
-  if (all.names.empty()) throw ArgumentError("mimo ber", "--detectors", "names none");
+  require(!all.names.empty(), "mimo ber", "--detectors", "names none");
   return all;
 }
 
@@ -219,7 +218,7 @@ int run(const Options& o) {
   MimoInput probe = o.input;
   probe.signals = 0;
   const MimoSource<T> source(probe, 1);
-  if (source.integers()) throw ArgumentError("mimo ber", "--constellation", "integers have no bits");
+  require(!source.integers(), "mimo ber", "--constellation", "integers have no bits");
   report.problem() = source.problem();
   report.problem().update({{"detectors", all.names},
                            {"ebn0_db", db},

@@ -9,6 +9,7 @@
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/mimo_soft.hpp>
 #include <tesela/algorithms/mimo/mimo_tree.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
@@ -62,8 +63,8 @@ std::optional<double> parse_llr_type(const std::string& text) {
   const char* const last = text.data() + text.size();
   double scale = 0;
   const bool read = text.starts_with(bytes) && std::from_chars(text.data() + bytes.size(), last, scale).ptr == last;
-  if (!read || !(scale > 0) || !std::isfinite(scale))
-    throw ArgumentError("mimo detect", "--llr-type", fmt::format("'{}' is neither float nor int8:SCALE", text));
+  require(read && scale > 0 && std::isfinite(scale), "mimo detect", "--llr-type",
+          fmt::format("'{}' is neither float nor int8:SCALE", text));
   return scale;
 }
 
@@ -71,10 +72,10 @@ ResultChoice result_choice(const Options& o, const MimoOptions& hard, double n0)
   ResultChoice choice{
       o.check,  o.common.precision == "s", !o.soft.empty(), {}, parse_llr_type(o.llr_type), o.out_s, o.out_points,
       o.out_llr};
-  if (!choice.soft && (!o.out_llr.empty() || o.llr_clip > 0 || choice.scale || !o.input.prior.empty()))
-    throw ArgumentError("mimo detect", "--out-llr, --llr-clip, --llr-type, --prior", "are of --soft");
+  require(choice.soft || (o.out_llr.empty() && o.llr_clip <= 0 && !choice.scale && o.input.prior.empty()),
+          "mimo detect", "--out-llr, --llr-clip, --llr-type, --prior", "are of --soft");
   if (!choice.soft) return choice;
-  if (!(n0 > 0)) throw ArgumentError("mimo detect", "--n0", fmt::format("{}; --soft needs a variance above 0", n0));
+  require(n0 > 0, "mimo detect", "--n0", fmt::format("{}; --soft needs a variance above 0", n0));
   choice.soft_options = {.order = hard.order, .form = hard.form, .clip = o.llr_clip, .batch = hard.batch};
   parse_soft_kind("mimo detect", o.soft, choice.soft_options);
   return choice;
@@ -143,20 +144,16 @@ int run(const Options& o) {
   if (o.max_nodes > 0) report.problem()["max_nodes"] = o.max_nodes;
   if (choice.soft) report.problem()["soft"] = o.soft;
   if (o.buffer > 0) report.problem()["buffer"] = o.buffer;
-  if (!o.svg.empty() && o.svg_signal >= source.shape().signals)
-    throw ArgumentError("mimo detect", "--svg-signal",
-                        fmt::format("{}; there are {}, from 0 on", o.svg_signal, source.shape().signals));
-  if (o.buffer > 0 && source.antennas_rows())
-    throw ArgumentError("mimo detect", "--buffer",
-                        "needs a row per signal (signals-rows); files with a row per antenna are read as a whole");
-  if (!o.out_within.empty() && !(o.all_within > 0))
-    throw ArgumentError("mimo detect", "--out-within", "is of --all-within");
+  require(o.svg.empty() || o.svg_signal < source.shape().signals, "mimo detect", "--svg-signal",
+          fmt::format("{}; there are {}, from 0 on", o.svg_signal, source.shape().signals));
+  require(o.buffer <= 0 || !source.antennas_rows(), "mimo detect", "--buffer",
+          "needs a row per signal (signals-rows); files with a row per antenna are read as a whole");
+  require(o.out_within.empty() || o.all_within > 0, "mimo detect", "--out-within", "is of --all-within");
   if (o.all_within > 0 || source.integers()) {
-    if (options.method != MimoMethod::sd || choice.soft || !o.out_s.empty() || !o.svg.empty() || o.radius > 0 ||
-        o.buffer > 0)
-      throw ArgumentError(
-          "mimo detect", "--all-within, integers",
-          "are sd's alone, without --soft, --radius, --buffer, --svg and --out-s (--out-points has the points)");
+    require(options.method == MimoMethod::sd && !choice.soft && o.out_s.empty() && o.svg.empty() && o.radius <= 0 &&
+                o.buffer <= 0,
+            "mimo detect", "--all-within, integers",
+            "are sd's alone, without --soft, --radius, --buffer, --svg and --out-s (--out-points has the points)");
     if (o.all_within > 0) report.problem().update({{"all_within", o.all_within}, {"most", o.most}});
     return run_lists<T>(o.common, {o.all_within, o.most, o.out_within, o.out_points}, options, source, report);
   }

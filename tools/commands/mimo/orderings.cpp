@@ -5,6 +5,7 @@
 #include "tools/checks/ordering_error.hpp"
 #include "tools/problems/mimo/mimo_problem.hpp"
 #include <tesela/algorithms/mimo/orderings.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -24,15 +25,13 @@ struct Options {
 OrderingOptions ordering_options(const Options& o) {
   const auto build = find_named(ordering_builds(), o.build);
   const auto strategy = find_named(ordering_strategies(), o.strategy);
-  if (!build) throw ArgumentError("mimo orderings", "--build", fmt::format("'{}' is none; see --help", o.build));
-  if (!strategy)
-    throw ArgumentError("mimo orderings", "--strategy", fmt::format("'{}' is none; see --help", o.strategy));
+  require(build.has_value(), "mimo orderings", "--build", "'", o.build, "' is none; see --help");
+  require(strategy.has_value(), "mimo orderings", "--strategy", "'", o.strategy, "' is none; see --help");
   OrderingOptions options{*build, *strategy, 0};
   if (o.buffer == "inf") return options;
   const bool whole = !o.buffer.empty() && o.buffer.size() < 10 &&
                      o.buffer.find_first_not_of("0123456789") == std::string::npos && o.buffer != "0";
-  if (!whole)
-    throw ArgumentError("mimo orderings", "--buffer", fmt::format("'{}' is neither a number nor inf", o.buffer));
+  require(whole, "mimo orderings", "--buffer", "'", o.buffer, "' is neither a number nor inf");
   options.buffer = std::stol(o.buffer);
   return options;
 }
@@ -40,11 +39,10 @@ OrderingOptions ordering_options(const Options& o) {
 int run(const Options& o) {
   Report report("mimo orderings", o.common);
   const OrderingOptions options = ordering_options(o);
-  if (o.n > 20) throw ArgumentError("mimo orderings", "--n", fmt::format("{}; at most 20", o.n));
+  require(o.n <= 20, "mimo orderings", "--n", o.n, "; at most 20");
   const double bytes = options.strategy != OrderingStrategy::per_signal ? ordering_bytes(o.n) : 0;
   const std::vector<Constellation> one = parse_constellations("mimo orderings", o.constellation, 1);
-  if (!(std::abs(o.ebn0) <= 1000))
-    throw ArgumentError("mimo orderings", "--ebn0", fmt::format("{}; -1000 to 1000", o.ebn0));
+  require(std::abs(o.ebn0) <= 1000, "mimo orderings", "--ebn0", fmt::format("{}; -1000 to 1000", o.ebn0));
   const double n0 = noise_variance(o.ebn0, one);
   report.problem() = {{"n", o.n},
                       {"signals", o.signals},

@@ -1,5 +1,5 @@
 #include "tools/commands/support/schedule_picture.hpp"
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
 
 #include <fmt/format.h>
 
@@ -28,10 +28,8 @@ std::vector<Entry> before(Sums sums, index_t i, index_t j) {
 
 std::string schedule_dot(const Schedule& schedule) {
   constexpr std::size_t most = 10000;
-  if (schedule.eliminations.size() > most)
-    throw ArgumentError(
-        "schedule", "--dot",
-        fmt::format("{} entries are more than the {} that a drawing shows", schedule.eliminations.size(), most));
+  require(schedule.eliminations.size() <= most, "schedule", "--dot",
+          fmt::format("{} entries are more than the {} that a drawing shows", schedule.eliminations.size(), most));
   const auto name = [](const Entry& e) { return fmt::format("\"{},{}\"", e.first + 1, e.second + 1); };
   std::string dot = fmt::format("digraph \"{}\" {{\n  rankdir=LR;\n  node [shape=box];\n", schedule.order), edges;
   std::vector<Entry> last(static_cast<std::size_t>(schedule.m), Entry{-1, -1});  // of each row

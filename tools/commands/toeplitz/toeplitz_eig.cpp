@@ -79,16 +79,15 @@ int run_eig(Options o) {
   Report report("toeplitz eig", o.common);
   o.input.resolve(2000);
   const index_t n = o.input.n;
-  if (n < 1) throw ArgumentError("toeplitz eig", "--n", "a matrix of order 0 has no eigenvalues");
+  require(n >= 1, "toeplitz eig", "--n", "a matrix of order 0 has no eigenvalues");
   SpectrumOptions options = o.settings.options(o.common.seed);
   options.vectors = o.vectors || !o.vectors_out.empty();
   options.smallest = o.smallest;
   options.largest = o.largest;
   if (!o.range.empty()) std::tie(options.low, options.high) = parse_range("toeplitz eig", o.range);
   const index_t some = std::max(o.smallest, o.largest);
-  if (some > n)
-    throw ArgumentError("toeplitz eig", o.smallest > 0 ? "--smallest" : "--largest",
-                        fmt::format("{} eigenvalues of a matrix of order {}", some, n));
+  require(some <= n, "toeplitz eig", o.smallest > 0 ? "--smallest" : "--largest",
+          fmt::format("{} eigenvalues of a matrix of order {}", some, n));
   const auto columns = static_cast<double>(some > 0 ? std::min(some, n) : n);
   require_memory("toeplitz eig", "t and the eigenvectors, in both bases and as one",
                  static_cast<double>(n) * (100 + (options.vectors ? 2.5 * columns : 0)) * sizeof(T));

@@ -11,6 +11,7 @@
 #include "tools/problems/toeplitz/toeplitz_options.hpp"
 #include <tesela/algorithms/toeplitz/toeplitz_superfast.hpp>
 #include <tesela/codelets/toeplitz/toeplitz_error.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
 #include <fmt/format.h>
@@ -37,15 +38,12 @@ void resolve(Options& o) {
   o.input.resolve(4096);
   if (!o.b.empty()) {
     const Shape shape = probe_matrix(o.b).shape;
-    if (shape.rows != o.input.n)
-      throw ArgumentError(
-          "toeplitz solve", "--b",
-          o.b + " has " + std::to_string(shape.rows) + " rows, the matrix " + std::to_string(o.input.n));
+    require(shape.rows == o.input.n, "toeplitz solve", "--b", o.b, " has ", shape.rows, " rows, the matrix ",
+            o.input.n);
     o.rhs = shape.cols;
   }
-  if (o.input.general() && !solves_nonsymmetric(o.method))
-    throw ArgumentError("toeplitz solve", "--method",
-                        o.method + " needs a symmetric matrix; use auto, lookahead, dense or lapack-lu");
+  require(!o.input.general() || solves_nonsymmetric(o.method), "toeplitz solve", "--method", o.method,
+          " needs a symmetric matrix; use auto, lookahead, dense or lapack-lu");
   const double square =
       static_cast<double>(o.input.n) * static_cast<double>(o.input.n) * (o.common.precision == "s" ? 4 : 8);
   if (o.method.starts_with("cauchy")) o.bytes = square / 2;  // the factors
@@ -53,8 +51,7 @@ void resolve(Options& o) {
     o.bytes = o.common.precision == "s" ? superfast_bytes<float>(o.input.n) : superfast_bytes<double>(o.input.n);
   if (o.method.starts_with("lapack")) o.bytes = square;  // the dense matrix
   if (o.method == "dense") o.bytes = square * (o.common.precision == "s" ? 2 : 1);
-  if (!std::isfinite(o.sigma))
-    throw ArgumentError("toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));
+  require(std::isfinite(o.sigma), "toeplitz solve", "--sigma", fmt::format("{} is not finite", o.sigma));
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/memory.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 #include <tesela/tiles/io/mapped_file.hpp>
 
@@ -39,18 +40,16 @@ std::vector<std::string> read_names(const std::string& path) {
 [[noreturn]] void refuse_rows(const char* why) { throw ArgumentError("sem", "--rows-at-once", why); }
 
 ModelData load_file(const SemInput& input, SemMethod method) {
-  if (input.model.empty() && input.select.empty())
-    throw ArgumentError("sem", "--model", "is missing (or --select): --data belongs to a model");
-  if (!input.model.empty() && !input.select.empty())
-    throw ArgumentError("sem", "--select", "replaces --model: give one of them");
-  if (!input.select.empty() && !(input.weights.empty() && input.clusters.empty()))
-    throw ArgumentError("sem", "--select", "goes without --weights and clusters: name them in a --model");
+  require(!input.model.empty() || !input.select.empty(), "sem", "--model",
+          "is missing (or --select): --data belongs to a model");
+  require(input.model.empty() || input.select.empty(), "sem", "--select", "replaces --model: give one of them");
+  require(input.select.empty() || (input.weights.empty() && input.clusters.empty()), "sem", "--select",
+          "goes without --weights and clusters: name them in a --model");
   TableSource table = open_table(input.data, input.na);
   const bool npy = !table.read;
-  if (!npy && !input.names.empty())
-    throw ArgumentError("sem", "--names", "belongs to a .npy file of data, and no CSV takes it");
-  if (npy && input.names.empty() && input.select.empty())
-    throw ArgumentError("sem", "--names", "is missing: a .npy file of data has no names of columns");
+  require(npy || input.names.empty(), "sem", "--names", "belongs to a .npy file of data, and no CSV takes it");
+  require(!npy || !input.names.empty() || !input.select.empty(), "sem", "--names",
+          "is missing: a .npy file of data has no names of columns");
   if (input.rows_at_once > 0 && !npy) refuse_rows("belongs to a .npy file or a generated model");
   if (input.rows_at_once > 0 && (input.hold || !input.weights.empty() || !input.clusters.empty()))
     refuse_rows("goes without --weights and --cov, which hold the data");
@@ -188,7 +187,7 @@ SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed)
                                             {"--names", &input.names, ""},
                                             {"--weights", &input.weights, ""},
                                             {"--cov", &input.clusters, "cluster:COLUMN "}})
-    if (!value->empty()) throw ArgumentError("sem", option, std::string(what) + "belongs to --data");
+    require(value->empty(), "sem", option, what, "belongs to --data");
   if (input.hold && input.rows_at_once > 0) refuse_rows("goes without --cov and --out-data, which hold the data");
   return generate_sem(input.sizes, seed, !input.hold && (input.rows_at_once > 0 || !held(input.sizes)));
 }

@@ -1,5 +1,6 @@
 #include "tools/problems/mimo/mimo_files.hpp"
 
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/size_checks.hpp>
 
 #include <fmt/format.h>
@@ -42,10 +43,9 @@ bool MimoFiles<T>::columns_are_signals() const {
   if (input_.layout != "auto") return input_.layout == "antennas-rows";
   const auto& y = y_.dims();
   const bool row = y[1] == shape_.antennas, column = y[0] == shape_.antennas;
-  if (row && column && shape_.antennas > 1)
-    throw ArgumentError(command, "--layout",
-                        fmt::format("{} is {}, and the channels have {} antennas: name signals-rows or antennas-rows",
-                                    input_.y, dims_of(y), shape_.antennas));
+  require(!row || !column || shape_.antennas <= 1, command, "--layout",
+          fmt::format("{} is {}, and the channels have {} antennas: name signals-rows or antennas-rows", input_.y,
+                      dims_of(y), shape_.antennas));
   return column && !row;
 }
 
@@ -53,33 +53,27 @@ template <class T>
 MimoFiles<T>::MimoFiles(const MimoInput& input) : input_(input), h_(input.h), y_(input.y) {
   std::vector<index_t> y = y_.dims();
   const auto& h = h_.dims();
-  if (y.size() != 2)
-    throw ArgumentError(command, "--y", fmt::format("{} is {}; signals x Nr, or Nr x signals", input.y, dims_of(y)));
-  if (h.size() < 2 || h.size() > 3)
-    throw ArgumentError(command, "--h", fmt::format("{} is {}; Nr x Nt, or blocks x Nr x Nt", input.h, dims_of(h)));
+  require(y.size() == 2, command, "--y", fmt::format("{} is {}; signals x Nr, or Nr x signals", input.y, dims_of(y)));
+  require(h.size() >= 2 && h.size() <= 3, command, "--h",
+          fmt::format("{} is {}; Nr x Nt, or blocks x Nr x Nt", input.h, dims_of(h)));
   const bool one = h.size() == 2;
-  if (one && input.coherence > 0)
-    throw ArgumentError(command, "--coherence", fmt::format("{} holds one channel", input.h));
+  require(!one || input.coherence <= 0, command, "--coherence", fmt::format("{} holds one channel", input.h));
   shape_.antennas = h[h.size() - 2];
   antennas_rows_ = columns_are_signals();
   if (antennas_rows_) std::swap(y[0], y[1]);
   shape_ = {h[h.size() - 1], h[h.size() - 2], y[0], one ? 0 : input.coherence >= 0 ? input.coherence : 1};
-  if (!one && shape_.channels() != h[0])
-    throw ArgumentError(command, "--h",
-                        fmt::format("{} is {}: {} channels for {} signals of coherence {}", input.h, dims_of(h), h[0],
-                                    shape_.signals, shape_.coherence));
-  if (y[1] != shape_.antennas)
-    throw ArgumentError(
-        command, "--y",
-        fmt::format("{} is {}, and the channels have {} antennas", input.y, dims_of(y_.dims()), shape_.antennas));
+  require(one || shape_.channels() == h[0], command, "--h",
+          fmt::format("{} is {}: {} channels for {} signals of coherence {}", input.h, dims_of(h), h[0], shape_.signals,
+                      shape_.coherence));
+  require(y[1] == shape_.antennas, command, "--y",
+          fmt::format("{} is {}, and the channels have {} antennas", input.y, dims_of(y_.dims()), shape_.antennas));
   if (antennas_rows_) y_.turn();
   if (input.sent.empty()) return;
   sent_.emplace(input.sent);
   std::vector<index_t> wanted{shape_.signals, shape_.streams};
   if (antennas_rows_) std::swap(wanted[0], wanted[1]);
-  if (sent_->dims() != wanted)
-    throw ArgumentError(command, "--sent",
-                        fmt::format("{} is {}, not {}", input.sent, dims_of(sent_->dims()), dims_of(wanted)));
+  require(sent_->dims() == wanted, command, "--sent",
+          fmt::format("{} is {}, not {}", input.sent, dims_of(sent_->dims()), dims_of(wanted)));
   if (antennas_rows_) sent_->turn();
 }
 
@@ -119,19 +113,16 @@ void MimoFiles<T>::read_sent(index_t first, MimoData<T>& data) const {
   data.sent = sent_->read(first, count);
   for (index_t k = 0; k < count; ++k)
     for (index_t j = 0; j < shape_.streams; ++j)
-      if (data.sent(j, k) < 0 || data.sent(j, k) >= data.alphabets[static_cast<std::size_t>(j)].size())
-        throw ArgumentError(
-            command, "--sent",
-            fmt::format("label {} at [{}, {}] (from zero) is out of range", data.sent(j, k), first + k, j));
+      require(data.sent(j, k) >= 0 && data.sent(j, k) < data.alphabets[static_cast<std::size_t>(j)].size(), command,
+              "--sent", "label ", data.sent(j, k), " at [", first + k, ", ", j, "] (from zero) is out of range");
 }
 
 template <class T>
 MimoPriors<T>::MimoPriors(const std::string& path, index_t signals, index_t bits, bool antennas_rows)
     : rows_(path), antennas_rows_(antennas_rows) {
   const Shape wanted = antennas_rows ? Shape{bits, signals} : Shape{signals, bits};
-  if (rows_.m() != wanted.rows || rows_.n() != wanted.cols)
-    throw ArgumentError(command, "--prior",
-                        fmt::format("{} is {} x {}, not {}", path, rows_.m(), rows_.n(), to_string(wanted)));
+  require(rows_.m() == wanted.rows && rows_.n() == wanted.cols, command, "--prior",
+          fmt::format("{} is {} x {}, not {}", path, rows_.m(), rows_.n(), to_string(wanted)));
 }
 
 template <class T>

@@ -6,6 +6,7 @@
 #include "tools/app/standard_streams.hpp"
 #include "tools/problems/mimo/mimo_files.hpp"
 #include <tesela/algorithms/mimo/whiten.hpp>
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/arrays.hpp>
 
 #include <fmt/format.h>
@@ -27,10 +28,8 @@ Constellation small_integers() {
 }
 
 void check_limits(const MimoShape& shape) {
-  if (shape.streams < 1 || shape.streams > 32)
-    throw ArgumentError(command, "--nt", fmt::format("{} streams; 1 to 32", shape.streams));
-  if (shape.antennas < 1 || shape.antennas > 128)
-    throw ArgumentError(command, "--nr", fmt::format("{} antennas; 1 to 128", shape.antennas));
+  require(shape.streams >= 1 && shape.streams <= 32, command, "--nt", shape.streams, " streams; 1 to 32");
+  require(shape.antennas >= 1 && shape.antennas <= 128, command, "--nr", shape.antennas, " antennas; 1 to 128");
 }
 
 }  // namespace
@@ -74,10 +73,9 @@ void MimoInput::add_to(App& app) {
 
 template <class T>
 MimoSource<T>::MimoSource(const MimoInput& input, std::uint64_t seed) : input_(input), seed_(seed) {
-  if (input.n0 && (!(*input.n0 >= 0) || !std::isfinite(*input.n0)))
-    throw ArgumentError(command, "--n0", fmt::format("{} is no variance", *input.n0));
-  if (!(std::abs(input.ebn0) <= 1000))
-    throw ArgumentError(command, "--ebn0", fmt::format("{}; -1000 to 1000", input.ebn0));
+  const double n0 = input.n0.value_or(0);
+  require(n0 >= 0 && std::isfinite(n0), command, "--n0", fmt::format("{} is no variance", n0));
+  require(std::abs(input.ebn0) <= 1000, command, "--ebn0", fmt::format("{}; -1000 to 1000", input.ebn0));
   if (!input.h.empty()) files_ = std::make_unique<MimoFiles<T>>(input_);
   shape_ = files_ ? files_->shape()
                   : MimoShape{input.streams, input.antennas > 0 ? input.antennas : input.streams, input.signals,
@@ -95,9 +93,8 @@ MimoSource<T>::MimoSource(const MimoInput& input, std::uint64_t seed) : input_(i
   if (!input.noise_cov.empty()) {
     const Array<std::complex<double>> c = read_complex_array<double>(input.noise_cov);
     const index_t m = shape_.antennas;
-    if (c.dims != std::vector<index_t>{m, m})
-      throw ArgumentError(command, "--noise-cov",
-                          fmt::format("{} is {}, not {} x {}", input.noise_cov, fmt::join(c.dims, " x "), m, m));
+    require(c.dims == std::vector<index_t>{m, m}, command, "--noise-cov",
+            fmt::format("{} is {}, not {} x {}", input.noise_cov, fmt::join(c.dims, " x "), m, m));
     covariance_ = HostMatrix<std::complex<double>>(m, m);
     for (index_t i = 0; i < m; ++i)
       for (index_t j = 0; j < m; ++j) covariance_(i, j) = c.values[static_cast<std::size_t>(i * m + j)];
@@ -169,10 +166,9 @@ void MimoSource<T>::generate(MimoData<T>& data) const {
 
 void take_order(const std::string& order, const std::string& direction, MimoOptions& options) {
   const auto kind = find_named(column_orders(), order);
-  if (!kind) throw ArgumentError(command, "--order", fmt::format("'{}' is none of {}", order, order_names()));
+  require(kind.has_value(), command, "--order", "'", order, "' is none of ", order_names());
   options.order = *kind;
-  if (direction != "up" && direction != "down")
-    throw ArgumentError(command, "--direction", fmt::format("'{}' is neither up nor down", direction));
+  require(direction == "up" || direction == "down", command, "--direction", "'", direction, "' is neither up nor down");
   options.up = direction == "up";
 }
 

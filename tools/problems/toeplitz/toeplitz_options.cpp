@@ -2,6 +2,7 @@
 
 #include "tools/app/arguments.hpp"
 #include "tools/app/numbers.hpp"
+#include <tesela/runtime/require.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -17,10 +18,8 @@ namespace {
 /// Returns the numbers of a file with one row or column; throws ArgumentError for another shape.
 index_t vector_length(const std::string& option, const std::string& file) {
   const Shape shape = probe_matrix(file).shape;
-  if (shape.cols != 1 && shape.rows != 1)
-    throw ArgumentError("toeplitz", option,
-                        file + " holds " + std::to_string(shape.rows) + " x " + std::to_string(shape.cols) +
-                            " numbers, not one row or column");
+  require(shape.cols == 1 || shape.rows == 1, "toeplitz", option, file, " holds ", shape,
+          " numbers, not one row or column");
   return shape.rows * shape.cols;
 }
 
@@ -59,17 +58,15 @@ void ToeplitzInput::add_row_to(App& app) {
 
 void ToeplitzInput::resolve(index_t default_n) {
   const ToeplitzKind of = parse_toeplitz_kind(kind).kind;
-  if (nonsymmetric && of != ToeplitzKind::random && of != ToeplitzKind::spd)
-    throw ArgumentError("toeplitz", "--nonsymmetric", "generates the kinds random and spd, not " + kind);
+  require(!nonsymmetric || of == ToeplitzKind::random || of == ToeplitzKind::spd, "toeplitz", "--nonsymmetric",
+          "generates the kinds random and spd, not ", kind);
   if (t.empty()) {
     if (n < 0) n = default_n;
     return;
   }
   n = vector_length("--t", t);
-  if (!row.empty() && vector_length("--row", row) != n)
-    throw ArgumentError(
-        "toeplitz", "--row",
-        row + " holds " + std::to_string(vector_length("--row", row)) + " numbers, --t " + std::to_string(n));
+  const index_t in_row = row.empty() ? n : vector_length("--row", row);
+  require(in_row == n, "toeplitz", "--row", row, " holds ", in_row, " numbers, --t ", n);
 }
 
 template <class T>
