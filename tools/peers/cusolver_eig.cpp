@@ -12,20 +12,14 @@
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
-#endif
 
 namespace tesela {
 
-#if TESELA_HAVE_CUDA
-
-using cusolver::bytes_of;
-using cusolver::check;
-using cusolver::copy;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverEig<T>::Impl : cusolver::Solver {
-  static constexpr cudaDataType type = cusolver::type_of<T>;
+  static constexpr cudaDataType type = type_of<T>;
 
   Impl(index_t order, bool vectors, index_t smallest)
       : n(order),
@@ -108,29 +102,6 @@ void CusolverEig<T>::download(T* vectors, index_t count) const {
   copy(vectors, impl_->a.data, bytes_of<T>(impl_->n * count));
 }
 
-#else
-
-template <class T>
-struct CusolverEig<T>::Impl {};
-template <class T>
-CusolverEig<T>::CusolverEig(index_t, bool, index_t) {
-  throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
-}
-template <class T>
-T* CusolverEig<T>::a() const {
-  return nullptr;
-}
-template <class T>
-void CusolverEig<T>::fill_toeplitz(const T*) const {}
-template <class T>
-void CusolverEig<T>::upload(const T*) const {}
-template <class T>
-void CusolverEig<T>::solve(T*) const {}
-template <class T>
-void CusolverEig<T>::download(T*, index_t) const {}
-
-#endif
-
 template <class T>
 CusolverEig<T>::~CusolverEig() = default;
 
@@ -138,3 +109,5 @@ template class CusolverEig<float>;
 template class CusolverEig<double>;
 
 }  // namespace tesela
+
+#endif

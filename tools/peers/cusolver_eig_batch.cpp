@@ -13,20 +13,14 @@
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
-#endif
 
 namespace tesela {
 
-#if TESELA_HAVE_CUDA
-
-using cusolver::bytes_of;
-using cusolver::check;
-using cusolver::copy;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverEigBatch<T>::Impl : cusolver::Solver {
-  static constexpr cudaDataType type = cusolver::type_of<T>;
+  static constexpr cudaDataType type = type_of<T>;
   static constexpr index_t fails = 65536, most = fails / 2;
 
   Impl(index_t order, index_t matrices, bool vectors)
@@ -92,25 +86,6 @@ void CusolverEigBatch<T>::vectors(T* x) const {
   copy(x, impl_->a.data, bytes_of<T>(impl_->n * impl_->n * impl_->count));
 }
 
-#else
-
-template <class T>
-struct CusolverEigBatch<T>::Impl {};
-template <class T>
-CusolverEigBatch<T>::CusolverEigBatch(index_t, index_t, bool) {
-  throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
-}
-template <class T>
-void CusolverEigBatch<T>::upload(const T*) const {}
-template <class T>
-void CusolverEigBatch<T>::solve() const {}
-template <class T>
-void CusolverEigBatch<T>::values(T*) const {}
-template <class T>
-void CusolverEigBatch<T>::vectors(T*) const {}
-
-#endif
-
 template <class T>
 CusolverEigBatch<T>::~CusolverEigBatch() = default;
 
@@ -118,3 +93,5 @@ template class CusolverEigBatch<float>;
 template class CusolverEigBatch<double>;
 
 }  // namespace tesela
+
+#endif

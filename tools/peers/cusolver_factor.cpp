@@ -11,20 +11,14 @@
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
-#endif
 
 namespace tesela {
 
-#if TESELA_HAVE_CUDA
-
-using cusolver::bytes_of;
-using cusolver::check;
-using cusolver::copy;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverFactor<T>::Impl : cusolver::Solver {
-  static constexpr cudaDataType type = cusolver::type_of<T>;
+  static constexpr cudaDataType type = type_of<T>;
 
   Impl(index_t order, By how, bool keeps)
       : n(order),
@@ -108,33 +102,6 @@ std::vector<int> CusolverFactor<T>::swaps() const {
   return {pivots.begin(), pivots.end()};
 }
 
-#else
-
-template <class T>
-struct CusolverFactor<T>::Impl {};
-template <class T>
-CusolverFactor<T>::CusolverFactor(index_t, By, bool) {
-  throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
-}
-template <class T>
-void CusolverFactor<T>::keep(const T*) const {}
-template <class T>
-void CusolverFactor<T>::put_back() const {}
-template <class T>
-void CusolverFactor<T>::upload(const T*) const {}
-template <class T>
-void CusolverFactor<T>::download(T*) const {}
-template <class T>
-int CusolverFactor<T>::factor() const {
-  return 0;
-}
-template <class T>
-std::vector<int> CusolverFactor<T>::swaps() const {
-  return {};
-}
-
-#endif
-
 template <class T>
 CusolverFactor<T>::~CusolverFactor() = default;
 
@@ -142,3 +109,5 @@ template class CusolverFactor<float>;
 template class CusolverFactor<double>;
 
 }  // namespace tesela
+
+#endif

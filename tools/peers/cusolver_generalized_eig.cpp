@@ -13,16 +13,10 @@
 #include <cuda_runtime.h>
 
 #include <cusolverDn.h>
-#endif
 
 namespace tesela {
 
-#if TESELA_HAVE_CUDA
-
-using cusolver::bytes_of;
-using cusolver::check;
-using cusolver::copy;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverGeneralizedEig<T>::Impl : cusolver::Solver {
@@ -96,23 +90,6 @@ void CusolverGeneralizedEig<T>::download(T* vectors) const {
   copy(vectors, impl_->a.data, impl_->bytes);
 }
 
-#else
-
-template <class T>
-struct CusolverGeneralizedEig<T>::Impl {};
-template <class T>
-CusolverGeneralizedEig<T>::CusolverGeneralizedEig(index_t, bool) {
-  throw EnvironmentError("this build has no CUDA: cuSOLVER is not available");
-}
-template <class T>
-void CusolverGeneralizedEig<T>::upload(const T*, const T*) const {}
-template <class T>
-void CusolverGeneralizedEig<T>::solve(T*) const {}
-template <class T>
-void CusolverGeneralizedEig<T>::download(T*) const {}
-
-#endif
-
 template <class T>
 CusolverGeneralizedEig<T>::~CusolverGeneralizedEig() = default;
 
@@ -120,3 +97,5 @@ template class CusolverGeneralizedEig<float>;
 template class CusolverGeneralizedEig<double>;
 
 }  // namespace tesela
+
+#endif

@@ -8,16 +8,10 @@
 #include <tesela/codelets/support/internal/cublas.hpp>
 
 #include <cuda_runtime.h>
-#endif
 
 namespace tesela {
 
-#if TESELA_HAVE_CUDA
-
-using cusolver::bytes_of;
-using cusolver::check;
-using cusolver::copy;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverGlm<T>::Impl {
@@ -90,26 +84,6 @@ void CusolverGlm<T>::solve(T* x, T* u) const {
   copy(u, V, bytes_of<T>(p * r));
 }
 
-#else
-
-template <class T>
-struct CusolverGlm<T>::Impl {};
-
-template <class T>
-CusolverGlm<T>::CusolverGlm(index_t, index_t, index_t, index_t, bool) {
-  throw EnvironmentError("cuSOLVER: this build has no CUDA: build where nvcc is (cmake --preset cuda)");
-}
-template <class T>
-T* CusolverGlm<T>::data(int) const {
-  return nullptr;
-}
-template <class T>
-void CusolverGlm<T>::upload(int, const T*) const {}
-template <class T>
-void CusolverGlm<T>::solve(T*, T*) const {}
-
-#endif
-
 template <class T>
 CusolverGlm<T>::~CusolverGlm() = default;
 
@@ -117,3 +91,5 @@ template class CusolverGlm<float>;
 template class CusolverGlm<double>;
 
 }  // namespace tesela
+
+#endif

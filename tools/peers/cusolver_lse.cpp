@@ -9,16 +9,10 @@
 #include <tesela/codelets/support/internal/cublas.hpp>
 
 #include <cuda_runtime.h>
-#endif
 
 namespace tesela {
 
-#if TESELA_HAVE_CUDA
-
-using cusolver::bytes_of;
-using cusolver::check;
-using cusolver::copy;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverLse<T>::Impl {
@@ -96,26 +90,6 @@ void CusolverLse<T>::solve(T* x) const {
   copy(x, Y, bytes_of<T>(n * r));
 }
 
-#else
-
-template <class T>
-struct CusolverLse<T>::Impl {};
-
-template <class T>
-CusolverLse<T>::CusolverLse(index_t, index_t, index_t, index_t) {
-  throw EnvironmentError("cuSOLVER: this build has no CUDA: build where nvcc is (cmake --preset cuda)");
-}
-template <class T>
-T* CusolverLse<T>::data(int) const {
-  return nullptr;
-}
-template <class T>
-void CusolverLse<T>::upload(int, const T*) const {}
-template <class T>
-void CusolverLse<T>::solve(T*) const {}
-
-#endif
-
 template <class T>
 CusolverLse<T>::~CusolverLse() = default;
 
@@ -123,3 +97,5 @@ template class CusolverLse<float>;
 template class CusolverLse<double>;
 
 }  // namespace tesela
+
+#endif

@@ -17,10 +17,7 @@
 
 namespace tesela {
 
-using cusolver::bytes_of;
-using cusolver::check;
-using cusolver::copy;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverQr<T>::Impl {

@@ -16,12 +16,11 @@
 
 namespace tesela {
 
-using cusolver::check;
-using cusolver::DeviceArray;
+using namespace cusolver;
 
 template <class T>
 struct CusolverSolve<T>::Impl : cusolver::Solver {
-  static constexpr cudaDataType type = cusolver::type_of<T>;
+  static constexpr cudaDataType type = type_of<T>;
 
   Impl(index_t order, index_t columns)
       : n(order),

@@ -19,9 +19,8 @@ struct LapackQr {
 template <class T>
 LapackQr<T> own_lapack_qr();
 
-/// Returns the functions of MKL's library libmkl_rt.so, `file`. It is loaded once, apart from OpenBLAS with functions of
-/// the same names.
-/// Throws EnvironmentError if MKL cannot be loaded.
+/// Returns the functions of MKL's library libmkl_rt.so, `file`. It is loaded once, apart from OpenBLAS with functions
+/// of the same names. Throws EnvironmentError if MKL cannot be loaded.
 template <class T>
 LapackQr<T> mkl_qr(const std::string& file);
 

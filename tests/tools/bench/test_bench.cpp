@@ -267,7 +267,23 @@ TEST_CASE("an invalid measurement is refused with exit code and reason, and leav
       Refusal{{"qr-trees", "--ncpu", "0"}, 3, "--ncpu 0"},
       Refusal{{"gemm", "--peers", "tesela,cublas"}, 3, "CUDA device"},
       Refusal{{"gemm", "--peers", "cublasxt"}, 3, "CUDA device"}, Refusal{{"gemm-kernels"}, 3, "CUDA device"},
-      Refusal{{"memory-access"}, 3, "CUDA device"});
+      Refusal{{"memory-access"}, 3, "CUDA device"}, Refusal{{"adi", "--n", "2"}, 2, "cuSPARSE's 3"},
+      Refusal{{"adi", "--n", "50000"}, 2, "integers"}, Refusal{{"adi", "--peers", "mkl"}, 2, "mkl"},
+      Refusal{{"adi", "--peers", "rhs-0", "--data", "host"}, 2, "--data device"},
+      Refusal{{"adi", "--peers", "rhs-0", "--data", "device", "--conductivity", "varying"}, 2, "one matrix"},
+      Refusal{{"adi", "--data", "device"}, 3, "CUDA device"},
+      Refusal{{"adi", "--peers", "strided-1"}, 3, "CUDA device"}, Refusal{{"tridiag", "--n", "0"}, 2, "less than 1"},
+      Refusal{{"tridiag", "--batch", "0"}, 2, "batch"}, Refusal{{"tridiag", "--peers", "mkl"}, 2, "mkl"},
+      Refusal{{"tridiag", "--data", "device", "--peers", "lapack"}, 2, "--data host"},
+      Refusal{{"tridiag", "--data", "host", "--peers", "gtsv2"}, 2, "--data device"},
+      Refusal{{"tridiag", "--peers", "mixed", "--precision", "s"}, 2, "--precision d"},
+      Refusal{{"tridiag", "--batch", "3", "--peers", "gtsv2"}, 2, "one system"},
+      Refusal{{"tridiag", "--peers", "strided"}, 2, "batches"},
+      Refusal{{"tridiag", "--peers", "pcr"}, 2, "small systems"},
+      Refusal{{"tridiag", "--n", "2", "--peers", "gtsv2"}, 2, "cuSPARSE's 3"},
+      Refusal{{"tridiag", "--n", "3000000000", "--peers", "lapack"}, 2, "integers"},
+      Refusal{{"tridiag", "--data", "device"}, 3, "CUDA device"},
+      Refusal{{"tridiag", "--peers", "gtsv2"}, 3, "CUDA device"});
   std::vector<std::string> arguments{"bench"};
   arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
   arguments.insert(arguments.end(), {"--out", folder.path()});

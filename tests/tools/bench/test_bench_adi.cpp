@@ -12,10 +12,9 @@ using namespace tesela::test;
 
 namespace {
 
-Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> arguments,
-                  const ProcessOptions& options = {}) {
+Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"bench", "adi", "--out", folder.path(), "--json", "-", "--repeat", "2"});
-  return run_tesela(arguments, options);
+  return run_tesela(arguments);
 }
 
 /// Returns the peers in the report; requires that each was checked and that its rate follows from its time.
@@ -122,25 +121,6 @@ TEST_CASE("bench adi times one step and several at once, and counts eight number
   const Outcome run =
       run_bench(folder, {"--n", n, "--data", "host", "--tiles", "3", "--steps", "4", "--precision", precision});
   CHECK(checked_peers(run, bytes) == std::vector<std::string>{"tesela", "thomas", "tesela", "thomas"});
-}
-
-TEST_CASE("bench adi refuses invalid measurements and leaves no file") {
-  const TemporaryFolder folder;
-  struct Refusal {
-    std::vector<std::string> arguments;
-    int code;
-    std::string reason;
-  };
-  const Refusal refusal = GENERATE(
-      Refusal{{"--n", "2"}, 2, "cuSPARSE's 3"}, Refusal{{"--n", "50000"}, 2, "integers"},
-      Refusal{{"--peers", "mkl"}, 2, "mkl"}, Refusal{{"--peers", "rhs-0", "--data", "host"}, 2, "--data device"},
-      Refusal{{"--peers", "rhs-0", "--data", "device", "--conductivity", "varying"}, 2, "one matrix"},
-      Refusal{{"--data", "device"}, 3, "CUDA device"}, Refusal{{"--peers", "strided-1"}, 3, "CUDA device"});
-  const Outcome run = run_bench(folder, refusal.arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
-  CAPTURE(refusal.arguments, run.err);
-  CHECK(run.code == refusal.code);
-  CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
-  CHECK(folder.files() == 0);
 }
 
 TEST_CASE("bench adi checks and times the solvers of cuSPARSE on a device", "[gpu]") {

@@ -51,10 +51,9 @@ std::map<std::string, int> peers_in(const std::string& path) {
   return rows;
 }
 
-Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> arguments,
-                  const ProcessOptions& options = {}) {
+Outcome run_bench(const TemporaryFolder& folder, std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"bench", "tridiag", "--out", folder.path(), "--json", "-", "--repeat", "2"});
-  return run_tesela(arguments, options);
+  return run_tesela(arguments);
 }
 
 }  // namespace
@@ -146,29 +145,6 @@ TEST_CASE("bench tridiag times refined solves, and notes a system that does not 
   CAPTURE(hard.err);
   REQUIRE(hard.code == 0);
   CHECK_THAT(hard.out + hard.err, ContainsSubstring("mixed: not converged"));
-}
-
-TEST_CASE("bench tridiag refuses invalid measurements and leaves no file") {
-  const TemporaryFolder folder;
-  struct Refusal {
-    std::vector<std::string> arguments;
-    int code;
-    std::string reason;
-  };
-  const Refusal refusal = GENERATE(
-      Refusal{{"--n", "0"}, 2, "less than 1"}, Refusal{{"--batch", "0"}, 2, "batch"},
-      Refusal{{"--peers", "mkl"}, 2, "mkl"}, Refusal{{"--data", "device", "--peers", "lapack"}, 2, "--data host"},
-      Refusal{{"--data", "host", "--peers", "gtsv2"}, 2, "--data device"},
-      Refusal{{"--peers", "mixed", "--precision", "s"}, 2, "--precision d"},
-      Refusal{{"--batch", "3", "--peers", "gtsv2"}, 2, "one system"}, Refusal{{"--peers", "strided"}, 2, "batches"},
-      Refusal{{"--peers", "pcr"}, 2, "small systems"}, Refusal{{"--n", "2", "--peers", "gtsv2"}, 2, "cuSPARSE's 3"},
-      Refusal{{"--n", "3000000000", "--peers", "lapack"}, 2, "integers"},
-      Refusal{{"--data", "device"}, 3, "CUDA device"}, Refusal{{"--peers", "gtsv2"}, 3, "CUDA device"});
-  const Outcome run = run_bench(folder, refusal.arguments, {.environment = {{"CUDA_VISIBLE_DEVICES", ""}}});
-  CAPTURE(refusal.arguments, run.err);
-  CHECK(run.code == refusal.code);
-  CHECK_THAT(run.err, ContainsSubstring(refusal.reason));
-  CHECK(folder.files() == 0);
 }
 
 TEST_CASE("bench tridiag checks and times the solvers of cuSPARSE on a device", "[gpu]") {
