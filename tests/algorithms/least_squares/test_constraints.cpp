@@ -326,7 +326,7 @@ TEST_CASE("constrained problems on GPUs agree with dgglse", "[gpu][sanitize]") {
   }
 }
 
-TEST_CASE("the standard errors of constrained unknowns are those of the free ones in their place") {
+TEST_CASE("the standard errors of constrained unknowns follow from the free ones") {
   // x0 + 2 x1 = d leaves x1 free: the error of x1 is 1 / ||a1 - 2 a0||. The second row is dropped.
   const Matrix a = made(7, 2, [](index_t i, index_t j) { return std::cos(static_cast<double>(3 * i + 5 * j)); }),
                c = made(2, 2, [](index_t i, index_t j) { return static_cast<double>((i + 1) * (j + 1)); });

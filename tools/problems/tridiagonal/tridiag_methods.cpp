@@ -119,7 +119,7 @@ TridiagSolver<T> in_tiles(TridiagProblem<T>& p, SystemsIn systems, const Insert&
   };
   const auto state = std::make_shared<State>();
   const auto run = [&p, state, insert](Graph* g) {
-    const bool copy = p.data != nullptr && p.in_host_memory() && p.runtime->gpus() > 0;
+    const bool copy = p.data != nullptr && p.comes_home();
     state->refined.clear();
     for (const auto& [A, B, X] : state->chosen(p)) {
       if constexpr (std::is_same_v<std::invoke_result_t<Insert, Graph&, decltype(A), decltype(X)>, RefinedSolve>)
@@ -130,7 +130,7 @@ TridiagSolver<T> in_tiles(TridiagProblem<T>& p, SystemsIn systems, const Insert&
     }
   };
   const auto finish = [&p, state] {
-    if (!p.in_host_memory()) return;
+    if (!p.comes_home()) return;
     for (const auto& part : state->chosen(p)) part.X.bring_home();
   };
   const auto result = [&p, systems, state] {
@@ -278,16 +278,13 @@ std::vector<TridiagMethod<T>> tridiag_bench_table() {
       rows.back().absent = "cuSPARSE: this build has no CUDA: build where nvcc is (cmake --preset cuda)";
 #endif
     }
-  for (const auto* names : {&reductions, &refinements})
-    for (const std::string& name : *names) rows.push_back(cli::find_method(tridiag_table<T>(), name));
-  for (auto& row : rows) {  // a reduction of many small systems
-    if (row.name == "cr") row.solver = [](auto& p) { return by_method(p, cr_pcr, SystemsIn::columns, 1); };
-    for (const auto& [name, method, part] : {std::tuple{"cr-pcr", cr_pcr, 2}, {"cr-rd", cr_rd, 4}})
-      if (row.name == name)
-        row.solver = [method, part](auto& p) {
-          return by_method(p, method, SystemsIn::columns, std::max<index_t>(p.data->what().n / part, 1));
-        };
-  }
+  for (const auto& [name, method, part] :
+       {std::tuple{"cr", cr_pcr, 0}, {"pcr", pcr, 1}, {"rd", rd, 1}, {"cr-pcr", cr_pcr, 2}, {"cr-rd", cr_rd, 4}})
+    rows.push_back({name, "parallel_reduction", Place::graph, [method, part](auto& p) {
+                      const index_t cut = part > 0 ? p.data->what().n / part : 1;
+                      return by_method(p, method, SystemsIn::columns, std::max<index_t>(cut, 1));
+                    }});
+  for (const std::string& name : refinements) rows.push_back(cli::find_method(tridiag_table<T>(), name));
   return rows;
 }
 

@@ -37,7 +37,7 @@ class HostSystems {
 template <class T>
 class DeviceSystems;
 
-/// A X = B in parts that a method solves one by one: those of a command, or of a benchmark `solves` copies of B with
+/// A X = B in parts that a method solves one by one: a command's systems, or `solves` copies of a benchmark's B with
 /// one A.
 template <class T>
 struct TridiagProblem {
@@ -63,12 +63,13 @@ struct TridiagProblem {
 
   /// Makes the parts in one layout if there are none, and restores X = B. No device has a copy of host memory then.
   void restore(kernels::SystemsIn systems, Parts& parts);
-  bool in_host_memory() const { return data == nullptr || !data->what().on_device; }
+  /// Returns whether a run copies X to host memory, which needs no copy in a benchmark on cores.
+  bool comes_home() const { return data == nullptr || (!data->what().on_device && runtime->gpus() > 0); }
 
   /// Returns the arrays of one layout; null if the data are on the devices.
   std::shared_ptr<const HostSystems<T>> host(kernels::SystemsIn systems) {
     auto& arrays = hosts[systems == kernels::SystemsIn::columns ? 0 : 1];
-    if (!arrays && in_host_memory()) arrays = std::make_shared<const HostSystems<T>>(*data, systems, solves);
+    if (!arrays && !data->what().on_device) arrays = std::make_shared<const HostSystems<T>>(*data, systems, solves);
     return arrays;
   }
 };
