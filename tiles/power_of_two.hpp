@@ -33,6 +33,14 @@ int largest_exponent(index_t n, const T* x) {
   return most > T(0) ? std::ilogb(most) : 0;
 }
 
+/// Returns x 2^e, rounded upwards if it is subnormal or T has fewer digits: exactly the numbers of T below x 2^e are
+/// below the result.
+template <class T>
+T scaled_up(double x, int e) {
+  const T y = static_cast<T>(std::ldexp(x, e));
+  return std::ldexp(static_cast<double>(y), -e) < x ? std::nextafter(y, std::numeric_limits<T>::infinity()) : y;
+}
+
 /// x <- 2^e x: exact, or rounded once if the result is denormal or infinite.
 template <class T>
 void scale_by_power_of_two(std::span<T> x, int e) {

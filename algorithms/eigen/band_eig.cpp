@@ -69,7 +69,7 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   result.status = found.status;
   result.values = std::move(found.values);
   for (T& value : result.values) {
-    value = std::ldexp(value, exponent);
+    value = detail::inside(std::ldexp(value, exponent), options);
     if (!std::isfinite(value) && result.status.ok()) result.status.verdict = TridiagonalEigStatus::Verdict::overflow;
   }
   return result;

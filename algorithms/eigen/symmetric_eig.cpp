@@ -199,10 +199,8 @@ void solve_tridiagonal(Graph& g, std::span<const T> d, std::span<const T> e, int
   const TridiagonalEigResult<T> found = o.vectors ? tridiagonal_eig<T>(g.runtime(), d, e, *result.vectors, options)
                                                   : tridiagonal_eigenvalues<T>(g.runtime(), d, e, options);
   if (failed(found, result)) return;
-  const double end = std::nextafter(o.high, -std::numeric_limits<double>::infinity());  // of [low, high)
   for (const T value : found.values)
-    result.values.push_back(
-        std::min(std::max(std::ldexp(static_cast<double>(value), exponent), o.low), std::isinf(o.high) ? o.high : end));
+    result.values.push_back(detail::inside(std::ldexp(static_cast<double>(value), exponent), o));
   result.first = range.begin;
   result.spectrum = result.values;
   if (!result.values.empty()) result.norm = std::max(std::abs(result.values.front()), std::abs(result.values.back()));

@@ -100,7 +100,7 @@ index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x)
   if (t.n() == 0) return 0;
   std::vector<T> diagonal(d.size()), squares(d.size());
   kernels::sturm::prepare(t.n(), t.d.data(), t.e.data(), diagonal.data(), squares.data());
-  const T at = std::ldexp(x, -t.exponent);
+  const T at = scaled_up<T>(static_cast<double>(x), -t.exponent);
   index_t below = 0;
   kernels::sturm::count(t.n(), diagonal.data(), squares.data(), 1, &at, &below);
   return below;

@@ -287,12 +287,6 @@ std::vector<Inertia> toeplitz_count(Graph& g, const SineToeplitz<T>& A, std::spa
 
 namespace {
 
-/// Returns x times 2^e, rounded upwards if subnormal, so that a subnormal eigenvalue stays on its side of x.
-double scaled_up(double x, int e) {
-  const double y = std::ldexp(x, e);
-  return std::ldexp(y, -e) < x ? std::nextafter(y, std::numeric_limits<double>::infinity()) : y;
-}
-
 /// Multiplies intervals by 2^exponent. An end that overflows becomes the largest number if no eigenvalue is beyond it.
 /// Intervals that become empty in subnormal numbers join the next one.
 template <class T>
@@ -302,8 +296,8 @@ std::vector<SpectrumInterval> in_units_of_t(Graph& g, const SineToeplitz<T>& A, 
   std::vector<SpectrumInterval> intervals;
   for (SpectrumInterval& i : scaled) {
     const index_t above = i.below[0] + i.below[1] + i.total();
-    i.low = scaled_up(i.low, A.exponent());
-    i.high = scaled_up(i.high, A.exponent());
+    i.low = scaled_up<double>(i.low, A.exponent());
+    i.high = scaled_up<double>(i.high, A.exponent());
     const auto below = [&](double shift) { return toeplitz_count<T>(g, A, {&shift, 1}, options).front().total(); };
     if (i.low < -largest && below(-largest) == above - i.total()) i.low = -largest;
     if (i.high > largest && below(largest) == above) i.high = largest;

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/runtime/shortest.hpp>
+#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -29,16 +30,23 @@ IndexRange selected_positions(std::span<const T> d, std::span<const T> e, int ex
   const auto n = static_cast<index_t>(d.size());
   const auto below = [&](double x) {
     if (std::isinf(x)) return x > 0 ? n : index_t{0};
-    const auto most = static_cast<double>(std::numeric_limits<T>::max());
-    const double scaled = std::clamp(std::ldexp(x, -exponent), -most, most);
-    auto end = static_cast<T>(scaled);  // the smallest number of T that is not below x
-    if (static_cast<double>(end) < scaled) end = std::nextafter(end, std::numeric_limits<T>::infinity());
-    return tridiagonal_count_below<T>(d, e, end);
+    return tridiagonal_count_below<T>(d, e, scaled_up<T>(x, -exponent));
   };
   IndexRange range = o.positions.value_or(IndexRange{0, n});
   range.begin = std::max(range.begin, below(o.low));
   range.end = std::max(range.begin, std::min(range.end, below(o.high)));
   return range;
+}
+
+/// Returns a value that Sturm counts place in [low, high), moved there if rounding errors took it out.
+template <class T, class Options>
+T inside(T value, const Options& o) {
+  if (std::isinf(value)) return value;
+  T low = static_cast<T>(o.low), high = static_cast<T>(o.high);
+  if (static_cast<double>(low) < o.low) low = std::nextafter(low, std::numeric_limits<T>::infinity());
+  if (!std::isinf(high) && static_cast<double>(high) >= o.high)
+    high = std::nextafter(high, -std::numeric_limits<T>::infinity());
+  return std::min(std::max(value, low), high);
 }
 
 /// Sets the status `overflow` if a value is beyond the range of T, which is possible for finite elements.

@@ -193,6 +193,7 @@ TEMPLATE_TEST_CASE("tridiagonal_count_below is half-open at eigenvalues and coun
   CHECK(below(0) == 1);
   CHECK(below(-TestType(0)) == 1);
   CHECK(below(std::numeric_limits<TestType>::min()) == 3);
+  CHECK(below(std::numeric_limits<TestType>::denorm_min()) == 3);
   CHECK(below(2) == 3);
   CHECK(below(std::nextafter(TestType(2), TestType(3))) == 6);
   const TestType infinity = std::numeric_limits<TestType>::infinity();

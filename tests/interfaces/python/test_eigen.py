@@ -79,6 +79,20 @@ def test_a_range_of_values_holds_its_upper_end():
     assert list(tesela.eigh_tridiagonal(np.diag(a).copy(), np.zeros(3), True, "v", (1, 3))) == [2, 3]
 
 
+@pytest.mark.parametrize("d, e", [([0, 1, 0, 2, 0], [0, 0, 0, 0]), ([0, 1, 0, 2, 0], [0, 0, 1, 0]), ([0, 0, 0], [1, 1]),
+                                  ([2, 2], [1]), ([2] * 51, [1] * 50)])
+def test_a_range_that_ends_at_an_eigenvalue_is_half_open(d, e):
+    d, e = np.array(d, float), np.array(e, float)
+    w = scipy.linalg.eigh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1), eigvals_only=True)
+    w = np.where(abs(w) < 1e-14, 0, w)
+    for low, high in [(-1, 0), (0, 5), (-np.inf, 0), (0, np.inf), (0, 1), (0, 2)]:
+        found = tesela.eigh_tridiagonal(d, e, True, "v", (low, high))
+        assert len(found) == np.sum((w > low) & (w - 1e-14 <= high)) and np.all((found > low) & (found <= high))
+        band = np.array([d, np.append(e, 0)])
+        found = tesela.eig_banded(band, True, True, select="v", select_range=(low, high))
+        assert len(found) == np.sum((w > low) & (w - 1e-14 <= high)) and np.all((found > low) & (found <= high))
+
+
 @given(st.integers(1, 30), st.sampled_from([1, 2, 3]), st.booleans(), dtypes, layouts, seeds)
 def test_eigh_of_a_pair_agrees_with_scipy(n, type, lower, dtype, layout, seed):
     a, f = symmetric(seed, n, dtype), random(seed + 1, n, n)
