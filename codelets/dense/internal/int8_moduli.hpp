@@ -78,7 +78,7 @@ constexpr Restoration restoration(int count) {
     int others = 1, y = 1;
     for (int other = 0; other < count; ++other)
       if (other != l) others = others * (moduli[static_cast<std::size_t>(other)] % p) % p;
-    while (others * y % p != 1) ++y;
+    while (others * y % p != 1 && y < p) ++y;
     const auto divisor = static_cast<std::uint64_t>(p);  // long division of y by p
     std::uint64_t rest = static_cast<std::uint64_t>(y) << 32;
     r.high[l] = static_cast<std::uint32_t>(rest / divisor);
