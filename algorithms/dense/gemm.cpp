@@ -23,7 +23,7 @@ constexpr std::array all_kernels{
     Named<GemmKernel>{GemmKernel::coarse, "coarse", "the same with two elements a thread"},
     Named<GemmKernel>{GemmKernel::tuned, "tuned", "ours"},
     Named<GemmKernel>{GemmKernel::int8, "int8", "residues on integer units"},
-    Named<GemmKernel>{GemmKernel::automatic, "automatic", "cublas or int8, whichever is faster"},
+    Named<GemmKernel>{GemmKernel::automatic, "automatic", "the kernel that TESELA_GEMM names, or cublas"},
 };
 
 /// op(A) in tiles: its shape, its tile shape, and its tile (i, k).
@@ -72,8 +72,9 @@ index_t rounded(double size) { return std::max<index_t>(64, static_cast<index_t>
 std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
 
 GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k) {
-  if (const char* name = std::getenv("TESELA_GEMM"); wanted == GemmKernel::automatic && name != nullptr) {
-    const auto named = find_named(gemm_kernels(), name);
+  if (wanted == GemmKernel::automatic) {
+    const char* const name = std::getenv("TESELA_GEMM");
+    const auto named = find_named(gemm_kernels(), name != nullptr ? name : "cublas");
     require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
     wanted = *named;
   }

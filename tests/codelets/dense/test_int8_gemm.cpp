@@ -347,11 +347,16 @@ GPU_TEST_CASE("powers of two change the result by the same factor only", "[sanit
   CHECK(wrong == 0);
 }
 
-GPU_TEST_CASE("automatic uses residues where they win, and TESELA_GEMM decides otherwise") {
+GPU_TEST_CASE("TESELA_GEMM decides about automatic, by name or by size") {
   const auto kernel = [&](GemmKernel wanted, index_t mn, index_t k) { return gemm_kernel(runtime, wanted, mn, mn, k); };
   const GemmKernel fast = has_int8_devices() ? GemmKernel::int8 : GemmKernel::cublas;
   {
     const Variable none("TESELA_GEMM", nullptr);
+    CHECK(kernel(GemmKernel::automatic, 16384, 4096) == GemmKernel::cublas);
+    CHECK(kernel(GemmKernel::int8, 64, 64) == fast);
+  }
+  {
+    const Variable by_size("TESELA_GEMM", "automatic");
     CHECK(kernel(GemmKernel::automatic, 64, 64) == GemmKernel::cublas);
     CHECK(kernel(GemmKernel::automatic, 16384, 512) == GemmKernel::cublas);
     CHECK(kernel(GemmKernel::automatic, 16384, 4096) == fast);
