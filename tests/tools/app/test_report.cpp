@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <poll.h>
 #include <set>
 #include <sstream>
 #include <sys/stat.h>
@@ -276,9 +277,14 @@ TEST_CASE("progress has a measure, elapsed and remaining time, and leaves no lin
     work();
     cli::end_progress();
     dup2(standard, STDERR_FILENO);
-    std::array<char, 4096> text{};
-    const ssize_t size = fcntl(terminal, F_SETFL, O_NONBLOCK) == 0 ? read(terminal, text.data(), text.size()) : 0;
-    return std::string(text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    std::string text;
+    std::array<char, 4096> part{};
+    for (pollfd waiting{terminal, POLLIN, 0}; poll(&waiting, 1, 300) > 0;) {  // a terminal passes text on later
+      const ssize_t size = read(terminal, part.data(), part.size());
+      if (size <= 0) break;
+      text.append(part.data(), static_cast<std::size_t>(size));
+    }
+    return text;
   };
   using namespace std::chrono_literals;
   CHECK(shown([] { std::this_thread::sleep_for(200ms); }).empty());
