@@ -19,11 +19,10 @@ std::string text(const char* format, const Arguments&... arguments) {
   return result;
 }
 
-/// Formats a number as std::printf in a column of `width` characters; "-" stands for a missing one, which is NaN.
-std::string number(int width, const char* format, double x) {
+/// Formats a number as std::printf, after a space, in at least `width` characters; "-" replaces NaN.
+std::string number(std::size_t width, const char* format, double x) {
   const std::string result = std::isnan(x) ? "-" : text(format, x);
-  const auto column = static_cast<std::size_t>(width);
-  return std::string(result.size() < column ? column - result.size() : 0, ' ') + result;
+  return std::string(1 + (result.size() < width ? width - result.size() : 0), ' ') + result;
 }
 
 /// Returns a name in a column of 24 characters; UTF-8 characters count once.
@@ -50,16 +49,17 @@ std::string coefficients_of(const EquationEstimate& e, const Equation& equation,
                             divisor == SemDivisor::small ? "t" : "z", "p", interval.c_str());
   for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
     const CoefficientTest t = test_of(e, p, divisor, level);
-    result += in_column(model.name(equation.regressors[p])) + number(15, "%.7g", e.coefficients[p]) +
-              number(15, "%.7g", e.standard_errors[p]) + number(10, "%.3f", t.statistic) + number(10, "%.3g", t.p) +
-              number(14, "%.6g", t.low) + number(14, "%.6g", t.high) + "\n";
+    result += in_column(model.name(equation.regressors[p]));
+    result += number(14, "%.7g", e.coefficients[p]) + number(14, "%.7g", e.standard_errors[p]);
+    result += number(9, "%.3f", t.statistic) + number(9, "%.3g", t.p);
+    result += number(13, "%.6g", t.low) + number(13, "%.6g", t.high) + "\n";
   }
   return result;
 }
 
 std::string tests_of(const EquationEstimate& e, const Equation& equation, const ModelData& model,
                      const SemOptions& options) {
-  std::string result = "R2 " + number(0, "%.6f", e.r2) + ", adjusted " + number(0, "%.6f", e.adjusted_r2) + ", sigma " +
+  std::string result = "R2" + number(0, "%.6f", e.r2) + ", adjusted" + number(0, "%.6f", e.adjusted_r2) + ", sigma" +
                        number(0, "%.6g", e.sigma);
   if (!std::isnan(e.f.statistic))
     result += ", slopes " +
