@@ -32,18 +32,15 @@ TEST_CASE("data in a .npy file have names from a file") {
   CHECK(a["equations"] == b["equations"]);
   sem.refuses(npy, "--names");
   // A name of two columns is refused if the model uses it; the columns after it keep their places.
-  const auto repeated = [&](const char* names) {
+  const auto named = [&](const char* names, const char* formula) {
     std::ofstream(folder / "names") << names;
-    return npy + Words{"--names", folder / "names"};
+    return Words{"--data", folder / "d.npy", "--names", folder / "names", "--model", formula, "--method", "ols"};
   };
   for (const Words& some : {Words{}, Words{"--cov", "robust"}})
-    sem.refuses(repeated("consump\nprice\nincome\nprice\ntrend\n") + some, "names: two columns are called price");
-  Words after = repeated("trend\ntrend\nincome\nfarmPrice\nconsump\n") + Words{"--method", "ols"};
-  after[3] = "consump ~ income";
-  const auto found = sem(after)["equations"];
-  after = repeated("trend\nother\nincome\nfarmPrice\nconsump\n") + Words{"--method", "ols"};
-  after[3] = "consump ~ income";
-  CHECK(found == sem(after)["equations"]);
+    sem.refuses(named("consump\nprice\nincome\nprice\ntrend\n", "consump ~ price") + some,
+                "names: two columns are called price");
+  CHECK(sem(named("trend\ntrend\nincome\nfarmPrice\nconsump\n", "consump ~ income"))["equations"] ==
+        sem(named("trend\nother\nincome\nfarmPrice\nconsump\n", "consump ~ income"))["equations"]);
   std::ofstream(folder / "names") << "consump\nprice\nincome\nfarmPrice\ntrend\n";
   sem.refuses(npy + Words{"--names", folder / "few"}, "d.npy has no column income");
   sem.refuses(market + Words{"--names", folder / "names"}, "no CSV takes it");
