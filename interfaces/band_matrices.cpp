@@ -71,10 +71,10 @@ nb::object solve_factored_band(const ArrayLike& ab_given, const ArrayLike& b_giv
 }
 
 /// Returns eigenvalues, and eigenvectors or None, of a band in lower form.
-nb::tuple eig_band(const ArrayLike& ab_given, Flag vectors, const ByIndex& by_index, const ByValue& by_value) {
+nb::tuple eig_band(const ArrayLike& ab_given, Flag vectors, const std::string& select, const ByValue& select_range) {
   const Argument ab("a_band", ab_given);
-  const Values values = values_of(by_value);
-  const BandEigOptions options{vectors, positions_of(by_index, ab.cols()), values.low, values.high};
+  const Values values = select == "v" ? values_of(select_range, "select_range") : Values();
+  const BandEigOptions options{vectors, selected_positions(select, select_range, ab.cols()), values.low, values.high};
   return in_precision({&ab}, [&]<class T>(T) {
     const HostMatrix<T> band = Columns<T>::on_host(ab).copy();
     BandEigResult<T> found =
@@ -95,7 +95,7 @@ const Part part([](nb::module_& m) {
   m.def("_solve_positive_band", solve_positive_band, "ab"_a, "b"_a);
   m.def("_factor_band", factor_band, "ab"_a);
   m.def("_solve_factored_band", solve_factored_band, "cb"_a, "b"_a);
-  m.def("_eig_band", eig_band, "a_band"_a, "vectors"_a, "by_index"_a, "by_value"_a);
+  m.def("_eig_band", eig_band, "a_band"_a, "vectors"_a, "select"_a, "select_range"_a);
 });
 
 }  // namespace

@@ -129,20 +129,17 @@ index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
 }
 
 AnyArray eigh_tridiagonal(const ArrayLike& d_given, const ArrayLike& e_given, Flag eigvals_only,
-                          const std::string& select, const std::optional<std::array<double, 2>>& select_range) {
+                          const std::string& select, const ByValue& select_range) {
   const Argument d("d", d_given), e("e", e_given);
   d.require_vector();
   const index_t n = d.rows();
   e.require_vector_of(std::max<index_t>(n - 1, 0));
-  if (select != "a" && select != "v" && select != "i") throw nb::value_error("select must be 'a', 'v' or 'i'");
-  if (select != "a" && !select_range) throw nb::value_error("select_range is missing");
-  if (select == "v") values_of(select_range);
-  std::optional<IndexRange> range;
-  if (select == "i") {
-    const auto [low, high] = *select_range;
-    if (low != std::floor(low) || high != std::floor(high)) throw nb::type_error("positions are integers");
-    range = positions_of(std::array{static_cast<index_t>(low), static_cast<index_t>(high)}, n);
+  std::optional<std::array<double, 2>> limits;
+  if (select == "v") {
+    values_of(select_range, "select_range");  // which checks it
+    limits = select_range.value().numbers("select_range");
   }
+  const std::optional<IndexRange> range = selected_positions(select, select_range, n);
   return in_precision({&d, &e}, [&]<class T>(T) -> AnyArray {
     const auto columns_d = finite_on_host<T>("eigh_tridiagonal", d),
                columns_e = finite_on_host<T>("eigh_tridiagonal", e);
@@ -150,9 +147,9 @@ AnyArray eigh_tridiagonal(const ArrayLike& d_given, const ArrayLike& e_given, Fl
       const auto diagonal = span_of(columns_d), beside = span_of(columns_e);
       TridiagonalEigOptions options;
       options.range = range;
-      if (select == "v")
-        options.range = IndexRange{count_up_to(diagonal, beside, (*select_range)[0]),
-                                   count_up_to(diagonal, beside, (*select_range)[1])};
+      if (limits)
+        options.range =
+            IndexRange{count_up_to(diagonal, beside, (*limits)[0]), count_up_to(diagonal, beside, (*limits)[1])};
       if (eigvals_only) return Found<T>{tridiagonal_eigenvalues<T>(session, diagonal, beside, options), {}};
       Found<T> pairs{{}, HostMatrix<T>(n, options.range ? options.range->size() : n)};
       const auto X = TileMatrix<T>::map(session, pairs.vectors.data(), n, pairs.vectors.cols(), pairs.vectors.ld(),

@@ -81,11 +81,33 @@ LoadedModel from_selection(const HostMatrix<double>& S, const std::string& selec
   return result;
 }
 
+/// Returns the number of each name's column. Throws FileError from at() for a name of two columns.
+class ColumnNumbers {
+ public:
+  explicit ColumnNumbers(const TableSource& table) : table_(table) {
+    for (index_t k = 0; k < std::ssize(table.names); ++k) {
+      const auto [at, is_new] = numbers_.try_emplace(table.names[static_cast<std::size_t>(k)], k);
+      if (!is_new) at->second = repeated;
+    }
+  }
+  /// Returns -1 for a name that the table lacks.
+  index_t at(const std::string& name) const {
+    const auto found = numbers_.find(name);
+    if (found == numbers_.end()) return -1;
+    if (found->second == repeated) throw FileError(table_.names_from, "two columns are called " + name);
+    return found->second;
+  }
+
+ private:
+  static constexpr index_t repeated = -2;
+  const TableSource& table_;
+  std::unordered_map<std::string, index_t> numbers_;
+};
+
 /// Returns the numbers of the columns in the table, -1 for the intercept.
 std::vector<index_t> places_of(const std::vector<DesignColumn>& columns, const formulas::Factors& factors,
                                const TableSource& table) {
-  std::unordered_map<std::string, index_t> numbers;
-  for (const std::string& name : table.names) numbers.try_emplace(name, std::ssize(numbers));
+  const ColumnNumbers numbers(table);
   std::vector<index_t> places;
   for (const DesignColumn& column : columns)
     places.push_back(column.pieces.empty() ? -1 : numbers.at(factors[column.pieces[0].variable].text));
@@ -107,11 +129,11 @@ Rows open_rows(const TableSource& table, Nans nans) {
 Table read_npy(const TableSource& source, const std::vector<ColumnRequest>& wanted) {
   const Rows file = open_rows(source, Nans::kept);
   Table table{.rows = file->m()};
+  const ColumnNumbers numbers(source);
   for (const auto& [name, kind] : wanted) {
     table.names.push_back(name);
-    const auto at = std::find(source.names.begin(), source.names.end(), name);
-    if (at == source.names.end()) throw FileError(source.names_from, "has no name " + name);
-    const index_t column = at - source.names.begin();
+    const index_t column = numbers.at(name);
+    if (column < 0) throw FileError(source.names_from, "has no name " + name);
     std::vector<double>& values = table.columns.emplace_back(static_cast<std::size_t>(file->m()));
     file->read(0, {values.data(), file->m(), 1, std::max<index_t>(file->m(), 1)}, {&column, 1});
   }

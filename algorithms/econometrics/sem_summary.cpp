@@ -19,6 +19,12 @@ std::string text(const char* format, const Arguments&... arguments) {
   return result;
 }
 
+/// Formats a number as std::printf, after a space, in at least `width` characters; "-" replaces NaN.
+std::string number(std::size_t width, const char* format, double x) {
+  const std::string result = std::isnan(x) ? "-" : text(format, x);
+  return std::string(1 + (result.size() < width ? width - result.size() : 0), ' ') + result;
+}
+
 /// Returns a name in a column of 24 characters; UTF-8 characters count once.
 std::string in_column(const std::string& name) {
   std::size_t width = 0;
@@ -43,16 +49,18 @@ std::string coefficients_of(const EquationEstimate& e, const Equation& equation,
                             divisor == SemDivisor::small ? "t" : "z", "p", interval.c_str());
   for (std::size_t p = 0; p < e.coefficients.size(); ++p) {
     const CoefficientTest t = test_of(e, p, divisor, level);
-    result += in_column(model.name(equation.regressors[p])) + text(" %14.7g %14.7g %9.3f %9.3g %13.6g %13.6g\n",
-                                                                   e.coefficients[p], e.standard_errors[p], t.statistic,
-                                                                   t.p, t.low, t.high);
+    result += in_column(model.name(equation.regressors[p]));
+    result += number(14, "%.7g", e.coefficients[p]) + number(14, "%.7g", e.standard_errors[p]);
+    result += number(9, "%.3f", t.statistic) + number(9, "%.3g", t.p);
+    result += number(13, "%.6g", t.low) + number(13, "%.6g", t.high) + "\n";
   }
   return result;
 }
 
 std::string tests_of(const EquationEstimate& e, const Equation& equation, const ModelData& model,
                      const SemOptions& options) {
-  std::string result = text("R2 %.6f, adjusted %.6f, sigma %.6g", e.r2, e.adjusted_r2, e.sigma);
+  std::string result = "R2" + number(0, "%.6f", e.r2) + ", adjusted" + number(0, "%.6f", e.adjusted_r2) + ", sigma" +
+                       number(0, "%.6g", e.sigma);
   if (!std::isnan(e.f.statistic))
     result += ", slopes " +
               (options.divisor == SemDivisor::small ? fisher(e.f)
@@ -79,8 +87,8 @@ std::string equation_text(const EquationEstimate& e, const Equation& equation, c
   }
   const index_t D = e.degrees_of_freedom + std::ssize(e.coefficients);
   return (system != SemStatus::ok ? std::string("  ") + status + "," : "") +
-         text("  %lld observations, %lld degrees of freedom\n", static_cast<long long>(D),
-              static_cast<long long>(e.degrees_of_freedom)) +
+         text("  %lld observations, %lld degrees of freedom%s\n", static_cast<long long>(D),
+              static_cast<long long>(e.degrees_of_freedom), e.perfect_fit ? ", the fit is exact up to rounding" : "") +
          coefficients_of(e, equation, model, options.divisor, level) + tests_of(e, equation, model, options);
 }
 

@@ -224,7 +224,7 @@ EigIterationResult<T> eig_iteration(Graph& g, std::span<const T> d, std::span<co
                                     const EigIterationOptions& options) {
   const auto n = static_cast<index_t>(d.size());
   check(n, options);
-  if (options.method != EigIteration::qr) refuse("method", "must be QR for a tridiagonal matrix");
+  if (options.method != EigIteration::qr) refuse("method", "must be qr for a tridiagonal matrix");
   if (options.factor != QrFactor::givens) refuse("factor", "must be givens for a tridiagonal matrix");
   if (e.size() + 1 != std::max<std::size_t>(d.size(), 1))
     refuse("e", std::to_string(e.size()) + " off-diagonal elements for a diagonal of " + std::to_string(d.size()));

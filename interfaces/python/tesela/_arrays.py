@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -59,11 +60,12 @@ def fail(message: str, status: str, result: Any = None) -> NoReturn:
 
 
 def warn(message: str) -> None:
-    """Issues a LinAlgWarning at the line that called the package."""
-    level, frame = 1, sys._getframe()
+    """Issues a LinAlgWarning at the line that called the package. A routine solve… in it becomes the called function."""
+    level, frame, routine = 1, sys._getframe(), ""
     while frame.f_back is not None and (frame.f_code.co_filename == "<tesela>" or
                                         frame.f_code.co_filename.startswith(FOLDER)):
-        frame, level = frame.f_back, level + 1
+        routine, frame, level = frame.f_code.co_name, frame.f_back, level + 1
+    message = re.sub(r"^solve\w*(?=: )", routine, message)
     warnings.warn(message, _tesela.LinAlgWarning, stacklevel=level)
 
 

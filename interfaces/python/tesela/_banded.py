@@ -159,6 +159,18 @@ def cho_solve_banded(cb_and_lower: tuple[ArrayLike, bool], b: ArrayLike, overwri
     return x
 
 
+def selection(select: Any, select_range: Any) -> str:
+    """Returns 'a', 'v' or 'i' for SciPy's names and numbers of them. Throws ValueError for others."""
+    kinds = {0: "a", 1: "v", 2: "i", "all": "a", "value": "v", "index": "i", "a": "a", "v": "v", "i": "i"}
+    try:
+        kind = kinds[select]
+    except (KeyError, TypeError):
+        raise ValueError(f"select must be 'a', 'v' or 'i', not {select!r}") from None
+    if kind != "a" and select_range is None:
+        raise ValueError(f"select_range is missing: select={select!r} needs a pair (low, high)")
+    return kind
+
+
 def eig_banded(a_band: ArrayLike, lower: bool = False, eigvals_only: bool = False, overwrite_a_band: bool = False,
                select: str = "a", select_range: tuple[float, float] | None = None, max_ev: int = 0,
                check_finite: bool = True) -> Any:
@@ -189,19 +201,13 @@ def eig_banded(a_band: ArrayLike, lower: bool = False, eigvals_only: bool = Fals
     band = real(a_band, "a_band")
     if band.ndim > 2:
         return each(lambda x: eig_banded(x, lower, eigvals_only, False, select, select_range), (2,), band)
-    kind = {0: "a", 1: "v", 2: "i", "all": "a", "value": "v", "index": "i"}.get(select, select)
-    if kind not in ("a", "v", "i"):
-        raise ValueError("select must be 'a', 'v' or 'i'")
-    if kind != "a" and select_range is None:
-        raise ValueError("select_range is missing")
+    kind = selection(select, select_range)
     upper = stored(band, lower, "a_band")
     rows, n = upper.shape
     form = np.zeros_like(upper)
     for k in range(min(rows, n)):
         form[k, : n - k] = upper[rows - 1 - k, k:]
-    limits = None if select_range is None else tuple(select_range)
-    by_index = tuple(int(i) for i in limits) if limits is not None and kind == "i" else None
-    w, v = _tesela._eig_band(form, not eigvals_only, by_index, limits if kind == "v" else None)
+    w, v = _tesela._eig_band(form, not eigvals_only, kind, select_range)
     return w if eigvals_only else (w, v)
 
 
@@ -242,11 +248,12 @@ def eigvalsh(a: ArrayLike, b: ArrayLike | None = None, *, lower: bool = True, ov
 
 def eigh_tridiagonal(d: ArrayLike, e: ArrayLike, eigvals_only: bool = False, select: str = "a",
                      select_range: tuple[float, float] | None = None, check_finite: bool = True) -> Any:
+    kind = selection(select, select_range)
     if isinstance(d, np.ndarray) and d.ndim == 1 or not isinstance(d, np.ndarray):
-        return _tesela.eigh_tridiagonal(d, e, eigvals_only, select, select_range)
+        return _tesela.eigh_tridiagonal(d, e, eigvals_only, kind, select_range)
 
     def solve(d: Array, e: Array) -> Any:
-        found = _tesela.eigh_tridiagonal(d, e, eigvals_only, select, select_range)
+        found = _tesela.eigh_tridiagonal(d, e, eigvals_only, kind, select_range)
         return found if eigvals_only else tuple(found)
 
     return each(solve, (1, 1), real(d, "d"), real(e, "e"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,29 @@ def solve(a: ArrayLike, b: ArrayLike, lower: bool = False, overwrite_a: bool = F
     except (KeyError, TypeError):
         names = ", ".join(repr(s) for s in STRUCTURES)
         raise ValueError(f"assume_a is {assume_a!r}, not in {names}") from None
+    try:
+        return solve_all(a, b, structure, lower, overwrite_a, overwrite_b, transposed)
+    except np.linalg.LinAlgError as error:
+        failure = error
+    if getattr(failure, "status", None) in ("singular", "not finite", "not positive definite"):
+        if not overwrite_a and not foreign(a):
+            finite_part(real(a, "a"), structure, lower)
+        if not overwrite_b and not foreign(b):
+            finite(real(b, "b"), "b")
+    raise failure
+
+
+def finite_part(a: Array, structure: str, lower: bool) -> None:
+    """Throws LinAlgError if an element of a that `solve` reads is NaN or infinite."""
+    if structure in ("positive definite", "symmetric"):
+        a = np.tril(a) if lower else np.triu(a)
+    if structure in ("general", "banded", "positive definite", "symmetric"):  # others check what they read
+        finite(a, "a")
+
+
+def solve_all(a: ArrayLike, b: ArrayLike, structure: str, lower: bool, overwrite_a: bool, overwrite_b: bool,
+              transposed: bool) -> Any:
+    """Solves with one matrix or a stack of them."""
     direct = foreign(a) or foreign(b) or np.ndim(a) == 2 and np.ndim(b) in (1, 2) and np.shape(a)[0] == np.shape(b)[0]
     if direct and structure == "general" and not transposed:
         return _tesela.solve(a, b, overwrite_a=overwrite_a, overwrite_b=overwrite_b)
@@ -175,7 +199,11 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True, *, a
     if given.shape[-1] == 0:
         return given.copy()
     unit = np.eye(given.shape[-1], dtype=given.dtype)
-    x: Array = solve(given, unit, lower=lower, overwrite_b=True, assume_a=assume_a)
+    try:
+        x: Array = solve(given, unit, lower=lower, overwrite_b=True, assume_a=assume_a)
+    except np.linalg.LinAlgError as error:
+        error.args = (re.sub(r"^solve\w*: ", "inv: ", str(error)),)
+        raise
     return x
 
 

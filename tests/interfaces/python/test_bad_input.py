@@ -318,7 +318,21 @@ MESSAGES = {
         np.ones((2, 1)), np.ones(2), np.array([[1.0, 2], [2, 1]])
     ),
     "u[0, 0]": lambda: tesela.solve(np.zeros((2, 2)), np.ones(2)),
-    "x[:, 1] is not finite": lambda: tesela.solve(np.eye(3), np.array([[1, np.inf], [1, 1], [1, 1]])),
+    "b[0, 1] is not finite": lambda: tesela.solve(np.eye(3), np.array([[1, np.inf], [1, 1], [1, 1]])),
+    "x[:, 1] is not finite": lambda: tesela.solve(np.eye(3), np.array([[1, np.inf], [1, 1], [1, 1]]), overwrite_b=True),
+    "a[0, 1] is not finite": lambda: tesela.solve(np.array([[1, np.nan], [1, 1]]), np.ones(2)),
+    "a[1, 0] is not finite": lambda: tesela.solve(np.array([[1, 1], [np.nan, 1]]), np.ones(2), transposed=True),
+    "a[1, 2, 1] is not finite": lambda: tesela.solve(np.stack([np.eye(3), NAN]), np.ones((3, 1))),
+    "inv: a is singular: u[1, 1]": lambda: tesela.inv(np.ones((2, 2))),
+    "inv: a is singular: a[1, 1] is zero": lambda: tesela.inv(np.diag([1.0, 0]), assume_a="diagonal"),
+    "select must be 'a', 'v' or 'i', not 'ab'": lambda: tesela.eigh_tridiagonal(np.ones(3), np.ones(2), select="ab"),
+    "select must be 'a', 'v' or 'i', not ['a']": lambda: tesela.eig_banded(np.ones((2, 3)), select=["a"]),
+    "select_range is missing": lambda: tesela.eigvalsh_tridiagonal(np.ones(3), np.ones(2), select=2),
+    "select_range must be 0 <= low <= high < n = 3, not 0, 3": lambda: tesela.eigh_tridiagonal(
+        np.ones(3), np.ones(2), select="i", select_range=(0, 3)
+    ),
+    "select_range must be low < high": lambda: tesela.eig_banded(np.ones((2, 3)), select="v", select_range=(1, 1)),
+    "subset_by_index must be 0 <= low": lambda: tesela.eigh_toeplitz(np.ones(3), subset_by_index=(2, 1)),
     "r[:, 1] is not finite": lambda: tesela.qr(NAN),
     "not finite: a[2, 1]": lambda: tesela.eigh(NAN),
     "not finite: a[1, 2]": lambda: tesela.eigh(NAN.T, lower=False),
@@ -349,6 +363,14 @@ def test_messages_name_arguments_and_count_from_zero(message):
     with pytest.raises(ValueError) as caught:  # a LinAlgError is one
         MESSAGES[message]()
     assert message in str(caught.value)
+
+
+def test_warnings_name_the_called_function():
+    h = 1 / (1 + np.arange(11) + np.arange(11)[:, None])
+    with pytest.warns(tesela.LinAlgWarning, match="^inv: "):
+        tesela.inv(h)
+    with pytest.warns(tesela.LinAlgWarning, match="^solve: "):
+        tesela.solve(h, np.ones(11), assume_a="banded")
 
 
 @pytest.mark.filterwarnings("error")

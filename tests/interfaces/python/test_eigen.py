@@ -196,6 +196,37 @@ def test_positions_are_integers():
         tesela.eigh_tridiagonal(np.array([1.0, 2, 3]), np.zeros(2), True, "i", (0.5, 1))
 
 
+@pytest.mark.parametrize("wrong", [(0, 1, 2), (0,), 1, ("a", "b"), (0, None)])
+def test_ranges_are_pairs(wrong):
+    d, e, pair = np.ones(3), np.ones(2), "must be a pair (low, high) of "
+    for name, call in (
+        ("select_range", lambda: tesela.eigh_tridiagonal(d, e, select="i", select_range=wrong)),
+        ("select_range", lambda: tesela.eigh_tridiagonal(d, e, select="v", select_range=wrong)),
+        ("select_range", lambda: tesela.eig_banded(np.ones((2, 3)), select="i", select_range=wrong)),
+        ("subset_by_index", lambda: tesela.eigh(np.eye(3), subset_by_index=wrong)),
+        ("subset_by_value", lambda: tesela.eigh_toeplitz(d, subset_by_value=wrong)),
+    ):
+        with pytest.raises(TypeError) as caught:
+            call()
+        kind = "integers" if name == "subset_by_index" else "numbers"
+        assert str(caught.value) == f"{name} {pair}{kind}, not {wrong!r}"
+
+
+def test_names_and_numbers_of_selections():
+    d, e = np.array([1.0, 2, 3]), np.zeros(2)
+    band = np.stack([[0.0, 0, 0], d])
+    for select, part, expected in (
+        (0, None, [1, 2, 3]),
+        ("all", None, [1, 2, 3]),
+        (1, (1, 2), [2]),
+        ("value", (1, 2), [2]),
+        (2, np.array([1, 2]), [2, 3]),
+        ("index", [1.0, 2.0], [2, 3]),
+    ):
+        assert list(tesela.eigh_tridiagonal(d, e, True, select, part)) == expected
+        assert list(tesela.eig_banded(band, False, True, select=select, select_range=part)) == expected
+
+
 def test_unbounded_ranges_contain_overflowing_eigenvalues():
     most = np.finfo(float).max
     a = np.full((2, 2), -most)  # eigenvalues -2 most and 0

@@ -126,6 +126,21 @@ void report_status(const SemOutcome& o, Report& report) {
                             o.answer.last_change));
 }
 
+/// Notes the equations whose residuals are rounding errors alone.
+void note_perfect_fits(const SemOutcome& o, Report& report) {
+  constexpr index_t most_named = 5;
+  std::string names;
+  index_t count = 0;
+  for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
+    const EquationEstimate& e = o.answer.equations[i];
+    if (!e.perfect_fit || e.coefficients.empty()) continue;
+    if (++count <= most_named) names += (names.empty() ? "" : ", ") + o.problem.labels[i];
+  }
+  if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+  if (count > 0)
+    report.note(names + ": the fit is exact up to rounding: the standard errors count as 0, and there are no tests");
+}
+
 /// Returns a CSV field, in quotes if it needs them.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",;\"\n\r\t") == std::string::npos) return text;
@@ -158,6 +173,7 @@ void report_outcome(const SemOutcome& o, Report& report) {
   }
   report.section("system", system);
   report_status(o, report);
+  note_perfect_fits(o, report);
 
   if (const double normal = o.error.normal_residual(); !std::isnan(normal))
     report.check("normal_residual", Measured{normal, o.error.bound});

@@ -43,7 +43,7 @@ void require_valid(const EigOptions& o, const std::optional<IndexRange>& positio
   if (library && o.plan.only)
     refuse("--plan", "what cuSOLVER takes is known to itself; two-stage and lapack have plans");
   if (library && o.input.generalized()) refuse("--method", "cusolver is not there for generalized problems");
-  o.iteration.require_valid(o.method, o.input.generalized());
+  o.iteration.require_valid(o.method, o.input);
   if (library && !o.common.trace_dir.empty()) refuse("--trace", "records tasks, and --method cusolver has none");
 }
 
@@ -173,7 +173,7 @@ template <class T>
 int run_eig(EigOptions o) {
   Report report("eig", o.common);
   o.input.resolve(1000);
-  if (o.method == "auto" && !o.plan.only && o.band == 0 && o.block == 0) o.input.find_bands();
+  if (o.method == "auto" && o.band == 0 && o.block == 0) o.input.find_bands();
   EigProblem<T> problem{.input = o.input, .options = o.eig(), .iteration = o.iteration, .seed = o.common.seed};
   const index_t n = o.input.n;
   problem.options.positions = o.selection.positions(n);

@@ -2,6 +2,7 @@
 
 #include "tools/app/numbers.hpp"
 #include "tools/peers/cusolver_sem.hpp"
+#include "tools/problems/least_squares/formula_data.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/config.hpp>
@@ -179,6 +180,7 @@ SemProblem generate_sem(const ModelSizes& sizes, std::uint64_t seed, bool by_row
 SemProblem load_sem(const SemInput& input, SemMethod method, std::uint64_t seed) {
   if (!input.generated()) {
     SemProblem p{load_file(input, method)};
+    require_rows(p, input.data, input.weights);
     if (input.rows_at_once > 0 && !p.is_streamed()) refuse_rows("goes without functions and products of columns");
     return p;
   }

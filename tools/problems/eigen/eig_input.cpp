@@ -139,10 +139,14 @@ void IterationChoice::add_to(App& app) {
       ->transform(cli::positive());
 }
 
-void IterationChoice::require_valid(const std::string& method, bool generalized) const {
+void IterationChoice::require_valid(const std::string& method, const EigInput& input) const {
   const auto named = find_named(eig_iterations(), method);
   const bool any = named.has_value(), qr = named == EigIteration::qr;
-  require(!any || !generalized, "eig", "--method", method, " is not there for generalized problems");
+  require(!any || !input.generalized(), "eig", "--method", method, " is not there for generalized problems");
+  require(!any || qr || input.diagonal.empty(), "eig", "--method", method,
+          " is not there for --diagonal: of the iterations only qr-iteration is");
+  require(find_named(qr_factors(), factor).value_or(QrFactor::givens) == QrFactor::givens || input.diagonal.empty(),
+          "eig", "--factor", factor, " is not there for --diagonal: its factor is givens");
   const auto only_for = [&](bool given, const char* option, const char* which, bool applies) {
     require(!given || applies, "eig", option, std::string("belongs to --method "), which, ", not to ", method);
   };

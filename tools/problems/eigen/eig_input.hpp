@@ -53,8 +53,8 @@ struct IterationChoice {
   bool deflate = false, positive = false;
 
   void add_to(App& app);
-  /// Throws ArgumentError for options that the method does not have.
-  void require_valid(const std::string& method, bool generalized) const;
+  /// Throws ArgumentError for options that the method does not have, and for a method that the input does not have.
+  void require_valid(const std::string& method, const EigInput& input) const;
   /// Returns the options with the vectors and the selection of the other methods' options.
   EigIterationOptions options(EigIteration method, const SymmetricEigOptions& wanted) const;
   void describe(const IterationFacts& facts, nlohmann::json& problem) const;

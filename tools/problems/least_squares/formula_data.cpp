@@ -90,6 +90,13 @@ index_t FormulaData::find(const std::string& name) const {
   return at == names.end() ? -1 : at - names.begin();
 }
 
+void require_rows(const ModelData& m, const std::string& file, const std::string& weights) {
+  if (m.rows().m > 0) return;
+  if (m.without_weight == 0) throw FileError(file, "has no row with all values of the formula");
+  const char* const rows = m.dropped > 0 ? " of rows with all values of the formula" : "";
+  throw FileError(file, "column " + weights + ": all weights" + rows + " are 0");
+}
+
 FormulaData load_formula(const char* command, const FormulaInput& input) {
   const auto require = [&](bool good, const char* argument, const std::string& problem) {
     if (!good) throw ArgumentError(command, argument, problem);
@@ -118,7 +125,7 @@ FormulaData load_formula(const char* command, const FormulaInput& input) {
   result.factors = std::move(m.factors);
   result.dropped = m.dropped;
   result.without_weight = m.without_weight;
-  if (m.data.rows() == 0) throw FileError(input.data, "has no row with all values of the formula");
+  require_rows(m, input.data, input.weights);
   result.a = columns_of(m.data, e.regressors);
   result.b = columns_of(m.data, {e.dependent});
   result.weights = std::move(m.weights);

@@ -38,6 +38,9 @@ struct FormulaData {
   index_t find(const std::string& name) const;
 };
 
+/// Throws FileError, with the reason, if the model uses no row of the file: the rows lack values, or all weights are 0.
+void require_rows(const ModelData& model, const std::string& file, const std::string& weights);
+
 /// Reads a table and evaluates a formula with one equation. Throws FileError as load_model(), and ArgumentError for
 /// several equations, instruments, and a table without names.
 FormulaData load_formula(const char* command, const FormulaInput& input);

@@ -7,7 +7,7 @@
 using namespace tesela;
 using namespace tesela::test;
 
-// `tesela sem` with omitted rows, nearly dependent columns, and as many instruments as rows.
+// `tesela sem` with omitted rows, nearly dependent columns, perfect fits, and as many instruments as rows.
 
 TEST_CASE("with weights, fitted values and residuals are unweighted, with one line for each row") {
   const Files with;
@@ -65,4 +65,22 @@ TEST_CASE("as many instruments as rows give 2SLS = OLS without a Sargan test") {
   CHECK(apart(two_stages, least_squares) <= 1e-13);
   const auto fewer = sem(with("y,z,a\n1,2,1\n2,1,4\n4,3,3\n3,5,2\n2,2,5\n", "y ~ z\ninstruments: ~ a + I(a*a)"));
   CHECK(!fewer["equations"][0]["sargan"].is_null());
+}
+
+TEST_CASE("a perfect fit is noted, and what it leaves without a value is -") {
+  const Files with;
+  for (const char* data : {"y,x\n5,1\n7,2\n9,3\n11,4\n13,5\n", "y,x\n5,1\n5,2\n5,3\n5,4\n5,5\n"}) {
+    const Words words = with(data, "y ~ x") + Words{"--method", "ols"};
+    const Outcome shown = run_tesela(Words{"sem"} + words);
+    CAPTURE(shown.out);
+    CHECK(shown.code == 0);
+    CHECK(shown.out.find("degrees of freedom, the fit is exact up to rounding\n") != std::string::npos);
+    CHECK(shown.out.find("note    eq1: the fit is exact up to rounding: ") != std::string::npos);
+    CHECK(shown.out.find("              0         -         -             -             -\n") != std::string::npos);
+    CHECK(shown.out.find("nan") == std::string::npos);
+    CHECK((shown.out.find("R2 -, adjusted -, ") != std::string::npos) == (std::string(data)[8] == '5'));
+    CHECK(sem(words)["notes"].size() == 1);
+  }
+  const auto inexact = sem(with("y,x\n5,1\n7,2\n9,3\n11,4\n14,5\n", "y ~ x") + Words{"--method", "ols"});
+  CHECK(!inexact.contains("notes"));
 }

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cmath>
+#include <fstream>
 #include <sstream>
 
 using namespace tesela;
@@ -137,4 +138,14 @@ TEST_CASE("eig refuses options of iterations with other methods") {
   refused({"-n", "10", "--method", "qr-iteration", "--factor", "jacobi"}, "--factor");
   refused({"-n", "10", "--method", "lr", "--random-b", "identity"}, "--method");
   refused({"-n", "10", "--batch", "3", "--deflate"}, "--batch");
+  const TemporaryFolder folder;
+  const std::string d = folder / "d.txt", e = folder / "e.txt";
+  std::ofstream(d) << "1\n2\n3\n", std::ofstream(e) << "1\n1\n";
+  const Words tridiagonal{"--diagonal", d, "--off-diagonal", e, "--method"};
+  for (const char* method : {"lr", "cholesky-lr"})
+    refused(tridiagonal + Words{method},
+            method + std::string(" is not there for --diagonal: of the iterations only qr"));
+  refused(tridiagonal + Words{"qr-iteration", "--factor", "mgs"},
+          "mgs is not there for --diagonal: its factor is givens");
+  CHECK(eig(tridiagonal + Words{"qr-iteration", "--factor", "givens"})["status"] == "ok");
 }

@@ -271,6 +271,10 @@ TEST_CASE("a regression without a row, and a scaled constant, are refused") {
   ols.refuses({file, "y ~ scale(c)"}, "scale(c): the column is constant");
   ols.refuses({file, "y ~ scale(c / 7.1)"}, "the column is constant");
   CHECK(ols({file, "y ~ scale(x)"})["status"] == "ok");
+  std::ofstream(file) << "y,x,w\n1,2,0\n2,3,0\n4,5,0\n";
+  wls.refuses({file, "y ~ x", "--weights", "w"}, "d.csv: column w: all weights are 0");
+  std::ofstream(file) << "y,x,w\n1,2,0\n2,3,0\n4,.,1\n";
+  wls.refuses({file, "y ~ x", "--weights", "w"}, "all weights of rows with all values of the formula are 0");
   std::ofstream(file) << "y,x\n";
   ols.refuses({file, "y ~ x"}, "has no row with all values of the formula");
 }
