@@ -29,7 +29,7 @@ void check_names(std::span<const Named<E>> all, std::size_t count) {
 }  // namespace
 
 TEST_CASE("every choice has a unique name and text") {
-  check_names(gemm_kernels(), 5);
+  check_names(gemm_kernels(), 7);
   check_names(spectrum_methods(), 3);
   check_names(lanczos_tasks(), 3);
   check_names(toeplitz_solvers(), 2);
