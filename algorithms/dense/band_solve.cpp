@@ -1,4 +1,5 @@
 #include <tesela/algorithms/dense/band_solve.hpp>
+#include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/lapack_band.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -26,30 +27,19 @@ int exponent(T size) {
   return size > 0 && std::isfinite(size) ? std::ilogb(size) : 0;
 }
 
-/// Scaling of rows and columns by powers of two to elements of at most 2.
+/// Multiplies row i of B by 2^-exponents(i).
 template <class T>
-struct BandScaling {
-  std::vector<T> rows, columns;
-
-  /// Divides a general band by its rows' and then by its columns' largest elements.
-  BandScaling(HostMatrix<T>& ab, index_t first, index_t above)
-      : rows(static_cast<std::size_t>(ab.cols())), columns(rows.size()) {
-    for_each(ab, first, above, [&](index_t i, index_t, T x) { grow(rows[at(i)], x); });
-    for_each(ab, first, above, [&](index_t i, index_t, T& x) { x = std::ldexp(x, -exponent(rows[at(i)])); });
-    for_each(ab, first, above, [&](index_t, index_t j, T x) { grow(columns[at(j)], x); });
-    for_each(ab, first, above, [&](index_t, index_t j, T& x) { x = std::ldexp(x, -exponent(columns[at(j)])); });
-  }
-  static std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
-  static void grow(T& largest, T x) {
-    if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
-  }
-};
-
-/// Scales rows of B by 2^-exponent(by).
-template <class T>
-void scale_rows(HostMatrix<T>& b, const std::vector<T>& by) {
+void scale_rows(HostMatrix<T>& b, const std::vector<int>& exponents) {
   for (index_t j = 0; j < b.cols(); ++j)
-    for (index_t i = 0; i < b.rows(); ++i) b(i, j) = std::ldexp(b(i, j), -exponent(by[static_cast<std::size_t>(i)]));
+    for (index_t i = 0; i < b.rows(); ++i) b(i, j) = std::ldexp(b(i, j), -exponents[static_cast<std::size_t>(i)]);
+}
+
+/// Scales A to 2^-rows A 2^-columns.
+template <class T>
+void scale_band(HostMatrix<T>& ab, index_t first, index_t above, const Units& units) {
+  for_each(ab, first, above, [&](index_t i, index_t j, T& x) {
+    x = std::ldexp(x, -units.rows[static_cast<std::size_t>(i)] - units.columns[static_cast<std::size_t>(j)]);
+  });
 }
 
 /// Sets status and condition from the reciprocal condition and X.
@@ -86,9 +76,11 @@ DirectSolve band_solve(index_t kl, index_t ku, HostMatrix<T>& ab, HostMatrix<T>&
   require(B.rows() == n, "band_solve", "B", B.shape(), "; it must have ", n, " rows");
   DirectSolve result;
   if (n == 0) return result;
-  const BandScaling<T> scaling(ab, kl, above);
+  const Units units =
+      units_of(n, n, [&](const auto& f) { for_each(ab, kl, above, [&](index_t i, index_t j, T x) { f(i, j, x); }); });
+  scale_band(ab, kl, above, units);
   const T norm = norm1(ab, kl, above, false);
-  scale_rows(B, scaling.rows);
+  scale_rows(B, units.rows);
   std::vector<int> swaps(static_cast<std::size_t>(n));
   const int info = lapack::gbtrf(n, kl, ku, ab.data(), ab.ld(), swaps.data());
   if (info > 0) {
@@ -97,7 +89,7 @@ DirectSolve band_solve(index_t kl, index_t ku, HostMatrix<T>& ab, HostMatrix<T>&
     return result;
   }
   lapack::gbtrs(Op::none, n, kl, ku, B.cols(), ab.data(), ab.ld(), swaps.data(), B.data(), B.ld());
-  scale_rows(B, scaling.columns);
+  scale_rows(B, units.columns);
   judge(result, lapack::gbcon(n, kl, ku, ab.data(), ab.ld(), swaps.data(), norm), B);
   return result;
 }
@@ -120,11 +112,9 @@ DirectSolve band_cholesky_solve(HostMatrix<T>& ab, HostMatrix<T>& B) {
   DirectSolve result;
   if (n == 0) return result;
   // D A D with a diagonal between 1/4 and 4, so that the condition does not depend on units.
-  std::vector<T> units;
-  for (index_t j = 0; j < n; ++j) units.push_back(std::ldexp(T(1), exponent(ab(kd, j)) / 2));
-  for_each(ab, 0, kd, [&](index_t i, index_t j, T& x) {
-    x = std::ldexp(x, -exponent(units[static_cast<std::size_t>(i)]) - exponent(units[static_cast<std::size_t>(j)]));
-  });
+  std::vector<int> units;
+  for (index_t j = 0; j < n; ++j) units.push_back(exponent(ab(kd, j)) / 2);
+  scale_band(ab, 0, kd, {units, units});
   const T norm = norm1(ab, 0, kd, true);
   if (result.place = band_cholesky(ab); result.place > 0) {
     result.status = DirectStatus::not_positive;

@@ -94,19 +94,16 @@ SystemRange range_of(const HostMatrix<T>& a, const HostMatrix<T>& b) {
 }
 
 template <class T>
-RangeScaling<T>::RangeScaling(const HostMatrix<T>& a) : rows_(exponents_of_rows(a)) {
-  for (index_t j = 0; j < a.cols(); ++j) {
-    int most = std::numeric_limits<int>::min();
-    for (index_t i = 0; i < a.rows(); ++i)
-      if (a(i, j) != 0 && std::isfinite(a(i, j))) most = std::max(most, std::ilogb(a(i, j)) - rows_[at(i)]);
-    columns_.push_back(most == std::numeric_limits<int>::min() ? 0 : most);
-  }
-}
+RangeScaling<T>::RangeScaling(const HostMatrix<T>& a)
+    : units_(units_of(a.rows(), a.cols(), [&](const auto& f) {
+        for (index_t j = 0; j < a.cols(); ++j)
+          for (index_t i = 0; i < a.rows(); ++i) f(i, j, a(i, j));
+      })) {}
 
 template <class T>
 HostMatrix<T> RangeScaling<T>::matrix(HostMatrix<T> a) const {
   for (index_t j = 0; j < a.cols(); ++j)
-    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = std::ldexp(a(i, j), -rows_[at(i)] - columns_[at(j)]);
+    for (index_t i = 0; i < a.rows(); ++i) a(i, j) = std::ldexp(a(i, j), -units_.rows[at(i)] - units_.columns[at(j)]);
   return a;
 }
 
@@ -118,9 +115,9 @@ HostMatrix<T> RangeScaling<T>::right_hand_sides(HostMatrix<T> b) {
   for (index_t j = 0; j < b.cols(); ++j) {
     int top = std::numeric_limits<int>::min();
     for (index_t i = 0; i < b.rows(); ++i)
-      if (b(i, j) != 0 && std::isfinite(b(i, j))) top = std::max(top, std::ilogb(b(i, j)) - rows_[at(i)]);
+      if (b(i, j) != 0 && std::isfinite(b(i, j))) top = std::max(top, std::ilogb(b(i, j)) - units_.rows[at(i)]);
     shifts_.push_back(top == std::numeric_limits<int>::min() ? 0 : std::clamp(top, low, high) - top);
-    for (index_t i = 0; i < b.rows(); ++i) b(i, j) = std::ldexp(b(i, j), shifts_.back() - rows_[at(i)]);
+    for (index_t i = 0; i < b.rows(); ++i) b(i, j) = std::ldexp(b(i, j), shifts_.back() - units_.rows[at(i)]);
   }
   return b;
 }
@@ -128,7 +125,7 @@ HostMatrix<T> RangeScaling<T>::right_hand_sides(HostMatrix<T> b) {
 template <class T>
 HostMatrix<T> RangeScaling<T>::solution(HostMatrix<T> y) const {
   for (index_t j = 0; j < y.cols(); ++j)
-    for (index_t i = 0; i < y.rows(); ++i) y(i, j) = std::ldexp(y(i, j), -columns_[at(i)] - shifts_[at(j)]);
+    for (index_t i = 0; i < y.rows(); ++i) y(i, j) = std::ldexp(y(i, j), -units_.columns[at(i)] - shifts_[at(j)]);
   return y;
 }
 

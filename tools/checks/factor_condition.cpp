@@ -1,4 +1,5 @@
 #include "tools/checks/factor_error.hpp"
+#include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 
@@ -10,16 +11,9 @@
 namespace tesela {
 namespace {
 
-constexpr int least = std::numeric_limits<int>::min();  // exponent of zero
-
 template <class T>
 int exponent(T x) {
-  return x == 0 ? least : std::isfinite(x) ? std::ilogb(x) : 0;
-}
-
-void none_for_zeros(std::vector<int>& exponents) {
-  for (int& e : exponents)
-    if (e == least) e = 0;
+  return x != 0 && std::isfinite(x) ? std::ilogb(x) : 0;
 }
 
 std::size_t at(index_t i) { return static_cast<std::size_t>(i); }
@@ -60,14 +54,11 @@ template <class T>
 double lu_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows) {
   const index_t n = a.rows();
   if (n == 0) return 0;
-  std::vector<int> row(at(n), least), column(at(n), least), pivot(at(n));
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i) row[at(i)] = std::max(row[at(i)], exponent(a(i, j)));
-  none_for_zeros(row);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < n; ++i)
-      if (a(i, j) != 0) column[at(j)] = std::max(column[at(j)], exponent(a(i, j)) - row[at(i)]);
-  none_for_zeros(column);
+  const auto [row, column] = units_of(n, n, [&](const auto& f) {
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n; ++i) f(i, j, a(i, j));
+  });
+  std::vector<int> pivot(at(n));
   for (index_t i = 0; i < n; ++i) pivot[at(i)] = row[at(rows.empty() ? i : rows[at(i)])];
   // P D A E = (D' L D'^-1) (D' U E), where D' = P D P^T.
   HostMatrix<double> lu(n, n);
@@ -86,7 +77,7 @@ double cholesky_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors) 
   const index_t n = a.rows();
   if (n == 0) return 0;
   std::vector<int> unit(at(n));
-  for (index_t i = 0; i < n; ++i) unit[at(i)] = a(i, i) == 0 ? 0 : exponent(a(i, i)) / 2;
+  for (index_t i = 0; i < n; ++i) unit[at(i)] = exponent(a(i, i)) / 2;
   HostMatrix<double> r(n, n);
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < n; ++i) r(i, j) = std::ldexp(static_cast<double>(factors(i, j)), -unit[at(j)]);

@@ -45,8 +45,8 @@ double factor_bound(index_t n, bool pivots) {
                   useful_bound);
 }
 
-/// Returns ||B||_F ||B^-1||_2 for B = D A E, where powers of two in D and E make the largest element of each row, then
-/// of each column, about 1: a condition of A that does not depend on the units of rows and columns. It is a lower
+/// Returns ||B||_F ||B^-1||_2 for B = D A E, where powers of two in D and E make the largest element of each row and
+/// column about 1 (units_of): a condition of A that does not depend on the units of rows and columns. It is a lower
 /// estimate, by five steps of the power method with the factors P A = L U in the form of lu_error. Infinite if B^-1
 /// overflows.
 template <class T>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tesela/algorithms/dense/direct_solve.hpp>
+#include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 // Estimates of condition and error that lu_solve and cholesky_solve share, for tiles and on the calling thread.
@@ -106,6 +108,35 @@ DirectStatus status_of(const DirectSolve& solve) {
   return loss <= 0.01 && solve.error <= 0.01 ? DirectStatus::ok : DirectStatus::doubtful;
 }
 
+/// Returns an estimate of the Frobenius norm from products with uniform columns, row i times 2^-exponents(i).
+template <class T>
+double norm_of(const HostMatrix<T>& products, const Exponents& exponents) {
+  double size = 0;
+  for (index_t k = 0; k < samples; ++k)
+    for (index_t i = 0; i < products.rows(); ++i)
+      size = std::hypot(size, std::ldexp(static_cast<double>(products(i, k)), -exponents[at(i)]));
+  return size * std::sqrt(3.0 / samples);  // uniform numbers have the variance 1/3
+}
+
+/// Replaces units that begin with the rows by units that begin with the columns if units_of would. Returns the norm of
+/// D A E then, else 0.
+template <class T, class System>
+double begin_with_columns(System& system, const HostMatrix<T>& w, Exponents& rows, Exponents& columns) {
+  if (spread(columns) <= std::numeric_limits<T>::digits / 4) return 0;
+  Exponents first = sizes_of_rows(system.product(Op::transpose, w));
+  const int shift = shift_for<T>(rows, first);
+  HostMatrix<T> scaled = w.clone();
+  for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), first, -1, shift);
+  const HostMatrix<T> products = system.product(Op::none, scaled);
+  Exponents second = sizes_of_rows(products);
+  if (spread(second) >= spread(columns)) return 0;
+  const double norm = norm_of(products, second);
+  for (int& e : second) e -= shift;
+  rows = std::move(second);
+  columns = std::move(first);
+  return norm;
+}
+
 /// Solves A X = B by LU with estimates. `System` provides the order n, product(op, X), leaves_range(rows, columns,
 /// across), factor() with the index of a zero pivot, solve(probes, result), rows() and growth(rows, columns). Returns
 /// nothing, and changes nothing, if the system should be scaled first and `may_scale` is set.
@@ -114,17 +145,14 @@ std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale) 
   const index_t n = system.n();
   DirectSolve result;
   HostMatrix<T> probes(n, 2 * samples), w = random_columns<T>(n, 1);
-  const Exponents rows = sizes_of_rows(system.product(Op::none, w));
+  Exponents rows = sizes_of_rows(system.product(Op::none, w));
   HostMatrix<T> scaled = random_columns<T>(n, 2);
   for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), rows, -1, 0);
   const HostMatrix<T> across = system.product(Op::transpose, scaled);
-  const Exponents columns = sizes_of_rows(across);
+  Exponents columns = sizes_of_rows(across);
   if (may_scale && system.leaves_range(rows, columns, across)) return std::nullopt;
-  double size = 0;
-  for (index_t k = 0; k < samples; ++k)
-    for (index_t j = 0; j < n; ++j)
-      size = std::hypot(size, std::ldexp(static_cast<double>(across(j, k)), -columns[at(j)]));
-  size *= std::sqrt(3.0 / samples);  // uniform numbers have the variance 1/3
+  double size = begin_with_columns(system, w, rows, columns);
+  if (size == 0) size = norm_of(across, columns);
   const int shift = shift_for<T>(rows, columns);
   HostMatrix<T> known = w.clone();
   for (index_t k = 0; k < samples; ++k) {

@@ -1,9 +1,13 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/test.hpp"
+#include <tesela/algorithms/dense/band_solve.hpp>
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
+
+#include <array>
+#include <utility>
 
 using namespace tesela;
 
@@ -181,6 +185,49 @@ CORES_TEST_CASE("the condition of Hilbert matrices is estimated within a factor 
       CHECK(solved.how.condition <= 10 * static_cast<double>(n) * known[static_cast<std::size_t>(n)]);
       CHECK(solved.how.condition >= known[static_cast<std::size_t>(n)] / (20 * static_cast<double>(n)));
     }
+}
+
+CORES_TEMPLATE_TEST_CASE("units of rows or columns change no verdict on matrices with zeros", "[direct]", float,
+                         double) {
+  using T = TestType;
+  for (const index_t n : {5, 40, 300})
+    for (const int reach : {0, 3, sizeof(T) == 8 ? 50 : 10, sizeof(T) == 8 ? 460 : 55})
+      for (const bool of_rows : {false, true})
+        for (const bool singular : {false, true}) {
+          const auto unit = [&](index_t i) { return static_cast<int>(i * 7919 % (2 * reach + 1)) - reach; };
+          const auto rows = [&](index_t i) { return of_rows ? unit(i) : 0; };
+          const auto columns = [&](index_t j) { return of_rows ? 0 : unit(j); };
+          HostMatrix<T> a = HostMatrix<T>::zeros(n, n), ab = HostMatrix<T>::zeros(4, n);
+          for (index_t i = 0; i < n; ++i) {
+            const bool end = i == 0 || i == n - 1;
+            a(i, i) = T(singular ? (end ? 1 : 2) : 4);  // if singular, each row has the sum zero
+            for (const index_t j : {i - 1, i + 1})
+              if (j >= 0 && j < n) a(i, j) = T(-1);
+          }
+          HostMatrix<T> b = row_sums(a);
+          for (index_t i = 0; i < n; ++i) b(i, 0) = std::ldexp(b(i, 0) + T(singular), rows(i));
+          a = scaled(std::move(a), rows, columns);
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = std::max<index_t>(j - 1, 0); i < std::min(j + 2, n); ++i) ab(2 + i - j, j) = a(i, j);
+          const Solved<T> tiles = solve(runtime, a, b, false, 32);
+          Solved<T> here{{}, b.clone()}, band{{}, b.clone()};
+          HostMatrix<T> factors = a.clone();
+          here.how = lu_solve<T>(runtime, factors, here.x);
+          band.how = band_solve<T>(1, 1, ab, band.x);
+          for (const Solved<T>* solved : std::array{&tiles, &std::as_const(here), &std::as_const(band)}) {
+            if (of_rows && solved != &band) continue;  // pivots of the unscaled elimination depend on the rows
+            CAPTURE(n, reach, of_rows, singular, solved == &band, solved->how.condition, solved->how.error);
+            const DirectStatus status = solved->how.status;
+            if (singular) {
+              CHECK((status == DirectStatus::singular || status == DirectStatus::zero_pivot));
+              continue;
+            }
+            CHECK(status == DirectStatus::ok);
+            for (index_t i = 0; i < n; ++i)
+              CHECK(std::abs(std::ldexp(static_cast<double>(solved->x(i, 0)), columns(i)) - 1) <=
+                    50 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+          }
+        }
 }
 
 CORES_TEST_CASE("a solution without a correct digit is never ok", "[direct]") {

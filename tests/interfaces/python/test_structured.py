@@ -60,6 +60,20 @@ def test_solve_tridiagonal_names_the_singular_system():
         tesela.solve_tridiagonal(zero, d, zero, np.ones((3, 2)))
 
 
+@pytest.mark.parametrize("factor", [0.15, 1, 1.1])
+def test_units_of_columns_do_not_change_the_verdict_on_a_band(factor):
+    units = 10.0 ** (factor * np.array([100, -100, 120, -130, 3]))
+    for end, middle in ((4, 4), (1, 2)):  # the second matrix is singular
+        bands = np.array([[-1.0] * 5, [end, middle, middle, middle, end], [-1.0] * 5]) * units
+        a = np.diag(bands[1]) + np.diag(bands[0, 1:], 1) + np.diag(bands[2, :-1], -1)
+        for solve in (lambda b: tesela.solve_banded((1, 1), bands, b), lambda b: tesela.solve(a, b)):
+            if end == 1:
+                with pytest.raises(np.linalg.LinAlgError, match="singular"):
+                    solve(np.ones(5))
+            else:
+                assert norm(a / units @ (solve(np.ones(5)) * units) - 1) < 1e-14
+
+
 @given(st.integers(1, 60), st.sampled_from([None, 1, 3]), dtypes, layouts, seeds)
 def test_solve_toeplitz_agrees_with_scipy(n, nrhs, dtype, layout, seed):
     c = random(seed, n, dtype=dtype)
