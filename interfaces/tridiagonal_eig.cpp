@@ -158,9 +158,9 @@ AnyArray eigh_tridiagonal(const ArrayLike& d_given, const ArrayLike& e_given, Fl
       X.bring_home();
       return pairs;
     });
-    if (select == "v") {  // rounding errors of a value do not take it out of (low, high]
-      const T low = std::nextafter(static_cast<T>((*select_range)[0]), std::numeric_limits<T>::infinity());
-      for (T& value : found.eig.values) value = std::clamp(value, low, static_cast<T>((*select_range)[1]));
+    if (limits) {  // rounding errors of a value do not take it out of (low, high]
+      const T low = std::nextafter(static_cast<T>((*limits)[0]), std::numeric_limits<T>::infinity());
+      for (T& value : found.eig.values) value = std::clamp(value, low, static_cast<T>((*limits)[1]));
     }
     const std::string status = to_string(found.eig.status);
     if (!found.eig.status.ok()) raise_lin_alg_error("eigh_tridiagonal: " + status, status, nb::none());
