@@ -28,8 +28,8 @@ struct DirectSolve {
   DirectStatus status = DirectStatus::ok;
   index_t place = 0;  ///< index of the pivot, minor or column that `status` reports, from 1
   /// Frobenius condition ||C|| ||C^-1||, estimated, of C = D A E whose rows and columns have sizes near 1. It does not
-  /// depend on the units of A's rows or of its columns; if A has zeros, it can depend on units of both at once. Infinite
-  /// if C^-1 overflows.
+  /// depend on the units of A's rows or of its columns; if A has zeros, it can depend on units of both at once.
+  /// Infinite if C^-1 overflows.
   double condition = 1;
   /// Estimated bound of the relative error of X in units of E: ||C^-1 F||_F, F the errors of the factorization and the
   /// solution. 0 for Cholesky, whose error is eps times the condition.

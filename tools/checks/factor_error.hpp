@@ -47,8 +47,8 @@ double factor_bound(index_t n, bool pivots) {
 
 /// Returns ||B||_F ||B^-1||_2 for B = D A E, where powers of two in D and E make the largest element of each row and
 /// column about 1 (units_of): a condition of A that does not depend on the units of its rows or of its columns (of
-/// both at once only without zeros). It is a lower estimate, by five steps of the power method with the factors P A = L U
-/// in the form of lu_error. Infinite if B^-1 overflows.
+/// both at once only without zeros). It is a lower estimate, by five steps of the power method with the factors P A = L
+/// U in the form of lu_error. Infinite if B^-1 overflows.
 template <class T>
 double lu_condition(const HostMatrix<T>& a, const HostMatrix<T>& factors, std::span<const index_t> rows);
 
