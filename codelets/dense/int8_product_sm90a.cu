@@ -1,6 +1,7 @@
 #include <tesela/codelets/dense/internal/int8_restore.cuh>
 #include <tesela/codelets/dense/internal/int8_steps.hpp>
 #include <tesela/codelets/dense/internal/wgmma_s8.cuh>
+#include <tesela/codelets/support/internal/bulk_copy.cuh>
 
 #include <algorithm>
 #include <cmath>
@@ -163,17 +164,7 @@ __global__ void __launch_bounds__(384, 1)
 
 /// Describes boxes of `height` lines and 128 k of one modulus.
 bool describe_planes(CUtensorMap& map, const Planes& planes, int depth_bytes, int count, int height) {
-  static const auto encode = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-    const int status =
-        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
-#else
-    const int status = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
-#endif
-    return status == cudaSuccess ? reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function) : nullptr;
-  }();
+  const auto encode = tensor_map_encoder();
   if (encode == nullptr) return false;
   const auto line = static_cast<cuuint64_t>(depth_bytes);
   const cuuint64_t size[] = {line, static_cast<cuuint64_t>(planes.lines), static_cast<cuuint64_t>(count)};

@@ -19,12 +19,8 @@ struct BoxMap {
   int bytes;  ///< of a box; a multiple of 128, the alignment of boxes in shared memory
 };
 
-/// Describes the columns x rows array at `data`, whose rows are `ld` apart. Returns false if the driver does not
-/// support boxes or these boxes: addresses and the box's rows must be multiples of 16 bytes. `order`: of these in a
-/// box.
-template <class T>
-bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
-                    int box_rows, CUtensorMapSwizzle order = CU_TENSOR_MAP_SWIZZLE_NONE) {
+/// Returns the driver's cuTensorMapEncodeTiled, or null if the driver has none.
+inline auto tensor_map_encoder() {
   static const auto encode = [] {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found{};
@@ -36,6 +32,16 @@ bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t r
 #endif
     return status == cudaSuccess ? reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(function) : nullptr;
   }();
+  return encode;
+}
+
+/// Describes the columns x rows array at `data`, whose rows are `ld` apart. Returns false if the driver does not
+/// support boxes or these boxes: addresses and the box's rows must be multiples of 16 bytes. `order`: of these in a
+/// box.
+template <class T>
+bool describe_boxes(BoxMap& boxes, T* data, std::int64_t columns, std::int64_t rows, std::int64_t ld, int box_columns,
+                    int box_rows, CUtensorMapSwizzle order = CU_TENSOR_MAP_SWIZZLE_NONE) {
+  const auto encode = tensor_map_encoder();
   if (encode == nullptr || std::max(columns, rows) > INT32_MAX) return false;
   const cuuint64_t size[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const cuuint64_t step[] = {static_cast<cuuint64_t>(ld) * sizeof(T)};
