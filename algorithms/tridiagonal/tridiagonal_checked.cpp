@@ -46,13 +46,7 @@ TridiagonalCondition probed_condition(Graph& g, const Tridiagonal<T>& A, const T
     const bool solved = g.wait().ok();
     found.measure(g, rows, y, y, nullptr, {});
     const std::vector<SystemResidual<T>> of_x = probe.all(), of_y = found.all();
-    for (std::size_t s = 0; s < of_x.size(); ++s) {
-      const double factor = static_cast<double>(of_x[s].correction) * static_cast<double>(of_x[s].solution);
-      double condition = static_cast<double>(of_y[s].solution) / factor;
-      if (of_x[s].residual == T(0)) condition = 0;  // x and b are 0
-      if (!solved || std::isnan(condition)) condition = std::numeric_limits<double>::infinity();
-      if (condition > result.value) result = {condition, static_cast<index_t>(s)};
-    }
+    detail::raise_condition(result, solved, of_x, of_y);
   }
   return result;
 }

@@ -94,13 +94,7 @@ struct SmallSystems {
       TridiagonalDemote<T, T>::cpu({place.systems}, r.template as<In<T>>(), whole, y.template as<Out<T>>());
       const bool solved = rows.solve(y) == 0;
       rows.measure(y, y.template as<In<T>>(), {}, 0, of_y);
-      for (std::size_t s = 0; s < of_x.size(); ++s) {
-        const double factor = static_cast<double>(of_x[s].correction) * static_cast<double>(of_x[s].solution);
-        double condition = static_cast<double>(of_y[s].solution) / factor;
-        if (of_x[s].residual == T(0)) condition = 0;  // x and b are 0
-        if (!solved || std::isnan(condition)) condition = std::numeric_limits<double>::infinity();
-        if (condition > result.value) result = {condition, static_cast<index_t>(s)};
-      }
+      raise_condition(result, solved, of_x, of_y);
     }
     return result;
   }

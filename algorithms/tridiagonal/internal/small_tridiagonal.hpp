@@ -3,6 +3,7 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_checked.hpp>
 #include <tesela/codelets/tridiagonal/tridiagonal_refinement.hpp>
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -27,12 +28,26 @@ std::optional<TridiagonalCondition> dominant_condition(
   return result;
 }
 
+/// Raises the condition to the largest one of the systems after a solve for probes: of_x has the measures of X with its
+/// probe, of_y of the probe's solution. It is infinite if the solve failed.
+template <class T>
+void raise_condition(TridiagonalCondition& result, bool solved,
+                     const std::vector<kernels::tridiagonal::SystemResidual<T>>& of_x,
+                     const std::vector<kernels::tridiagonal::SystemResidual<T>>& of_y) {
+  for (std::size_t s = 0; s < of_x.size(); ++s) {
+    const double factor = static_cast<double>(of_x[s].correction) * static_cast<double>(of_x[s].solution);
+    double condition = static_cast<double>(of_y[s].solution) / factor;
+    if (of_x[s].residual == T(0)) condition = 0;  // x and b are 0
+    if (!solved || std::isnan(condition)) condition = std::numeric_limits<double>::infinity();
+    if (condition > result.value) result = {condition, static_cast<index_t>(s)};
+  }
+}
+
 /// Solves A X = B on the calling thread, by the kernels of tridiagonal_solve and its check.
 ///
 /// b        becomes X, or stays unchanged if nothing is returned.
-/// Returns  the solution with its errors and condition; nothing if tasks should solve the problem, because it is
-/// larger,
-///          its systems lie in rows, a pivot or an element is not finite, or an error is above its bound.
+/// Returns  the solution with its errors and condition; nothing if tasks should solve the problem: it is larger, its
+///          systems lie in rows, a pivot or an element is not finite, or an error is above its bound.
 template <class T>
 std::optional<CheckedSolve> tridiagonal_solve_here(const Runtime& runtime, MatrixView<const T> dl,
                                                    MatrixView<const T> d, MatrixView<const T> du, MatrixView<T> b,
