@@ -24,8 +24,8 @@ inline int spread(const std::vector<int>& exponents) {
   return *high - *low;
 }
 
-/// Returns D and E of an m x n matrix; ignores zeros, NaN and infinities. If A has zeros, D and E depend on which are
-/// chosen first: the large columns of A would decide D, for example. The order with the smaller spread of the second
+/// Returns D and E of an m x n matrix; ignores zeros, NaN and infinities. If A has zeros, D and E depend on the
+/// order: large columns of A decide D if the rows are scaled first. The order with the smaller spread of the second
 /// exponents, here the sizes of columns or rows that the first ones leave, does not depend on the units of rows alone
 /// or columns alone. `visit(f)` calls f(i, j, element) for each element.
 template <class Visit>

@@ -40,8 +40,8 @@ Shape cauchy_solve_work(index_t n, index_t k);
 /// factors  cauchy_factors(n, part): L, then D, then the pivot row of each step, one column each.
 /// report   CauchyReport::rows x 1.
 /// work     cauchy_factor_work(n) on a GPU.
-/// Method   works on the block's generators, with the diagonal stored separately: r steps of r numbers for r rows. Each
-///          pivot is one of the largest remaining diagonal entries.
+/// Method   works on the block's generators, with the diagonal stored separately: r steps of r numbers for r rows. The
+///          pivot is a largest remaining diagonal entry.
 template <class T>
 struct CauchyFactor {
   static constexpr auto name = "cauchy_factor";

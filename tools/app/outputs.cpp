@@ -163,7 +163,7 @@ void require_outputs(const App& app) {
       require_possible(declared.kind, path);
       if (is_printed(declared.kind, path)) {
         require(printed.empty(), command_name(app), declared.name, "and ", printed,
-                " are both standard output: name a file for one of them");
+                " are both standard output: name a file for the first or the second");
         printed = declared.name;
       }
       const std::optional<fs::path> place = place_of(declared.kind, path);

@@ -86,7 +86,7 @@ def finite_part(a: Array, structure: str, lower: bool) -> None:
     """Throws LinAlgError if an element of a that `solve` reads is NaN or infinite."""
     if structure in ("positive definite", "symmetric"):
         a = np.tril(a) if lower else np.triu(a)
-    if structure in ("general", "banded", "positive definite", "symmetric"):  # others check what they read
+    if structure in ("general", "banded", "positive definite", "symmetric"):  # the other structures check their own data
         finite(a, "a")
 
 

@@ -73,7 +73,7 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
       options.n0 = data.n0;
       const Detection found = mimo_detect(g, data.shape, data.channels, data.y, data.alphabets, options);
       require(found.failed() <= 0, "mimo ber", "--detectors",
-              "one of them has no answer for such channels: columns are dependent");
+              "a detector cannot solve such channels: columns are dependent");
       points[d].rate.add(found.labels, data.sent, bits, data.shape.coherence);
       for (const SearchReport& r : found.reports) points[d].nodes += static_cast<double>(r.nodes);
       more = more || points[d].rate.bits() < static_cast<double>(o.errors);
@@ -83,7 +83,7 @@ std::vector<Point> measure(const Options& o, Graph& g, const std::vector<MimoOpt
       options.n0 = data.n0;
       const SoftDetection<T> found = mimo_soft(g, data.shape, data.channels, data.y, data.alphabets, options);
       require(found.failed() <= 0, "mimo ber", "--soft",
-              "one of them has no answer for such channels: columns are dependent");
+              "a detector cannot solve such channels: columns are dependent");
       information[d].add(data.alphabets, data.sent, found.llrs);
     }
     signals += input.signals;

@@ -43,7 +43,7 @@ std::vector<std::string> read_names(const std::string& path) {
 ModelData load_file(const SemInput& input, SemMethod method) {
   require(!input.model.empty() || !input.select.empty(), "sem", "--model",
           "is missing (or --select): --data belongs to a model");
-  require(input.model.empty() || input.select.empty(), "sem", "--select", "replaces --model: give one of them");
+  require(input.model.empty() || input.select.empty(), "sem", "--select", "replaces --model: leave out one option");
   require(input.select.empty() || (input.weights.empty() && input.clusters.empty()), "sem", "--select",
           "goes without --weights and clusters: name them in a --model");
   TableSource table = open_table(input.data, input.na);

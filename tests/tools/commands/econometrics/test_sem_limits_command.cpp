@@ -67,7 +67,7 @@ TEST_CASE("as many instruments as rows give 2SLS = OLS without a Sargan test") {
   CHECK(!fewer["equations"][0]["sargan"].is_null());
 }
 
-TEST_CASE("a perfect fit is noted, and what it leaves without a value is -") {
+TEST_CASE("a perfect fit is noted, and undefined statistics are shown as -") {
   const Files with;
   for (const char* data : {"y,x\n5,1\n7,2\n9,3\n11,4\n13,5\n", "y,x\n5,1\n5,2\n5,3\n5,4\n5,5\n"}) {
     const Words words = with(data, "y ~ x") + Words{"--method", "ols"};

@@ -272,7 +272,7 @@ TEST_CASE("eig never makes a tridiagonal matrix in a coordinate file dense") {
   // One more element makes the matrix a dense one.
   CHECK(eig({"--a", file("c.mtx", "symmetric", 50, 50)})["problem"]["method"] == "lapack");
   CHECK(eig({"--a", file("t.mtx", "symmetric", 50, 0), "--method", "lapack"})["problem"]["method"] == "lapack");
-  // A plan is that of the run.
+  // The plan describes the method of the run.
   const auto planned = [&](const std::string& path) {
     return eig({"--a", path, "--smallest", "3", "--plan"})["plan"]["host"]["peak_bytes"].get<double>();
   };
