@@ -2,29 +2,16 @@
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
-#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/host/blas.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdlib>
 
 namespace tesela {
 
 using namespace kernels;
 namespace {
-
-constexpr std::array all_kernels{
-    Named<GemmKernel>{GemmKernel::cublas, "cublas", "the vendor's"},
-    Named<GemmKernel>{GemmKernel::naive, "naive", "a thread for each element"},
-    Named<GemmKernel>{GemmKernel::shared, "shared", "tiles in shared memory"},
-    Named<GemmKernel>{GemmKernel::coarse, "coarse", "the same with two elements a thread"},
-    Named<GemmKernel>{GemmKernel::tuned, "tuned", "ours"},
-    Named<GemmKernel>{GemmKernel::int8, "int8", "residues on integer units"},
-    Named<GemmKernel>{GemmKernel::automatic, "automatic", "the kernel that TESELA_GEMM names, or cublas"},
-};
 
 /// op(A) in tiles: its shape, its tile shape, and its tile (i, k).
 template <class T>
@@ -69,35 +56,6 @@ index_t rounded(double size) { return std::max<index_t>(64, static_cast<index_t>
 
 }  // namespace
 
-std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
-
-GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k) {
-  if (wanted == GemmKernel::automatic) {
-    const char* const name = std::getenv("TESELA_GEMM");
-    const auto named = find_named(gemm_kernels(), name != nullptr ? name : "cublas");
-    require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
-    wanted = *named;
-  }
-  if (runtime.gpus() == 0) return GemmKernel::cublas;
-  static const bool fast = has_int8_devices();
-  if (wanted == GemmKernel::automatic) wanted = int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
-  return wanted == GemmKernel::int8 && !fast ? GemmKernel::cublas : wanted;
-}
-
-namespace {
-
-/// Inserts one product of tiles.
-template <class T, template <class> class C>
-void insert_product(Graph& g, const GemmOptions& options, GemmKernel kernel, Op op_a, Op op_b, T alpha, T beta,
-                    const Tile<T>& a, const Tile<T>& b, const Tile<T>& c) {
-  if (kernel != GemmKernel::int8)
-    return g.insert<Gemm<T, C>>(options.priority, {op_a, op_b, alpha, beta, kernel, options.block}, a, b, c);
-  const index_t work = Int8Gemm<T>::work(c.rows(), c.cols(), apply(op_a, a.shape()).cols);
-  g.insert<Int8Gemm<T, C>>(options.priority, {op_a, op_b, alpha, beta}, a, b, c, g.scratch<double>(work, 1));
-}
-
-}  // namespace
-
 template <class T>
 void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const TileMatrix<T>& b, T beta,
           const TileMatrix<T>& C, const GemmOptions& options) {
@@ -113,20 +71,17 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
   require_blas_sizes("gemm", "B", b);
   require_blas_sizes("gemm", "C", C);
 
-  const GemmKernel kernel =
-      gemm_kernel(g.runtime(), options.kernel, std::min(C.m(), C.tile_shape().mb), std::min(C.n(), C.tile_shape().nb),
-                  std::min(A.shape().cols, A.tile_shape().cols));
   const index_t edge = block_edge(g.runtime(), C);
   for (index_t J = 0; J < C.nt(); J += edge)
     for (index_t I = 0; I < C.mt(); I += edge)
       for (index_t k = 0; k < kt; ++k)
         for (index_t j = J; j < std::min(J + edge, C.nt()); ++j)
           for (index_t i = I; i < std::min(I + edge, C.mt()); ++i) {
-            if (k == 0 && beta == T(0))
-              insert_product<T, Out>(g, options, kernel, op_a, op_b, alpha, T(0), A(i, k), B(k, j), C(i, j));
+            const GemmArgs<T> args{op_a, op_b, alpha, k == 0 ? beta : T(1), options.kernel, options.block};
+            if (args.beta == T(0))
+              insert_product<T, Out>(g, options.priority, args, A(i, k), B(k, j), C(i, j));
             else
-              insert_product<T, InOut>(g, options, kernel, op_a, op_b, alpha, k == 0 ? beta : T(1), A(i, k), B(k, j),
-                                       C(i, j));
+              insert_product<T>(g, options.priority, args, A(i, k), B(k, j), C(i, j));
             if (k == kt - 1 && options.bring_home) g.bring_home(C(i, j));
           }
 }

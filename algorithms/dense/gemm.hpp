@@ -1,7 +1,6 @@
 #pragma once
 
-#include <tesela/algorithms/support/named.hpp>
-#include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/matrix_view.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -9,17 +8,6 @@
 #include <type_traits>
 
 namespace tesela {
-
-using kernels::GemmKernel;
-
-/// Returns the GPU kernels with their names and descriptions.
-std::span<const Named<GemmKernel>> gemm_kernels();
-
-/// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `runtime`: `wanted`, or if that
-/// is automatic, the kernel that TESELA_GEMM names, by default cublas. TESELA_GEMM=automatic means cublas or int8,
-/// whichever is faster. The kernel is cublas without a GPU, since only that has a variant for cores, and instead of
-/// int8 unless the compute capability is 9.0. Throws ArgumentError if TESELA_GEMM is no kernel's name.
-GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k);
 
 /// Tile sizes of a product: C in mb x nb, op(A) in mb x kb, op(B) in kb x nb.
 struct GemmTile {

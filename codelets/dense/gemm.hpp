@@ -5,9 +5,22 @@
 namespace tesela::kernels {
 
 /// CUDA implementation of a product: cuBLAS, the three kernels of the classic study of memory and data locality (one
-/// element per thread; tiles in shared memory; several elements per thread), or our tuned kernel. The algorithm gemm
+/// element per thread; tiles in shared memory; several elements per thread), or our tuned kernel. insert_product()
 /// inserts Int8Gemm for int8, and for automatic if that is faster than cuBLAS.
 enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned, int8, automatic };
+
+/// Arguments of Gemm and Int8Gemm.
+template <class T>
+struct GemmArgs {
+  Op op_a = Op::none, op_b = Op::none;
+  T alpha = 1, beta = 0;
+  GemmKernel kernel = GemmKernel::automatic;  ///< automatic and int8 mean cublas here
+  int block = 32;                             ///< thread-block edge of naive, shared and coarse: 16 or 32
+  std::uint64_t cost_key() const {
+    return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 1 |
+           static_cast<std::uint64_t>(kernel) << 2 | static_cast<std::uint64_t>(block) << 8;
+  }
+};
 
 /// Multiplies tiles as BLAS gemm: C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) is k x n and C is m x n.
 /// Gemm<T, Out> needs beta = 0 and does not read C.
@@ -16,16 +29,7 @@ struct Gemm {
   static constexpr auto name = "gemm";
   static constexpr std::uint32_t color = 0x4c72b0;
 
-  struct Args {
-    Op op_a = Op::none, op_b = Op::none;
-    T alpha = 1, beta = 0;
-    GemmKernel kernel = GemmKernel::cublas;
-    int block = 32;  ///< thread-block edge of naive, shared and coarse: 16 or 32
-    std::uint64_t cost_key() const {
-      return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 1 |
-             static_cast<std::uint64_t>(kernel) << 2 | static_cast<std::uint64_t>(block) << 8;
-    }
-  };
+  using Args = GemmArgs<T>;
   static double flops(const Args& args, Shape a, Shape, Shape c) {
     return 2.0 * static_cast<double>(c.rows) * static_cast<double>(c.cols) *
            static_cast<double>(apply(args.op_a, a).cols);

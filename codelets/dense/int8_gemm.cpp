@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 namespace tesela::kernels {
 namespace {
@@ -36,6 +37,12 @@ Int8Plan plan_int8(index_t m, index_t n, index_t k, std::size_t element, std::si
     else
       ++(plan.m >= plan.n ? parts_m : parts_n);
   }
+}
+
+index_t int8_work(index_t m, index_t n, index_t k, std::size_t element) {
+  constexpr std::size_t least = std::size_t{64} << 20;
+  const std::size_t bytes = plan_int8(m, n, k, element).bytes;
+  return static_cast<index_t>(std::max(std::bit_ceil(bytes), least) / sizeof(double));
 }
 
 bool int8_wins(index_t m, index_t n, index_t k) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/dense/gemm_launch.hpp>
 #include <tesela/runtime/codelet.hpp>
 
@@ -15,6 +16,10 @@ struct Int8Plan {
 /// space has at most `most` bytes, but at least 256 x 256 x 256.
 Int8Plan plan_int8(index_t m, index_t n, index_t k, std::size_t element, std::size_t most = std::size_t{4} << 30);
 
+/// Returns the doubles of the work space for products of up to m x n x k floats or doubles of `element` bytes. Only few
+/// sizes occur, so that tiles of several shapes share a work space.
+index_t int8_work(index_t m, index_t n, index_t k, std::size_t element);
+
 /// Returns whether a product by residues was faster than cuBLAS at this size on an H200 (docs/gemm.md).
 bool int8_wins(index_t m, index_t n, index_t k);
 
@@ -27,24 +32,22 @@ bool has_int8_devices();
 template <class T>
 int gemm_int8(CUstream_st* stream, const GemmProblem<T>& problem, const Int8Plan& plan, void* work);
 
+/// Enqueues a product inside a task: gemm_int8() if `kernel` is int8, or automatic and int8_wins(); otherwise cuBLAS,
+/// as on other devices and if `work` is too small for any pieces. The algorithm chooses kernel and work space
+/// (algorithms/dense/products.hpp).
+template <class T>
+void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& problem, Scratch<double> work);
+
 /// Multiplies tiles as Gemm with gemm_int8(), or with cuBLAS if the device is none of compute capability 9.0.
 template <class T, template <class> class C = InOut>
 struct Int8Gemm {
   static constexpr auto name = "gemm_int8";
   static constexpr std::uint32_t color = 0x2f9fd0;
 
-  struct Args {
-    Op op_a = Op::none, op_b = Op::none;
-    T alpha = 1, beta = 0;
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 1; }
-  };
+  using Args = GemmArgs<T>;
   static double flops(const Args& args, Shape a, Shape, Shape c, Shape) {
     return 2.0 * static_cast<double>(c.rows) * static_cast<double>(c.cols) *
            static_cast<double>(apply(args.op_a, a).cols);
-  }
-  /// Returns the doubles of `work` for these tiles.
-  static index_t work(index_t m, index_t n, index_t k) {
-    return static_cast<index_t>(plan_int8(m, n, k, sizeof(T)).bytes / sizeof(double));
   }
 
   static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c, Scratch<double> work);

@@ -83,20 +83,30 @@ int gemm_int8(CUstream_st* stream, const GemmProblem<T>& p, const Int8Plan& plan
   return cudaSuccess;
 }
 
-template <class T, template <class> class C>
-void Int8Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c, Scratch<double> work) {
-  const GemmProblem<T> p{args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
-                         a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
-                         c.ld};
-  const int status = gemm_int8(context.stream(), p, plan_int8(p.m, p.n, p.k, sizeof(T)), work.data);
-  if (status == cudaErrorNotSupported)
-    context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta,
-                               p.c, p.ldc),
-                  "cublas gemm");
-  else
-    context.check(status, "gemm of residues");
+template <class T>
+void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, Scratch<double> work) {
+  if (kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(p.m, p.n, p.k))) {
+    const std::size_t room = static_cast<std::size_t>(work.rows * work.cols) * sizeof(double);
+    const Int8Plan plan = plan_int8(p.m, p.n, p.k, sizeof(T), room);
+    const int status = plan.bytes <= room ? gemm_int8(context.stream(), p, plan, work.data) : cudaErrorNotSupported;
+    if (status != cudaErrorNotSupported) return void(context.check(status, "gemm of residues"));
+  }
+  context.check(cublas::gemm(context.cublas(), p.op_a, p.op_b, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta,
+                             p.c, p.ldc),
+                "cublas gemm");
 }
 
+template <class T, template <class> class C>
+void Int8Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c, Scratch<double> work) {
+  const index_t k = apply(args.op_a, a.shape()).cols;
+  multiply<T>(context, GemmKernel::int8,
+              {args.op_a, args.op_b, c.rows, c.cols, k, args.alpha, a.data, a.ld, b.data, b.ld,
+               C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld},
+              work);
+}
+
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<float>&, Scratch<double>);
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<double>&, Scratch<double>);
 template int gemm_int8(CUstream_st*, const GemmProblem<float>&, const Int8Plan&, void*);
 template int gemm_int8(CUstream_st*, const GemmProblem<double>&, const Int8Plan&, void*);
 template void Int8Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>,

@@ -1,0 +1,75 @@
+#include <tesela/algorithms/dense/products.hpp>
+#include <tesela/codelets/dense/int8_gemm.hpp>
+#include <tesela/runtime/require.hpp>
+
+#include <array>
+#include <cstdlib>
+
+namespace tesela {
+
+using namespace kernels;
+namespace {
+
+constexpr std::array all_kernels{
+    Named<GemmKernel>{GemmKernel::cublas, "cublas", "the vendor's"},
+    Named<GemmKernel>{GemmKernel::naive, "naive", "a thread for each element"},
+    Named<GemmKernel>{GemmKernel::shared, "shared", "tiles in shared memory"},
+    Named<GemmKernel>{GemmKernel::coarse, "coarse", "the same with two elements a thread"},
+    Named<GemmKernel>{GemmKernel::tuned, "tuned", "ours"},
+    Named<GemmKernel>{GemmKernel::int8, "int8", "residues on integer units"},
+    Named<GemmKernel>{GemmKernel::automatic, "automatic", "the kernel that TESELA_GEMM names, or cublas"},
+};
+
+/// Returns `wanted`, or the kernel that TESELA_GEMM names instead of automatic, as far as the devices have it.
+GemmKernel available_kernel(const Runtime& runtime, GemmKernel wanted) {
+  if (wanted == GemmKernel::automatic) {
+    const char* const name = std::getenv("TESELA_GEMM");
+    const auto named = find_named(gemm_kernels(), name != nullptr ? name : "cublas");
+    require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
+    wanted = *named;
+  }
+  if (runtime.gpus() == 0) return GemmKernel::cublas;
+  static const bool fast = has_int8_devices();
+  const bool needs_fast = wanted == GemmKernel::int8 || wanted == GemmKernel::automatic;
+  return needs_fast && !fast ? GemmKernel::cublas : wanted;
+}
+
+}  // namespace
+
+std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
+
+GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k) {
+  const GemmKernel kernel = available_kernel(runtime, wanted);
+  if (kernel != GemmKernel::automatic) return kernel;
+  return int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
+}
+
+template <class T>
+Products products(Graph& g, index_t m, index_t n, index_t k) {
+  const GemmKernel kernel = available_kernel(g.runtime(), GemmKernel::automatic);
+  const bool residues = kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(m, n, k));
+  return {residues ? kernel : GemmKernel::cublas, g.scratch<double>(residues ? int8_work(m, n, k, sizeof(T)) : 1, 1)};
+}
+
+template <class T, template <class> class C>
+void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, const Tile<T>& a,
+                    const Tile<T>& b, const Tile<T>& c) {
+  const index_t m = c.rows(), n = c.cols(), k = apply(args.op_a, a.shape()).cols;
+  auto chosen = args;
+  chosen.kernel = gemm_kernel(g.runtime(), args.kernel, m, n, k);
+  if (chosen.kernel != GemmKernel::int8) return g.insert<Gemm<T, C>>(where, chosen, a, b, c);
+  g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c,
+                           g.scratch<double>(int8_work(m, n, k, sizeof(T)), 1));
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                        \
+  template Products products<T>(Graph&, index_t, index_t, index_t);                                                  \
+  template void insert_product<T, InOut>(Graph&, const Priority&, const GemmArgs<T>&, const Tile<T>&,       \
+                                         const Tile<T>&, const Tile<T>&);                                            \
+  template void insert_product<T, Out>(Graph&, const Priority&, const GemmArgs<T>&, const Tile<T>&,           \
+                                       const Tile<T>&, const Tile<T>&);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
+
+}  // namespace tesela

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <tesela/algorithms/support/named.hpp>
+#include <tesela/codelets/dense/gemm.hpp>
+#include <tesela/runtime/graph.hpp>
+
+#include <span>
+
+// The choice of the kernel for products on GPUs, for every algorithm (docs/gemm.md).
+
+namespace tesela {
+
+using kernels::GemmKernel;
+
+/// Returns the GPU kernels with their names and descriptions.
+std::span<const Named<GemmKernel>> gemm_kernels();
+
+/// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `runtime`: `wanted`, or if that
+/// is automatic, the kernel that TESELA_GEMM names, by default cublas. TESELA_GEMM=automatic means cublas or int8,
+/// whichever is faster. The kernel is cublas without a GPU, since only that has a variant for cores, and instead of
+/// int8 unless the compute capability is 9.0. Throws ArgumentError if TESELA_GEMM is no kernel's name.
+GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k);
+
+/// Arguments of kernels::multiply(), for tasks with products inside: cublas, int8, or automatic if each product chooses
+/// by its size. Such tasks need a Scratch<double> of `work`, one element with cublas, and must run on a GPU otherwise.
+struct Products {
+  GemmKernel kernel;
+  Tile<double> work;
+};
+
+/// Returns the arguments for tasks with products of at most m x n x k elements.
+template <class T>
+Products products(Graph& g, index_t m, index_t n, index_t k);
+
+/// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm, which
+/// runs on GPUs only.
+template <class T, template <class> class C = InOut>
+void insert_product(Graph& g, const Priority& where, const kernels::GemmArgs<T>& args, const Tile<T>& a,
+                    const Tile<T>& b, const Tile<T>& c);
+
+}  // namespace tesela
