@@ -59,6 +59,11 @@ Products products(Graph& g, index_t m, index_t n, index_t k) {
   return {residues ? kernel : GemmKernel::cublas, g.scratch<double>(residues ? int8_work(m, n, k, sizeof(T)) : 1, 1)};
 }
 
+double products_bytes(const WorkerCounts& workers, index_t m, index_t n, index_t k, std::size_t element) {
+  if (gemm_kernel(workers, GemmKernel::automatic, m, n, k) != GemmKernel::int8) return 0;
+  return static_cast<double>(int8_work(m, n, k, element)) * sizeof(double);
+}
+
 template <class T, template <class> class C>
 void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, const Tile<T>& a, const Tile<T>& b,
                     const Tile<T>& c) {

@@ -35,6 +35,9 @@ struct Products {
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k);
 
+/// Returns the size of their work space in bytes, for plans of memory; 0 for other kernels than int8.
+double products_bytes(const WorkerCounts& workers, index_t m, index_t n, index_t k, std::size_t element);
+
 /// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm,
 /// which runs on GPUs only.
 template <class T, template <class> class C = InOut>
