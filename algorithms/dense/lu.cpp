@@ -1,13 +1,16 @@
+#include <tesela/algorithms/dense/internal/step_groups.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
+#include <tesela/codelets/dense/lu_lists.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace tesela {
@@ -30,14 +33,17 @@ TileShape lu_tile(const Runtime& runtime, index_t n) {
   return {std::max<index_t>(n, 1), nb};
 }
 
-/// The decisions before the loop: placement and priority of each task, row exchanges, and room for the inverses of L's
-/// diagonal blocks, which only GPUs use. Its functions insert the tasks.
+/// The decisions before the loop: placement and priority of each task, row exchanges, room for the inverses of L's
+/// diagonal blocks, which only GPUs use, and the steps that update by residues together. Its functions insert the
+/// tasks.
 template <class T>
 struct LuFactorization<T>::Plan {
   TileMatrix<T> a, inverses;
   TileMatrix<int> swaps;
   TileMatrix<double> zero;
   Pivoting pivoting;
+  StepGroups groups;
+  std::optional<ResidueTiles<T>> lower, upper;  ///< of a group's columns of L, and of its rows of U
 
   Plan(Graph& g, const TileMatrix<T>& A, Pivoting pivots)
       : a(A),
@@ -50,6 +56,12 @@ struct LuFactorization<T>::Plan {
             "; it must be square, in tiles of whole columns");
     require_blas_sizes("lu", "A", A);
     g.insert<Laset<double>>(on_gpu, {0.0}, zero(0, 0));
+    if (nb() % 128 == 0) groups = group_steps(g.runtime(), A.n(), nb(), 16384);
+    groups.steps = A.nt();
+    if (groups.length == 0) return;
+    const index_t inner = groups.length * nb(), rest = A.n() - inner;
+    lower.emplace(g.runtime(), inner, rest);
+    upper.emplace(g.runtime(), inner, rest);
   }
 
   index_t nb() const { return a.tile_shape().nb; }
@@ -62,6 +74,27 @@ struct LuFactorization<T>::Plan {
   void update(Graph& g, index_t j, index_t k) const {
     g.insert<LuUpdate<T>>(on_column(j, update_priority(j, k, a.nt())), {k * nb(), pivoting}, a(0, k), inverses(0, k),
                           swaps(k, 0), a(0, j), g.scratch<T>(inverted_block, a(0, j).cols()));
+  }
+  /// Inserts the update of all columns from k on by the steps of the group that ends before step k.
+  void update_by_residues(Graph& g, index_t k) const {
+    const index_t first = k - groups.length, row = first * nb(), below = k * nb(), lines = a.n() - below;
+    const Priority where = on_column(k, highest_priority);
+    const auto column = [&](index_t j) { return a(0, j); };
+    for (index_t j = first; j < k; ++j)
+      for (index_t i = j + 1; i < k; ++i) exchange(g, i, a, j);
+    for_each_list<T>(first, k, column, [&](index_t, const std::vector<Tile<T>>& columns) {
+      lower->convert(g, where, {.row = below}, columns);
+    });
+    for_each_list<T>(k, a.nt(), column, [&](index_t j, const std::vector<Tile<T>>& columns) {
+      for (index_t i = first; i < k && pivoting != Pivoting::none; ++i)
+        g.insert<LaswpList<T>>(where, {i * nb()}, swaps(i, 0), columns);
+      for (index_t i = first; i < k; ++i)
+        g.insert<LuUpdateList<T>>(where, {i * nb(), below}, a(0, i), inverses(0, i), g.scratch<T>(inverted_block, nb()),
+                                  columns);
+      upper->convert(g, where, {Op::transpose, true, row, below - row}, columns);
+      const index_t end = std::min(a.n(), (j + static_cast<index_t>(columns.size())) * nb());
+      subtract_products<T>(g, where, {below - row, lines, end - j * nb(), 0, 0, below}, *lower, *upper, columns);
+    });
   }
   /// Inserts the exchanges of step k in column j of X.
   void exchange(Graph& g, index_t k, const TileMatrix<T>& X, index_t j) const {
@@ -80,10 +113,11 @@ LuFactorization<T>::LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting p
   const index_t nt = A.nt();
   for (index_t k = 0; k < nt; ++k) {
     plan.factor(g, k);
-    for (index_t j = k + 1; j < nt; ++j) plan.update(g, j, k);
+    for (index_t j = k + 1; j < plan.groups.end(k); ++j) plan.update(g, j, k);
+    if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
   }
   for (index_t j = 0; j < nt; ++j)  // apply the exchanges of later steps to the rows of L
-    for (index_t k = j + 1; k < nt; ++k) plan.exchange(g, k, A, j);
+    for (index_t k = j < plan.groups.last ? plan.groups.end(j) : j + 1; k < nt; ++k) plan.exchange(g, k, A, j);
 }
 
 template <class T>

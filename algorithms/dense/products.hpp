@@ -21,8 +21,8 @@ std::span<const Named<GemmKernel>> gemm_kernels();
 /// is 9.0. Throws ArgumentError if TESELA_GEMM is no kernel's name.
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k);
 
-/// Returns int8 if kernels::ResidueUpdate should update n x n elements with inner size k, otherwise another kernel.
-GemmKernel symmetric_update_kernel(const Runtime& runtime, index_t n, index_t k);
+/// Returns whether kernels::ResidueUpdate should update n x n elements with inner size k.
+bool updates_by_residues(const Runtime& runtime, index_t n, index_t k);
 
 /// Arguments of kernels::multiply(), for tasks with products inside: cublas, int8, or automatic if each product chooses
 /// by its size. Such tasks need a Scratch<double> of `work`, one element with cublas, and must run on a GPU otherwise.
@@ -35,8 +35,8 @@ struct Products {
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k);
 
-/// Returns the size of their work space in bytes, for plans of memory; 0 for other kernels than int8.
-double products_bytes(const WorkerCounts& workers, index_t m, index_t n, index_t k, std::size_t element);
+/// Returns the doubles of that work space on each of `gpus` GPUs, for a MemoryPlan. `element`: bytes of an element.
+index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element);
 
 /// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm,
 /// which runs on GPUs only.

@@ -206,16 +206,13 @@ namespace {
 
 using detail::EigShape;
 
-/// Adds the work space of products of at most these sizes on each GPU.
-void hold_products(MemoryPlan& plan, const EigShape& e, std::array<index_t, 3> sizes, detail::EigStage stage) {
+/// Adds the work space of products of at most these sizes on each GPU. Returns whether there is one.
+bool hold_products(MemoryPlan& plan, const EigShape& e, std::array<index_t, 3> sizes, detail::EigStage stage) {
   const auto [m, n, k] = sizes;
-  const double bytes = products_bytes(e.workers, m, n, k, plan.element());
-  const Shape column{m, 1};
-  if (bytes > 0)
-    plan.hold_on_each({.shape = column,
-                       .at_once = bytes / static_cast<double>(plan.element()) / static_cast<double>(m),
-                       .first = stage,
-                       .last = stage});
+  const index_t doubles = product_work(e.workers.gpus, m, n, k, plan.element()),
+                elements = doubles * static_cast<index_t>(sizeof(double) / plan.element());
+  if (doubles > 1) plan.hold_on_each({.shape = {elements, 1}, .first = stage, .last = stage});
+  return doubles > 1;
 }
 
 /// Adds the work space of products with Q.
@@ -284,9 +281,8 @@ void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
       if (p == 0) plan.hold({place, {b, block}, 1, to_band, last});
     }
   }
-  if (products_bytes(e.workers, n, e.a_columns, 2 * update, plan.element()) > 0)
-    plan.hold_on_each({.shape = {n, 3 * update}, .at_once = 1, .first = to_band, .last = to_band});
-  hold_products(plan, e, {n, e.a_columns, 2 * update}, to_band);
+  if (hold_products(plan, e, {n, e.a_columns, 2 * update}, to_band))
+    plan.hold_on_each({.shape = {n, 3 * update}, .first = to_band, .last = to_band});
   plan_products(plan, e, block);
   plan.task(static_cast<double>(n) * static_cast<double>(e.a_columns + 2 * std::min<index_t>(n, block)));
 }

@@ -111,9 +111,10 @@ double trapezoid(Shape a) {
 }
 
 /// Returns the columns of a work space of `width` rows that hold the one for products.
-index_t columns_for_products(double bytes, index_t width, std::size_t element) {
+index_t columns_for_products(index_t doubles, index_t width, std::size_t element) {
   constexpr index_t alignment = 256;
-  return ceil_div(static_cast<index_t>(bytes) + alignment, width * static_cast<index_t>(element));
+  if (doubles <= 1) return 0;
+  return ceil_div(doubles * static_cast<index_t>(sizeof(double)) + alignment, width * static_cast<index_t>(element));
 }
 
 }  // namespace
@@ -148,8 +149,7 @@ struct QrFactorization<T>::Pass {
   Products products_of_updates() const { return tesela::products<T>(g, rows(), across(), f.ib_); }
   Tile<T> workspace() const {
     Shape shape = qr_work(f.width_, across(), rows(), g.runtime().gpus() > 0);
-    if (products.kernel != GemmKernel::cublas)
-      shape.cols += columns_for_products(sizeof(double) * static_cast<double>(products.work.rows()), f.width_, sizeof(T));
+    shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
     return g.scratch<T>(shape.rows, shape.cols);
   }
 
@@ -308,8 +308,7 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   result.hold_on_each({.shape = {tile.mb, width}, .at_once = std::ceil(copied * share)});
   Shape work = qr_work(width, std::min(a.cols, tile.nb), std::min(a.rows, tile.mb), gpu);
   const index_t rows = std::min(a.rows, tile.mb), across = std::min(a.cols, tile.nb);
-  if (const double bytes = products_bytes(workers, rows, across, ib, element); bytes > 0)
-    work.cols += columns_for_products(bytes, width, element);
+  work.cols += columns_for_products(product_work(workers.gpus, rows, across, ib, element), width, element);
   result.hold_on_each({.shape = work, .at_once = gpu ? 2.0 : workers.cpus, .last = 1});
   result.task(3 * tile_size);
   return result;

@@ -161,13 +161,12 @@ void Getrf<T>::cpu(const Args& args, InOut<T> a, Out<T> v, Out<int> swaps, InOut
 
 template <class T>
 void LuUpdate<T>::cpu(const Args& args, In<T> a, In<T>, In<int> swaps, InOut<T> c, Scratch<T>) {
-  const index_t w = a.cols, below = args.row + w;
+  const index_t w = a.cols, below = args.row + w, end = args.end > 0 ? args.end : c.rows;
   if (args.pivoting != Pivoting::none) exchange(c, args.row, w, swaps.data);
   T* const u = &c(args.row, 0);
   blas::solve_unit_lower(Op::none, w, c.cols, &a(args.row, 0), a.ld, u, c.ld);
-  if (below < c.rows)
-    blas::gemm<T>(Op::none, Op::none, c.rows - below, c.cols, w, -1, &a(below, 0), a.ld, u, c.ld, 1, &c(below, 0),
-                  c.ld);
+  if (below < end)
+    blas::gemm<T>(Op::none, Op::none, end - below, c.cols, w, -1, &a(below, 0), a.ld, u, c.ld, 1, &c(below, 0), c.ld);
 }
 
 template <class T>

@@ -284,7 +284,7 @@ void LuUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v,
         cublas::gemm<T>(context.cublas(), op, Op::none, m, c.cols, k, alpha, left, ldl, right, ldr, beta, to, c.ld),
         "cublas gemm");
   };
-  const index_t w = a.cols, below = args.row + w;
+  const index_t w = a.cols, below = args.row + w, end = args.end > 0 ? args.end : c.rows;
   if (args.pivoting != Pivoting::none) exchange(context, c, args.row, w, swaps.data);
   for (index_t at = 0; at < w; at += inverted_block) {
     const index_t k = std::min(inverted_block, w - at), row = args.row + at, rest = w - at - k;
@@ -293,7 +293,7 @@ void LuUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> v,
     gemm(Op::transpose, k, k, 1, &v(0, at), v.ld, work.data, k, 0, u);
     if (rest > 0) gemm(Op::none, rest, k, -1, &a(row + k, at), a.ld, u, c.ld, 1, u + k);
   }
-  if (below < c.rows) gemm(Op::none, c.rows - below, w, -1, &a(below, 0), a.ld, &c(args.row, 0), c.ld, 1, &c(below, 0));
+  if (below < end) gemm(Op::none, end - below, w, -1, &a(below, 0), a.ld, &c(args.row, 0), c.ld, 1, &c(below, 0));
 }
 
 template <class T>

@@ -41,7 +41,8 @@ struct Getrf {
 
 /// Updates the columns C to the right of the columns A, which are factored from row `row` on.
 ///
-/// C        its rows are exchanged, its rows of U become L^-1 C, and L times them is subtracted from the rows below.
+/// C        its rows are exchanged, its rows of U become L^-1 C, and L times them is subtracted from the rows below, up
+///          to row `end` if that is positive.
 /// work     inverted_block rows and C's columns.
 template <class T>
 struct LuUpdate {
@@ -50,9 +51,10 @@ struct LuUpdate {
   struct Args {
     index_t row = 0;
     Pivoting pivoting = Pivoting::none;
+    index_t end = 0;
   };
   static double flops(const Args& args, Shape a, Shape, Shape, Shape c, Shape) {
-    const auto w = static_cast<double>(a.cols), m = static_cast<double>(c.rows - args.row);
+    const auto w = static_cast<double>(a.cols), m = static_cast<double>((args.end > 0 ? args.end : c.rows) - args.row);
     return w * static_cast<double>(c.cols) * (2 * m - w);
   }
   static void cpu(const Args& args, In<T> a, In<T> v, In<int> swaps, InOut<T> c, Scratch<T> work);

@@ -4,53 +4,69 @@
 
 #include <span>
 
-// Updates C -= A^T A by residues (int8_gemm.hpp) in two tasks, so that A is converted once and C may have many tiles.
-// For compute capability 9.0.
+// Updates C -= A B by residues (int8_gemm.hpp) in two kinds of tasks, so that an operand is converted once for many
+// tiles of C. For compute capability 9.0.
 
 namespace tesela::kernels {
 
-/// Shapes of the residues of k x lines operands with elements of type T, for ToResidues and ResidueUpdate.
+/// Shapes of the residues of an operand with `lines` rows or columns of k elements of type T: tiles of std::uint8_t and
+/// int, and the work space of ToResidues in doubles.
 template <class T>
 struct ResidueShapes {
-  Shape bytes, exponents;  ///< tiles of std::uint8_t and int
-  Shape squares, kept;     ///< work spaces in doubles
+  Shape bytes, exponents, squares;
   ResidueShapes(index_t k, index_t lines);
 };
 
-/// Converts tiles A_k, one below the other, to residues: the columns from `column` on become lines. All but the last
-/// tile have a multiple of 16 rows.
+/// Returns the doubles of ResidueUpdate's work space for elements of type T.
+template <class T>
+index_t residue_work();
+
+/// Converts a block of each tile A_1, A_2, … to residues: its rows from `row` on and its columns from `column` on. If
+/// the blocks stand side by side in the inner size, all but the last have a multiple of 16 there.
 template <class T>
 struct ToResidues {
   static constexpr auto name = "to_residues";
   static constexpr std::uint32_t color = 0x9fd8ea;
   struct Args {
-    index_t column = 0;
+    Op op = Op::none;                       ///< none: rows of the block are lines; transpose: columns are
+    bool more_lines = false;                ///< each tile adds lines; otherwise it adds to the inner size
+    index_t row = 0, rows = 0, column = 0;  ///< no `rows`: to the last one
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op) | (more_lines ? 2u : 0u); }
   };
   static void cuda(CudaContext& context, const Args& args, Out<std::uint8_t> bytes, Out<int> exponents,
                    Scratch<double> squares, std::span<const In<T>> a);
 };
 
-/// Subtracts A^T A on and above its diagonal from tiles C_i, one below the other, of the same columns as A.
+/// Subtracts products of residues, C -= A B, from tiles C_1, C_2, … from their row `row` and column `column` on. NaN or
+/// infinity in a line of A or B makes the row or column of C NaN.
 ///
-/// A      is `inner` x n, and its columns from `column` on were converted by ToResidues<T>. The rows of C are those of
-///        A^T A from `row` >= column on. C's columns from `row` on are updated; the difference of the two is even.
-/// C      at most 64 tiles; all but the last have a multiple of 256 rows. Up to 255 elements below the diagonal change
-///        in each row. NaN or infinity in a column of A makes the row and the column of C NaN.
+/// C  at most most_tiles tiles of one shape, except the last. They stand side by side, with a multiple of 128 columns.
+/// If `symmetric`, C is on and above the diagonal of A^T A, and the tiles
+///    stand one below the other, with a multiple of 256 rows; up to 255 elements below the diagonal change in a row.
 template <class T>
 struct ResidueUpdate {
   static constexpr auto name = "residue_update";
   static constexpr std::uint32_t color = 0x2f9fd0;
+  static constexpr index_t most_tiles = 64;
   struct Args {
-    index_t inner = 0, column = 0, row = 0;
+    index_t inner = 0, a_lines = 0, b_lines = 0;  ///< sizes of the operands
+    index_t a_line = 0, b_line = 0;               ///< lines of C's first row and column; even
+    index_t row = 0, column = 0;
+    bool symmetric = false;
+    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(inner); }
   };
-  static double flops(const Args& args, std::span<const Shape> all) {
-    double rows = 0;
-    for (const Shape& c : all.subspan(3)) rows += static_cast<double>(c.rows);
-    const double columns = static_cast<double>(all[3].cols - args.row);
-    return 2 * static_cast<double>(args.inner) * rows * (columns - rows / 2);
+  static Shape size(const Args& args, std::span<const Shape> c) {
+    Shape sum{};
+    for (const Shape& tile : c) sum.rows += tile.rows, sum.cols += tile.cols;
+    return args.symmetric ? Shape{sum.rows, args.b_lines - args.b_line} : Shape{c[0].rows - args.row, sum.cols};
   }
-  static void cuda(CudaContext& context, const Args& args, In<std::uint8_t> bytes, In<int> exponents,
-                   Scratch<double> kept, std::span<const InOut<T>> c);
+  static double flops(const Args& args, std::span<const Shape> all) {
+    const Shape c = size(args, all.subspan(5));
+    const double m = static_cast<double>(c.rows), n = static_cast<double>(c.cols);
+    return 2 * static_cast<double>(args.inner) * m * (args.symmetric ? n - m / 2 : n);
+  }
+  static void cuda(CudaContext& context, const Args& args, In<std::uint8_t> a, In<int> a_exponents, In<std::uint8_t> b,
+                   In<int> b_exponents, Scratch<double> work, std::span<const InOut<T>> c);
 };
 
 }  // namespace tesela::kernels

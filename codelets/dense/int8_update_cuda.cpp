@@ -1,5 +1,4 @@
 #include <tesela/codelets/dense/int8_update.hpp>
-
 #include <tesela/codelets/dense/internal/int8_steps.hpp>
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
 
@@ -17,56 +16,76 @@ template <class T>
 ResidueShapes<T>::ResidueShapes(index_t k, index_t lines)
     : bytes{ceil_div(k, 16) * 16, moduli_for(sizeof(T)) * lines},
       exponents{lines + 2 * tile_i, 1},
-      squares{3 * lines * norm_parts(k), 1},
-      kept{ceil_div(kept_bytes(lines, lines, moduli_for(sizeof(T))), 8), 1} {}
+      squares{3 * lines * norm_parts(k), 1} {}
 
 template struct ResidueShapes<float>;
 template struct ResidueShapes<double>;
 
+template <class T>
+index_t residue_work() {
+  constexpr index_t many = most_blocks * tile_i;
+  return ceil_div(kept_bytes(many, many, moduli_for(sizeof(T))), index_t{sizeof(double)});
+}
+
+template index_t residue_work<float>();
+template index_t residue_work<double>();
+
 #if TESELA_HAVE_CUDA
+
+namespace {
+
+/// Returns residues that are only read.
+Planes planes(In<std::uint8_t> bytes, In<int> exponents, index_t lines) {
+  return {const_cast<std::uint8_t*>(bytes.data), const_cast<int*>(exponents.data), static_cast<int>(lines)};
+}
+
+}  // namespace
 
 template <class T>
 void ToResidues<T>::cuda(CudaContext& context, const Args& args, Out<std::uint8_t> bytes, Out<int> exponents,
                          Scratch<double> squares, std::span<const In<T>> a) {
   std::vector<OperandPart<T>> parts;
-  index_t k = 0;
+  int lines = 0, k = 0;
   for (const In<T>& tile : a) {
-    const auto lines = static_cast<int>(tile.cols - args.column);
-    parts.push_back({{&tile(0, args.column), tile.ld, true, lines, static_cast<int>(tile.rows)}, 0,
-                     static_cast<int>(k)});
-    k += tile.rows;
+    const Shape block{args.rows > 0 ? args.rows : tile.rows - args.row, tile.cols - args.column};
+    const Shape of = apply(args.op, block);
+    const Lines<T> from{&tile(args.row, args.column), tile.ld, args.op == Op::transpose, static_cast<int>(of.rows),
+                        static_cast<int>(of.cols)};
+    parts.push_back({from, args.more_lines ? lines : 0, args.more_lines ? 0 : k});
+    lines = parts.back().line + from.lines, k = parts.back().at + from.k;
   }
-  const Planes to{bytes.data, exponents.data, parts.front().from.lines};
-  context.check(make_planes<T>(context.stream(), parts, moduli_for(sizeof(T)), static_cast<int>(bytes.ld), to,
-                               squares.data, nullptr),
+  context.check(make_planes<T>(context.stream(), parts, moduli_for(sizeof(T)), static_cast<int>(bytes.ld),
+                               {bytes.data, exponents.data, lines}, squares.data, nullptr),
                 "residues");
 }
 
 template <class T>
-void ResidueUpdate<T>::cuda(CudaContext& context, const Args& args, In<std::uint8_t> bytes, In<int> exponents,
-                            Scratch<double> kept, std::span<const InOut<T>> c) {
+void ResidueUpdate<T>::cuda(CudaContext& context, const Args& args, In<std::uint8_t> a, In<int> a_exponents,
+                            In<std::uint8_t> b, In<int> b_exponents, Scratch<double> work,
+                            std::span<const InOut<T>> c) {
   std::vector<Piece<T>> pieces;
-  index_t m = 0;
+  std::vector<Shape> shapes;
   for (const InOut<T>& tile : c) {
-    pieces.push_back({&tile(0, args.row), tile.ld});
-    m += tile.rows;
+    pieces.push_back({&tile(args.row, args.column), tile.ld});
+    shapes.push_back(tile.shape());
   }
-  const auto lines = static_cast<int>(c.front().cols - args.column), first = static_cast<int>(args.row - args.column);
-  // The planes are only read.
-  const Planes planes{const_cast<std::uint8_t*>(bytes.data), const_cast<int*>(exponents.data), lines};
-  Product<T> product{.a = planes, .b = planes, .a_line = first, .b_line = first};
-  product.m = static_cast<int>(m), product.n = lines - first;
-  product.k = static_cast<int>(args.inner), product.depth = static_cast<int>(bytes.ld);
+  const Shape size_of_c = size(args, shapes);
+  Product<T> product{.a = planes(a, a_exponents, args.a_lines), .b = planes(b, b_exponents, args.b_lines)};
+  product.a_line = static_cast<int>(args.a_line), product.b_line = static_cast<int>(args.b_line);
+  product.m = static_cast<int>(size_of_c.rows), product.n = static_cast<int>(size_of_c.cols);
+  product.k = static_cast<int>(args.inner), product.depth = static_cast<int>(a.ld);
   product.count = moduli_for(sizeof(T)), product.alpha = -1, product.beta = 1;
-  product.upper = product.spread = true;
-  product.piece_rows = c.size() > 1 ? static_cast<int>(c.front().rows) : unlimited;
+  product.upper = args.symmetric, product.spread = true;
+  if (c.size() > 1)
+    (args.symmetric ? product.piece_rows : product.piece_columns) =
+        static_cast<int>(args.symmetric ? shapes[0].rows : shapes[0].cols);
   product.pieces = pieces;
-  product.kept = reinterpret_cast<std::uint8_t*>(kept.data);
+  product.kept = reinterpret_cast<std::uint8_t*>(work.data);
   context.check(multiply(context.stream(), product), "product of residues");
 }
 
-#define TESELA_INSTANTIATE(T)                                     \
-  template decltype(ToResidues<T>::cuda) ToResidues<T>::cuda;     \
+#define TESELA_INSTANTIATE(T)                                 \
+  template decltype(ToResidues<T>::cuda) ToResidues<T>::cuda; \
   template decltype(ResidueUpdate<T>::cuda) ResidueUpdate<T>::cuda;
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -1,4 +1,5 @@
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/variable.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/host/lapack.hpp>
@@ -208,6 +209,18 @@ TEST_CASE("LU refuses matrices that it cannot factor") {
 GPU_TEMPLATE_TEST_CASE("LU by tiles finds solutions under a sanitizer", "[sanitize]", float, double) {
   for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 130, 70, pivoting);
   check<TestType>(runtime, 600, 64, Pivoting::tournament);
+}
+
+GPU_TEMPLATE_TEST_CASE("LU with updates by residues has small residuals and growth, and finds zeros", "", float,
+                       double) {
+  const test::Variable forced("TESELA_GEMM", "int8");
+  for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament}) check<TestType>(runtime, 2350, 256, pivoting);
+  check<TestType>(runtime, 4500, 512, Pivoting::tournament);  // two groups of steps
+  for (const TestType bad : {std::numeric_limits<TestType>::quiet_NaN(), std::numeric_limits<TestType>::infinity()}) {
+    HostMatrix<TestType> a = matrix<TestType>(2350, 100);
+    a(10, 2200) = bad;
+    CHECK(solve(runtime, a, HostMatrix<TestType>(2350, 0), 256, Pivoting::none).zero == 2201);
+  }
 }
 
 TEST_CASE("LU by tiles finds solutions on cores with one GPU, and with two", "[gpu]") {

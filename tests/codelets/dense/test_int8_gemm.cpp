@@ -364,10 +364,11 @@ GPU_TEMPLATE_TEST_CASE("an update by residues of several tiles satisfies its bou
       Graph g(runtime);
       std::vector<Tile<T>> rows;
       for (index_t i = 0; i < C.mt(); ++i) rows.push_back(C(i, 0));
-      g.insert<ToResidues<T>>({column}, bytes(0, 0), exponents(0, 0), g.scratch<double>(shapes.squares.rows, 1),
-                              std::vector<Tile<T>>{A(0, 0), A(1, 0)});
-      g.insert<ResidueUpdate<T>>({k, column, row}, bytes(0, 0), exponents(0, 0), g.scratch<double>(shapes.kept.rows, 1),
-                                 rows);
+      g.insert<ToResidues<T>>({.op = Op::transpose, .column = column}, bytes(0, 0), exponents(0, 0),
+                              g.scratch<double>(shapes.squares.rows, 1), std::vector<Tile<T>>{A(0, 0), A(1, 0)});
+      const index_t lines = n - column, line = row - column;
+      g.insert<ResidueUpdate<T>>({k, lines, lines, line, line, 0, row, true}, bytes(0, 0), exponents(0, 0), bytes(0, 0),
+                                 exponents(0, 0), g.scratch<double>(residue_work<T>(), 1), rows);
       REQUIRE(g.wait().ok());
     }
     REQUIRE(c.intact());
