@@ -43,7 +43,7 @@ struct LuFactorization<T>::Plan {
   TileMatrix<double> zero;
   Pivoting pivoting;
   StepGroups groups;
-  std::optional<ResidueTiles<T>> lower, upper;  ///< of a group's columns of L, and of its rows of U
+  std::optional<ResidueTiles<T>> l, u;  ///< of a group's columns of L, and of its rows of U
 
   Plan(Graph& g, const TileMatrix<T>& A, Pivoting pivots)
       : a(A),
@@ -60,8 +60,8 @@ struct LuFactorization<T>::Plan {
     groups.steps = A.nt();
     if (groups.length == 0) return;
     const index_t inner = groups.length * nb(), rest = A.n() - inner;
-    lower.emplace(g.runtime(), inner, rest);
-    upper.emplace(g.runtime(), inner, rest);
+    l.emplace(g.runtime(), inner, rest);
+    u.emplace(g.runtime(), inner, rest);
   }
 
   index_t nb() const { return a.tile_shape().nb; }
@@ -83,7 +83,7 @@ struct LuFactorization<T>::Plan {
     for (index_t j = first; j < k; ++j)
       for (index_t i = j + 1; i < k; ++i) exchange(g, i, a, j);
     for_each_list<T>(first, k, column, [&](index_t, const std::vector<Tile<T>>& columns) {
-      lower->convert(g, where, {.row = below}, columns);
+      l->convert(g, where, {.row = below}, columns);
     });
     for_each_list<T>(k, a.nt(), column, [&](index_t j, const std::vector<Tile<T>>& columns) {
       for (index_t i = first; i < k && pivoting != Pivoting::none; ++i)
@@ -91,9 +91,9 @@ struct LuFactorization<T>::Plan {
       for (index_t i = first; i < k; ++i)
         g.insert<LuUpdateList<T>>(where, {i * nb(), below}, a(0, i), inverses(0, i), g.scratch<T>(inverted_block, nb()),
                                   columns);
-      upper->convert(g, where, {Op::transpose, true, row, below - row}, columns);
+      u->convert(g, where, {Op::transpose, true, row, below - row}, columns);
       const index_t end = std::min(a.n(), (j + static_cast<index_t>(columns.size())) * nb());
-      subtract_products<T>(g, where, {below - row, lines, end - j * nb(), 0, 0, below}, *lower, *upper, columns);
+      subtract_products<T>(g, where, {below - row, lines, end - j * nb(), 0, 0, below}, *l, *u, columns);
     });
   }
   /// Inserts the exchanges of step k in column j of X.
