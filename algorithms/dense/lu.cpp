@@ -43,7 +43,8 @@ struct LuFactorization<T>::Plan {
   TileMatrix<double> zero;
   Pivoting pivoting;
   StepGroups groups;
-  std::optional<ResidueTiles<T>> lower, upper;  ///< of a group's columns of L, and of its rows of U
+  /// Residues of a group's columns of L, and of its rows of U in the columns of the next group and after it.
+  std::optional<ResidueTiles<T>> l, near, far;
 
   Plan(Graph& g, const TileMatrix<T>& A, Pivoting pivots)
       : a(A),
@@ -60,8 +61,9 @@ struct LuFactorization<T>::Plan {
     groups.steps = A.nt();
     if (groups.length == 0) return;
     const index_t inner = groups.length * nb(), rest = A.n() - inner;
-    lower.emplace(g.runtime(), inner, rest);
-    upper.emplace(g.runtime(), inner, rest);
+    l.emplace(g.runtime(), inner, rest);
+    near.emplace(g.runtime(), inner, std::min(inner, rest));
+    far.emplace(g.runtime(), inner, rest);
   }
 
   index_t nb() const { return a.tile_shape().nb; }
@@ -75,26 +77,36 @@ struct LuFactorization<T>::Plan {
     g.insert<LuUpdate<T>>(on_column(j, update_priority(j, k, a.nt())), {k * nb(), pivoting}, a(0, k), inverses(0, k),
                           swaps(k, 0), a(0, j), g.scratch<T>(inverted_block, a(0, j).cols()));
   }
-  /// Inserts the update of all columns from k on by the steps of the group that ends before step k.
+  /// Inserts the update of all columns from k on by the steps of the group that ends before step k: first the columns
+  /// of the next group, so that its steps can begin.
   void update_by_residues(Graph& g, index_t k) const {
-    const index_t first = k - groups.length, row = first * nb(), below = k * nb(), lines = a.n() - below;
-    const Priority where = on_column(k, highest_priority);
-    const auto column = [&](index_t j) { return a(0, j); };
+    const index_t first = k - groups.length, next = std::min(k + groups.length, a.nt());
     for (index_t j = first; j < k; ++j)
       for (index_t i = j + 1; i < k; ++i) exchange(g, i, a, j);
-    for_each_list<T>(first, k, column, [&](index_t, const std::vector<Tile<T>>& columns) {
-      lower->convert(g, where, {.row = below}, columns);
-    });
-    for_each_list<T>(k, a.nt(), column, [&](index_t j, const std::vector<Tile<T>>& columns) {
-      for (index_t i = first; i < k && pivoting != Pivoting::none; ++i)
-        g.insert<LaswpList<T>>(where, {i * nb()}, swaps(i, 0), columns);
-      for (index_t i = first; i < k; ++i)
-        g.insert<LuUpdateList<T>>(where, {i * nb(), below}, a(0, i), inverses(0, i), g.scratch<T>(inverted_block, nb()),
-                                  columns);
-      upper->convert(g, where, {Op::transpose, true, row, below - row}, columns);
-      const index_t end = std::min(a.n(), (j + static_cast<index_t>(columns.size())) * nb());
-      subtract_products<T>(g, where, {below - row, lines, end - j * nb(), 0, 0, below}, *lower, *upper, columns);
-    });
+    for_each_list<T>(
+        first, k, [&](index_t j) { return a(0, j); },
+        [&](index_t, const std::vector<Tile<T>>& columns) {
+          l->convert(g, on_column(k, highest_priority), {.row = k * nb()}, columns);
+        });
+    update_columns(g, k, k, next, *near, on_column(k, highest_priority - 1));
+    update_columns(g, k, next, a.nt(), *far, on_column(k));
+  }
+  /// Inserts the same for columns from ... to - 1.
+  void update_columns(Graph& g, index_t k, index_t from, index_t to, const ResidueTiles<T>& u,
+                      const Priority& where) const {
+    const index_t first = k - groups.length, row = first * nb(), below = k * nb();
+    for_each_list<T>(
+        from, to, [&](index_t j) { return a(0, j); },
+        [&](index_t j, const std::vector<Tile<T>>& columns) {
+          for (index_t i = first; i < k && pivoting != Pivoting::none; ++i)
+            g.insert<LaswpList<T>>(where, {i * nb()}, swaps(i, 0), columns);
+          for (index_t i = first; i < k; ++i)
+            g.insert<LuUpdateList<T>>(where, {i * nb(), below}, a(0, i), inverses(0, i),
+                                      g.scratch<T>(inverted_block, nb()), columns);
+          u.convert(g, where, {Op::transpose, true, row, below - row}, columns);
+          const index_t end = std::min(a.n(), (j + static_cast<index_t>(columns.size())) * nb());
+          subtract_products<T>(g, where, {below - row, a.n() - below, end - j * nb(), 0, 0, below}, *l, u, columns);
+        });
   }
   /// Inserts the exchanges of step k in column j of X.
   void exchange(Graph& g, index_t k, const TileMatrix<T>& X, index_t j) const {

@@ -6,7 +6,7 @@
 namespace tesela {
 
 // With 1024 rows or columns a group is slower than single steps at n = 16384 on an H200, and with 4096 as fast as with
-// 2048. Panels of the next group in a second stream during a product, on a part of the multiprocessors, saved no time.
+// 2048. Multiprocessors that a product leaves to the panels of the next group, in a second stream, save no time.
 StepGroups group_steps(const Runtime& runtime, index_t n, index_t nb, index_t least) {
   constexpr index_t inner = 2048, multiple = 16;  // residues have lines of a multiple of 16 bytes
   StepGroups groups{.steps = ceil_div(n, nb)};

@@ -118,14 +118,17 @@ TEST_CASE("the fraction restores integers up to half of the product of the modul
     Wide product = 1;
     for (int l = 0; l < count; ++l) product *= int8::moduli[all(l)];
     CHECK(std::abs(static_cast<double>(Quad(product) / (Quad(r.unit) * 0x1p64)) - 1) <= 0x1p-53);
+    Wide start = (Wide(r.start[0]) << 40) + (Wide(r.start[1]) << 20) + r.start[2];
     for (int l = 0; l < count; ++l) {
       const Wide w = (Wide(r.high[l]) << 40) + (Wide(r.middle[l]) << 20) + r.low[l];
+      start += 128 * w;
       const int p = int8::moduli[all(l)];
       const Wide y = (w * p + (Wide(1) << 71)) >> 72;  // the inverse of the product of the others
       CHECK(y * (product / p) % p == 1);
       CHECK(2 * (w * p - (y << 72)) <= p);
       CHECK(2 * ((y << 72) - w * p) <= p);
     }
+    CHECK(start % (Wide(1) << 72) == 0);
     double worst = 0;
     for (int i = 0; i < 20000; ++i) {
       Wide x = (Wide(static_cast<std::int64_t>(random())) << 60) + static_cast<std::int64_t>(random() >> 4);
