@@ -11,7 +11,6 @@
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace tesela {
 
@@ -39,14 +38,25 @@ constexpr index_t max_tiles_of_v = 8;  // largest number of tiles of V for Sytrd
 
 bool at_once(index_t n, index_t b, index_t tiles) { return b == 1 && n <= largest_sytrd && tiles == 1; }
 
-/// Defaults of the options. On one GPU large blocks suit the products with Q, but the gathered columns slow panels
-/// down.
+/// Returns the default of `block`. Products with Q by residues are faster with wide blocks.
+index_t suitable_block(const WorkerCounts& workers, index_t n, bool vectors) {
+  constexpr index_t wide = 2048;
+  if (workers.gpus == 0) return 256;
+  return vectors && workers.gpus == 1 && n >= 16384 &&
+                 gemm_kernel(workers, GemmKernel::automatic, wide, n, n) == GemmKernel::int8
+             ? wide
+             : 1024;
+}
+
+/// Defaults of the options.
 struct Sizes {
   index_t block, update, parts;
   Sizes(const WorkerCounts& workers, index_t n, index_t b, index_t tiles, const ReduceToBandOptions& options) {
     const bool gpu = workers.gpus > 0;
-    const index_t suitable = !gpu ? 256 : workers.gpus == 1 && n >= 8192 ? 2048 : 1024;
-    block = ceil_div(options.block > 0 ? std::min(options.block, std::max<index_t>(n, 1)) : suitable, b) * b;
+    block = ceil_div(options.block > 0 ? std::min(options.block, std::max<index_t>(n, 1))
+                                       : suitable_block(workers, n, options.vectors),
+                     b) *
+            b;
     update = std::min(block, options.update > 0 ? options.update : gpu ? ceil_div(1024, b) * b : b);
     parts =
         std::min(tiles, options.parts > 0 ? options.parts : static_cast<index_t>(gpu ? workers.gpus : workers.cpus));
@@ -116,9 +126,6 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   work_ = {P, W, none};
   const Shape qr_scratch = qr_work(b, b, n, gpu);
   const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), sums = g.scratch<T>(b, block, 1);
-  const Products of_update = products<T>(g, n, w, 2 * update);
-  const bool joins = of_update.kernel != GemmKernel::cublas;
-  const Tile<T> joined = g.scratch<T>(joins ? n : 1, joins ? 3 * update : 1, 2);
   // v and z of the current block. Z, and V if it is not kept, use two buffers in turn. Otherwise all blocks would be
   // allocated at once, because the tasks that clear them wait for nothing.
   Tile<T> v = P(0, 0), z = P(0, 0);
@@ -167,9 +174,8 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
     for (index_t j = next / w; j < A.nt(); ++j) {  // first the tile of the next panel
       Priority first = gpu ? on_gpu_of(j % parts) : Priority{};
       first.value = highest_priority - static_cast<int>(std::min<index_t>(j - next / w, 1000));
-      g.insert<Sy2sbUpdate<T>>(
-          first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at, gpu, of_update.kernel}, v, z,
-          A(0, j), joined, of_update.work);
+      g.insert<Sy2sbUpdate<T>>(first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at, gpu}, v, z,
+                               A(0, j));
     }
     panel.waiting = panel.at;
   }
@@ -189,11 +195,11 @@ void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   const index_t wide = std::min(X.n(), X.tile_shape().nb);
   const index_t columns = blocks_.front().v.n();
   const Tile<T> work = g.scratch<T>(columns, g.runtime().gpus() > 0 ? 2 * wide : wide);
-  const Products products = tesela::products<T>(g, n_, wide, columns);
+  const Products of_q = products<T>(g, n_, wide, columns);
   const auto apply_one = [&](const Block& block, index_t j) {
     if (block.columns > 0)
-      g.insert<Larfb<T>>(on_gpu_of(j), {op, block.top, block.columns, products.kernel}, block.v(0, 0), block.t(0, 0),
-                         X(0, j), work, products.work);
+      g.insert<Larfb<T>>(on_gpu_of(j), {op, block.top, block.columns, of_q.kernel}, block.v(0, 0), block.t(0, 0),
+                         X(0, j), work, of_q.work);
   };
   for (index_t j = 0; j < X.nt(); ++j)
     if (op == Op::transpose)
@@ -206,15 +212,6 @@ namespace {
 
 using detail::EigShape;
 
-/// Adds the work space of products of at most these sizes on each GPU. Returns whether there is one.
-bool hold_products(MemoryPlan& plan, const EigShape& e, std::array<index_t, 3> sizes, detail::EigStage stage) {
-  const auto [m, n, k] = sizes;
-  const index_t doubles = product_work(e.workers.gpus, m, n, k, plan.element()),
-                elements = doubles * static_cast<index_t>(sizeof(double) / plan.element());
-  if (doubles > 1) plan.hold_on_each({.shape = {elements, 1}, .first = stage, .last = stage});
-  return doubles > 1;
-}
-
 /// Adds the work space of products with Q.
 void plan_products(MemoryPlan& plan, const EigShape& e, index_t block) {
   const index_t wide = std::min(e.x_columns, e.wanted);
@@ -223,7 +220,10 @@ void plan_products(MemoryPlan& plan, const EigShape& e, index_t block) {
                        .at_once = e.gpu() ? 1.0 : e.workers.cpus,
                        .first = detail::back_transformation,
                        .last = detail::back_transformation});
-  hold_products(plan, e, {e.n, wide, block}, detail::back_transformation);
+  if (const index_t doubles = product_work(e.workers.gpus, e.n, wide, block, plan.element()); e.vectors && doubles > 1)
+    plan.hold_on_each({.shape = {doubles * static_cast<index_t>(sizeof(double) / plan.element()), 1},
+                       .first = detail::back_transformation,
+                       .last = detail::back_transformation});
 }
 
 void plan_at_once(MemoryPlan& plan, const EigShape& e, index_t block) {
@@ -252,7 +252,7 @@ void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
   const index_t n = e.n, b = e.half_width, tiles = ceil_div(n, std::max<index_t>(e.a_columns, 1)),
                 last = e.last(to_band);
   if (n == 0) return;
-  const auto [block, update, parts] = Sizes(e.workers, n, b, tiles, {.block = e.block});
+  const auto [block, update, parts] = Sizes(e.workers, n, b, tiles, {.block = e.block, .vectors = e.vectors});
   if (at_once(n, b, tiles)) return plan_at_once(plan, e, std::max(block, ceil_div(n, max_tiles_of_v)));
   const Shape qr_scratch = qr_work(b, b, n, e.gpu());
   const int places = e.gpu() ? static_cast<int>(parts) : 1;
@@ -281,8 +281,6 @@ void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
       if (p == 0) plan.hold({place, {b, block}, 1, to_band, last});
     }
   }
-  if (hold_products(plan, e, {n, e.a_columns, 2 * update}, to_band))
-    plan.hold_on_each({.shape = {n, 3 * update}, .first = to_band, .last = to_band});
   plan_products(plan, e, block);
   plan.task(static_cast<double>(n) * static_cast<double>(e.a_columns + 2 * std::min<index_t>(n, block)));
 }

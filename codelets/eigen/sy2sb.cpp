@@ -92,7 +92,7 @@ void mirror(index_t n, T* a, index_t ld) {
 }  // namespace
 
 template <class T>
-void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a, Scratch<T>, Scratch<double>) {
+void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a) {
   const index_t end = args.tile_column + a.cols, columns = end - args.first, below = a.rows - end,
                 k = args.end - args.begin;
   T* const diagonal = &a(args.first, args.first - args.tile_column);

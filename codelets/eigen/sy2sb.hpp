@@ -102,8 +102,7 @@ struct Sy2sbJoin {
 };
 
 /// Updates one column tile of A -= V Z^T + Z V^T, lower triangle, from column `first` of the matrix on (BLAS syr2k),
-/// with the columns `begin` … `end` - 1 of the block. Scratch: as kernels::multiply() needs it on GPUs. `joined`: (rows
-/// of V) x 3 (end - begin) elements, on GPUs unless the kernel is cublas.
+/// with the columns `begin` … `end` - 1 of the block.
 template <class T>
 struct Sy2sbUpdate {
   static constexpr auto name = "sy2sb_update";
@@ -114,20 +113,17 @@ struct Sy2sbUpdate {
     index_t top = 0;
     index_t begin = 0, end = 0;
     bool mirrored = false;  ///< also writes the mirror image above the diagonal of the tile's diagonal block
-    GemmKernel kernel = GemmKernel::cublas;
     std::uint64_t cost_key() const {
-      return static_cast<std::uint64_t>(first / 256) | static_cast<std::uint64_t>(end - begin) << 32 |
-             static_cast<std::uint64_t>(kernel) << 60;
+      return static_cast<std::uint64_t>(first / 256) | static_cast<std::uint64_t>(end - begin) << 32;
     }
   };
-  static double flops(const Args& args, Shape, Shape, Shape a, Shape, Shape) {
+  static double flops(const Args& args, Shape, Shape, Shape a) {
     const auto columns = static_cast<double>(args.tile_column + a.cols - args.first),
                rows = static_cast<double>(a.rows - args.first);
     return 4 * columns * (rows - 0.5 * columns) * static_cast<double>(args.end - args.begin);
   }
-  static void cpu(const Args& args, In<T> v, In<T> z, InOut<T> a, Scratch<T> joined, Scratch<double> work);
-  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a, Scratch<T> joined,
-                   Scratch<double> work);
+  static void cpu(const Args& args, In<T> v, In<T> z, InOut<T> a);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a);
 };
 
 /// Computes the T of all of a block's columns from V and from the panels' T (LAPACK larft by blocks).
