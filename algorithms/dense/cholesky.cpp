@@ -1,14 +1,17 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
 #include <tesela/codelets/dense/cholesky.hpp>
+#include <tesela/codelets/dense/int8_update.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 namespace tesela {
 
@@ -25,7 +28,8 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n) {
 }
 
 /// The decisions before the loop: tiles of the diagonal blocks, placement and priority of each task, copies of the
-/// diagonal blocks (wide tiles only) and their inverses (GPUs only). Its functions insert the tasks.
+/// diagonal blocks (wide tiles only) and their inverses (GPUs only), and the steps that update by residues together.
+/// Its functions insert the tasks.
 template <class T>
 struct CholeskyFactorization<T>::Plan {
   /// The diagonal block of tile row k: its tile column, its first column within that tile, and its order.
@@ -36,6 +40,10 @@ struct CholeskyFactorization<T>::Plan {
   TileMatrix<T> r;
   TileMatrix<double> minor;
   std::optional<TileMatrix<T>> diagonals, inverses;
+  index_t group = 0;       ///< steps whose rows together update the rows below by residues; 0 if none do
+  index_t last_group = 0;  ///< the first row that no group ends at
+  std::optional<TileMatrix<std::uint8_t>> residues;
+  std::optional<TileMatrix<int>> exponents;
 
   Plan(Graph& g, const TileMatrix<T>& A) : r(A), minor(g.runtime(), 1, 1, {1, 1}, "minor") {
     const index_t n = A.n(), nb = A.tile_shape().mb;
@@ -48,7 +56,35 @@ struct CholeskyFactorization<T>::Plan {
     if (!square()) diagonals = blocks("D");
     if (g.runtime().gpus() > 0 && n > 0) inverses = blocks("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
+    group_steps(g.runtime());
   }
+
+  /// Chooses the groups of steps: on one GPU, as long as products of residues are faster.
+  void group_steps(Runtime& runtime) {
+    constexpr index_t rows = 2048, most_tiles = 64;
+    const auto [nb, width] = r.tile_shape();
+    if (runtime.gpus() != 1 || runtime.ranks() > 1 || r.nt() != 1 || nb % 256 != 0 || r.mt() > most_tiles) return;
+    const index_t steps = std::max<index_t>(rows / nb, 1);
+    const auto wins = [&](index_t end) {
+      const index_t n = r.n() - end * nb;
+      return n > 0 && symmetric_update_kernel(runtime, n, steps * nb) == GemmKernel::int8;
+    };
+    while (wins(last_group + steps)) last_group += steps;
+    if (last_group == 0) return;
+    group = steps;
+    const ResidueShapes<T> shapes = residue_shapes();
+    const auto matrix = [&]<class E>(Shape shape, E, const char* name) {
+      return TileMatrix<E>(runtime, shape.rows, shape.cols, {shape.rows, shape.cols}, name);
+    };
+    residues = matrix(shapes.bytes, std::uint8_t{}, "residues");
+    exponents = matrix(shapes.exponents, int{}, "exponents");
+  }
+  ResidueShapes<T> residue_shapes() const {
+    const index_t rows = group * r.tile_shape().mb;
+    return {rows, r.n() - rows};
+  }
+  /// Returns the row after those that step k updates itself.
+  index_t end(index_t k) const { return k < last_group ? (k / group + 1) * group : r.mt(); }
 
   bool square() const { return r.nt() == r.mt(); }
   Block block(index_t k) const {
@@ -70,12 +106,12 @@ struct CholeskyFactorization<T>::Plan {
     const index_t nb = r.tile_shape().mb;
     const Block d = block(k);
     const Priority first = at(k, k, highest_priority);
-    if (diagonals && k == 0)
+    if (diagonals && (k == 0 || end(k - 1) == k))
       g.insert<CopyBlock<T, Out>>(first, {.a_column = d.column, .rows = d.order, .columns = d.order}, r(k, d.tile),
                                   diagonal(k));
     g.insert<Potrf<T>>(first, {k * nb}, diagonal(k), minor(0, 0));
     if (inverses) g.insert<InvertBlocks<T>>(first, {}, diagonal(k), inverse(k));
-    if (!diagonals || k + 1 == r.mt()) return;
+    if (!diagonals || k + 1 == end(k)) return;
     const Block next = block(k + 1);
     g.insert<CholeskyNextDiagonal<T>>(first, {next.column}, diagonal(k), inverse(k), r(k, next.tile),
                                       r(k + 1, next.tile), diagonal(k + 1), g.scratch<T>(nb, next.order),
@@ -109,6 +145,21 @@ struct CholeskyFactorization<T>::Plan {
                              {Op::transpose, to.column, column, square() && first}, r(k, to.tile), r(k, j), r(i, j));
   }
 
+  /// Inserts A(i, j) -= R(K, i)^T R(K, j) for the last group's rows K and all rows i from `row` on.
+  void update_by_residues(Graph& g, index_t row) const {
+    const auto rows = [&](index_t from, index_t to) {
+      std::vector<Tile<T>> tiles;
+      for (index_t i = from; i < to; ++i) tiles.push_back(r(i, 0));
+      return tiles;
+    };
+    const ResidueShapes<T> shapes = residue_shapes();
+    const index_t nb = r.tile_shape().mb, column = row * nb;
+    g.insert<ToResidues<T>>(at(row, 0), {column}, (*residues)(0, 0), (*exponents)(0, 0),
+                            g.scratch<double>(shapes.squares.rows, 1), rows(row - group, row));
+    g.insert<ResidueUpdate<T>>(at(row, 0), {group * nb, column, column}, (*residues)(0, 0), (*exponents)(0, 0),
+                               g.scratch<double>(shapes.kept.rows, 1), rows(row, r.mt()));
+  }
+
   /// Inserts the copy of R(k, k) into A's wide tile.
   void store(Graph& g, index_t k) const {
     const Block d = block(k);
@@ -131,9 +182,10 @@ CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A
   for (index_t k = 0; k < mt; ++k) {
     plan.factor(g, k);
     for (index_t j = plan.begin(k); j < nt; ++j) plan.solve(g, k, j);
-    for (index_t i = k + 1; i < mt; ++i)
+    for (index_t i = k + 1; i < plan.end(k); ++i)
       for (index_t j = plan.begin(i); j < nt; ++j) plan.update(g, i, j, k);
     plan.store(g, k);
+    if (plan.end(k) == k + 1 && k + 1 < mt) plan.update_by_residues(g, k + 1);
   }
 }
 

@@ -123,12 +123,22 @@ Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<Ma
   return status;
 }
 
+// - One GPU that has the data: few large tiles, which every kernel multiplies at a higher rate, and of which four fit.
 // - GPUs: square tiles, large enough to hide their transfer, and small enough that the work can be shared (eight per
 //   side).
 // - Cores: each BLAS call packs its operands, so calls must be few and long: the whole inner size up to 4096, and four
 //   tiles of C per worker for balance. Both are measured (docs/benchmarks).
 // - Several ranks: inner size 512, because a rank holds several tiles while they travel.
-GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k) {
+GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool on_devices) {
+  if (on_devices && runtime.gpus() == 1 && runtime.ranks() == 1) {
+    const double fits = std::sqrt(static_cast<double>(runtime.device_bytes()) / (8 * sizeof(double)));
+    const index_t most = std::clamp<index_t>(rounded(fits), 1024, 16384);
+    const auto equal = [&](index_t size) {
+      const index_t pieces = std::max<index_t>(1, ceil_div(size, most));
+      return std::max<index_t>(1, ceil_div(ceil_div(size, pieces), 256) * 256);
+    };
+    return {equal(m), equal(n), equal(k)};
+  }
   if (runtime.gpus() > 0) {
     const index_t nb = std::clamp<index_t>(rounded(static_cast<double>(std::max({m, n, k})) / 8), 1024, 4096);
     return {nb, nb, nb};

@@ -39,7 +39,8 @@ Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<Ma
             std::type_identity_t<MatrixView<const T>> b, T beta, std::type_identity_t<MatrixView<T>> c,
             const GemmOptions& options = {});
 
-/// Returns the tile sizes for the product of an m x k and a k x n matrix on the workers of `runtime`.
-GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k);
+/// Returns the tile sizes for the product of an m x k and a k x n matrix on the workers of `runtime`. `on_devices`: the
+/// matrices are in the memory of GPUs, so that no transfer needs small tiles.
+GemmTile gemm_tile(const Runtime& runtime, index_t m, index_t n, index_t k, bool on_devices = false);
 
 }  // namespace tesela

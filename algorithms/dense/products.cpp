@@ -17,14 +17,14 @@ constexpr std::array all_kernels{
     Named<GemmKernel>{GemmKernel::coarse, "coarse", "the same with two elements a thread"},
     Named<GemmKernel>{GemmKernel::tuned, "tuned", "ours"},
     Named<GemmKernel>{GemmKernel::int8, "int8", "residues on integer units"},
-    Named<GemmKernel>{GemmKernel::automatic, "automatic", "the kernel that TESELA_GEMM names, or cublas"},
+    Named<GemmKernel>{GemmKernel::automatic, "automatic", "cublas or int8, or the kernel that TESELA_GEMM names"},
 };
 
 /// Returns `wanted`, or the kernel that TESELA_GEMM names instead of automatic, as far as the devices have it.
 GemmKernel available_kernel(const Runtime& runtime, GemmKernel wanted) {
   if (wanted == GemmKernel::automatic) {
     const char* const name = std::getenv("TESELA_GEMM");
-    const auto named = find_named(gemm_kernels(), name != nullptr ? name : "cublas");
+    const auto named = find_named(gemm_kernels(), name != nullptr ? name : "automatic");
     require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
     wanted = *named;
   }
@@ -44,6 +44,14 @@ GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, ind
   return int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
 }
 
+// The operand is converted once for all tiles, and tiles below the diagonal are skipped.
+GemmKernel symmetric_update_kernel(const Runtime& runtime, index_t n, index_t k) {
+  constexpr index_t least_n = 4096, least_k = 2048;
+  const GemmKernel kernel = available_kernel(runtime, GemmKernel::automatic);
+  if (kernel != GemmKernel::automatic) return kernel;
+  return n >= least_n && k >= least_k ? GemmKernel::int8 : GemmKernel::cublas;
+}
+
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k) {
   const GemmKernel kernel = available_kernel(g.runtime(), GemmKernel::automatic);
@@ -52,22 +60,21 @@ Products products(Graph& g, index_t m, index_t n, index_t k) {
 }
 
 template <class T, template <class> class C>
-void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, const Tile<T>& a,
-                    const Tile<T>& b, const Tile<T>& c) {
+void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, const Tile<T>& a, const Tile<T>& b,
+                    const Tile<T>& c) {
   const index_t m = c.rows(), n = c.cols(), k = apply(args.op_a, a.shape()).cols;
   auto chosen = args;
   chosen.kernel = gemm_kernel(g.runtime(), args.kernel, m, n, k);
   if (chosen.kernel != GemmKernel::int8) return g.insert<Gemm<T, C>>(where, chosen, a, b, c);
-  g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c,
-                           g.scratch<double>(int8_work(m, n, k, sizeof(T)), 1));
+  g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c, g.scratch<double>(int8_work(m, n, k, sizeof(T)), 1));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                        \
-  template Products products<T>(Graph&, index_t, index_t, index_t);                                                  \
-  template void insert_product<T, InOut>(Graph&, const Priority&, const GemmArgs<T>&, const Tile<T>&,       \
-                                         const Tile<T>&, const Tile<T>&);                                            \
-  template void insert_product<T, Out>(Graph&, const Priority&, const GemmArgs<T>&, const Tile<T>&,           \
-                                       const Tile<T>&, const Tile<T>&);
+#define TESELA_INSTANTIATE(T)                                                                                         \
+  template Products products<T>(Graph&, index_t, index_t, index_t);                                                   \
+  template void insert_product<T, InOut>(Graph&, const Priority&, const GemmArgs<T>&, const Tile<T>&, const Tile<T>&, \
+                                         const Tile<T>&);                                                             \
+  template void insert_product<T, Out>(Graph&, const Priority&, const GemmArgs<T>&, const Tile<T>&, const Tile<T>&,   \
+                                       const Tile<T>&);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)
 #undef TESELA_INSTANTIATE

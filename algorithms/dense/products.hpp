@@ -16,10 +16,13 @@ using kernels::GemmKernel;
 std::span<const Named<GemmKernel>> gemm_kernels();
 
 /// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `runtime`: `wanted`, or if that
-/// is automatic, the kernel that TESELA_GEMM names, by default cublas. TESELA_GEMM=automatic means cublas or int8,
-/// whichever is faster. The kernel is cublas without a GPU, since only that has a variant for cores, and instead of
-/// int8 unless the compute capability is 9.0. Throws ArgumentError if TESELA_GEMM is no kernel's name.
+/// is automatic, the kernel that TESELA_GEMM names, by default cublas or int8, whichever is faster. The kernel is
+/// cublas without a GPU, since only that has a variant for cores, and instead of int8 unless the compute capability
+/// is 9.0. Throws ArgumentError if TESELA_GEMM is no kernel's name.
 GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k);
+
+/// Returns int8 if kernels::ResidueUpdate should update n x n elements with inner size k, otherwise another kernel.
+GemmKernel symmetric_update_kernel(const Runtime& runtime, index_t n, index_t k);
 
 /// Arguments of kernels::multiply(), for tasks with products inside: cublas, int8, or automatic if each product chooses
 /// by its size. Such tasks need a Scratch<double> of `work`, one element with cublas, and must run on a GPU otherwise.
@@ -32,8 +35,8 @@ struct Products {
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k);
 
-/// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm, which
-/// runs on GPUs only.
+/// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm,
+/// which runs on GPUs only.
 template <class T, template <class> class C = InOut>
 void insert_product(Graph& g, const Priority& where, const kernels::GemmArgs<T>& args, const Tile<T>& a,
                     const Tile<T>& b, const Tile<T>& c);

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tesela::kernels {
 namespace {
@@ -42,10 +43,14 @@ int multiply_piece(CUstream_st* stream, const Lines<T>& a, const Lines<T>& b, T 
   auto* const found = at(w.found, static_cast<int*>(nullptr));
   const auto depth = static_cast<int>(w.depth);
   if (const int status = cudaMemsetAsync(found, 0, sizeof *found, stream)) return status;
-  if (const int status = make_planes(stream, a, count, depth, left, squares, found)) return status;
-  if (const int status = make_planes(stream, b, count, depth, right, squares, found)) return status;
-  const Product<T> product{left,  right, a.k, depth, count,
-                           alpha, beta,  c,   ldc,   at(w.kept, static_cast<std::uint8_t*>(nullptr))};
+  for (const auto& [from, to] : {std::pair{a, left}, {b, right}}) {
+    const OperandPart<T> whole{from};
+    if (const int status = make_planes<T>(stream, {&whole, 1}, count, depth, to, squares, found)) return status;
+  }
+  const Piece<T> piece{c, ldc};
+  Product<T> product{.a = left, .b = right, .m = a.lines, .n = b.lines, .k = a.k, .depth = depth, .count = count};
+  product.alpha = alpha, product.beta = beta, product.pieces = {&piece, 1};
+  product.kept = at(w.kept, static_cast<std::uint8_t*>(nullptr));
   if (const int status = multiply(stream, product)) return status;
   return repair(stream, a, b, left.exponents, right.exponents, found, alpha, beta, c, ldc);
 }

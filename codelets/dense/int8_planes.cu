@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 namespace tesela::kernels::int8 {
 namespace {
 
@@ -47,7 +49,7 @@ struct Squares {
 
 /// Sums squares of lines across memory: a thread per line and part of k. Part c of line x goes to to[c][..][x].
 template <class T>
-__global__ void __launch_bounds__(128) squares_across(const Lines<T> from, int part, double* to) {
+__global__ void __launch_bounds__(128) squares_across(const Lines<T> from, int part, std::size_t lines, double* to) {
   const int x = static_cast<int>(blockIdx.x) * 128 + static_cast<int>(threadIdx.x);
   if (x >= from.lines) return;
   const int begin = static_cast<int>(blockIdx.y) * part, end = min(from.k, begin + part);
@@ -63,13 +65,13 @@ __global__ void __launch_bounds__(128) squares_across(const Lines<T> from, int p
   }
   for (; l < end; ++l) sum[0].add(static_cast<double>(data[l * from.ld]));
   sum[0].add(sum[1]);
-  to += static_cast<std::size_t>(blockIdx.y) * 3 * from.lines + x;
-  to[0] = sum[0].large, to[from.lines] = sum[0].usual, to[2 * static_cast<std::size_t>(from.lines)] = sum[0].small;
+  to += 3 * lines * blockIdx.y + x;
+  to[0] = sum[0].large, to[lines] = sum[0].usual, to[2 * lines] = sum[0].small;
 }
 
 /// Sums squares of a line along memory per block.
 template <class T>
-__global__ void __launch_bounds__(128) squares_along(const Lines<T> from, double* to) {
+__global__ void __launch_bounds__(128) squares_along(const Lines<T> from, std::size_t lines, double* to) {
   const int x = static_cast<int>(blockIdx.x);
   const T* data = from.data + x * from.ld;
   Squares sum;
@@ -83,7 +85,7 @@ __global__ void __launch_bounds__(128) squares_along(const Lines<T> from, double
   __syncthreads();
   if (threadIdx.x > 0) return;
   for (int w = 1; w < 4; ++w) sum.add(parts[w]);
-  to[x] = sum.large, to[x + from.lines] = sum.usual, to[x + 2 * static_cast<std::size_t>(from.lines)] = sum.small;
+  to[x] = sum.large, to[x + lines] = sum.usual, to[x + 2 * lines] = sum.small;
 }
 
 __global__ void choose_exponents(int lines, int parts, const double* squares, double most, int* exponents, int* found) {
@@ -93,7 +95,7 @@ __global__ void choose_exponents(int lines, int parts, const double* squares, do
   for (int c = 0; c < parts; ++c, squares += 3 * static_cast<std::size_t>(lines))
     sum.add(Squares{squares[x], squares[x + lines], squares[x + 2 * static_cast<std::size_t>(lines)]});
   exponents[x] = sum.exponent(most);
-  if (exponents[x] == not_finite) *found = 1;
+  if (found != nullptr && exponents[x] == not_finite) *found = 1;
 }
 
 /// Multiplies by 2^e exactly; e may lie outside the exponents of double.
@@ -124,11 +126,11 @@ __device__ void write_residues(const Moduli& moduli, const long long (&x)[4], st
 }
 
 template <class T, int N>
-__global__ void __launch_bounds__(threads)
-    convert_along(const Lines<T> from, const __grid_constant__ Moduli moduli, int depth, int pieces, const Planes to) {
+__global__ void __launch_bounds__(threads) convert_along(const Lines<T> from, const __grid_constant__ Moduli moduli,
+                                                         int fill, int depth, int pieces, const Planes to) {
   const int x = static_cast<int>(blockIdx.x) / pieces;
   const int l = 4 * (static_cast<int>(blockIdx.x) % pieces * threads + static_cast<int>(threadIdx.x));
-  if (l >= depth) return;
+  if (l >= fill) return;
   const Scale scale(to.exponents[x]);
   const T* data = from.data + x * from.ld;
   long long value[4];
@@ -139,8 +141,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T, int N>
-__global__ void __launch_bounds__(threads)
-    convert_across(const Lines<T> from, const __grid_constant__ Moduli moduli, int depth, int pieces, const Planes to) {
+__global__ void __launch_bounds__(threads) convert_across(const Lines<T> from, const __grid_constant__ Moduli moduli,
+                                                          int fill, int depth, int pieces, const Planes to) {
   __shared__ __align__(16) long long turned[part_lines][part_depth + 2];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const int x0 = static_cast<int>(blockIdx.x) / pieces * part_lines,
@@ -157,7 +159,7 @@ __global__ void __launch_bounds__(threads)
   for (int q = 0; q < 16; ++q) turned[lane][warp * 16 + q] = scale(value[q]);
   __syncthreads();
   const int l = l0 + 4 * lane;
-  if (l >= depth) return;
+  if (l >= fill) return;
 #pragma unroll 1
   for (int row = warp; row < part_lines && x0 + row < from.lines; row += threads / 32) {
     long long four[4];
@@ -168,45 +170,83 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+/// Enqueues the conversion of a part, with zeros up to `fill`.
 template <class T, int N>
-int convert(CUstream_st* stream, const Lines<T>& from, int depth, const Planes& to) {
+int convert(CUstream_st* stream, const Lines<T>& from, int fill, int depth, const Planes& to) {
   Moduli all;
   for (int l = 0; l < N; ++l) all.at[l] = modulus(l);
   if (from.contiguous) {
-    const int pieces = pieces_of(depth, 4 * threads);
+    const int pieces = pieces_of(fill, 4 * threads);
     convert_along<T, N>
-        <<<static_cast<unsigned>(from.lines * pieces), threads, 0, stream>>>(from, all, depth, pieces, to);
+        <<<static_cast<unsigned>(from.lines * pieces), threads, 0, stream>>>(from, all, fill, depth, pieces, to);
   } else {
-    const int pieces = pieces_of(depth, part_depth);
+    const int pieces = pieces_of(fill, part_depth);
     convert_across<T, N><<<static_cast<unsigned>(pieces_of(from.lines, part_lines) * pieces), threads, 0, stream>>>(
-        from, all, depth, pieces, to);
+        from, all, fill, depth, pieces, to);
   }
   return cudaGetLastError();
+}
+
+/// Returns the number of sums of squares for each line of a part.
+template <class T>
+int sums_of(const Lines<T>& from) {
+  return from.contiguous ? 1 : static_cast<int>(norm_parts(from.k));
+}
+
+/// Calls f(part, index of its first sum) for each part, and returns the number of sums for each line.
+template <class T, class F>
+int for_each_part(std::span<const OperandPart<T>> parts, const F& f) {
+  int first = 0, next = 0, at = 0;
+  for (const OperandPart<T>& part : parts) {
+    if (part.at != at) first = next, at = part.at;
+    f(part, first);
+    next = std::max(next, first + sums_of(part.from));
+  }
+  return next;
 }
 
 }  // namespace
 
 template <class T>
-int make_planes(CUstream_st* stream, const Lines<T>& from, int count, int depth, const Planes& to, double* work,
-                int* found) {
-  int parts = 1;
-  if (from.contiguous) {
-    squares_along<<<static_cast<unsigned>(from.lines), 128, 0, stream>>>(from, work);
-  } else {
-    parts = static_cast<int>(norm_parts(from.k));
-    const int part = pieces_of(from.k, parts);
-    squares_across<<<dim3(static_cast<unsigned>(pieces_of(from.lines, 128)), static_cast<unsigned>(parts)), 128, 0,
-                     stream>>>(from, part, work);
-  }
-  if (const int status = cudaGetLastError()) return status;
-  choose_exponents<<<static_cast<unsigned>(pieces_of(from.lines, 128)), 128, 0, stream>>>(
-      from.lines, parts, work, largest_norm(count, from.k), to.exponents, found);
-  if (const int status = cudaGetLastError()) return status;
-  constexpr int N = moduli_for(sizeof(T));
-  return count == N ? convert<T, N>(stream, from, depth, to) : cudaErrorInvalidValue;
+index_t squares_size(std::span<const OperandPart<T>> parts, int lines) {
+  return index_t{3} * lines * for_each_part(parts, [](const auto&, int) {});
 }
 
-template int make_planes(CUstream_st*, const Lines<float>&, int, int, const Planes&, double*, int*);
-template int make_planes(CUstream_st*, const Lines<double>&, int, int, const Planes&, double*, int*);
+template <class T>
+int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int count, int depth, const Planes& to,
+                double* work, int* found) {
+  constexpr int N = moduli_for(sizeof(T));
+  if (count != N) return cudaErrorInvalidValue;
+  const auto lines = static_cast<std::size_t>(to.lines);
+  int k = 0;
+  const int sums = for_each_part(parts, [&](const OperandPart<T>& part, int first) {
+    const Lines<T>& from = part.from;
+    double* const squares = work + 3 * lines * static_cast<std::size_t>(first) + part.line;
+    k = std::max(k, part.at + from.k);
+    if (from.contiguous)
+      squares_along<<<static_cast<unsigned>(from.lines), 128, 0, stream>>>(from, lines, squares);
+    else
+      squares_across<<<dim3(static_cast<unsigned>(pieces_of(from.lines, 128)), static_cast<unsigned>(sums_of(from))),
+                       128, 0, stream>>>(from, pieces_of(from.k, sums_of(from)), lines, squares);
+  });
+  if (const int status = cudaGetLastError()) return status;
+  choose_exponents<<<static_cast<unsigned>(pieces_of(to.lines, 128)), 128, 0, stream>>>(
+      to.lines, sums, work, largest_norm(count, k), to.exponents, found);
+  if (const int status = cudaGetLastError()) return status;
+  for (const OperandPart<T>& part : parts) {
+    const Planes here{to.bytes + static_cast<std::size_t>(part.line) * depth + part.at, to.exponents + part.line,
+                      to.lines};
+    const int fill = part.at + part.from.k == k ? depth - part.at : part.from.k;
+    if (const int status = convert<T, N>(stream, part.from, fill, depth, here)) return status;
+  }
+  return cudaSuccess;
+}
+
+#define TESELA_INSTANTIATE(T)                                          \
+  template index_t squares_size(std::span<const OperandPart<T>>, int); \
+  template int make_planes(CUstream_st*, std::span<const OperandPart<T>>, int, int, const Planes&, double*, int*);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::kernels::int8

@@ -27,6 +27,17 @@ struct Maps {
   CUtensorMap i, j;
 };
 
+/// Returns the rows of tiles in column c of a band of `height` rows that begins on the diagonal; tiles have twice as
+/// many rows as columns.
+TESELA_BOTH constexpr int rows_in_column(int c, int height) { return c / 2 + 1 < height ? c / 2 + 1 : height; }
+
+/// Returns the tiles on and above the diagonal of a band of `height` rows and `columns` columns that begins there.
+TESELA_BOTH constexpr int tiles_in_band(int height, int columns) {
+  int sum = 0;
+  for (int c = 0; c < columns && c < 2 * height; ++c) sum += rows_in_column(c, height);
+  return sum + (columns > 2 * height ? (columns - 2 * height) * height : 0);
+}
+
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 /// Describes a slice in shared memory to the tensor cores: lines of 128 bytes whose 16-byte pieces are permuted.
 __device__ __forceinline__ unsigned long long describe(unsigned address) {
@@ -37,9 +48,22 @@ __device__ __forceinline__ unsigned long long describe(unsigned address) {
 /// they share slices of the operands in L2.
 template <class T>
 __device__ __forceinline__ void place(const Parameters<T>& p, int tile, int& i0, int& j0) {
-  const int across = p.band * p.tiles_j, first = tile / across * p.band, within = tile % across;
-  const int height = min(p.band, p.tiles_i - first);
-  i0 = (first + within % height) * tile_i;
+  int row = 0, column = 0;
+  if (p.upper) {
+    int height = min(p.band, p.tiles_i), in_band = tiles_in_band(height, p.tiles_j);
+    while (tile >= in_band) {
+      tile -= in_band, row += height;
+      height = min(p.band, p.tiles_i - row), in_band = tiles_in_band(height, p.tiles_j - 2 * row);
+    }
+    while (column < 2 * height && tile >= rows_in_column(column, height)) tile -= rows_in_column(column++, height);
+    i0 = (row + tile % height) * tile_i;
+    j0 = (2 * row + column + tile / height) * tile_j;
+    return;
+  }
+  const int across = p.band * p.tiles_j, within = tile % across;
+  row = tile / across * p.band;
+  const int height = min(p.band, p.tiles_i - row);
+  i0 = (row + within % height) * tile_i;
   j0 = within / height * tile_j;
 }
 #endif
@@ -61,7 +85,7 @@ __global__ void __launch_bounds__(384, 1)
     order_copies();
   }
   __syncthreads();
-  const int group = static_cast<int>(threadIdx.x) / 128, tiles = p.tiles_i * p.tiles_j;
+  const int group = static_cast<int>(threadIdx.x) / 128, tiles = p.tiles;
   const int first = static_cast<int>(blockIdx.x), step = static_cast<int>(gridDim.x);
   uint2* kept = p.kept + static_cast<std::size_t>(blockIdx.x) * 2 * N * plane_words;
 
@@ -79,8 +103,8 @@ __global__ void __launch_bounds__(384, 1)
             wait(empty + 8 * stage, parity);
             const unsigned to = base + stage * stage_bytes, barrier = full + 8 * stage;
             expect(barrier, stage_bytes);
-            copy_box(to, &maps.j, s * depth, j0, l, barrier);
-            copy_box(to + j_bytes, &maps.i, s * depth, i0, l, barrier);
+            copy_box(to, &maps.j, s * depth, p.b_line + j0, l, barrier);
+            copy_box(to + j_bytes, &maps.i, s * depth, p.a_line + i0, l, barrier);
             if (++stage == stages) stage = 0, parity ^= 1;
           }
       }
@@ -177,15 +201,24 @@ bool describe_planes(CUtensorMap& map, const Planes& planes, int depth_bytes, in
 
 template <class T, int N>
 int launch(CUstream_st* stream, const Product<T>& x) {
+  if (x.m == 0 || x.n == 0) return cudaSuccess;
+  if (x.pieces.size() > most_pieces) return cudaErrorInvalidValue;
   Parameters<T> p{};
-  p.m = x.a.lines, p.n = x.b.lines;
+  p.m = x.m, p.n = x.n, p.a_line = x.a_line, p.b_line = x.b_line, p.upper = x.upper, p.spread = x.spread;
   const auto pieces_of = [](int size, int piece) { return (size + piece - 1) / piece; };
   p.slices = pieces_of(x.k, depth);
   p.tiles_i = pieces_of(p.m, tile_i), p.tiles_j = pieces_of(p.n, tile_j);
   p.band = std::min(band, p.tiles_i);
-  p.pairs = x.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(x.c) % (2 * sizeof(T)) == 0;
-  p.alpha = x.alpha, p.beta = x.beta, p.c = x.c, p.ldc = x.ldc;
-  p.rows = x.a.exponents, p.columns = x.b.exponents;
+  p.tiles = p.upper ? 0 : p.tiles_i * p.tiles_j;
+  for (int row = 0; p.upper && row < p.tiles_i; row += p.band)
+    p.tiles += tiles_in_band(std::min(p.band, p.tiles_i - row), p.tiles_j - 2 * row);
+  p.piece_rows = x.piece_rows, p.piece_columns = x.piece_columns;
+  std::copy(x.pieces.begin(), x.pieces.end(), p.pieces);
+  p.pairs = std::all_of(x.pieces.begin(), x.pieces.end(), [](const Piece<T>& piece) {
+    return piece.ld % 2 == 0 && reinterpret_cast<std::uintptr_t>(piece.data) % (2 * sizeof(T)) == 0;
+  });
+  p.alpha = x.alpha, p.beta = x.beta;
+  p.rows = x.a.exponents + x.a_line, p.columns = x.b.exponents + x.b_line;
   p.kept = reinterpret_cast<uint2*>(x.kept);
   p.restore = restoration(N);
   p.factor = static_cast<double>(x.alpha) * p.restore.unit;
@@ -204,7 +237,7 @@ int launch(CUstream_st* stream, const Product<T>& x) {
   int device = 0, processors = 0;
   if (const int status = cudaGetDevice(&device)) return status;
   if (const int status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device)) return status;
-  const int blocks = std::min({p.tiles_i * p.tiles_j, processors, most_blocks});
+  const int blocks = std::min({p.tiles, processors, most_blocks});
   kernel<<<static_cast<unsigned>(blocks), 384, shared_bytes(N), stream>>>(maps, p);
   return cudaGetLastError();
 }

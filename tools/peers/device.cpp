@@ -107,6 +107,15 @@ int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const 
 }
 
 template <class T>
+bool cublas_emulates() {
+#if CUBLAS_VERSION >= 130100
+  return std::is_same_v<T, double>;
+#else
+  return false;
+#endif
+}
+
+template <class T>
 int cublas_emulated_multiply([[maybe_unused]] CUstream_st* stream, [[maybe_unused]] index_t m,
                              [[maybe_unused]] index_t n, [[maybe_unused]] index_t k, [[maybe_unused]] const T* a,
                              [[maybe_unused]] const T* b, [[maybe_unused]] T* c) {
@@ -145,6 +154,8 @@ double copy_ceiling() {
 
 template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);
 template int cublas_multiply(CUstream_st*, index_t, index_t, index_t, const double*, const double*, double*);
+template bool cublas_emulates<float>();
+template bool cublas_emulates<double>();
 template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const float*, const float*, float*);
 template int cublas_emulated_multiply(CUstream_st*, index_t, index_t, index_t, const double*, const double*, double*);
 template double gemm_ceiling<float>();

@@ -48,8 +48,11 @@ void flush_device_cache();
 template <class T>
 int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
 
-/// The same by cuBLAS's emulation of double precision on integer units. Returns cudaErrorNotSupported for float and
-/// before cuBLAS 13.1.
+/// Returns whether cuBLAS emulates this precision on integer units: from 13.1 on double.
+template <class T>
+bool cublas_emulates();
+
+/// The same by cuBLAS's emulation. Returns cudaErrorNotSupported if there is none.
 template <class T>
 int cublas_emulated_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c);
 

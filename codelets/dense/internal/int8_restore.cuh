@@ -2,6 +2,7 @@
 
 #include <tesela/codelets/dense/internal/int8_barriers.cuh>
 #include <tesela/codelets/dense/internal/int8_moduli.hpp>
+#include <tesela/codelets/dense/internal/int8_steps.hpp>
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
 #include <tesela/runtime/types.hpp>
 
@@ -19,16 +20,19 @@ constexpr int helpers = 3, slots = 3;          // warps that restore pieces, and
 template <class T>
 struct Parameters {
   int m, n;
+  int a_line, b_line;                  ///< lines of C's first row and column
   int slices, tiles_i, tiles_j, band;  ///< of 128 k; tiles of C; tiles_i of the tiles that run together
+  int tiles;                           ///< in all; fewer than tiles_i tiles_j if `upper`
+  bool upper, spread;                  ///< as in Product
   bool pairs;                          ///< C's pairs of elements are aligned
   bool usual;                          ///< alpha has a moderate exponent
   int beta_kind;                       ///< 0: beta is 0, 1: it is 1, 2: other
   double factor;                       ///< alpha restore.unit
   T alpha, beta;
-  T* c;
-  index_t ldc;
-  const int *rows, *columns;  ///< exponents
-  uint2* kept;                ///< two tiles of each block: [piece][modulus][lane]
+  int piece_rows, piece_columns;
+  Piece<T> pieces[most_pieces];  ///< of C
+  const int *rows, *columns;     ///< exponents
+  uint2* kept;                   ///< two tiles of each block: [piece][modulus][lane]
   Restoration restore;
   std::uint32_t powers[most_moduli], top[most_moduli];
   int start[most_moduli], scale[most_moduli];
@@ -38,18 +42,28 @@ struct Parameters {
 /// Returns 2^exponent, a normal number.
 __device__ __forceinline__ double power(int exponent) { return __hiloint2double((exponent + 1023) << 20, 0); }
 
+/// Returns C's first element of the tile at row i0 and column j0, and its leading dimension.
+template <class T>
+__device__ __forceinline__ Piece<T> tile_of(const Parameters<T>& p, int i0, int j0) {
+  const int row = i0 / p.piece_rows, column = j0 / p.piece_columns;
+  const Piece<T>& piece = p.pieces[row + column];
+  return {piece.data + (i0 - row * p.piece_rows) + (j0 - column * p.piece_columns) * piece.ld, piece.ld};
+}
+
 /// The eight elements of a piece that a thread restores: rows i, i + 1, i + 8, i + 9 of columns j and j + 8.
 template <class T>
 struct Eight {
   using Pair = std::conditional_t<sizeof(T) == 8, double2, float2>;
   int i, j;
   T* c;
+  index_t ld;
 
   /// `piece` 16 w + q holds rows 16 q … of columns 16 w … of the tile.
-  __device__ __forceinline__ Eight(const Parameters<T>& p, int piece, int i0, int j0) {
+  __device__ __forceinline__ Eight(const Piece<T>& tile, int piece, int i0, int j0) : ld(tile.ld) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    i = i0 + piece % 16 * 16 + lane % 4 * 2, j = j0 + piece / 16 * 16 + lane / 4;
-    c = p.c + i + j * p.ldc;
+    const int down = piece % 16 * 16 + lane % 4 * 2, across = piece / 16 * 16 + lane / 4;
+    i = i0 + down, j = j0 + across;
+    c = tile.data + down + across * ld;
   }
   /// Reads the elements of C; 0 outside.
   __device__ __forceinline__ void read(const Parameters<T>& p, T (&old)[8]) const {
@@ -58,7 +72,7 @@ struct Eight {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const bool inside = j + 8 * h < p.n;
-        const T* from = c + 8 * g + 8 * h * p.ldc;
+        const T* from = c + 8 * g + 8 * h * ld;
         T* to = &old[4 * g + 2 * h];
         if (p.pairs && inside && i + 8 * g + 1 < p.m) {
           const Pair two = __ldcs(reinterpret_cast<const Pair*>(from));
@@ -116,6 +130,7 @@ struct Eight {
           value[b] *= p.usual ? p.factor : p.restore.unit;
           value[b] *= power(max(-1000, min(1000, half)));
           value[b] *= power(max(-1000, min(1000, exponent[b] - half)));
+          if (exponent[b] <= -not_finite / 2) value[b] = __hiloint2double(0x7ff80000, 0);
         }
         const double times = plain ? factor[b] : p.usual ? 1 : static_cast<double>(p.alpha);
         value[b] = p.beta_kind == 0 ? value[b] * times : fma(value[b], times, base);
@@ -127,9 +142,9 @@ struct Eight {
       for (int h = 0; h < 2; ++h) {
         const int b = 4 * g + 2 * h;
         const bool inside = j + 8 * h < p.n;
-        const bool first = inside && i + 8 * g < p.m && exponent[b] > -not_finite / 2;
-        const bool second = inside && i + 8 * g + 1 < p.m && exponent[b + 1] > -not_finite / 2;
-        T* to = c + 8 * g + 8 * h * p.ldc;
+        const bool first = inside && i + 8 * g < p.m && (p.spread || exponent[b] > -not_finite / 2);
+        const bool second = inside && i + 8 * g + 1 < p.m && (p.spread || exponent[b + 1] > -not_finite / 2);
+        T* to = c + 8 * g + 8 * h * ld;
         if (p.pairs && first && second) {
           __stcs(reinterpret_cast<Pair*>(to), Pair{static_cast<T>(value[b]), static_cast<T>(value[b + 1])});
         } else {
@@ -158,7 +173,8 @@ struct Restorer {
   __device__ __forceinline__ void restore(const Parameters<T>& p, const uint2* kept, int first, int i0, int j0) {
     for (int ahead = 0; ahead < slots; ++ahead) request(kept, first + helpers * ahead, count + ahead);
     T old[8], next[8];
-    Eight<T> here(p, first, i0, j0);
+    const Piece<T> tile = tile_of(p, i0, j0);
+    Eight<T> here(tile, first, i0, j0);
     if (p.beta_kind != 0) here.read(p, next);
 #pragma unroll 1
     for (int piece = first; piece < pieces; piece += helpers, ++count) {
@@ -176,10 +192,10 @@ struct Restorer {
       if (p.beta_kind != 0) {
 #pragma unroll
         for (int b = 0; b < 8; ++b) old[b] = next[b];
-        here = Eight<T>(p, piece + helpers, i0, j0);
+        here = Eight<T>(tile, piece + helpers, i0, j0);
         if (piece + helpers < pieces) here.read(p, next);
       } else {
-        here = Eight<T>(p, piece + helpers, i0, j0);
+        here = Eight<T>(tile, piece + helpers, i0, j0);
       }
       at.write(p, now, old);
     }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 struct CUstream_st;
 
@@ -27,26 +28,48 @@ struct Lines {
   int lines = 0, k = 0;
 };
 
+/// A part of an operand: lines line, line + 1, … and their elements from k = at on.
+template <class T>
+struct OperandPart {
+  Lines<T> from;
+  int line = 0, at = 0;
+};
+
+/// Returns the doubles of make_planes()'s work space.
+template <class T>
+index_t squares_size(std::span<const OperandPart<T>> parts, int lines);
+
 /// Enqueues the conversion: scales each line to a norm just below largest_norm(count, k) by a power of two, rounds to
 /// integers and writes their residues, zeros up to `depth`. Lines with NaN or infinity get the exponent not_finite, and
-/// `found` becomes 1 if there is one. Returns a cudaError_t.
+/// `found`, unless null, becomes 1 if there is one. Returns a cudaError_t.
 ///
-/// work  3 from.lines norm_parts(from.k) doubles.
+/// parts  stand side by side, either in k, at multiples of 16, or in lines.
 template <class T>
-int make_planes(CUstream_st* stream, const Lines<T>& from, int count, int depth, const Planes& to, double* work,
-                int* found);
+int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int count, int depth, const Planes& to,
+                double* work, int* found);
 
-/// C := alpha A B + beta C of operands that are residues modulo the first `count` moduli. Elements in lines with NaN or
-/// infinity are not written.
+/// A part of C in memory.
+template <class T>
+struct Piece {
+  T* data = nullptr;
+  index_t ld = 1;
+};
+inline constexpr int most_pieces = 64, unlimited = 1 << 30;
+
+/// C := alpha A B + beta C of operands that are residues modulo the first `count` moduli.
 template <class T>
 struct Product {
   Planes a, b;
-  int k = 0, depth = 0;  ///< inner size, and the same rounded up to 16: bytes per line
-  int count = 0;         ///< moduli: 14 for double, 7 for float
+  int a_line = 0, b_line = 0;  ///< lines of C's first row and column
+  int m = 0, n = 0;            ///< of C
+  int k = 0, depth = 0;        ///< inner size, and the same rounded up to 16: bytes per line
+  int count = 0;               ///< moduli: 14 for double, 7 for float
   T alpha = 1, beta = 0;
-  T* c = nullptr;
-  index_t ldc = 1;
-  std::uint8_t* kept = nullptr;  ///< residues of the tiles of C under work; Workspace::kept
+  bool upper = false;   ///< elements below the diagonal of C may stay: 256 x 128 tiles below it do
+  bool spread = false;  ///< elements in lines with NaN or infinity become NaN; otherwise they are not written
+  int piece_rows = unlimited, piece_columns = unlimited;  ///< multiples of 256 and 128; one of them is unlimited
+  std::span<const Piece<T>> pieces = {};                  ///< of C, at most most_pieces
+  std::uint8_t* kept = nullptr;                           ///< residues of the tiles of C under work; Workspace::kept
 };
 
 /// Enqueues the product; compute capability 9.0. Returns a cudaError_t.

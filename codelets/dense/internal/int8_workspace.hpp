@@ -16,20 +16,24 @@ constexpr int moduli_for(std::size_t element) { return element == sizeof(double)
 /// Returns the number of parts of k whose squares are summed apart, for operands whose lines lie across memory.
 constexpr index_t norm_parts(index_t k) { return k <= 4096 ? ceil_div(std::max<index_t>(k, 1), 128) : 32; }
 
+/// Returns the bytes for residues of the tiles of C that blocks work on, two for each block.
+constexpr index_t kept_bytes(index_t m, index_t n, int count) {
+  return count * 2 * std::min<index_t>(most_blocks, ceil_div(m, tile_i) * ceil_div(n, tile_j)) * tile_i * tile_j;
+}
+
 /// Offsets in bytes of the parts of a work space for an m x n x k product.
 struct Workspace {
   index_t depth = 0;  ///< k rounded up to 16
   std::size_t a = 0, b = 0, rows = 0, columns = 0, squares = 0, kept = 0, found = 0, bytes = 0;
 
   Workspace(index_t m, index_t n, index_t k, std::size_t element) : depth(ceil_div(k, 16) * 16) {
-    const index_t count = moduli_for(element);
+    const int count = moduli_for(element);
     a = reserve(count * m * depth);
     b = reserve(count * n * depth);
     rows = reserve(4 * (m + tile_i));
     columns = reserve(4 * (n + 2 * tile_j));
     squares = reserve(24 * std::max(m, n) * norm_parts(k));
-    kept = reserve(count * 2 * std::min<index_t>(most_blocks, ceil_div(m, tile_i) * ceil_div(n, tile_j)) * tile_i *
-                   tile_j);
+    kept = reserve(kept_bytes(m, n, count));
     found = reserve(4);
   }
 

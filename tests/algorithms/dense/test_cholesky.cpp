@@ -1,9 +1,12 @@
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/variable.hpp"
 #include "tools/checks/factor_error.hpp"
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/host/lapack.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
+
+#include <utility>
 
 using namespace tesela;
 
@@ -141,6 +144,19 @@ TEST_CASE("Cholesky refuses matrices that it cannot factor") {
 GPU_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions under a sanitizer", "[sanitize]", float, double) {
   check<TestType>(runtime, 130, {70, 130});
   check<TestType>(runtime, 130, {70, 70});
+}
+
+GPU_TEMPLATE_TEST_CASE("Cholesky with updates by residues finds R, solutions and minors", "", float, double) {
+  const test::Variable forced("TESELA_GEMM", "int8");
+  check<TestType>(runtime, 2350, {256, 2350});
+  check<TestType>(runtime, 4500, {512, 4500});  // two groups of steps
+  HostMatrix<TestType> a = matrix<TestType>(2350);
+  for (const TestType bad : {std::numeric_limits<TestType>::quiet_NaN(), std::numeric_limits<TestType>::infinity()})
+    for (const index_t column : {index_t{2050}, index_t{2349}}) {
+      const TestType before = std::exchange(a(10, column), bad);
+      CHECK(solve(runtime, a, HostMatrix<TestType>(2350, 0), {256, 2350}).minor == column + 1);
+      a(10, column) = before;
+    }
 }
 
 TEST_CASE("Cholesky by tiles finds R and solutions on cores with one GPU, and with two", "[gpu]") {

@@ -4,6 +4,7 @@
 #include "tests/support/variable.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/codelets/dense/int8_gemm.hpp>
+#include <tesela/codelets/dense/int8_update.hpp>
 #include <tesela/codelets/dense/internal/int8_moduli.hpp>
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
 
@@ -347,16 +348,61 @@ GPU_TEST_CASE("powers of two change the result by the same factor only", "[sanit
   CHECK(wrong == 0);
 }
 
+GPU_TEMPLATE_TEST_CASE("an update by residues of several tiles satisfies its bound", "[sanitize]", float, double) {
+  using T = TestType;
+  if (!has_int8_devices()) SKIP("no device of compute capability 9.0 here");
+  constexpr index_t k = 350, n = 1111, column = 98;
+  for (const index_t row : {column, column + 256}) {
+    auto a = Padded<T>::random(k, n, 1), c = Padded<T>::random(n - row, n, 2);
+    const auto before = c;
+    {
+      const auto A = a.map(runtime, {176, n}), C = c.map(runtime, {256, n});
+      const ResidueShapes<T> shapes(k, n - column);
+      const auto tile = [](Shape shape) { return TileShape{shape.rows, shape.cols}; };
+      const TileMatrix<std::uint8_t> bytes(runtime, shapes.bytes.rows, shapes.bytes.cols, tile(shapes.bytes));
+      const TileMatrix<int> exponents(runtime, shapes.exponents.rows, 1, tile(shapes.exponents));
+      Graph g(runtime);
+      std::vector<Tile<T>> rows;
+      for (index_t i = 0; i < C.mt(); ++i) rows.push_back(C(i, 0));
+      g.insert<ToResidues<T>>({column}, bytes(0, 0), exponents(0, 0), g.scratch<double>(shapes.squares.rows, 1),
+                              std::vector<Tile<T>>{A(0, 0), A(1, 0)});
+      g.insert<ResidueUpdate<T>>({k, column, row}, bytes(0, 0), exponents(0, 0), g.scratch<double>(shapes.kept.rows, 1),
+                                 rows);
+      REQUIRE(g.wait().ok());
+    }
+    REQUIRE(c.intact());
+    const double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+    double worst = 0;
+    index_t changed = 0;
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < n - row; ++i) {
+        changed += j < row + i / 256 * 256 && c(i, j) != before(i, j) ? 1 : 0;
+        if (j < row + i || (i + j) % 5 != 0) continue;
+        Quad sum = before(i, j), of_a = 0, of_b = 0;
+        for (index_t l = 0; l < k; ++l) {
+          const Quad left = a(l, row + i), right = a(l, j);
+          sum -= left * right, of_a += left * left, of_b += right * right;
+        }
+        const Quad error = Quad(c(i, j)) - sum;
+        const Quad limit = root(of_a) * root(of_b) * Quad(bound<T>(k) + u) + Quad(2 * u);
+        worst = std::max(worst, static_cast<double>((error < 0 ? -error : error) / limit));
+      }
+    CAPTURE(row);
+    CHECK(worst <= 1);
+    CHECK(changed == 0);
+  }
+}
+
 GPU_TEST_CASE("TESELA_GEMM decides about automatic, by name or by size") {
   const auto kernel = [&](GemmKernel wanted, index_t mn, index_t k) { return gemm_kernel(runtime, wanted, mn, mn, k); };
   const GemmKernel fast = has_int8_devices() ? GemmKernel::int8 : GemmKernel::cublas;
   {
-    const Variable none("TESELA_GEMM", nullptr);
+    const Variable off("TESELA_GEMM", "cublas");
     CHECK(kernel(GemmKernel::automatic, 16384, 4096) == GemmKernel::cublas);
     CHECK(kernel(GemmKernel::int8, 64, 64) == fast);
   }
-  {
-    const Variable by_size("TESELA_GEMM", "automatic");
+  for (const char* const by_size : {static_cast<const char*>(nullptr), "automatic"}) {
+    const Variable size("TESELA_GEMM", by_size);
     CHECK(kernel(GemmKernel::automatic, 64, 64) == GemmKernel::cublas);
     CHECK(kernel(GemmKernel::automatic, 16384, 512) == GemmKernel::cublas);
     CHECK(kernel(GemmKernel::automatic, 16384, 4096) == fast);

@@ -66,7 +66,8 @@ void run(GemmOptionsOfBench o) {
 #endif
   for (const index_t n : o.n) {
     const index_t m = o.m > 0 ? o.m : n, k = o.k > 0 ? o.k : n;
-    cli::GemmProblem<T> problem{.m = m, .n = n, .k = k, .options = o.method.options("bench gemm", runtime, m, n, k)};
+    cli::GemmProblem<T> problem{
+        .m = m, .n = n, .k = k, .options = o.method.options("bench gemm", runtime, m, n, k, o.on_device())};
     problem.seed = o.common.seed;
     problem.runtime = &runtime;
     problem.generate_uniform(o.on_device());

@@ -25,13 +25,13 @@ void GemmMethod::add_to(App& app) {
       ->capture_default_str();
 }
 
-GemmOptions GemmMethod::options(const std::string& command, const Runtime& runtime, index_t m, index_t n,
-                                index_t k) const {
+GemmOptions GemmMethod::options(const std::string& command, const Runtime& runtime, index_t m, index_t n, index_t k,
+                                bool on_devices) const {
   if (kernel != "automatic" && kernel != "cublas" && runtime.gpus() == 0)
     throw EnvironmentError(fmt::format("{}: --kernel {} is what GPUs run, and this run has none", command, kernel));
   return {.kernel = *find_named(gemm_kernels(), kernel),
           .block = block,
-          .tile = parse_gemm_tile(tile, gemm_tile(runtime, m, n, k))};
+          .tile = parse_gemm_tile(tile, gemm_tile(runtime, m, n, k, on_devices))};
 }
 
 namespace {

@@ -20,8 +20,10 @@ struct GemmMethod {
 
   /// Adds --tile, --kernel and --block.
   void add_to(App& app);
-  /// Returns the options with tiles for these sizes. Throws EnvironmentError if the kernel needs a GPU.
-  GemmOptions options(const std::string& command, const Runtime& runtime, index_t m, index_t n, index_t k) const;
+  /// Returns the options with tiles for these sizes, and for matrices on the GPUs if `on_devices`. Throws
+  /// EnvironmentError if the kernel needs a GPU.
+  GemmOptions options(const std::string& command, const Runtime& runtime, index_t m, index_t n, index_t k,
+                      bool on_devices = false) const;
 };
 
 /// C = alpha op(A) op(B) + beta C: the matrices, and the memory that the methods share.
