@@ -15,11 +15,11 @@ using kernels::GemmKernel;
 /// Returns the GPU kernels with their names and descriptions.
 std::span<const Named<GemmKernel>> gemm_kernels();
 
-/// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `runtime`: `wanted`, or if that
+/// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `workers`: `wanted`, or if that
 /// is automatic, the kernel that TESELA_GEMM names, by default cublas or int8, whichever is faster. The kernel is
 /// cublas without a GPU, since only that has a variant for cores, and instead of int8 unless the compute capability
 /// is 9.0. Throws ArgumentError if TESELA_GEMM is no kernel's name.
-GemmKernel gemm_kernel(const Runtime& runtime, GemmKernel wanted, index_t m, index_t n, index_t k);
+GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k);
 
 /// Returns whether kernels::ResidueUpdate should update n x n elements with inner size k.
 bool updates_by_residues(const Runtime& runtime, index_t n, index_t k);
@@ -34,9 +34,6 @@ struct Products {
 /// Returns the arguments for tasks with products of at most m x n x k elements.
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k);
-
-/// Returns the doubles of that work space on each of `gpus` GPUs, for a MemoryPlan. `element`: bytes of an element.
-index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element);
 
 /// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm,
 /// which runs on GPUs only.

@@ -1,3 +1,4 @@
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/eigen/internal/eig_plan.hpp>
 #include <tesela/algorithms/eigen/reduce_to_band.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
@@ -37,13 +38,15 @@ constexpr index_t max_tiles_of_v = 8;  // largest number of tiles of V for Sytrd
 
 bool at_once(index_t n, index_t b, index_t tiles) { return b == 1 && n <= largest_sytrd && tiles == 1; }
 
-/// Defaults of the options.
+/// Defaults of the options. On one GPU large blocks suit the products with Q, but the gathered columns slow panels
+/// down.
 struct Sizes {
   index_t block, update, parts;
   Sizes(const WorkerCounts& workers, index_t n, index_t b, index_t tiles, const ReduceToBandOptions& options) {
     const bool gpu = workers.gpus > 0;
-    block = ceil_div(options.block > 0 ? std::min(options.block, std::max<index_t>(n, 1)) : gpu ? 1024 : 256, b) * b;
-    update = std::min(block, options.update > 0 ? options.update : gpu ? block : b);
+    const index_t suitable = !gpu ? 256 : workers.gpus == 1 && n >= 8192 ? 2048 : 1024;
+    block = ceil_div(options.block > 0 ? std::min(options.block, std::max<index_t>(n, 1)) : suitable, b) * b;
+    update = std::min(block, options.update > 0 ? options.update : gpu ? ceil_div(1024, b) * b : b);
     parts =
         std::min(tiles, options.parts > 0 ? options.parts : static_cast<index_t>(gpu ? workers.gpus : workers.cpus));
   }
@@ -112,6 +115,9 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
   work_ = {P, W, none};
   const Shape qr_scratch = qr_work(b, b, n, gpu);
   const Tile<T> scratch = g.scratch<T>(qr_scratch.rows, qr_scratch.cols), sums = g.scratch<T>(b, block, 1);
+  const Products of_update = products<T>(g, n, w, 2 * update);
+  const bool joins = of_update.kernel != GemmKernel::cublas;
+  const Tile<T> joined = g.scratch<T>(joins ? n : 1, joins ? 3 * update : 1, 2);
   // v and z of the current block. Z, and V if it is not kept, use two buffers in turn. Otherwise all blocks would be
   // allocated at once, because the tasks that clear them wait for nothing.
   Tile<T> v = P(0, 0), z = P(0, 0);
@@ -160,8 +166,9 @@ BandReduction<T>::BandReduction(Graph& g, const TileMatrix<T>& A, const Symmetri
     for (index_t j = next / w; j < A.nt(); ++j) {  // first the tile of the next panel
       Priority first = gpu ? on_gpu_of(j % parts) : Priority{};
       first.value = highest_priority - static_cast<int>(std::min<index_t>(j - next / w, 1000));
-      g.insert<Sy2sbUpdate<T>>(first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at, gpu}, v, z,
-                               A(0, j));
+      g.insert<Sy2sbUpdate<T>>(
+          first, {j * w, std::max(j * w, next), panel.top, panel.waiting, panel.at, gpu, of_update.kernel}, v, z,
+          A(0, j), joined, of_update.work);
     }
     panel.waiting = panel.at;
   }
@@ -179,10 +186,13 @@ void BandReduction<T>::apply(Graph& g, Op op, const TileMatrix<T>& X) const {
   require(wrong == nullptr, "BandReduction::apply", "X", X, " in tiles of ", X.tile_shape(), ": ", wrong);
   if (blocks_.empty() || X.n() == 0) return;
   const index_t wide = std::min(X.n(), X.tile_shape().nb);
-  const Tile<T> work = g.scratch<T>(blocks_.front().v.n(), g.runtime().gpus() > 0 ? 2 * wide : wide);
+  const index_t columns = blocks_.front().v.n();
+  const Tile<T> work = g.scratch<T>(columns, g.runtime().gpus() > 0 ? 2 * wide : wide);
+  const Products products = tesela::products<T>(g, n_, wide, columns);
   const auto apply_one = [&](const Block& block, index_t j) {
     if (block.columns > 0)
-      g.insert<Larfb<T>>(on_gpu_of(j), {op, block.top, block.columns}, block.v(0, 0), block.t(0, 0), X(0, j), work);
+      g.insert<Larfb<T>>(on_gpu_of(j), {op, block.top, block.columns, products.kernel}, block.v(0, 0), block.t(0, 0),
+                         X(0, j), work, products.work);
   };
   for (index_t j = 0; j < X.nt(); ++j)
     if (op == Op::transpose)

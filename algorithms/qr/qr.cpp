@@ -1,7 +1,9 @@
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -14,14 +16,14 @@ using namespace kernels;
 namespace {
 
 /// Cuts the columns at the borders of tile rows and of tile columns, so that each step's diagonal block lies in one
-/// tile.
-std::vector<QrStep> cut_into_steps(Shape a, TileShape tile) {
+/// tile, and after `width` columns.
+std::vector<QrStep> cut_into_steps(Shape a, TileShape tile, index_t width) {
   const auto [mb, nb] = tile;
   const index_t k = std::min(a.rows, a.cols);
   std::vector<QrStep> steps;
   for (index_t begin = 0; begin < k; begin += steps.back().width) {
     const index_t row = begin % mb, col = begin % nb;
-    steps.push_back({begin / mb, row, begin / nb, col, std::min({mb - row, nb - col, k - begin}), begin});
+    steps.push_back({begin / mb, row, begin / nb, col, std::min({mb - row, nb - col, k - begin, width}), begin});
   }
   return steps;
 }
@@ -67,28 +69,29 @@ std::vector<index_t> tile_ends(const std::vector<QrStep>& steps, Shape a, index_
   return ends;
 }
 
-index_t default_ib(const WorkerCounts& workers, index_t width) {
-  return std::min<index_t>(width, workers.gpus > 0 ? 1024 : 32);
-}
-
 /// Returns whether the vectors of a Geqrt are copied. All its updates read them, while a Tpqrt writes the triangle
 /// above them. A GPU needs them with explicit zeros, so that an update consists of products only.
 bool copies(const QrOptions& options, const QrTransformation& h, const QrStep& s, index_t mt, bool gpu) {
   return options.copy_vectors && h.pivot < 0 && (s.head + 1 < mt || gpu);
 }
 
-index_t widest_step(TileShape tile, Shape a) {
-  return std::min({tile.mb, tile.nb, std::max<index_t>(1, std::min(a.rows, a.cols))});
-}
-
-index_t inner_block(const WorkerCounts& workers, const QrOptions& options, index_t width) {
-  return std::min(options.ib > 0 ? options.ib : default_ib(workers, width), width);
-}
+/// Widths of steps and of their inner blocks.
+struct Widths {
+  index_t step, ib;
+  Widths(const WorkerCounts& workers, Shape a, TileShape tile, const QrOptions& options) {
+    const bool gpu = workers.gpus > 0;
+    const index_t most = std::min({tile.mb, tile.nb, std::max<index_t>(1, std::min(a.rows, a.cols))});
+    step = std::min(most, options.step > 0 ? options.step : gpu ? 2048 : most);
+    const GemmKernel kernel =
+        gemm_kernel(workers, GemmKernel::automatic, std::min(a.rows, tile.mb), std::min(a.cols, tile.nb), step);
+    ib = std::min(step, options.ib > 0 ? options.ib : !gpu ? 32 : kernel == GemmKernel::int8 ? 2048 : 1024);
+  }
+};
 
 /// Returns a shape of the same proportions with at most about 2^16 transformations, for counting.
-Shape sample_shape(Shape a, TileShape tile) {
+Shape sample_shape(Shape a, TileShape tile, index_t width) {
   constexpr double most = 1 << 16;
-  const index_t k = std::min(a.rows, a.cols), step = std::min(tile.mb, tile.nb);
+  const index_t k = std::min(a.rows, a.cols), step = std::min({tile.mb, tile.nb, width});
   const double down = std::max(1.0, static_cast<double>(a.rows) / static_cast<double>(tile.mb)),
                across = std::max(1.0, static_cast<double>(k) / static_cast<double>(step));
   if (down * across <= most) return a;
@@ -106,6 +109,12 @@ Shape sample_shape(Shape a, TileShape tile) {
 double trapezoid(Shape a) {
   const double m = static_cast<double>(a.rows), k = std::min(m, static_cast<double>(a.cols));
   return m * k - k * k / 2;
+}
+
+/// Returns the columns of a work space of `width` rows that hold this number of doubles for products.
+index_t columns_for_products(index_t doubles, index_t width, std::size_t element) {
+  constexpr index_t alignment = 256;
+  return ceil_div(doubles * static_cast<index_t>(sizeof(double)) + alignment, width * static_cast<index_t>(element));
 }
 
 }  // namespace
@@ -126,23 +135,29 @@ struct QrFactorization<T>::Pass {
   Op op;
   const TileMatrix<T>& C;
   bool over_a = &C == &f.a_;
+  Products products = products_of_updates();
   Tile<T> work = workspace();
 
   Pass(const QrFactorization& factorization, Graph& graph, Side where, Op which, const TileMatrix<T>& c)
       : f(factorization), g(graph), side(where), op(which), C(c) {}
 
+  index_t rows() const { return std::min(f.m(), f.a_.tile_shape().mb); }
+  /// Returns the size of a tile of C in the dimension that Q does not change.
+  index_t across() const {
+    return side == Side::left ? std::min(C.n(), C.tile_shape().nb) : std::min(C.m(), C.tile_shape().mb);
+  }
+  Products products_of_updates() const { return tesela::products<T>(g, rows(), across(), f.ib_); }
   Tile<T> workspace() const {
-    const bool left = side == Side::left;
-    const index_t size = left ? C.n() : C.m(), tile = left ? C.tile_shape().nb : C.tile_shape().mb,
-                  rows = std::min(f.m(), f.a_.tile_shape().mb);
-    const Shape shape = qr_work(f.width_, std::min(size, tile), rows, g.runtime().gpus() > 0);
+    Shape shape = qr_work(f.width_, across(), rows(), g.runtime().gpus() > 0);
+    if (products.kernel != GemmKernel::cublas)
+      shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
     return g.scratch<T>(shape.rows, shape.cols);
   }
 
   /// Returns the priority of a task in tile column j of A: earlier columns first, and the panel before its updates.
   Priority priority(index_t j, bool panel = false) const {
     Priority priority{over_a ? static_cast<int>(2 * (C.nt() - j) + (panel ? 1 : 0)) : 0};
-    priority.gpu = f.on_gpu_;
+    priority.gpu = f.on_gpu_ || products.kernel != GemmKernel::cublas;
     return priority;
   }
 
@@ -155,14 +170,15 @@ struct QrFactorization<T>::Pass {
     const index_t row = first_row(s, h.row);
     const Priority panel = priority(s.column, true);
     if (h.pivot < 0)
-      g.insert<Geqrt<T>>(panel, {row, s.col, s.width, f.ib_, a.rows() - row}, a, f.t_(h.row, h.step), work);
+      g.insert<Geqrt<T>>(panel, {row, s.col, s.width, f.ib_, a.rows() - row, products.kernel}, a, f.t_(h.row, h.step),
+                         work);
     else
       g.insert<Tpqrt<T>>(panel, {first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, C(h.pivot, s.column), a,
                          f.tp_(h.row, h.step), work);
     if (s.column + 1 == C.nt() || !copies(options, h, s, C.mt(), g.runtime().gpus() > 0)) return {a};
-    kept.emplace_back(g.runtime(), a.rows(), a.cols(), C.tile_shape(), "V");
+    kept.emplace_back(g.runtime(), a.rows(), s.width, TileShape{a.rows(), s.width}, "V");
     const Vectors copy{kept.back()(0, 0), true};
-    g.insert<Lacpy<T>>(panel, {Part::unit_lower, s.col - row}, a, copy.tile);
+    g.insert<Lacpy<T>>(panel, {Part::unit_lower, -row, s.col}, a, copy.tile);
     return copy;
   }
 
@@ -171,8 +187,9 @@ struct QrFactorization<T>::Pass {
     const QrStep& s = f.step(h);
     const auto c = [&](index_t i) { return side == Side::left ? C(i, j) : C(j, i); };
     if (h.pivot < 0) {
-      const index_t row = first_row(s, h.row);
-      g.insert<Unmqr<T>>(priority(j), {side, op, row, s.col, s.width, f.ib_, v.tile.rows() - row, v.copied}, v.tile,
+      const index_t row = first_row(s, h.row), col = v.copied ? 0 : s.col;
+      g.insert<Unmqr<T>>(priority(j),
+                         {side, op, row, col, s.width, f.ib_, v.tile.rows() - row, v.copied, products.kernel}, v.tile,
                          f.t_(h.row, h.step), c(h.row), work);
     } else {
       g.insert<Tpmqrt<T>>(priority(j), {side, op, first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, v.tile,
@@ -190,10 +207,10 @@ template <class T>
 QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOptions& options)
     : a_(A),
       tree_(options.tree),
-      steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape())),
+      width_(Widths(g.runtime(), {A.m(), A.n()}, A.tile_shape(), options).step),
+      ib_(Widths(g.runtime(), {A.m(), A.n()}, A.tile_shape(), options).ib),
+      steps_(cut_into_steps({A.m(), A.n()}, A.tile_shape(), width_)),
       transformations_(plan(steps_, A.mt(), options, tile_ends(steps_, {A.m(), A.n()}, A.tile_shape().mb, options))),
-      width_(widest_step(A.tile_shape(), {A.m(), A.n()})),
-      ib_(inner_block(g.runtime(), options, width_)),
       on_gpu_(options.on_gpu),
       t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),
       tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
@@ -259,7 +276,7 @@ void QrFactorization<T>::extract_r(Graph& g, const TileMatrix<T>& R) const {
 MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, TileShape tile, index_t q_columns,
                    const QrOptions& options) {
   const bool gpu = workers.gpus > 0;
-  const index_t width = widest_step(tile, a), ib = inner_block(workers, options, width);
+  const auto [width, ib] = Widths(workers, a, tile, options);
   MemoryPlan result({"factor", "Q"}, workers.gpus, element);
   result.hold({MemoryPlan::host, a, 1, 0, 1});
   result.hold({MemoryPlan::host, {a.rows, q_columns}, 1, 1, 1});
@@ -269,8 +286,8 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   const auto tiles = [&](index_t cols) {
     return static_cast<double>(a.rows) * static_cast<double>(cols) / tile_size * share;
   };
-  const Shape counted = sample_shape(a, tile);
-  const std::vector<QrStep> steps = cut_into_steps(counted, tile);
+  const Shape counted = sample_shape(a, tile, width);
+  const std::vector<QrStep> steps = cut_into_steps(counted, tile, width);
   const index_t mt = ceil_div(counted.rows, tile.mb);
   double factors = 0, copied = 0;
   for (const QrTransformation& h : plan(steps, mt, options)) {
@@ -289,8 +306,11 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   result.hold_on_each({.shape = {ib, width}, .at_once = factors * share, .last = 1});
   // At most two steps' copies exist at a time: the next panel writes its copies while updates read those of the last
   // one.
-  result.hold_on_each({.shape = of_tile, .at_once = std::ceil(copied * share)});
-  const Shape work = qr_work(width, std::min(a.cols, tile.nb), std::min(a.rows, tile.mb), gpu);
+  result.hold_on_each({.shape = {tile.mb, width}, .at_once = std::ceil(copied * share)});
+  Shape work = qr_work(width, std::min(a.cols, tile.nb), std::min(a.rows, tile.mb), gpu);
+  const index_t rows = std::min(a.rows, tile.mb), across = std::min(a.cols, tile.nb);
+  if (gemm_kernel(workers, GemmKernel::automatic, rows, across, ib) == GemmKernel::int8)
+    work.cols += columns_for_products(int8_work(rows, across, ib, element), width, element);
   result.hold_on_each({.shape = work, .at_once = gpu ? 2.0 : workers.cpus, .last = 1});
   result.task(3 * tile_size);
   return result;
@@ -300,6 +320,7 @@ template <class T>
 QrFactorization<T> qr(Graph& g, const TileMatrix<T>& A, const QrOptions& options) {
   require_blas_sizes("qr", "A", A);
   require(options.ib >= 0, "qr", "options.ib", options.ib, " is negative");
+  require(options.step >= 0, "qr", "options.step", options.step, " is negative");
   if (options.rank_tree.empty()) return QrFactorization<T>(g, A, options);
   QrOptions over_ranks = options;
   over_ranks.tree = "ranks:" + std::to_string(g.runtime().grid()[0]) + ":" + options.rank_tree + ":" + options.tree;

@@ -30,6 +30,9 @@ struct QrOptions {
   /// rank. The order is "ranks:P:rank_tree:tree" for P rows of ranks (Runtime::grid), so that a column travels between
   /// two ranks only once. Empty: `tree` for all tiles.
   std::string rank_tree = {};
+  /// Columns of a tile that are factored before the rest of the tile is updated; 0 selects all on cores, at most 2048
+  /// on GPUs. Narrow steps in wide tiles make large products.
+  index_t step = 0;
   TileShape tile = {0, 0};  ///< of a matrix in memory; 0 x 0 selects it
 };
 
@@ -90,10 +93,10 @@ class QrFactorization {
 
   TileMatrix<T> a_;
   std::string tree_;
-  std::vector<QrStep> steps_;
-  std::vector<QrTransformation> transformations_;
   index_t width_;  // width of the widest step
   index_t ib_;
+  std::vector<QrStep> steps_;
+  std::vector<QrTransformation> transformations_;
   bool on_gpu_;
   TileMatrix<T> t_, tp_;               // block factors of each Geqrt and of each Tpqrt: tile (row, step)
   std::vector<TileMatrix<T>> copies_;  // copies of vectors, kept until the graph has run
@@ -103,7 +106,8 @@ class QrFactorization {
 ///
 /// A        m x n in tiles of any shape; overwritten by R and the Householder vectors.
 /// Returns  the factorization, which applies and forms Q and extracts R.
-/// Throws   ArgumentError, with nothing inserted, for an unknown tree or rank_tree, a negative ib, a tile or leading
+/// Throws   ArgumentError, with nothing inserted, for an unknown tree or rank_tree, a negative ib or step, a tile or
+/// leading
 ///          dimension beyond the 31 bits of BLAS, or `ends` of wrong length or range.
 /// Method   Tiled QR (Bouwmeester, Jacquelin, Langou and Robert, "Tiled QR factorization algorithms") with compact WY
 ///          block reflectors (Schreiber and Van Loan).

@@ -1,3 +1,4 @@
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
@@ -11,11 +12,16 @@ namespace tesela {
 using namespace kernels;
 
 // Measured: docs/benchmarks/README.md. GPUs use whole columns, enough per tile to hide the panels behind the updates.
-// Cores use whole columns too, unless the matrix is so tall and thin that one panel keeps the others waiting.
+// One GPU with products by residues uses wide tiles in steps, because these products must be large. Cores use whole
+// columns too, unless the matrix is so tall and thin that one panel keeps the others waiting.
 TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   const index_t k = std::min(m, n);
   if (workers.gpus > 0) {
+    constexpr index_t wide = 8192;
+    if (workers.gpus == 1 && k >= 2 * wide &&
+        gemm_kernel(workers, GemmKernel::automatic, wide, wide, 2048) == GemmKernel::int8)
+      return {std::min<index_t>(m, 131072), wide};
     const index_t nb = k >= 24576 ? std::max<index_t>(2048 / workers.gpus, 512)
                                   : std::clamp<index_t>(rounded(k / 16), k >= 1024 ? 256 : 128, 512);
     return {std::clamp<index_t>(m, nb, 131072), nb};

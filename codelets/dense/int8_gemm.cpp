@@ -2,7 +2,6 @@
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 namespace tesela::kernels {
@@ -14,12 +13,6 @@ index_t rounded_up(index_t size, index_t unit) { return ceil_div(size, unit) * u
 index_t equal_pieces(index_t size, index_t count, index_t unit) {
   return std::min(size, rounded_up(ceil_div(size, count), unit));
 }
-
-/// The smallest m = n and k for which residues win. Measured for both precisions (docs/gemm.md).
-struct Threshold {
-  index_t mn, k;
-};
-constexpr std::array wins{Threshold{16384, 1024}, Threshold{8192, 2048}, Threshold{4096, 4096}};
 
 }  // namespace
 
@@ -45,9 +38,11 @@ index_t int8_work(index_t m, index_t n, index_t k, std::size_t element) {
   return static_cast<index_t>(std::max(std::bit_ceil(bytes), least) / sizeof(double));
 }
 
+// Measured for both precisions, for cubes and for products with one or two sides of 1024 to 4096 (docs/gemm.md).
 bool int8_wins(index_t m, index_t n, index_t k) {
-  return std::any_of(wins.begin(), wins.end(),
-                     [&](const Threshold& from) { return std::min(m, n) >= from.mn && k >= from.k; });
+  const double products = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const index_t least = std::min({m, n, k});
+  return least >= 2048 ? products >= 0x1p34 : least >= 1024 && products >= 0x1p35;
 }
 
 }  // namespace tesela::kernels

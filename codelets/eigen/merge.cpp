@@ -49,7 +49,7 @@ void MergeColumns<T>::cpu(const Args& args, In<index_t> plan, In<T> rotations, O
 }
 
 template <class T>
-void MergeProduct<T>::cpu(const Args& args, In<T> a, In<T> b, Out<T> c) {
+void MergeProduct<T>::cpu(const Args& args, In<T> a, In<T> b, Out<T> c, Scratch<double>) {
   if (args.inner == 0)
     for (index_t j = 0; j < c.cols; ++j) std::fill_n(&c(0, j), c.rows, T(0));
   else

@@ -1,6 +1,6 @@
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/codelets/eigen/internal/tile_parameters.cuh>
 #include <tesela/codelets/eigen/merge.hpp>
-#include <tesela/codelets/support/internal/cublas.hpp>
 
 namespace tesela::kernels {
 namespace {
@@ -124,16 +124,17 @@ void MergeColumns<T>::cuda(CudaContext& context, const Args& args, In<index_t> p
 }
 
 template <class T>
-void MergeProduct<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> c) {
+void MergeProduct<T>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> c, Scratch<double> work) {
   const auto size = [](index_t n) { return static_cast<std::size_t>(n) * sizeof(T); };
   if (args.inner == 0)
     context.check(
         cudaMemset2DAsync(c.data, size(c.ld), 0, size(c.rows), static_cast<std::size_t>(c.cols), context.stream()),
         "cudaMemset2DAsync");
   else
-    context.check(cublas::gemm<T>(context.cublas(), Op::none, Op::none, c.rows, c.cols, args.inner, 1, a.data, a.ld,
-                                  &b(args.first, 0), b.ld, 0, c.data, c.ld),
-                  "cublas gemm");
+    multiply<T>(
+        context, args.kernel,
+        {Op::none, Op::none, c.rows, c.cols, args.inner, 1, a.data, a.ld, &b(args.first, 0), b.ld, 0, c.data, c.ld},
+        work);
 }
 
 template <class T>

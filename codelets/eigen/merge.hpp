@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/runtime/codelet.hpp>
 
 namespace tesela::kernels {
@@ -30,20 +31,23 @@ struct MergeColumns {
 };
 
 /// Computes C = A B(first … first + inner - 1, :), A m x inner, C m x n: a block of rows of the new vectors (LAPACK
-/// laed3).
+/// laed3). Scratch: as kernels::multiply() needs it on GPUs.
 template <class T>
 struct MergeProduct {
   static constexpr auto name = "merge_product";
   static constexpr std::uint32_t color = 0x4c72b0;
   struct Args {
     index_t first = 0, inner = 0;
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(inner); }
+    GemmKernel kernel = GemmKernel::cublas;
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(inner) | static_cast<std::uint64_t>(kernel) << 32;
+    }
   };
-  static double flops(const Args& args, Shape, Shape, Shape c) {
+  static double flops(const Args& args, Shape, Shape, Shape c, Shape) {
     return 2.0 * static_cast<double>(args.inner) * static_cast<double>(c.rows) * static_cast<double>(c.cols);
   }
-  static void cpu(const Args& args, In<T> a, In<T> b, Out<T> c);
-  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> c);
+  static void cpu(const Args& args, In<T> a, In<T> b, Out<T> c, Scratch<double> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, Out<T> c, Scratch<double> work);
 };
 
 /// Sets row (k x 1) to row args.row of tiles side by side.

@@ -92,7 +92,7 @@ void mirror(index_t n, T* a, index_t ld) {
 }  // namespace
 
 template <class T>
-void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a) {
+void Sy2sbUpdate<T>::cpu(const Args& args, In<T> v, In<T> z, InOut<T> a, Scratch<T>, Scratch<double>) {
   const index_t end = args.tile_column + a.cols, columns = end - args.first, below = a.rows - end,
                 k = args.end - args.begin;
   T* const diagonal = &a(args.first, args.first - args.tile_column);
@@ -126,7 +126,7 @@ void JoinReflectors<T>::cpu(const Args& args, In<T> v, Out<T> t, std::span<const
 }
 
 template <class T>
-void Larfb<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) {
+void Larfb<T>::cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work, Scratch<double>) {
   const index_t k = args.columns, m = v.rows;
   T* const part = &c(args.top, 0);
   blas::gemm<T>(Op::transpose, Op::none, k, c.cols, m, 1, v.data, v.ld, part, c.ld, 0, work.data, k);

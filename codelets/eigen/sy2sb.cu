@@ -1,3 +1,4 @@
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/codelets/eigen/internal/copy_diagonals.cuh>
 #include <tesela/codelets/eigen/sy2sb.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
@@ -178,17 +179,78 @@ void Sy2sbJoin<T>::cuda(CudaContext& context, const Args& args, In<T> t, In<T> p
   products.gemm(Op::none, Op::none, m, k, k, T(-0.5), mine, v.ld, work.data, k, 1, sum, z.ld);
 }
 
+namespace {
+
+/// Copies V D, Z D^-1 and V D side by side, one column of each per block: D consists of powers of two that make both
+/// columns of a pair about equally long, because errors of a product by residues are relative to the length of rows.
 template <class T>
-void Sy2sbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a) {
-  // The lower triangle by blocks of columns, each from its diagonal square on.
-  constexpr index_t most = 2048;
-  const Products<T> products{context};
-  const index_t end = args.tile_column + a.cols, k = args.end - args.begin;
-  const auto at = [&](const In<T>& x, index_t row) { return &x(row - args.top, args.begin); };
-  for (index_t j = args.first; j < end; j += most)
-    for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
-      products.gemm(Op::none, Op::transpose, a.rows - j, std::min(most, end - j), k, -1, at(left, j), left.ld,
-                    at(right, j), right.ld, 1, &a(j, j - args.tile_column), a.ld);
+__global__ void join_kernel(index_t rows, const T* v, index_t ld_v, const T* z, index_t ld_z, T* joined) {
+  __shared__ double sums[2][32];
+  const index_t k = gridDim.x, j = blockIdx.x;
+  v += j * ld_v, z += j * ld_z;
+  double squares[2] = {};
+  for (index_t i = threadIdx.x; i < rows; i += blockDim.x) {
+    squares[0] += static_cast<double>(v[i]) * static_cast<double>(v[i]);
+    squares[1] += static_cast<double>(z[i]) * static_cast<double>(z[i]);
+  }
+  for (int s = 0; s < 2; ++s) {
+    for (int lanes = 16; lanes > 0; lanes /= 2) squares[s] += __shfl_xor_sync(0xffffffffu, squares[s], lanes);
+    if (threadIdx.x % 32 == 0) sums[s][threadIdx.x / 32] = squares[s];
+  }
+  __syncthreads();
+  double of_v = 0, of_z = 0;
+  for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) of_v += sums[0][warp], of_z += sums[1][warp];
+  const double ratio = of_z / of_v;
+  const int e = ratio > 0x1p-200 && ratio < 0x1p200 ? ilogb(ratio) / 4 : 0;
+  const T d = static_cast<T>(ldexp(1.0, e)), inverse = static_cast<T>(ldexp(1.0, -e));
+  T* const to = joined + j * rows;
+  for (index_t i = threadIdx.x; i < rows; i += blockDim.x) {
+    to[i] = to[i + 2 * k * rows] = v[i] * d;
+    to[i + k * rows] = z[i] * inverse;
+  }
+}
+
+/// Calls f(first row, end, first column, columns) for rectangles that cover the lower triangle of the columns from
+/// `first` to `end`, with squares on the diagonal of at most `most` columns.
+template <class F>
+void for_lower_triangle(index_t first, index_t end, index_t most, const F& f) {
+  const index_t size = end - first;
+  if (size <= most) return f(first, end, first, size);
+  const index_t left = ceil_div(ceil_div(size, most), 2) * most, middle = first + left;
+  for_lower_triangle(first, middle, most, f);
+  f(middle, end, first, left);
+  for_lower_triangle(middle, end, most, f);
+}
+
+}  // namespace
+
+template <class T>
+void Sy2sbUpdate<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a, Scratch<T> joined,
+                          Scratch<double> work) {
+  const index_t end = args.tile_column + a.cols, k = args.end - args.begin, rows = a.rows - args.first;
+  if (args.kernel == GemmKernel::cublas) {
+    // The lower triangle by blocks of columns, each from its diagonal square on.
+    constexpr index_t most = 2048;
+    const Products<T> products{context};
+    const auto at = [&](const In<T>& x, index_t row) { return &x(row - args.top, args.begin); };
+    for (index_t j = args.first; j < end; j += most)
+      for (const auto& [left, right] : {std::pair{v, z}, std::pair{z, v}})
+        products.gemm(Op::none, Op::transpose, a.rows - j, std::min(most, end - j), k, -1, at(left, j), left.ld,
+                      at(right, j), right.ld, 1, &a(j, j - args.tile_column), a.ld);
+  } else {  // one product of twice the inner size: [V Z] [Z V]^T
+    const index_t row = args.first - args.top;
+    join_kernel<<<static_cast<unsigned>(k), 256, 0, context.stream()>>>(rows, &v(row, args.begin), v.ld,
+                                                                        &z(row, args.begin), z.ld, joined.data);
+    context.check(cudaGetLastError(), "sy2sb_update");
+    const auto update = [&](index_t row, index_t end_row, index_t column, index_t columns) {
+      multiply<T>(context, args.kernel,
+                  {Op::none, Op::transpose, end_row - row, columns, 2 * k, -1, joined.data + (row - args.first), rows,
+                   joined.data + k * rows + (column - args.first), rows, 1, &a(row, column - args.tile_column), a.ld},
+                  work);
+    };
+    for_lower_triangle(args.first, end, 4096, update);
+    if (end < a.rows) update(end, a.rows, args.first, end - args.first);
+  }
   if (args.mirrored) mirror(context, end - args.first, &a(args.first, args.first - args.tile_column), a.ld);
 }
 
@@ -224,13 +286,14 @@ void JoinReflectors<T>::cuda(CudaContext& context, const Args& args, In<T> v, Ou
 }
 
 template <class T>
-void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) {
-  const Products<T> products{context};
-  const index_t k = args.columns, m = v.rows;
-  T *const part = &c(args.top, 0), *const projected = work.data, *const turned = work.data + k * c.cols;
-  products.gemm(Op::transpose, Op::none, k, c.cols, m, 1, v.data, v.ld, part, c.ld, 0, projected, k);
-  products.gemm(args.op, Op::none, k, c.cols, k, 1, t.data, t.ld, projected, k, 0, turned, k);
-  products.gemm(Op::none, Op::none, m, c.cols, k, -1, v.data, v.ld, turned, k, 1, part, c.ld);
+void Larfb<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work,
+                    Scratch<double> products) {
+  const index_t k = args.columns, m = v.rows, n = c.cols;
+  T *const part = &c(args.top, 0), *const projected = work.data, *const turned = work.data + k * n;
+  const auto gemm = [&](const GemmProblem<T>& problem) { multiply<T>(context, args.kernel, problem, products); };
+  gemm({Op::transpose, Op::none, k, n, m, 1, v.data, v.ld, part, c.ld, 0, projected, k});
+  gemm({args.op, Op::none, k, n, k, 1, t.data, t.ld, projected, k, 0, turned, k});
+  gemm({Op::none, Op::none, m, n, k, -1, v.data, v.ld, turned, k, 1, part, c.ld});
 }
 
 #define TESELA_INSTANTIATE(T)                                         \

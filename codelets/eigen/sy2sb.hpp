@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/qr/tile_qr.hpp>
 
 namespace tesela::kernels {
@@ -101,7 +102,8 @@ struct Sy2sbJoin {
 };
 
 /// Updates one column tile of A -= V Z^T + Z V^T, lower triangle, from column `first` of the matrix on (BLAS syr2k),
-/// with the columns `begin` … `end` - 1 of the block.
+/// with the columns `begin` … `end` - 1 of the block. Scratch: as kernels::multiply() needs it on GPUs. `joined`: (rows
+/// of V) x 3 (end - begin) elements, on GPUs unless the kernel is cublas.
 template <class T>
 struct Sy2sbUpdate {
   static constexpr auto name = "sy2sb_update";
@@ -112,17 +114,20 @@ struct Sy2sbUpdate {
     index_t top = 0;
     index_t begin = 0, end = 0;
     bool mirrored = false;  ///< also writes the mirror image above the diagonal of the tile's diagonal block
+    GemmKernel kernel = GemmKernel::cublas;
     std::uint64_t cost_key() const {
-      return static_cast<std::uint64_t>(first / 256) | static_cast<std::uint64_t>(end - begin) << 32;
+      return static_cast<std::uint64_t>(first / 256) | static_cast<std::uint64_t>(end - begin) << 32 |
+             static_cast<std::uint64_t>(kernel) << 60;
     }
   };
-  static double flops(const Args& args, Shape, Shape, Shape a) {
+  static double flops(const Args& args, Shape, Shape, Shape a, Shape, Shape) {
     const auto columns = static_cast<double>(args.tile_column + a.cols - args.first),
                rows = static_cast<double>(a.rows - args.first);
     return 4 * columns * (rows - 0.5 * columns) * static_cast<double>(args.end - args.begin);
   }
-  static void cpu(const Args& args, In<T> v, In<T> z, InOut<T> a);
-  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a);
+  static void cpu(const Args& args, In<T> v, In<T> z, InOut<T> a, Scratch<T> joined, Scratch<double> work);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> z, InOut<T> a, Scratch<T> joined,
+                   Scratch<double> work);
 };
 
 /// Computes the T of all of a block's columns from V and from the panels' T (LAPACK larft by blocks).
@@ -146,7 +151,7 @@ struct JoinReflectors {
 };
 
 /// Computes C(top:, :) = (I - V op(T) V^T) C(top:, :) (LAPACK larfb) with k columns of V, including its zeros and ones.
-/// Scratch: k x (columns of C), on a GPU twice as many columns.
+/// Scratch: k x (columns of C), on a GPU twice as many columns, and as kernels::multiply() needs it.
 template <class T>
 struct Larfb {
   static constexpr auto name = "larfb";
@@ -154,14 +159,18 @@ struct Larfb {
   struct Args {
     Op op = Op::none;
     index_t top = 0, columns = 0;
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(columns); }
+    GemmKernel kernel = GemmKernel::cublas;
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(columns) | static_cast<std::uint64_t>(kernel) << 32;
+    }
   };
-  static double flops(const Args& args, Shape v, Shape, Shape c, Shape) {
+  static double flops(const Args& args, Shape v, Shape, Shape c, Shape, Shape) {
     const auto k = static_cast<double>(args.columns);
     return static_cast<double>(c.cols) * k * (4 * static_cast<double>(v.rows) + k);
   }
-  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
-  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work);
+  static void cpu(const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work, Scratch<double> products);
+  static void cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work,
+                   Scratch<double> products);
 };
 
 }  // namespace tesela::kernels

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/codelets/dense/gemm.hpp>
 #include <tesela/codelets/support/size_class.hpp>
 #include <tesela/runtime/codelet.hpp>
 
@@ -37,9 +38,10 @@ struct Geqrt {
   struct Args {
     index_t row = 0, col = 0, width = 0, ib = 1;
     index_t rows = 0;  ///< active: rows of the tile from `row` on
+    GemmKernel kernel = GemmKernel::cublas;
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(width) << 10 |
-             static_cast<std::uint64_t>(ib) << 32;
+             static_cast<std::uint64_t>(ib) << 32 | static_cast<std::uint64_t>(kernel) << 56;
     }
   };
   static double flops(const Args& args, Shape a, Shape, Shape) {
@@ -63,10 +65,11 @@ struct Unmqr {
     index_t row = 0, col = 0, width = 0, ib = 1;
     index_t rows = 0;         ///< active: rows of the tile from `row` on
     bool unit_lower = false;  ///< v has explicit zeros and ones above the vectors, so a GPU needs no copy
+    GemmKernel kernel = GemmKernel::cublas;
     std::uint64_t cost_key() const {
       return internal::size_class(rows) | static_cast<std::uint64_t>(side) << 8 | static_cast<std::uint64_t>(op) << 9 |
              static_cast<std::uint64_t>(width) << 10 | static_cast<std::uint64_t>(ib) << 32 |
-             static_cast<std::uint64_t>(unit_lower) << 62;
+             static_cast<std::uint64_t>(kernel) << 56 | static_cast<std::uint64_t>(unit_lower) << 62;
     }
   };
   static double flops(const Args& args, Shape, Shape, Shape c, Shape) {

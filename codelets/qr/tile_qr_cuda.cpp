@@ -2,6 +2,7 @@
 
 #if TESELA_HAVE_CUDA
 
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/codelets/qr/internal/qr_panel.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
 #include <tesela/codelets/support/internal/high_priority_stream.hpp>
@@ -9,6 +10,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
 #include <span>
 
 namespace tesela::kernels {
@@ -16,13 +18,30 @@ namespace {
 
 constexpr index_t exchange_elements = 33024;  // must equal the value in qr_work
 
-/// Parts of a kernel's scratch: exchange space for panels, two products of at most `product` elements, and vectors.
+/// Parts of a kernel's scratch: exchange space for panels, two products of at most `product` elements, `vectors`
+/// elements of vectors, and the rest for multiply() with this kernel.
 template <class T>
 struct Space {
   void* exchange;
   T *w, *w2, *v;
-  Space(const Block<T>& work, index_t product)
-      : exchange(work.data), w(work.data + exchange_elements), w2(w + product), v(w2 + product) {}
+  GemmKernel kernel;
+  Scratch<double> rest;
+  Space(const Block<T>& work, index_t product, index_t vectors, GemmKernel wanted)
+      : exchange(work.data),
+        w(work.data + exchange_elements),
+        w2(w + product),
+        v(w2 + product),
+        kernel(wanted),
+        rest(aligned(v + vectors, work.data + work.rows * work.cols)) {}
+
+ private:
+  static Scratch<double> aligned(T* begin, T* end) {
+    void* at = begin;
+    std::size_t bytes = end > begin ? static_cast<std::size_t>(end - begin) * sizeof(T) : 0;
+    if (std::align(256, sizeof(double), at, bytes) == nullptr) return {};
+    const auto size = static_cast<index_t>(bytes / sizeof(double));
+    return {{static_cast<double*>(at), size, 1, size}};
+  }
 };
 
 /// Vectors with explicit zeros and ones, and the rows (from the right: columns) of C that they change.
@@ -38,13 +57,12 @@ struct Factor {
 /// C's other dimension. V consists of the factors stacked under each other, under an identity on `top` if that is not
 /// null.
 template <class T>
-void apply_reflector(const CudaContext& context, Side side, Op op, index_t k, index_t free, const T* t, index_t ldt,
+void apply_reflector(CudaContext& context, Side side, Op op, index_t k, index_t free, const T* t, index_t ldt,
                      const Block<T>* top, std::span<const Factor<T>> factors, const Space<T>& space) {
   if (k == 0 || free == 0) return;
   const auto gemm = [&](Op a, Op b, index_t m, index_t n, index_t inner, T alpha, const T* x, index_t ldx, const T* y,
                         index_t ldy, T beta, T* z, index_t ldz) {
-    context.check(cublas::gemm(context.cublas(), a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz),
-                  "gemm of a block reflector");
+    multiply<T>(context, space.kernel, {a, b, m, n, inner, alpha, x, ldx, y, ldy, beta, z, ldz}, space.rest);
   };
   const bool left = side == Side::left;
   const index_t ldw = left ? k : free;
@@ -95,7 +113,7 @@ class Recursion {
   /// `a` holds the block's columns: A from its first row on, or B. `r` holds the columns of R from its first row on,
   /// unless the form is trapezoid. v has as many rows and is zero where no panel writes; t, the block's factor, is
   /// zero.
-  Recursion(const CudaContext& context, PanelForm form, const Block<T>& a, const Block<T>& r, const Block<T>& v,
+  Recursion(CudaContext& context, PanelForm form, const Block<T>& a, const Block<T>& r, const Block<T>& v,
             const Block<T>& t, index_t above, const Space<T>& space)
       : context_(context), form_(form), a_(a), r_(r), v_(v), t_(t), above_(above), space_(space) {}
 
@@ -161,7 +179,7 @@ class Recursion {
     gemm(Op::none, right, 1, space_.w2, left, &t_(middle, middle), t_.ld, &t_(begin, middle), t_.ld);
   }
 
-  const CudaContext& context_;
+  CudaContext& context_;
   PanelForm form_;
   Block<T> a_, r_, v_, t_;
   index_t above_;
@@ -185,8 +203,9 @@ void for_each_block(index_t k, index_t ib, bool forward, F f) {
 
 /// Prepares a task's scratch and T for panels.
 template <class T>
-Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T>& t, index_t product) {
-  const Space<T> space(work, product);
+Space<T> prepare(const CudaContext& context, const Block<T>& work, const Block<T>& t, index_t product, index_t vectors,
+                 GemmKernel kernel = GemmKernel::cublas) {
+  const Space<T> space(work, product, vectors, kernel);
   context.check(cudaMemsetAsync(space.exchange, 0, panel_exchange_bytes(), context.stream()), "cudaMemset");
   clear(context, t.data, t.ld, t.rows, t.cols);
   return space;
@@ -198,7 +217,7 @@ template <class T>
 void Geqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> t, Scratch<T> work) {
   const HighPriorityStream stream(context);
   const index_t m = a.rows - args.row, k = std::min(m, args.width);
-  const Space<T> space = prepare<T>(context, work, t, args.width * std::max(a.cols, args.width));
+  const Space<T> space = prepare<T>(context, work, t, args.width * std::max(a.cols, args.width), m * k, args.kernel);
   const Block<T> v{space.v, m, k, m};
   clear(context, v.data, m, k, k);
   unsigned epoch = 0;
@@ -214,7 +233,7 @@ template <class T>
 void Tpqrt<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, InOut<T> b, Out<T> t, Scratch<T> work) {
   const HighPriorityStream stream(context);
   const index_t m = height(args, b.rows), n = args.width;
-  const Space<T> space = prepare<T>(context, work, t, n * std::max(b.cols, n));
+  const Space<T> space = prepare<T>(context, work, t, n * std::max(b.cols, n), m * n);
   const Block<T> v{space.v, m, n, m};
   if (args.triangle) clear(context, v.data, m, m, n);
   unsigned epoch = 0;
@@ -231,7 +250,7 @@ template <class T>
 void Unmqr<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, InOut<T> c, Scratch<T> work) {
   const bool left = args.side == Side::left;
   const index_t m = v.rows - args.row, k = std::min(m, args.width), free = left ? c.cols : c.rows;
-  const Space<T> space(work, args.width * std::max(free, args.width));
+  const Space<T> space(work, args.width * std::max(free, args.width), k * k, args.kernel);
   for_each_block(k, args.ib, left == (args.op == Op::transpose), [&](index_t b, index_t kb) {
     const T* const vb = &v(args.row + b, args.col + b);
     const auto target = [&](index_t i) { return left ? &c(args.row + b + i, 0) : &c(0, args.row + b + i); };
@@ -252,7 +271,7 @@ void Tpmqrt<T>::cuda(CudaContext& context, const Args& args, In<T> v, In<T> t, I
                      Scratch<T> work) {
   const bool left = args.side == Side::left;
   const index_t m = args.triangle ? std::min(v.rows, args.width) : v.rows, free = left ? c1.cols : c1.rows;
-  const Space<T> space(work, args.width * std::max(free, args.width));
+  const Space<T> space(work, args.width * std::max(free, args.width), m * args.width, GemmKernel::cublas);
   Block<const T> vectors{&v(0, args.col), m, args.width, v.ld};
   if (args.triangle) {
     const Block<T> copy{space.v, m, args.width, m};

@@ -8,7 +8,7 @@ template <class T>
 void Lacpy<T>::cpu(const Args& args, In<T> a, Out<T> b) {
   for (index_t j = 0; j < b.cols; ++j) {
     const index_t diagonal = std::clamp<index_t>(j - args.below, 0, b.rows);  // rows above it
-    const T* const from = a.data + j * a.ld;
+    const T* const from = &a(0, args.column + j);
     T* const to = b.data + j * b.ld;
     switch (args.part) {
       case Part::all:

@@ -67,7 +67,8 @@ int subtract(CUstream_st* stream, const Block<T>& a, const T* b, index_t ldb) {
 
 template <class T>
 void Lacpy<T>::cuda(CudaContext& context, const Args& args, In<T> a, Out<T> b) {
-  context.check(lacpy<T>(context.stream(), args.part, args.below, a, b), "lacpy");
+  const Block<const T> from{a.data + args.column * a.ld, a.rows, a.cols - args.column, a.ld};
+  context.check(lacpy<T>(context.stream(), args.part, args.below, from, b), "lacpy");
 }
 
 template <class T>

@@ -11,14 +11,16 @@ enum class Part : std::uint8_t {
   unit_lower  ///< the part below the diagonal, and ones on it: explicit Householder vectors
 };
 
-/// Copies a part of A to B (LAPACK lacpy). If B has fewer rows or columns than A, the leading ones are copied.
+/// Copies a part of A to B (LAPACK lacpy). If B has fewer rows or columns than A, the first ones are copied, columns
+/// from `column` on.
 template <class T>
 struct Lacpy {
   static constexpr auto name = "lacpy";
   static constexpr std::uint32_t color = 0x8c8c8c;
   struct Args {
     Part part = Part::all;
-    index_t below = 0;  ///< distance of the first element below the diagonal: its row minus its column
+    index_t below = 0;   ///< distance of B's first element below the diagonal: its row minus its column
+    index_t column = 0;  ///< A's first column that is copied
     std::uint64_t cost_key() const { return static_cast<std::uint64_t>(part); }
   };
   static void cpu(const Args& args, In<T> a, Out<T> b);

@@ -92,7 +92,8 @@ index_t leaf_of(const WorkerCounts& workers, const TridiagonalEigOptions& option
 /// once.
 MergeShape suitable_shape(const WorkerCounts& workers, index_t n, bool on_gpus, const TridiagonalEigOptions& options) {
   MergeShape shape{n, 512, 256, 2 * std::max(workers.cpus, 1)};
-  if (on_gpus) shape = {n, std::numeric_limits<index_t>::max(), 2048, 2 * workers.gpus, workers.gpus};
+  if (on_gpus)
+    shape = {n, std::numeric_limits<index_t>::max(), workers.gpus > 1 ? 2048 : 4096, 2 * workers.gpus, workers.gpus};
   if (options.rows > 0) shape.rows = options.rows;
   if (options.batch > 0) shape.batch = options.batch;
   return shape;

@@ -100,6 +100,7 @@ template <class T>
 void Merge<T>::make_vectors(index_t begin, index_t end) {
   const auto order = one_tile(g_.runtime(), k(), deflation_.order, "order");
   const std::vector<Tile<T>> weights = tiles_of(weights_);
+  const Products products = products_of_vectors();
   const index_t alone_above = k() - deflation_.lower;  // poles without rows in the lower half
   result_.column.assign(static_cast<std::size_t>(result_.n), -1);
   std::iota(result_.column.begin() + begin, result_.column.begin() + end, index_t{0});
@@ -118,11 +119,19 @@ void Merge<T>::make_vectors(index_t begin, index_t end) {
     for (Half& half : halves_) {
       const index_t skip = half.upper ? 0 : alone_above, inner = half.upper ? deflation_.upper : deflation_.lower;
       half.block.tiles.push_back(one_tile<T>(g_.runtime(), half.block.rows, to - from, "X"));
-      g_.insert<MergeProduct<T>>(shape_.place(half.begin), {skip, inner}, (*half.kept)(0, 0), S,
-                                 half.block.tiles.back()(0, 0));
+      g_.insert<MergeProduct<T>>(shape_.place(half.begin), {skip, inner, products.kernel}, (*half.kept)(0, 0), S,
+                                 half.block.tiles.back()(0, 0), products.work);
     }
   }
   finish_blocks();
+}
+
+template <class T>
+Products Merge<T>::products_of_vectors() const {
+  if (shape_.gpus == 0) return {GemmKernel::cublas, g_.scratch<double>(1, 1)};
+  index_t rows = 0;
+  for (const Half& half : halves_) rows = std::max(rows, half.block.rows);
+  return products<T>(g_, rows, std::min(shape_.batch, k()), std::max(deflation_.upper, deflation_.lower));
 }
 
 template <class T>

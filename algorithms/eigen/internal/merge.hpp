@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/eigen/internal/eigen_columns.hpp>
 
 #include <optional>
@@ -104,6 +105,8 @@ class Merge {
   void gather(EigenColumns<T>& half, bool upper);
   void finish_blocks();
   void insert_roots();
+  /// Returns how the products of the vectors are computed.
+  Products products_of_vectors() const;
   Tile<T> work() { return g_.scratch<T>(shape_.n, 2); }
   Priority place_of_value(index_t first) const { return shape_.place(result_.begin + first); }
 

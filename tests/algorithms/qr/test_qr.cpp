@@ -214,6 +214,19 @@ TEMPLATE_TEST_CASE("every tree factors every shape on cores and GPUs together", 
   check_every_tree_once(runtime, TestType(0));
 }
 
+WORKERS_TEMPLATE_TEST_CASE("narrow steps factor wide tiles", "[sanitize]", float, double) {
+  const auto factor = [&](Shape size, TileShape tile, index_t step, index_t ib, const std::string& tree) {
+    CAPTURE(size.rows, size.cols, tile.mb, tile.nb, step, ib, tree);
+    check_qr<TestType>(runtime, size, tile, {.tree = tree, .ib = ib, .step = step});
+  };
+  factor({40, 23}, {64, 64}, 8, 0, "diagonal");  // one tile
+  factor({33, 32}, {33, 14}, 4, 3, "diagonal");
+  factor({23, 40}, {64, 16}, 5, 0, "diagonal");  // more columns than rows
+  factor({50, 20}, {7, 20}, 3, 2, "greedy");     // steps end at tile rows
+  factor({31, 17}, {12, 8}, 1, 0, "binary");
+  factor({31, 17}, {31, 8}, 100, 0, "diagonal");  // longer than a tile
+}
+
 GPU_TEMPLATE_TEST_CASE("wide and tall tiles are factored on a GPU", "", float, double) {
   check_qr<TestType>(runtime, {700, 300}, {700, 100}, {});
   check_qr<TestType>(runtime, {700, 300}, {256, 128}, {"domain:2", 0, false, true});
@@ -236,6 +249,7 @@ CORES_TEST_CASE("qr refuses shapes that do not match and inserts no task") {
   Graph g(runtime);
   CHECK_THROWS_AS(static_cast<void>(qr(g, A, {.tree = "willow"})), ArgumentError);
   CHECK_THROWS_AS(static_cast<void>(qr(g, A, {.ib = -1})), ArgumentError);
+  CHECK_THROWS_AS(static_cast<void>(qr(g, A, {.step = -1})), ArgumentError);
   CHECK_THROWS_AS(static_cast<void>(qr(g, wide)), ArgumentError);
   CHECK(g.tasks() == 0);
 

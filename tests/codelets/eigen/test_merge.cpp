@@ -153,7 +153,9 @@ void check_product(Runtime* runtime, index_t m, index_t inner, index_t n, index_
   std::mt19937_64 random(5);
   const Cut<T> a({m}, {std::max<index_t>(inner, 1)}, random), b({first + inner + 2}, {n}, random);
   std::vector<T> c = unknown<T>(m, n);
-  run_kernel<MergeProduct<T>>(runtime, {first, inner}, a.tiles[0], b.tiles[0], Out<T>{{c.data(), m, n, m}});
+  std::vector<double> work(1);
+  run_kernel<MergeProduct<T>>(runtime, {first, inner}, a.tiles[0], b.tiles[0], Out<T>{{c.data(), m, n, m}},
+                              Scratch<double>{{work.data(), 1, 1, 1}});
   double worst = 0;
   for (index_t j = 0; j < n; ++j)
     for (index_t i = 0; i < m; ++i) {
