@@ -13,6 +13,7 @@ endif()
 pkg_get_variable(STARPU_PREFIX starpu-1.4 prefix)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_get_variable(OPENBLAS_PC openblas pcfiledir)
 pkg_check_modules(HWY REQUIRED libhwy)
 find_path(TESELA_DUCC_INCLUDE ducc0/fft/fft1d_impl.h PATHS ${TESELA_DEPS}/include)  # headers alone
 if(NOT TESELA_DUCC_INCLUDE)
@@ -79,9 +80,13 @@ if(TESELA_CUDA)
     endif()
   endif()
 endif()
-# Run path of installed programs and libraries. A StarPU below .deps/ is installed with them, so that they do not need
-# this tree.
+# Run path of installed programs and libraries. A StarPU or OpenBLAS below .deps/ is installed with them, so that they do
+# not need this tree.
 set(TESELA_INSTALL_RPATH "")
+set(TESELA_INSTALLED_OPENBLAS "")
+if(EXISTS ${TESELA_DEPS}/lib/libopenblas.so.0)
+  set(TESELA_INSTALLED_OPENBLAS ${TESELA_DEPS}/lib/libopenblas.so.0)
+endif()
 cmake_path(IS_PREFIX TESELA_DEPS ${STARPU_PREFIX} NORMALIZE TESELA_INSTALLS_STARPU)
 if(NOT TESELA_INSTALLS_STARPU)
   list(APPEND TESELA_INSTALL_RPATH ${STARPU_PREFIX}/lib)

@@ -19,6 +19,7 @@ if(TESELA_INSTALLS_STARPU)
     endif()
   endforeach()
 endif()
+install(FILES ${TESELA_INSTALLED_OPENBLAS} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET tesela_c)  # scripts/demo does not build it
   install(TARGETS tesela_c EXPORT tesela_c OPTIONAL)
   install(FILES ${PROJECT_BINARY_DIR}/interfaces/tesela.h ${PROJECT_BINARY_DIR}/interfaces/tesela.f90

@@ -1,4 +1,5 @@
 #include <tesela/host/blas.hpp>
+#include <tesela/host/by_type.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/parallel_for.hpp>
@@ -36,6 +37,14 @@ blasint narrow(index_t n) {
   return static_cast<blasint>(n);
 }
 
+/// Solves with a triangular factor A of order m (left) or n (right): B = op(A)^-1 B or B = B op(A)^-1, B m x n.
+template <class T>
+void solve(CBLAS_SIDE side, CBLAS_UPLO half, CBLAS_TRANSPOSE op, CBLAS_DIAG diagonal_kind, index_t m, index_t n,
+           const T* a, index_t lda, T* b, index_t ldb) {
+  by_type<T, cblas_strsm, cblas_dtrsm>(CblasColMajor, side, half, op, diagonal_kind, narrow(m), narrow(n), T(1), a,
+                                       narrow(lda), b, narrow(ldb));
+}
+
 }  // namespace
 
 Threads::Threads(int count) : count_(count) {
@@ -57,139 +66,87 @@ const char* description() {
   return openblas_get_config();
 }
 
-template <>
-void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, float alpha, const float* a, index_t lda, const float* b,
-          index_t ldb, float beta, float* c, index_t ldc) {
-  cblas_sgemm(CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda), b,
-              narrow(ldb), beta, c, narrow(ldc));
+template <class T>
+void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb,
+          T beta, T* c, index_t ldc) {
+  by_type<T, cblas_sgemm, cblas_dgemm>(CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k),
+                                       alpha, a, narrow(lda), b, narrow(ldb), beta, c, narrow(ldc));
 }
 
-template <>
-void gemm(Op op_a, Op op_b, index_t m, index_t n, index_t k, double alpha, const double* a, index_t lda,
-          const double* b, index_t ldb, double beta, double* c, index_t ldc) {
-  cblas_dgemm(CblasColMajor, to_cblas(op_a), to_cblas(op_b), narrow(m), narrow(n), narrow(k), alpha, a, narrow(lda), b,
-              narrow(ldb), beta, c, narrow(ldc));
+template <class T>
+void symm(index_t m, index_t n, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T beta, T* c, index_t ldc) {
+  by_type<T, cblas_ssymm, cblas_dsymm>(CblasColMajor, CblasLeft, CblasLower, narrow(m), narrow(n), alpha, a,
+                                       narrow(lda), b, narrow(ldb), beta, c, narrow(ldc));
 }
 
-template <>
-void symm(index_t m, index_t n, float alpha, const float* a, index_t lda, const float* b, index_t ldb, float beta,
-          float* c, index_t ldc) {
-  cblas_ssymm(CblasColMajor, CblasLeft, CblasLower, narrow(m), narrow(n), alpha, a, narrow(lda), b, narrow(ldb), beta,
-              c, narrow(ldc));
-}
-template <>
-void symm(index_t m, index_t n, double alpha, const double* a, index_t lda, const double* b, index_t ldb, double beta,
-          double* c, index_t ldc) {
-  cblas_dsymm(CblasColMajor, CblasLeft, CblasLower, narrow(m), narrow(n), alpha, a, narrow(lda), b, narrow(ldb), beta,
-              c, narrow(ldc));
+template <class T>
+void syr2k(index_t n, index_t k, T alpha, const T* a, index_t lda, const T* b, index_t ldb, T* c, index_t ldc) {
+  by_type<T, cblas_ssyr2k, cblas_dsyr2k>(CblasColMajor, CblasLower, CblasNoTrans, narrow(n), narrow(k), alpha, a,
+                                         narrow(lda), b, narrow(ldb), 1, c, narrow(ldc));
 }
 
-template <>
-void syr2k(index_t n, index_t k, float alpha, const float* a, index_t lda, const float* b, index_t ldb, float* c,
-           index_t ldc) {
-  cblas_ssyr2k(CblasColMajor, CblasLower, CblasNoTrans, narrow(n), narrow(k), alpha, a, narrow(lda), b, narrow(ldb), 1,
-               c, narrow(ldc));
-}
-template <>
-void syr2k(index_t n, index_t k, double alpha, const double* a, index_t lda, const double* b, index_t ldb, double* c,
-           index_t ldc) {
-  cblas_dsyr2k(CblasColMajor, CblasLower, CblasNoTrans, narrow(n), narrow(k), alpha, a, narrow(lda), b, narrow(ldb), 1,
-               c, narrow(ldc));
+template <class T>
+void gemv(Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, const T* x, T beta, T* y) {
+  by_type<T, cblas_sgemv, cblas_dgemv>(CblasColMajor, to_cblas(op), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1,
+                                       beta, y, 1);
 }
 
-template <>
-void gemv(Op op, index_t m, index_t n, float alpha, const float* a, index_t lda, const float* x, float beta, float* y) {
-  cblas_sgemv(CblasColMajor, to_cblas(op), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1, beta, y, 1);
-}
-template <>
-void gemv(Op op, index_t m, index_t n, double alpha, const double* a, index_t lda, const double* x, double beta,
-          double* y) {
-  cblas_dgemv(CblasColMajor, to_cblas(op), narrow(m), narrow(n), alpha, a, narrow(lda), x, 1, beta, y, 1);
-}
-
-template <>
-void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, float alpha, const float* a, index_t lda, float* b,
+template <class T>
+void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
           index_t ldb) {
-  cblas_strmm(CblasColMajor, to_cblas(side), uplo(triangle), to_cblas(op), diagonal(triangle), narrow(m), narrow(n),
-              alpha, a, narrow(lda), b, narrow(ldb));
+  by_type<T, cblas_strmm, cblas_dtrmm>(CblasColMajor, to_cblas(side), uplo(triangle), to_cblas(op), diagonal(triangle),
+                                       narrow(m), narrow(n), alpha, a, narrow(lda), b, narrow(ldb));
 }
 
-template <>
-void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, double alpha, const double* a, index_t lda,
-          double* b, index_t ldb) {
-  cblas_dtrmm(CblasColMajor, to_cblas(side), uplo(triangle), to_cblas(op), diagonal(triangle), narrow(m), narrow(n),
-              alpha, a, narrow(lda), b, narrow(ldb));
+template <class T>
+void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb) {
+  solve<T>(CblasLeft, CblasUpper, to_cblas(op), CblasNonUnit, m, n, r, ldr, b, ldb);
 }
 
-template <>
-void trsm(Op op, index_t m, index_t n, const float* r, index_t ldr, float* b, index_t ldb) {
-  cblas_strsm(CblasColMajor, CblasLeft, CblasUpper, to_cblas(op), CblasNonUnit, narrow(m), narrow(n), float(1), r,
-              narrow(ldr), b, narrow(ldb));
-}
-
-template <>
-void solve_unit_lower(Op op, index_t m, index_t n, const float* l, index_t ldl, float* b, index_t ldb) {
+template <class T>
+void solve_unit_lower(Op op, index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb) {
   if (n == 1)
-    cblas_strsv(CblasColMajor, CblasLower, to_cblas(op), CblasUnit, narrow(m), l, narrow(ldl), b, 1);
+    by_type<T, cblas_strsv, cblas_dtrsv>(CblasColMajor, CblasLower, to_cblas(op), CblasUnit, narrow(m), l, narrow(ldl),
+                                         b, 1);
   else
-    cblas_strsm(CblasColMajor, CblasLeft, CblasLower, to_cblas(op), CblasUnit, narrow(m), narrow(n), float(1), l,
-                narrow(ldl), b, narrow(ldb));
+    solve<T>(CblasLeft, CblasLower, to_cblas(op), CblasUnit, m, n, l, ldl, b, ldb);
 }
 
-template <>
-void trsm_right(index_t m, index_t n, const float* r, index_t ldr, float* b, index_t ldb) {
-  cblas_strsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
-              narrow(ldr), b, narrow(ldb));
-}
-template <>
-void solve_unit_lower_right(index_t m, index_t n, const float* l, index_t ldl, float* b, index_t ldb) {
-  cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, narrow(m), narrow(n), 1, l, narrow(ldl), b,
-              narrow(ldb));
-}
-template <>
-void trsm_right(index_t m, index_t n, const double* r, index_t ldr, double* b, index_t ldb) {
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, narrow(m), narrow(n), 1, r,
-              narrow(ldr), b, narrow(ldb));
-}
-template <>
-void solve_unit_lower_right(index_t m, index_t n, const double* l, index_t ldl, double* b, index_t ldb) {
-  cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, narrow(m), narrow(n), 1, l, narrow(ldl), b,
-              narrow(ldb));
+template <class T>
+void trsm_right(index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb) {
+  solve<T>(CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, m, n, r, ldr, b, ldb);
 }
 
-template <>
-float nrm2(index_t n, const float* x) {
-  return cblas_snrm2(narrow(n), x, 1);
+template <class T>
+void solve_unit_lower_right(index_t m, index_t n, const T* l, index_t ldl, T* b, index_t ldb) {
+  solve<T>(CblasRight, CblasLower, CblasTrans, CblasUnit, m, n, l, ldl, b, ldb);
 }
 
-template <>
-void trsm(Op op, index_t m, index_t n, const double* r, index_t ldr, double* b, index_t ldb) {
-  cblas_dtrsm(CblasColMajor, CblasLeft, CblasUpper, to_cblas(op), CblasNonUnit, narrow(m), narrow(n), double(1), r,
-              narrow(ldr), b, narrow(ldb));
+template <class T>
+T nrm2(index_t n, const T* x) {
+  return by_type<T, cblas_snrm2, cblas_dnrm2>(narrow(n), x, 1);
 }
 
-template <>
-void solve_unit_lower(Op op, index_t m, index_t n, const double* l, index_t ldl, double* b, index_t ldb) {
-  if (n == 1)
-    cblas_dtrsv(CblasColMajor, CblasLower, to_cblas(op), CblasUnit, narrow(m), l, narrow(ldl), b, 1);
-  else
-    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, to_cblas(op), CblasUnit, narrow(m), narrow(n), double(1), l,
-                narrow(ldl), b, narrow(ldb));
+template <class T>
+void syrk(index_t n, index_t k, T alpha, const T* a, index_t lda, T* c, index_t ldc) {
+  by_type<T, cblas_ssyrk, cblas_dsyrk>(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a,
+                                       narrow(lda), 1, c, narrow(ldc));
 }
 
-template <>
-double nrm2(index_t n, const double* x) {
-  return cblas_dnrm2(narrow(n), x, 1);
-}
-
-template <>
-void syrk(index_t n, index_t k, float alpha, const float* a, index_t lda, float* c, index_t ldc) {
-  cblas_ssyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
-}
-
-template <>
-void syrk(index_t n, index_t k, double alpha, const double* a, index_t lda, double* c, index_t ldc) {
-  cblas_dsyrk(CblasColMajor, CblasUpper, CblasTrans, narrow(n), narrow(k), alpha, a, narrow(lda), 1, c, narrow(ldc));
-}
+#define TESELA_INSTANTIATE(T)                                                                                     \
+  template void gemm(Op, Op, index_t, index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t); \
+  template void symm(index_t, index_t, T, const T*, index_t, const T*, index_t, T, T*, index_t);                  \
+  template void syr2k(index_t, index_t, T, const T*, index_t, const T*, index_t, T*, index_t);                    \
+  template void gemv(Op, index_t, index_t, T, const T*, index_t, const T*, T, T*);                                \
+  template void trmm(Side, Triangle, Op, index_t, index_t, T, const T*, index_t, T*, index_t);                    \
+  template void trsm(Op, index_t, index_t, const T*, index_t, T*, index_t);                                       \
+  template void solve_unit_lower(Op, index_t, index_t, const T*, index_t, T*, index_t);                           \
+  template void trsm_right(index_t, index_t, const T*, index_t, T*, index_t);                                     \
+  template void solve_unit_lower_right(index_t, index_t, const T*, index_t, T*, index_t);                         \
+  template T nrm2(index_t, const T*);                                                                             \
+  template void syrk(index_t, index_t, T, const T*, index_t, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::blas

@@ -1,9 +1,13 @@
+#include <tesela/host/by_type.hpp>
 #include <tesela/host/householder_vectors.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 
 extern "C" {
-void sorhr_col_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, int*);
-void dorhr_col_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, int*);
+#define TESELA_LAPACK(t, T) \
+  void t##orhr_col_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, int*);
+TESELA_LAPACK(s, float)
+TESELA_LAPACK(d, double)
+#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -15,10 +19,7 @@ void householder_vectors(index_t m, index_t n, T* q, index_t ldq, T* tau, T* sig
             block = std::min(cols, 64);
   std::vector<T> t(static_cast<std::size_t>(block) * static_cast<std::size_t>(cols));
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sorhr_col_(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
-  else
-    dorhr_col_(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
+  by_type<T, sorhr_col_, dorhr_col_>(&rows, &cols, &block, q, &ld, t.data(), &block, signs, &info);
   // T is cut into triangles of `block` columns, with tau on their diagonals.
   for (int j = 0; j < cols; ++j) tau[j] = t[static_cast<std::size_t>(j % block + j * block)];
 }

@@ -1,3 +1,4 @@
+#include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
 
@@ -5,64 +6,40 @@
 #include <cstddef>
 
 extern "C" {
-void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-void dgeqrf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void sorgqr_(const int*, const int*, const int*, float*, const int*, const float*, float*, const int*, int*);
-void dorgqr_(const int*, const int*, const int*, double*, const int*, const double*, double*, const int*, int*);
-void sormqr_(const char*, const char*, const int*, const int*, const int*, const float*, const int*, const float*,
-             float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
-void dormqr_(const char*, const char*, const int*, const int*, const int*, const double*, const int*, const double*,
-             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-void sgesvd_(const char*, const char*, const int*, const int*, float*, const int*, float*, float*, const int*, float*,
-             const int*, float*, const int*, int*, std::size_t, std::size_t);
-void dgesvd_(const char*, const char*, const int*, const int*, double*, const int*, double*, double*, const int*,
-             double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
-void sgels_(const char*, const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const int*,
-            int*, std::size_t);
-void dgels_(const char*, const int*, const int*, const int*, double*, const int*, double*, const int*, double*,
-            const int*, int*, std::size_t);
-void sgelsd_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, const float*, int*,
-             float*, const int*, int*, int*);
-void dgelsd_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, const double*, int*,
-             double*, const int*, int*, int*);
-void sposv_(const char*, const int*, const int*, float*, const int*, float*, const int*, int*, std::size_t);
-void dposv_(const char*, const int*, const int*, double*, const int*, double*, const int*, int*, std::size_t);
-void sgesv_(const int*, const int*, float*, const int*, int*, float*, const int*, int*);
-void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
-void sgtsv_(const int*, const int*, float*, float*, float*, float*, const int*, int*);
-void dgtsv_(const int*, const int*, double*, double*, double*, double*, const int*, int*);
-void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*,
-             int*, std::size_t, std::size_t);
-void dsyevd_(const char*, const char*, const int*, double*, const int*, double*, double*, const int*, int*, const int*,
-             int*, std::size_t, std::size_t);
-void ssytrd_(const char*, const int*, float*, const int*, float*, float*, float*, float*, const int*, int*,
-             std::size_t);
-void dsytrd_(const char*, const int*, double*, const int*, double*, double*, double*, double*, const int*, int*,
-             std::size_t);
-void sormtr_(const char*, const char*, const char*, const int*, const int*, const float*, const int*, const float*,
-             float*, const int*, float*, const int*, int*, std::size_t, std::size_t, std::size_t);
-void dormtr_(const char*, const char*, const char*, const int*, const int*, const double*, const int*, const double*,
-             double*, const int*, double*, const int*, int*, std::size_t, std::size_t, std::size_t);
-void sstedc_(const char*, const int*, float*, float*, float*, const int*, float*, const int*, int*, const int*, int*,
-             std::size_t);
-void dstedc_(const char*, const int*, double*, double*, double*, const int*, double*, const int*, int*, const int*,
-             int*, std::size_t);
+#define TESELA_LAPACK(t, T)                                                                                            \
+  void t##geqrf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##orgqr_(const int*, const int*, const int*, T*, const int*, const T*, T*, const int*, int*);                  \
+  void t##ormqr_(const char*, const char*, const int*, const int*, const int*, const T*, const int*, const T*, T*,     \
+                 const int*, T*, const int*, int*, std::size_t, std::size_t);                                          \
+  void t##gesvd_(const char*, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, \
+                 T*, const int*, int*, std::size_t, std::size_t);                                                      \
+  void t##gels_(const char*, const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const int*, int*, \
+                std::size_t);                                                                                          \
+  void t##gelsd_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, const T*, int*, T*,           \
+                 const int*, int*, int*);                                                                              \
+  void t##posv_(const char*, const int*, const int*, T*, const int*, T*, const int*, int*, std::size_t);               \
+  void t##gesv_(const int*, const int*, T*, const int*, int*, T*, const int*, int*);                                   \
+  void t##gtsv_(const int*, const int*, T*, T*, T*, T*, const int*, int*);                                             \
+  void t##syevd_(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, int*, const int*, int*,     \
+                 std::size_t, std::size_t);                                                                            \
+  void t##sytrd_(const char*, const int*, T*, const int*, T*, T*, T*, T*, const int*, int*, std::size_t);              \
+  void t##ormtr_(const char*, const char*, const char*, const int*, const int*, const T*, const int*, const T*, T*,    \
+                 const int*, T*, const int*, int*, std::size_t, std::size_t, std::size_t);                             \
+  void t##stedc_(const char*, const int*, T*, T*, T*, const int*, T*, const int*, int*, const int*, int*,              \
+                 std::size_t);                                                                                         \
+  void t##trcon_(const char*, const char*, const char*, const int*, const T*, const int*, T*, T*, int*, int*,          \
+                 std::size_t, std::size_t, std::size_t);                                                               \
+  void t##geqp3_(const int*, const int*, T*, const int*, int*, T*, T*, const int*, int*);                              \
+  void t##tzrzf_(const int*, const int*, T*, const int*, T*, T*, const int*, int*);                                    \
+  void t##ormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const T*, const int*,       \
+                 const T*, T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
+TESELA_LAPACK(s, float)
+TESELA_LAPACK(d, double)
+#undef TESELA_LAPACK
 void dsterf_(const int*, double*, double*, int*);
 void dstemr_(const char*, const char*, const int*, double*, double*, const double*, const double*, const int*,
              const int*, int*, double*, double*, const int*, const int*, int*, int*, double*, const int*, int*,
              const int*, int*, std::size_t, std::size_t);
-void strcon_(const char*, const char*, const char*, const int*, const float*, const int*, float*, float*, int*, int*,
-             std::size_t, std::size_t, std::size_t);
-void dtrcon_(const char*, const char*, const char*, const int*, const double*, const int*, double*, double*, int*, int*,
-             std::size_t, std::size_t, std::size_t);
-void sgeqp3_(const int*, const int*, float*, const int*, int*, float*, float*, const int*, int*);
-void dgeqp3_(const int*, const int*, double*, const int*, int*, double*, double*, const int*, int*);
-void stzrzf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
-void dtzrzf_(const int*, const int*, double*, const int*, double*, double*, const int*, int*);
-void sormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const float*, const int*,
-             const float*, float*, const int*, float*, const int*, int*, std::size_t, std::size_t);
-void dormrz_(const char*, const char*, const int*, const int*, const int*, const int*, const double*, const int*,
-             const double*, double*, const int*, double*, const int*, int*, std::size_t, std::size_t);
 }
 
 namespace tesela::lapack {
@@ -73,10 +50,7 @@ void geqrf(index_t m, index_t n, T* a, index_t lda, T* tau) {
   const int rows = narrow("geqrf", m), cols = narrow("geqrf", n), ld = narrow("geqrf", lda);
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    if constexpr (std::is_same_v<T, float>)
-      sgeqrf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
-    else
-      dgeqrf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
+    by_type<T, sgeqrf_, dgeqrf_>(&rows, &cols, a, &ld, tau, work, &lwork, &info);
   });
 }
 
@@ -88,10 +62,7 @@ void ormqr(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, cons
             ld = narrow("ormqr", lda), ld_c = narrow("ormqr", ldc);
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    if constexpr (std::is_same_v<T, float>)
-      sormqr_("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
-    else
-      dormqr_("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    by_type<T, sormqr_, dormqr_>("L", trans, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
   });
 }
 
@@ -101,10 +72,7 @@ void orgqr(index_t m, index_t k, T* a, index_t lda, const T* tau) {
   const int rows = narrow("orgqr", m), vectors = narrow("orgqr", k), ld = narrow("orgqr", lda);
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    if constexpr (std::is_same_v<T, float>)
-      sorgqr_(&rows, &vectors, &vectors, a, &ld, tau, work, &lwork, &info);
-    else
-      dorgqr_(&rows, &vectors, &vectors, a, &ld, tau, work, &lwork, &info);
+    by_type<T, sorgqr_, dorgqr_>(&rows, &vectors, &vectors, a, &ld, tau, work, &lwork, &info);
   });
 }
 
@@ -115,10 +83,8 @@ std::vector<T> gesvd(index_t m, index_t n, T* a, index_t lda) {
   const int rows = narrow("gesvd", m), cols = narrow("gesvd", n), ld = narrow("gesvd", lda), one = 1;
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      sgesvd_("N", "N", &rows, &cols, a, &ld, s.data(), nullptr, &one, nullptr, &one, work, &lwork, &info, 1, 1);
-    else
-      dgesvd_("N", "N", &rows, &cols, a, &ld, s.data(), nullptr, &one, nullptr, &one, work, &lwork, &info, 1, 1);
+    by_type<T, sgesvd_, dgesvd_>("N", "N", &rows, &cols, a, &ld, s.data(), nullptr, &one, nullptr, &one, work, &lwork,
+                                 &info, 1, 1);
   });
   if (info != 0) throw EnvironmentError("lapack::gesvd: no convergence");
   return s;
@@ -130,10 +96,7 @@ int gels(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) 
             ld_b = narrow("gels", ldb);
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      sgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
-    else
-      dgels_("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
+    by_type<T, sgels_, dgels_>("N", &rows, &cols, &rhs, a, &ld, b, &ld_b, work, &lwork, &info, 1);
   });
   return info;
 }
@@ -149,12 +112,8 @@ Gelsd<T> gelsd(index_t m, index_t n, index_t r, T* a, index_t lda, T* b, index_t
   std::vector<int> iwork(1);
   with_workspace<T>([&](T* work, int lwork) {
     int* const space = lwork < 0 ? &integers : iwork.data();
-    if constexpr (std::is_same_v<T, float>)
-      sgelsd_(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work, &lwork, space,
-              &result.info);
-    else
-      dgelsd_(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work, &lwork, space,
-              &result.info);
+    by_type<T, sgelsd_, dgelsd_>(&rows, &cols, &rhs, a, &ld, b, &ld_b, result.singular_values.data(), &cut, &rank, work,
+                                 &lwork, space, &result.info);
     iwork.resize(static_cast<std::size_t>(std::max(integers, 1)));
   });
   result.rank = rank;
@@ -165,10 +124,7 @@ template <class T>
 int posv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
   const int size = narrow("posv", n), rhs = narrow("posv", r), ld = narrow("posv", lda), ld_b = narrow("posv", ldb);
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sposv_("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
-  else
-    dposv_("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
+  by_type<T, sposv_, dposv_>("L", &size, &rhs, a, &ld, b, &ld_b, &info, 1);
   return info;
 }
 
@@ -177,10 +133,7 @@ int gesv(index_t n, index_t r, T* a, index_t lda, T* b, index_t ldb) {
   const int size = narrow("gesv", n), rhs = narrow("gesv", r), ld = narrow("gesv", lda), ld_b = narrow("gesv", ldb);
   std::vector<int> pivots(static_cast<std::size_t>(n));
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgesv_(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
-  else
-    dgesv_(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
+  by_type<T, sgesv_, dgesv_>(&size, &rhs, a, &ld, pivots.data(), b, &ld_b, &info);
   return info;
 }
 
@@ -188,10 +141,7 @@ template <class T>
 int gtsv(index_t n, index_t r, T* dl, T* d, T* du, T* b, index_t ldb) {
   const int size = narrow("gtsv", n), rhs = narrow("gtsv", r), ld = narrow("gtsv", ldb);
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
-  else
-    dgtsv_(&size, &rhs, dl, d, du, b, &ld, &info);
+  by_type<T, sgtsv_, dgtsv_>(&size, &rhs, dl, d, du, b, &ld, &info);
   return info;
 }
 
@@ -216,10 +166,7 @@ int syevd(index_t n, T* a, index_t lda, T* w, bool vectors) {
   return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
     const char* const job = vectors ? "V" : "N";
-    if constexpr (std::is_same_v<T, float>)
-      ssyevd_(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
-    else
-      dsyevd_(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
+    by_type<T, ssyevd_, dsyevd_>(job, "U", &size, a, &ld, w, work, &lwork, iwork, &liwork, &info, 1, 1);
     return info;
   });
 }
@@ -230,10 +177,7 @@ int stedc(index_t n, T* d, T* e, T* z, index_t ldz) {
   const int size = narrow("stedc", n), ld = narrow("stedc", ldz);
   return with_workspaces<T>([&](T* work, int lwork, int* iwork, int liwork) {
     int info = 0;
-    if constexpr (std::is_same_v<T, float>)
-      sstedc_("I", &size, d, e, z, &ld, work, &lwork, iwork, &liwork, &info, 1);
-    else
-      dstedc_("I", &size, d, e, z, &ld, work, &lwork, iwork, &liwork, &info, 1);
+    by_type<T, sstedc_, dstedc_>("I", &size, d, e, z, &ld, work, &lwork, iwork, &liwork, &info, 1);
     return info;
   });
 }
@@ -243,12 +187,8 @@ void sytrd(index_t n, T* a, index_t lda, T* d, T* e, T* tau) {
   if (n == 0) return;
   const int size = narrow("sytrd", n), ld = narrow("sytrd", lda);
   int info = 0;
-  with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      ssytrd_("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1);
-    else
-      dsytrd_("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1);
-  });
+  with_workspace<T>(
+      [&](T* work, int lwork) { by_type<T, ssytrd_, dsytrd_>("L", &size, a, &ld, d, e, tau, work, &lwork, &info, 1); });
 }
 
 template <class T>
@@ -259,10 +199,7 @@ void ormtr(Op op, index_t n, index_t k, const T* a, index_t lda, const T* tau, T
   const char* const trans = op == Op::transpose ? "T" : "N";
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      sormtr_("L", "L", trans, &rows, &cols, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1, 1);
-    else
-      dormtr_("L", "L", trans, &rows, &cols, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1, 1);
+    by_type<T, sormtr_, dormtr_>("L", "L", trans, &rows, &cols, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1, 1);
   });
 }
 
@@ -282,10 +219,7 @@ double trcon(index_t n, const T* r, index_t ldr) {
   std::vector<int> iwork(static_cast<std::size_t>(n));
   T rcond = 0;
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    strcon_("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
-  else
-    dtrcon_("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
+  by_type<T, strcon_, dtrcon_>("1", "U", "N", &size, r, &ld, &rcond, work.data(), iwork.data(), &info, 1, 1, 1);
   return static_cast<double>(rcond);
 }
 
@@ -295,10 +229,7 @@ void geqp3(index_t m, index_t n, T* a, index_t lda, std::vector<index_t>& pivots
   std::vector<int> jpvt(static_cast<std::size_t>(n), 0);  // 0: not fixed
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      sgeqp3_(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
-    else
-      dgeqp3_(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
+    by_type<T, sgeqp3_, dgeqp3_>(&rows, &cols, a, &ld, jpvt.data(), tau, work, &lwork, &info);
   });
   pivots.clear();
   for (const int j : jpvt) pivots.push_back(j - 1);
@@ -308,12 +239,8 @@ template <class T>
 void tzrzf(index_t m, index_t n, T* a, index_t lda, T* tau) {
   const int rows = narrow("tzrzf", m), cols = narrow("tzrzf", n), ld = narrow("tzrzf", lda);
   int info = 0;
-  with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      stzrzf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
-    else
-      dtzrzf_(&rows, &cols, a, &ld, tau, work, &lwork, &info);
-  });
+  with_workspace<T>(
+      [&](T* work, int lwork) { by_type<T, stzrzf_, dtzrzf_>(&rows, &cols, a, &ld, tau, work, &lwork, &info); });
 }
 
 template <class T>
@@ -323,46 +250,31 @@ void ormrz(index_t m, index_t n, index_t r, const T* a, index_t lda, const T* ta
             rest = narrow("ormrz", n - m), ld = narrow("ormrz", lda), ld_c = narrow("ormrz", ldc);
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      sormrz_("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
-    else
-      dormrz_("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    by_type<T, sormrz_, dormrz_>("L", "T", &rows, &cols, &vectors, &rest, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1,
+                                 1);
   });
 }
 
-template void geqrf(index_t, index_t, float*, index_t, float*);
-template void geqrf(index_t, index_t, double*, index_t, double*);
-template void orgqr(index_t, index_t, float*, index_t, const float*);
-template void orgqr(index_t, index_t, double*, index_t, const double*);
-template void ormqr(Op, index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
-template void ormqr(Op, index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
-template std::vector<float> gesvd(index_t, index_t, float*, index_t);
-template std::vector<double> gesvd(index_t, index_t, double*, index_t);
-template int gels(index_t, index_t, index_t, float*, index_t, float*, index_t);
-template Gelsd<float> gelsd(index_t, index_t, index_t, float*, index_t, float*, index_t, double);
-template int posv(index_t, index_t, float*, index_t, float*, index_t);
-template int gesv(index_t, index_t, float*, index_t, float*, index_t);
-template int gtsv(index_t, index_t, float*, float*, float*, float*, index_t);
-template int syevd(index_t, float*, index_t, float*, bool);
-template int stedc(index_t, float*, float*, float*, index_t);
-template void sytrd(index_t, float*, index_t, float*, float*, float*);
-template void ormtr(Op, index_t, index_t, const float*, index_t, const float*, float*, index_t);
-template double trcon(index_t, const float*, index_t);
-template void geqp3(index_t, index_t, float*, index_t, std::vector<index_t>&, float*);
-template void tzrzf(index_t, index_t, float*, index_t, float*);
-template void ormrz(index_t, index_t, index_t, const float*, index_t, const float*, float*, index_t);
-template int gels(index_t, index_t, index_t, double*, index_t, double*, index_t);
-template Gelsd<double> gelsd(index_t, index_t, index_t, double*, index_t, double*, index_t, double);
-template int posv(index_t, index_t, double*, index_t, double*, index_t);
-template int gesv(index_t, index_t, double*, index_t, double*, index_t);
-template int gtsv(index_t, index_t, double*, double*, double*, double*, index_t);
-template int syevd(index_t, double*, index_t, double*, bool);
-template int stedc(index_t, double*, double*, double*, index_t);
-template void sytrd(index_t, double*, index_t, double*, double*, double*);
-template void ormtr(Op, index_t, index_t, const double*, index_t, const double*, double*, index_t);
-template double trcon(index_t, const double*, index_t);
-template void geqp3(index_t, index_t, double*, index_t, std::vector<index_t>&, double*);
-template void tzrzf(index_t, index_t, double*, index_t, double*);
-template void ormrz(index_t, index_t, index_t, const double*, index_t, const double*, double*, index_t);
+#define TESELA_INSTANTIATE(T)                                                                   \
+  template void geqrf(index_t, index_t, T*, index_t, T*);                                       \
+  template void orgqr(index_t, index_t, T*, index_t, const T*);                                 \
+  template void ormqr(Op, index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t); \
+  template std::vector<T> gesvd(index_t, index_t, T*, index_t);                                 \
+  template int gels(index_t, index_t, index_t, T*, index_t, T*, index_t);                       \
+  template Gelsd<T> gelsd(index_t, index_t, index_t, T*, index_t, T*, index_t, double);         \
+  template int posv(index_t, index_t, T*, index_t, T*, index_t);                                \
+  template int gesv(index_t, index_t, T*, index_t, T*, index_t);                                \
+  template int gtsv(index_t, index_t, T*, T*, T*, T*, index_t);                                 \
+  template int syevd(index_t, T*, index_t, T*, bool);                                           \
+  template int stedc(index_t, T*, T*, T*, index_t);                                             \
+  template void sytrd(index_t, T*, index_t, T*, T*, T*);                                        \
+  template void ormtr(Op, index_t, index_t, const T*, index_t, const T*, T*, index_t);          \
+  template double trcon(index_t, const T*, index_t);                                            \
+  template void geqp3(index_t, index_t, T*, index_t, std::vector<index_t>&, T*);                \
+  template void tzrzf(index_t, index_t, T*, index_t, T*);                                       \
+  template void ormrz(index_t, index_t, index_t, const T*, index_t, const T*, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::lapack

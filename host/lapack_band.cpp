@@ -1,3 +1,4 @@
+#include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack_band.hpp>
 
@@ -5,26 +6,19 @@
 #include <type_traits>
 
 extern "C" {
-void sgbtrf_(const int*, const int*, const int*, const int*, float*, const int*, int*, int*);
-void dgbtrf_(const int*, const int*, const int*, const int*, double*, const int*, int*, int*);
-void sgbtrs_(const char*, const int*, const int*, const int*, const int*, const float*, const int*, const int*, float*,
-             const int*, int*, std::size_t);
-void dgbtrs_(const char*, const int*, const int*, const int*, const int*, const double*, const int*, const int*,
-             double*, const int*, int*, std::size_t);
-void sgbcon_(const char*, const int*, const int*, const int*, const float*, const int*, const int*, const float*,
-             float*, float*, int*, int*, std::size_t);
-void dgbcon_(const char*, const int*, const int*, const int*, const double*, const int*, const int*, const double*,
-             double*, double*, int*, int*, std::size_t);
-void spbtrf_(const char*, const int*, const int*, float*, const int*, int*, std::size_t);
-void dpbtrf_(const char*, const int*, const int*, double*, const int*, int*, std::size_t);
-void spbtrs_(const char*, const int*, const int*, const int*, const float*, const int*, float*, const int*, int*,
-             std::size_t);
-void dpbtrs_(const char*, const int*, const int*, const int*, const double*, const int*, double*, const int*, int*,
-             std::size_t);
-void spbcon_(const char*, const int*, const int*, const float*, const int*, const float*, float*, float*, int*, int*,
-             std::size_t);
-void dpbcon_(const char*, const int*, const int*, const double*, const int*, const double*, double*, double*, int*,
-             int*, std::size_t);
+#define TESELA_LAPACK(t, T)                                                                                           \
+  void t##gbtrf_(const int*, const int*, const int*, const int*, T*, const int*, int*, int*);                         \
+  void t##gbtrs_(const char*, const int*, const int*, const int*, const int*, const T*, const int*, const int*, T*,   \
+                 const int*, int*, std::size_t);                                                                      \
+  void t##gbcon_(const char*, const int*, const int*, const int*, const T*, const int*, const int*, const T*, T*, T*, \
+                 int*, int*, std::size_t);                                                                            \
+  void t##pbtrf_(const char*, const int*, const int*, T*, const int*, int*, std::size_t);                             \
+  void t##pbtrs_(const char*, const int*, const int*, const int*, const T*, const int*, T*, const int*, int*,         \
+                 std::size_t);                                                                                        \
+  void t##pbcon_(const char*, const int*, const int*, const T*, const int*, const T*, T*, T*, int*, int*, std::size_t);
+TESELA_LAPACK(s, float)
+TESELA_LAPACK(d, double)
+#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -54,10 +48,7 @@ int gbtrf(index_t n, index_t kl, index_t ku, T* ab, index_t ldab, int* swaps) {
   if (n == 0) return 0;
   const BandSizes s("gbtrf", n, kl, ku, ldab);
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgbtrf_(&s.n, &s.n, &s.kl, &s.ku, ab, &s.ld, swaps, &info);
-  else
-    dgbtrf_(&s.n, &s.n, &s.kl, &s.ku, ab, &s.ld, swaps, &info);
+  by_type<T, sgbtrf_, dgbtrf_>(&s.n, &s.n, &s.kl, &s.ku, ab, &s.ld, swaps, &info);
   return info;
 }
 
@@ -69,10 +60,7 @@ void gbtrs(Op op, index_t n, index_t kl, index_t ku, index_t r, const T* ab, ind
   const int columns = narrow("gbtrs", r), ld_b = narrow("gbtrs", ldb);
   const char* const trans = op == Op::none ? "N" : "T";
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgbtrs_(trans, &s.n, &s.kl, &s.ku, &columns, ab, &s.ld, swaps, b, &ld_b, &info, 1);
-  else
-    dgbtrs_(trans, &s.n, &s.kl, &s.ku, &columns, ab, &s.ld, swaps, b, &ld_b, &info, 1);
+  by_type<T, sgbtrs_, dgbtrs_>(trans, &s.n, &s.kl, &s.ku, &columns, ab, &s.ld, swaps, b, &ld_b, &info, 1);
 }
 
 template <class T>
@@ -82,12 +70,8 @@ double gbcon(index_t n, index_t kl, index_t ku, const T* ab, index_t ldab, const
   ConditionWork<T> work(n);
   T reciprocal = 0;
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgbcon_("1", &s.n, &s.kl, &s.ku, ab, &s.ld, swaps, &norm, &reciprocal, work.numbers.data(), work.integers.data(),
-            &info, 1);
-  else
-    dgbcon_("1", &s.n, &s.kl, &s.ku, ab, &s.ld, swaps, &norm, &reciprocal, work.numbers.data(), work.integers.data(),
-            &info, 1);
+  by_type<T, sgbcon_, dgbcon_>("1", &s.n, &s.kl, &s.ku, ab, &s.ld, swaps, &norm, &reciprocal, work.numbers.data(),
+                               work.integers.data(), &info, 1);
   return static_cast<double>(reciprocal);
 }
 
@@ -96,10 +80,7 @@ int pbtrf(index_t n, index_t kd, T* ab, index_t ldab) {
   if (n == 0) return 0;
   const BandSizes s("pbtrf", n, 0, kd, ldab);
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    spbtrf_("U", &s.n, &s.ku, ab, &s.ld, &info, 1);
-  else
-    dpbtrf_("U", &s.n, &s.ku, ab, &s.ld, &info, 1);
+  by_type<T, spbtrf_, dpbtrf_>("U", &s.n, &s.ku, ab, &s.ld, &info, 1);
   return info;
 }
 
@@ -109,10 +90,7 @@ void pbtrs(index_t n, index_t kd, index_t r, const T* ab, index_t ldab, T* b, in
   const BandSizes s("pbtrs", n, 0, kd, ldab);
   const int columns = narrow("pbtrs", r), ld_b = narrow("pbtrs", ldb);
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    spbtrs_("U", &s.n, &s.ku, &columns, ab, &s.ld, b, &ld_b, &info, 1);
-  else
-    dpbtrs_("U", &s.n, &s.ku, &columns, ab, &s.ld, b, &ld_b, &info, 1);
+  by_type<T, spbtrs_, dpbtrs_>("U", &s.n, &s.ku, &columns, ab, &s.ld, b, &ld_b, &info, 1);
 }
 
 template <class T>
@@ -122,10 +100,8 @@ double pbcon(index_t n, index_t kd, const T* ab, index_t ldab, T norm) {
   ConditionWork<T> work(n);
   T reciprocal = 0;
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    spbcon_("U", &s.n, &s.ku, ab, &s.ld, &norm, &reciprocal, work.numbers.data(), work.integers.data(), &info, 1);
-  else
-    dpbcon_("U", &s.n, &s.ku, ab, &s.ld, &norm, &reciprocal, work.numbers.data(), work.integers.data(), &info, 1);
+  by_type<T, spbcon_, dpbcon_>("U", &s.n, &s.ku, ab, &s.ld, &norm, &reciprocal, work.numbers.data(),
+                               work.integers.data(), &info, 1);
   return static_cast<double>(reciprocal);
 }
 

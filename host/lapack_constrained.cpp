@@ -1,13 +1,15 @@
+#include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
 
 #include <type_traits>
 
 extern "C" {
-void sgglse_(const int*, const int*, const int*, float*, const int*, float*, const int*, float*, float*, float*, float*,
-             const int*, int*);
-void dgglse_(const int*, const int*, const int*, double*, const int*, double*, const int*, double*, double*, double*,
-             double*, const int*, int*);
+#define TESELA_LAPACK(t, T) \
+  void t##gglse_(const int*, const int*, const int*, T*, const int*, T*, const int*, T*, T*, T*, T*, const int*, int*);
+TESELA_LAPACK(s, float)
+TESELA_LAPACK(d, double)
+#undef TESELA_LAPACK
 }
 
 namespace tesela::lapack {
@@ -18,10 +20,7 @@ int gglse(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb,
             ld = narrow("gglse", lda), ld_b = narrow("gglse", ldb);
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      sgglse_(&rows, &cols, &constraints, a, &ld, b, &ld_b, c, d, x, work, &lwork, &info);
-    else
-      dgglse_(&rows, &cols, &constraints, a, &ld, b, &ld_b, c, d, x, work, &lwork, &info);
+    by_type<T, sgglse_, dgglse_>(&rows, &cols, &constraints, a, &ld, b, &ld_b, c, d, x, work, &lwork, &info);
   });
   return info;
 }

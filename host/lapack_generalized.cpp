@@ -1,3 +1,4 @@
+#include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
 
@@ -23,10 +24,7 @@ int ggglm(index_t m, index_t n, index_t p, T* a, index_t lda, T* b, index_t ldb,
             ld = narrow("ggglm", lda), ld_b = narrow("ggglm", ldb);
   int info = 0;
   with_workspace<T>([&](T* work, int lwork) {
-    if constexpr (std::is_same_v<T, float>)
-      sggglm_(&rows, &cols, &factor, a, &ld, b, &ld_b, d, x, u, work, &lwork, &info);
-    else
-      dggglm_(&rows, &cols, &factor, a, &ld, b, &ld_b, d, x, u, work, &lwork, &info);
+    by_type<T, sggglm_, dggglm_>(&rows, &cols, &factor, a, &ld, b, &ld_b, d, x, u, work, &lwork, &info);
   });
   return info;
 }
@@ -37,10 +35,7 @@ void ggqrf(index_t m, index_t n, index_t p, T* a, index_t lda, T* tau_a, T* b, i
             ld = narrow("ggqrf", lda), ld_b = narrow("ggqrf", ldb);
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    if constexpr (std::is_same_v<T, float>)
-      sggqrf_(&rows, &cols, &factor, a, &ld, tau_a, b, &ld_b, tau_b, work, &lwork, &info);
-    else
-      dggqrf_(&rows, &cols, &factor, a, &ld, tau_a, b, &ld_b, tau_b, work, &lwork, &info);
+    by_type<T, sggqrf_, dggqrf_>(&rows, &cols, &factor, a, &ld, tau_a, b, &ld_b, tau_b, work, &lwork, &info);
   });
 }
 
@@ -51,10 +46,7 @@ void ormrq(Op op, index_t m, index_t n, index_t k, const T* a, index_t lda, cons
   const char* const letter = op == Op::none ? "N" : "T";
   with_workspace<T>([&](T* work, int lwork) {
     int info = 0;
-    if constexpr (std::is_same_v<T, float>)
-      sormrq_("L", letter, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
-    else
-      dormrq_("L", letter, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
+    by_type<T, sormrq_, dormrq_>("L", letter, &rows, &cols, &vectors, a, &ld, tau, c, &ld_c, work, &lwork, &info, 1, 1);
   });
 }
 

@@ -1,15 +1,17 @@
+#include <tesela/host/by_type.hpp>
 #include <tesela/host/internal/lapack_calls.hpp>
 #include <tesela/host/lapack.hpp>
 
 #include <cstddef>
 
 extern "C" {
-void sgetrf_(const int*, const int*, float*, const int*, int*, int*);
+#define TESELA_LAPACK(t, T)                                           \
+  void t##getrf_(const int*, const int*, T*, const int*, int*, int*); \
+  void t##gecon_(const char*, const int*, const T*, const int*, const T*, T*, T*, int*, int*, std::size_t);
+TESELA_LAPACK(s, float)
+TESELA_LAPACK(d, double)
+#undef TESELA_LAPACK
 void dgetrs_(const char*, const int*, const int*, const double*, const int*, const int*, double*, const int*, int*,
-             std::size_t);
-void dgetrf_(const int*, const int*, double*, const int*, int*, int*);
-void sgecon_(const char*, const int*, const float*, const int*, const float*, float*, float*, int*, int*, std::size_t);
-void dgecon_(const char*, const int*, const double*, const int*, const double*, double*, double*, int*, int*,
              std::size_t);
 }
 
@@ -20,10 +22,7 @@ int getrf(index_t m, index_t n, T* a, index_t lda, int* swaps) {
   if (m == 0 || n == 0) return 0;
   const int rows = narrow("getrf", m), columns = narrow("getrf", n), ld = narrow("getrf", lda);
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgetrf_(&rows, &columns, a, &ld, swaps, &info);
-  else
-    dgetrf_(&rows, &columns, a, &ld, swaps, &info);
+  by_type<T, sgetrf_, dgetrf_>(&rows, &columns, a, &ld, swaps, &info);
   return info;
 }
 
@@ -35,15 +34,10 @@ double gecon(index_t n, const T* factors, index_t lda, T norm) {
   std::vector<int> integers(static_cast<std::size_t>(n));
   T reciprocal = 0;
   int info = 0;
-  if constexpr (std::is_same_v<T, float>)
-    sgecon_("1", &size, factors, &ld, &norm, &reciprocal, work.data(), integers.data(), &info, 1);
-  else
-    dgecon_("1", &size, factors, &ld, &norm, &reciprocal, work.data(), integers.data(), &info, 1);
+  by_type<T, sgecon_, dgecon_>("1", &size, factors, &ld, &norm, &reciprocal, work.data(), integers.data(), &info, 1);
   return static_cast<double>(reciprocal);
 }
 
-template double gecon(index_t, const float*, index_t, float);
-template double gecon(index_t, const double*, index_t, double);
 void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* swaps, double* b, index_t ldb) {
   const int order = narrow("getrs", n), columns = narrow("getrs", r), ld = narrow("getrs", lda),
             ld_b = narrow("getrs", ldb);
@@ -51,6 +45,8 @@ void getrs(index_t n, index_t r, const double* factors, index_t lda, const int* 
   dgetrs_("N", &order, &columns, factors, &ld, swaps, b, &ld_b, &info, 1);
 }
 
+template double gecon(index_t, const float*, index_t, float);
+template double gecon(index_t, const double*, index_t, double);
 template int getrf(index_t, index_t, float*, index_t, int*);
 template int getrf(index_t, index_t, double*, index_t, int*);
 

@@ -14,6 +14,12 @@ namespace tesela {
 /// workers().size().
 index_t least_workers(const Runtime& runtime);
 
+/// Returns the number of parts for equal shares of work: the GPUs of a rank if it has any, since a core would end long
+/// after them, else least_workers().
+inline index_t equal_shares(const Runtime& runtime) {
+  return runtime.gpus() > 0 ? runtime.gpus() : least_workers(runtime);
+}
+
 /// gather_over_ranks() returns the strings of all ranks in order. sum_over_ranks() replaces each number by its sum over
 /// all ranks. Every rank must make the same call, and waits for the others. A single process gets its own string and
 /// numbers.

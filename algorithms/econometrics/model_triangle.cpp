@@ -15,7 +15,7 @@ namespace {
 bool is_tall(index_t D, index_t n) { return n <= 192 && D / 16 >= n; }
 
 TileShape suitable_tile(const Runtime& runtime, index_t D, index_t n) {
-  const auto workers = std::max<index_t>(least_workers(runtime), 1);
+  const auto workers = std::max<index_t>(equal_shares(runtime), 1);
   if (!is_tall(D, n)) return qr_tile(runtime, D, n);
   return {std::clamp<index_t>(D / (4 * workers), 1024, index_t{1} << 20), std::max<index_t>(n, 1)};
 }

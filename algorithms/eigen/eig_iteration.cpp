@@ -8,8 +8,10 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/shortest.hpp>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
+#include <tuple>
 
 namespace tesela {
 
@@ -102,9 +104,13 @@ void judge(const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end, E
   }
   if (norm > 0) result.remaining_norm = std::sqrt(beside) / norm;
   result.remain = static_cast<index_t>(result.remaining.size());
-  std::stable_sort(result.remaining.begin(), result.remaining.end(),
-                   [](const auto& p, const auto& q) { return std::abs(p.value) > std::abs(q.value); });
-  result.remaining.resize(std::min<std::size_t>(result.remaining.size(), 8));
+  const std::size_t kept = std::min<std::size_t>(result.remaining.size(), 8);
+  std::partial_sort(result.remaining.begin(), result.remaining.begin() + static_cast<std::ptrdiff_t>(kept),
+                    result.remaining.end(), [](const RemainingEntry& p, const RemainingEntry& q) {
+                      return std::tuple(-std::abs(p.value), p.column, p.row) <
+                             std::tuple(-std::abs(q.value), q.column, q.row);
+                    });
+  result.remaining.resize(kept);
   for (RemainingEntry& entry : result.remaining) entry.value = std::ldexp(entry.value, a.exponent());
   double trace = 0, squares = 0;
   std::vector<double> sizes;

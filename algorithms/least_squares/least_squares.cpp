@@ -199,7 +199,7 @@ OlsMethod ols_method(OlsMethod wanted, Shape a, index_t r) {
 namespace {
 
 TileShape default_tile(const Runtime& runtime, OlsMethod method, index_t m, index_t n) {
-  const auto workers = std::max<index_t>(least_workers(runtime), 1);
+  const auto workers = std::max<index_t>(equal_shares(runtime), 1);
   if (method == OlsMethod::tall_skinny)
     return {std::clamp<index_t>(ceil_div(m, 4 * workers * runtime.ranks()), 1024, index_t{1} << 20),
             std::max<index_t>(n, 1)};

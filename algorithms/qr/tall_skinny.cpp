@@ -22,7 +22,7 @@ class Chains {
  public:
   Chains(Graph& g, Tile<T> R, bool has_value, index_t blocks, const TallSkinnyOptions& options)
       : g_(g), work_(work(g, R.cols())) {
-    const index_t workers = least_workers(g.runtime()) * g.runtime().ranks();
+    const index_t workers = equal_shares(g.runtime()) * g.runtime().ranks();
     const index_t count =
         std::clamp<index_t>(options.chains > 0 ? options.chains : workers, 1, std::max<index_t>(blocks, 1));
     for (index_t c = 0; c < count; ++c)

@@ -80,7 +80,7 @@ class Solver {
   }
   /// Superfast is faster than the other eliminations from the first order on, than gohberg_semencul from the second.
   /// Measured on two cores; with GPUs the others are faster up to larger n.
-  static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 17}, superfast_first{1 << 16, 1 << 18};
+  static constexpr std::array<index_t, 2> least_for_superfast{1 << 15, 1 << 18}, superfast_first{1 << 16, 1 << 18};
   static constexpr index_t most_for_superfast = index_t{1} << 21;  ///< 11 GB of factors with the tight tolerance
   static constexpr index_t most_for_lookahead = index_t{1} << 14;  ///< a second or less
   static constexpr index_t most_to_count = index_t{1} << 16;       ///< largest order for counts of eigenvalues, O(n^2)

@@ -37,7 +37,7 @@ template <class T>
 class Solver {
  public:
   Solver(Graph& g, const CyclicReductionOptions& options)
-      : g_(g), options_(options), on_gpu_(options.gpu_only && g.runtime().gpus() > 0) {}
+      : g_(g), options_(options), place_{0, options.gpu_only, -1, options.cores_only} {}
 
   /// Solves a system of n equations in tiles of mb rows: every stride-th equation of the user's system.
   void solve(const std::vector<Rows<T>>& tiles, index_t n, index_t mb, index_t stride = 1) {
@@ -67,8 +67,7 @@ class Solver {
       work.push_back(own(shape.rows, shape.cols));
       if (coarse_rows > 0) edges.push_back(own(levels + (b.rows() >> levels), 3 + columns));
       const auto edge = edges.empty() ? edges : std::vector{edges.back()};
-      insert<CrReduce<T>, CrReduceOnGpu<T>, CrReduceOnCores<T>>(args.back(), dl, d, du, b, work.back(), failure,
-                                                                status(t), edge);
+      g_.insert<CrReduce<T>>(place_, args.back(), dl, d, du, b, work.back(), failure, status(t), edge);
     }
     if (coarse_rows > 0) {
       const Rows<T> c{own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, 1), own(coarse_rows, columns)};
@@ -78,28 +77,17 @@ class Solver {
     }
     for (std::size_t t = 0; t < tiles.size(); ++t) {
       const auto& [dl, d, du, b] = tiles[t];
-      insert<CrSubstitute<T>, CrSubstituteOnGpu<T>, CrSubstituteOnCores<T>>(args[t], dl, d, du, work[t], b, failure,
-                                                                            status(t), coarse);
+      g_.insert<CrSubstitute<T>>(place_, args[t], dl, d, du, work[t], b, failure, status(t), coarse);
     }
   }
 
  private:
-  template <class Anywhere, class OnGpu, class OnCores, class... Tiles>
-  void insert(const CrArgs& args, const Tiles&... tiles) {
-    if (on_gpu_)
-      g_.insert<OnGpu>(args, tiles...);
-    else if (options_.cores_only)
-      g_.insert<OnCores>(args, tiles...);
-    else
-      g_.insert<Anywhere>(args, tiles...);
-  }
-
   /// Returns a scratch tile that the graph keeps, with a number that no kernel requests.
   Tile<T> own(index_t rows, index_t cols) { return g_.scratch<T>(rows, cols, next_++); }
 
   Graph& g_;
   const CyclicReductionOptions& options_;
-  bool on_gpu_;
+  Priority place_;
   index_t next_ = 1 << 22;
 };
 

@@ -1,5 +1,10 @@
 #include <tesela/codelets/eigen/internal/small_eig_sweeps.cuh>
 #include <tesela/codelets/eigen/steqr.hpp>
+#include <tesela/host/by_type.hpp>
+
+#include <algorithm>
+#include <cusolverDn.h>
+#include <mutex>
 
 namespace tesela::kernels {
 namespace {
@@ -39,6 +44,9 @@ __global__ void __launch_bounds__(32) solve_leaf(Leaf<T> leaf) {
   if (broken > 0 && *leaf.info == 0) *leaf.info = broken;
 }
 
+cusolverEigMode_t mode(bool vectors) { return vectors ? CUSOLVER_EIG_MODE_VECTOR : CUSOLVER_EIG_MODE_NOVECTOR; }
+constexpr cublasFillMode_t lower = CUBLAS_FILL_MODE_LOWER;
+
 }  // namespace
 
 template <class T>
@@ -55,7 +63,35 @@ void Steqr<T>::cuda(CudaContext& context, const Args&, In<T> t, Out<T> values, O
   context.check(cudaGetLastError(), "steqr");
 }
 
+template <class T>
+index_t syevd_work(bool with_gpu, index_t n, bool vectors) {
+  static std::mutex asking;  // threads that are not workers share a handle
+  const std::lock_guard lock(asking);
+  const CudaContext context("syevd");
+  int lwork = 0;
+  if (with_gpu && context.cusolver() != nullptr && n > 0)
+    context.check(by_type<T, cusolverDnSsyevd_bufferSize, cusolverDnDsyevd_bufferSize>(
+                      context.cusolver(), mode(vectors), lower, static_cast<int>(n), nullptr, static_cast<int>(n),
+                      nullptr, &lwork),
+                  "cusolver syevd_bufferSize");
+  return std::max(lwork, 1);
+}
+
+template <class T>
+void Syevd<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> values, Scratch<T> work,
+                    InOut<int> info) {
+  if (a.cols == 0) return;
+  context.check(by_type<T, cusolverDnSsyevd, cusolverDnDsyevd>(
+                    context.cusolver(), mode(args.vectors), lower, static_cast<int>(a.cols), a.data,
+                    static_cast<int>(a.ld), values.data, work.data, static_cast<int>(work.rows * work.cols), info.data),
+                "cusolver syevd");
+}
+
 template decltype(Steqr<float>::cuda) Steqr<float>::cuda;
 template decltype(Steqr<double>::cuda) Steqr<double>::cuda;
+template index_t syevd_work<float>(bool, index_t, bool);
+template index_t syevd_work<double>(bool, index_t, bool);
+template decltype(Syevd<float>::cuda) Syevd<float>::cuda;
+template decltype(Syevd<double>::cuda) Syevd<double>::cuda;
 
 }  // namespace tesela::kernels

@@ -10,11 +10,12 @@ namespace {
 /// Processes columns col … of the tile, then applies the rotations to its later columns.
 template <class T>
 void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& args, const InOut<T>& a, T* l, index_t ldl,
-                  index_t* info, bool accumulate) {
+                  index_t* info, const Scratch<T>& work, bool accumulate) {
   const index_t next = args.col + args.width;
   T* const panel = a.data + args.col * a.ld;
-  context.check(givens_panel<T>(context.stream(),
-                                {args.pivot, args.row, a.rows, args.width, panel, a.ld, l, ldl, info, accumulate}),
+  auto* const reach = reinterpret_cast<unsigned long long*>(work.data);
+  context.check(givens_panel<T>(context.stream(), {args.pivot, args.row, a.rows, args.width, panel, a.ld, l, ldl, info,
+                                                   reach, accumulate}),
                 "givens_panel");
   context.check(givens_apply<T>(context.stream(), {args.pivot,
                                                    false,
@@ -34,14 +35,14 @@ void factor_panel(CudaContext& context, const typename GivensPanel<T>::Args& arg
 }  // namespace
 
 template <class T>
-void GivensPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T>) {
-  factor_panel<T>(context, args, a, nullptr, 1, info.data, false);
+void GivensPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<index_t> info, Scratch<T> work) {
+  factor_panel<T>(context, args, a, nullptr, 1, info.data, work, false);
 }
 
 template <class T>
 void GivensChainPanel<T>::cuda(CudaContext& context, const Args& args, InOut<T> a, Out<T> l, Out<index_t> info,
-                               Scratch<T>) {
-  factor_panel<T>(context, args, a, l.data, l.ld, info.data, false);
+                               Scratch<T> work) {
+  factor_panel<T>(context, args, a, l.data, l.ld, info.data, work, false);
 }
 
 template <class T>
@@ -57,7 +58,7 @@ void GivensApply<T>::cuda(CudaContext& context, const Args& args, In<T> source, 
 }
 
 template <class T>
-void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> info, Scratch<T>,
+void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> info, Scratch<T> work,
                           std::span<const InOut<T>> tiles) {
   index_t begin = 0;
   for (std::size_t p = 0; p < tiles.size(); ++p) {
@@ -65,7 +66,7 @@ void GivensSweep<T>::cuda(CudaContext& context, const Args& args, Out<index_t> i
     for (index_t col = 0; col < a.cols && begin < a.rows - 1;) {
       const index_t width = std::min(max_givens_window, a.cols - col);
       factor_panel<T>(context, {Pivot::adjacent, begin, col, width, a.rows - begin, args.block}, a, nullptr, 1,
-                      info.data, begin > 0);
+                      info.data, work, begin > 0);
       for (const InOut<T>& c : tiles.subspan(p + 1))
         context.check(givens_apply<T>(context.stream(), {Pivot::adjacent,
                                                          false,

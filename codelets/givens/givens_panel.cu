@@ -19,26 +19,24 @@ struct Wavefront {
   T passing[2][cells][pitch];   // the row that cell t rotates, in this stage and the next
   T incoming[2][cells][pitch];  // [step][column]: the rows that enter in this chunk of steps and the next
   SharedRotation<T> rotation[cells];
-  unsigned long long reach, rotations;
+  unsigned long long rotations;
 };
 
-/// Returns the distance of the panel's last nonzero element below the diagonal.
+constexpr int reach_threads = 256, rows_per_thread = 8;  // of reach_kernel
+
+/// Raises *p.reach to the largest distance of a nonzero element below the diagonal. Blocks (x, t) read parts of column
+/// t.
 template <class T>
-__device__ void find_reach(const GivensPanelProblem<T>& p, Wavefront<T>& s) {
-  const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  constexpr int blocks = 4;  // blocks of 32 rows, read at a time
-  for (index_t t = warp; t < p.width; t += warps) {
-    const index_t diagonal = p.row + t;
-    for (index_t bottom = p.m - 1; bottom > diagonal; bottom -= blocks * 32) {
-      index_t last = -1;
-      for (int b = blocks - 1; b >= 0; --b) {
-        const index_t i = bottom - b * 32 - lane;
-        if (i > diagonal && p.a[i + t * p.lda] != T(0)) last = i;
-      }
-      if (last >= 0) atomicMax(&s.reach, static_cast<unsigned long long>(last - diagonal));
-      if (__any_sync(0xffffffffu, last >= 0)) break;
-    }
+__global__ void reach_kernel(GivensPanelProblem<T> p) {
+  const index_t t = blockIdx.y, diagonal = p.row + t,
+                first = diagonal + 1 + static_cast<index_t>(blockIdx.x) * reach_threads * rows_per_thread;
+  unsigned distance = 0;
+  for (int k = 0; k < rows_per_thread; ++k) {
+    const index_t i = first + k * reach_threads + threadIdx.x;
+    if (i < p.m && p.a[i + t * p.lda] != T(0)) distance = static_cast<unsigned>(i - diagonal);
   }
+  distance = __reduce_max_sync(0xffffffffu, distance);
+  if (threadIdx.x % 32 == 0 && distance > 0) atomicMax(p.reach, static_cast<unsigned long long>(distance));
 }
 
 /// Reads this thread's share of the rows that enter in steps from, from + 1, …
@@ -63,11 +61,8 @@ template <class T>
 __global__ void __launch_bounds__(32 * warps) panel_kernel(GivensPanelProblem<T> p) {
   __shared__ Wavefront<T> s;
   const int lane = static_cast<int>(threadIdx.x % 32), warp = static_cast<int>(threadIdx.x / 32);
-  if (threadIdx.x == 0) s.reach = s.rotations = 0;
-  __syncthreads();
-  if (p.pivot == Pivot::adjacent) find_reach(p, s);
-  __syncthreads();
-  const GivensWindow w = GivensWindow::make(p.pivot, p.row, p.m, p.width, static_cast<index_t>(s.reach));
+  if (threadIdx.x == 0) s.rotations = 0;
+  const GivensWindow w = GivensWindow::make(p.pivot, p.row, p.m, p.width, static_cast<index_t>(*p.reach));
 
   for (int t = warp; t < w.first_cells(); t += warps) {
     if (lane < w.width) s.cell[t][lane] = p.a[w.first_row(t) + lane * p.lda];
@@ -169,6 +164,15 @@ __global__ void band_kernel(index_t m, index_t n, index_t kl, index_t ku, T* ab,
 
 template <class T>
 int givens_panel(CUstream_st* stream, const GivensPanelProblem<T>& problem) {
+  if (const cudaError_t status = cudaMemsetAsync(problem.reach, 0, sizeof(*problem.reach), stream);
+      status != cudaSuccess)
+    return static_cast<int>(status);
+  const index_t below = problem.m - problem.row - 1;
+  if (problem.pivot == Pivot::adjacent && below > 0 && problem.width > 0) {
+    const dim3 blocks(static_cast<unsigned>(ceil_div(below, index_t{reach_threads * rows_per_thread})),
+                      static_cast<unsigned>(problem.width));
+    reach_kernel<T><<<blocks, reach_threads, 0, stream>>>(problem);
+  }
   panel_kernel<T><<<1, 32 * warps, 0, stream>>>(problem);
   return static_cast<int>(cudaGetLastError());
 }

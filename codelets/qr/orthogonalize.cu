@@ -232,14 +232,9 @@ index_t GramCholesky<T>::work_size(index_t n) {
   CudaContext context(name);
   if (context.cusolver() != nullptr) {
     const auto order = static_cast<int>(n);
-    if constexpr (std::is_same_v<T, float>)
-      context.check(
-          cusolverDnSpotrf_bufferSize(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, nullptr, order, &size),
-          "its workspace");
-    else
-      context.check(
-          cusolverDnDpotrf_bufferSize(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, nullptr, order, &size),
-          "its workspace");
+    const auto buffer_size = by_type<T, cusolverDnSpotrf_bufferSize, cusolverDnDpotrf_bufferSize>;
+    context.check(buffer_size(context.cusolver(), CUBLAS_FILL_MODE_UPPER, order, nullptr, order, &size),
+                  "its workspace");
   }
   return size > 1 ? size : 1;
 }
@@ -247,14 +242,9 @@ index_t GramCholesky<T>::work_size(index_t n) {
 template <class T>
 void GramCholesky<T>::cuda(CudaContext& context, const Args&, InOut<T> a, Out<int> info, Scratch<T> work) {
   const auto n = static_cast<int>(a.rows), ld = static_cast<int>(a.ld), size = static_cast<int>(work.rows * work.cols);
-  if constexpr (std::is_same_v<T, float>)
-    context.check(
-        cusolverDnSpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, n, a.data, ld, work.data, size, info.data),
-        "cusolver potrf");
-  else
-    context.check(
-        cusolverDnDpotrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, n, a.data, ld, work.data, size, info.data),
-        "cusolver potrf");
+  const auto potrf = by_type<T, cusolverDnSpotrf, cusolverDnDpotrf>;
+  context.check(potrf(context.cusolver(), CUBLAS_FILL_MODE_UPPER, n, a.data, ld, work.data, size, info.data),
+                "cusolver potrf");
   find_bad_pivot<<<1, threads, 0, context.stream()>>>(n, a.data, ld, info.data);
   context.check(static_cast<int>(cudaGetLastError()), "the search for bad pivots");
 }

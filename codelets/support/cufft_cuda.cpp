@@ -1,4 +1,5 @@
 #include <tesela/codelets/support/cufft.hpp>
+#include <tesela/host/by_type.hpp>
 #include <tesela/runtime/config.hpp>
 
 #if TESELA_HAVE_CUDA
@@ -84,52 +85,41 @@ void with_plan(CudaContext& context, const Layout& layout, const F& execute) {
   }
 }
 
+cufftComplex* to_cufft(std::complex<float>* x) { return reinterpret_cast<cufftComplex*>(x); }
+cufftDoubleComplex* to_cufft(std::complex<double>* x) { return reinterpret_cast<cufftDoubleComplex*>(x); }
+
 }  // namespace
 
-template <>
-void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<double>* data,
-               index_t ld) {
-  auto* const x = reinterpret_cast<cufftDoubleComplex*>(data);
-  with_plan(context, {CUFFT_Z2Z, n, count, ld, ld}, [&](cufftHandle plan) {
-    return cufftExecZ2Z(plan, x, x, direction == Direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE);
-  });
-}
-template <>
-void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<float>* data,
-               index_t ld) {
-  auto* const x = reinterpret_cast<cufftComplex*>(data);
-  with_plan(context, {CUFFT_C2C, n, count, ld, ld}, [&](cufftHandle plan) {
-    return cufftExecC2C(plan, x, x, direction == Direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE);
+template <class T>
+void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<T>* data, index_t ld) {
+  with_plan(context, {by_type<T, CUFFT_C2C, CUFFT_Z2Z>, n, count, ld, ld}, [&](cufftHandle plan) {
+    return by_type<T, cufftExecC2C, cufftExecZ2Z>(plan, to_cufft(data), to_cufft(data),
+                                                  direction == Direction::forward ? CUFFT_FORWARD : CUFFT_INVERSE);
   });
 }
 
-template <>
-void real_to_complex(CudaContext& context, index_t n, index_t count, const double* in, index_t ld_in,
-                     std::complex<double>* out, index_t ld_out) {
-  with_plan(context, {CUFFT_D2Z, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
-    return cufftExecD2Z(plan, const_cast<double*>(in), reinterpret_cast<cufftDoubleComplex*>(out));
-  });
-}
-template <>
-void real_to_complex(CudaContext& context, index_t n, index_t count, const float* in, index_t ld_in,
-                     std::complex<float>* out, index_t ld_out) {
-  with_plan(context, {CUFFT_R2C, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
-    return cufftExecR2C(plan, const_cast<float*>(in), reinterpret_cast<cufftComplex*>(out));
-  });
-}
-
-template <>
-void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<double>* in, index_t ld_in,
-                     double* out, index_t ld_out) {
-  with_plan(context, {CUFFT_Z2D, n, count, ld_in, ld_out},
-            [&](cufftHandle plan) { return cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(in), out); });
-}
-template <>
-void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<float>* in, index_t ld_in, float* out,
+template <class T>
+void real_to_complex(CudaContext& context, index_t n, index_t count, const T* in, index_t ld_in, std::complex<T>* out,
                      index_t ld_out) {
-  with_plan(context, {CUFFT_C2R, n, count, ld_in, ld_out},
-            [&](cufftHandle plan) { return cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(in), out); });
+  with_plan(context, {by_type<T, CUFFT_R2C, CUFFT_D2Z>, n, count, ld_in, ld_out}, [&](cufftHandle plan) {
+    return by_type<T, cufftExecR2C, cufftExecD2Z>(plan, const_cast<T*>(in), to_cufft(out));
+  });
 }
+
+template <class T>
+void complex_to_real(CudaContext& context, index_t n, index_t count, std::complex<T>* in, index_t ld_in, T* out,
+                     index_t ld_out) {
+  with_plan(context, {by_type<T, CUFFT_C2R, CUFFT_Z2D>, n, count, ld_in, ld_out},
+            [&](cufftHandle plan) { return by_type<T, cufftExecC2R, cufftExecZ2D>(plan, to_cufft(in), out); });
+}
+
+#define TESELA_INSTANTIATE(T)                                                                                  \
+  template void transform(CudaContext&, Direction, index_t, index_t, std::complex<T>*, index_t);               \
+  template void real_to_complex(CudaContext&, index_t, index_t, const T*, index_t, std::complex<T>*, index_t); \
+  template void complex_to_real(CudaContext&, index_t, index_t, std::complex<T>*, index_t, T*, index_t);
+TESELA_INSTANTIATE(float)
+TESELA_INSTANTIATE(double)
+#undef TESELA_INSTANTIATE
 
 }  // namespace tesela::fft
 

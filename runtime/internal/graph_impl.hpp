@@ -16,6 +16,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -93,10 +94,17 @@ struct Graph::Impl {
   /// Throws for tasks that StarPU would abort on or that would wait for themselves; fills `touched`.
   void check(const Insertion& task);
   /// Returns the kinds of worker that may run this task. Throws NoWorkerError or EnvironmentError if none can.
-  std::int32_t placement(const Insertion& task) const;
-  /// Whether the task would occupy a core for long while its model has no prediction: StarPU would first run ten such
-  /// tasks there.
-  bool too_large_to_calibrate(const Insertion& task, std::size_t bytes) const;
+  std::int32_t placement(const Insertion& task);
+  /// Tasks with the same kernel, shapes and cost key.
+  struct Kind {
+    index_t inserted = 0;
+    std::optional<bool> on_cores;  // once the performance model knows both times
+  };
+  std::map<std::pair<const detail::CodeletImpl*, std::uint32_t>, Kind> kinds;
+  /// Returns whether cores may run this task, which GPUs can run too: if the cores together do at least half as much as
+  /// a GPU. While the model knows no time on a core, StarPU would try every kind of task there ten times: it may do so
+  /// if the graph has many of the kind, each of them short.
+  bool suits_a_core(const Insertion& task, std::size_t bytes);
   /// Makes StarPU's task, without the kernel's arguments.
   detail::OwnedTask make_task(const Insertion& task, std::int32_t where) const;
   /// Records the dependences of this task: always the longest path, and the edges if the graph is recorded.

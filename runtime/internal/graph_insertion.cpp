@@ -94,14 +94,23 @@ detail::AccessHistory& Graph::Impl::history_of(detail::Data& data) {
   return histories_there[place % page];
 }
 
-bool Graph::Impl::too_large_to_calibrate(const Insertion& task, std::size_t bytes) const {
+bool Graph::Impl::suits_a_core(const Insertion& task, std::size_t bytes) {
   constexpr double flops = 2e8;
   constexpr std::size_t memory = 64u << 20;
-  if ((task.flops < flops && bytes < memory) || state->calibrates) return false;
-  return detail::expected_seconds(*task.codelet, task.call->footprint, *state).cpu == detail::ExpectedSeconds::unknown;
+  if (state->calibrates || state->gpus == 0) return true;
+  Kind& kind = kinds[{task.codelet, task.call->footprint}];
+  ++kind.inserted;
+  if (kind.on_cores) return *kind.on_cores;
+  const bool many = kind.inserted > 2 * std::ssize(state->workers);
+  if (kind.inserted > 1 && !many) return false;
+  const auto [cpu, gpu] = detail::expected_seconds(*task.codelet, task.call->footprint, *state);
+  if (cpu == detail::ExpectedSeconds::unknown) return many && task.flops < flops && bytes < memory;
+  if (gpu == detail::ExpectedSeconds::unknown) return true;
+  kind.on_cores = cpu <= 2 * state->cpus * gpu;
+  return *kind.on_cores;
 }
 
-std::int32_t Graph::Impl::placement(const Insertion& task) const {
+std::int32_t Graph::Impl::placement(const Insertion& task) {
   detail::CodeletImpl& codelet = *task.codelet;
   std::uint32_t where = detail::workers_for(codelet, *state);
   for (std::size_t b = 0; b < task.data.size(); ++b) {
@@ -120,7 +129,7 @@ std::int32_t Graph::Impl::placement(const Insertion& task) const {
   for (const detail::Data* data : task.data) bytes += data->bytes();
   if (bytes <= state->smallest_device) {
     const bool anywhere = cpu && !task.priority.gpu && task.priority.device < 0;
-    return anywhere && !too_large_to_calibrate(task, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
+    return anywhere && suits_a_core(task, bytes) ? STARPU_CPU | STARPU_CUDA : STARPU_CUDA;
   }
   if (cpu) return STARPU_CPU;
   throw EnvironmentError(std::string("kernel '") + codelet.name() + "' needs " + std::to_string(bytes >> 20) +

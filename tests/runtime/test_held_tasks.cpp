@@ -5,7 +5,10 @@
 #include <tesela/codelets/support/fill.hpp>
 #include <tesela/runtime/graph.hpp>
 
+#include <chrono>
 #include <cstdlib>
+#include <random>
+#include <thread>
 
 using namespace tesela;
 using namespace tesela::kernels;
@@ -173,4 +176,41 @@ TEST_CASE("large tasks of an unknown size are not tried on cores", "[gpu]") {
   for (index_t j = 2; j < 12; ++j) g.insert<Gemm<double>>({}, A(0, 0), A(0, 1), A(0, j));
   g.wait();
   for (const WorkerUse& use : runtime.statistics().workers) CHECK((use.worker.is_gpu || use.tasks == 0));
+}
+
+namespace {
+
+/// A kernel that a core runs in a millisecond and a GPU in no time; `kind` separates the histories of runs.
+struct SlowOnCores {
+  static constexpr auto name = "slow_on_cores";
+  struct Args {
+    std::uint64_t kind;
+    std::uint64_t cost_key() const { return kind; }
+  };
+  static void cpu(const Args&, Out<int>) { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+  static void cuda(CudaContext&, const Args&, Out<int>) {}
+};
+
+/// Runs this many tasks of a kind in one graph and returns the number that ran on cores.
+index_t tasks_on_cores(Runtime& runtime, std::uint64_t kind, index_t count) {
+  const TileMatrix<int> A(runtime, count, 1, {1, 1});
+  Graph g(runtime);
+  runtime.reset_statistics();
+  for (index_t i = 0; i < count; ++i) g.insert<SlowOnCores>({kind}, A(i, 0));
+  g.wait();
+  index_t on_cores = 0;
+  for (const WorkerUse& use : runtime.statistics().workers) on_cores += use.worker.is_gpu ? 0 : use.tasks;
+  return on_cores;
+}
+
+}  // namespace
+
+TEST_CASE("cores try a kind of task if a graph has many, and run it only if they are fast enough", "[gpu]") {
+  test::require_gpu();
+  if (std::getenv("STARPU_CALIBRATE") != nullptr) SKIP("STARPU_CALIBRATE permits all tasks on cores");
+  Runtime runtime({.cpus = 2, .gpus = 1, .scheduler = "dmdas", .profile = true});
+  const std::uint64_t kind = std::random_device{}();
+  CHECK(tasks_on_cores(runtime, kind, 2 * std::ssize(runtime.workers())) == 0);
+  CHECK(tasks_on_cores(runtime, kind, 200) >= 10);
+  CHECK(tasks_on_cores(runtime, kind, 200) == 0);
 }

@@ -1,9 +1,11 @@
 #include "tools/checks/tridiagonal_error.hpp"
 
 #include <tesela/codelets/tridiagonal/exponent_recurrence.hpp>
+#include <tesela/tiles/parallel_for.hpp>
 
 #include <cmath>
 #include <limits>
+#include <mutex>
 #include <vector>
 
 namespace tesela {
@@ -56,14 +58,22 @@ Wide scaled_residual(const TridiagonalSystem<T>& system, const std::vector<index
   return ratio(largest_r, norm * largest_x + largest_b);
 }
 
-}  // namespace
+/// The largest sizes of the rows of a system.
+struct Sizes {
+  Wide r = 0, x = 0, b = 0, norm = 0, componentwise = 0;
+  void include(const Sizes& other) {
+    r = worse(r, other.r), x = worse(x, other.x), b = worse(b, other.b), norm = worse(norm, other.norm);
+    componentwise = worse(componentwise, other.componentwise);
+  }
+};
 
+/// Returns the sizes of rows first … end - 1.
 template <class T>
-TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double enough) {
+Sizes sizes_of(const TridiagonalSystem<T>& system, index_t first, index_t end) {
   const auto& [n, dl, d, du, b, x, periodic] = system;
-  Wide largest_r = 0, largest_x = 0, largest_b = 0, norm = 0, componentwise = 0;
-  Wide before = periodic && n > 0 ? Wide(x[n - 1]) : Wide(0), here = n > 0 ? Wide(x[0]) : Wide(0);
-  for (index_t i = 0; i < n; ++i) {
+  Sizes largest;
+  Wide before = first > 0 ? Wide(x[first - 1]) : periodic ? Wide(x[n - 1]) : Wide(0), here = Wide(x[first]);
+  for (index_t i = first; i < end; ++i) {
     const bool has_after = i < n - 1 || periodic;
     const Wide after = has_after ? Wide(x[i < n - 1 ? i + 1 : 0]) : Wide(0);
     const Wide left = i > 0 || periodic ? Wide(dl[i]) : Wide(0), middle = d[i],
@@ -71,17 +81,29 @@ TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double en
     const Wide p = left * before, q = middle * here, s = right * after, rhs = b[i];
     const Wide r = std::fabs(p + q + s - rhs);
     const Wide size = std::fabs(p) + std::fabs(q) + std::fabs(s) + std::fabs(rhs);
-    largest_r = worse(largest_r, r);
-    largest_x = worse(largest_x, std::fabs(here));
-    largest_b = worse(largest_b, std::fabs(rhs));
-    norm = worse(norm, std::fabs(left) + std::fabs(middle) + std::fabs(right));
-    componentwise = worse(componentwise, ratio(r, size));
+    largest.include(
+        {r, std::fabs(here), std::fabs(rhs), std::fabs(left) + std::fabs(middle) + std::fabs(right), ratio(r, size)});
     before = here;
     here = after;
   }
+  return largest;
+}
+
+}  // namespace
+
+template <class T>
+TridiagonalError tridiagonal_error(const TridiagonalSystem<T>& system, double enough) {
+  constexpr index_t rows_at_once = 1 << 18;
+  Sizes largest;
+  std::mutex mutex;
+  parallel_for(system.n, rows_at_once, [&](index_t first, index_t end) {
+    const Sizes some = sizes_of(system, first, end);
+    const std::lock_guard lock(mutex);
+    largest.include(some);
+  });
   // An infinite x makes r NaN or Inf, and the ratio NaN because its size is infinite too.
-  TridiagonalError error{static_cast<double>(ratio(largest_r, norm * largest_x + largest_b)),
-                         static_cast<double>(componentwise), static_cast<double>(componentwise)};
+  TridiagonalError error{static_cast<double>(ratio(largest.r, largest.norm * largest.x + largest.b)),
+                         static_cast<double>(largest.componentwise), static_cast<double>(largest.componentwise)};
   if (error.residual_componentwise > enough && std::isfinite(error.residual_componentwise))
     error.residual_equilibrated = static_cast<double>(scaled_residual(system, column_exponents(system)));
   return error;

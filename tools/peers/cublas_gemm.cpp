@@ -3,19 +3,17 @@
 #if TESELA_HAVE_CUDA
 
 #include "tools/peers/harness.hpp"
+#include <tesela/host/by_type.hpp>
 
 #include <cublasXt.h>
 #include <cuda_runtime.h>
 
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 namespace tesela::bench {
 namespace {
-
-void copy(void* to, const void* from, std::size_t bytes) {
-  check_device(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, nullptr), "cudaMemcpyAsync");
-}
 
 template <class T>
 std::size_t bytes(index_t rows, index_t cols) {
@@ -31,8 +29,8 @@ CublasGemm<T>::CublasGemm(index_t m, index_t n, index_t k)
 template <class T>
 void CublasGemm<T>::upload(const T* a, const T* b) const {
   select_first_device();
-  copy(this->a(), a, bytes<T>(m_, k_));
-  copy(this->b(), b, bytes<T>(k_, n_));
+  for (const auto& [to, from, size] : {std::tuple(this->a(), a, bytes<T>(m_, k_)), {this->b(), b, bytes<T>(k_, n_)}})
+    check_device(cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, nullptr), "cudaMemcpyAsync");
 }
 
 template <class T>
@@ -44,8 +42,7 @@ void CublasGemm<T>::multiply() const {
 
 template <class T>
 void CublasGemm<T>::download(T* c) const {
-  copy(c, c_.template as<T>(), bytes<T>(m_, n_));
-  check_device(cudaDeviceSynchronize(), "cudaMemcpyAsync");
+  copy_memory(c, c_.template as<T>(), bytes<T>(m_, n_));
 }
 
 template <class T>
@@ -58,8 +55,7 @@ void CublasGemm<T>::poison() const {
 template <class T>
 T CublasGemm<T>::element(index_t i, index_t j) const {
   T value{};
-  copy(&value, c_.template as<T>() + i + j * m_, sizeof value);
-  check_device(cudaDeviceSynchronize(), "cudaMemcpyAsync");
+  copy_memory(&value, c_.template as<T>() + i + j * m_, sizeof value);
   return value;
 }
 
@@ -101,12 +97,9 @@ void CublasXtGemm<T>::multiply(const T* a, const T* b, T* c) const {
   const T one = 1, zero = 0;
   const auto m = static_cast<std::size_t>(m_), n = static_cast<std::size_t>(n_), k = static_cast<std::size_t>(k_);
   const auto handle = static_cast<cublasXtHandle_t>(handle_);
-  if constexpr (std::is_same_v<T, float>)
-    check_device(cublasXtSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k, &zero, c, m),
-                 "cublasXtSgemm");
-  else
-    check_device(cublasXtDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k, &zero, c, m),
-                 "cublasXtDgemm");
+  check_device(by_type<T, cublasXtSgemm, cublasXtDgemm>(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k,
+                                                        &zero, c, m),
+               "cublasXt gemm");
 }
 
 template class CublasGemm<float>;

@@ -1,12 +1,9 @@
 #include "tools/peers/cusolver_factor.hpp"
 
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/errors.hpp>
-
-#include <string>
 
 #if TESELA_HAVE_CUDA
-#include "tools/peers/cusolver_peer.hpp"
+#include <tesela/host/by_type.hpp>
 
 #include <cuda_runtime.h>
 
@@ -14,96 +11,100 @@
 
 namespace tesela {
 
+using namespace bench;
 using namespace cusolver;
+namespace {
 
 template <class T>
-struct CusolverFactor<T>::Impl : cusolver::Solver {
-  static constexpr cudaDataType type = type_of<T>;
+constexpr cudaDataType type = by_type<T, CUDA_R_32F, CUDA_R_64F>;
 
-  Impl(index_t order, By how, bool keeps)
-      : n(order),
-        by(how),
-        a(bytes_of<T>(n * n)),
-        original(keeps ? bytes_of<T>(n * n) : 0),
-        pivots(bytes_of<std::int64_t>(n)),
-        info(sizeof(int)) {
-    std::size_t on_host = 0;
-    if (by == By::cholesky)
-      check(cusolverDnXpotrf_bufferSize(handle, params, CUBLAS_FILL_MODE_UPPER, n, type, a.data, n, type, &work_bytes,
-                                        &on_host),
-            "cusolverDnXpotrf_bufferSize");
-    else
-      check(cusolverDnXgetrf_bufferSize(handle, params, n, n, type, a.data, n, type, &work_bytes, &on_host),
-            "cusolverDnXgetrf_bufferSize");
-    host_work.resize(on_host);
-    work = std::make_unique<DeviceArray>(work_bytes);
-  }
+template <class By>
+bool is_cholesky(By by) {
+  return by == By::cholesky || by == By::cholesky_lower;
+}
+template <class By>
+cublasFillMode_t half(By by) {
+  return by == By::cholesky ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+}
 
-  void factor() {
-    auto* const outcome = static_cast<int*>(info.data);
-    if (by == By::cholesky)
-      check(cusolverDnXpotrf(handle, params, CUBLAS_FILL_MODE_UPPER, n, type, a.data, n, type, work->data, work_bytes,
-                             host_work.data(), host_work.size(), outcome),
-            "cusolverDnXpotrf");
-    else
-      check(cusolverDnXgetrf(handle, params, n, n, type, a.data, n,
-                             by == By::lu ? static_cast<std::int64_t*>(pivots.data) : nullptr, type, work->data,
-                             work_bytes, host_work.data(), host_work.size(), outcome),
-            "cusolverDnXgetrf");
-  }
-
-  index_t n;
-  By by;
-  DeviceArray a, original, pivots, info;
-  std::unique_ptr<DeviceArray> work;
-  std::size_t work_bytes = 0;
-  std::vector<unsigned char> host_work;
-};
+}  // namespace
 
 template <class T>
-CusolverFactor<T>::CusolverFactor(index_t n, By by, bool kept) : impl_(std::make_unique<Impl>(n, by, kept)) {}
+CusolverFactor<T>::CusolverFactor(index_t n, By by, bool kept, index_t r)
+    : n_(n),
+      r_(r),
+      by_(by),
+      bytes_(bytes_of<T>(n * n)),
+      a_(bytes_),
+      original_(kept ? bytes_ : 0),
+      b_(bytes_of<T>(n * r)),
+      pivots_(bytes_of<std::int64_t>(n)),
+      info_(sizeof(int)) {
+  choose(by);
+}
 
 template <class T>
-void CusolverFactor<T>::keep(const T* a) const {
-  copy(impl_->original.data, a, bytes_of<T>(impl_->n * impl_->n));
+void CusolverFactor<T>::choose(By by) {
+  by_ = by;
+  select_first_device();
+  std::size_t on_device = 0, on_host = 0;
+  if (is_cholesky(by))
+    check_device(cusolverDnXpotrf_bufferSize(on_.solver, on_.params, half(by), n_, type<T>, a_.as<T>(), n_, type<T>,
+                                             &on_device, &on_host),
+                 "cusolverDnXpotrf_bufferSize");
+  else
+    check_device(cusolverDnXgetrf_bufferSize(on_.solver, on_.params, n_, n_, type<T>, a_.as<T>(), n_, type<T>,
+                                             &on_device, &on_host),
+                 "cusolverDnXgetrf_bufferSize");
+  work_.reserve(on_device, on_host);
 }
 
 template <class T>
 void CusolverFactor<T>::put_back() const {
-  copy(impl_->a.data, impl_->original.data, bytes_of<T>(impl_->n * impl_->n));
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  copy_memory(a_.as<T>(), original_.as<T>(), bytes_);
+  check_device(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 template <class T>
-void CusolverFactor<T>::upload(const T* a) const {
-  copy(impl_->a.data, a, bytes_of<T>(impl_->n * impl_->n));
+int CusolverFactor<T>::factor() {
+  select_first_device();
+  if (is_cholesky(by_))
+    check_device(
+        cusolverDnXpotrf(on_.solver, on_.params, half(by_), n_, type<T>, a_.as<T>(), n_, type<T>,
+                         work_.device->as<void>(), work_.bytes, work_.host.data(), work_.host.size(), info_.as<int>()),
+        "cusolverDnXpotrf");
+  else
+    check_device(
+        cusolverDnXgetrf(on_.solver, on_.params, n_, n_, type<T>, a_.as<T>(), n_, pivots(), type<T>,
+                         work_.device->as<void>(), work_.bytes, work_.host.data(), work_.host.size(), info_.as<int>()),
+        "cusolverDnXgetrf");
+  return read_info(info_);
 }
 
 template <class T>
-void CusolverFactor<T>::download(T* a) const {
-  copy(a, impl_->a.data, bytes_of<T>(impl_->n * impl_->n));
-}
-
-template <class T>
-int CusolverFactor<T>::factor() const {
-  check(cudaSetDevice(0), "cudaSetDevice");
-  impl_->factor();
-  int outcome = 0;
-  copy(&outcome, impl_->info.data, sizeof outcome);  // waits
-  if (outcome < 0) throw EnvironmentError("cuSOLVER: info " + std::to_string(outcome));
-  return outcome;
+int CusolverFactor<T>::solve(T* b) {
+  copy_memory(b_.as<T>(), b, bytes_of<T>(n_ * r_));
+  if (const int info = factor(); info != 0) return info;
+  if (is_cholesky(by_))
+    check_device(cusolverDnXpotrs(on_.solver, on_.params, half(by_), n_, r_, type<T>, a_.as<T>(), n_, type<T>,
+                                  b_.as<T>(), n_, info_.as<int>()),
+                 "cusolverDnXpotrs");
+  else
+    check_device(cusolverDnXgetrs(on_.solver, on_.params, CUBLAS_OP_N, n_, r_, type<T>, a_.as<T>(), n_, pivots(),
+                                  type<T>, b_.as<T>(), n_, info_.as<int>()),
+                 "cusolverDnXgetrs");
+  require_success(info_, "potrs or getrs");
+  copy_memory(b, b_.as<T>(), bytes_of<T>(n_ * r_));
+  return 0;
 }
 
 template <class T>
 std::vector<int> CusolverFactor<T>::swaps() const {
-  if (impl_->by != By::lu) return {};
-  std::vector<std::int64_t> pivots(static_cast<std::size_t>(impl_->n));
-  copy(pivots.data(), impl_->pivots.data, pivots.size() * sizeof(std::int64_t));
-  return {pivots.begin(), pivots.end()};
+  if (by_ != By::lu) return {};
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(n_));
+  copy_memory(rows.data(), pivots(), rows.size() * sizeof(std::int64_t));
+  return {rows.begin(), rows.end()};
 }
-
-template <class T>
-CusolverFactor<T>::~CusolverFactor() = default;
 
 template class CusolverFactor<float>;
 template class CusolverFactor<double>;

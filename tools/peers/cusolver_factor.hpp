@@ -1,38 +1,49 @@
 #pragma once
 
-#include <tesela/runtime/types.hpp>
+#include "tools/peers/cusolver_peer.hpp"
 
-#include <memory>
-#include <vector>
+#include <cstdint>
 
 namespace tesela {
 
-/// Peer: cuSOLVER's factorizations (64-bit potrf and getrf) of one matrix, n x n, in the memory of CUDA device 0,
-/// outside any graph. All calls wait for the device and throw EnvironmentError if it fails.
+/// Peer: cuSOLVER's factorizations (64-bit potrf and getrf) of one matrix, n x n, in device memory, and their solves.
 template <class T>
 class CusolverFactor {
  public:
-  enum class By : std::uint8_t { cholesky, lu, lu_without_pivots };
+  enum class By : std::uint8_t {
+    cholesky,        ///< R in the upper triangle
+    cholesky_lower,  ///< L in the lower triangle
+    lu,
+    lu_without_pivots
+  };
 
-  /// Allocates the matrix, if `kept` a copy from which to restore it, and the workspace. Throws EnvironmentError
-  /// without a CUDA device, in a build without CUDA, and without enough device memory.
-  CusolverFactor(index_t n, By by, bool kept);
-  ~CusolverFactor();
-  CusolverFactor(const CusolverFactor&) = delete;
-  CusolverFactor& operator=(const CusolverFactor&) = delete;
+  /// Allocates the matrix, if `kept` a copy from which to restore it, r right-hand sides and the workspace.
+  CusolverFactor(index_t n, By by, bool kept, index_t r = 0);
 
-  void keep(const T* a) const;    ///< sets the copy from host memory
-  void put_back() const;          ///< restores the matrix on the device
-  void upload(const T* a) const;  ///< from host memory
-  void download(T* a) const;      ///< to host memory
-  /// Returns LAPACK's info. The Cholesky factor R is in the upper triangle.
-  int factor() const;
+  void choose(By by);  ///< changes the factorization
+  /// Sets the copy from host memory.
+  void keep(const T* a) const { bench::copy_memory(original_.template as<T>(), a, bytes_); }
+  void put_back() const;  ///< restores the matrix on the device
+  void upload(const T* a) const { bench::copy_memory(a_.template as<T>(), a, bytes_); }  ///< from host memory
+  void download(T* a) const { bench::copy_memory(a, a_.template as<T>(), bytes_); }      ///< to host memory
+  /// Sets the matrix to t(|i - j|), t (n) in host memory.
+  void fill_toeplitz(const T* t) const { cusolver::fill_toeplitz(n_, t, a_.template as<T>()); }
+  /// Returns LAPACK's info: k if the leading minor of order k is not positive (Cholesky) or pivot k is zero.
+  int factor();
+  /// Factors, and overwrites B (n x r, without gaps, in host memory) with A^-1 B if info is 0. Returns info.
+  int solve(T* b);
   /// Row i of A was exchanged with row swaps()[i], counted from 1; empty without pivots.
   std::vector<int> swaps() const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::int64_t* pivots() const { return by_ == By::lu ? pivots_.template as<std::int64_t>() : nullptr; }
+
+  cusolver::Session on_;
+  index_t n_, r_;
+  By by_;
+  std::size_t bytes_;  // of A
+  cusolver::DeviceMemory a_, original_, b_, pivots_, info_;
+  cusolver::Workspace work_;
 };
 
 }  // namespace tesela

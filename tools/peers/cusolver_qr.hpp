@@ -1,27 +1,21 @@
 #pragma once
 
-#include <tesela/runtime/types.hpp>
-
-#include <memory>
+#include "tools/peers/cusolver_peer.hpp"
 
 namespace tesela {
 
-/// Peer: cuSOLVER's QR of one matrix in the memory of CUDA device 0, outside any graph. The matrix is column-major
-/// without gaps. All calls wait for the device and throw EnvironmentError if it fails.
+/// Peer: cuSOLVER's QR of one matrix in device memory, column-major without gaps.
 template <class T>
 class CusolverQr {
  public:
-  /// Allocates the matrix and the workspace. Throws EnvironmentError without a CUDA device or enough device memory,
-  /// and ArgumentError for sizes beyond cuSOLVER's integers. Q is applied `at_once` reflectors at a time; 0: as many as
-  /// cuSOLVER accepts.
+  /// Allocates the matrix and the workspace. Throws ArgumentError for sizes beyond cuSOLVER's integers. Q is applied
+  /// `at_once` reflectors at a time; 0: as many as cuSOLVER accepts.
   CusolverQr(index_t m, index_t n, index_t at_once = 0);
-  ~CusolverQr();
-  CusolverQr(const CusolverQr&) = delete;
-  CusolverQr& operator=(const CusolverQr&) = delete;
 
-  T* a() const;                                              ///< in device memory
+  T* a() const { return a_.template as<T>(); }               ///< in device memory
+  cublasContext* blas() const { return on_.blas; }           ///< on device 0
   void upload(const T* a) const;                             ///< from host memory
-  void download(T* a) const;                                 ///< to host memory
+  void download(T* a) const { download(a, 0, n_); }          ///< to host memory
   void download(T* a, index_t first, index_t count) const;   ///< `count` columns
   void factor() const;                                       ///< LAPACK geqrf
   void form_q() const;                                       ///< the first n columns of Q replace A (LAPACK orgqr)
@@ -32,8 +26,14 @@ class CusolverQr {
   void solve(T* b, index_t cols) const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  int work_size();
+  void apply_reflectors(Op op, index_t first, index_t reflectors, T* c, index_t cols) const;
+
+  cusolver::Session on_;
+  int m_, n_, k_, lwork_ = 0;
+  index_t at_once_;
+  cusolver::DeviceMemory a_, tau_, info_, work_;
+  mutable std::unique_ptr<cusolver::DeviceMemory> q_work_;  // made by the first form_q; a second one is timed without
 };
 
 }  // namespace tesela

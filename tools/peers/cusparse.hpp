@@ -2,7 +2,7 @@
 
 // Only where there is CUDA.
 #include "tools/peers/device.hpp"
-#include "tools/peers/handle.hpp"
+#include <tesela/host/by_type.hpp>
 
 #include <cuda_runtime.h>
 
@@ -13,17 +13,17 @@ namespace tesela::bench {
 /// cuSPARSE's functions for T by one name.
 template <class T>
 struct CusparseGtsv {
-  static constexpr auto solve = in_precision<T, cusparseSgtsv2, cusparseDgtsv2>;
-  static constexpr auto solve_bytes = in_precision<T, cusparseSgtsv2_bufferSizeExt, cusparseDgtsv2_bufferSizeExt>;
-  static constexpr auto nopivot = in_precision<T, cusparseSgtsv2_nopivot, cusparseDgtsv2_nopivot>;
+  static constexpr auto solve = by_type<T, cusparseSgtsv2, cusparseDgtsv2>;
+  static constexpr auto solve_bytes = by_type<T, cusparseSgtsv2_bufferSizeExt, cusparseDgtsv2_bufferSizeExt>;
+  static constexpr auto nopivot = by_type<T, cusparseSgtsv2_nopivot, cusparseDgtsv2_nopivot>;
   static constexpr auto nopivot_bytes =
-      in_precision<T, cusparseSgtsv2_nopivot_bufferSizeExt, cusparseDgtsv2_nopivot_bufferSizeExt>;
-  static constexpr auto strided = in_precision<T, cusparseSgtsv2StridedBatch, cusparseDgtsv2StridedBatch>;
+      by_type<T, cusparseSgtsv2_nopivot_bufferSizeExt, cusparseDgtsv2_nopivot_bufferSizeExt>;
+  static constexpr auto strided = by_type<T, cusparseSgtsv2StridedBatch, cusparseDgtsv2StridedBatch>;
   static constexpr auto strided_bytes =
-      in_precision<T, cusparseSgtsv2StridedBatch_bufferSizeExt, cusparseDgtsv2StridedBatch_bufferSizeExt>;
-  static constexpr auto interleaved = in_precision<T, cusparseSgtsvInterleavedBatch, cusparseDgtsvInterleavedBatch>;
+      by_type<T, cusparseSgtsv2StridedBatch_bufferSizeExt, cusparseDgtsv2StridedBatch_bufferSizeExt>;
+  static constexpr auto interleaved = by_type<T, cusparseSgtsvInterleavedBatch, cusparseDgtsvInterleavedBatch>;
   static constexpr auto interleaved_bytes =
-      in_precision<T, cusparseSgtsvInterleavedBatch_bufferSizeExt, cusparseDgtsvInterleavedBatch_bufferSizeExt>;
+      by_type<T, cusparseSgtsvInterleavedBatch_bufferSizeExt, cusparseDgtsvInterleavedBatch_bufferSizeExt>;
 };
 
 /// A stream of device 0 and a cuSPARSE handle on it.

@@ -1,6 +1,7 @@
 #include "tools/peers/device.hpp"
 
 #include "tools/peers/harness.hpp"
+#include <tesela/host/by_type.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/topology.hpp>
@@ -51,8 +52,10 @@ DeviceMemory::DeviceMemory(std::size_t bytes) {
   throw OutOfDeviceMemory(fmt::format("device 0 has no {} MiB left: choose smaller sizes or fewer peers", bytes >> 20));
 }
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }
-void DeviceMemory::download(void* to, std::size_t bytes) const {
-  check_device(cudaMemcpy(to, data_, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+
+void copy_memory(void* to, const void* from, std::size_t bytes) {
+  select_first_device();
+  check_device(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
 }
 
 double event_seconds(const std::function<void(CUstream_st*)>& enqueue) {
@@ -100,10 +103,8 @@ template <class T>
 int cublas_multiply(CUstream_st* stream, index_t m, index_t n, index_t k, const T* a, const T* b, T* c) {
   const T one = 1, zero = 0;
   check_device(cublasSetStream(handle(), stream), "cublasSetStream");
-  if constexpr (std::is_same_v<T, float>)
-    return cublasSgemm_v2_64(handle(), CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k, &zero, c, m);
-  else
-    return cublasDgemm_v2_64(handle(), CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k, &zero, c, m);
+  return by_type<T, cublasSgemm_v2_64, cublasDgemm_v2_64>(handle(), CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, a, m, b, k,
+                                                          &zero, c, m);
 }
 
 template <class T>

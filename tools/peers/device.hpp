@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <type_traits>
 
 struct CUstream_st;
 
@@ -20,6 +21,24 @@ void check_device(int status, const char* call);
 /// Selects device 0 for the calling thread: StarPU and cublasXt may leave another device selected.
 void select_first_device();
 
+/// A library's handle, initially null, destroyed with this object: Handle<cusparseHandle_t, cusparseDestroy>.
+template <class H, auto destroy>
+class Handle {
+ public:
+  Handle() = default;
+  ~Handle() {
+    if (handle_ != nullptr) destroy(handle_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator H() const { return handle_; }
+  H* out() { return &handle_; }  ///< argument of the library's call that creates it
+
+ private:
+  static_assert(std::is_pointer_v<H>);
+  H handle_ = nullptr;
+};
+
 /// Memory of device 0, freed with this object.
 class DeviceMemory {
  public:
@@ -31,11 +50,14 @@ class DeviceMemory {
   T* as() const {
     return static_cast<T*>(data_);
   }
-  void download(void* to, std::size_t bytes) const;
 
  private:
   void* data_ = nullptr;
 };
+
+/// Copies between host memory and memory of device 0, or within it, after all work of the default stream. A copy to or
+/// from host memory waits.
+void copy_memory(void* to, const void* from, std::size_t bytes);
 
 /// Returns the seconds between two CUDA events around the work that `enqueue` puts into the stream (the default one of
 /// device 0).

@@ -1,6 +1,6 @@
 #include "tools/peers/lapack_qr.hpp"
 
-#include "tools/peers/handle.hpp"
+#include <tesela/host/by_type.hpp>
 #include <tesela/runtime/errors.hpp>
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ namespace tesela::bench {
 
 template <class T>
 LapackQr<T> own_lapack_qr() {
-  return {in_precision<T, &sgeqrf_, &dgeqrf_>, in_precision<T, &sorgqr_, &dorgqr_>, nullptr};
+  return {by_type<T, &sgeqrf_, &dgeqrf_>, by_type<T, &sorgqr_, &dorgqr_>, nullptr};
 }
 
 template <class T>
@@ -28,7 +28,7 @@ LapackQr<T> mkl_qr(const std::string& file) {
     if (address == nullptr) throw EnvironmentError(file + " has no function " + name);
     return address;
   };
-  const std::string precision(1, in_precision<T, 's', 'd'>);
+  const std::string precision(1, by_type<T, 's', 'd'>);
   return {reinterpret_cast<typename LapackQr<T>::Geqrf*>(function(precision + "geqrf_")),
           reinterpret_cast<typename LapackQr<T>::Orgqr*>(function(precision + "orgqr_")),
           reinterpret_cast<void (*)(int)>(function("MKL_Set_Num_Threads"))};

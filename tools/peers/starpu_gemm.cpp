@@ -1,4 +1,5 @@
 #include "tools/peers/gemm_peers.hpp"
+#include <tesela/host/by_type.hpp>
 
 #include <cblas.h>
 #include <starpu.h>
@@ -27,12 +28,9 @@ void plain_cpu(void* buffers[], void* arguments) {
   T beta = 0;
   starpu_codelet_unpack_args(arguments, &beta);
   const Block a(buffers[0]), b(buffers[1]), c(buffers[2]);
-  if constexpr (std::is_same_v<T, float>)
-    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, c.rows, c.cols, a.cols, 1, reinterpret_cast<float*>(a.data),
-                a.ld, reinterpret_cast<float*>(b.data), b.ld, beta, reinterpret_cast<float*>(c.data), c.ld);
-  else
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, c.rows, c.cols, a.cols, 1, reinterpret_cast<double*>(a.data),
-                a.ld, reinterpret_cast<double*>(b.data), b.ld, beta, reinterpret_cast<double*>(c.data), c.ld);
+  by_type<T, cblas_sgemm, cblas_dgemm>(CblasColMajor, CblasNoTrans, CblasNoTrans, c.rows, c.cols, a.cols, T(1),
+                                       reinterpret_cast<T*>(a.data), a.ld, reinterpret_cast<T*>(b.data), b.ld, beta,
+                                       reinterpret_cast<T*>(c.data), c.ld);
 }
 
 #if TESELA_HAVE_CUDA
@@ -42,16 +40,10 @@ void plain_cuda(void* buffers[], void* arguments) {
   const T one = 1;
   starpu_codelet_unpack_args(arguments, &beta);
   const Block a(buffers[0]), b(buffers[1]), c(buffers[2]);
-  cublasHandle_t handle = starpu_cublas_get_local_handle();
-  cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-  if constexpr (std::is_same_v<T, float>)
-    status =
-        cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, c.rows, c.cols, a.cols, &one, reinterpret_cast<float*>(a.data),
-                    a.ld, reinterpret_cast<float*>(b.data), b.ld, &beta, reinterpret_cast<float*>(c.data), c.ld);
-  else
-    status =
-        cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, c.rows, c.cols, a.cols, &one, reinterpret_cast<double*>(a.data),
-                    a.ld, reinterpret_cast<double*>(b.data), b.ld, &beta, reinterpret_cast<double*>(c.data), c.ld);
+  const cublasStatus_t status = by_type<T, cublasSgemm, cublasDgemm>(
+      starpu_cublas_get_local_handle(), CUBLAS_OP_N, CUBLAS_OP_N, c.rows, c.cols, a.cols, &one,
+      reinterpret_cast<T*>(a.data), a.ld, reinterpret_cast<T*>(b.data), b.ld, &beta, reinterpret_cast<T*>(c.data),
+      c.ld);
   if (status != CUBLAS_STATUS_SUCCESS) STARPU_CUBLAS_REPORT_ERROR(status);
 }
 #endif

@@ -4,6 +4,7 @@
 #include "tools/app/runs.hpp"
 #include "tools/peers/harness.hpp"
 #include <tesela/host/blas.hpp>
+#include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/runtime/paused_workers.hpp>
@@ -43,6 +44,17 @@ struct Method {
 
 /// The reason why a build without CUDA lacks cuSOLVER's methods.
 constexpr const char* no_cusolver = "cuSOLVER: this build has no CUDA: build where nvcc is (cmake --preset cuda)";
+
+/// Adds a method of cuSOLVER on GPU 0. solver(problem) takes the problem as auto&: only a build with CUDA compiles it.
+template <class Problem, class Result, class F>
+void add_cusolver(std::vector<Method<Problem, Result>>& rows, const std::string& name, const std::string& about,
+                  const F& solver) {
+  rows.push_back({name, about, Method<Problem, Result>::Place::gpu});
+  if constexpr (config::have_cuda)
+    rows.back().solver = [solver](Problem& p) { return solver(p); };
+  else
+    rows.back().absent = no_cusolver;
+}
 
 /// Returns the names of the rows with their descriptions, for an option.
 template <class Problem, class Result>

@@ -24,7 +24,8 @@ struct GivensPanelProblem {
   T* l = nullptr;  ///< copies of the columns; null: no copies
   index_t ldl = 1;
   index_t* info = nullptr;
-  bool accumulate = false;  ///< info becomes the largest reach so far, and the sum of rotations
+  unsigned long long* reach = nullptr;  ///< scratch memory
+  bool accumulate = false;              ///< info becomes the largest reach so far, and the sum of rotations
 };
 template <class T>
 int givens_panel(CUstream_st* stream, const GivensPanelProblem<T>& problem);

@@ -270,7 +270,6 @@ TEST_CASE("an invalid measurement is refused with exit code and reason, and leav
       Refusal{{"memory-access"}, 3, "CUDA device"}, Refusal{{"adi", "--n", "2"}, 2, "cuSPARSE's 3"},
       Refusal{{"adi", "--n", "50000"}, 2, "integers"}, Refusal{{"adi", "--peers", "mkl"}, 2, "mkl"},
       Refusal{{"adi", "--peers", "rhs-0", "--data", "host"}, 2, "--data device"},
-      Refusal{{"adi", "--peers", "rhs-0", "--data", "device", "--conductivity", "varying"}, 2, "one matrix"},
       Refusal{{"adi", "--data", "device"}, 3, "CUDA device"},
       Refusal{{"adi", "--peers", "strided-1"}, 3, "CUDA device"}, Refusal{{"tridiag", "--n", "0"}, 2, "less than 1"},
       Refusal{{"tridiag", "--batch", "0"}, 2, "batch"}, Refusal{{"tridiag", "--peers", "mkl"}, 2, "mkl"},

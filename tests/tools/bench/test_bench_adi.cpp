@@ -5,8 +5,6 @@
 #include <catch2/catch_approx.hpp>
 #include <nlohmann/json.hpp>
 
-#include <numbers>
-
 using namespace tesela;
 using namespace tesela::test;
 
@@ -67,53 +65,6 @@ TEST_CASE("a step of alternating directions equals the step by dense matrices, a
   }
 }
 
-TEST_CASE("with variable conductivity each line has its own matrix, and the step equals the step by dense matrices") {
-  Runtime runtime({.cpus = 1, .gpus = 0});
-  const index_t n = GENERATE(1, 2, 7);
-  const bench::AdiData<double> data(runtime, n, 1, false, true);
-  const double c = data.c(), pi = std::numbers::pi;
-  // Conductivity between points i - 1 and i of a line, or on its points; x and y in halves of the grid's step.
-  const auto conductivity = [&](double x, double y) {
-    const double h = pi / static_cast<double>(2 * n + 2);
-    return 1 + 0.5 * std::sin(2 * x * h + 0.3) * std::cos(3 * y * h);
-  };
-  const auto at = [&](bool x, index_t e, index_t s) { return static_cast<std::size_t>(x ? e + s * n : s + e * n); };
-  const auto edge = [&](bool x, index_t e, index_t s) {
-    const auto along = static_cast<double>(2 * e + 1), across = static_cast<double>(2 * s + 2);
-    return x ? conductivity(along, across) : conductivity(across, along);
-  };
-  const auto second = [&](const std::vector<double>& u, bool x, index_t e, index_t s, bool without_itself) {
-    const double before = edge(x, e, s), behind = edge(x, e + 1, s);
-    return (e > 0 ? before * u[at(x, e - 1, s)] : 0) + (e + 1 < n ? behind * u[at(x, e + 1, s)] : 0) -
-           (without_itself ? 0 : (before + behind) * u[at(x, e, s)]);
-  };
-  std::vector<double> u = data.start(), v(u.size());
-  for (int step = 0; step < 3; ++step)
-    for (const bool x : {true, false}) {
-      for (index_t s = 0; s < n; ++s)
-        for (index_t e = 0; e < n; ++e) v[at(!x, e, s)] = u[at(!x, e, s)] + c * second(u, !x, e, s, false);
-      u = v;
-      for (int sweep = 0; sweep < 500; ++sweep)  // Gauss-Seidel iteration, without elimination
-        for (index_t s = 0; s < n; ++s)
-          for (index_t e = 0; e < n; ++e)
-            u[at(x, e, s)] =
-                (v[at(x, e, s)] + c * second(u, x, e, s, true)) / (1 + c * (edge(x, e, s) + edge(x, e + 1, s)));
-    }
-  CHECK(data.error(u, 3) <= 1);
-  CHECK_FALSE(data.error(u, 2) <= 1);
-  const bench::AdiData<double> constant(runtime, n, 1, false);
-  if (n == 7) CHECK_FALSE(constant.error(u, 3) <= 1);  // on one point the variations cancel
-}
-
-TEST_CASE("bench adi with one matrix for each line counts twenty numbers for each unknown") {
-  const TemporaryFolder folder;
-  const std::string precision = GENERATE("s", "d"), n = GENERATE("3", "50");
-  const double bytes = 20 * std::pow(std::stod(n), 2) * (precision == "s" ? 4 : 8);
-  const Outcome run = run_bench(folder, {"--n", n, "--data", "host", "--tiles", "3", "--steps", "4", "--precision",
-                                         precision, "--conductivity", "varying"});
-  CHECK(checked_peers(run, bytes) == std::vector<std::string>{"tesela", "thomas", "tesela", "thomas"});
-}
-
 TEST_CASE("bench adi times one step and several at once, and counts eight numbers for each unknown") {
   const TemporaryFolder folder;
   const std::string precision = GENERATE("s", "d"), n = GENERATE("3", "50");
@@ -133,14 +84,4 @@ TEST_CASE("bench adi checks and times the solvers of cuSPARSE on a device", "[gp
   const Outcome run =
       run_bench(folder, {"--n", "100", "--data", "device", "--steps", "1", "--peers", names, "--precision", precision});
   CHECK(checked_peers(run, 8e4 * (precision == "s" ? 4 : 8)) == peers);
-}
-
-TEST_CASE("bench adi with one matrix for each line checks and times the batches of cuSPARSE on a device", "[gpu]") {
-  require_gpu();
-  const TemporaryFolder folder;
-  const std::string precision = GENERATE("s", "d");
-  const std::vector<std::string> peers{"tesela", "strided-0", "strided-1", "strided-2"};
-  const Outcome run = run_bench(folder, {"--n", "100", "--data", "device", "--steps", "1", "--conductivity", "varying",
-                                         "--peers", "tesela,strided-0,strided-1,strided-2", "--precision", precision});
-  CHECK(checked_peers(run, 20e4 * (precision == "s" ? 4 : 8)) == peers);
 }

@@ -134,6 +134,21 @@ TEST_CASE("bench toeplitz-study reports percentages found by the choices of Grac
   CHECK_THAT(csv, ContainsSubstring(",date,tolerance,right_percent,max_error,intervals,converged,relaunched,"));
 }
 
+TEST_CASE("bench toeplitz-study prints the time of Table 5 next to its order and size of intervals") {
+  const TemporaryFolder folder;
+  bench(folder, {"toeplitz-study", "--no-gpu", "--n", "600", "--per-interval", "50", "--peers", "published,ours"});
+  std::istringstream csv(contents(folder / "toeplitz-study.csv"));
+  int printed = 0;
+  for (std::string line; std::getline(csv, line);) {
+    CAPTURE(line);
+    const bool from_table_5 = line.find(",3.81,") != std::string::npos;
+    printed += from_table_5 ? 1 : 0;
+    if (from_table_5)
+      CHECK((line.find("single") != std::string::npos && line.find("as in the source") != std::string::npos));
+  }
+  CHECK(printed == 1);
+}
+
 TEST_CASE("bench toeplitz-study compares tolerances for both solvers") {
   const TemporaryFolder folder;
   const auto report = bench(folder, {"toeplitz-study", "--table", "tolerance", "--n", "40", "--precision", "d"});

@@ -18,9 +18,8 @@ const std::vector<std::string> cusparse_peers{"strided-0", "strided-1", "strided
 struct AdiOptions : Options {
   std::vector<index_t> n;
   index_t tiles = 0, steps = 10;
-  std::string data, conductivity = "constant";
+  std::string data;
   std::vector<std::string> peers;
-  bool varying() const { return conductivity == "varying"; }
   bool on_device() const { return data == "device"; }
 };
 
@@ -35,13 +34,9 @@ void settle_options(AdiOptions& o) {
   if (o.data.empty()) o.data = gpu || cusparse ? "device" : "host";
   if (o.n.empty()) o.n = o.on_device() ? std::vector<index_t>{1024, 4096, 8192} : std::vector<index_t>{512, 2048};
   if (o.peers.empty()) {
-    o.peers = o.on_device() ? std::vector<std::string>{"tesela", "strided-0", "strided-1"}
+    o.peers = o.on_device() ? std::vector<std::string>{"tesela", "strided-0", "strided-1", "rhs-0"}
                             : std::vector<std::string>{"tesela", "thomas"};
-    if (o.on_device() && !o.varying()) o.peers.emplace_back("rhs-0");
   }
-  for (const std::string& peer : o.peers)
-    if (o.varying() && peer.starts_with("rhs"))
-      throw ArgumentError("bench adi", "--peers", peer + " has one matrix for all lines: use --conductivity constant");
   require(!cusparse || o.on_device(), "bench adi", "--peers", "cuSPARSE's solve on the device: use --data device");
   for (const index_t n : o.n) {
     require(n >= 3, "bench adi", "--n", n, " is less than cuSPARSE's 3");
@@ -86,7 +81,7 @@ double verify(const AdiData<T>& data, AdiProgram<T>& program, index_t steps) {
 template <class T>
 void run_case(const AdiOptions& o, Runtime& runtime, Report& report, index_t n, double ceiling) {
   const index_t tiles = o.tiles > 0 ? o.tiles : o.on_device() ? runtime.gpus() : runtime.cpus();
-  const AdiData<T> data(runtime, n, tiles, o.on_device(), o.varying());
+  const AdiData<T> data(runtime, n, tiles, o.on_device());
   std::vector<std::unique_ptr<AdiProgram<T>>> programs;
   for (const std::string& name : o.peers) programs.push_back(make_program(data, name));
   for (const index_t steps : {index_t{1}, o.steps}) {
@@ -95,9 +90,8 @@ void run_case(const AdiOptions& o, Runtime& runtime, Report& report, index_t n, 
     for (const auto& program : programs)
       peers.push_back({program->name(), [&program = *program, steps] { return advance(program, steps); },
                        [&data, &program = *program, steps] { return verify(data, program, steps); }});
-    report.add({fmt::format("{} x {}, {} step{}{}", n, n, steps, steps == 1 ? "" : "s at once",
-                            o.varying() ? ", a matrix a line" : ""),
-                n, n, 0, fmt::format("{}x{}", data.tile().mb, data.tile().nb), o.data, "GB/s"},
+    report.add({fmt::format("{} x {}, {} step{}", n, n, steps, steps == 1 ? "" : "s at once"), n, n, 0,
+                fmt::format("{}x{}", data.tile().mb, data.tile().nb), o.data, "GB/s"},
                alternate(peers, o.common.repeat), ceiling,
                [&](double seconds) { return data.bytes() / seconds * 1e-9; });
     if (o.steps == 1) break;
@@ -113,8 +107,8 @@ void run(AdiOptions o) {
   for (const index_t n : o.n) run_case<T>(o, runtime, report, n, ceiling);
   report.note(
       fmt::format("times are of one step; rates: {} bytes an unknown (two products and two solves, each reads "
-                  "and writes the square once{}) over the time, for every peer",
-                  (o.varying() ? 20 : 8) * sizeof(T), o.varying() ? ", and reads a matrix for each line" : ""));
+                  "and writes the square once) over the time, for every peer",
+                  8 * sizeof(T)));
   report.note(o.on_device()
                   ? "everything stays on the devices; cuSPARSE runs on device 0, and its step includes writing the "
                     "matrices that gtsvInterleavedBatch overwrites"
@@ -134,9 +128,6 @@ const cli::Command adi_command(
           ->transform(cli::positive());
       app.add_option("--steps", o->steps, "inserted at once; a single one is timed as well")
           ->transform(cli::positive())
-          ->capture_default_str();
-      app.add_option("--conductivity", o->conductivity, "varying: over the square, so that each line has its matrix")
-          ->check(cli::one_of({"constant", "varying"}))
           ->capture_default_str();
       std::vector<std::string> names = cusparse_peers;
       names.insert(names.begin(), {"tesela", "thomas"});

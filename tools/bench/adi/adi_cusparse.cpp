@@ -31,23 +31,12 @@ class CusparseAdi : public AdiProgram<T> {
         batch_(name.starts_with("strided")),
         u_(bytes()),
         v_(bytes()),
-        explicit_x_(data.varying() ? n_ * n_ : n_),
-        explicit_y_(data.varying() ? n_ * n_ : n_),
+        explicit_(n_),
         x_(batch_ ? n_ * n_ : n_),
         y_(n_ * n_) {
     context_.redirect(on_.stream);
-    const T c = data.c();
-    if (data.varying()) {
-      kept_y_ = std::make_unique<Bands<T>>(n_ * n_);
-      upload(explicit_x_, SystemsIn::columns, 1);
-      upload(explicit_y_, SystemsIn::rows, 1);
-      upload(x_, SystemsIn::columns, -1);
-      upload(*kept_y_, SystemsIn::rows, -1);
-    } else {
-      write(explicit_x_, c, 1);
-      write(explicit_y_, c, 1);
-      write(x_, -c, batch_ ? n_ : 1);
-    }
+    write(explicit_, data.c(), 1);
+    write(x_, -data.c(), batch_ ? n_ : 1);
     renew_y();
     std::size_t x = 0, y = 0;
     solve_x(&x);
@@ -75,7 +64,7 @@ class CusparseAdi : public AdiProgram<T> {
 
   std::vector<T> u() const override {
     std::vector<T> u(data_->start().size());
-    check_device(cudaMemcpy(u.data(), u_.template as<T>(), bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    copy_memory(u.data(), u_.template as<T>(), bytes());
     return u;
   }
 
@@ -100,42 +89,15 @@ class CusparseAdi : public AdiProgram<T> {
     zero(bands.du.template as<T>() + (columns > 1 ? n_ - 1 : bands.count - bands.count / n_));
   }
 
-  /// Matrices of the lines, zero beyond both ends.
-  void upload(const Bands<T>& bands, SystemsIn systems, int sign) {
-    auto [dl, d, du] = data_->bands(systems, sign);
-    for (index_t s = 0; s < n_; ++s) {
-      const index_t first = systems == SystemsIn::columns ? s * n_ : s,
-                    last = systems == SystemsIn::columns ? first + n_ - 1 : s + (n_ - 1) * n_;
-      dl[static_cast<std::size_t>(first)] = du[static_cast<std::size_t>(last)] = 0;
-    }
-    const auto copy = [&](const DeviceMemory& to, const std::vector<T>& from) {
-      check_device(cudaMemcpy(to.as<T>(), from.data(), bands.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
-    };
-    copy(bands.dl, dl);
-    copy(bands.d, d);
-    copy(bands.du, du);
-  }
-
-  void renew_y() {
-    if (!kept_y_) return write(y_, -data_->c(), 1);
-    const auto copy = [&](const DeviceMemory& to, const DeviceMemory& from) {
-      check_device(cudaMemcpyAsync(to.as<T>(), from.as<T>(), y_.bytes(), cudaMemcpyDeviceToDevice, on_.stream),
-                   "cudaMemcpyAsync");
-    };
-    copy(y_.dl, kept_y_->dl);
-    copy(y_.d, kept_y_->d);
-    copy(y_.du, kept_y_->du);
-  }
+  void renew_y() { write(y_, -data_->c(), 1); }
 
   void multiply(bool in_rows, const DeviceMemory& x, const DeviceMemory& b) {
-    const Bands<T>& bands = in_rows ? explicit_y_ : explicit_x_;
     const auto band = [&](const DeviceMemory& a) {
-      if (data_->varying()) return In<T>{{a.as<T>(), n_, n_, n_}};
       return in_rows ? In<T>{{a.as<T>(), 1, n_, 1}} : In<T>{{a.as<T>(), n_, 1, n_}};
     };
     const In<T> from{{x.as<T>(), n_, n_, n_}};
-    TridiagonalProduct<T>::cuda(context_, {.in_rows = in_rows}, band(bands.dl), band(bands.d), band(bands.du), from,
-                                from, from, {{b.as<T>(), n_, n_, n_}});
+    TridiagonalProduct<T>::cuda(context_, {.in_rows = in_rows}, band(explicit_.dl), band(explicit_.d),
+                                band(explicit_.du), from, from, from, {{b.as<T>(), n_, n_, n_}});
   }
 
   // Both solve, or ask how large the workspace must be.
@@ -166,8 +128,7 @@ class CusparseAdi : public AdiProgram<T> {
   CusparseStream on_;
   CudaContext context_{"bench adi"};
   DeviceMemory u_, v_;
-  Bands<T> explicit_x_, explicit_y_, x_, y_;
-  std::unique_ptr<Bands<T>> kept_y_;  // where each line has its matrix
+  Bands<T> explicit_, x_, y_;
   std::unique_ptr<DeviceMemory> work_;
 };
 

@@ -1,15 +1,22 @@
-#include "tools/bench/adi/adi_on_cores.hpp"
+#include "tools/bench/adi/adi_peers.hpp"
+#include <tesela/tiles/parallel_for.hpp>
+
+#include <barrier>
 
 namespace tesela::bench {
 namespace {
 
+/// Thomas's method on all cores, without StarPU: each has its columns, then its rows.
 template <class T>
-class ThomasAdi : public AdiOnCores<T> {
-  using AdiOnCores<T>::data_, AdiOnCores<T>::u_, AdiOnCores<T>::v_;
-
+class ThomasAdi : public AdiProgram<T> {
  public:
   explicit ThomasAdi(const AdiData<T>& data)
-      : AdiOnCores<T>(data), inverse_(static_cast<std::size_t>(data.n())), factor_(inverse_.size()) {
+      : AdiProgram<T>("thomas"),
+        data_(&data),
+        u_(data.start()),
+        v_(u_.size()),
+        inverse_(static_cast<std::size_t>(data.n())),
+        factor_(inverse_.size()) {
     const T c = data.c();
     for (std::size_t i = 0; i < inverse_.size(); ++i) {
       inverse_[i] = 1 / (1 + 2 * c + (i > 0 ? c * factor_[i - 1] : 0));
@@ -17,8 +24,25 @@ class ThomasAdi : public AdiOnCores<T> {
     }
   }
 
+  void restart() override { u_ = data_->start(); }
+  void advance(index_t steps) override {
+    const index_t n = data_->n(), team = all_cores();
+    std::barrier all(team);
+    parallel_for(team, [&](index_t mine) {
+      const index_t first = mine * n / team, last = (mine + 1) * n / team;
+      for (index_t step = 0; step < steps; ++step) {
+        along_x(first, last);
+        all.arrive_and_wait();
+        along_y(first, last);
+        all.arrive_and_wait();
+      }
+    });
+  }
+  std::vector<T> u() const override { return u_; }
+
  private:
-  void along_x(index_t first, index_t last) override {
+  /// Columns first … last - 1 of v = (I - c dx²)^-1 (I + c dy²) u.
+  void along_x(index_t first, index_t last) {
     const index_t n = data_->n();
     const T c = data_->c();
     for (index_t j = first; j < last; ++j) {
@@ -32,7 +56,8 @@ class ThomasAdi : public AdiOnCores<T> {
     }
   }
 
-  void along_y(index_t first, index_t last) override {
+  /// Rows first … last - 1 of u = (I - c dy²)^-1 (I + c dx²) v, side by side down each column.
+  void along_y(index_t first, index_t last) {
     const index_t n = data_->n();
     const T c = data_->c();
     for (index_t j = 0; j < n; ++j) {
@@ -52,14 +77,14 @@ class ThomasAdi : public AdiOnCores<T> {
   T inverse(index_t i) const { return inverse_[static_cast<std::size_t>(i)]; }
   T factor(index_t i) const { return factor_[static_cast<std::size_t>(i)]; }
 
-  std::vector<T> inverse_, factor_;
+  const AdiData<T>* data_;
+  std::vector<T> u_, v_, inverse_, factor_;
 };
 
 }  // namespace
 
 template <class T>
 std::unique_ptr<AdiProgram<T>> thomas_adi(const AdiData<T>& data) {
-  if (data.varying()) return varying_thomas_adi(data);
   return std::make_unique<ThomasAdi<T>>(data);
 }
 

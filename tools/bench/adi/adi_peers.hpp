@@ -9,50 +9,34 @@ namespace tesela::bench {
 /// The heat equation on a square of n x n unknowns, zero around it, by Peaceman and Rachford's alternating directions.
 /// A step is
 ///     v = (I + c dy²) u,  (I - c dx²) u = v,  v = (I + c dx²) u,  (I - c dy²) u = v,
-/// x along columns and y along rows. All systems of a direction have the same matrix, unless the conductivity varies:
-/// then dx² is (a u_x)_x for a between 1/2 and 3/2 that depends on x and y,
-///     dx² u(i) = a(i - 1/2) (u(i - 1) - u(i)) + a(i + 1/2) (u(i + 1) - u(i)),
-/// and each line has its own matrix.
+/// x along columns and y along rows. All systems of a direction have the same matrix.
 template <class T>
 class AdiData {
  public:
-  AdiData(Runtime& runtime, index_t n, index_t tiles, bool on_device, bool varying = false);
+  AdiData(Runtime& runtime, index_t n, index_t tiles, bool on_device);
 
   Runtime& runtime() const { return *runtime_; }
   index_t n() const { return n_; }
   bool on_device() const { return on_device_; }
   TileShape tile() const { return tile_; }
   T c() const { return c_; }
-  bool varying() const { return varying_; }
   const std::vector<T>& start() const { return start_; }  ///< a sum of sines, column-major
 
   /// Returns the largest distance of u from the exact result of the method after `steps` steps, over the bound for
   /// rounding.
   double error(const std::vector<T>& u, index_t steps) const;
 
-  struct Bands {
-    std::vector<T> dl, d, du;
-  };
-  /// I + sign c d² along columns or rows: n elements each, or in the square's order where a line has its own.
-  Bands bands(kernels::SystemsIn systems, int sign) const;
-
-  /// Returns the numbers that a step must move per unknown: two products and two solves, each reads and writes the
-  /// square once, and its matrices if the lines have different ones.
-  int numbers() const { return varying_ ? 20 : 8; }
-  double bytes() const { return numbers() * static_cast<double>(sizeof(T)) * static_cast<double>(n_ * n_); }
+  /// Returns the bytes that a step must move: two products and two solves, each reads and writes the square once.
+  double bytes() const { return 8 * static_cast<double>(sizeof(T)) * static_cast<double>(n_ * n_); }
 
  private:
-  const std::vector<double>& after(index_t steps) const;
   std::vector<double> sum_of_waves(index_t steps) const;
-  void advance(std::vector<double>& u, index_t steps) const;
-  double conductivity(kernels::SystemsIn systems, index_t edge, index_t system) const;
 
   Runtime* runtime_;
   index_t n_;
   TileShape tile_;
-  bool on_device_, varying_;
+  bool on_device_;
   T c_;
-  std::vector<double> x_, y_;  // a - 1 at points and between them is x_ y_: 2 n + 1 places each
   std::vector<T> start_;
   mutable std::map<index_t, std::vector<double>> after_;
 };
@@ -83,10 +67,6 @@ std::unique_ptr<AdiProgram<T>> tesela_adi(const AdiData<T>& data);
 /// The textbook's program on all cores: the matrix is eliminated once, without pivoting, and kept.
 template <class T>
 std::unique_ptr<AdiProgram<T>> thomas_adi(const AdiData<T>& data);
-
-/// The same where each line has its matrix.
-template <class T>
-std::unique_ptr<AdiProgram<T>> varying_thomas_adi(const AdiData<T>& data);
 
 #if TESELA_HAVE_CUDA
 /// Runs on device 0: our kernel for the products, cuSPARSE for the solves. In x "strided-A" calls gtsv2StridedBatch,

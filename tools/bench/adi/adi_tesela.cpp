@@ -15,10 +15,10 @@ class TeselaAdi : public AdiProgram<T> {
         data_(&data),
         u_(data.runtime(), data.n(), data.n(), data.tile(), "u"),
         v_(data.runtime(), data.n(), data.n(), data.tile(), "v"),
-        explicit_x_(matrix(1, SystemsIn::columns)),
-        implicit_x_(matrix(-1, SystemsIn::columns)),
-        explicit_y_(matrix(1, SystemsIn::rows)),
-        implicit_y_(matrix(-1, SystemsIn::rows)) {}
+        explicit_x_(matrix(data.c(), SystemsIn::columns)),
+        implicit_x_(matrix(-data.c(), SystemsIn::columns)),
+        explicit_y_(matrix(data.c(), SystemsIn::rows)),
+        implicit_y_(matrix(-data.c(), SystemsIn::rows)) {}
 
   bool uses_workers() const override { return true; }
 
@@ -50,19 +50,16 @@ class TeselaAdi : public AdiProgram<T> {
   }
 
  private:
-  Tridiagonal<T> matrix(int sign, SystemsIn systems) const {
+  /// Returns I + c d² along columns or rows.
+  Tridiagonal<T> matrix(T c, SystemsIn systems) const {
     const index_t n = data_->n();
-    const TileShape tile = data_->tile();
-    const auto diagonal = [&](const std::vector<T>& values) {
-      Runtime& runtime = data_->runtime();
-      TileMatrix<T> a = data_->varying()                ? TileMatrix<T>(runtime, n, n, tile)
-                        : systems == SystemsIn::columns ? TileMatrix<T>(runtime, n, 1, {tile.mb, 1})
-                                                        : TileMatrix<T>(runtime, 1, n, {1, tile.nb});
-      a.copy_from(values.data(), a.m());
+    const auto diagonal = [&](T value) {
+      TileMatrix<T> a = systems == SystemsIn::columns ? TileMatrix<T>(data_->runtime(), n, 1, {data_->tile().mb, 1})
+                                                      : TileMatrix<T>(data_->runtime(), 1, n, {1, data_->tile().nb});
+      a.copy_from(std::vector<T>(static_cast<std::size_t>(n), value).data(), a.m());
       return a;
     };
-    const auto [dl, d, du] = data_->bands(systems, sign);
-    return {diagonal(dl), diagonal(d), diagonal(du)};
+    return {diagonal(c), diagonal(1 - 2 * c), diagonal(c)};
   }
 
   const AdiData<T>* data_;

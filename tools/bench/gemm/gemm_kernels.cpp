@@ -88,8 +88,7 @@ Errors check(const std::string& peer, const Operands<T>& o) {
       magnitude += std::abs(term);
     }
     T got{};
-    check_device(cudaMemcpy(&got, o.c.template as<T>() + i + j * o.n, sizeof got, cudaMemcpyDeviceToHost),
-                 "cudaMemcpy");
+    copy_memory(&got, o.c.template as<T>() + i + j * o.n, sizeof got);
     const auto error = static_cast<double>(std::abs(static_cast<long double>(got) - sum));
     const auto terms = static_cast<double>(magnitude);
     const double bound =

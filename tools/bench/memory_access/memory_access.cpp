@@ -45,7 +45,7 @@ using Sum = int (*)(CUstream_st*, const kernels::SumProblem<T>&, int);
 template <class T>
 double check(const char* peer, const Matrices<T>& x) {
   std::vector<T> c(static_cast<std::size_t>(x.n * x.n));
-  check_device(cudaMemcpy(c.data(), x.c.template as<T>(), x.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  copy_memory(c.data(), x.c.template as<T>(), x.bytes());
   const Generator<T> a = x.operand(0), b = x.operand(1);
   for (index_t e = 0; e < x.n * x.n; ++e) {
     const T expected = a(e % x.n, e / x.n) + b(e % x.n, e / x.n);

@@ -17,8 +17,6 @@
 #include <random>
 
 #if TESELA_HAVE_CUDA
-#include "tools/peers/handle.hpp"
-
 #include <cublas_v2.h>
 #include <cuda_runtime_api.h>
 #endif
@@ -107,8 +105,8 @@ class DeviceQr {
     std::vector<F*> each;
     for (index_t k = 0; k < data.count; ++k) each.push_back(a_.template as<F>() + k * data.n * data.n);
     for (index_t k = 0; k < data.count; ++k) each.push_back(tau_.template as<F>() + k * data.n);
-    copy(pointers_.as<F*>(), each.data(), each.size() * sizeof(F*), cudaMemcpyHostToDevice);
-    copy(given_.as<F>(), data.given.data(), bytes_, cudaMemcpyHostToDevice);
+    copy_memory(pointers_.as<F*>(), each.data(), each.size() * sizeof(F*));
+    copy_memory(given_.as<F>(), data.given.data(), bytes_);
   }
   double ours(const QrBatchOptions& options) {
     begin();
@@ -123,7 +121,7 @@ class DeviceQr {
                                 {{tau_.template as<F>(), n, count, n}}, {{order_.as<int>(), n, count, n}},
                                 {{info_.as<int>(), 1, count, 1}}, {{work.template as<F>(), each, count, each}});
     });
-    copy(data_.found.data(), a_.template as<F>(), bytes_, cudaMemcpyDeviceToHost);
+    copy_memory(data_.found.data(), a_.template as<F>(), bytes_);
     return seconds;
   }
   double cublas() {
@@ -135,12 +133,9 @@ class DeviceQr {
   }
 
  private:
-  static void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    check_device(static_cast<int>(cudaMemcpy(to, from, bytes, kind)), "cudaMemcpy");
-  }
   void begin() {
     select_first_device();
-    copy(a_.template as<F>(), given_.template as<F>(), bytes_, cudaMemcpyDeviceToDevice);
+    copy_memory(a_.template as<F>(), given_.template as<F>(), bytes_);
     flush_device_cache();
   }
   QrData<T>& data_;

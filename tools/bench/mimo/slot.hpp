@@ -94,15 +94,13 @@ class DeviceSlot {
   }
   template <class X>
   static void to_host(HostMatrix<X>& to, const DeviceMemory& from) {
-    check_device(static_cast<int>(cudaMemcpy(to.data(), from.as<X>(), bytes(to), cudaMemcpyDeviceToHost)),
-                 "cudaMemcpy");
+    copy_memory(to.data(), from.as<X>(), bytes(to));
   }
 
  private:
   template <class X>
   static void to_device(const DeviceMemory& to, const HostMatrix<X>& from) {
-    check_device(static_cast<int>(cudaMemcpy(to.as<X>(), from.data(), bytes(from), cudaMemcpyHostToDevice)),
-                 "cudaMemcpy");
+    copy_memory(to.as<X>(), from.data(), bytes(from));
   }
   MimoShape shape_;
   DeviceMemory h_, y_, columns_, points_;

@@ -38,10 +38,7 @@ struct DeviceTable {
     const Generator<double> normal{.pattern = Pattern::normal, .seed = seed};
     for (index_t j = 0; j < n; ++j)
       for (index_t i = 0; i <= j; ++i) r(i, j) = normal.normal(i, j) + (i == j ? 1 : 0);
-    check_device(
-        static_cast<int>(cudaMemcpy(on_device.as<double>(), r.data(),
-                                    static_cast<std::size_t>(r.size()) * sizeof(double), cudaMemcpyHostToDevice)),
-        "cudaMemcpy");
+    copy_memory(on_device.as<double>(), r.data(), static_cast<std::size_t>(r.size()) * sizeof(double));
   }
   index_t rows() const { return n * n * OrderedQrs::together; }
   index_t columns() const { return ceil_div(count, OrderedQrs::together); }
@@ -61,10 +58,7 @@ struct DeviceTable {
   double error(const DeviceMemory& packed) const {
     const index_t some = std::min(count, compared), all = ceil_div(some, OrderedQrs::together);
     HostMatrix<double> ours(rows(), all), theirs(rows(), all);
-    check_device(
-        static_cast<int>(cudaMemcpy(ours.data(), packed.as<double>(),
-                                    static_cast<std::size_t>(ours.size()) * sizeof(double), cudaMemcpyDeviceToHost)),
-        "cudaMemcpy");
+    copy_memory(ours.data(), packed.as<double>(), static_cast<std::size_t>(ours.size()) * sizeof(double));
     OrderedQr::cpu({n, OrderingBuild::full, 0, some}, {{r.data(), n, n, n}}, {{theirs.data(), rows(), all, rows()}});
     double most = 0;
     for (index_t e = 0; e < ours.size(); ++e) {

@@ -175,12 +175,9 @@ std::vector<Method<DirectProblem<T>, DirectFactors>> direct_table() {
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tiles", "task graph of tiles", Place::graph, by_tiles<T>},
                         {"stages", "entry by entry along a wavefront, for studies", Place::graph, by_stages<T>},
-                        {"lapack", "the library's potrf or getrf", Place::cores, by_lapack<T>},
-                        {"cusolver", "the library's potrf or getrf on a GPU, transfers timed", Place::gpu}};
-  if constexpr (config::have_cuda)
-    rows.back().solver = by_cusolver<T>;
-  else
-    rows.back().absent = no_cusolver;
+                        {"lapack", "the library's potrf or getrf", Place::cores, by_lapack<T>}};
+  add_cusolver(rows, "cusolver", "the library's potrf or getrf on a GPU, transfers timed",
+               [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

@@ -202,12 +202,8 @@ std::vector<Method<SemProblem, SimultaneousEquations>> sem_table() {
                     [value = engine.value](SemProblem& p) { return by_graph(p, value); }});
   rows.push_back({"lapack", "QR of all data and of each equation, one after the other", Row::Place::cores, by_lapack});
   rows.push_back({"lapack-single", "the same in single precision", Row::Place::cores, by_lapack_single});
-  rows.push_back({"cusolver", "the same on a GPU, transfers timed", Row::Place::gpu});
-#if TESELA_HAVE_CUDA
-  rows.back().solver = [](SemProblem& p) { return by_library([] {}, bench::cusolver_sem(p.data, p.model)); };
-#else
-  rows.back().absent = no_cusolver;
-#endif
+  add_cusolver(rows, "cusolver", "the same on a GPU, transfers timed",
+               [](auto& p) { return by_library([] {}, bench::cusolver_sem(p.data, p.model)); });
   return rows;
 }
 

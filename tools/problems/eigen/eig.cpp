@@ -3,7 +3,6 @@
 #include "tools/app/choices.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/peers/cusolver_eig.hpp"
-#include "tools/peers/cusolver_generalized_eig.hpp"
 #include "tools/peers/device.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
@@ -314,19 +313,13 @@ std::vector<Method<EigProblem<T>, EigFound<T>>> eig_table(EigRows which) {
                       [name = std::string(method.name)](EigProblem<T>& p) { return by_graph(p, name); }});
   };
   add(eig_methods());
-  const auto add_cusolver = [&](const char* name, const char* about, bool part) {
-    rows.push_back({name, about, Place::gpu});
-    if constexpr (config::have_cuda)
-      rows.back().solver = [part](EigProblem<T>& p) {
-        return p.input.generalized() ? by_cusolver_pair(p) : by_cusolver(p, part);
-      };
-    else
-      rows.back().absent = no_cusolver;
+  const auto on_gpu = [](bool part) {
+    return [part](auto& p) { return p.input.generalized() ? by_cusolver_pair(p) : by_cusolver(p, part); };
   };
-  add_cusolver("cusolver", "the library's syevd on a GPU, transfers timed", false);
+  add_cusolver(rows, "cusolver", "the library's syevd on a GPU, transfers timed", on_gpu(false));
   add(eig_iterations());
   if (which == EigRows::command) return rows;
-  add_cusolver("cusolver-x", "its syevdx for a part", true);
+  add_cusolver(rows, "cusolver-x", "its syevdx for a part", on_gpu(true));
   Row& lapack = *std::find_if(rows.begin(), rows.end(), [](const Row& row) { return row.name == "lapack"; });
   lapack.place = Place::cores;
   lapack.solver = by_lapack<T>;

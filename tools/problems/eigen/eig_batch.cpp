@@ -2,7 +2,7 @@
 
 #include "tools/app/numbers.hpp"
 #include "tools/checks/eig_error.hpp"
-#include "tools/peers/cusolver_eig_batch.hpp"
+#include "tools/peers/cusolver_eig.hpp"
 #include "tools/peers/restored.hpp"
 #include "tools/problems/support/symmetric_input.hpp"
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
@@ -147,12 +147,8 @@ std::vector<Method<EigBatchProblem<T>, EigBatchFound<T>>> eig_batch_table() {
   using Row = Method<EigBatchProblem<T>, EigBatchFound<T>>;
   using Place = typename Row::Place;
   std::vector<Row> rows{{"tesela", "eig_batch", Place::graph, by_graph<T>},
-                        {"lapack", "syevd, matrix by matrix, on all cores", Place::cores, by_lapack<T>},
-                        {"cusolver", "XsyevBatched on a GPU", Place::gpu}};
-  if constexpr (config::have_cuda)
-    rows.back().solver = by_cusolver<T>;
-  else
-    rows.back().absent = no_cusolver;
+                        {"lapack", "syevd, matrix by matrix, on all cores", Place::cores, by_lapack<T>}};
+  add_cusolver(rows, "cusolver", "XsyevBatched on a GPU", [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

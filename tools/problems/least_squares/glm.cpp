@@ -2,7 +2,7 @@
 
 #include "tools/app/sizes.hpp"
 #include "tools/checks/least_squares_bounds.hpp"
-#include "tools/peers/cusolver_glm.hpp"
+#include "tools/peers/cusolver_least_squares.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
@@ -193,16 +193,11 @@ std::vector<Method<GlmProblem<T>, Glm<T>>> glm_table() {
   using Place = typename Row::Place;
   std::vector<Row> rows = graph_rows(glm_methods(), by_graph<T>);
   rows.push_back({"lapack", "ggglm, full rank only, a call for each right-hand side", Place::cores, by_lapack<T>});
-  for (const bool whole : {true, false}) {
-    rows.push_back({whole ? "cusolver" : "cusolver-part",
-                    whole ? "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed"
-                          : "the same without the rows of B that x determines",
-                    Place::gpu});
-    if constexpr (config::have_cuda)
-      rows.back().solver = [whole](GlmProblem<T>& p) { return by_cusolver(p, whole); };
-    else
-      rows.back().absent = no_cusolver;
-  }
+  for (const bool whole : {true, false})
+    add_cusolver(rows, whole ? "cusolver" : "cusolver-part",
+                 whole ? "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed"
+                       : "the same without the rows of B that x determines",
+                 [whole](auto& p) { return by_cusolver(p, whole); });
   return rows;
 }
 

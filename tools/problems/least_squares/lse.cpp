@@ -1,7 +1,7 @@
 #include "tools/problems/least_squares/lse.hpp"
 
 #include "tools/checks/least_squares_bounds.hpp"
-#include "tools/peers/cusolver_lse.hpp"
+#include "tools/peers/cusolver_least_squares.hpp"
 #include "tools/peers/device.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/host/lapack.hpp>
@@ -126,11 +126,8 @@ std::vector<Method<LseProblem<T>, ConstrainedLeastSquares<T>>> lse_table() {
   using Place = typename Row::Place;
   std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
   rows.push_back({"lapack", "gglse, full rank only, a call for each right-hand side", Place::cores, by_lapack<T>});
-  rows.push_back({"cusolver", "geqrf, ormqr, trmm and trsm on a GPU, full rank only, transfers timed", Place::gpu});
-  if constexpr (config::have_cuda)
-    rows.back().solver = by_cusolver<T>;
-  else
-    rows.back().absent = no_cusolver;
+  add_cusolver(rows, "cusolver", "geqrf, ormqr, trmm and trsm on a GPU, full rank only, transfers timed",
+               [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

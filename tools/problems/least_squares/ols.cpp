@@ -247,7 +247,7 @@ OlsSolver<T> by_cusolver(OlsProblem<T>& p) {
   const auto judge = [&p, of_a, of_b, bytes](LeastSquares<T>& answer) {
     p.allocate();
     of_a->download(p.work_a.data());
-    if (p.resident) of_b->download(p.work_b.data(), bytes);
+    if (p.resident) bench::copy_memory(p.work_b.data(), of_b->template as<T>(), bytes);
     judge_triangle(p, answer);
   };
   OlsSolver<T> solver = by_library(p, solve, judge);
@@ -268,11 +268,8 @@ std::vector<Method<OlsProblem<T>, LeastSquares<T>>> ols_table() {
   std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
   rows.push_back({"gelsd", "LAPACK's, by singular values, any rank", Place::cores, by_gelsd<T>});
   rows.push_back({"lapack", "gels, full rank only", Place::cores, by_gels<T>});
-  rows.push_back({"cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed", Place::gpu});
-  if constexpr (config::have_cuda)
-    rows.back().solver = by_cusolver<T>;
-  else
-    rows.back().absent = no_cusolver;
+  add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
+               [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

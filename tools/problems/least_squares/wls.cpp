@@ -176,12 +176,10 @@ std::vector<Method<WlsProblem<T>, GeneralizedLeastSquares<T>>> wls_table() {
   using Row = Method<WlsProblem<T>, GeneralizedLeastSquares<T>>;
   using Place = typename Row::Place;
   std::vector<Row> rows = graph_rows(ols_methods(), by_graph<T>);
-  const auto add = [&](const char* name, const char* about, Place place) {
-    rows.push_back({name, about, place, [name](WlsProblem<T>& p) { return by_library(p, name); }});
-  };
-  add("lapack", "gels on scaled rows, or ggglm, full rank only", Place::cores);
-  add("cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed", Place::gpu);
-  if constexpr (!config::have_cuda) rows.back().absent = no_cusolver;
+  const auto library = [](const char* name) { return [name](auto& p) { return by_library(p, name); }; };
+  rows.push_back({"lapack", "gels on scaled rows, or ggglm, full rank only", Place::cores, library("lapack")});
+  add_cusolver(rows, "cusolver", "geqrf, ormqr and trsm on a GPU, full rank only, transfers timed",
+               library("cusolver"));
   return rows;
 }
 

@@ -314,11 +314,8 @@ std::vector<Method<QrProblem<T>, QrFactors<T>>> qr_table() {
     rows.push_back({method.name, method.about, Place::graph,
                     [which = method.value](QrProblem<T>& p) { return by_orthogonalization(p, which); }});
   rows.push_back({"lapack", "the library's geqrf", Place::cores, by_lapack<T>});
-  rows.push_back({"cusolver", "the library's geqrf on a GPU, transfers timed", Place::gpu});
-  if constexpr (config::have_cuda)
-    rows.back().solver = by_cusolver<T>;
-  else
-    rows.back().absent = no_cusolver;
+  add_cusolver(rows, "cusolver", "the library's geqrf on a GPU, transfers timed",
+               [](auto& p) { return by_cusolver(p); });
   return rows;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/checks/qr_parts_error.hpp"
 #include "tools/problems/qr/qr.hpp"
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/filled.hpp>
 
 #include <fmt/format.h>
@@ -77,6 +78,17 @@ QrError QrCheck<T>::error() const {
   return of_parts_ ? *of_parts_ : sample_ ? sample_->error(*a_, q_) : qr_error(*a_, *r_, q_);
 }
 
+/// Forms all columns of Q and computes C = Q C; the rows of C below Q's columns are zero.
+template <class T>
+void multiply_by_formed_q(const QrProblem<T>& p, const QrFactors<T>& f, HostMatrix<T>& c, index_t columns) {
+  HostMatrix<T> q(p.shape.rows, p.order());
+  f.form_q(q, q.cols());
+  const HostMatrix<T> right = c.clone();
+  const blas::Threads threads(blas::threads_for(q.rows()));
+  blas::gemm<T>(Op::none, Op::none, q.rows(), columns, q.cols(), T(1), q.data(), q.ld(), right.data(), right.ld(), T(0),
+                c.data(), c.ld());
+}
+
 template <class T>
 double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactors<T>& f) {
   if (!f.failure.empty()) throw bench::WrongResult(fmt::format("{}: {}", peer, f.failure));
@@ -87,7 +99,10 @@ double check_peer(const std::string& peer, const QrProblem<T>& p, const QrFactor
       throw bench::WrongResult(fmt::format("bench: {}: ||R'R - A'A|| is {:.3g} times its bound", peer, error));
     return error;
   }
-  const QrCheck<T> check(p, f, f.multiply_q ? checked_columns(p.shape) : p.order());
+  QrFactors<T> factors = f;
+  if (!f.multiply_q)
+    factors.multiply_q = [&](HostMatrix<T>& c, index_t columns) { multiply_by_formed_q(p, f, c, columns); };
+  const QrCheck<T> check(p, factors, checked_columns(p.shape));
   const PausedWorkers paused;
   const QrError error = check.error();
   const double backward = error.backward / most.backward, orthogonality = error.orthogonality / most.orthogonality;

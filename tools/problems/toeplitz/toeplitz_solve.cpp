@@ -1,6 +1,6 @@
 #include "tools/problems/toeplitz/toeplitz_solve.hpp"
 
-#include "tools/peers/cusolver_solve.hpp"
+#include "tools/peers/cusolver_factor.hpp"
 #include <tesela/algorithms/toeplitz/cauchy_factorization.hpp>
 #include <tesela/algorithms/toeplitz/cauchy_inverse.hpp>
 #include <tesela/algorithms/toeplitz/gohberg_semencul.hpp>
@@ -36,8 +36,8 @@ void ToeplitzMemory::take(bool on_device, double bytes) {
 
 template <class T>
 struct DenseToeplitz {
-  HostMatrix<T> shifted, row, on_host;          // t - sigma e_1, first row, T - sigma I
-  std::shared_ptr<CusolverSolve<T>> on_device;  // shared: its end needs CUDA
+  HostMatrix<T> shifted, row, on_host;           // t - sigma e_1, first row, T - sigma I
+  std::shared_ptr<CusolverFactor<T>> on_device;  // shared: its end needs CUDA
   bool host_taken = false, device_taken = false;
 };
 
@@ -175,14 +175,17 @@ Solver<ToeplitzAnswer<T>> by_lapack(ToeplitzSystem<T>& p, bool cholesky) {
 
 template <class T>
 Solver<ToeplitzAnswer<T>> by_cusolver(ToeplitzSystem<T>& p, bool cholesky) {
-  using By = typename CusolverSolve<T>::By;
-  const By by = cholesky ? By::cholesky : By::lu;
+  using By = typename CusolverFactor<T>::By;
+  const By by = cholesky ? By::cholesky_lower : By::lu;
   const auto fill = [by](DenseToeplitz<T>& dense, const HostMatrix<T>& x) {
-    if (!dense.on_device) dense.on_device = std::make_shared<CusolverSolve<T>>(x.rows(), x.cols());
-    dense.on_device->prepare(dense.shifted.data(), by);
+    if (!dense.on_device)
+      dense.on_device = std::make_shared<CusolverFactor<T>>(x.rows(), by, false, x.cols());
+    else
+      dense.on_device->choose(by);
+    dense.on_device->fill_toeplitz(dense.shifted.data());
   };
   return by_dense(p, true, cholesky, fill,
-                  [by](DenseToeplitz<T>& dense, HostMatrix<T>& x) { return dense.on_device->solve(x.data(), by); });
+                  [](DenseToeplitz<T>& dense, HostMatrix<T>& x) { return dense.on_device->solve(x.data()); });
 }
 
 }  // namespace
@@ -209,14 +212,10 @@ std::vector<Method<ToeplitzSystem<T>, ToeplitzAnswer<T>>> toeplitz_solve_table()
     rows.push_back({cholesky ? "lapack-cholesky" : "lapack-lu",
                     cholesky ? "the library's posv of the dense matrix" : "the library's gesv of the dense matrix",
                     Place::cores, [cholesky](ToeplitzSystem<T>& p) { return by_lapack(p, cholesky); }});
-  for (const bool cholesky : {true, false}) {
-    rows.push_back({cholesky ? "cusolver-cholesky" : "cusolver-lu",
-                    cholesky ? "the library's potrf on a GPU" : "the library's getrf on a GPU", Place::gpu});
-    if constexpr (config::have_cuda)
-      rows.back().solver = [cholesky](ToeplitzSystem<T>& p) { return by_cusolver(p, cholesky); };
-    else
-      rows.back().absent = no_cusolver;
-  }
+  for (const bool cholesky : {true, false})
+    add_cusolver(rows, cholesky ? "cusolver-cholesky" : "cusolver-lu",
+                 cholesky ? "the library's potrf on a GPU" : "the library's getrf on a GPU",
+                 [cholesky](auto& p) { return by_cusolver(p, cholesky); });
   return rows;
 }
 

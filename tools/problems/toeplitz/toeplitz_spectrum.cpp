@@ -193,13 +193,9 @@ std::vector<Method<SpectrumProblem<T>, Spectrum<T>>> spectrum_table() {
   for (const bool halves : {false, true})
     rows.push_back({halves ? "lapack-halves" : "lapack", "the library's syevd", Place::cores,
                     [halves](SpectrumProblem<T>& p) { return by_lapack(p, halves); }});
-  for (const bool halves : {false, true}) {
-    rows.push_back({halves ? "cusolver-halves" : "cusolver", "the library's syevd on a GPU", Place::gpu});
-    if constexpr (config::have_cuda)
-      rows.back().solver = [halves](SpectrumProblem<T>& p) { return by_cusolver(p, halves); };
-    else
-      rows.back().absent = no_cusolver;
-  }
+  for (const bool halves : {false, true})
+    add_cusolver(rows, halves ? "cusolver-halves" : "cusolver", "the library's syevd on a GPU",
+                 [halves](auto& p) { return by_cusolver(p, halves); });
   return rows;
 }
 
