@@ -21,14 +21,14 @@ constexpr std::array all_kernels{
 };
 
 /// Returns `wanted`, or the kernel that TESELA_GEMM names instead of automatic, as far as the devices have it.
-GemmKernel available_kernel(const WorkerCounts& workers, GemmKernel wanted) {
+GemmKernel available_kernel(int gpus, GemmKernel wanted) {
   if (wanted == GemmKernel::automatic) {
     const char* const name = std::getenv("TESELA_GEMM");
     const auto named = find_named(gemm_kernels(), name != nullptr ? name : "automatic");
     require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
     wanted = *named;
   }
-  if (workers.gpus == 0) return GemmKernel::cublas;
+  if (gpus == 0) return GemmKernel::cublas;
   static const bool fast = has_int8_devices();
   const bool needs_fast = wanted == GemmKernel::int8 || wanted == GemmKernel::automatic;
   return needs_fast && !fast ? GemmKernel::cublas : wanted;
@@ -39,7 +39,7 @@ GemmKernel available_kernel(const WorkerCounts& workers, GemmKernel wanted) {
 std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
 
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k) {
-  const GemmKernel kernel = available_kernel(workers, wanted);
+  const GemmKernel kernel = available_kernel(workers.gpus, wanted);
   if (kernel != GemmKernel::automatic) return kernel;
   return int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
 }

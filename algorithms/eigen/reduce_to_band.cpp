@@ -11,6 +11,7 @@
 #include <tesela/tiles/size_checks.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace tesela {
 
@@ -205,6 +206,15 @@ namespace {
 
 using detail::EigShape;
 
+/// Adds the work space of products of at most these sizes on each GPU. Returns whether there is one.
+bool hold_products(MemoryPlan& plan, const EigShape& e, std::array<index_t, 3> sizes, detail::EigStage stage) {
+  const auto [m, n, k] = sizes;
+  const index_t doubles = product_work(e.workers.gpus, m, n, k, plan.element()),
+                elements = doubles * static_cast<index_t>(sizeof(double) / plan.element());
+  if (doubles > 1) plan.hold_on_each({.shape = {elements, 1}, .first = stage, .last = stage});
+  return doubles > 1;
+}
+
 /// Adds the work space of products with Q.
 void plan_products(MemoryPlan& plan, const EigShape& e, index_t block) {
   const index_t wide = std::min(e.x_columns, e.wanted);
@@ -213,6 +223,7 @@ void plan_products(MemoryPlan& plan, const EigShape& e, index_t block) {
                        .at_once = e.gpu() ? 1.0 : e.workers.cpus,
                        .first = detail::back_transformation,
                        .last = detail::back_transformation});
+  hold_products(plan, e, {e.n, wide, block}, detail::back_transformation);
 }
 
 void plan_at_once(MemoryPlan& plan, const EigShape& e, index_t block) {
@@ -270,6 +281,8 @@ void detail::plan_reduction(MemoryPlan& plan, const EigShape& e) {
       if (p == 0) plan.hold({place, {b, block}, 1, to_band, last});
     }
   }
+  if (hold_products(plan, e, {n, e.a_columns, 2 * update}, to_band))
+    plan.hold_on_each({.shape = {n, 3 * update}, .first = to_band, .last = to_band});
   plan_products(plan, e, block);
   plan.task(static_cast<double>(n) * static_cast<double>(e.a_columns + 2 * std::min<index_t>(n, block)));
 }

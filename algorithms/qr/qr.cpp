@@ -3,7 +3,6 @@
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
-#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/runtime/require.hpp>
 
@@ -111,9 +110,10 @@ double trapezoid(Shape a) {
   return m * k - k * k / 2;
 }
 
-/// Returns the columns of a work space of `width` rows that hold this number of doubles for products.
+/// Returns the columns of a work space of `width` rows that hold the one for products.
 index_t columns_for_products(index_t doubles, index_t width, std::size_t element) {
   constexpr index_t alignment = 256;
+  if (doubles <= 1) return 0;
   return ceil_div(doubles * static_cast<index_t>(sizeof(double)) + alignment, width * static_cast<index_t>(element));
 }
 
@@ -149,8 +149,7 @@ struct QrFactorization<T>::Pass {
   Products products_of_updates() const { return tesela::products<T>(g, rows(), across(), f.ib_); }
   Tile<T> workspace() const {
     Shape shape = qr_work(f.width_, across(), rows(), g.runtime().gpus() > 0);
-    if (products.kernel != GemmKernel::cublas)
-      shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
+    shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
     return g.scratch<T>(shape.rows, shape.cols);
   }
 
@@ -309,8 +308,7 @@ MemoryPlan plan_qr(const WorkerCounts& workers, Shape a, std::size_t element, Ti
   result.hold_on_each({.shape = {tile.mb, width}, .at_once = std::ceil(copied * share)});
   Shape work = qr_work(width, std::min(a.cols, tile.nb), std::min(a.rows, tile.mb), gpu);
   const index_t rows = std::min(a.rows, tile.mb), across = std::min(a.cols, tile.nb);
-  if (gemm_kernel(workers, GemmKernel::automatic, rows, across, ib) == GemmKernel::int8)
-    work.cols += columns_for_products(int8_work(rows, across, ib, element), width, element);
+  work.cols += columns_for_products(product_work(workers.gpus, rows, across, ib, element), width, element);
   result.hold_on_each({.shape = work, .at_once = gpu ? 2.0 : workers.cpus, .last = 1});
   result.task(3 * tile_size);
   return result;
