@@ -160,6 +160,7 @@ int run(std::vector<std::string> words) {
       code = action();
     });
   }
+  add_completion(app);
   if (const auto problem = empty_list_element(app, words)) {
     print_error(fmt::format("tesela: {}", *problem));
     return wrong_use;
