@@ -47,15 +47,21 @@ GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m
 // An operand is converted once for all tiles.
 bool updates_by_residues(const Runtime& runtime, index_t n, index_t k) {
   constexpr index_t least_n = 4096, least_k = 2048;
-  const GemmKernel kernel = available_kernel(runtime, GemmKernel::automatic);
+  const GemmKernel kernel = available_kernel(runtime.gpus(), GemmKernel::automatic);
   return kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && n >= least_n && k >= least_k);
+}
+
+index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element) {
+  const GemmKernel kernel = available_kernel(gpus, GemmKernel::automatic);
+  const bool residues = kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(m, n, k));
+  return residues ? int8_work(m, n, k, element) : 1;
 }
 
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k) {
-  const GemmKernel kernel = available_kernel(g.runtime(), GemmKernel::automatic);
-  const bool residues = kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(m, n, k));
-  return {residues ? kernel : GemmKernel::cublas, g.scratch<double>(residues ? int8_work(m, n, k, sizeof(T)) : 1, 1)};
+  const int gpus = g.runtime().gpus();
+  const index_t work = product_work(gpus, m, n, k, sizeof(T));
+  return {work > 1 ? available_kernel(gpus, GemmKernel::automatic) : GemmKernel::cublas, g.scratch<double>(work, 1)};
 }
 
 template <class T, template <class> class C>
