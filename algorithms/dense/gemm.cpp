@@ -123,7 +123,7 @@ Status gemm(Runtime& runtime, Op op_a, Op op_b, T alpha, std::type_identity_t<Ma
   return status;
 }
 
-// - One GPU that has the data: few large tiles, which every kernel multiplies at a higher rate, and of which four fit.
+// - One GPU that has the data: few large tiles, since every kernel multiplies those at a higher rate; four of them fit.
 // - GPUs: square tiles, large enough to hide their transfer, and small enough that the work can be shared (eight per
 //   side).
 // - Cores: each BLAS call packs its operands, so calls must be few and long: the whole inner size up to 4096, and four

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -57,7 +58,9 @@ struct LuFactorization<T>::Plan {
             "; it must be square, in tiles of whole columns");
     require_blas_sizes("lu", "A", A);
     g.insert<Laset<double>>(on_gpu, {0.0}, zero(0, 0));
-    if (nb() % 128 == 0) groups = group_steps(g.runtime(), A.n(), nb(), 16384);
+    // Only if TESELA_GEMM selects residues: they double the backward error of uniform matrices.
+    constexpr index_t never = std::numeric_limits<index_t>::max();
+    if (nb() % 128 == 0) groups = group_steps(g.runtime(), A.n(), nb(), never);
     groups.steps = A.nt();
     if (groups.length == 0) return;
     const index_t inner = groups.length * nb(), rest = A.n() - inner;

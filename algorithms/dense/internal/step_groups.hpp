@@ -16,7 +16,7 @@ struct StepGroups {
   index_t length = 0;  ///< steps of a group; 0 if there is no group
   index_t last = 0;    ///< the step after the last group
 
-  /// Returns the step after those that step k updates itself.
+  /// Returns the end of the steps whose tiles step k updates by itself.
   index_t end(index_t k) const { return k < last ? (k / length + 1) * length : steps; }
   /// Returns whether a group ends with step k.
   bool ends(index_t k) const { return k < last && k + 1 == end(k); }
