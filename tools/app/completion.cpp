@@ -229,7 +229,7 @@ std::string manual(const std::vector<Node>& nodes) {
       config::version, troff(nodes.front().about));
   for (const Node& node : nodes) {
     if (node.path.empty())
-      page += ".SH OPTIONS\n";
+      page += ".SH COMMANDS AND OPTIONS\n";
     else
       page += fmt::format("{} {}\n{}\n", node.path.find(' ') == std::string::npos ? ".SH" : ".SS",
                           "\"" + troff("tesela " + node.path) + "\"", troff(node.about));
