@@ -8,6 +8,7 @@
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/dense/random_matrix.hpp>
 #include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/algorithms/econometrics/formula_expression.hpp>

@@ -1,9 +1,8 @@
-// The heat equation u_t = alpha (u_xx + u_yy [+ u_zz]) on the unit square or cube, zero on the boundary, by alternating
-// directions: in each time step all grid lines along x are tridiagonal systems, then all along y, then all along z. The
-// methods are Peaceman and Rachford's in two dimensions and Douglas and Gunn's in three, both of second order in space
-// and time. adi_heat --help lists the options. Without options it is a short run that checks its result.
+// The heat equation u_t = alpha (u_xx + u_yy) on the unit square, zero on the boundary, by alternating directions: in
+// each time step all grid lines along x are tridiagonal systems, then all along y. The method is Peaceman and
+// Rachford's, of second order in space and time. adi_heat --help lists the options. Without options it is a short run
+// that checks its result.
 #include "support/grid_run.hpp"
-#include "tools/bench/adi/box.hpp"
 #include <tesela/tesela.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -14,7 +13,6 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -25,141 +23,81 @@ using grid_run::largest_difference, grid_run::show_progress;
 namespace {
 
 struct Options {
-  index_t n = 128;     // intervals along a side
-  index_t steps = 64;  // time steps
-  int dim = 2;
+  index_t n = 128;             // intervals along a side
+  index_t steps = 64;          // time steps
   double alpha = 1, time = 0;  // end time; 0 selects 0.02 / alpha
   index_t tile = 0;            // order of tiles; 0 selects one per GPU or core
   std::string out = {};
   bool study = false;
 
   index_t unknowns() const { return n - 1; }  // per side, without the boundaries
-  index_t points() const { return unknowns() * unknowns() * (dim == 3 ? unknowns() : 1); }
+  index_t points() const { return unknowns() * unknowns(); }
   double end() const { return time > 0 ? time : 0.02 / alpha; }
   double dt() const { return end() / static_cast<double>(steps); }
   /// The diagonals of alpha dt / 2 d²/dx² on the grid are c, -2 c, c.
   double c() const { return alpha * dt() / 2 * static_cast<double>(n * n); }
 };
 
-// ---- The two methods
+// ---- The method
 
-/// Returns I + c d² for `lines` uncoupled grid lines in one long system: one matrix for all systems.
-Tridiagonal<double> matrix(Runtime& runtime, double c, index_t unknowns, index_t lines, SystemsIn systems,
-                           index_t tile) {
-  const index_t length = unknowns * lines;
-  const auto diagonal = [&](const char* name, auto value) {
-    std::vector<double> values(static_cast<std::size_t>(length));
-    for (index_t i = 0; i < length; ++i) values[static_cast<std::size_t>(i)] = value(i % unknowns);
+/// Returns I + c d²: one matrix for all grid lines of a direction.
+Tridiagonal<double> matrix(Runtime& runtime, double c, index_t unknowns, SystemsIn systems, index_t tile) {
+  const auto diagonal = [&](const char* name, double value) {
     const bool columns = systems == SystemsIn::columns;
-    TileMatrix<double> a(runtime, columns ? length : 1, columns ? 1 : length,
+    TileMatrix<double> a(runtime, columns ? unknowns : 1, columns ? 1 : unknowns,
                          columns ? TileShape{tile, 1} : TileShape{1, tile}, name);
-    a.copy_from(values.data(), a.m());
+    a.copy_from(std::vector<double>(static_cast<std::size_t>(unknowns), value).data(), a.m());
     return a;
   };
-  return {diagonal("dl", [&](index_t i) { return i > 0 ? c : 0; }), diagonal("d", [&](index_t) { return 1 - 2 * c; }),
-          diagonal("du", [&](index_t i) { return i + 1 < unknowns ? c : 0; })};
+  return {diagonal("dl", c), diagonal("d", 1 - 2 * c), diagonal("du", c)};
 }
 
-/// A grid with x as the fastest index.
-class Grid {
+/// A grid with x as the fastest index, in one tile per GPU or core or in smaller ones by --tile.
+class Square {
  public:
-  virtual ~Grid() = default;
-  virtual void step(Graph& g) const = 0;  // inserts a time step
-  virtual const TileMatrix<double>& u() const = 0;
-};
+  Square(Runtime& runtime, const Options& o)
+      : Square(runtime, o, o.tile > 0 ? std::min(o.tile, o.unknowns()) : o.unknowns(), tile_of(runtime, o)) {}
 
-/// Peaceman and Rachford: half a step implicit in x and explicit in y, then half a step explicit in x and implicit in
-/// y.
-class Square : public Grid {
- public:
-  Square(Runtime& runtime, const Options& o, index_t tile_x, index_t tile_y)
-      : u_(runtime, o.unknowns(), o.unknowns(), {tile_x, tile_y}, "u"),
-        v_(runtime, o.unknowns(), o.unknowns(), {tile_x, tile_y}, "v"),
-        explicit_x_(matrix(runtime, o.c(), o.unknowns(), 1, SystemsIn::columns, tile_x)),
-        implicit_x_(matrix(runtime, -o.c(), o.unknowns(), 1, SystemsIn::columns, tile_x)),
-        explicit_y_(matrix(runtime, o.c(), o.unknowns(), 1, SystemsIn::rows, tile_y)),
-        implicit_y_(matrix(runtime, -o.c(), o.unknowns(), 1, SystemsIn::rows, tile_y)) {}
-
-  void step(Graph& g) const override {
+  /// Inserts a time step by Peaceman and Rachford: half a step implicit in x and explicit in y, then half a step
+  /// explicit in x and implicit in y.
+  void step(Graph& g) const {
     const TridiagonalOptions along_x{.systems = SystemsIn::columns}, along_y{.systems = SystemsIn::rows};
     tridiagonal_multiply(g, explicit_y_, u_, v_, along_y);
     tridiagonal_solve(g, implicit_x_, v_, along_x);
     tridiagonal_multiply(g, explicit_x_, v_, u_, along_x);
     tridiagonal_solve(g, implicit_y_, u_, along_y);
   }
-  const TileMatrix<double>& u() const override { return u_; }
+  const TileMatrix<double>& u() const { return u_; }
 
  private:
+  static index_t tile_of(Runtime& runtime, const Options& o) {
+    const index_t workers = std::max(runtime.gpus() > 0 ? runtime.gpus() : runtime.cpus(), 1);
+    return std::min(o.tile > 0 ? o.tile : ceil_div(o.unknowns(), workers), o.unknowns());
+  }
+  Square(Runtime& runtime, const Options& o, index_t tile_x, index_t tile_y)
+      : u_(runtime, o.unknowns(), o.unknowns(), {tile_x, tile_y}, "u"),
+        v_(runtime, o.unknowns(), o.unknowns(), {tile_x, tile_y}, "v"),
+        explicit_x_(matrix(runtime, o.c(), o.unknowns(), SystemsIn::columns, tile_x)),
+        implicit_x_(matrix(runtime, -o.c(), o.unknowns(), SystemsIn::columns, tile_x)),
+        explicit_y_(matrix(runtime, o.c(), o.unknowns(), SystemsIn::rows, tile_y)),
+        implicit_y_(matrix(runtime, -o.c(), o.unknowns(), SystemsIn::rows, tile_y)) {}
+
   TileMatrix<double> u_, v_;
   Tridiagonal<double> explicit_x_, implicit_x_, explicit_y_, implicit_y_;
 };
-
-/// Douglas and Gunn: (I - c dx²) (I - c dy²) (I - c dz²) (u' - u) = 2 c (dx² + dy² + dz²) u. A matrix holds the planes
-/// of the cube next to each other: its columns are lines along x, and its rows are lines along y with zero couplings
-/// between planes. For z the right-hand sides move to a matrix with one row per line. That moves blocks of memory and
-/// transposes nothing.
-class Cube : public Grid {
- public:
-  Cube(Runtime& runtime, const Options& o, index_t tile)
-      : n_(o.unknowns()),
-        c_(o.c()),
-        tile_(tile),
-        u_(runtime, n_, n_ * n_, {n_, n_ * tile}, "u"),
-        w_(runtime, n_, n_ * n_, {n_, n_ * tile}, "w"),
-        lines_(runtime, n_ * n_, n_, {n_ * tile, n_}, "lines"),
-        x_(matrix(runtime, -c_, n_, 1, SystemsIn::columns, n_)),
-        y_(matrix(runtime, -c_, n_, n_, SystemsIn::rows, n_ * tile)),
-        z_(matrix(runtime, -c_, n_, 1, SystemsIn::rows, n_)) {}
-
-  void step(Graph& g) const override {
-    const index_t tiles = u_.nt();
-    for (index_t t = 0; t < tiles; ++t) {
-      const bool before = t > 0, after = t + 1 < tiles;
-      g.insert<BoxLaplace<double>>({2 * c_, n_, before, after}, u_(0, before ? t - 1 : t), u_(0, t),
-                                   u_(0, after ? t + 1 : t), w_(0, t));
-    }
-    tridiagonal_solve(g, x_, w_, {.systems = SystemsIn::columns});
-    const auto planes = [](const TileMatrix<double>& a, index_t t) { return a.view(0, t, 1, 1); };
-    for (index_t t = 0; t < tiles; ++t)
-      tridiagonal_solve(g, {planes(y_.dl, t), planes(y_.d, t), planes(y_.du, t)}, planes(w_, t),
-                        {.systems = SystemsIn::rows});
-
-    std::vector<Tile<double>> of_planes, of_lines;
-    for (index_t t = 0; t < tiles; ++t) of_planes.push_back(w_(0, t)), of_lines.push_back(lines_(t, 0));
-    for (index_t t = 0; t < tiles; ++t) g.insert<BoxLines<double>>({n_, t * tile_}, lines_(t, 0), of_planes);
-    tridiagonal_solve(g, z_, lines_, {.systems = SystemsIn::rows});
-    for (index_t t = 0; t < tiles; ++t) g.insert<BoxAddLines<double>>({n_, t * tile_}, u_(0, t), of_lines);
-  }
-  const TileMatrix<double>& u() const override { return u_; }
-
- private:
-  index_t n_;
-  double c_;
-  index_t tile_;
-  TileMatrix<double> u_, w_, lines_;
-  Tridiagonal<double> x_, y_, z_;
-};
-
-/// Makes a grid with one tile per GPU or core, or with smaller tiles by --tile.
-std::unique_ptr<Grid> make_grid(Runtime& runtime, const Options& o) {
-  const index_t workers = std::max(runtime.gpus() > 0 ? runtime.gpus() : runtime.cpus(), 1);
-  const index_t share = ceil_div(o.unknowns(), workers), tile = std::min(o.tile > 0 ? o.tile : share, o.unknowns());
-  if (o.dim == 3) return std::make_unique<Cube>(runtime, o, tile);
-  return std::make_unique<Square>(runtime, o, o.tile > 0 ? tile : o.unknowns(), tile);
-}
 
 // ---- The exact solution
 
 /// The initial field is a sum of these sines, which only decay.
 struct Mode {
   double size;
-  int x, y, z;
+  int x, y;
 };
-constexpr Mode modes[] = {{1, 1, 1, 1}, {0.6, 2, 3, 1}, {-0.5, 5, 2, 3}};
+constexpr Mode modes[] = {{1, 1, 1}, {0.6, 2, 3}, {-0.5, 5, 2}};
 
 /// Decay of a mode until a step: in the equation's solution, and in the method's solution without rounding.
 double exact_decay(const Options& o, const Mode& m, index_t step) {
-  const double squares = m.x * m.x + m.y * m.y + (o.dim == 3 ? m.z * m.z : 0);
+  const double squares = m.x * m.x + m.y * m.y;
   return std::exp(-o.alpha * squares * std::numbers::pi * std::numbers::pi * static_cast<double>(step) * o.dt());
 }
 double discrete_decay(const Options& o, const Mode& m, index_t step) {
@@ -167,13 +105,13 @@ double discrete_decay(const Options& o, const Mode& m, index_t step) {
     const double sine = std::sin(wave * std::numbers::pi / static_cast<double>(2 * o.n));
     return 4 * o.c() * sine * sine;
   };
-  const double x = eigenvalue(m.x), y = eigenvalue(m.y), z = o.dim == 3 ? eigenvalue(m.z) : 0;
-  return std::pow(1 - 2 * (x + y + z) / ((1 + x) * (1 + y) * (1 + z)), static_cast<double>(step));
+  const double x = eigenvalue(m.x), y = eigenvalue(m.y);
+  return std::pow(1 - 2 * (x + y) / ((1 + x) * (1 + y)), static_cast<double>(step));
 }
 
 /// Returns the sum of the modes, each times decay(mode).
 std::vector<double> field(const Options& o, const std::function<double(const Mode&)>& decay) {
-  const index_t n = o.unknowns(), deep = o.dim == 3 ? n : 1;
+  const index_t n = o.unknowns();
   std::vector<double> u(static_cast<std::size_t>(o.points()));
   for (const Mode& m : modes) {
     const auto sines = [&](int wave) {
@@ -182,12 +120,11 @@ std::vector<double> field(const Options& o, const std::function<double(const Mod
         s.push_back(std::sin(wave * std::numbers::pi * static_cast<double>(i) / static_cast<double>(o.n)));
       return s;
     };
-    const auto x = sines(m.x), y = sines(m.y), z = o.dim == 3 ? sines(m.z) : std::vector<double>{1};
+    const auto x = sines(m.x), y = sines(m.y);
     const double size = m.size * decay(m);
     double* point = u.data();
-    for (std::size_t k = 0; k < static_cast<std::size_t>(deep); ++k)
-      for (const double sy : y)
-        for (const double sx : x) *point++ += size * z[k] * sy * sx;
+    for (const double sy : y)
+      for (const double sx : x) *point++ += size * sy * sx;
   }
   return u;
 }
@@ -196,21 +133,15 @@ std::vector<double> field(const Options& o, const std::function<double(const Mod
 double energy(const Options& o, const std::vector<double>& u) {
   double sum = 0;
   for (const double value : u) sum += value * value;
-  return sum / std::pow(static_cast<double>(o.n), o.dim);
+  return sum / static_cast<double>(o.n * o.n);
 }
 double exact_energy(const Options& o, index_t step) {
   double sum = 0;
   for (const Mode& m : modes) sum += std::pow(m.size * exact_decay(o, m, step), 2);
-  return sum / std::pow(2, o.dim);
+  return sum / 4;
 }
 
 // ---- Runs
-
-/// Writes the square, or the middle plane of the cube: red is hot, blue is cold.
-void write_picture(const Options& o, const std::vector<double>& u, const std::string& path) {
-  const index_t n = o.unknowns();
-  grid_run::write_picture(u.data() + (o.dim == 3 ? n / 2 * n * n : 0), n, 1.5, path);
-}
 
 struct Result {
   double error = 0;     // largest distance to the equation's solution
@@ -221,23 +152,23 @@ struct Result {
 /// Runs all time steps. Calls `report` with the step and the field before the first step and after each quarter.
 Result simulate(Runtime& runtime, const Options& o,
                 const std::function<void(index_t step, const std::vector<double>& u, double error)>& report) {
-  const auto grid = make_grid(runtime, o);
+  const Square grid(runtime, o);
   Result result;
   std::vector<double> u = field(o, [](const Mode&) { return 1; });
-  grid->u().copy_from(u.data(), grid->u().m());
+  grid.u().copy_from(u.data(), grid.u().m());
   report(0, u, 0);
   for (index_t step = 0; step < o.steps;) {
     const index_t quarter = 4 * step / o.steps + 1, stop = ceil_div(quarter * o.steps, index_t{4});
     const auto start = std::chrono::steady_clock::now();
     while (step < stop) {
       Graph g(runtime);
-      for (const index_t wait = std::min(step + 16, stop); step < wait; ++step) grid->step(g);
+      for (const index_t wait = std::min(step + 16, stop); step < wait; ++step) grid.step(g);
       const Status status = g.wait();
       if (!status.ok()) throw Error("a system is singular");
       show_progress(step, o.steps);
     }
     result.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    grid->u().copy_to(u.data(), grid->u().m());
+    grid.u().copy_to(u.data(), grid.u().m());
     result.error = largest_difference(u, field(o, [&](const Mode& m) { return exact_decay(o, m, step); }));
     result.rounding = std::max(
         result.rounding, largest_difference(u, field(o, [&](const Mode& m) { return discrete_decay(o, m, step); })));
@@ -255,7 +186,7 @@ bool right(const Options& o, const Result& result) {
 }
 
 bool run(Runtime& runtime, const Options& o) {
-  std::printf("%d-D, %lld intervals a side, %lld steps to t = %g: %lld unknowns\n", o.dim, static_cast<long long>(o.n),
+  std::printf("%lld intervals a side, %lld steps to t = %g: %lld unknowns\n", static_cast<long long>(o.n),
               static_cast<long long>(o.steps), o.end(), static_cast<long long>(o.points()));
   std::printf("%10s %12s %14s %12s\n", "t", "energy", "exact energy", "max error");
   if (!o.out.empty()) std::filesystem::create_directories(o.out);
@@ -264,8 +195,8 @@ bool run(Runtime& runtime, const Options& o) {
                 exact_energy(o, step), error);
     if (o.out.empty()) return;
     const std::string path = o.out + "/heat-" + std::to_string(step);
-    write_picture(o, u, path + ".ppm");
-    write_matrix(path + ".npy", u.data(), {o.unknowns(), o.points() / o.unknowns()}, o.unknowns());
+    grid_run::write_picture(u.data(), o.unknowns(), 1.5, path + ".ppm");
+    write_matrix(path + ".npy", u.data(), {o.unknowns(), o.unknowns()}, o.unknowns());
   });
   std::printf("%.3g ms a step, %.3g million unknowns a second\n", 1e3 * result.seconds / static_cast<double>(o.steps),
               1e-6 * static_cast<double>(o.points() * o.steps) / result.seconds);
@@ -274,7 +205,7 @@ bool run(Runtime& runtime, const Options& o) {
 
 /// Twice as many intervals and steps each time: the error must fall by four.
 bool study(Runtime& runtime, Options o) {
-  std::printf("%d-D to t = %g\n%8s %8s %12s %8s\n", o.dim, o.end(), "n", "steps", "max error", "order");
+  std::printf("to t = %g\n%8s %8s %12s %8s\n", o.end(), "n", "steps", "max error", "order");
   bool good = true;
   double last = 0;
   for (int row = 0; row < 4; ++row, o.n *= 2, o.steps *= 2) {
@@ -290,13 +221,12 @@ bool study(Runtime& runtime, Options o) {
 
 constexpr auto help =
     "usage: adi_heat [options]\n"
-    "  --dim D      2 (default) or 3\n"
     "  --n N        intervals along a side, N - 1 unknowns between the boundaries\n"
-    "               (default 128, in 3-D 32; first grid of a study 16, in 3-D 8)\n"
+    "               (default 128; first grid of a study 16)\n"
     "  --steps S    time steps (default N / 2)\n"
     "  --alpha A    diffusivity (default 1)\n"
     "  --time T     end time (default 0.02 / A)\n"
-    "  --tile B     tiles of B x B, in 3-D of B planes (default: one per GPU or core)\n"
+    "  --tile B     tiles of B x B (default: one per GPU or core)\n"
     "  --out DIR    writes the field at five times: pictures (.ppm) and NumPy files (.npy)\n"
     "  --study      four grids, each twice as fine in space and time as the last, and the order of convergence\n"
     "Exit code 1 if the result is wrong or the order of the study is not 2.\n";
@@ -324,13 +254,11 @@ Options parse(int argc, char** argv) {
           o.steps = static_cast<index_t>(number);
         else if (option == "--tile")
           o.tile = static_cast<index_t>(number);
-        else if (option == "--dim" && (number == 2 || number == 3))
-          o.dim = static_cast<int>(number);
         else
           return false;
         return true;
       });
-  if (o.n == 0) o.n = o.study ? (o.dim == 3 ? 8 : 16) : 128 >> (o.dim == 3 ? 2 : 0);
+  if (o.n == 0) o.n = o.study ? 16 : 128;
   if (o.n < 2) usage.refuse("--n", std::to_string(o.n), "at least one point must lie between the boundaries");
   if (o.steps == 0) o.steps = std::max<index_t>(o.n / 2, 1);
   return o;

@@ -61,18 +61,11 @@ Code stevr(char jobz, char range, index_t n, const T* d, const T* e, T vl, T vu,
   const auto array = Array<T>::if_wanted(vectors, "z", z, {n, part.most}, "ldz", ldz);
   require_no_overlap({values, array}, {diagonal, beside});
   const auto band_d = span_of(d, n), band_e = span_of(e, off);
-  TridiagonalEigOptions options{.range = part.positions};
-  const auto finite = [](std::span<const T> band) {
-    return std::all_of(band.begin(), band.end(), [](T x) { return std::isfinite(x); });
-  };
-  if (part.by_value && finite(band_d) && finite(band_e)) {
-    const index_t first = tesela::tridiagonal_count_below<T>(band_d, band_e, vl);
-    options.range = IndexRange{first, tesela::tridiagonal_count_below<T>(band_d, band_e, vu)};
-  }
-  const index_t found_values = options.range ? options.range->size() : n;
+  const TridiagonalEigOptions options{.range = part.positions, .low = part.low, .high = part.high};
   const Session session;
   TridiagonalEigResult<T> found;
   if (vectors) {
+    const index_t found_values = tridiagonal_positions<T>(band_d, band_e, options).size();
     const Array<T> pairs("z", z, {n, found_values}, "ldz", ldz);
     found = tridiagonal_eig<T>(session, band_d, band_e, pairs.in_tiles(session, {std::max<index_t>(n, 1), 256}, "X"),
                                options);
@@ -120,48 +113,28 @@ std::span<const T> span_of(const Columns<T>& columns) {
   return {columns.data, static_cast<std::size_t>(columns.rows)};
 }
 
-/// Counts the eigenvalues that are at most x; 0 for x = -infinity, even if eigenvalues overflow.
-template <class T>
-index_t count_up_to(std::span<const T> d, std::span<const T> e, double x) {
-  if (x == -std::numeric_limits<double>::infinity()) return 0;
-  const T end = std::nextafter(static_cast<T>(x), std::numeric_limits<T>::infinity());
-  return tridiagonal_count_below<T>(d, e, end);
-}
-
 AnyArray eigh_tridiagonal(const ArrayLike& d_given, const ArrayLike& e_given, Flag eigvals_only,
                           const std::string& select, const ByValue& select_range) {
   const Argument d("d", d_given), e("e", e_given);
   d.require_vector();
   const index_t n = d.rows();
   e.require_vector_of(std::max<index_t>(n - 1, 0));
-  std::optional<std::array<double, 2>> limits;
-  if (select == "v") {
-    values_of(select_range, "select_range");  // which checks it
-    limits = select_range.value().numbers("select_range");
-  }
-  const std::optional<IndexRange> range = selected_positions(select, select_range, n);
+  const Values values = select == "v" ? values_of(select_range, "select_range") : Values{};
+  const TridiagonalEigOptions options{
+      .range = selected_positions(select, select_range, n), .low = values.low, .high = values.high};
   return in_precision({&d, &e}, [&]<class T>(T) -> AnyArray {
     const auto columns_d = finite_on_host<T>("eigh_tridiagonal", d),
                columns_e = finite_on_host<T>("eigh_tridiagonal", e);
     Found<T> found = with_workers([&](const c::Session& session) {
       const auto diagonal = span_of(columns_d), beside = span_of(columns_e);
-      TridiagonalEigOptions options;
-      options.range = range;
-      if (limits)
-        options.range =
-            IndexRange{count_up_to(diagonal, beside, (*limits)[0]), count_up_to(diagonal, beside, (*limits)[1])};
       if (eigvals_only) return Found<T>{tridiagonal_eigenvalues<T>(session, diagonal, beside, options), {}};
-      Found<T> pairs{{}, HostMatrix<T>(n, options.range ? options.range->size() : n)};
+      Found<T> pairs{{}, HostMatrix<T>(n, tridiagonal_positions<T>(diagonal, beside, options).size())};
       const auto X = TileMatrix<T>::map(session, pairs.vectors.data(), n, pairs.vectors.cols(), pairs.vectors.ld(),
                                         {std::max<index_t>(n, 1), 256}, "X");
       pairs.eig = tridiagonal_eig<T>(session, diagonal, beside, X, options);
       X.bring_home();
       return pairs;
     });
-    if (limits) {  // rounding errors of a value do not take it out of (low, high]
-      const T low = std::nextafter(static_cast<T>((*limits)[0]), std::numeric_limits<T>::infinity());
-      for (T& value : found.eig.values) value = std::clamp(value, low, static_cast<T>((*limits)[1]));
-    }
     const std::string status = to_string(found.eig.status);
     if (!found.eig.status.ok()) raise_lin_alg_error("eigh_tridiagonal: " + status, status, nb::none());
     const nb::object w = to_python(std::move(found.eig.values), d.place());

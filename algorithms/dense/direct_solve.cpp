@@ -101,8 +101,46 @@ struct TileSystem {
 
   index_t n() const { return A.n(); }
   HostMatrix<T> product(Op op, const HostMatrix<T>& X) { return tesela::product(g, op, A, X); }
+  template <class F>
+  void visit(const F& f) const {
+    A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
+      const auto a = tile.read();
+      for (index_t j = 0; j < a.cols; ++j)
+        for (index_t i = 0; i < a.rows; ++i) f(row + i, column + j, a(i, j));
+    });
+  }
   bool leaves_range(const Exponents& rows, const Exponents& columns, const HostMatrix<T>& across) const {
     return B.m() == n() && B.mt() <= 1 && exceeds_range(B, rows, columns, across);
+  }
+  /// Returns whether the rows' sizes differ enough for scaling on the host, which reads A several times.
+  bool may_scale_rows(const Exponents& sizes_of_rows) const {
+    return g.runtime().gpus() == 0 && g.runtime().ranks() == 1 && B.mt() <= 1 &&
+           spread(sizes_of_rows) > std::numeric_limits<T>::digits / 2;
+  }
+  template <class F>
+  void scale_matrix(const F& exponent) const {
+    A.for_each_tile([&](const Tile<T>& tile, index_t row, index_t column) {
+      const auto a = tile.update();
+      for (index_t j = 0; j < a.cols; ++j)
+        for (index_t i = 0; i < a.rows; ++i) a(i, j) = std::ldexp(a(i, j), exponent(row + i, column + j));
+    });
+  }
+  void scale_right_hand_sides(const Exponents& exponents) const {
+    B.for_each_tile([&](const Tile<T>& tile, index_t row, index_t) {
+      const auto b = tile.update();
+      for (index_t j = 0; j < b.cols; ++j)
+        for (index_t i = 0; i < b.rows; ++i) b(i, j) = std::ldexp(b(i, j), -exponents[at(row + i)]);
+    });
+  }
+  void check_solution(DirectSolve& result) const {
+    B.for_each_tile([&](const Tile<T>& tile, index_t, index_t first) {
+      const auto x = tile.read();
+      for (index_t j = 0; j < x.cols && result.has_solution(); ++j)
+        if (!std::all_of(&x(0, j), &x(0, j) + x.rows, [](T e) { return std::isfinite(e); })) {
+          result.status = DirectStatus::not_finite;
+          result.place = 1 + first + j;
+        }
+    });
   }
   index_t factor() {
     factors.emplace(lu(g, A));

@@ -28,8 +28,7 @@ struct DirectSolve {
   DirectStatus status = DirectStatus::ok;
   index_t place = 0;  ///< index of the pivot, minor or column that `status` reports, from 1
   /// Frobenius condition ||C|| ||C^-1||, estimated, of C = D A E whose rows and columns have sizes near 1. It does not
-  /// depend on the units of A's rows or of its columns; if A has zeros, it can depend on units of both at once.
-  /// Infinite if C^-1 overflows.
+  /// depend on the units of A's rows and columns. Infinite if C^-1 overflows.
   double condition = 1;
   /// Estimated bound of the relative error of X in units of E: ||C^-1 F||_F, F the errors of the factorization and the
   /// solution. 0 for Cholesky, whose error is eps times the condition.
@@ -52,7 +51,8 @@ std::string description(const DirectSolve& solve);
 /// Waits    for the graph.
 /// Method   If elements of A and B or their products may leave the range, rows and columns are scaled by powers of two
 ///          first (RangeScaling). X and the accuracy then come from a scaled copy; A receives the unscaled L and U,
-///          which are unusable if the unscaled elimination stops. Otherwise A is not copied. The estimates cost three
+///          which are unusable if the unscaled elimination stops. On cores, rows in very different units are scaled in
+///          place, since units would decide the pivots, and P A = L U is scaled back. The estimates cost three
 ///          products of A with four columns and the solution of eight systems. They use four random vectors w (Kenney
 ///          and Laub, SIAM J. Sci. Comput. 15, 1994): ||C^-1 w|| is about ||C^-1||_F ||w|| / sqrt(n), and ||z - w||
 ///          about ||C^-1 F||_F ||w|| / sqrt(n) for the computed solution z of A z = A w. The error includes the growth
@@ -60,7 +60,7 @@ std::string description(const DirectSolve& solve);
 template <class T>
 DirectSolve lu_solve(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B);
 
-/// Solves the system for matrices in memory: chooses the tiles, and waits.
+/// Solves the system for matrices in memory: chooses the tiles, and waits. The calling thread solves small systems.
 ///
 /// a, b  n x n and n x r, on the host or on one device; overwritten by the factors and by X.
 template <class T>

@@ -21,14 +21,14 @@ constexpr std::array all_kernels{
 };
 
 /// Returns `wanted`, or the kernel that TESELA_GEMM names instead of automatic, as far as the devices have it.
-GemmKernel available_kernel(const WorkerCounts& workers, GemmKernel wanted) {
+GemmKernel available_kernel(int gpus, GemmKernel wanted) {
   if (wanted == GemmKernel::automatic) {
     const char* const name = std::getenv("TESELA_GEMM");
     const auto named = find_named(gemm_kernels(), name != nullptr ? name : "automatic");
     require(named.has_value(), "gemm", "TESELA_GEMM", name, " is no kernel; `tesela gemm --help` lists them");
     wanted = *named;
   }
-  if (workers.gpus == 0) return GemmKernel::cublas;
+  if (gpus == 0) return GemmKernel::cublas;
   static const bool fast = has_int8_devices();
   const bool needs_fast = wanted == GemmKernel::int8 || wanted == GemmKernel::automatic;
   return needs_fast && !fast ? GemmKernel::cublas : wanted;
@@ -39,7 +39,7 @@ GemmKernel available_kernel(const WorkerCounts& workers, GemmKernel wanted) {
 std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
 
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k) {
-  const GemmKernel kernel = available_kernel(workers, wanted);
+  const GemmKernel kernel = available_kernel(workers.gpus, wanted);
   if (kernel != GemmKernel::automatic) return kernel;
   return int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
 }
@@ -47,15 +47,21 @@ GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m
 // An operand is converted once for all tiles.
 bool updates_by_residues(const Runtime& runtime, index_t n, index_t k) {
   constexpr index_t least_n = 4096, least_k = 2048;
-  const GemmKernel kernel = available_kernel(runtime, GemmKernel::automatic);
+  const GemmKernel kernel = available_kernel(runtime.gpus(), GemmKernel::automatic);
   return kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && n >= least_n && k >= least_k);
+}
+
+index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element) {
+  const GemmKernel kernel = available_kernel(gpus, GemmKernel::automatic);
+  const bool residues = kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(m, n, k));
+  return residues ? int8_work(m, n, k, element) : 1;
 }
 
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k) {
-  const GemmKernel kernel = available_kernel(g.runtime(), GemmKernel::automatic);
-  const bool residues = kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(m, n, k));
-  return {residues ? kernel : GemmKernel::cublas, g.scratch<double>(residues ? int8_work(m, n, k, sizeof(T)) : 1, 1)};
+  const int gpus = g.runtime().gpus();
+  const index_t work = product_work(gpus, m, n, k, sizeof(T));
+  return {work > 1 ? available_kernel(gpus, GemmKernel::automatic) : GemmKernel::cublas, g.scratch<double>(work, 1)};
 }
 
 template <class T, template <class> class C>

@@ -35,6 +35,9 @@ struct Products {
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k);
 
+/// Returns the doubles of that work space on each of `gpus` GPUs, for a MemoryPlan. `element`: bytes of an element.
+index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element);
+
 /// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm,
 /// which runs on GPUs only.
 template <class T, template <class> class C = InOut>

@@ -55,6 +55,15 @@ std::vector<int> exponents_of_rows(const HostMatrix<T>& a) {
 
 }  // namespace
 
+double divided(const std::vector<double>& rest, const std::vector<double>& counts, std::vector<double>& mean) {
+  double product = 0;
+  for (std::size_t k = 0; k < rest.size(); ++k) {
+    mean[k] = counts[k] > 0 ? rest[k] / counts[k] : 0;
+    product += rest[k] * mean[k];
+  }
+  return product;
+}
+
 template <class T>
 void SystemRange::add_right_hand_sides(const Block<const T>& b) {
   const std::vector<T> factors = powers<T>(rows), ones(rows.size(), T(1));

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 namespace tesela {
@@ -24,18 +27,69 @@ inline int spread(const std::vector<int>& exponents) {
   return *high - *low;
 }
 
-/// Returns D and E of an m x n matrix; ignores zeros, NaN and infinities. If A has zeros, D and E depend on the
-/// order: large columns of A decide D if the rows are scaled first. The order with the smaller spread of the second
-/// exponents, here the sizes of columns or rows that the first ones leave, does not depend on the units of rows alone
-/// or columns alone. `visit(f)` calls f(i, j, element) for each element.
+/// Largest spread of rows or columns that counts as one size.
+inline constexpr int small_spread = 3;
+
+/// Returns the sum of squares of the residuals' means: the scalar product of the residuals and the residuals divided by
+/// `counts`, which the second argument receives.
+double divided(const std::vector<double>& rest, const std::vector<double>& counts, std::vector<double>& mean);
+
+/// Returns exponents r and c that minimize the sum of (log2 |a_ij| - r_i - c_j)^2 over the nonzero elements (A. Curtis,
+/// J. Reid, J. Inst. Maths Applics 10, 1972), to half a unit per row and column. With D1 M D2 in place of M they change
+/// by the exponents of D1 and D2, also if M has zeros.
+template <class Visit>
+Units fitted_units(index_t m, index_t n, const Visit& visit) {
+  const auto size = static_cast<std::size_t>(m + n);
+  std::vector<double> fit(size), counts(size), rest(size), mean(size), along(size), image(size);
+  visit([&](index_t i, index_t j, auto x) {
+    if (x == 0 || !std::isfinite(x)) return;
+    for (const index_t k : {i, m + j}) {
+      counts[static_cast<std::size_t>(k)] += 1;
+      rest[static_cast<std::size_t>(k)] += std::ilogb(x);
+    }
+  });
+  double rho = divided(rest, counts, mean);
+  along = mean;
+  constexpr int most_steps = 100;  // of conjugate gradients; random places of zeros need ten
+  for (int step = 0; step < most_steps; ++step) {
+    if (std::all_of(mean.begin(), mean.end(), [](double x) { return std::abs(x) <= 0.5; })) break;
+    std::fill(image.begin(), image.end(), 0.0);
+    visit([&](index_t i, index_t j, auto x) {
+      if (x == 0 || !std::isfinite(x)) return;
+      const auto row = static_cast<std::size_t>(i), column = static_cast<std::size_t>(m + j);
+      const double sum = along[row] + along[column];
+      image[row] += sum;
+      image[column] += sum;
+    });
+    const double alpha = rho / std::inner_product(along.begin(), along.end(), image.begin(), 0.0);
+    for (std::size_t k = 0; k < size; ++k) {
+      fit[k] += alpha * along[k];
+      rest[k] -= alpha * image[k];
+    }
+    const double next = divided(rest, counts, mean);
+    for (std::size_t k = 0; k < size; ++k) along[k] = mean[k] + next / rho * along[k];
+    rho = next;
+  }
+  Units units;
+  for (index_t k = 0; k < m + n; ++k)
+    (k < m ? units.rows : units.columns).push_back(static_cast<int>(std::lround(fit[static_cast<std::size_t>(k)])));
+  return units;
+}
+
+/// Returns D and E of an m x n matrix; ignores zeros, NaN and infinities. If A has no zeros, they do not depend on its
+/// units. If it has zeros, large columns decide D when the rows are scaled first, so fitted_units comes before, unless
+/// all rows or all columns have one size. `visit(f)` calls f(i, j, element) for each element.
 template <class Visit>
 Units units_of(index_t m, index_t n, const Visit& visit) {
   constexpr int none = std::numeric_limits<int>::min();
   const auto at = [](index_t i) { return static_cast<std::size_t>(i); };
+  index_t counted = 0;
   const auto largest = [&](bool of_rows, const std::vector<int>& other) {
     std::vector<int> found(at(of_rows ? m : n), none);
+    counted = 0;
     visit([&](index_t i, index_t j, auto x) {
       if (x == 0 || !std::isfinite(x)) return;
+      ++counted;
       int& yet = found[at(of_rows ? i : j)];
       yet = std::max(yet, std::ilogb(x) - other[at(of_rows ? j : i)]);
     });
@@ -47,6 +101,15 @@ Units units_of(index_t m, index_t n, const Visit& visit) {
   first.columns = largest(false, first.rows);
   second.columns = largest(false, std::vector<int>(at(m)));
   second.rows = largest(true, second.columns);
+  const int least = std::min(spread(first.columns), spread(second.rows));
+  if (counted < m * n && spread(first.rows) > small_spread && spread(second.columns) > small_spread) {
+    Units third = fitted_units(m, n, visit);
+    third.rows = largest(true, third.columns);
+    const std::vector<int> fitted = std::exchange(third.columns, largest(false, third.rows));
+    std::vector<int> left(fitted.size());
+    std::transform(fitted.begin(), fitted.end(), third.columns.begin(), left.begin(), std::minus<>());
+    if (spread(left) <= std::max(least, small_spread)) return third;
+  }
   return spread(second.rows) < spread(first.columns) ? second : first;
 }
 

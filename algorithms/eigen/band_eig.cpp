@@ -52,24 +52,25 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
     chase.emplace(band_to_tridiagonal(g, band, {.vectors = options.vectors}));
     d = chase->diagonal(), e = chase->off_diagonal();
   }
-  const IndexRange range = detail::selected_positions<T>(d, e, exponent, options);
+  const TridiagonalEigOptions part = detail::scaled_selection(options, exponent);
   TridiagonalEigResult<T> found;
   if (options.vectors) {
-    result.vectors = HostMatrix<T>(n, range.size());
+    const index_t found_values = tridiagonal_positions<T>(d, e, part).size();
+    result.vectors = HostMatrix<T>(n, found_values);
     const auto X =
-        TileMatrix<T>::map(runtime, result.vectors.data(), n, range.size(), result.vectors.ld(), {n, 128}, "X");
-    found = tridiagonal_eig<T>(runtime, d, e, X, {.range = range});
+        TileMatrix<T>::map(runtime, result.vectors.data(), n, found_values, result.vectors.ld(), {n, 128}, "X");
+    found = tridiagonal_eig<T>(runtime, d, e, X, part);
     if (found.status.ok() && chase) chase->apply(g, Op::none, X);
     g.wait();
     X.bring_home();
   } else {
-    found = tridiagonal_eigenvalues<T>(runtime, d, e, {.range = range});
+    found = tridiagonal_eigenvalues<T>(runtime, d, e, part);
     g.wait();
   }
   result.status = found.status;
   result.values = std::move(found.values);
   for (T& value : result.values) {
-    value = detail::inside(std::ldexp(value, exponent), options);
+    value = std::ldexp(value, exponent);
     if (!std::isfinite(value) && result.status.ok()) result.status.verdict = TridiagonalEigStatus::Verdict::overflow;
   }
   return result;

@@ -8,10 +8,8 @@
 #include <tesela/host/lapack.hpp>
 #include <tesela/runtime/shortest.hpp>
 
-#include <algorithm>
 #include <array>
 #include <numeric>
-#include <tuple>
 
 namespace tesela {
 
@@ -95,22 +93,10 @@ HostMatrix<T> inverse_iteration(Graph& g, const detail::IteratedMatrix<T>& a, co
 /// Evaluates the last D: elements that are not negligible, drift, and the predicted speed.
 template <class T>
 void judge(const detail::IteratedMatrix<T>& a, const detail::Iterated<T>& end, EigIterationResult<T>& result) {
-  const double norm = a.frobenius(), negligible = result.tolerance * norm;
-  double beside = 0;
-  for (const RemainingEntry& entry : end.beside) {
-    if (std::abs(entry.value) <= negligible) continue;
-    result.remaining.push_back(entry);
-    beside += 2 * entry.value * entry.value;
-  }
-  if (norm > 0) result.remaining_norm = std::sqrt(beside) / norm;
-  result.remain = static_cast<index_t>(result.remaining.size());
-  const std::size_t kept = std::min<std::size_t>(result.remaining.size(), 8);
-  std::partial_sort(result.remaining.begin(), result.remaining.begin() + static_cast<std::ptrdiff_t>(kept),
-                    result.remaining.end(), [](const RemainingEntry& p, const RemainingEntry& q) {
-                      return std::tuple(-std::abs(p.value), p.column, p.row) <
-                             std::tuple(-std::abs(q.value), q.column, q.row);
-                    });
-  result.remaining.resize(kept);
+  const double norm = a.frobenius();
+  if (norm > 0) result.remaining_norm = std::sqrt(end.remaining.squares) / norm;
+  result.remain = end.remaining.count;
+  result.remaining = end.remaining.largest;
   for (RemainingEntry& entry : result.remaining) entry.value = std::ldexp(entry.value, a.exponent());
   double trace = 0, squares = 0;
   std::vector<double> sizes;

@@ -190,8 +190,9 @@ template <class T>
 void solve_tridiagonal(Graph& g, std::span<const T> d, std::span<const T> e, int exponent, const SymmetricEigOptions& o,
                        SymmetricEig<T>& result) {
   const auto n = static_cast<index_t>(d.size());
-  const IndexRange range = detail::selected_positions<T>(d, e, exponent, o);
-  const TridiagonalEigOptions options{.range = range, .gpu = g.gpu()};
+  TridiagonalEigOptions options = detail::scaled_selection(o, exponent);
+  options.gpu = g.gpu();
+  const IndexRange range = tridiagonal_positions<T>(d, e, options);
   if (o.vectors) {
     const index_t wide = std::max<index_t>(eigenvectors_tile(g.runtime(), n, range.size()), 1);
     result.vectors.emplace(g.runtime(), n, range.size(), TileShape{std::max<index_t>(n, 1), wide}, "X");
@@ -199,8 +200,7 @@ void solve_tridiagonal(Graph& g, std::span<const T> d, std::span<const T> e, int
   const TridiagonalEigResult<T> found = o.vectors ? tridiagonal_eig<T>(g.runtime(), d, e, *result.vectors, options)
                                                   : tridiagonal_eigenvalues<T>(g.runtime(), d, e, options);
   if (failed(found, result)) return;
-  for (const T value : found.values)
-    result.values.push_back(detail::inside(std::ldexp(static_cast<double>(value), exponent), o));
+  for (const T value : found.values) result.values.push_back(std::ldexp(static_cast<double>(value), exponent));
   result.first = range.begin;
   result.spectrum = result.values;
   if (!result.values.empty()) result.norm = std::max(std::abs(result.values.front()), std::abs(result.values.back()));

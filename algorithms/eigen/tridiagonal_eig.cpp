@@ -1,7 +1,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
 #include <tesela/algorithms/eigen/internal/selection.hpp>
 #include <tesela/algorithms/eigen/tridiagonal_eig.hpp>
-#include <tesela/codelets/eigen/sturm.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -14,8 +13,8 @@ using detail::ScaledTridiagonal;
 namespace {
 
 template <class T>
-void scale_back(const ScaledTridiagonal<T>& t, TridiagonalEigResult<T>& result) {
-  t.scale_back(result.values);
+void scale_back(const ScaledTridiagonal<T>& t, const TridiagonalEigOptions& o, TridiagonalEigResult<T>& result) {
+  t.scale_back(result.values, o.low, o.high);
   if (result.status.ok() && std::any_of(result.values.begin(), result.values.end(), [](T x) { return std::isinf(x); }))
     result.status.verdict = TridiagonalEigStatus::Verdict::overflow;
 }
@@ -46,7 +45,7 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
                                                 const TridiagonalEigOptions& options) {
   const char* const routine = "tridiagonal_eigenvalues";
   const ScaledTridiagonal<T> t(routine, d, e);
-  const IndexRange range = detail::wanted_range(routine, options, t.n());
+  const IndexRange range = detail::selected_positions(routine, t, options);
   TridiagonalEigResult<T> result;
   result.status = t.status;
   if (!t.status.ok()) return result;
@@ -61,7 +60,7 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
     default:
       detail::divide_and_conquer<T>(runtime, t, range, nullptr, options, result);
   }
-  scale_back(t, result);
+  scale_back(t, options, result);
   return result;
 }
 
@@ -70,7 +69,7 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
                                         const TileMatrix<T>& X, const TridiagonalEigOptions& options) {
   const char* const routine = "tridiagonal_eig";
   const ScaledTridiagonal<T> t(routine, d, e);
-  const IndexRange range = detail::wanted_range(routine, options, t.n());
+  const IndexRange range = detail::selected_positions(routine, t, options);
   require(X.m() == t.n() && X.n() == range.size(), routine, "X", X.m(), " x ", X.n(), " for ", range.size(),
           " vectors of ", t.n(), " components");
   TridiagonalEigResult<T> result;
@@ -87,8 +86,14 @@ TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, 
     default:
       detail::divide_and_conquer(runtime, t, range, &X, options, result);
   }
-  scale_back(t, result);
+  scale_back(t, options, result);
   return result;
+}
+
+template <class T>
+IndexRange tridiagonal_positions(std::span<const T> d, std::span<const T> e, const TridiagonalEigOptions& options) {
+  const char* const routine = "tridiagonal_positions";
+  return detail::selected_positions(routine, ScaledTridiagonal<T>(routine, d, e), options);
 }
 
 template <class T>
@@ -97,20 +102,15 @@ index_t tridiagonal_count_below(std::span<const T> d, std::span<const T> e, T x)
   const ScaledTridiagonal<T> t(routine, d, e);
   require(t.status.ok(), routine, "T", to_string(t.status));
   require(!std::isnan(x), routine, "x", "NaN");
-  if (t.n() == 0) return 0;
-  std::vector<T> diagonal(d.size()), squares(d.size());
-  kernels::sturm::prepare(t.n(), t.d.data(), t.e.data(), diagonal.data(), squares.data());
-  const T at = scaled_up<T>(static_cast<double>(x), -t.exponent);
-  index_t below = 0;
-  kernels::sturm::count(t.n(), diagonal.data(), squares.data(), 1, &at, &below);
-  return below;
+  return t.count_below(static_cast<double>(x));
 }
 
-#define TESELA_INSTANTIATE(T)                                                                                \
-  template TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime&, std::span<const T>, std::span<const T>, \
-                                                           const TridiagonalEigOptions&);                    \
-  template TridiagonalEigResult<T> tridiagonal_eig(Runtime&, std::span<const T>, std::span<const T>,         \
-                                                   const TileMatrix<T>&, const TridiagonalEigOptions&);      \
+#define TESELA_INSTANTIATE(T)                                                                                      \
+  template TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime&, std::span<const T>, std::span<const T>,       \
+                                                           const TridiagonalEigOptions&);                          \
+  template TridiagonalEigResult<T> tridiagonal_eig(Runtime&, std::span<const T>, std::span<const T>,               \
+                                                   const TileMatrix<T>&, const TridiagonalEigOptions&);            \
+  template IndexRange tridiagonal_positions(std::span<const T>, std::span<const T>, const TridiagonalEigOptions&); \
   template index_t tridiagonal_count_below(std::span<const T>, std::span<const T>, T);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -5,6 +5,7 @@
 #include <tesela/tiles/tile_matrix.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +29,9 @@ std::span<const Named<TridiagonalEigMethod>> tridiagonal_eig_methods();
 struct TridiagonalEigOptions {
   TridiagonalEigMethod method = TridiagonalEigMethod::automatic;
   std::optional<IndexRange> range = {};  ///< positions in the ascending spectrum; empty: all
-  int gpu = -1;                          ///< if not negative, the GPU for all tasks: GraphOptions::gpu
+  /// Selected values are in [low, high), and at a position of `range` if both are given.
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  int gpu = -1;  ///< if not negative, the GPU for all tasks: GraphOptions::gpu
   // 0 selects a value for the workers.
   index_t gpus_from = 0;  ///< smallest order of a merge or a bisection on a GPU
   // Divide and conquer:
@@ -71,12 +74,12 @@ struct TridiagonalEigResult {
 /// vectors (LAPACK sterf, stebz).
 ///
 /// Returns  eigenvalues, ascending, with errors of a few eps ||T||. A NaN or infinity in d or e is a status.
-/// Throws   ArgumentError for lengths that do not conform, or a range outside 0 … n.
+/// Throws   ArgumentError for lengths that do not conform, a range outside 0 … n, or low > high.
 /// Waits    for all tasks.
 /// Method   T is scaled by a power of two, so that its size does not matter. Divide and conquer: secular equations need
 ///          only the first and last row of the vectors. Bisection on Sturm counts: a task is a batch of values (W.
 ///          Kahan, Stanford report CS41, 1966). A part of the spectrum equals the same part of the whole spectrum bit
-///          by bit.
+///          by bit; a value that rounding errors take out of [low, high) becomes the nearest number inside.
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                                 const TridiagonalEigOptions& options = {});
@@ -84,7 +87,7 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
 /// Computes eigenvalues, ascending, and orthonormal eigenvectors T X = X diag(values), of a part of the spectrum or all
 /// (LAPACK stedc, stein, steqr).
 ///
-/// X        n x range size in any tiles; becomes the eigenvectors.
+/// X        n x number of selected values (tridiagonal_positions) in any tiles; becomes the eigenvectors.
 /// Returns  values and a status. If d or e has a NaN or infinity, or the steps do not converge, X is undefined.
 /// Throws   as tridiagonal_eigenvalues, and ArgumentError for an X of another shape.
 /// Waits    for the values; X may be read at once.
@@ -97,6 +100,12 @@ TridiagonalEigResult<T> tridiagonal_eigenvalues(Runtime& runtime, std::span<cons
 template <class T>
 TridiagonalEigResult<T> tridiagonal_eig(Runtime& runtime, std::span<const T> d, std::span<const T> e,
                                         const TileMatrix<T>& X, const TridiagonalEigOptions& options = {});
+
+/// Returns the positions that the options select in the ascending spectrum of T: `range` without the values outside
+/// [low, high) by tridiagonal_count_below. Ignores low and high if an element of T is not finite. Throws as
+/// tridiagonal_eigenvalues.
+template <class T>
+IndexRange tridiagonal_positions(std::span<const T> d, std::span<const T> e, const TridiagonalEigOptions& options);
 
 /// Returns the number of eigenvalues of T below x, from the signs of the pivots of T - x I in the precision of T. It
 /// never decreases as x grows, so that the difference of counts at b and a is the number of eigenvalues in [a, b).

@@ -1,13 +1,12 @@
 #include <tesela/algorithms/dense/gemm.hpp>
-#include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/algorithms/least_squares/internal/ols_solve.hpp>
+#include <tesela/algorithms/least_squares/internal/wide_system.hpp>
 #include <tesela/algorithms/least_squares/least_squares.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
 #include <tesela/codelets/support/tile_kernels.hpp>
 #include <tesela/host/minimum_norm.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/require.hpp>
-#include <tesela/tiles/power_of_two.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -42,113 +41,6 @@ LeastSquares<T> solve_tall(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   });
 }
 
-/// The solution of least norm of A x = c from A^T = Q R, with R scaled to size 1 by a power of two: A = 2^exponent (Q
-/// R)^T.
-template <class T, class Factors>
-struct LeastNorm {
-  Graph& g;
-  const Factors& factors;  // factors of A^T
-  const TileMatrix<T>& A;
-  const HostMatrix<T>& R;
-  int exponent;
-  index_t nb;  // right-hand sides per tile
-
-  TileMatrix<T> on_tiles(const HostMatrix<T>& x, index_t mb, const char* name) const {
-    return TileMatrix<T>::map(g.runtime(), x.data(), x.rows(), x.cols(), x.rows(), {mb, nb}, name);
-  }
-  static HostMatrix<T> scaled(HostMatrix<T> x, int e) {
-    scale_by_power_of_two(std::span(x.data(), static_cast<std::size_t>(x.size())), e);
-    return x;
-  }
-
-  /// Returns Q [R^-T C; 0].
-  HostMatrix<T> solution(HostMatrix<T> C) const {
-    triangular_solve(g, Op::transpose, R, C);
-    HostMatrix<T> X = HostMatrix<T>::zeros(A.n(), C.cols());
-    for (index_t j = 0; j < C.cols(); ++j)
-      for (index_t i = 0; i < C.rows(); ++i) X(i, j) = C(i, j);
-    const auto tiles = on_tiles(X, A.tile_shape().nb, "X");
-    factors.apply(g, Side::left, Op::none, tiles);
-    g.wait();
-    tiles.bring_home();
-    return X;
-  }
-
-  /// Returns C - (Q R)^T X = C - 2^-exponent A X. X is scaled by half of the exponent and C by the other half, so that
-  /// all numbers stay in range.
-  HostMatrix<T> rest(const HostMatrix<T>& C, const HostMatrix<T>& X) const {
-    const int half = exponent / 2;
-    HostMatrix<T> left = scaled(C.clone(), exponent - half);
-    const HostMatrix<T> right = scaled(X.clone(), -half);
-    const auto tiles = on_tiles(left, A.tile_shape().mb, "rest");
-    gemm(g, Op::none, Op::none, T(-1), A, on_tiles(right, A.tile_shape().nb, "X"), T(1), tiles);
-    g.wait();
-    tiles.bring_home();
-    return scaled(std::move(left), half - exponent);
-  }
-};
-
-/// Returns the largest ||a_k|| / ||b_k|| of all columns; zero columns of a count as 0.
-template <class T>
-double largest_ratio(const HostMatrix<T>& a, const std::vector<double>& sizes) {
-  const std::vector<T> norms = column_norms(a);
-  double most = 0;
-  for (std::size_t k = 0; k < norms.size(); ++k)
-    if (norms[k] != 0) most = std::fmax(most, static_cast<double>(norms[k]) / sizes[k]);
-  return most;
-}
-
-/// Returns the solution of least norm X = Q [R^-T B; 0] from the factors of A^T, which has tiles `tile`; nothing if R
-/// is not clearly regular. A and B are not changed.
-template <class T>
-std::optional<LeastSquares<T>> solve_transposed(Graph& g, const auto& factors, TileShape tile, const TileMatrix<T>& A,
-                                                const TileMatrix<T>& B, double rcond) {
-  const index_t m = A.m(), n = A.n(), r = B.n();
-  ExtendedQr<T> e = extended_qr(g, factors, tile, B);
-  if (!all_finite(e)) return detail::not_finite<T>(r);
-  LeastSquares<T> result;
-  // Rows are not scaled here. If A is well conditioned, so is A with scaled columns, up to a factor sqrt(n). The
-  // decision therefore agrees with the rank of scaled columns, which is computed in doubtful cases.
-  result.condition = triangle_condition(e.R, false);
-  if (!detail::clearly_regular(result.condition * std::sqrt(static_cast<double>(n)), rcond)) return std::nullopt;
-  result.rank = m;
-  const int of_r = largest_exponent(e.R.size(), e.R.data());
-  scale_by_power_of_two(std::span(e.R.data(), static_cast<std::size_t>(e.R.size())), -of_r);
-  const std::vector<int> of_c = scale_columns(e.C);
-  const LeastNorm<T, std::remove_cvref_t<decltype(factors)>> least{g, factors, A, e.R, of_r, B.tile_shape().nb};
-  result.X = HostMatrix<T>::zeros(n, r);
-  if (r == 0) return result;
-
-  result.X = least.solution(e.C.clone());
-  HostMatrix<T> rest = least.rest(e.C, result.X);
-  // X solves a problem within rounding of the given one. If A is badly conditioned (for example because its columns
-  // differ in size), ||A X - B|| may still be far above rounding; then the residual is solved for.
-  const std::vector<T> norms = column_norms(e.C);
-  const std::vector<double> sizes(norms.begin(), norms.end());
-  const double rounding = std::sqrt(static_cast<double>(n)) * static_cast<double>(std::numeric_limits<T>::epsilon());
-  for (int step = 0; step < 2 && largest_ratio(rest, sizes) > rounding; ++step) {
-    HostMatrix<T> better = least.solution(rest.clone());
-    for (index_t k = 0; k < better.size(); ++k) better.data()[k] += result.X.data()[k];
-    HostMatrix<T> less = least.rest(e.C, better);
-    if (!(largest_ratio(less, sizes) < largest_ratio(rest, sizes))) break;
-    result.X = std::move(better);
-    rest = std::move(less);
-  }
-  const double size = euclidean_norm(e.R.size(), e.R.data());
-  std::vector<double> largest = sizes;
-  for (index_t k = 0; k < r; ++k)
-    largest[static_cast<std::size_t>(k)] += size * euclidean_norm(n, result.X.data() + k * n);
-  result.backward_error =
-      ols_error<T>({.equation_error = all_finite(rest) ? largest_ratio(rest, largest) : NAN}, {m, n}, m, 0);
-  if (!result.backward_error.good()) result.status = SolveStatus::inaccurate;
-  result.residual_norms = column_norms(rest);
-  for (std::size_t k = 0; k < of_c.size(); ++k)
-    result.residual_norms[k] = std::ldexp(result.residual_norms[k], of_c[k]);
-  detail::unscale(result.X, of_c, [&](index_t) { return of_r; });
-  if (!all_finite(result.X)) return detail::not_finite<T>(r);
-  return result;
-}
-
 /// Solves for m < n.
 template <class T>
 LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, const OlsOptions& options,
@@ -161,7 +53,26 @@ LeastSquares<T> solve_wide(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>
   OlsOptions of_transposed_matrix = options;
   of_transposed_matrix.column_ends.clear();
   return with_factors(g, transposed, of_transposed_matrix, [&](const auto& of_transposed) {
-    if (auto solved = solve_transposed(g, of_transposed, cut, A, B, rcond)) return std::move(*solved);
+    const index_t nb = B.tile_shape().nb;
+    const auto on_tiles = [&](const HostMatrix<T>& x, index_t mb, const char* name) {
+      return TileMatrix<T>::map(g.runtime(), x.data(), x.rows(), x.cols(), x.ld(), {mb, nb}, name);
+    };
+    const detail::WideSystem<T> system{{m, n},
+                                       [&](HostMatrix<T>& X) {
+                                         const auto tiles = on_tiles(X, A.tile_shape().nb, "X");
+                                         of_transposed.apply(g, Side::left, Op::none, tiles);
+                                         g.wait();
+                                         tiles.bring_home();
+                                       },
+                                       [&](HostMatrix<T>& C, const HostMatrix<T>& X) {
+                                         const auto tiles = on_tiles(C, A.tile_shape().mb, "rest");
+                                         gemm(g, Op::none, Op::none, T(-1), A, on_tiles(X, A.tile_shape().nb, "X"),
+                                              T(1), tiles);
+                                         g.wait();
+                                         tiles.bring_home();
+                                       }};
+    if (auto solved = detail::solve_wide_system(g, extended_qr(g, of_transposed, cut, B), system, rcond))
+      return std::move(*solved);
     const auto factors = qr(g, A, options.qr);
     factors.apply(g, Side::left, Op::transpose, B);
     ExtendedQr<T> e = extended_qr(g, factors, A.tile_shape(), B);
@@ -352,14 +263,18 @@ LeastSquares<T> ols(Graph& g, const TileMatrix<T>& A, const TileMatrix<T>& B, co
 
 template <class T>
 LeastSquares<T> ols(Runtime& runtime, MatrixView<T> a, MatrixView<T> b, const OlsOptions& options) {
+  const auto [m, n] = a.shape();
   const double products =
-      static_cast<double>(a.rows) * static_cast<double>(a.cols) * static_cast<double>(a.cols + b.cols);
-  if (options.method == OlsMethod::automatic && options.column_ends.empty() && a.rows >= a.cols && b.rows == a.rows &&
+      static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(std::min(m, n) + b.cols);
+  if (options.method == OlsMethod::automatic && options.column_ends.empty() && b.rows == m &&
       runs_here(runtime, products, largest_factored_here, a, b) && has_moderate_size(a) && has_moderate_size(b)) {
     OlsOptions settled = options;
-    settled.rcond = detail::default_rcond<T>("ols", options, a.rows, a.cols);
+    settled.rcond = detail::default_rcond<T>("ols", options, m, n);
     Graph g(runtime);
-    return detail::ols_from_r(g, detail::reduce_here(a, b), a.shape(), settled);
+    if (m >= n) return detail::ols_from_r(g, detail::reduce_here(a, b), {m, n}, settled);
+    LeastSquares<T> answer = detail::solve_wide_here(g, a, b, settled.rcond);
+    answer.degrees_of_freedom = m - answer.rank;
+    return answer;
   }
   return detail::solve_in_tiles(runtime, a, b, options,
                                 [](Graph& g, const auto& A, const auto& B, const auto& o) { return ols(g, A, B, o); });

@@ -13,17 +13,16 @@ namespace tesela::c {
 /// The part of a spectrum of n values that LAPACK's arguments range, vl, vu, il and iu select.
 struct SpectrumPart {
   std::optional<IndexRange> positions = {};  ///< 'I': the il-th … iu-th
+  /// 'V': in [low, high)
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-  bool by_value = false;  ///< 'V': in [low, high)
-  index_t most = 0;       ///< largest number of values
+  index_t most = 0;  ///< largest number of values
 
   template <class T>
   SpectrumPart(char range, index_t n, T vl, T vu, index_t il, index_t iu) : most(n) {
     const char upper = range >= 'a' && range <= 'z' ? static_cast<char>(range - 'a' + 'A') : range;
     if (upper != 'A' && upper != 'V' && upper != 'I')
       throw WrongArgument("range", in_quotes(range) + " is none of 'A', 'V' and 'I'");
-    by_value = upper == 'V';
-    if (by_value) {
+    if (upper == 'V') {
       if (std::isnan(vl)) throw WrongArgument("vl", "is NaN");
       if (!(vl <= vu)) throw WrongArgument("vu", shortest(vu) + " is less than vl, " + shortest(vl));
       low = static_cast<double>(vl);

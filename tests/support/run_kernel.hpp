@@ -56,15 +56,29 @@ class TaskArgument<std::span<const P>> {
   std::vector<TaskArgument<P>> some_;
 };
 
+/// Returns the parameter P of a kernel for an argument: a matrix in host memory, a block, or a list of blocks.
+template <class P, class A>
+P as_parameter(A& argument) {
+  if constexpr (requires { argument.ld(); })
+    return P{{argument.data(), argument.rows(), argument.cols(), argument.ld()}};
+  else
+    return P(argument);
+}
+
 /// Runs K as a task, or without a runtime calls its cpu variant.
-template <class K, class... P>
-void run_kernel(Runtime* runtime, const typename K::Args& args, const P&... blocks) {
-  if (runtime == nullptr) return K::cpu(args, blocks...);
-  Graph g(*runtime);
-  const std::tuple<TaskArgument<P>...> arguments{TaskArgument<P>(g, blocks)...};
-  std::apply([&](const auto&... a) { g.insert<K>(args, a.tile()...); }, arguments);
-  REQUIRE(g.wait().ok());
-  std::apply([](const auto&... a) { (a.finish(), ...); }, arguments);
+template <class K, class... A>
+void run_kernel(Runtime* runtime, const typename K::Args& args, A&&... arguments) {
+  const auto run = [&]<class... P>(const std::tuple<P...>* /*of K*/) {
+    const std::tuple<P...> blocks{as_parameter<P>(arguments)...};
+    if (runtime == nullptr) return std::apply([&](const P&... block) { K::cpu(args, block...); }, blocks);
+    Graph g(*runtime);
+    const auto tiles = std::apply(
+        [&](const P&... block) { return std::tuple<TaskArgument<P>...>{TaskArgument<P>(g, block)...}; }, blocks);
+    std::apply([&](const auto&... tile) { g.insert<K>(args, tile.tile()...); }, tiles);
+    REQUIRE(g.wait().ok());
+    std::apply([](const auto&... tile) { (tile.finish(), ...); }, tiles);
+  };
+  run(static_cast<const typename tesela::detail::Deduced<K>::Parameters*>(nullptr));
 }
 
 }  // namespace tesela::test

@@ -36,6 +36,20 @@ std::map<const App*, std::vector<const Option*>>& inputs() {
   return all;
 }
 
+/// Returns the header of a Matrix Market coordinate file; nothing for other files, also unreadable ones, which the
+/// command reports.
+std::optional<MatrixFileInfo> coordinate_file(const std::string& path) {
+  try {
+    if (!std::filesystem::is_regular_file(path)) return std::nullopt;
+    const MappedFile mapped(path);
+    if (!matrix_market::recognise(mapped.bytes())) return std::nullopt;
+    const MatrixFileInfo file = probe_matrix_bytes(mapped.bytes(), path);
+    if (file.format == MatrixFileFormat::matrix_market_coordinate) return file;
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Check one_of(std::vector<std::string> values) {
@@ -99,6 +113,11 @@ Option* Option::replaced_by(Option* now) {
 
 Option* Option::generates() {
   generates_ = true;
+  return this;
+}
+
+Option* Option::may_stay_sparse() {
+  sparse_ = true;
   return this;
 }
 
@@ -184,21 +203,25 @@ void require_problem(const App& app) {
   throw ArgumentError(command_name(app), inputs()[&app].front()->get_name(), "no input: name a file" + ways);
 }
 
-void announce_dense_inputs(const App& app) {
+bool has_coordinate_input() {
+  const auto& given = given_inputs();
+  return std::any_of(given.begin(), given.end(), [](const std::string& path) { return coordinate_file(path); });
+}
+
+void announce_dense_input(const std::string& path) {
   constexpr double large = 64.0 * 1024 * 1024, gib = 1024.0 * 1024 * 1024;
+  const auto file = coordinate_file(path);
+  if (!file) return;
+  const double bytes = 8.0 * static_cast<double>(file->shape.rows) * static_cast<double>(file->shape.cols);
+  if (bytes < large) return;
+  print_error(fmt::format("tesela: note: {} lists {} entries, and is read as a dense matrix of {}: {:.2f} GiB", path,
+                          file->entries, to_string(file->shape), bytes / gib));
+}
+
+void announce_dense_inputs(const App& app) {
   if (app.count("--quiet") > 0) return;
-  for (const std::string& path : given_inputs()) try {
-      if (!std::filesystem::is_regular_file(path)) continue;
-      const MappedFile mapped(path);
-      if (!matrix_market::recognise(mapped.bytes())) continue;
-      const MatrixFileInfo file = probe_matrix_bytes(mapped.bytes(), path);
-      const double bytes = 8.0 * static_cast<double>(file.shape.rows) * static_cast<double>(file.shape.cols);
-      if (file.format != MatrixFileFormat::matrix_market_coordinate || bytes < large) continue;
-      print_error(fmt::format("tesela: note: {} lists {} entries, and is read as a dense matrix of {}: {:.2f} GiB",
-                              path, file.entries, to_string(file.shape), bytes / gib));
-    } catch (const Error&) {
-      continue;  // the command reports it
-    }
+  for (const Option* input : inputs()[&app])
+    if (input->count() > 0 && !input->stays_sparse()) announce_dense_input(input->value());
 }
 
 Option* add_random(App& app, std::string& kind, const std::string& kinds) {

@@ -42,16 +42,19 @@ class Option {
   /// Declares an earlier name of option `now`: an error together with it.
   Option* replaced_by(Option* now);
   Option* generates();  ///< describes generated input: the command then needs no file
+  /// Declares an input file that the command may read without making it dense: it calls announce_dense_input() itself.
+  Option* may_stay_sparse();
 
   bool is_required() const;
   bool is_generator() const { return generates_; }
+  bool stays_sparse() const { return sparse_; }
   std::size_t count() const;  ///< how often the command line names it
   std::string value() const;  ///< its text
   std::string get_name() const;
 
  private:
   CLI::Option* option_;
-  bool generates_ = false;
+  bool generates_ = false, sparse_ = false;
 };
 
 /// A command's options. Only tools/app/ includes the parser's headers, which cost each file four seconds.
@@ -93,6 +96,10 @@ Option* add_input(App& app, const std::string& option, std::string& path, const 
 
 /// Returns the given input files of the command that runs (see require_inputs).
 const std::vector<std::string>& given_inputs();
+
+/// Returns whether a given input is a Matrix Market coordinate file, which in a few bytes may name a matrix of any
+/// size.
+bool has_coordinate_input();
 
 /// Adds --random KIND; `kinds` lists the kinds.
 Option* add_random(App& app, std::string& kind, const std::string& kinds);

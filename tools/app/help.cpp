@@ -42,7 +42,7 @@ constexpr std::array<Common, 6> purposes{{{"Systems of equations", " lu cholesky
                                           {"Eigenvalues", " eig "},
                                           {"Factorizations and products", " qr gqr gemm "},
                                           {"Radio", " mimo "},
-                                          {"Study and tools", " schedule trace bench generate info "}}};
+                                          {"Study and tools", " schedule trace bench generate info completion "}}};
 
 constexpr std::array<Common, 3> of_benchmarks{
     {{"Sizes", " table m n k mt nt rhs rows-c columns-b batch count tiles tasks rows matrices signals samples "},
@@ -172,7 +172,7 @@ std::string row(const std::string& name, const std::string& text) {
 }
 
 std::string row(const CLI::Option& option, bool brief) {
-  const bool positional = option.get_positional();
+  const bool positional = !option.nonpositional();
   std::string name = option.get_name(positional, !positional), choices;
   name = name.substr(0, name.find('{')) + type_of(option, choices);  // --x,--no-x{false}
   std::string text = brief ? shortened(option.get_description()) : option.get_description();
@@ -194,7 +194,8 @@ class Formatter : public CLI::Formatter {
  public:
   std::string make_group(std::string group, bool /*positional*/,
                          std::vector<const CLI::Option*> options) const override {
-    std::string lines = fmt::format("\n{}:\n", group);
+    std::erase_if(options, [](const CLI::Option* option) { return option->nonpositional(); });  // listed by its name
+    std::string lines = options.empty() ? "" : fmt::format("\n{}:\n", group);
     for (const CLI::Option* option : options) lines += row(*option, false);
     return lines;
   }

@@ -20,6 +20,9 @@ void group_options(CLI::App& command);
 /// whole text, in the columns of the terminal.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
+/// Adds `tesela completion SHELL`, which prints a script of all commands and options of the program for a shell.
+void add_completion(CLI::App& program);
+
 /// Returns the most similar word, with at most two mistakes; empty if there is none.
 std::string nearest(std::string_view word, const std::vector<std::string>& words);
 

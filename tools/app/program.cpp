@@ -130,7 +130,8 @@ int run(std::vector<std::string> words) {
   // In `tesela` this group is empty and only its name is listed: tesela-bench contains the benchmarks.
   CLI::App* bench = app.add_subcommand("bench", "same-run comparisons with peers, written as CSV and a plot");
   bench->require_subcommand(1);
-  CLI::App* toeplitz = app.add_subcommand("toeplitz", "symmetric Toeplitz matrices, T(i, j) = t(|i - j|)");
+  CLI::App* toeplitz =
+      app.add_subcommand("toeplitz", "Toeplitz matrices, T(i, j) = t(i - j): systems, eigenvalues, counts");
   toeplitz->require_subcommand(1);
   toeplitz->footer("");
   CLI::App* mimo = app.add_subcommand("mimo", "detection of many streams that send at once, y = H s + v");
@@ -160,6 +161,7 @@ int run(std::vector<std::string> words) {
       code = action();
     });
   }
+  add_completion(app);
   if (const auto problem = empty_list_element(app, words)) {
     print_error(fmt::format("tesela: {}", *problem));
     return wrong_use;

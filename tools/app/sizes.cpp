@@ -1,5 +1,6 @@
 #include "tools/app/sizes.hpp"
 
+#include "tools/app/arguments.hpp"
 #include "tools/app/command.hpp"
 #include "tools/app/progress.hpp"
 #include <tesela/runtime/config.hpp>
@@ -79,10 +80,11 @@ void plan_only(const std::string& command, const std::string& json_path) { plan_
 void require_memory(const std::string& command, const std::string& what, double bytes) {
   const double memory = usable_host_bytes();
   if (const auto& plan = plan_wanted()) show_plan(*plan, what, bytes, memory);
-  // The memory of some virtual machines grows with use (a factor of 64 was seen), so only larger requests are refused.
-  constexpr double growth = 64;
+  // The memory of some virtual machines grows with use (a factor of 64 was seen), so only larger requests are refused;
+  // not so for a coordinate file, which would first fill the memory that exists with zeros.
+  const double growth = has_coordinate_input() ? 1 : 64;
   if (bytes > growth * memory)
-    throw EnvironmentError(fmt::format("{}: {} take {:.1f} GiB, memory and swap are {:.1f} GiB", command, what,
+    throw EnvironmentError(fmt::format("{}: {} need {:.1f} GiB, memory and swap are {:.1f} GiB", command, what,
                                        bytes / gib, memory / gib));
 }
 

@@ -36,7 +36,10 @@ void require_inputs(const App& app);
 /// Throws ArgumentError if a command that reads files has neither a file nor a size or kind of generated data.
 void require_problem(const App& app);
 
-/// Prints on standard error the size of each large dense matrix that a given coordinate file becomes, unless --quiet.
+/// Prints on standard error the size of the dense matrix that a coordinate file becomes, if it is large.
+void announce_dense_input(const std::string& path);
+
+/// Announces each given input file but those that may stay sparse, unless --quiet.
 void announce_dense_inputs(const App& app);
 
 /// Returns whether an output other than the report is written to standard output, where nothing else may then be

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 
 namespace tesela::cli {
 namespace {
@@ -99,7 +100,13 @@ std::string unknown_options(const CLI::App& command, const std::vector<std::stri
     text += fmt::format("{}'{}' is not an option{}", text.empty() ? "" : ", ", name,
                         similar.empty() ? "" : fmt::format(" (did you mean {}?)", similar));
   }
-  if (text.empty()) text = fmt::format("unexpected '{}'", words.front());
+  if (!text.empty()) return text;
+  text = fmt::format("unexpected '{}'", words.front());
+  std::error_code ignored;
+  if (std::filesystem::exists(words.front(), ignored))
+    for (const CLI::Option* option : command.get_options())
+      if (option->nonpositional() && option->get_type_name().starts_with("FILE") && option->count() == 0)
+        return text + fmt::format(": name its option, as in {} {}", option->get_name(), words.front());
   return text;
 }
 

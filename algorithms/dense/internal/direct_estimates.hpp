@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -118,28 +119,62 @@ double norm_of(const HostMatrix<T>& products, const Exponents& exponents) {
   return size * std::sqrt(3.0 / samples);  // uniform numbers have the variance 1/3
 }
 
-/// Replaces units that begin with the rows by units that begin with the columns if units_of would. Returns the norm of
-/// D A E then, else 0.
+/// Replaces units that begin with the rows as units_of does: by units that begin with the columns, or by units from the
+/// elements if the sizes of samples still differ much. Returns the norm of D A E then, else 0.
 template <class T, class System>
-double begin_with_columns(System& system, const HostMatrix<T>& w, Exponents& rows, Exponents& columns) {
-  if (spread(columns) <= 3) return 0;  // sizes of samples differ as much
+double improve_units(System& system, const HostMatrix<T>& w, Exponents& rows, Exponents& columns) {
+  const int left = spread(columns);
+  if (left <= small_spread) return 0;
   Exponents first = sizes_of_rows(system.product(Op::transpose, w));
-  const int shift = shift_for<T>(rows, first);
-  HostMatrix<T> scaled = w.clone();
-  for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), first, -1, shift);
-  const HostMatrix<T> products = system.product(Op::none, scaled);
-  Exponents second = sizes_of_rows(products);
-  if (spread(second) >= spread(columns)) return 0;
-  const double norm = norm_of(products, second);
+  const auto products = [&] {  // A E w for E = 2^-first
+    const int shift = shift_for<T>(rows, first);
+    HostMatrix<T> scaled = w.clone();
+    for (index_t k = 0; k < samples; ++k) scale(&scaled(0, k), first, -1, shift);
+    return std::pair{system.product(Op::none, scaled), shift};
+  };
+  auto [sums, shift] = products();
+  Exponents second = sizes_of_rows(sums);
+  if (std::min(left, spread(second)) > small_spread) {
+    Units units = units_of(system.n(), system.n(), [&](const auto& f) { system.visit(f); });
+    first = std::move(units.columns);
+    rows = second = std::move(units.rows);
+    std::tie(sums, shift) = products();
+    for (int& e : second) e += shift;
+  } else if (spread(second) >= left) {
+    return 0;
+  }
+  const double norm = norm_of(sums, second);
   for (int& e : second) e -= shift;
   rows = std::move(second);
   columns = std::move(first);
   return norm;
 }
 
-/// Solves A X = B by LU with estimates. `System` provides the order n, product(op, X), leaves_range(rows, columns,
-/// across), factor() with the index of a zero pivot, solve(probes, result), rows() and growth(rows, columns). Returns
-/// nothing, and changes nothing, if the system should be scaled first and `may_scale` is set.
+template <class T, class System>
+std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale);
+
+/// Solves D A E Y = D B in place, for X = E Y and P A = L U. The units of A's rows then do not decide the pivots, and
+/// elements do not grow because of them. Multipliers may exceed 1 by the units of two rows.
+template <class T, class System>
+DirectSolve solve_in_units(System& system) {
+  const Units units = units_of(system.n(), system.n(), [&](const auto& f) { system.visit(f); });
+  const auto row = [&](index_t i) { return units.rows[at(i)]; };
+  const auto column = [&](index_t j) { return units.columns[at(j)]; };
+  system.scale_matrix([&](index_t i, index_t j) { return -row(i) - column(j); });
+  system.scale_right_hand_sides(units.rows);
+  DirectSolve result = *solve_with_estimates<T>(system, false);
+  const std::vector<index_t>& order = result.rows;
+  system.scale_matrix(
+      [&](index_t i, index_t j) { return row(order[at(i)]) + (i > j ? -row(order[at(j)]) : column(j)); });
+  system.scale_right_hand_sides(units.columns);
+  if (result.has_solution()) system.check_solution(result);
+  return result;
+}
+
+/// Solves A X = B by LU with estimates. `System` provides the order n, product(op, X), visit(f) as for units_of,
+/// leaves_range(rows, columns, across), may_scale_rows(rows) and what solve_in_units calls, factor() with the index of
+/// a zero pivot, solve(probes, result), rows() and growth(rows, columns). Returns nothing, and changes nothing, if the
+/// system should be scaled first and `may_scale` is set.
 template <class T, class System>
 std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale) {
   const index_t n = system.n();
@@ -151,7 +186,8 @@ std::optional<DirectSolve> solve_with_estimates(System& system, bool may_scale) 
   const HostMatrix<T> across = system.product(Op::transpose, scaled);
   Exponents columns = sizes_of_rows(across);
   if (may_scale && system.leaves_range(rows, columns, across)) return std::nullopt;
-  double size = begin_with_columns(system, w, rows, columns);
+  if (may_scale && system.may_scale_rows(rows)) return solve_in_units<T>(system);
+  double size = improve_units(system, w, rows, columns);
   if (size == 0) size = norm_of(across, columns);
   const int shift = shift_for<T>(rows, columns);
   HostMatrix<T> known = w.clone();

@@ -33,6 +33,13 @@ index_t first_refused(const MatrixView<T>& a, F accepted) {
   return 0;
 }
 
+/// Multiplies element (i, j) by 2^exponent(i, j).
+template <class T, class F>
+void scale_elements(const MatrixView<T>& a, const F& exponent) {
+  for (index_t j = 0; j < a.cols; ++j)
+    for (index_t i = 0; i < a.rows; ++i) a.data[i + j * a.ld] = std::ldexp(a.data[i + j * a.ld], exponent(i, j));
+}
+
 template <class T>
 struct HostSystem {
   const MatrixView<T>&a, &b;
@@ -43,6 +50,11 @@ struct HostSystem {
     HostMatrix<T> y(n(), X.cols());
     blas::gemm(op, Op::none, n(), X.cols(), n(), T(1), a.data, a.ld, X.data(), X.ld(), T(0), y.data(), y.ld());
     return y;
+  }
+  template <class F>
+  void visit(const F& f) const {
+    for (index_t j = 0; j < n(); ++j)
+      for (index_t i = 0; i < n(); ++i) f(i, j, a.data[i + j * a.ld]);
   }
   bool leaves_range(const Exponents& rows_of_a, const Exponents& columns, const HostMatrix<T>& across) const {
     SystemRange range{.rows = rows_of_a, .columns = columns};
@@ -72,6 +84,15 @@ struct HostSystem {
     judge(b, result);
     apply(probes.data(), probes.cols(), probes.ld());
   }
+  static bool may_scale_rows(const Exponents& sizes_of_rows) { return spread(sizes_of_rows) > small_spread; }
+  template <class F>
+  void scale_matrix(const F& exponent) const {
+    scale_elements(a, exponent);
+  }
+  void scale_right_hand_sides(const Exponents& exponents) const {
+    scale_elements(b, [&](index_t i, index_t) { return -exponents[at(i)]; });
+  }
+  void check_solution(DirectSolve& result) const { judge(b, result); }
   std::vector<index_t> rows() const {
     std::vector<index_t> order(at(n()));
     std::iota(order.begin(), order.end(), index_t{0});

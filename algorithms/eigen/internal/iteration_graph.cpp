@@ -181,10 +181,11 @@ class TileSteps {
     for (index_t tj = 0; tj < D_.nt(); ++tj)
       for (index_t ti = 0; ti < D_.mt(); ++ti)
         if (counts(ti, tj)) D_.view(ti, tj, 1, 1).copy_to(&d(ti * nb_, tj * nb_), n_);
+    end.remaining.negligible = o_.tolerance * a_.frobenius();
     for (index_t j = 0; j < n_; ++j) {
       end.values.push_back(d(j, j) - static_cast<T>(end.shift));
       for (index_t i = j + 1; i < n_; ++i)
-        if (const T x = cholesky() ? d(j, i) : d(i, j); !(x == 0)) end.beside.push_back({i, j, static_cast<double>(x)});
+        end.remaining.add({i, j, static_cast<double>(cholesky() ? d(j, i) : d(i, j))});
     }
     if (!P_) return;
     end.p = HostMatrix<T>(n_, n_);

@@ -102,10 +102,11 @@ class OneTask {
     const auto d = D_(0, 0).read();
     // The elements below the diagonal should vanish; those above converge to U's in LR steps.
     const auto element = [&](index_t i, index_t j) { return band_ ? d(half_ + i - j, j) : d(i, j); };
+    end.remaining.negligible = o_.tolerance * a_.frobenius();
     for (index_t j = 0; j < n_; ++j) {
       end.values.push_back(element(j, j) - static_cast<T>(end.shift));
       for (index_t i = j + 1; i < std::min(n_, j + half_ + 1); ++i)
-        if (const T x = element(i, j); !(x == 0)) end.beside.push_back({i, j, static_cast<double>(x)});
+        end.remaining.add({i, j, static_cast<double>(element(i, j))});
     }
     if (!forms_p()) return;
     end.p = HostMatrix<T>(n_, n_);

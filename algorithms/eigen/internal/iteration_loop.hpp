@@ -79,16 +79,36 @@ inline constexpr index_t largest_small_iteration = 128;
 /// Returns whether rotations keep D as a band.
 constexpr bool stays_a_band(index_t n, index_t half_width) { return 4 * half_width < n; }
 
+/// The off-diagonal elements of the last D that are not negligible.
+struct Remaining {
+  double negligible = 0;  ///< largest absolute value of a negligible element
+  index_t count = 0;
+  double squares = 0;                   ///< sum over the elements and their mirror images
+  std::vector<RemainingEntry> largest;  ///< the eight largest, the earlier of two equal ones first
+
+  void add(const RemainingEntry& entry) {
+    const double size = std::abs(entry.value);
+    if (size <= negligible) return;
+    ++count;
+    squares += 2 * size * size;
+    constexpr std::size_t kept = 8;
+    if (largest.size() == kept && !(size > std::abs(largest.back().value))) return;
+    const auto at_least = [size](const RemainingEntry& other) { return !(std::abs(other.value) < size); };
+    largest.insert(std::partition_point(largest.begin(), largest.end(), at_least), entry);
+    if (largest.size() > kept) largest.pop_back();
+  }
+};
+
 /// The end of an iteration.
 template <class T>
 struct Iterated {
   kernels::IterationProgress progress;
-  std::vector<T> values;               ///< diagonal of D minus the shift
-  std::vector<RemainingEntry> beside;  ///< nonzero elements of the triangle that should vanish
-  HostMatrix<T> p;                     ///< P, n x n, for QR with vectors
-  index_t half_width = 0;              ///< half-width of a D that stayed a band
-  double shift = 0;                    ///< added to A
-  index_t kernels = 0;                 ///< tasks that executed steps
+  std::vector<T> values;   ///< diagonal of D minus the shift
+  Remaining remaining;     ///< of the triangle that should vanish
+  HostMatrix<T> p;         ///< P, n x n, for QR with vectors
+  index_t half_width = 0;  ///< half-width of a D that stayed a band
+  double shift = 0;        ///< added to A
+  index_t kernels = 0;     ///< tasks that executed steps
 };
 
 /// Iterates until convergence or options.max_iterations; tolerance and max_iterations must not be 0.

@@ -1,4 +1,6 @@
 #include <tesela/algorithms/eigen/internal/scaled_tridiagonal.hpp>
+#include <tesela/algorithms/eigen/internal/selection.hpp>
+#include <tesela/codelets/eigen/sturm.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/power_of_two.hpp>
 
@@ -33,19 +35,43 @@ ScaledTridiagonal<T>::ScaledTridiagonal(const char* routine, std::span<const T> 
 }
 
 template <class T>
-void ScaledTridiagonal<T>::scale_back(std::vector<T>& values) const {
+void ScaledTridiagonal<T>::scale_back(std::vector<T>& values, double low, double high) const {
   scale_by_power_of_two(std::span<T>(values), exponent);
+  const T least = scaled_up<T>(low, 0), beyond = scaled_up<T>(high, 0);
+  const T most = std::isinf(beyond) ? beyond : std::nextafter(beyond, -std::numeric_limits<T>::infinity());
+  for (T& value : values)
+    if (!std::isinf(value)) value = std::min(std::max(value, least), most);
+}
+
+template <class T>
+index_t ScaledTridiagonal<T>::count_below(double x) const {
+  if (n() == 0 || std::isinf(x)) return x > 0 ? n() : 0;
+  std::vector<T> diagonal(d.size()), squares(d.size());
+  kernels::sturm::prepare(n(), d.data(), e.data(), diagonal.data(), squares.data());
+  const T at = scaled_up<T>(x, -exponent);
+  index_t below = 0;
+  kernels::sturm::count(n(), diagonal.data(), squares.data(), 1, &at, &below);
+  return below;
 }
 
 template struct ScaledTridiagonal<float>;
 template struct ScaledTridiagonal<double>;
 
-IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n) {
-  const IndexRange range = options.range.value_or(IndexRange{0, n});
+template <class T>
+IndexRange selected_positions(const char* routine, const ScaledTridiagonal<T>& t,
+                              const TridiagonalEigOptions& options) {
+  const index_t n = t.n();
+  IndexRange range = options.range.value_or(IndexRange{0, n});
   require(range.begin >= 0 && range.begin <= range.end && range.end <= n, routine, "range", "[", range.begin, ", ",
           range.end, ") of ", n, " eigenvalues");
+  require_limits(routine, options);
+  if (!t.status.ok()) return range;
+  range.begin = std::max(range.begin, t.count_below(options.low));
+  range.end = std::max(range.begin, std::min(range.end, t.count_below(options.high)));
   return range;
 }
+template IndexRange selected_positions(const char*, const ScaledTridiagonal<float>&, const TridiagonalEigOptions&);
+template IndexRange selected_positions(const char*, const ScaledTridiagonal<double>&, const TridiagonalEigOptions&);
 
 index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options) {
   constexpr index_t suitable = 384;  // for smaller orders a GPU's launches take longer than the cores' work

@@ -17,15 +17,18 @@ struct ScaledTridiagonal {
   ScaledTridiagonal(const char* routine, std::span<const T> diagonal, std::span<const T> off_diagonal);
   index_t n() const { return static_cast<index_t>(d.size()); }
   bool zero() const { return zero_; }
-  /// Converts values of the scaled matrix to values of the given one.
-  void scale_back(std::vector<T>& values) const;
+  /// Converts values of the scaled matrix to values of the given one, and moves finite values into [low, high).
+  void scale_back(std::vector<T>& values, double low, double high) const;
+  /// Returns the number of eigenvalues of the given matrix below x, which is not NaN.
+  index_t count_below(double x) const;
 
  private:
   bool zero_ = true;
 };
 
-/// Returns the range of the options, or 0 … n - 1. Throws ArgumentError for a range outside.
-IndexRange wanted_range(const char* routine, const TridiagonalEigOptions& options, index_t n);
+/// Returns the positions that the options select, as tridiagonal_positions.
+template <class T>
+IndexRange selected_positions(const char* routine, const ScaledTridiagonal<T>& t, const TridiagonalEigOptions& options);
 
 /// Returns the smallest order of a problem or a merge on a GPU; without GPUs the largest number.
 index_t gpus_from(const WorkerCounts& workers, const TridiagonalEigOptions& options);

@@ -15,38 +15,26 @@ namespace tesela::detail {
 
 inline constexpr const char* overflow = "overflow: an eigenvalue is larger than the largest number";
 
+/// Throws ArgumentError if low > high, or if one is NaN.
+template <class Options>
+void require_limits(const char* routine, const Options& o) {
+  require(o.low <= o.high, routine, "low, high", shortest(o.low), ", ", shortest(o.high));
+}
+
 /// Throws ArgumentError for a selection outside a spectrum of n values. Options have `positions`, `low` and `high`.
 template <class Options>
 void require_selection(const char* routine, index_t n, const Options& o) {
   require(!o.positions || (o.positions->begin >= 0 && o.positions->end >= o.positions->begin && o.positions->end <= n),
           routine, "positions", o.positions->begin, " to ", o.positions->end, " of ", n);
-  require(o.low <= o.high, routine, "low, high", shortest(o.low), ", ", shortest(o.high));
+  require_limits(routine, o);
 }
 
-/// Returns the selected positions of the spectrum of a tridiagonal matrix, which d and e hold times 2^-exponent, from
-/// Sturm counts at the limits.
-template <class T, class Options>
-IndexRange selected_positions(std::span<const T> d, std::span<const T> e, int exponent, const Options& o) {
-  const auto n = static_cast<index_t>(d.size());
-  const auto below = [&](double x) {
-    if (std::isinf(x)) return x > 0 ? n : index_t{0};
-    return tridiagonal_count_below<T>(d, e, scaled_up<T>(x, -exponent));
-  };
-  IndexRange range = o.positions.value_or(IndexRange{0, n});
-  range.begin = std::max(range.begin, below(o.low));
-  range.end = std::max(range.begin, std::min(range.end, below(o.high)));
-  return range;
-}
-
-/// Returns a value that Sturm counts place in [low, high), moved there if rounding errors took it out.
-template <class T, class Options>
-T inside(T value, const Options& o) {
-  if (std::isinf(value)) return value;
-  T low = static_cast<T>(o.low), high = static_cast<T>(o.high);
-  if (static_cast<double>(low) < o.low) low = std::nextafter(low, std::numeric_limits<T>::infinity());
-  if (!std::isinf(high) && static_cast<double>(high) >= o.high)
-    high = std::nextafter(high, -std::numeric_limits<T>::infinity());
-  return std::min(std::max(value, low), high);
+/// Returns the options that select the same part of the spectrum of a tridiagonal matrix times 2^-exponent. Values that
+/// these options select are in [low, high) after multiplication by 2^exponent.
+template <class Options>
+TridiagonalEigOptions scaled_selection(const Options& o, int exponent) {
+  return {
+      .range = o.positions, .low = scaled_up<double>(o.low, -exponent), .high = scaled_up<double>(o.high, -exponent)};
 }
 
 /// Sets the status `overflow` if a value is beyond the range of T, which is possible for finite elements.

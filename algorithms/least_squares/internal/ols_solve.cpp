@@ -95,15 +95,15 @@ LeastSquares<T> ols_from_r(Graph& g, ExtendedQr<T> e, Shape a, const OlsOptions&
 
 template <class T>
 ExtendedQr<T> reduce_here(const MatrixView<T>& a, const MatrixView<T>& b) {
-  const index_t m = a.rows, n = a.cols, r = b.cols;
-  std::vector<T> tau(static_cast<std::size_t>(n));
+  const index_t m = a.rows, n = a.cols, r = b.cols, k = std::min(m, n);
+  std::vector<T> tau(static_cast<std::size_t>(k));
   lapack::geqrf(m, n, a.data, a.ld, tau.data());
-  lapack::ormqr(Op::transpose, m, r, n, a.data, a.ld, tau.data(), b.data, b.ld);
-  ExtendedQr<T> e{HostMatrix<T>::zeros(n, n), HostMatrix<T>(n, r), {}};
-  for (index_t j = 0; j < n; ++j) std::copy_n(a.data + j * a.ld, j + 1, e.R.data() + j * n);
+  lapack::ormqr(Op::transpose, m, r, k, a.data, a.ld, tau.data(), b.data, b.ld);
+  ExtendedQr<T> e{HostMatrix<T>::zeros(k, n), HostMatrix<T>(k, r), {}};
+  for (index_t j = 0; j < n; ++j) std::copy_n(a.data + j * a.ld, std::min(j + 1, k), e.R.data() + j * k);
   for (index_t j = 0; j < r; ++j) {
-    std::copy_n(b.data + j * b.ld, n, e.C.data() + j * n);
-    e.residual_norms.push_back(static_cast<T>(euclidean_norm(m - n, b.data + n + j * b.ld)));
+    std::copy_n(b.data + j * b.ld, k, e.C.data() + j * k);
+    e.residual_norms.push_back(static_cast<T>(euclidean_norm(m - k, b.data + k + j * b.ld)));
   }
   return e;
 }

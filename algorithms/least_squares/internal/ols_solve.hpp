@@ -40,7 +40,7 @@ template <class T>
 std::vector<ExtendedQr<T>> reduce(Graph& g, const MatrixRows<T>& A, const HostMatrix<T>& B, const HostMatrix<T>& D,
                                   index_t rows);
 
-/// Returns the parts of [A | B], m >= n, by LAPACK on the calling thread; overwrites a and b.
+/// Returns the parts of [A | B] by LAPACK on the calling thread; overwrites a and b.
 template <class T>
 ExtendedQr<T> reduce_here(const MatrixView<T>& a, const MatrixView<T>& b);
 

@@ -107,7 +107,7 @@ void check_verdicts(Runtime& runtime) {
         CHECK(solved.how.error <= (far > 0 ? std::sqrt(eps) : 200 * eps));
         for (index_t j = 0; j < n; ++j)
           CHECK(std::abs(std::ldexp(static_cast<double>(solved.x(j, 0)), columns(j)) - 1) <=
-                200 * eps + solved.how.error);
+                500 * eps + solved.how.error);
       }
 }
 
@@ -215,7 +215,10 @@ CORES_TEMPLATE_TEST_CASE("units of rows or columns change no verdict on matrices
           here.how = lu_solve<T>(runtime, factors, here.x);
           band.how = band_solve<T>(1, 1, ab, band.x);
           for (const Solved<T>* solved : std::array{&tiles, &std::as_const(here), &std::as_const(band)}) {
-            if (of_rows && solved != &band) continue;  // pivots of the unscaled elimination depend on the rows
+            // With tiles, pivots depend on rows whose sizes hardly differ, and on GPUs on all.
+            const bool scales = solved == &band || (solved != &tiles && n <= 256) ||
+                                (runtime.gpus() == 0 && 2 * reach > std::numeric_limits<T>::digits / 2);
+            if (of_rows && !scales) continue;
             CAPTURE(n, reach, of_rows, singular, solved == &band, solved->how.condition, solved->how.error);
             const DirectStatus status = solved->how.status;
             if (singular) {
@@ -228,6 +231,47 @@ CORES_TEMPLATE_TEST_CASE("units of rows or columns change no verdict on matrices
                     50 * static_cast<double>(std::numeric_limits<T>::epsilon()));
           }
         }
+}
+
+CORES_TEMPLATE_TEST_CASE("units of rows and columns together change no verdict on matrices with zeros", "[direct]",
+                         float, double) {
+  using T = TestType;
+  for (const index_t n : {5, 40, 300})
+    for (const int reach : {4, sizeof(T) == 8 ? 50 : 8, sizeof(T) == 8 ? 400 : 50})
+      for (const bool scattered : {false, true}) {
+        const auto rows = [&](index_t i) { return static_cast<int>(i * 7919 % (2 * reach + 1)) - reach; };
+        const auto columns = [&](index_t j) { return static_cast<int>(j * 104729 % (2 * reach + 1)) - reach; };
+        HostMatrix<T> a = HostMatrix<T>::zeros(n, n), ab = HostMatrix<T>::zeros(4, n);
+        for (index_t i = 0; i < n; ++i) {
+          const auto place = [&](index_t j) { return scattered ? (7 * j + 3 * i / 2) % n : j; };
+          a(i, place(i)) = T(4);
+          for (const index_t j : {i - 1, i + 1})
+            if (j >= 0 && j < n && a(i, place(j)) == 0) a(i, place(j)) = T(-1);
+        }
+        const HostMatrix<T> b = scaled(row_sums(a), rows, [](index_t) { return 0; });
+        a = scaled(std::move(a), rows, columns);
+        const Solved<T> tiles = solve(runtime, a, b, false, 32);
+        Solved<T> here{{}, b.clone()};
+        HostMatrix<T> factors = a.clone();
+        here.how = lu_solve<T>(runtime, factors, here.x);
+        CAPTURE(n, reach, scattered, tiles.how.condition, tiles.how.error, here.how.condition, here.how.error);
+        if (scattered && here.how.status == DirectStatus::zero_pivot) continue;  // the places of a row may coincide
+        CHECK(tiles.how.condition <= 100.0 * static_cast<double>(n));
+        CHECK(here.how.condition <= 100.0 * static_cast<double>(n));
+        if (n <= 256 || (runtime.gpus() == 0 && 2 * reach > std::numeric_limits<T>::digits / 2)) {
+          CHECK(here.how.status == DirectStatus::ok);
+          for (index_t i = 0; i < n; ++i)
+            CHECK(std::abs(std::ldexp(static_cast<double>(here.x(i, 0)), columns(i)) - 1) <=
+                  1e3 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+        }
+        if (scattered) continue;
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = std::max<index_t>(j - 1, 0); i < std::min(j + 2, n); ++i) ab(2 + i - j, j) = a(i, j);
+        Solved<T> band{{}, b.clone()};
+        band.how = band_solve<T>(1, 1, ab, band.x);
+        CHECK(band.how.status == DirectStatus::ok);
+        CHECK(band.how.condition <= 100.0 * static_cast<double>(n));
+      }
 }
 
 CORES_TEST_CASE("a solution without a correct digit is never ok", "[direct]") {

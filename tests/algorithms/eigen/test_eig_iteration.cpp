@@ -1,6 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/symmetric_eig.hpp"
 #include <tesela/algorithms/eigen/eig_iteration.hpp>
+#include <tesela/algorithms/eigen/internal/iteration_loop.hpp>
 
 using namespace tesela;
 using namespace tesela::test;
@@ -159,6 +160,19 @@ TEST_CASE("eig_iteration finds a part of the spectrum") {
     check(a, part, 1e-10);
     CHECK(iterate(a, {.method = method, .vectors = false}).x.size() == 0);
   }
+}
+
+TEST_CASE("the eight largest remaining elements are kept, the earlier of two equal ones first") {
+  detail::Remaining all;
+  all.negligible = 1;
+  const std::vector<double> values{1, -3, 5, 0.5, 2, -5, 8, 3, 9, -7, 4, 6, 1.5};
+  for (std::size_t i = 0; i < values.size(); ++i) all.add({static_cast<index_t>(i), 0, values[i]});
+  CHECK(all.count == 11);
+  CHECK(all.squares == 2 * (9 + 25 + 4 + 25 + 64 + 9 + 81 + 49 + 16 + 36 + 2.25));
+  std::vector<double> kept;
+  for (const RemainingEntry& entry : all.largest) kept.push_back(entry.value);
+  CHECK(kept == std::vector<double>{9, 8, -7, 6, 5, -5, 4, -3});
+  CHECK(all.largest.back().row == 1);
 }
 
 TEST_CASE("eig_iteration reports remaining entries, breakdowns and the expected number of steps") {

@@ -185,6 +185,42 @@ TEST_CASE("tridiagonal eigenvalues: automatic selects a method, and errors name 
     CHECK_THROWS_AS(tridiagonal_eigenvalues<double>(test::runtime(), d, right, {.range = range}), ArgumentError);
 }
 
+TEMPLATE_TEST_CASE("values selected by low and high are inside, and adjacent limits partition the spectrum", "", float,
+                   double) {
+  constexpr index_t n = 40;
+  for (const auto& [kind, exponent] : {std::pair{"uniform", 0}, {"wilkinson", 0}, {"uniform", -60}, {"glued", 60}}) {
+    const auto t = times_power(tridiagonal_of<TestType>(kind, n), exponent);
+    const auto counted = [&](double low, double high) {
+      return tridiagonal_positions<TestType>(t.d, t.e, {.low = low, .high = high});
+    };
+    for (const TridiagonalEigMethod cuts : value_methods)
+      for (const TridiagonalEigMethod method : value_methods) {
+        const auto all = values_of(t, {.method = cuts}).values;
+        index_t below = counted(-std::numeric_limits<double>::infinity(), static_cast<double>(all[0])).size();
+        for (index_t k = 0; k + 1 < n; ++k) {
+          const auto low = static_cast<double>(all[static_cast<std::size_t>(k)]),
+                     high = static_cast<double>(all[static_cast<std::size_t>(k + 1)]);
+          if (low > high) continue;
+          const auto found = values_of(t, {.method = method, .low = low, .high = high});
+          CAPTURE(kind, k, low, high, name_of(tridiagonal_eig_methods(), method));
+          REQUIRE(found.status.ok());
+          CHECK(counted(low, high) == IndexRange{below, below + std::ssize(found.values)});
+          below += std::ssize(found.values);
+          for (const TestType value : found.values) CHECK((value >= low && value < high));
+        }
+      }
+    CHECK(counted(-1e300, 1e300).size() == n);
+  }
+  const std::vector<TestType> d{1, 2, 3}, e{0, 0};
+  const auto part = [&](IndexRange range, double low, double high) {
+    return tridiagonal_eigenvalues<TestType>(test::runtime(), d, e, {.range = range, .low = low, .high = high}).values;
+  };
+  CHECK(part({0, 2}, 2, 9) == std::vector<TestType>{2});
+  CHECK(part({0, 1}, 2, 9).empty());
+  CHECK(part({0, 3}, 2, 2).empty());
+  CHECK_THROWS_AS(part({0, 3}, 2, 1), ArgumentError);
+}
+
 TEMPLATE_TEST_CASE("tridiagonal_count_below is half-open at eigenvalues and counts the values below", "", float,
                    double) {
   const std::vector<TestType> d{0, -1, 0, 2, 2, 2}, none(5, TestType(0));

@@ -74,18 +74,40 @@ TEMPLATE_TEST_CASE("small qr and ols run no tasks and are accurate", "", float, 
       CHECK(tasks_of([&] { CHECK(qr<T>(runtime(), alone, {}, {}).ok()); }) == 0);
       for (index_t j = 0; j < n; ++j)
         for (index_t i = 0; i < m; ++i) REQUIRE(alone(i, j) == (i < columns ? r(i, j) : T(0)));
-      if (m < n) continue;
-      const auto x = random<T>(n, 2, 2);
-      HostMatrix<T> b(m, 2), of_a = a.clone();
+      HostMatrix<T> x = random<T>(n, 2, 2), b(m, 2), of_a = a.clone();
+      if (m < n) {  // the solution of least norm is in the rows' space
+        const auto y = random<T>(m, 2, 2);
+        blas::gemm<T>(Op::transpose, Op::none, n, 2, m, 1, a.data(), m, y.data(), m, 0, x.data(), n);
+      }
       blas::gemm<T>(Op::none, Op::none, m, 2, n, 1, a.data(), m, x.data(), n, 0, b.data(), m);
       LeastSquares<T> found;
       CHECK(tasks_of([&] { found = ols(runtime(), MatrixView(of_a), MatrixView(b)); }) == 0);
       CHECK(found.status == SolveStatus::ok);
-      CHECK(found.rank == n);
-      CHECK(found.degrees_of_freedom == m - n);
+      CHECK(found.rank == std::min(m, n));
+      CHECK(found.degrees_of_freedom == m - found.rank);
       CHECK(distance(x, Op::none, identity<T>(n), found.X) <= small<T> * found.condition);
       for (const T norm : found.residual_norms) CHECK(static_cast<double>(norm) <= small<T>);
     }
+}
+
+TEMPLATE_TEST_CASE("a small system of fewer rows and any rank has the solution of tasks", "", float, double) {
+  using T = TestType;
+  for (const index_t n : {10, 50}) {
+    HostMatrix<T> a = random<T>(n / 2, n, 3), b = random<T>(n / 2, 2, 4);
+    for (index_t j = 0; j < n; ++j) a(1, j) = 2 * a(0, j);  // rank n / 2 - 1
+    b(1, 0) = 2 * b(0, 0);
+    LeastSquares<T> here, by_tasks;
+    {
+      HostMatrix<T> of_a = a.clone(), of_b = b.clone();
+      CHECK(tasks_of([&] { here = ols(runtime(), MatrixView(of_a), MatrixView(of_b)); }) == 0);
+    }
+    CHECK(tasks_of([&] { by_tasks = ols(runtime(), MatrixView(a), MatrixView(b), {.method = OlsMethod::tiles}); }) > 0);
+    CHECK((here.status == SolveStatus::rank_deficient && here.rank == n / 2 - 1));
+    CHECK((by_tasks.rank == here.rank && by_tasks.degrees_of_freedom == here.degrees_of_freedom));
+    CHECK(distance(by_tasks.X, Op::none, identity<T>(n), here.X) <= small<T> * 10);
+    for (std::size_t k = 0; k < 2; ++k)
+      CHECK(std::abs(static_cast<double>(here.residual_norms[k] - by_tasks.residual_norms[k])) <= small<T>);
+  }
 }
 
 TEMPLATE_TEST_CASE("small symmetric eigenproblems run no tasks and are accurate", "", float, double) {

@@ -43,10 +43,8 @@ Found by_qr(Runtime* runtime, const Model& m, const HostMatrix<int>& picks) {
   const Shape size = equation_work(m.K, r, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   const int* const heights = picks.data() + 1;
-  run_kernel<EquationQr>(runtime, {m.K, equation_panels(heights, r, 2, m.K), staircase_flops(heights, r + 1, 2)},
-                         In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
-                         Out<double>{block<double>(f.facts)}, Out<double>{block<double>(f.residual)},
-                         Scratch<double>{block<double>(work)});
+  run_kernel<EquationQr>(runtime, {m.K, equation_panels(heights, r, 2, m.K), staircase_flops(heights, r + 1, 2)}, m.a,
+                         picks, f.facts, f.residual, work);
   return f;
 }
 
@@ -55,10 +53,7 @@ Found by_gram(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, in
   Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), m.norm_of_y()};
   const Shape size = equation_gram_work(r, count, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
-  run_kernel<EquationGram>(runtime, {count}, In<double>{block<const double>(m.a)},
-                           In<double>{block<const double>(m.gram)}, In<int>{block<const int>(picks)},
-                           Out<double>{block<double>(f.facts)}, Out<double>{block<double>(f.residual)},
-                           Scratch<double>{block<double>(work)});
+  run_kernel<EquationGram>(runtime, {count}, m.a, m.gram, picks, f.facts, f.residual, work);
   return f;
 }
 
@@ -67,9 +62,7 @@ Found by_rotations(Runtime* runtime, const Model& m, const HostMatrix<int>& pick
   Found f{HostMatrix<double>(r + 1, 4 * count), HostMatrix<double>(m.M, count), m.norm_of_y()};
   const Shape size = equation_givens_work(m.K, r, count, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
-  run_kernel<EquationGivens>(runtime, {count, m.K, 1.0}, In<double>{block<const double>(m.a)},
-                             In<int>{block<const int>(picks)}, Out<double>{block<double>(f.facts)},
-                             Out<double>{block<double>(f.residual)}, Scratch<double>{block<double>(work)});
+  run_kernel<EquationGivens>(runtime, {count, m.K, 1.0}, m.a, picks, f.facts, f.residual, work);
   return f;
 }
 
@@ -95,11 +88,7 @@ Found by_reuse(Runtime* runtime, const Model& m, const HostMatrix<int>& picks, H
   w = HostMatrix<double>(m.K, r + 4);
   const Shape size = equation_reuse_work(m.K, r, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
-  run_kernel<EquationReuse>(runtime, {r + 3, 1.0}, In<double>{block<const double>(m.a)},
-                            In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
-                            In<int>{block<const int>(plan)}, In<int>{block<const int>(order)},
-                            Out<double>{block<double>(w)}, Out<double>{block<double>(f.facts)},
-                            Out<double>{block<double>(f.residual)}, Scratch<double>{block<double>(work)});
+  run_kernel<EquationReuse>(runtime, {r + 3, 1.0}, m.a, m.a, picks, plan, order, w, f.facts, f.residual, work);
   return f;
 }
 
@@ -243,10 +232,8 @@ void check_basis(Runtime* runtime, const Model& m, const Sizes& s) {
   const Shape size = equation_work(m.K, s.r, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
   const int* const heights = picks.data() + 1;
-  run_kernel<EquationBasis>(runtime, {equation_panels(heights, s.r, 2, m.K), staircase_flops(heights, s.r, 2)},
-                            In<double>{block<const double>(m.a)}, In<int>{block<const int>(picks)},
-                            Out<double>{block<double>(Q)}, Out<double>{block<double>(R)},
-                            Scratch<double>{block<double>(work)});
+  run_kernel<EquationBasis>(runtime, {equation_panels(heights, s.r, 2, m.K), staircase_flops(heights, s.r, 2)}, m.a,
+                            picks, Q, R, work);
   check_factors(m, s, picks, Q, R);
 }
 
@@ -268,9 +255,7 @@ void check_bases(Runtime* runtime, const Model& m, const std::vector<Sizes>& equ
   for (const HostMatrix<double>& one : Q) blocks.push_back({block<double>(one)});
   const Shape size = equation_bases_work(m.K, room, count, runtime != nullptr && runtime->gpus() > 0);
   HostMatrix<double> work(size.rows, size.cols);
-  run_kernel<EquationBases>(runtime, {count, m.K, 1.0}, In<double>{block<const double>(m.a)},
-                            In<int>{block<const int>(all)}, Out<double>{block<double>(R)},
-                            Scratch<double>{block<double>(work)}, std::span<const Out<double>>(blocks));
+  run_kernel<EquationBases>(runtime, {count, m.K, 1.0}, m.a, all, R, work, blocks);
   for (index_t i = 0; i < count; ++i) {
     const Sizes& s = equations[static_cast<std::size_t>(i)];
     HostMatrix<double> own(s.r, s.r);
@@ -296,10 +281,8 @@ void check_products(Runtime* runtime, index_t rows, index_t count) {
   std::generate_n(x.data(), x.size(), [&] { return normal(random); });
   std::generate_n(v.data(), v.size(), [&] { return normal(random); });
   std::fill_n(w.data(), w.size(), std::numeric_limits<double>::quiet_NaN());
-  run_kernel<BasisTimes>(runtime, {}, In<double>{block<const double>(x)}, Out<double>{block<double>(w)},
-                         std::span<const In<double>>(blocks));
-  run_kernel<BasisTransposedTimes>(runtime, {}, In<double>{block<const double>(v)}, Out<double>{block<double>(y)},
-                                   std::span<const In<double>>(blocks));
+  run_kernel<BasisTimes>(runtime, {}, x, w, blocks);
+  run_kernel<BasisTransposedTimes>(runtime, {}, v, y, blocks);
   double most = 0;
   index_t first = 0;
   for (index_t e = 0; e < count; ++e) {
@@ -333,7 +316,7 @@ void check_solution(Runtime* runtime, index_t n, index_t count) {
       for (index_t k = j + 1; k < n; ++k) R(k, i * n + j) = std::numeric_limits<double>::quiet_NaN();
     }
   std::copy_n(b.data(), b.size(), x.data());
-  run_kernel<BasisSolve>(runtime, {}, In<double>{block<const double>(R)}, InOut<double>{block<double>(x)});
+  run_kernel<BasisSolve>(runtime, {}, R, x);
   double most = 0;
   for (index_t i = 0; i < count; ++i)
     for (index_t j = 0; j < n; ++j) {
@@ -352,16 +335,13 @@ void check_gradients(Runtime* runtime, index_t n) {
   for (HostMatrix<double>* v : {&p, &q, &x, &r}) std::generate_n(v->data(), n, [&] { return normal(random); });
   const HostMatrix<double> x0 = x.clone(), r0 = r.clone(), p0 = p.clone();
   const double step = 0.7, turn = -0.3, bound = 1e-13 * static_cast<double>(n);
-  run_kernel<GradientProduct>(runtime, {}, In<double>{block<const double>(p)}, In<double>{block<const double>(q)},
-                              Out<double>{block<double>(sum)});
+  run_kernel<GradientProduct>(runtime, {}, p, q, sum);
   double product = 0, square = 0, distance = 0;
   for (index_t k = 0; k < n; ++k) product += p(k, 0) * q(k, 0);
   CAPTURE(n);
   CHECK(std::abs(sum(0, 0) - product) <= bound);
-  run_kernel<GradientStep>(runtime, {step}, In<double>{block<const double>(p)}, In<double>{block<const double>(q)},
-                           InOut<double>{block<double>(x)}, InOut<double>{block<double>(r)},
-                           Out<double>{block<double>(sum)});
-  run_kernel<GradientDirection>(runtime, {turn}, In<double>{block<const double>(r)}, InOut<double>{block<double>(p)});
+  run_kernel<GradientStep>(runtime, {step}, p, q, x, r, sum);
+  run_kernel<GradientDirection>(runtime, {turn}, r, p);
   for (index_t k = 0; k < n; ++k) {
     const double left = r0(k, 0) - step * q(k, 0);
     square += left * left;

@@ -103,6 +103,32 @@ def test_the_scaling_of_rows_and_columns_does_not_matter(dtype, assume_a):
     assert np.abs(x * columns - 1).max() <= 1e5 * eps(dtype)  # the size of rows affects the choice of pivots
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("function", ["solve", "inv", "solve_banded"])
+def test_units_of_rows_and_columns_do_not_matter_for_a_matrix_with_zeros(dtype, function):
+    n, reach = 60, 60 if dtype == np.float64 else 12
+    generator = np.random.default_rng(4)
+    for _ in range(10):
+        a = 8 * np.eye(n) + generator.uniform(-1, 1, (n, n)) * (generator.random((n, n)) < 0.1)
+        if function == "solve_banded":
+            a = np.triu(np.tril(a, 1), -1)
+        else:
+            a = a[generator.permutation(n)]
+        rows, columns = 2.0 ** generator.integers(-reach, reach + 1, (2, n))
+        scaled = (rows[:, None] * a * columns).astype(dtype)
+        b = (rows * a.sum(axis=1)).astype(dtype)
+        if function == "solve_banded":
+            band = np.zeros((3, n), dtype)
+            band[0, 1:], band[1], band[2, :-1] = (np.diagonal(scaled, k) for k in (1, 0, -1))
+            x = outcome(lambda: tesela.solve_banded((1, 1), band, b))
+        else:
+            x = outcome(lambda: tesela.solve(scaled, b) if function == "solve" else tesela.inv(scaled))
+        assert not isinstance(x, str), x
+        if function == "inv":
+            x = np.asarray(x, float) @ b
+        assert np.abs(x * columns - 1).max() <= 1e3 * eps(dtype)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1.0, 1e150, 1e300])
 @pytest.mark.parametrize("n", [1, 2, 33, 200])
 def test_good_systems_of_any_size_are_silent(n, scale):

@@ -1,13 +1,17 @@
 #include "tests/support/machine.hpp"
 #include "tests/support/process.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <sstream>
 
 using namespace tesela::test;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
 namespace {
@@ -247,4 +251,52 @@ TEST_CASE("the first line shows the main options, and JSON shows all") {
         "tridiag: n=50 batch=3 rhs=1 periodic=true input=dominant precision=d method=auto tile=50x1");
   CHECK(first_line(run_tesela({"toeplitz", "solve", "-n", "50", "--sigma", "0.5", "--ncuda", "0"})) ==
         "toeplitz solve: n=50 rhs=1 sigma=0.5 input=random precision=d method=gohberg-semencul");
+}
+
+TEST_CASE("completion scripts know every command, option and choice") {
+  const TemporaryFolder folder;
+  const auto script = [&](const std::string& shell) {
+    const Outcome run = run_tesela({"completion", shell});
+    REQUIRE(run.code == 0);
+    std::ofstream(folder / shell) << run.out;
+    return run.out;
+  };
+  const std::string bash = script("bash"), zsh = script("zsh"), fish = script("fish"), page = script("man");
+  for (const Words& command : {Words{"lu"}, {"sem"}, {"toeplitz", "solve"}, {"mimo", "detect"}, {"eig"}}) {
+    const std::string help = run_tesela(Words{"help"} + command + Words{"--all"}).out;
+    int options = 0;
+    for (std::size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
+      std::size_t end = at + 2;
+      while (end < help.size() && (std::isalnum(static_cast<unsigned char>(help[end])) != 0 || help[end] == '-')) ++end;
+      if (help[at - 1] != ' ' && help[at - 1] != ',') continue;
+      const std::string name = help.substr(at, end - at);
+      if (name == "--help-all") continue;
+      CAPTURE(command, name);
+      CHECK_THAT(bash, ContainsSubstring(name + " ") || ContainsSubstring(name + "'"));
+      CHECK_THAT(zsh, ContainsSubstring("*" + name + "["));
+      CHECK_THAT(fish, ContainsSubstring(" -l " + name.substr(2) + " "));
+      ++options;
+    }
+    CHECK(options > 8);
+    CHECK_THAT(page, ContainsSubstring("tesela " + command.front()));
+  }
+  // The words of a command line, the last of them unfinished, and what bash offers.
+  for (const auto& [line, offered] :
+       std::vector<std::pair<std::string, std::string>>{{"toep", "toeplitz"},
+                                                        {"toeplitz so", "solve"},
+                                                        {"lu --piv", "--pivot"},
+                                                        {"lu --n 4 --pivot to", "tournament"},
+                                                        {"lu --by ''", "tiles stages"},
+                                                        {"lu --n ''", ""}}) {
+    const std::string count =
+        "words=(tesela " + line + "); COMP_WORDS=(\"${words[@]}\"); COMP_CWORD=$((${#words[@]} - 1));";
+    const Outcome bash_words =
+        run({"/bin/bash", "-c", "source " + (folder / "bash") + "; " + count + " _tesela; echo \"${COMPREPLY[*]}\""});
+    CAPTURE(line, bash_words.err);
+    CHECK(bash_words.out == offered + "\n");
+  }
+  for (const char* shell : {"zsh", "fish"})
+    if (const std::string program = std::string("/usr/bin/") + shell; std::filesystem::exists(program))
+      CHECK(run({program, "-n", folder / shell}).err.empty());
+  CHECK(run_tesela({"completion", "tcsh"}).code == 2);
 }

@@ -226,6 +226,10 @@ TEST_CASE("a wrong word is answered with what exists") {
   says({"ols", "--methd=x", "--xyzxyz"}, "'--methd' is not an option (did you mean --method?), '--xyzxyz' is not an");
   says({"toeplitz", "eig", "--smallets", "3"}, "(did you mean --smallest?)");
   says({"qr", "--n", "4", "five"}, "qr: unexpected 'five'");
+  const Texts file;
+  const std::string a = file("a.txt", "1\n");
+  says({"lu", a}, "lu: unexpected '" + a + "': name its option, as in --a " + a + "; see tesela lu --help");
+  says({"lu", "--a", a, a}, "as in --b " + a);
   says({"OLS", "--n", "4"}, "'OLS' is not a command, did you mean 'ols'?");
   says({"Cholesky"}, "did you mean 'cholesky'?");
   says({"SVD"}, "there are no singular values");

@@ -2,6 +2,7 @@
 
 #include "tests/support/command.hpp"
 #include "tests/support/machine.hpp"
+#include <tesela/runtime/memory.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -147,9 +148,14 @@ TEST_CASE("every command that reads a matrix has a plan, and names the dense siz
     std::ofstream(folder / name) << text;
     return folder / name;
   };
+  // A alone fits into memory, but not with its factors.
+  const std::string order = std::to_string(static_cast<index_t>(std::sqrt(0.6 * usable_host_bytes() / 8)));
   const std::string mtx = "%%MatrixMarket matrix ", table = "y,x,z\n1,2,3\n2,3,4\n3,5,4\n5,6,8\n";
   const std::string sparse = file("s.mtx", mtx + "coordinate real general\n20000 20000 2\n1 1 4\n20000 20000 4\n"),
-                    symmetric = file("y.mtx", mtx + "coordinate real symmetric\n20000 20000 2\n1 1 4\n20000 20000 4\n"),
+                    symmetric = file("y.mtx", mtx + "coordinate real symmetric\n20000 20000 2\n1 1 4\n20000 1 4\n"),
+                    diagonal = file("d.mtx", mtx + "coordinate real symmetric\n20000 20000 2\n1 1 4\n2 1 4\n"),
+                    huge =
+                        file("h.mtx", mtx + "coordinate real general\n" + order + " " + order + " 2\n1 1 4\n2 1 4\n"),
                     b = file("b.mtx", mtx + "coordinate real general\n20000 1 1\n1 1 4\n"),
                     row = file("r.mtx", mtx + "coordinate real general\n1 20000 1\n1 1 1\n"),
                     one = file("o.txt", "1\n"), csv = file("d.csv", table);
@@ -171,6 +177,15 @@ TEST_CASE("every command that reads a matrix has a plan, and names the dense siz
     CHECK_THAT(run.out, ContainsSubstring("status  "));
     CHECK_THAT(run.err, ContainsSubstring("lists 2 entries, and is read as a dense matrix of 20000 x 20000: 2.98 GiB"));
     CHECK(run.peak_bytes < 1e9);
+  }
+  CHECK_THAT(run_tesela(Words{"eig", "--a", diagonal, "--plan"}).err, !ContainsSubstring("dense"));
+  CHECK_THAT(run_tesela(Words{"eig", "--a", diagonal, "--plan", "--band", "4"}).err, ContainsSubstring("dense"));
+  CHECK_THAT(run_tesela(Words{"eig", "--a", symmetric, "--plan", "--quiet"}).err, !ContainsSubstring("dense"));
+  for (const char* name : {"lu", "qr"}) {
+    const Outcome refused = run_tesela(Words{name, "--a", huge}, {.limit = 20});
+    CHECK(refused.code == 3);
+    CHECK_THAT(refused.err, ContainsSubstring(name) && ContainsSubstring("GiB"));
+    CHECK(refused.peak_bytes < 1e9);
   }
   const auto plan = [](const Words& words, const Words& more = {}) {
     return Command{words}(more + Words{"--plan"})["plan"]["host"]["peak_bytes"].get<double>();

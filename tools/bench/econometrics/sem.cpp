@@ -1,9 +1,9 @@
 #include "tools/problems/econometrics/sem.hpp"
 
 #include "tools/app/numbers.hpp"
+#include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/published.hpp"
 #include "tools/bench/harness/report.hpp"
-#include "tools/bench/harness/room.hpp"
 #include <tesela/algorithms/econometrics/reuse_tree.hpp>
 #include <tesela/runtime/require.hpp>
 

@@ -1,7 +1,6 @@
 #include "tools/app/numbers.hpp"
 #include "tools/bench/harness/factor_options.hpp"
 #include "tools/bench/harness/published.hpp"
-#include "tools/bench/harness/room.hpp"
 #include "tools/problems/least_squares/wls.hpp"
 #include <tesela/runtime/require.hpp>
 

@@ -53,8 +53,9 @@ void DirectOptions::resolve(const char* command) {
   }
   require(out.empty() || !b.empty() || rhs > 0, command, "--out", "needs --b or --rhs: it is X");
   const auto order = static_cast<double>(n), sides = static_cast<double>(rhs);
-  require_memory(command, "A, its factors, what checks them, B and X",
-                 (2 * order * order + 2 * order * sides) * (common.precision == "s" ? 4 : 8) + 16 * order * order);
+  const double checks = common.check ? 16 * order * order : 0;
+  require_memory(command, common.check ? "A, its factors, their checks, B and X" : "A, its factors, B and X",
+                 (2 * order * order + 2 * order * sides) * (common.precision == "s" ? 4 : 8) + checks);
 }
 
 nlohmann::json DirectOptions::describe() const {

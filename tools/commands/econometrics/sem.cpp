@@ -172,9 +172,10 @@ const Command sem_command(
     Command::Group::top, "sem", "simultaneous equations: 2SLS, 3SLS, ILS, OLS and SUR of whole models", [](App& app) {
       auto o = std::make_shared<Options>();
       SemInput& in = o->input;
-      auto* data = add_input(app, "--data", in.data, "read the variables from FILE (CSV with a header, or .npy)");
+      auto* data = add_input(app, "--data,data", in.data,
+                             "read the variables from FILE, also without --data (CSV with a header, or .npy)");
       add_input(app, "--names", in.names, "the names of a .npy file's columns, one a line");
-      add_input(app, "--model", in.model,
+      add_input(app, "--model,model", in.model,
                 "equations and instruments as R's formulas (see below), or a FILE of them, one a line")
           ->type_name("FORMULA");
       add_input(app, "--select", in.select,

@@ -178,9 +178,10 @@ int run_eig(EigOptions o) {
   const index_t n = o.input.n;
   problem.options.positions = o.selection.positions(n);
   require_valid(o, problem.options.positions);
+  const bool dense = !o.input.tridiagonal() || o.method == "cusolver" || o.method == "lapack";
+  if (dense && !o.input.a.empty() && !o.common.quiet) announce_dense_input(o.input.a);
   if (o.plan.only && planned(o)) return run_eig_plan(o, problem.options);
   if (o.plan.only) plan_only("eig", o.common.json_path);
-  const bool dense = !o.input.tridiagonal() || o.method == "cusolver" || o.method == "lapack";
   if (!planned(o)) require_memory_of<T>(o, dense, problem);
   report.problem() = o.input.describe(o.common.seed);
   report.problem().update({{"vectors", o.vectors}, {"precision", o.common.precision}});

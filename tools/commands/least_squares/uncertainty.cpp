@@ -107,8 +107,11 @@ void report_uncertainty(const UncertaintyOptions& options, const Uncertainty<T>&
       for (const double error : one.standard_errors)
         if (none.empty()) errors.push_back(error);
     }
-    for (const double norm : data.residual_norms)
-      if (df > 0) variances.push_back(norm * norm / static_cast<double>(df));
+    for (const double norm : data.residual_norms) {
+      if (df <= 0) continue;
+      const double variance = norm * norm / static_cast<double>(df);
+      variances.push_back(std::isnormal(variance) || norm == 0 ? variance : NAN);  // null beyond the range
+    }
     report.section("regression", tables);
     report.section("standard_errors", errors);
     report.section("residual_variances", variances);

@@ -25,7 +25,7 @@ void EigInput::add_to(App& app) {
   app.add_option("-n,--n", n, "order of a generated matrix (default: 1000)")
       ->transform(cli::non_negative())
       ->generates();
-  auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx or .npy)");
+  auto* file = add_input(app, "-a,--a", a, "A, symmetric, from FILE (.mtx or .npy)")->may_stay_sparse();
   auto* d = add_input(app, "--diagonal", diagonal, "a tridiagonal A: its diagonal from FILE")->excludes(file);
   add_input(app, "--off-diagonal", off_diagonal, "and its off-diagonal, one element less")->needs(d);
   add_random(app, random, symmetric_kinds());

@@ -339,6 +339,7 @@ TEST_CASE("files of other programs are read") {
   const auto same = [&](const std::string& data, const std::string& model) {
     CHECK(sem(with(data, model) + ols)["equations"] == expected);
   };
+  CHECK(sem(Words{with("y,x\n" + rows, "y ~ x")[1], "y ~ x"} + ols)["equations"] == expected);
   same(mark + "y,x\n" + rows, mark + "y ~ x\r\n");
   same("y;x\r\n1;2\r\n2;4\r\n\r\n4;5\r\n7;8", "y ~ x\r\n");
   same("\"y\"\t\"x\"\n1\t2\n2\t4\n4\t5\n7\t8\n", "# a comment\n\ny ~ x");

@@ -236,7 +236,13 @@ TEST_CASE("R2 does not depend on the size of the right-hand side") {
   };
   for (const char* exponent : {"e300", "e-160", "e-290", "e0"}) {
     CAPTURE(exponent);
-    const auto by_ols = fit(exponent, ols, {file, "y ~ x"})["regression"][0];
+    const auto report = fit(exponent, ols, {file, "y ~ x"});
+    const nlohmann::json &by_ols = report["regression"][0], &variance = report["residual_variances"][0];
+    if (exponent == std::string("e0"))
+      CHECK(near(variance, 0.35, 1e-12));
+    else
+      CHECK(variance.is_null());
+    CHECK(near(by_ols["sigma"], std::sqrt(0.35) * std::stod(std::string("1") + exponent), 1e-12));
     CHECK(near(by_ols["r2"], 0.9626666666666667, 1e-12));
     CHECK(near(by_ols["adjusted_r2"], 0.944, 1e-12));
     CHECK(near(by_ols["f"], 51.57142857142857, 1e-12));
