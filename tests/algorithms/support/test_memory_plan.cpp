@@ -1,4 +1,5 @@
 #include "tests/support/test.hpp"
+#include "tests/support/variable.hpp"
 #include <tesela/algorithms/eigen/symmetric_eig_plan.hpp>
 #include <tesela/algorithms/givens/givens.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
@@ -11,6 +12,7 @@
 #include <sstream>
 
 using namespace tesela;
+using tesela::test::Variable;
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 
@@ -62,6 +64,7 @@ TEST_CASE("largest_order returns the largest order that fits") {
 }
 
 TEST_CASE("plans of eigenproblems have the size expected from theory") {
+  const Variable gemm("TESELA_GEMM", "cublas");  // products by residues need work spaces
   const double n = 20000, square = n * n * 8;
   const auto plan = [](const WorkerCounts& workers, SymmetricEigOptions options) {
     return plan_symmetric_eig(workers, 20000, 8, options);
