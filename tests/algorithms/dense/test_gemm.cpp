@@ -1,12 +1,16 @@
 #include "tests/support/padded.hpp"
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/variable.hpp"
 #include "tools/checks/reference.hpp"
 #include <tesela/algorithms/dense/gemm.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/tiles/generator.hpp>
 
 using namespace tesela;
+using kernels::has_int8_devices;
 using test::Padded;
+using test::Variable;
 
 namespace {
 
@@ -227,4 +231,29 @@ TEST_CASE("an infinite element is found outside the sampled rows") {
   c[2] = std::numeric_limits<double>::infinity();
   CHECK(product_error(problem, {0}).scaled == 0);
   CHECK_FALSE(product_error(problem, {0}).finite);
+}
+
+GPU_TEST_CASE("TESELA_GEMM decides about automatic, by name or by size") {
+  const auto kernel = [&](GemmKernel wanted, index_t mn, index_t k) { return gemm_kernel(runtime, wanted, mn, mn, k); };
+  const GemmKernel fast = has_int8_devices() ? GemmKernel::int8 : GemmKernel::cublas;
+  {
+    const Variable off("TESELA_GEMM", "cublas");
+    CHECK(kernel(GemmKernel::automatic, 16384, 4096) == GemmKernel::cublas);
+    CHECK(kernel(GemmKernel::int8, 64, 64) == fast);
+  }
+  for (const char* const by_size : {static_cast<const char*>(nullptr), "automatic"}) {
+    const Variable size("TESELA_GEMM", by_size);
+    CHECK(kernel(GemmKernel::automatic, 64, 64) == GemmKernel::cublas);
+    CHECK(kernel(GemmKernel::automatic, 16384, 512) == GemmKernel::cublas);
+    CHECK(kernel(GemmKernel::automatic, 16384, 4096) == fast);
+  }
+  const Variable forced("TESELA_GEMM", "int8");
+  CHECK(kernel(GemmKernel::automatic, 64, 64) == fast);
+  CHECK(kernel(GemmKernel::tuned, 64, 64) == GemmKernel::tuned);
+}
+
+CORES_TEST_CASE("TESELA_GEMM must be the name of a kernel, and cores run cublas") {
+  const Variable wrong("TESELA_GEMM", "fast");
+  CHECK_THROWS_AS(gemm_kernel(runtime, GemmKernel::automatic, 64, 64, 64), ArgumentError);
+  CHECK(gemm_kernel(runtime, GemmKernel::int8, 64, 64, 64) == GemmKernel::cublas);
 }
