@@ -45,6 +45,41 @@ bool comparable(const std::vector<Unit<T>>& units, const std::vector<T>& weights
   return most <= least / std::sqrt(std::numeric_limits<T>::epsilon());
 }
 
+/// Returns whether eps times the condition number of K's triangle, its rows scaled to one size, is at most 0.01. The
+/// solution of least norm then has two correct digits, whatever the sizes of K's columns are.
+template <class T>
+bool has_regular_rows(const HostMatrix<T>& K) {
+  const index_t rank = K.rows();
+  HostMatrix<T> rows = HostMatrix<T>::zeros(rank, rank);
+  for (index_t i = 0; i < rank; ++i) {
+    T size = 0;
+    for (index_t j = i; j < rank; ++j) size = std::max(size, std::abs(K(i, j)));
+    if (!(size > T(0)) || !std::isfinite(size)) return false;
+    for (index_t j = i; j < rank; ++j) rows(i, j) = std::ldexp(K(i, j), -std::ilogb(size));
+  }
+  constexpr double most = 0.01 / static_cast<double>(std::numeric_limits<T>::epsilon());
+  const double condition = triangle_condition(rows, false);
+  return condition <= most || (std::isfinite(condition) && spectral_condition(rows) <= most);
+}
+
+/// Returns the largest ||x - P x|| / ||x|| of X's columns; P projects on the rows of K.
+template <class T>
+double outside_rows(const HostMatrix<T>& K, HostMatrix<T> X) {
+  const index_t rank = K.rows(), n = K.cols(), r = X.cols();
+  HostMatrix<T> transposed(n, rank);
+  for (index_t j = 0; j < n; ++j)
+    for (index_t i = 0; i < rank; ++i) transposed(j, i) = K(i, j);
+  std::vector<T> tau(static_cast<std::size_t>(rank));
+  lapack::geqrf(n, rank, transposed.data(), transposed.ld(), tau.data());
+  scale_columns(X);
+  lapack::ormqr(Op::transpose, n, r, rank, transposed.data(), transposed.ld(), tau.data(), X.data(), X.ld());
+  double most = 0;
+  for (index_t k = 0; k < r; ++k)
+    if (const T whole = euclidean_norm(n, &X(0, k)); whole != T(0))
+      most = std::fmax(most, static_cast<double>(euclidean_norm(n - rank, &X(rank, k)) / whole));
+  return most;
+}
+
 }  // namespace
 
 template <class T>
@@ -115,16 +150,24 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
   for (const Unit<T>& unit : units) weights.push_back(std::ldexp(unit.norm, unit.exponent - most));
   // A square triangle has a unique solution, which the scaled columns give most accurately.
   const bool choice = rank < n;
-  result.original_units = !choice || comparable(units, weights);
-  const bool unscale = choice && result.original_units;
-  HostMatrix<T> K(rank, n);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < rank; ++i)
-      K(i, j) = i > j     ? T(0)
-                : unscale ? R(i, j) * weights[static_cast<std::size_t>(pivots[static_cast<std::size_t>(j)])]
-                          : R(i, j);
+  const auto weighted = [&](bool by_norms) {
+    HostMatrix<T> K(rank, n);
+    for (index_t j = 0; j < n; ++j)
+      for (index_t i = 0; i < rank; ++i)
+        K(i, j) = i > j      ? T(0)
+                  : by_norms ? R(i, j) * weights[static_cast<std::size_t>(pivots[static_cast<std::size_t>(j)])]
+                             : R(i, j);
+    return K;
+  };
+  HostMatrix<T> K = weighted(choice);
   std::vector<T> tau(static_cast<std::size_t>(rank));
   if (choice) lapack::tzrzf(rank, n, K.data(), K.ld(), tau.data());
+  result.original_units = !choice || comparable(units, weights) || has_regular_rows(K);
+  const bool unscale = choice && result.original_units;
+  if (!result.original_units) {
+    K = weighted(false);
+    lapack::tzrzf(rank, n, K.data(), K.ld(), tau.data());
+  }
   HostMatrix<T> Y = HostMatrix<T>::zeros(n, r);
   for (index_t j = 0; j < r; ++j)
     for (index_t i = 0; i < rank; ++i) Y(i, j) = C(i, j);
@@ -137,6 +180,12 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
     for (index_t j = 0; j < r; ++j)
       result.X(unknown, j) = std::ldexp(unscale ? Y(i, j) : Y(i, j) / unit.norm,
                                         c_exponents[static_cast<std::size_t>(j)] - (unscale ? most : unit.exponent));
+  }
+  if (!result.original_units && all_finite(result.X)) {
+    HostMatrix<T> X(n, r);
+    for (index_t j = 0; j < r; ++j)
+      for (index_t i = 0; i < n; ++i) X(i, j) = result.X(pivots[static_cast<std::size_t>(i)], j);
+    result.outside_rows = outside_rows(weighted(true), std::move(X));
   }
   return result;
 }

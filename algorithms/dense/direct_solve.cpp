@@ -229,9 +229,10 @@ std::string description(const DirectSolve& solve) {
     text << "singular to working precision: the reciprocal condition number is about " << reciprocal;
   if (solve.status == DirectStatus::inaccurate)
     text << "inaccurate: elements grew in the elimination, and its errors may be " << solve.error << " of x";
-  if (solve.status == DirectStatus::doubtful)
-    text << "ill-conditioned: the reciprocal condition number is about " << reciprocal
-         << ", and errors of the elimination may be " << solve.error << " of x";
+  if (solve.status == DirectStatus::doubtful) {
+    text << "ill-conditioned: the reciprocal condition number is about " << reciprocal;
+    if (solve.error > 0) text << ", and errors of the elimination may be " << solve.error << " of x";
+  }
   return text.str();
 }
 

@@ -13,7 +13,7 @@ namespace tesela {
 
 /// Accuracy of the solution of a square system.
 enum class DirectStatus : std::uint8_t {
-  /// X is accurate: condition at most 0.01 / eps, estimated error at most 0.01.
+  /// X is accurate: condition at most 0.01 / eps and estimated error at most 0.01, or this error at most 0.001.
   ok,
   doubtful,      ///< X exists, but may have fewer than two correct digits
   inaccurate,    ///< X exists, but has no correct digit, because elements grew in the elimination
@@ -45,8 +45,8 @@ std::string description(const DirectSolve& solve);
 ///
 /// A        n x n in tiles of whole columns (lu_tile); overwritten by L and U.
 /// B        n x r in tiles of whole columns; overwritten by X.
-/// Returns  status, condition, estimated error and row order. `doubtful`: condition above 0.01 / eps or error above
-///          0.01; `inaccurate`: error above 0.1; `singular`: condition above 1 / eps.
+/// Returns  status, condition, estimated error and row order. `doubtful`: error above 0.01, or condition above 0.01 /
+///          eps and error above 0.001; `inaccurate`: error above 0.1; `singular`: condition above 1 / eps.
 /// Throws   ArgumentError as lu() and LuFactorization::solve.
 /// Waits    for the graph.
 /// Method   If elements of A and B or their products may leave the range, rows and columns are scaled by powers of two

@@ -2,6 +2,7 @@
 #include "tests/support/test.hpp"
 #include <tesela/algorithms/dense/band_solve.hpp>
 #include <tesela/algorithms/dense/direct_solve.hpp>
+#include <tesela/algorithms/dense/internal/direct_estimates.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
@@ -272,6 +273,17 @@ CORES_TEMPLATE_TEST_CASE("units of rows and columns together change no verdict o
         CHECK(band.how.status == DirectStatus::ok);
         CHECK(band.how.condition <= 100.0 * static_cast<double>(n));
       }
+}
+
+CORES_TEST_CASE("a large condition is doubtful unless the estimated error is small", "[direct]") {
+  DirectSolve solve{.condition = 0.1 / static_cast<double>(std::numeric_limits<float>::epsilon())};
+  CHECK(detail::status_of<float>(solve) == DirectStatus::ok);
+  CHECK(detail::status_of<float>(solve, false) == DirectStatus::doubtful);
+  solve.status = DirectStatus::doubtful;
+  CHECK(description(solve).find("elimination") == std::string::npos);  // no estimate
+  solve.error = 0.005;
+  CHECK(detail::status_of<float>(solve) == DirectStatus::doubtful);
+  CHECK(description(solve).find("elimination may be 0.005 of x") != std::string::npos);
 }
 
 CORES_TEST_CASE("a solution without a correct digit is never ok", "[direct]") {

@@ -215,3 +215,29 @@ TEST_CASE("the solution of least norm is that of truncated singular values if th
     distance = std::hypot(distance, x.X(j, 0) - y.X(j, 0)), size = std::hypot(size, x.X(j, 0));
   CHECK(distance <= 1e-11 * size);
 }
+
+TEMPLATE_TEST_CASE("the least norm does not depend on the sizes of columns if the rows are well conditioned", "", float,
+                   double) {
+  using T = TestType;
+  const Shape shape{20, 60};
+  const int digits = std::numeric_limits<T>::digits;
+  const Generator<double> u{Pattern::uniform, 0, 60, 4};
+  const auto a = made<T>(shape, [&](index_t i, index_t j) { return std::ldexp(u(i, j), j < 40 ? 0 : -digits); });
+  const auto b = made<T>({20, 1}, [](index_t i, index_t) { return std::cos(static_cast<double>(i)); });
+  const auto reduced = reduce(a, b);
+  const double eps = std::numeric_limits<T>::epsilon();
+  const auto x = minimum_norm(reduced.r.clone(), reduced.c.clone(), 60 * eps);
+  HostMatrix<double> copy(20, 60), expected = HostMatrix<double>::zeros(60, 1);
+  std::copy_n(a.data(), a.size(), copy.data());
+  std::copy_n(b.data(), b.size(), expected.data());
+  lapack::gels(20, 60, 1, copy.data(), copy.ld(), expected.data(), expected.ld());
+  REQUIRE(x.rank == 20);
+  CHECK(x.original_units);
+  CHECK(x.outside_rows == 0);
+  double distance = 0, size = 0;
+  for (index_t j = 0; j < 60; ++j) {
+    distance = std::hypot(distance, static_cast<double>(x.X(j, 0)) - expected(j, 0));
+    size = std::hypot(size, expected(j, 0));
+  }
+  CHECK(distance <= 1000 * eps * size);
+}
