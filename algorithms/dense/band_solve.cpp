@@ -83,6 +83,32 @@ std::vector<int> largest(HostMatrix<T>& ab, index_t first, index_t above, bool o
   return found;
 }
 
+/// Returns the units of fitted_units, then of the largest elements. Rows and columns in turn make the least-squares
+/// system a band, which Cholesky solves; conjugate gradients would need about n steps.
+template <class T>
+Units fitted_band_units(HostMatrix<T>& ab, index_t kl, index_t ku) {
+  const index_t n = ab.cols(), kd = 2 * std::max(kl, ku) + 1;
+  // Row i has the index 2 i, column j the index 2 j + 1. The multiple of the unit matrix chooses one of many fits.
+  HostMatrix<double> sums = HostMatrix<double>::zeros(2 * n, 1), normal = HostMatrix<double>::zeros(kd + 1, 2 * n);
+  for (index_t k = 0; k < 2 * n; ++k) normal(kd, k) = 1e-9;
+  for_each(ab, kl, kl + ku, [&](index_t i, index_t j, T x) {
+    if (x == 0 || !std::isfinite(x)) return;
+    const index_t low = std::min(2 * i, 2 * j + 1), high = std::max(2 * i, 2 * j + 1);
+    normal(kd + low - high, high) += 1;
+    for (const index_t k : {low, high}) {
+      normal(kd, k) += 1;
+      sums(k, 0) += std::ilogb(x);
+    }
+  });
+  Units units;
+  if (lapack::pbtrf(2 * n, kd, normal.data(), normal.ld()) == 0)
+    lapack::pbtrs(2 * n, kd, 1, normal.data(), normal.ld(), sums.data(), sums.ld());
+  for (index_t k = 0; k < n; ++k) units.columns.push_back(static_cast<int>(std::lround(sums(2 * k + 1, 0))));
+  units.rows = largest(ab, kl, kl + ku, true, units.columns);
+  units.columns = largest(ab, kl, kl + ku, false, units.rows);
+  return units;
+}
+
 /// Multiplies each column of B by a power of two that brings it into the range after rows are divided by 2^rows, and
 /// divides the rows. Returns the exponents of the columns.
 template <class T>
@@ -203,11 +229,8 @@ DirectSolve band_solve(index_t kl, index_t ku, HostMatrix<T>& ab, HostMatrix<T>&
   DirectSolve result = solve_in_units(kl, ku, ab, x, units_of(n, n, visit));
   constexpr double good = 1e3;  // condition of units that need no others
   if (result.status != DirectStatus::ok || result.condition > good) {
-    Units fitted = fitted_units(n, n, visit);
-    fitted.rows = largest(ab, kl, above, true, fitted.columns);
-    fitted.columns = largest(ab, kl, above, false, fitted.rows);
     HostMatrix<T> other = B.clone();
-    DirectSolve second = solve_in_units(kl, ku, ab, other, fitted);
+    DirectSolve second = solve_in_units(kl, ku, ab, other, fitted_band_units(ab, kl, ku));
     if (std::pair(second.status, second.condition) < std::pair(result.status, result.condition)) {
       result = std::move(second);
       x = std::move(other);
