@@ -9,7 +9,6 @@ namespace tesela {
 ///
 /// kl, ku   number of diagonals below and above the main one.
 /// ab       2 kl + ku + 1 x n: element (i, j) of A in row kl + ku + i - j of column j; the first kl rows are not read.
-///          Overwritten by the factors.
 /// B        n x r; overwritten by X.
 /// Returns  status and an estimate of the 1-norm condition after rows and columns are divided by powers of two:
 ///          `doubtful` above 0.01 / eps, `singular` above 1 / eps. X does not exist with `zero_pivot` and `not_finite`.

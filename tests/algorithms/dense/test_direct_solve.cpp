@@ -234,6 +234,41 @@ CORES_TEMPLATE_TEST_CASE("units of rows or columns change no verdict on matrices
         }
 }
 
+TEMPLATE_TEST_CASE("units of rows and columns change no solution of a band system", "[direct]", float, double) {
+  using T = TestType;
+  constexpr double eps = static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (const index_t n : {30, 64, 257})
+    for (const auto& [kl, ku] :
+         std::array<std::pair<index_t, index_t>, 6>{{{3, 0}, {5, 0}, {4, 1}, {2, 3}, {5, 2}, {0, 4}}})
+      for (const int reach : {5, sizeof(T) == 8 ? 100 : 20, sizeof(T) == 8 ? 480 : 50})
+        for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+          const Generator<T> element{.pattern = Pattern::uniform, .seed = seed};
+          const auto unit = [&](index_t i, index_t k) {
+            return static_cast<int>(std::lround(static_cast<double>(element(i, n + k)) * reach));
+          };
+          const auto rows = [&](index_t i) { return unit(i, 0); };
+          const auto columns = [&](index_t j) { return unit(j, 1); };
+          HostMatrix<T> a = HostMatrix<T>::zeros(n, n), ab = HostMatrix<T>::zeros(2 * kl + ku + 1, n);
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = std::max<index_t>(j - ku, 0); i < std::min(j + kl + 1, n); ++i)
+              if (i == j || (3 * i + 5 * j) % 7 != 0)
+                a(i, j) = element(i, j) + static_cast<T>(i == j ? kl + ku + 1 : 0);
+          HostMatrix<T> x = scaled(row_sums(a), rows, [](index_t) { return 0; });
+          a = scaled(std::move(a), rows, columns);
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = std::max<index_t>(j - ku, 0); i < std::min(j + kl + 1, n); ++i)
+              ab(kl + ku + i - j, j) = a(i, j);
+          const DirectSolve how = band_solve<T>(kl, ku, ab, x);
+          CAPTURE(n, kl, ku, reach, seed, how.condition, how.error);
+          CHECK(how.status == DirectStatus::ok);
+          CHECK(how.condition <= 1e5);
+          double worst = 0;
+          for (index_t i = 0; i < n; ++i)
+            worst = std::max(worst, std::abs(std::ldexp(static_cast<double>(x(i, 0)), columns(i)) - 1));
+          CHECK(worst <= 100 * eps);
+        }
+}
+
 CORES_TEMPLATE_TEST_CASE("units of rows and columns together change no verdict on matrices with zeros", "[direct]",
                          float, double) {
   using T = TestType;

@@ -12,9 +12,9 @@
 #include <sstream>
 
 using namespace tesela;
-using tesela::test::Variable;
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
+using tesela::test::Variable;
 
 namespace {
 

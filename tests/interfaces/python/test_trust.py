@@ -129,6 +129,26 @@ def test_units_of_rows_and_columns_do_not_matter_for_a_matrix_with_zeros(dtype, 
         assert np.abs(x * columns - 1).max() <= 1e3 * eps(dtype)
 
 
+@pytest.mark.parametrize("reach", [5, 100, 480])
+@pytest.mark.parametrize("kl, ku", [(3, 0), (5, 0), (4, 1), (0, 4), (5, 2)])
+def test_a_well_conditioned_band_system_is_solved_in_any_units(kl, ku, reach):
+    generator = np.random.default_rng(5)
+    for n in (30, 64, 257):
+        for _ in range(5):
+            a = np.tril(np.triu(generator.uniform(-1, 1, (n, n)), -kl), ku) * (generator.random((n, n)) < 0.8)
+            a += (kl + ku + 1) * np.eye(n)
+            rows, columns = 2.0 ** generator.integers(-reach, reach + 1, (2, n))
+            scaled = rows[:, None] * a * columns
+            band = np.zeros((kl + ku + 1, n))
+            for k in range(-kl, ku + 1):
+                band[ku - k, max(k, 0): n + min(k, 0)] = np.diagonal(scaled, k)
+            x = outcome(lambda: tesela.solve_banded((kl, ku), band, rows * a.sum(axis=1)))
+            assert not isinstance(x, str), x
+            y = x * columns
+            rest = np.abs(a @ y - a.sum(axis=1)) / (np.abs(a) @ np.abs(y))
+            assert rest.max() <= 100 * eps(float) and np.abs(y - 1).max() <= 1000 * eps(float)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-150, 1.0, 1e150, 1e300])
 @pytest.mark.parametrize("n", [1, 2, 33, 200])
 def test_good_systems_of_any_size_are_silent(n, scale):
