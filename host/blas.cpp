@@ -7,6 +7,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
 #include <set>
@@ -43,6 +44,22 @@ void solve(CBLAS_SIDE side, CBLAS_UPLO half, CBLAS_TRANSPOSE op, CBLAS_DIAG diag
            const T* a, index_t lda, T* b, index_t ldb) {
   by_type<T, cblas_strsm, cblas_dtrsm>(CblasColMajor, side, half, op, diagonal_kind, narrow(m), narrow(n), T(1), a,
                                        narrow(lda), b, narrow(ldb));
+}
+
+/// Solves x = op(R)^-1 x by substitution with divisions, R upper triangular of order n.
+template <class T>
+void divide(Op op, index_t n, const T* r, index_t ldr, T* x) {
+  if (op == Op::transpose) {
+    for (index_t k = 0; k < n; ++k) {
+      for (index_t i = 0; i < k; ++i) x[k] -= r[i + k * ldr] * x[i];
+      x[k] /= r[k + k * ldr];
+    }
+    return;
+  }
+  for (index_t k = n; k-- > 0;) {
+    x[k] /= r[k + k * ldr];
+    for (index_t i = 0; i < k; ++i) x[i] -= r[i + k * ldr] * x[k];
+  }
 }
 
 }  // namespace
@@ -99,7 +116,18 @@ void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, co
 }
 
 template <class T>
+bool must_divide(index_t n, const T* r, index_t ldr) {
+  for (index_t k = 0; k < n; ++k)
+    if (std::fpclassify(r[k + k * ldr]) == FP_SUBNORMAL) return true;
+  return false;
+}
+
+template <class T>
 void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb) {
+  if (must_divide(m, r, ldr)) {
+    for (index_t j = 0; j < n; ++j) divide(op, m, r, ldr, b + j * ldb);
+    return;
+  }
   solve<T>(CblasLeft, CblasUpper, to_cblas(op), CblasNonUnit, m, n, r, ldr, b, ldb);
 }
 
@@ -114,6 +142,14 @@ void solve_unit_lower(Op op, index_t m, index_t n, const T* l, index_t ldl, T* b
 
 template <class T>
 void trsm_right(index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb) {
+  if (must_divide(n, r, ldr)) {
+    for (index_t k = 0; k < n; ++k) {
+      for (index_t l = 0; l < k; ++l)
+        for (index_t i = 0; i < m; ++i) b[i + k * ldb] -= b[i + l * ldb] * r[l + k * ldr];
+      for (index_t i = 0; i < m; ++i) b[i + k * ldb] /= r[k + k * ldr];
+    }
+    return;
+  }
   solve<T>(CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, m, n, r, ldr, b, ldb);
 }
 
@@ -139,6 +175,7 @@ void syrk(index_t n, index_t k, T alpha, const T* a, index_t lda, T* c, index_t 
   template void syr2k(index_t, index_t, T, const T*, index_t, const T*, index_t, T*, index_t);                    \
   template void gemv(Op, index_t, index_t, T, const T*, index_t, const T*, T, T*);                                \
   template void trmm(Side, Triangle, Op, index_t, index_t, T, const T*, index_t, T*, index_t);                    \
+  template bool must_divide(index_t, const T*, index_t);                                                          \
   template void trsm(Op, index_t, index_t, const T*, index_t, T*, index_t);                                       \
   template void solve_unit_lower(Op, index_t, index_t, const T*, index_t, T*, index_t);                           \
   template void trsm_right(index_t, index_t, const T*, index_t, T*, index_t);                                     \

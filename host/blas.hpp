@@ -55,11 +55,15 @@ template <class T>
 void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
           index_t ldb);
 
-/// Solves B = op(R)^-1 B (left), R upper triangular, B m x n (BLAS trsm).
+/// Returns whether a nonzero diagonal element is subnormal: its reciprocal, with which BLAS multiplies, may overflow.
+template <class T>
+bool must_divide(index_t n, const T* r, index_t ldr);
+
+/// Solves B = op(R)^-1 B (left), R upper triangular, B m x n (BLAS trsm, or divisions if must_divide).
 template <class T>
 void trsm(Op op, index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb);
 
-/// Solves B = B R^-1, R upper triangular, n x n; B is m x n (BLAS trsm).
+/// Solves B = B R^-1, R upper triangular, n x n; B is m x n (BLAS trsm, or divisions if must_divide).
 template <class T>
 void trsm_right(index_t m, index_t n, const T* r, index_t ldr, T* b, index_t ldb);
 

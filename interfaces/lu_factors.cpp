@@ -1,6 +1,7 @@
 #include "interfaces/c/arguments.hpp"
 #include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/dense/range_scaling.hpp>
 #include <tesela/algorithms/qr/lapack_form.hpp>
 
 #ifdef TESELA_PYTHON
@@ -20,20 +21,39 @@ nb::tuple lu_parts(const ArrayLike& a_given) {
   });
 }
 
-/// Returns op(R)^-1 b and an estimate of R's reciprocal condition; R's diagonal has no zero.
-nb::tuple solve_upper(const ArrayLike& r_given, const ArrayLike& b_given, Flag transposed) {
+/// Returns op(R)^-1 b; R's diagonal has no zero.
+AnyArray solve_upper(const ArrayLike& r_given, const ArrayLike& b_given, Flag transposed) {
   const Argument r("a", r_given), b("b", b_given);
   r.require_square();
   b.require_rows(r.rows());
   return in_precision({&r, &b}, [&]<class T>(T) {
     const HostMatrix<T> triangle = Columns<T>::on_host(r).copy();
     HostMatrix<T> x = Columns<T>::on_host(b).copy();
-    const double reciprocal = with_workers([&](const c::Session& session) {
+    HostMatrix<T> solved = with_workers([&](const c::Session& session) {
       Graph g(session);
       triangular_solve(g, transposed ? Op::transpose : Op::none, triangle, x);
+      return std::move(x);
+    });
+    return to_python_like(b, std::move(solved));
+  });
+}
+
+/// Returns R^-1 b, and an estimate of the reciprocal condition of R with rows and columns of one size.
+nb::tuple solve_scaled_upper(const ArrayLike& r_given, const ArrayLike& b_given) {
+  const Argument r("a", r_given), b("b", b_given);
+  r.require_square();
+  b.require_rows(r.rows());
+  return in_precision({&r, &b}, [&]<class T>(T) {
+    HostMatrix<T> triangle = Columns<T>::on_host(r).copy();
+    RangeScaling<T> scaling(triangle);
+    triangle = scaling.matrix(std::move(triangle));
+    HostMatrix<T> x = scaling.right_hand_sides(Columns<T>::on_host(b).copy());
+    const double reciprocal = with_workers([&](const c::Session& session) {
+      Graph g(session);
+      triangular_solve(g, Op::none, triangle, x);
       return triangular_condition(triangle);
     });
-    return nb::make_tuple(to_python_like(b, std::move(x)), reciprocal);
+    return nb::make_tuple(to_python_like(b, scaling.solution(std::move(x))), reciprocal);
   });
 }
 
@@ -59,6 +79,7 @@ nb::object pivots(const ArrayLike& a_given) {
 const Part part([](nb::module_& m) {
   m.def("_lu_parts", lu_parts, "a"_a);
   m.def("_solve_upper", solve_upper, "a"_a, "b"_a, "transposed"_a);
+  m.def("_solve_scaled_upper", solve_scaled_upper, "a"_a, "b"_a);
   m.def("_reflectors", reflectors, "a"_a);
   m.def("_column_pivots", pivots, "a"_a);
 });

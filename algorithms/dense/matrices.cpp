@@ -11,7 +11,7 @@ template <class T>
 void triangular_solve(Graph& g, Op op, const HostMatrix<T>& R, HostMatrix<T>& X) {
   if (X.size() == 0) return;
   constexpr index_t columns = 64;
-  if (X.cols() <= columns) {
+  if (X.cols() <= columns || blas::must_divide(R.rows(), R.data(), R.ld())) {  // a GPU multiplies by reciprocals, too
     blas::trsm(op, X.rows(), X.cols(), R.data(), R.ld(), X.data(), X.ld());
     return;
   }

@@ -69,10 +69,11 @@ BandEigResult<T> band_eig(Runtime& runtime, const HostMatrix<T>& ab, const BandE
   }
   result.status = found.status;
   result.values = std::move(found.values);
-  for (T& value : result.values) {
-    value = std::ldexp(value, exponent);
-    if (!std::isfinite(value) && result.status.ok()) result.status.verdict = TridiagonalEigStatus::Verdict::overflow;
-  }
+  for (T& value : result.values) value = std::ldexp(value, exponent);
+  detail::move_inside(result.values, options.low, options.high);
+  if (result.status.ok() &&
+      !std::all_of(result.values.begin(), result.values.end(), [](T x) { return std::isfinite(x); }))
+    result.status.verdict = TridiagonalEigStatus::Verdict::overflow;
   return result;
 }
 

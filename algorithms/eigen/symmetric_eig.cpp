@@ -201,6 +201,7 @@ void solve_tridiagonal(Graph& g, std::span<const T> d, std::span<const T> e, int
                                                   : tridiagonal_eigenvalues<T>(g.runtime(), d, e, options);
   if (failed(found, result)) return;
   for (const T value : found.values) result.values.push_back(std::ldexp(static_cast<double>(value), exponent));
+  detail::move_inside(result.values, o.low, o.high);
   result.first = range.begin;
   result.spectrum = result.values;
   if (!result.values.empty()) result.norm = std::max(std::abs(result.values.front()), std::abs(result.values.back()));

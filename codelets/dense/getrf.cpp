@@ -70,36 +70,6 @@ std::vector<index_t> tournament(const T* columns, index_t ld, index_t m, index_t
   return players;
 }
 
-/// Returns whether a pivot's reciprocal overflows, as for some subnormal pivots. BLAS multiplies by the reciprocal.
-template <class T>
-bool must_divide(index_t w, const T* u, index_t ld) {
-  for (index_t k = 0; k < w; ++k)
-    if (std::abs(u[k + k * ld]) < std::numeric_limits<T>::min()) return true;
-  return false;
-}
-
-/// Solves X = X U^-1 for X m x w.
-template <class T>
-void solve_right(index_t m, index_t w, const T* u, index_t ldu, T* x, index_t ldx) {
-  if (!must_divide(w, u, ldu)) return blas::trsm_right(m, w, u, ldu, x, ldx);
-  for (index_t k = 0; k < w; ++k) {
-    for (index_t l = 0; l < k; ++l)
-      for (index_t i = 0; i < m; ++i) x[i + k * ldx] -= x[i + l * ldx] * u[l + k * ldu];
-    for (index_t i = 0; i < m; ++i) x[i + k * ldx] /= u[k + k * ldu];
-  }
-}
-
-/// Solves X = U^-1 X for X w x r.
-template <class T>
-void solve_left(index_t w, index_t r, const T* u, index_t ldu, T* x, index_t ldx) {
-  if (!must_divide(w, u, ldu)) return blas::trsm(Op::none, w, r, u, ldu, x, ldx);
-  for (index_t j = 0; j < r; ++j)
-    for (index_t k = w; k-- > 0;) {
-      const T solved = x[k + j * ldx] /= u[k + k * ldu];
-      for (index_t i = 0; i < k; ++i) x[i + j * ldx] -= u[i + k * ldu] * solved;
-    }
-}
-
 template <class T>
 struct Panel {
   Block<T> a;
@@ -135,7 +105,7 @@ struct Panel {
       for (index_t j = k + 1; j < w; ++j)
         for (index_t i = k + 1; i < w; ++i) s(i, j) -= s(i, k) * s(k, j);
     }
-    if (end < a.rows) solve_right(a.rows - end, w, s.data, a.ld, &a(end, first), a.ld);
+    if (end < a.rows) blas::trsm_right(a.rows - end, w, s.data, a.ld, &a(end, first), a.ld);
   }
 
   void update(index_t first, index_t left, index_t right) {
@@ -179,7 +149,7 @@ void LuSubstitute<T>::cpu(const Args& args, In<T> a, InOut<T> x) {
   const index_t w = a.cols, row = args.row, below = row + w;
   T* const part = &x(row, 0);
   if (args.upper) {
-    solve_left(w, x.cols, &a(row, 0), a.ld, part, x.ld);
+    blas::trsm(Op::none, w, x.cols, &a(row, 0), a.ld, part, x.ld);
     if (row > 0) blas::gemm<T>(Op::none, Op::none, row, x.cols, w, -1, a.data, a.ld, part, x.ld, 1, x.data, x.ld);
     return;
   }

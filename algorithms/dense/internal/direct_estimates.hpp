@@ -224,7 +224,8 @@ DirectSolve solve_positive_with_estimates(System& system, std::span<const T> dia
   const auto n = static_cast<index_t>(diagonal.size());
   DirectSolve result;
   Exponents units;
-  for (const T a : diagonal) units.push_back(exponent_of(a) / 2);
+  for (const T a : diagonal)  // also of subnormal numbers, which exponent_of moves nearer to 1
+    units.push_back(a != 0 && std::isfinite(a) ? std::ilogb(a) / 2 : exponent_of(a) / 2);
   const int shift = shift_for<T>(units, units);
   const HostMatrix<T> w = random_columns<T>(n, 1);
   HostMatrix<T> probes = w.clone();

@@ -37,10 +37,7 @@ ScaledTridiagonal<T>::ScaledTridiagonal(const char* routine, std::span<const T> 
 template <class T>
 void ScaledTridiagonal<T>::scale_back(std::vector<T>& values, double low, double high) const {
   scale_by_power_of_two(std::span<T>(values), exponent);
-  const T least = scaled_up<T>(low, 0), beyond = scaled_up<T>(high, 0);
-  const T most = std::isinf(beyond) ? beyond : std::nextafter(beyond, -std::numeric_limits<T>::infinity());
-  for (T& value : values)
-    if (!std::isinf(value)) value = std::min(std::max(value, least), most);
+  move_inside(values, low, high);
 }
 
 template <class T>

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace tesela::detail {
 
@@ -35,6 +36,15 @@ template <class Options>
 TridiagonalEigOptions scaled_selection(const Options& o, int exponent) {
   return {
       .range = o.positions, .low = scaled_up<double>(o.low, -exponent), .high = scaled_up<double>(o.high, -exponent)};
+}
+
+/// Moves finite values that rounding errors took out of [low, high) to the nearest number inside.
+template <class T>
+void move_inside(std::vector<T>& values, double low, double high) {
+  const T least = scaled_up<T>(low, 0), beyond = scaled_up<T>(high, 0);
+  const T most = std::isinf(beyond) ? beyond : std::nextafter(beyond, -std::numeric_limits<T>::infinity());
+  for (T& value : values)
+    if (!std::isinf(value)) value = std::min(std::max(value, least), most);
 }
 
 /// Sets the status `overflow` if a value is beyond the range of T, which is possible for finite elements.

@@ -103,28 +103,27 @@ def solve_triangular(a: ArrayLike, b: ArrayLike, trans: int | str = 0, lower: bo
     >>> tesela.solve_triangular(np.array([[2., 1.], [0., 4.]]), np.array([3., 4.]))
     array([1., 1.])
     """
-    return triangular(matrix(a, "a"), real(b, "b"), trans, lower, unit_diagonal)[0]
-
-
-def triangular(a: Array, b: Array, trans: int | str, lower: bool, unit_diagonal: bool = False) -> tuple[Array, Array]:
-    """Returns x of solve_triangular, and reciprocal condition numbers."""
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError("trans must be 0, 1, 2, 'N', 'T' or 'C'")
-    require_rows(a, b)
+    transposed = (trans in (1, 2, "T", "C")) != bool(lower)
 
-    def solve(a: Array, b: Array) -> tuple[Array, float]:
-        r = np.triu(a.T if lower else a)
-        if unit_diagonal:
-            np.fill_diagonal(r, 1)
-        zero = np.flatnonzero(np.diagonal(r) == 0)
-        if zero.size:
-            fail(f"a is singular: a[{zero[0]}, {zero[0]}] is zero", "singular")
-        x: Array
-        x, reciprocal = _tesela._solve_upper(finite(r, "a"), finite(b, "b"), (trans in (1, 2, "T", "C")) != bool(lower))
-        return x, reciprocal
+    def solve(a: Array, b: Array) -> Array:
+        return _tesela._solve_upper(upper_part(a, lower, unit_diagonal), finite(b, "b"), transposed)
 
-    x, reciprocal = each(solve, (2, min(b.ndim, 2)), a, b)
-    return x, np.asarray(reciprocal)
+    given, right = matrix(a, "a"), real(b, "b")
+    require_rows(given, right)
+    return each(solve, (2, min(right.ndim, 2)), given, right)
+
+
+def upper_part(a: Array, lower: bool, unit_diagonal: bool = False) -> Array:
+    """Returns the upper triangle of a, or the transpose of the lower one. Throws LinAlgError if a is singular."""
+    r = np.triu(a.T if lower else a)
+    if unit_diagonal:
+        np.fill_diagonal(r, 1)
+    zero = np.flatnonzero(np.diagonal(r) == 0)
+    if zero.size:
+        fail(f"a is singular: a[{zero[0]}, {zero[0]}] is zero", "singular")
+    return finite(r, "a")
 
 
 def lu_parts(a: Array) -> tuple[Array, Array]:

@@ -139,12 +139,14 @@ def solve_one(a: Array, b: Array, structure: str, lower: bool, overwrite_a: bool
         return _tesela.solve_tridiagonal(below, np.diagonal(a), above, b)
     if structure == "banded":
         return by_band(a, b)
-    # Powers of two bring the columns to one size, so that the condition does not depend on their units.
-    units = np.frexp(np.abs(a).max(axis=0, initial=0))[1]
-    y, reciprocal = _factors.triangular(np.ldexp(a, -units), b, 0, structure == "lower triangular")
-    with np.errstate(over="ignore"):
-        x = np.ldexp(y, -units if b.ndim == 1 else -units[:, None])
-    judge_condition(float(reciprocal), x)
+    lower = structure == "lower triangular"
+    r, b = _factors.upper_part(a, lower), finite(b, "b")
+    if lower:  # rows and columns in descending order make an upper triangle
+        r, b = np.asfortranarray(r.T[::-1, ::-1]), np.asfortranarray(b[::-1])
+    x, reciprocal = _tesela._solve_scaled_upper(r, b)
+    if lower:
+        x = x[::-1].copy()
+    judge_condition(reciprocal, x)
     if not np.isfinite(x).all():
         fail("solve: x is not finite", "not finite")
     return np.asarray(x)

@@ -4,6 +4,7 @@
 #include <tesela/algorithms/dense/direct_solve.hpp>
 #include <tesela/algorithms/dense/internal/direct_estimates.hpp>
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/host/blas.hpp>
 #include <tesela/tiles/generator.hpp>
 #include <tesela/tiles/host_matrix.hpp>
 
@@ -377,4 +378,34 @@ TEMPLATE_TEST_CASE("a triangular solve recovers integers and does not read below
   triangular_solve(g, op, R, X);
   for (index_t k = 0; k < r; ++k)
     for (index_t i = 0; i < n; ++i) REQUIRE(X(i, k) == known(i, k));
+}
+
+TEMPLATE_TEST_CASE("a triangular solve divides by subnormal diagonal elements", "", float, double) {
+  using T = TestType;
+  const T least = std::numeric_limits<T>::denorm_min();
+  const Op op = GENERATE(Op::none, Op::transpose);
+  const index_t r = GENERATE(1, 70);  // on the calling thread, and as tasks
+  auto R = HostMatrix<T>::zeros(3, 3);
+  R(0, 0) = 2 * least, R(1, 1) = 4, R(2, 2) = least, R(0, 1) = R(0, 2) = least;
+  HostMatrix<T> X(3, r);
+  for (index_t k = 0; k < r; ++k)  // op(R) (1, 0, 3)
+    X(0, k) = op == Op::none ? 5 * least : 2 * least, X(1, k) = op == Op::none ? T(0) : least,
+         X(2, k) = op == Op::none ? 3 * least : 4 * least;
+  Runtime runtime;
+  Graph g(runtime);
+  triangular_solve(g, op, R, X);
+  for (index_t k = 0; k < r; ++k) {
+    CHECK(X(0, k) == 1);
+    CHECK(X(1, k) == 0);
+    CHECK(X(2, k) == 3);
+  }
+}
+
+TEMPLATE_TEST_CASE("a triangular solve from the right divides by subnormal diagonal elements", "", float, double) {
+  using T = TestType;
+  const T least = std::numeric_limits<T>::denorm_min();
+  const std::array<T, 4> R{2 * least, 0, least, 4};
+  std::array<T, 4> X{6 * least, 2 * least, 8, least};  // (3 2; 1 0) R
+  blas::trsm_right<T>(2, 2, R.data(), 2, X.data(), 2);
+  CHECK(X == std::array<T, 4>{3, 1, 2, 0});
 }

@@ -93,6 +93,22 @@ def test_a_range_that_ends_at_an_eigenvalue_is_half_open(d, e):
         assert len(found) == np.sum((w > low) & (w - 1e-14 <= high)) and np.all((found > low) & (found <= high))
 
 
+@pytest.mark.parametrize("vectors", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_subnormal_values_are_in_their_range(dtype, vectors):
+    step = float(np.finfo(dtype).smallest_subnormal)
+    numbers = np.random.default_rng(0)
+    for n in [3, 10, 33] * 4:
+        steps = numbers.integers(-3, 4, (2, n)).astype(float)
+        limit = scipy.linalg.eig_banded(steps, True, True)[n // 2]
+        for end in (0.0, np.floor(limit) * step, np.ceil(limit) * step):
+            for low, high in [(-np.inf, end), (end, np.inf)]:
+                found = tesela.eig_banded((steps * step).astype(dtype), True, not vectors, select="v",
+                                          select_range=(low, high))
+                values = found[0] if vectors else found
+                assert np.all((values > low) & (values <= high))
+
+
 @given(st.integers(1, 30), st.sampled_from([1, 2, 3]), st.booleans(), dtypes, layouts, seeds)
 def test_eigh_of_a_pair_agrees_with_scipy(n, type, lower, dtype, layout, seed):
     a, f = symmetric(seed, n, dtype), random(seed + 1, n, n)

@@ -88,6 +88,45 @@ def test_condition_of_a_triangle_does_not_depend_on_units_of_columns(structure):
         tesela.solve(a * units, 1e200 * np.ones(6), assume_a=structure)  # x overflows
 
 
+@pytest.mark.parametrize("structure", ["upper triangular", "lower triangular"])
+@pytest.mark.parametrize("k", [0, 1, 70])
+def test_condition_of_a_triangle_does_not_depend_on_units_of_rows_and_columns(structure, k):
+    numbers = np.random.default_rng(6)
+    for n in [2, 3, 7] * 20:
+        triangle = numbers.integers(-1, 2, (n, n)) * (numbers.random((n, n)) < 0.5)
+        triangle = np.triu(triangle) if structure == "upper triangular" else np.tril(triangle)
+        np.fill_diagonal(triangle, 8)
+        rows, columns = numbers.integers(-90, 91, (2, n))
+        a = np.ldexp(triangle.astype(float), rows[:, None] + columns)
+        b = np.ldexp(triangle.sum(axis=1).astype(float), rows)
+        x = tesela.solve(a, np.repeat(b[:, None], k, axis=1) if k else b, assume_a=structure)
+        np.testing.assert_allclose(np.ldexp(x.T, columns), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("k", [1, 70])
+def test_triangles_are_divided_by_subnormal_elements(dtype, k):
+    step = np.finfo(dtype).smallest_subnormal
+    for lower in (False, True):
+        a = np.array([[1, 0], [1, 3 * step]] if lower else [[3 * step, 1], [0, 1]], dtype)
+        x = np.array([[0], [2]] if lower else [[2], [0]], dtype) * np.ones((2, k), dtype)
+        for trans in (0, 1):
+            b = (a.T if trans else a) @ x
+            assert np.array_equal(tesela.solve_triangular(a, b, lower=lower, trans=trans), x)
+        assert np.array_equal(tesela.solve(a, a @ x, assume_a=("lower" if lower else "upper") + " triangular"), x)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("assume_a", ["gen", "pos", "upper triangular"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_least_numbers_are_well_conditioned(dtype, assume_a):
+    info = np.finfo(dtype)
+    for number in (info.smallest_subnormal, 3 * info.smallest_subnormal, info.tiny):
+        for n in (1, 3):
+            a = np.eye(n, dtype=dtype) * number
+            np.testing.assert_allclose(tesela.solve(a, np.diagonal(a).copy(), assume_a=assume_a), 1, rtol=4 * info.eps)
+
+
 @pytest.mark.parametrize("assume_a", ["gen", "sym", "pos", "diagonal", "tridiagonal", "upper triangular",
                                       "lower triangular"])
 @pytest.mark.parametrize("n", [1, 2, 9])

@@ -156,6 +156,8 @@ TEST_CASE("every command that reads a matrix has a plan, and names the dense siz
                     diagonal = file("d.mtx", mtx + "coordinate real symmetric\n20000 20000 2\n1 1 4\n2 1 4\n"),
                     huge =
                         file("h.mtx", mtx + "coordinate real general\n" + order + " " + order + " 2\n1 1 4\n2 1 4\n"),
+                    endless = file("e.mtx",
+                                   mtx + "coordinate real general\n9223372036854775807 9223372036854775807 1\n1 1 1\n"),
                     b = file("b.mtx", mtx + "coordinate real general\n20000 1 1\n1 1 4\n"),
                     row = file("r.mtx", mtx + "coordinate real general\n1 20000 1\n1 1 1\n"),
                     one = file("o.txt", "1\n"), csv = file("d.csv", table);
@@ -181,6 +183,13 @@ TEST_CASE("every command that reads a matrix has a plan, and names the dense siz
   CHECK_THAT(run_tesela(Words{"eig", "--a", diagonal, "--plan"}).err, !ContainsSubstring("dense"));
   CHECK_THAT(run_tesela(Words{"eig", "--a", diagonal, "--plan", "--band", "4"}).err, ContainsSubstring("dense"));
   CHECK_THAT(run_tesela(Words{"eig", "--a", symmetric, "--plan", "--quiet"}).err, !ContainsSubstring("dense"));
+  for (const Words& plan : {Words{}, Words{"--plan"}}) {
+    const Outcome refused = run_tesela(Words{"eig", "--a", endless} + plan, {.limit = 20});
+    CAPTURE(plan, refused.out, refused.err);
+    CHECK(refused.code == 3);
+    CHECK_THAT(refused.out + refused.err, ContainsSubstring("eig") && ContainsSubstring("GiB"));
+    CHECK_THAT(refused.err, !ContainsSubstring("vector"));
+  }
   for (const char* name : {"lu", "qr"}) {
     const Outcome refused = run_tesela(Words{name, "--a", huge}, {.limit = 20});
     CHECK(refused.code == 3);

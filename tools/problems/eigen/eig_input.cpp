@@ -9,6 +9,7 @@
 #include <tesela/algorithms/eigen/eigen_matrices.hpp>
 #include <tesela/algorithms/eigen/generalized_eig.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/memory.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/io/file_formats.hpp>
 
@@ -75,6 +76,7 @@ void EigInput::resolve(index_t otherwise) {
 }
 
 void EigInput::find_bands() {
+  if (3.0 * static_cast<double>(n) * sizeof(double) > usable_host_bytes()) return;  // A counts as dense, and is refused
   bands_in_a = !a.empty() && uplo.empty() && !symmetrize && !generalized() && read_tridiagonal<double>(a).has_value();
 }
 
