@@ -11,7 +11,8 @@ namespace tesela {
 /// ab       2 kl + ku + 1 x n: element (i, j) of A in row kl + ku + i - j of column j; the first kl rows are not read.
 /// B        n x r; overwritten by X.
 /// Returns  status and an estimate of the 1-norm condition after rows and columns are divided by powers of two:
-///          `doubtful` above 0.01 / eps, `singular` above 1 / eps. X does not exist with `zero_pivot` and `not_finite`.
+///          `doubtful` above 0.01 / eps, or if an equation keeps a relative residual above 1e4 eps after refinement;
+///          `singular` above 1 / eps. X does not exist with `zero_pivot` and `not_finite`.
 /// Throws   ArgumentError if shapes do not conform.
 template <class T>
 DirectSolve band_solve(index_t kl, index_t ku, HostMatrix<T>& ab, HostMatrix<T>& B);

@@ -262,7 +262,6 @@ TEMPLATE_TEST_CASE("units of rows and columns change no solution of a band syste
           const DirectSolve how = band_solve<T>(kl, ku, ab, x);
           CAPTURE(n, kl, ku, reach, seed, how.condition, how.error);
           CHECK(how.status == DirectStatus::ok);
-          CHECK(how.condition <= 1e5);
           double worst = 0;
           for (index_t i = 0; i < n; ++i)
             worst = std::max(worst, std::abs(std::ldexp(static_cast<double>(x(i, 0)), columns(i)) - 1));
