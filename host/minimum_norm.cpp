@@ -62,24 +62,6 @@ bool has_regular_rows(const HostMatrix<T>& K) {
   return condition <= most || (std::isfinite(condition) && spectral_condition(rows) <= most);
 }
 
-/// Returns the largest ||x - P x|| / ||x|| of X's columns; P projects on the rows of K.
-template <class T>
-double outside_rows(const HostMatrix<T>& K, HostMatrix<T> X) {
-  const index_t rank = K.rows(), n = K.cols(), r = X.cols();
-  HostMatrix<T> transposed(n, rank);
-  for (index_t j = 0; j < n; ++j)
-    for (index_t i = 0; i < rank; ++i) transposed(j, i) = K(i, j);
-  std::vector<T> tau(static_cast<std::size_t>(rank));
-  lapack::geqrf(n, rank, transposed.data(), transposed.ld(), tau.data());
-  scale_columns(X);
-  lapack::ormqr(Op::transpose, n, r, rank, transposed.data(), transposed.ld(), tau.data(), X.data(), X.ld());
-  double most = 0;
-  for (index_t k = 0; k < r; ++k)
-    if (const T whole = euclidean_norm(n, &X(0, k)); whole != T(0))
-      most = std::fmax(most, static_cast<double>(euclidean_norm(n - rank, &X(rank, k)) / whole));
-  return most;
-}
-
 }  // namespace
 
 template <class T>
@@ -180,12 +162,6 @@ MinimumNorm<T> minimum_norm(HostMatrix<T> R, HostMatrix<T> C, double rcond) {
     for (index_t j = 0; j < r; ++j)
       result.X(unknown, j) = std::ldexp(unscale ? Y(i, j) : Y(i, j) / unit.norm,
                                         c_exponents[static_cast<std::size_t>(j)] - (unscale ? most : unit.exponent));
-  }
-  if (!result.original_units && all_finite(result.X)) {
-    HostMatrix<T> X(n, r);
-    for (index_t j = 0; j < r; ++j)
-      for (index_t i = 0; i < n; ++i) X(i, j) = result.X(pivots[static_cast<std::size_t>(i)], j);
-    result.outside_rows = outside_rows(weighted(true), std::move(X));
   }
   return result;
 }

@@ -52,11 +52,6 @@ LeastSquares<T> ols_any_rank(ExtendedQr<T> e, Shape a, double rcond) {
   answer.original_units = s.original_units;
   // Measured, because X may leave a residual in the rows of a badly conditioned R, not only in the rows below its rank.
   const std::vector<double> left = judge(answer, e.R, s.X, e.C, a);
-  // A full rank promises the least ||x||: a part of x outside A's row space is an error then.
-  if (s.rank == full_rank && s.outside_rows > answer.backward_error.error) {
-    answer.backward_error.error = s.outside_rows;
-    if (!answer.backward_error.good()) answer.status = SolveStatus::inaccurate;
-  }
   for (std::size_t k = 0; k < left.size(); ++k)
     e.residual_norms[k] = std::hypot(e.residual_norms[k], static_cast<T>(left[k]));
   answer.residual_norms = std::move(e.residual_norms);

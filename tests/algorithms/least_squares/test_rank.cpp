@@ -233,7 +233,6 @@ TEMPLATE_TEST_CASE("the least norm does not depend on the sizes of columns if th
   lapack::gels(20, 60, 1, copy.data(), copy.ld(), expected.data(), expected.ld());
   REQUIRE(x.rank == 20);
   CHECK(x.original_units);
-  CHECK(x.outside_rows == 0);
   double distance = 0, size = 0;
   for (index_t j = 0; j < 60; ++j) {
     distance = std::hypot(distance, static_cast<double>(x.X(j, 0)) - expected(j, 0));
