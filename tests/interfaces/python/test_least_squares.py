@@ -162,13 +162,14 @@ def test_lse_agrees_with_gglse(more, n, p, dtype, layout, seed):
 
 
 def test_results_report_the_units_in_which_x_has_least_norm():
-    for columns, original in ((np.array([[1.0, 0.5]]), True), (np.array([[1.0, 2.0**-30]]), False)):
-        of_lse = tesela.lse(np.zeros((0, 2)), np.zeros(0), columns, np.ones(1))
-        of_glm = tesela.glm(columns, np.ones((1, 1)), np.ones(1))
+    for a, original in ((np.array([[1.0, 0.5]]), True), (np.array([[1.0, 2.0**-30]]), False)):
+        of_lse = tesela.lse(np.zeros((0, 2)), np.zeros(0), a, np.ones(1))
+        of_glm = tesela.glm(a, np.ones((1, 1)), np.ones(1))  # one row has a condition of 1
+        assert of_lse.original_units is original and of_glm.original_units
         for found in (of_lse, of_glm):
-            assert found.original_units is original
-            assert norm(columns @ found.x - 1) <= 1e-14
-        least = np.linalg.pinv(columns) @ np.ones(1)
+            assert norm(a @ found.x - 1) <= 1e-14
+        least = np.linalg.pinv(a) @ np.ones(1)
+        assert norm(of_glm.x - least) <= 1e-14
         assert bool(norm(of_lse.x - least) <= 1e-14) is original
 
 
