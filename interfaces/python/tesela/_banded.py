@@ -21,7 +21,7 @@ def judge(routine: str, solved: tuple[Array, int, int, str]) -> Array:
     x, number, place, description = solved
     status = STATUSES[number]
     if status == "doubtful":
-        warn(f"{routine}: an ill-conditioned matrix: it is {description}: x may have fewer than two correct digits")
+        warn(f"{routine}: the matrix is {description}: x may have fewer than two correct digits")
     elif status == "singular":
         fail(f"{routine}: the matrix is {description}", status, x)
     elif status == "zero pivot":
