@@ -55,7 +55,7 @@ template <class T>
 void trmm(Side side, Triangle triangle, Op op, index_t m, index_t n, T alpha, const T* a, index_t lda, T* b,
           index_t ldb);
 
-/// Returns whether a nonzero diagonal element is subnormal: its reciprocal, with which BLAS multiplies, may overflow.
+/// Returns whether a diagonal element is subnormal. BLAS multiplies by its reciprocal, which may overflow.
 template <class T>
 bool must_divide(index_t n, const T* r, index_t ldr);
 

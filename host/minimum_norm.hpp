@@ -48,7 +48,7 @@ struct MinimumNorm {
 /// Returns  the minimizer x (of the problem with R22 = 0) of least ||x||_2, if R's nonzero columns have norms within a
 ///          factor of eps^(-1/2) of each other, or if rows of T in one size have a condition up to 0.01 / eps. Beyond
 ///          that, rounding errors of large columns hide small columns in every formula for it, and x has the least
-///          ||D x||_2, D the columns' norms: the least norm in units in which all columns have norm 1. `original_units`
+///          ||D x||_2, D the columns' norms: the least norm if units give all columns the norm 1. `original_units`
 ///          reports which norm it is. Unknowns of zero columns are zero.
 ///          Powers of two as factors of R or C change X by powers of two and nothing else. An X that T cannot represent
 ///          is not finite.

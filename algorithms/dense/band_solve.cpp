@@ -88,7 +88,7 @@ std::vector<int> largest(HostMatrix<T>& ab, index_t first, index_t above, bool o
 template <class T>
 Units fitted_band_units(HostMatrix<T>& ab, index_t kl, index_t ku) {
   const index_t n = ab.cols(), kd = 2 * std::max(kl, ku) + 1;
-  // Row i has the index 2 i, column j the index 2 j + 1. The multiple of the unit matrix chooses one of many fits.
+  // Row i has the index 2 i, column j the index 2 j + 1. The multiple of the unit matrix makes the fit unique.
   HostMatrix<double> sums = HostMatrix<double>::zeros(2 * n, 1), normal = HostMatrix<double>::zeros(kd + 1, 2 * n);
   for (index_t k = 0; k < 2 * n; ++k) normal(kd, k) = 1e-9;
   for_each(ab, kl, kl + ku, [&](index_t i, index_t j, T x) {

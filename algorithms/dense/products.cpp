@@ -34,14 +34,19 @@ GemmKernel available_kernel(int gpus, GemmKernel wanted) {
   return needs_fast && !fast ? GemmKernel::cublas : wanted;
 }
 
+/// Returns available_kernel(), and instead of automatic the faster kernel for a product of m x n x k.
+GemmKernel chosen_kernel(int gpus, GemmKernel wanted, index_t m, index_t n, index_t k) {
+  const GemmKernel kernel = available_kernel(gpus, wanted);
+  if (kernel != GemmKernel::automatic) return kernel;
+  return int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
+}
+
 }  // namespace
 
 std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
 
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k) {
-  const GemmKernel kernel = available_kernel(workers.gpus, wanted);
-  if (kernel != GemmKernel::automatic) return kernel;
-  return int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
+  return chosen_kernel(workers.gpus, wanted, m, n, k);
 }
 
 // An operand is converted once for all tiles.
@@ -52,9 +57,7 @@ bool updates_by_residues(const Runtime& runtime, index_t n, index_t k) {
 }
 
 index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element) {
-  const GemmKernel kernel = available_kernel(gpus, GemmKernel::automatic);
-  const bool residues = kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(m, n, k));
-  return residues ? int8_work(m, n, k, element) : 1;
+  return chosen_kernel(gpus, GemmKernel::automatic, m, n, k) == GemmKernel::int8 ? int8_work(m, n, k, element) : 1;
 }
 
 template <class T>

@@ -39,7 +39,7 @@ void require_problem(const App& app);
 /// Prints on standard error the size of the dense matrix that a coordinate file becomes, if it is large.
 void announce_dense_input(const std::string& path);
 
-/// Announces each given input file but those that may stay sparse, unless --quiet.
+/// Announces each given input file, except options whose matrix may stay sparse, unless --quiet.
 void announce_dense_inputs(const App& app);
 
 /// Returns whether an output other than the report is written to standard output, where nothing else may then be

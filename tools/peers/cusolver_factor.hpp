@@ -17,7 +17,7 @@ class CusolverFactor {
     lu_without_pivots
   };
 
-  /// Allocates the matrix, if `kept` a copy from which to restore it, r right-hand sides and the workspace.
+  /// Allocates the matrix, r right-hand sides and the workspace, and if `kept` a copy that restores the matrix.
   CusolverFactor(index_t n, By by, bool kept, index_t r = 0);
 
   void choose(By by);  ///< changes the factorization

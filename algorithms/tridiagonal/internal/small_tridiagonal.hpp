@@ -28,7 +28,7 @@ std::optional<TridiagonalCondition> dominant_condition(
   return result;
 }
 
-/// Raises the condition to the largest one of the systems after a solve for probes: of_x has the measures of X with its
+/// Raises the condition to the systems' largest condition after a solve for probes: of_x has the measures of X with its
 /// probe, of_y of the probe's solution. It is infinite if the solve failed.
 template <class T>
 void raise_condition(TridiagonalCondition& result, bool solved,

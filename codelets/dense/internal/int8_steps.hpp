@@ -67,7 +67,7 @@ struct Product {
   T alpha = 1, beta = 0;
   bool upper = false;   ///< elements below the diagonal of C may stay: 256 x 128 tiles below it do
   bool spread = false;  ///< elements in lines with NaN or infinity become NaN; otherwise they are not written
-  int piece_rows = unlimited, piece_columns = unlimited;  ///< multiples of 256 and 128; one of them is unlimited
+  int piece_rows = unlimited, piece_columns = unlimited;  ///< multiples of 256 and 128; rows or columns are unlimited
   std::span<const Piece<T>> pieces = {};                  ///< of C, at most most_pieces
   std::uint8_t* kept = nullptr;                           ///< residues of the tiles of C under work; Workspace::kept
 };
