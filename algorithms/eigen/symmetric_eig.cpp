@@ -306,6 +306,7 @@ SymmetricEig<T> symmetric_eig(Graph& g, const TileMatrix<T>& A, const SymmetricE
       result.method = EigMethod::two_stage;
       stages(*kept);
     }
+    A.for_each_tile([&](const Tile<T>& tile, index_t, index_t) { g.forget(tile); });
   } else {
     stages(A);
   }
