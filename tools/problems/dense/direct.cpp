@@ -39,6 +39,7 @@ template <class T>
 void DirectProblem<T>::restore() {
   if (work.shape() != a.shape()) work = HostMatrix<T>(n, n);
   if (x.shape() != b.shape()) x = HostMatrix<T>(b.rows(), b.cols());
+  bench::RestoredMatrix<T>::release(work.data());
   std::copy_n(a.data(), a.size(), work.data());
   std::copy_n(b.data(), b.size(), x.data());
 }
@@ -51,7 +52,6 @@ void DirectProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles
         [&](index_t j) { return kind == DirectKind::cholesky ? on_gpu : on_gpu_number(static_cast<std::size_t>(j)); });
     return;
   }
-  matrix.release();
   restore();
   matrix.on_host(*runtime, work.data(), {n, n}, tiles);
 }

@@ -89,7 +89,7 @@ void EigProblem<T>::restore(bench::RestoredMatrix<T>& tiles, const HostMatrix<T>
   const Shape shape{n(), n()};
   const auto where = [](index_t j) { return on_gpu_number(static_cast<std::size_t>(j)); };
   if (!resident) {
-    tiles.release();
+    bench::RestoredMatrix<T>::release(copy.data());
     if (copy.size() == 0) copy = HostMatrix<T>(n(), n());
     std::copy_n(original.data(), original.size(), copy.data());
     tiles.on_host(*runtime, copy.data(), shape, tile);
@@ -213,6 +213,7 @@ template <class T>
 Solver<EigFound<T>> by_lapack(EigProblem<T>& p) {
   const auto values = std::make_shared<std::vector<T>>(static_cast<std::size_t>(p.n()));
   const auto prepare = [&p] {
+    bench::RestoredMatrix<T>::release(p.work.data());
     std::copy_n(p.a.data(), p.a.size(), p.work.data());
     std::copy_n(p.b.data(), p.b.size(), p.work_b.data());
   };
@@ -248,6 +249,7 @@ Solver<EigFound<T>> by_cusolver(EigProblem<T>& p, bool part) {
   if (p.work.size() == 0) p.work = HostMatrix<T>(p.a.rows(), p.a.cols());
   const auto prepare = [&p, state] {
     if (p.generator) return bench::generate(state->device.a(), p.n(), p.n(), *p.generator);
+    bench::RestoredMatrix<T>::release(p.work.data());
     for (index_t j = 0; j < p.a.cols(); ++j)
       for (index_t i = j; i < p.a.rows(); ++i) p.work(i, j) = p.work(j, i) = std::ldexp(p.a(i, j), -state->exponent);
     if (p.resident) state->device.upload(p.work.data());

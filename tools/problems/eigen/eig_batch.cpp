@@ -56,6 +56,8 @@ void EigBatchProblem<T>::pin() {
 
 template <class T>
 void EigBatchProblem<T>::restore() {
+  bench::RestoredMatrix<T>::release(work.data());
+  bench::RestoredMatrix<T>::release(values.data());
   std::copy_n(a.data(), a.size(), work.data());
 }
 
@@ -79,8 +81,6 @@ Solver<EigBatchFound<T>> by_graph(EigBatchProblem<T>& p) {
     const Shape of_a{n, n * p.count}, of_w{n, p.count};
     const TileShape tile_a{rows, rows * kb}, tile_w{rows, kb};
     if (!p.resident) {
-      state->A.release();
-      state->W.release();
       p.restore();
       state->A.on_host(*p.runtime, p.work.data(), of_a, tile_a);
       state->W.on_host(*p.runtime, p.values.data(), of_w, tile_w);

@@ -95,6 +95,7 @@ void GlmProblem<T>::restore() {
 template <class T>
 void GlmProblem<T>::restore_factor() {
   if (work_factor.shape() != factor.shape()) work_factor = HostMatrix<T>(factor.rows(), factor.cols());
+  bench::RestoredMatrix<T>::release(work_factor.data());
   std::copy_n(factor.data(), factor.size(), work_factor.data());
 }
 
@@ -114,7 +115,6 @@ GlmSolver<T> by_graph(GlmProblem<T>& p, const std::string& name) {
   const auto prepare = [&p, state, tiles = p.glm_tiles(options)] {
     p.OlsProblem<T>::restore(state->A, state->B, tiles.a);
     if (p.resident) return restore_on_devices(*p.runtime, state->F, p.factor.shape(), tiles.b, p.factor_generator());
-    state->F.release();
     p.restore_factor();
     state->F.on_host(*p.runtime, p.work_factor.data(), p.factor.shape(), tiles.b, p.work_factor.ld());
   };

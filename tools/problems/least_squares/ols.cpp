@@ -114,6 +114,8 @@ void OlsProblem<T>::allocate() {
 template <class T>
 void OlsProblem<T>::restore() {
   allocate();
+  bench::RestoredMatrix<T>::release(work_a.data());
+  bench::RestoredMatrix<T>::release(work_b.data());
   std::copy_n(a.data(), a.size(), work_a.data());
   for (index_t j = 0; j < rhs && work_b.rows() > 0; ++j) {
     std::copy_n(b.data() + j * b.ld(), b.rows(), &work_b(0, j));
@@ -128,8 +130,6 @@ void OlsProblem<T>::restore(bench::RestoredMatrix<T>& A, bench::RestoredMatrix<T
     restore_on_devices(*runtime, B, {shape.rows, rhs}, tiles, b_generator());
     return;
   }
-  A.release();
-  B.release();
   restore();
   A.on_host(*runtime, work_a.data(), shape, tiles, work_a.ld());
   B.on_host(*runtime, work_b.data(), {shape.rows, rhs}, tiles, work_b.ld());

@@ -37,6 +37,7 @@ void QrProblem<T>::generate_uniform(bool on_workers) {
 
 template <class T>
 void QrProblem<T>::restore() {
+  bench::RestoredMatrix<T>::release(work.data());
   std::copy_n(a.data(), a.size(), work.data());
 }
 
@@ -51,7 +52,6 @@ void QrProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles) {
         [&](index_t j) { return q_wanted ? on_gpu_number(static_cast<std::size_t>(j)) : Priority{}; });
     return;
   }
-  matrix.release();
   restore();
   if (in_parts)
     matrix.on_ranks(*runtime, work.data(), shape, tiles, work.ld());
