@@ -7,14 +7,21 @@
 #include <exception>
 #include <limits>
 #include <mutex>
+#include <sched.h>
 #include <thread>
 #include <type_traits>
+#include <unistd.h>
 #include <vector>
 
 namespace tesela {
 
-/// Returns the number of this machine's cores, at least 1.
-inline index_t all_cores() { return std::max<index_t>(std::thread::hardware_concurrency(), 1); }
+/// Returns the number of cores that this process may use, at least 1. taskset, Slurm and mpirun may grant it a part of
+/// the machine. The process counts, not the thread, since StarPU binds its workers to one core each.
+inline index_t all_cores() {
+  cpu_set_t granted;
+  if (sched_getaffinity(getpid(), sizeof granted, &granted) == 0) return std::max<index_t>(CPU_COUNT(&granted), 1);
+  return std::max<index_t>(std::thread::hardware_concurrency(), 1);  // over 1024 cores
+}
 
 /// Calls f(first, end) for the blocks of `block` >= 1 consecutive indices of 0 ... count - 1, on all cores. The last
 /// block may be shorter. As many blocks as cores run at the same time.

@@ -69,3 +69,16 @@ TEST_CASE("filled passes on the exception of an element") {
       if (a(i, j) != static_cast<double>(i + 10 * j)) FAIL(i << ' ' << j);
   CHECK(filled<double>({0, 7}, element).size() == 0);
 }
+
+TEST_CASE("all_cores counts the cores that the process may use, not those of the machine") {
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(getpid(), sizeof before, &before) == 0);
+  CHECK(all_cores() == CPU_COUNT(&before));
+  CPU_ZERO(&one);
+  for (std::size_t cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  REQUIRE(sched_setaffinity(getpid(), sizeof one, &one) == 0);
+  const index_t bound = all_cores();
+  REQUIRE(sched_setaffinity(getpid(), sizeof before, &before) == 0);
+  CHECK(bound == 1);
+}
