@@ -117,7 +117,8 @@ void run(GivensOptionsOfBench o) {
   for (Row& row : report.rows()) {
     const bool one_core = row.timing.peer == sequential_row<T>().name;
     if (o.stages() && row.what.m == 8192 && o.common.precision == "s")
-      if (one_core || (gpu && row.timing.peer.starts_with("diagonal") && row.timing.peer.find(',') == std::string::npos))
+      if (one_core ||
+          (gpu && row.timing.peer.starts_with("diagonal") && row.timing.peer.find(',') == std::string::npos))
         row.published_s = published_value({.source = "ramiro-2010",
                                            .table = "3.1",
                                            .column = one_core ? "sequential" : "by diagonals",
