@@ -53,6 +53,8 @@ class TileSteps {
   bool lr() const { return o_.method == EigIteration::lr; }
   bool forms_p() const { return o_.vectors && o_.method == EigIteration::qr; }
   index_t tile() const {
+    // A launch of rotations has a thread a column: a GPU needs all of its columns in one tile.
+    if (chains() && g_.runtime().gpus() > 0) return ceil_div(n_, g_.runtime().gpus());
     if (g_.runtime().gpus() > 0) return std::clamp<index_t>(n_ / 4, 64, 1024);
     // A task computes every rotation that it applies; therefore few wide tasks are best.
     if (chains()) return std::clamp<index_t>(n_ / (2 * std::max(g_.runtime().cpus(), 1)), 64, 512);

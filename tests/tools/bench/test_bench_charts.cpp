@@ -179,6 +179,8 @@ TEST_CASE("rows of the Toeplitz study become Figures 11 to 14 of their source") 
   CHECK(series(intervals, "2, searched again").value == std::vector<double>{20, 20});
   CHECK(series(attempts, "2").value == std::vector<double>{1.5, 1.5});
   CHECK(bench::source_figures("gemm", rows).empty());
+  rows.push_back(measured(1000, 2, "cores, as in the source", 6, 0.1));  // one order more than on the GPU
+  CHECK(bench::source_figures("toeplitz-study", rows)[3].chart.x == std::vector<double>{600, 1000, 2000});
   rows.resize(1);
   CHECK(bench::source_figures("toeplitz-study", rows).empty());
 }

@@ -115,12 +115,15 @@ void run(GivensOptionsOfBench o) {
       run_case<T>(o, runtime, report, {m, n}, half_width, {mb, nb});
     }
   for (Row& row : report.rows()) {
-    if (!gpu) break;  // they are GPUs'
-    if (o.stages() && row.timing.peer.starts_with("diagonal") && row.timing.peer.find(',') == std::string::npos)
-      if (row.what.m == 8192 && o.common.precision == "s")
-        row.published_s =
-            published_value({.source = "ramiro-2010", .table = "3.1", .column = "by diagonals", .n = row.what.n});
-    if (!o.stages())
+    const bool one_core = row.timing.peer == sequential_row<T>().name;
+    if (o.stages() && row.what.m == 8192 && o.common.precision == "s")
+      if (one_core ||
+          (gpu && row.timing.peer.starts_with("diagonal") && row.timing.peer.find(',') == std::string::npos))
+        row.published_s = published_value({.source = "ramiro-2010",
+                                           .table = "3.1",
+                                           .column = one_core ? "sequential" : "by diagonals",
+                                           .n = row.what.n});
+    if (gpu && !o.stages())
       row.published_s = published_chain_seconds(o.common.precision, row.what.title.substr(0, row.what.title.find(' ')),
                                                 row.what.n, row.timing.peer, runtime.gpus());
   }

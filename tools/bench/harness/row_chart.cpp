@@ -28,7 +28,7 @@ Labels labels_of(const std::string& benchmark, const std::vector<Row>& rows) {
     return {fmt::format("Heat equation by alternating directions, {}, {}", precision, place), "GB/s"};
   if (benchmark == "eig-study") return {"Classical iterations and the two-stage method", "spectra a second", true};
   if (benchmark == "gemm") return {fmt::format("{}gemm, operands {}", p, place), "GFLOP/s"};
-  if (benchmark == "gemm-kernels") return {p + "gemm kernels of a classic study", "GFLOP/s", true};
+  if (benchmark == "gemm-kernels") return {p + "gemm by kernel", "GFLOP/s", true};
   if (benchmark == "givens") {
     const bool stages = first.title.find(" x ") != std::string::npos;
     return {stages ? "R by plane rotations, in stages" : "R and Q by plane rotations, in chains", "Melement/s", true};

@@ -26,13 +26,14 @@ double more_of(const Row& row, std::string_view name) {
 /// Values by line and by x.
 using Lines = std::map<index_t, std::map<double, double>>;
 
-/// Returns the rows of a peer of the study in single precision, measured on a GPU or, without such rows, on cores.
+/// Returns the rows of a peer of the study in single precision, measured on a GPU, or on cores if there are more.
 std::vector<const Row*> rows_of(const std::vector<Row>& rows, const std::string& peer) {
   std::vector<const Row*> found;
   for (const char* const where : {"GPU, ", "cores, "}) {
+    std::vector<const Row*> here;
     for (const Row& row : rows)
-      if (row.timing.peer == where + peer && row.what.precision == "s") found.push_back(&row);
-    if (!found.empty()) break;
+      if (row.timing.peer == where + peer && row.what.precision == "s") here.push_back(&row);
+    if (here.size() > found.size()) found = here;
   }
   return found;
 }
