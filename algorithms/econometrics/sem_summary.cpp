@@ -85,7 +85,7 @@ std::string equation_text(const EquationEstimate& e, const Equation& equation, c
   for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
     why += (k == 0 ? ", because of " : ", ") + model.name(e.dependent_regressors[k]);
   if (e.coefficients.empty()) return why + "\n";
-  if (e.status == EquationStatus::collinear) why += "; the coefficients of least norm";
+  if (e.status == EquationStatus::collinear) why += "; coefficients of least norm";
   return why + (why.empty() ? "" : ",") +
          text("  %lld observations, %lld degrees of freedom%s\n", static_cast<long long>(D),
               static_cast<long long>(e.degrees_of_freedom), e.perfect_fit ? ", the fit is exact up to rounding" : "") +

@@ -97,7 +97,8 @@ TEST_CASE("an equation that is not identified has no coefficients and does not a
 TEST_CASE("OLS of collinear regressors has the coefficients of least norm, and other methods have none") {
   const SemProblem p = generated(40, 4, 1, 3, 0, 0.5, 9);
   const SimultaneousModel model{4, 0, {{4, {0, 1, 2, 3}}}};
-  const auto reduced = by({p.data.clone(), model}, SemMethod::ols).equations[0];
+  const auto whole = by({p.data.clone(), model}, SemMethod::ols);
+  const EquationEstimate& reduced = whole.equations[0];
   REQUIRE(reduced.status == EquationStatus::ok);
   for (const double c : {1.0, -3e-3, 5e4, 1e-200, 1e200}) {  // two more units of regressor 1: b = (1, c) b1 / (1 + c^2)
     CAPTURE(c);
@@ -107,7 +108,8 @@ TEST_CASE("OLS of collinear regressors has the coefficients of least norm, and o
       q.data(t, 4) = c * p.data(t, 1);
       q.data(t, 5) = p.data(t, 4);
     }
-    const auto found = by(q, SemMethod::ols).equations[0];
+    const auto answer = by(q, SemMethod::ols);
+    const EquationEstimate& found = answer.equations[0];
     CHECK(found.status == EquationStatus::collinear);
     CHECK(found.dependent_regressors == std::vector<index_t>{4});
     REQUIRE(found.coefficients.size() == 5);

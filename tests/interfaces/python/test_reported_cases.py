@@ -132,7 +132,7 @@ def test_formula_dot(run):
     report = json.loads(run("sem", "--data", "d.csv", "--model", "m.txt", "--method", "ols", "--json", "-"))
     assert report["status"] == "eq: collinear"
     equation = report["equations"][0]
-    assert equation["because_of"] == ["1B", "größe"] and equation["degrees_of_freedom"] == 60 - 7
+    assert equation["because_of"] == ["`1B`", "größe"] and equation["degrees_of_freedom"] == 60 - 7
     assert matches([c["estimate"] for c in equation["coefficients"]], expected, 1e-10)
     assert {c["std_error"] for c in equation["coefficients"]} == {None}
 
