@@ -23,7 +23,8 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
       ->required();
   app.add_option("--from", o->from, "draw from this second on")->transform(non_negative());
   app.add_option("--to", o->to, "draw up to this second; 0: to the end")->transform(non_negative());
-  app.add_option("--out", o->out, "picture of several traces; default traces.svg in the first DIR");
+  app.add_option("-o,--out", o->out, "picture of several traces; default traces.svg in the first DIR")
+      ->type_name("FILE");
   add_quiet(app, o->quiet);
   app.footer(
       "Examples:\n  tesela trace trace/\n  tesela trace trace/ --from 0.1 --to 0.2\n"

@@ -275,7 +275,7 @@ TEST_CASE("weights are a column of the table, or a file with a number for each o
   sem.refuses(model + Words{"--weights", weights}, "d.csv: has 12 rows; there are 2 weights");
   std::ofstream(weights) << "1 2\n3 4\n";
   wls.refuses({file, "y ~ x", "--weights", weights}, "w.txt: is 2 x 2, and weights are one column");
-  wls.refuses({file, "y ~ x", "--weights", "v"}, "d.csv has no column v");
+  wls.refuses({file, "y ~ x", "--weights", "v"}, "d.csv: has no column v");
 }
 
 TEST_CASE("a formula with numbers that single precision lacks is computed in double precision") {

@@ -240,6 +240,7 @@ TEST_CASE("wrong use of wls is refused") {
     const auto report = wls(problem + Words{"--weights", file(folder, "w.npy", w), "-p", "s"});
     CHECK(report["problem"]["precision"] == "d");
     CHECK_THAT(report["notes"][0].get<std::string>(), Catch::Matchers::EndsWith(why));
+    CHECK(std::filesystem::remove(folder / "x.npy"));
   }
   wls.refuses(problem + Words{"--weights", folder / "nan.mtx"}, "2 rows");
   std::ofstream(folder / "nan.mtx")
