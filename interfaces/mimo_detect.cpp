@@ -28,8 +28,8 @@ DetectionResult result_of(const Signals& signals, Detection found) {
   return result;
 }
 
-DetectionResult detect(nb::handle h, nb::handle y, nb::handle constellation, const std::string& method, double n0,
-                       const std::string& order, index_t max_nodes, const std::string& layout) {
+DetectionResult detect(const ArrayLike& h, const ArrayLike& y, nb::handle constellation, const std::string& method,
+                       double n0, const std::string& order, index_t max_nodes, const std::string& layout) {
   const Signals signals(h, y, layout);
   const auto alphabets = constellations_of(constellation, signals.shape().streams);
   MimoOptions options;

@@ -11,8 +11,8 @@ struct SoftResult {
   index_t failed = 0;
 };
 
-SoftResult soft(nb::handle h, nb::handle y, nb::handle constellation, double n0, const std::string& kind, double clip,
-                const std::string& order, const ArrayLike& priors_given, const std::string& layout) {
+SoftResult soft(const ArrayLike& h, const ArrayLike& y, nb::handle constellation, double n0, const std::string& kind,
+                double clip, const std::string& order, const ArrayLike& priors_given, const std::string& layout) {
   const Signals signals(h, y, layout);
   const auto alphabets = constellations_of(constellation, signals.shape().streams);
   SoftOptions options;

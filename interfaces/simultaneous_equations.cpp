@@ -206,7 +206,7 @@ bool few_coefficients(const SimultaneousModel& model) {
 }
 
 /// Returns Wald's statistic of R b = q, its degrees of freedom and its p-value by chi squared.
-nb::tuple wald(const EquationResult& result, nb::handle restrictions, nb::handle values) {
+nb::tuple wald(const EquationResult& result, const ArrayLike& restrictions, nb::handle values) {
   const nb::object R = numpy("atleast_2d")(numpy("asarray")(restrictions, "dtype"_a = "float64"));
   const nb::object zero = numpy("zeros")(R.attr("shape")[nb::int_(0)]),
                    q = values.is_none() ? zero : numpy("broadcast_to")(values, zero.attr("shape")),

@@ -84,7 +84,7 @@ ToeplitzResult solve(const Argument& c, const Argument* r, const Argument& b) {
   });
 }
 
-ToeplitzResult solve_toeplitz(nb::handle c_or_cr, const ArrayLike& b_given) {
+ToeplitzResult solve_toeplitz(const ArrayLike& c_or_cr, const ArrayLike& b_given) {
   if (!nb::isinstance<nb::tuple>(c_or_cr)) {
     const Argument c("c", c_or_cr), b("b", b_given);
     if (!c.is_vector())

@@ -195,7 +195,8 @@ ModelData load(const TableSource& table, const LoadedModel& model, const LoadOpt
   formulas::Evaluator data(model.source, table.names, table.name);
   for (index_t k = 0; k < model.factors.size(); ++k)
     if (model.needed[static_cast<std::size_t>(k)]) data.need(model.factors[k]);
-  if (model.plain && !table.read && !options.hold && options.weights.empty() && options.groups.empty()) {
+  if (model.plain && !table.read && !options.hold && options.weights.empty() && options.row_weights.empty() &&
+      options.groups.empty()) {
     stream(m, model, table, options);
     return m;
   }

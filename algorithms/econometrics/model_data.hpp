@@ -29,6 +29,7 @@ TableSource open_table(const std::string& path, const std::vector<std::string>& 
 /// Rows that load_model uses.
 struct LoadOptions {
   std::string weights = {}, groups = {};  ///< names of the columns with weights and groups of the rows; empty: none
+  std::vector<double> row_weights = {};   ///< weights of all rows of the table, in place of a column; empty: none
   /// Whether rows with a missing value are dropped; otherwise they throw. Lags are evaluated first.
   bool drop_missing = true;
   bool hold = false;  ///< whether data in a .npy file are held in memory even if they could be read by rows
@@ -54,7 +55,7 @@ struct ModelData {
   index_t dropped = 0;                                  ///< number of rows dropped for a missing value
   index_t without_weight = 0;                           ///< number of rows dropped for a zero weight
   std::vector<index_t> groups = {};                     ///< group of each row, if a column of groups was named
-  std::vector<double> weights = {}, root_weights = {};  ///< of each row, if a column of weights was named
+  std::vector<double> weights = {}, root_weights = {};  ///< of each row, if there are weights
 
   bool is_streamed() const { return streamed.read != nullptr; }
   /// Returns the rows; they refer to this object.

@@ -79,14 +79,14 @@ std::string tests_of(const EquationEstimate& e, const Equation& equation, const 
 std::string equation_text(const EquationEstimate& e, const Equation& equation, const ModelData& model,
                           const SemOptions& options, SemStatus system, double level) {
   const char* status = e.status == EquationStatus::ok ? description(system) : description(e.status);
-  if (e.coefficients.empty()) {
-    std::string result = std::string("  ") + status;
-    for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
-      result += (k == 0 ? ", because of " : ", ") + model.name(e.dependent_regressors[k]);
-    return result + "\n";
-  }
-  const index_t D = e.degrees_of_freedom + std::ssize(e.coefficients);
-  return (system != SemStatus::ok ? std::string("  ") + status + "," : "") +
+  const index_t D = model.rows().m;
+  std::string why;
+  if (e.status != EquationStatus::ok || system != SemStatus::ok) why = std::string("  ") + status;
+  for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
+    why += (k == 0 ? ", because of " : ", ") + model.name(e.dependent_regressors[k]);
+  if (e.coefficients.empty()) return why + "\n";
+  if (e.status == EquationStatus::collinear) why += "; coefficients of least norm";
+  return why + (why.empty() ? "" : ",") +
          text("  %lld observations, %lld degrees of freedom%s\n", static_cast<long long>(D),
               static_cast<long long>(e.degrees_of_freedom), e.perfect_fit ? ", the fit is exact up to rounding" : "") +
          coefficients_of(e, equation, model, options.divisor, level) + tests_of(e, equation, model, options);

@@ -274,7 +274,8 @@ SimultaneousEquations detail::estimate_all(Graph& g, const ModelTriangle& triang
   const detail::AllEquationResults found = detail::run_equations(g, v, picked, options.engine);
   System system;
   for (std::size_t i = 0; i < picked.size(); ++i) {
-    EquationEstimate e = detail::equation_estimate(g, picked[i], found.of[i], options.divisor, instrumental);
+    EquationEstimate e = detail::equation_estimate(g, picked[i], found.of[i], options.divisor, instrumental,
+                                                   options.method == SemMethod::ols);
     if (options.method == SemMethod::indirect) require_exact(picked[i], e);
     if (own[i] != nullptr)
       for (index_t& c : e.dependent_regressors) c = own[i]->columns[static_cast<std::size_t>(c)];

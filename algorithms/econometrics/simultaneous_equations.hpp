@@ -124,7 +124,7 @@ enum class EquationStatus : std::uint8_t {
   ok,                    ///< the estimates are valid
   not_identified_order,  ///< fewer excluded instruments (counted by the rank of X) than endogenous regressors
   not_identified_rank,   ///< the projections of the regressors on the instruments are linearly dependent
-  collinear,             ///< the regressors are linearly dependent
+  collinear,             ///< the regressors are linearly dependent; OLS has the coefficients of least norm
   too_few_observations,  ///< D <= r_i
   overidentified,        ///< indirect least squares: more instruments than regressors
   not_finite,            ///< NaN or infinities in the data, or an overflow
@@ -143,10 +143,12 @@ struct TestStatistic {
 /// Estimates of one equation.
 struct EquationEstimate {
   EquationStatus status = EquationStatus::ok;
-  std::vector<double> coefficients = {}, standard_errors = {};  ///< in the order of the regressors; empty unless ok
+  /// In the order of the regressors. Both are empty unless ok, but for collinear regressors of OLS: coefficients of
+  /// least norm, as minimum_norm defines it, and NaN as errors.
+  std::vector<double> coefficients = {}, standard_errors = {};
   HostMatrix<double> covariance = {};              ///< of the coefficients, on request; empty by conjugate gradients
   std::vector<index_t> dependent_regressors = {};  ///< the dependent regressors if collinear or not identified by rank
-  index_t degrees_of_freedom = 0;                  ///< D - r_i
+  index_t degrees_of_freedom = 0;                  ///< D minus the rank of the regressors
   double sigma = 0;
   double r2 = 0, adjusted_r2 = 0;
   TestStatistic f = {};  ///< Wald's statistic of all slopes, divided by their number; NaN by conjugate gradients

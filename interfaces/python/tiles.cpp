@@ -136,7 +136,7 @@ Examples
   matrix
       .def(
           "__init__",
-          [](TileMatrixObject* self, nb::handle a, const GivenTile& tile) {
+          [](TileMatrixObject* self, const ArrayLike& a, const GivenTile& tile) {
             new (self) TileMatrixObject(a, tile_shape(tile));
           },
           "a"_a, "tile"_a)

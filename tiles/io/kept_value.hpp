@@ -1,5 +1,7 @@
 #pragma once
 
+#include <tesela/runtime/errors.hpp>
+
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -15,6 +17,12 @@ bool keeps(double value, T rounded) {
   return std::abs(value - static_cast<double>(rounded)) <=
          static_cast<double>(std::numeric_limits<T>::epsilon()) * std::abs(value);
 }
+
+/// A file with a number that double precision holds and single precision does not.
+class PrecisionError : public FileError {
+ public:
+  using FileError::FileError;
+};
 
 /// Returns whether a decimal text is zero: all digits before its exponent are 0.
 bool is_zero(std::string_view decimal);

@@ -71,9 +71,12 @@ void convert(const char* values, const Header& header, const std::string& name, 
           const auto number = item(i, column(j));
           const auto value = static_cast<double>(number);
           if ((holds(number) && keeps(value, out(i, j))) || (nans && std::isnan(value))) continue;
-          if (!counts || counts(first + i, column(j)))
-            throw FileError(name, "the value at [" + std::to_string(first + i) + ", " + std::to_string(column(j)) +
-                                      "] (from zero) " + describe(number));
+          if (!counts || counts(first + i, column(j))) {
+            const std::string problem = "the value at [" + std::to_string(first + i) + ", " +
+                                        std::to_string(column(j)) + "] (from zero) " + describe(number);
+            if (holds(number) && std::isfinite(value)) throw PrecisionError(name, problem);
+            throw FileError(name, problem);
+          }
           out(i, j) = 0;
         }
     }

@@ -64,9 +64,11 @@ std::string quoted(std::string_view text) {
   return result + (text.size() > shown ? "...'" : "'");
 }
 
-void TextCursor::fail(const std::string& problem) const {
-  throw FileError(name_, "line " + std::to_string(line_) + ": " + problem);
+std::string TextCursor::in_line(const std::string& problem) const {
+  return "line " + std::to_string(line_) + ": " + problem;
 }
+
+void TextCursor::fail(const std::string& problem) const { throw FileError(name_, in_line(problem)); }
 
 void TextCursor::skip_blanks() {
   while (here_ != end_ && is_blank(*here_)) ++here_;
@@ -155,9 +157,9 @@ T TextCursor::real_number(bool integer, bool counts) {
   const bool too_large = error == std::errc::result_out_of_range && !is_below_one(text),
              fits = !too_large && !underflows(text, value), finite = std::isfinite(value);
   if (!counts) return fits && finite ? value : T{0};
-  if (!fits)
-    fail("the value does not fit " + std::string(sizeof(T) == 4 ? "single" : "double") +
-         " precision: " + quoted(written));
+  if (!fits && sizeof(T) == sizeof(float))
+    throw PrecisionError(name_, in_line("the value does not fit single precision: " + quoted(written)));
+  if (!fits) fail("the value does not fit double precision: " + quoted(written));
   if (!finite) fail("the value is not finite: " + quoted(text));
   if (!integer) return value;
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '-' || c == '+'; }))

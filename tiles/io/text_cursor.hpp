@@ -57,6 +57,8 @@ class TextCursor {
   std::size_t remaining() const { return static_cast<std::size_t>(end_ - here_); }
 
   [[noreturn]] void fail(const std::string& problem) const;
+  /// Returns the problem with the number of the line.
+  std::string in_line(const std::string& problem) const;
 
  private:
   void skip_blanks();

@@ -6,8 +6,10 @@
 #include <tesela/host/vector_target.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/topology.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
 
 #include <fmt/format.h>
 
@@ -31,6 +33,8 @@ Command::Command(Group in, const char* called, const char* about, Setup how)
 
 const std::vector<Command>& commands() { return registry(); }
 
+void add_quiet(App& app, bool& quiet) { app.add_flag("--quiet", quiet, "print errors only"); }
+
 void CommonOptions::add_to(App& app, const Taken& taken) {
   default_streams = taken.streams;
   std::vector<std::string> precisions{"s", "d"};
@@ -50,7 +54,7 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
   add_output(app, Output::report, "-j,--json", json_path,
              "write the report as one JSON object to FILE (- for standard output)");
   if (taken.report) {
-    app.add_flag("--quiet", quiet, "print errors only");
+    add_quiet(app, quiet);
     app.add_flag("--verbose", verbose, "print workers, transfers, counts and the bound of the time as well");
     if (!app.has_option("--no-check")) app.add_flag("!--no-check", check, "do not measure the errors of the result");
     if (taken.plan && !app.has_option("--plan"))
@@ -102,6 +106,18 @@ RuntimeOptions CommonOptions::runtime() const {
   options.trace_from_start = false;
   options.profile = true;
   return options;
+}
+
+int run_single_or_wide(CommonOptions& common, const std::function<int()>& single, const std::function<int()>& wide) {
+  if (common.precision != "s") return wide();
+  try {
+    return single();
+  } catch (const PrecisionError& error) {
+    if (launched_with_others()) throw;  // other ranks may not have read that number
+    common.note = std::string("computed in double precision: ") + error.what();
+  }
+  common.precision = "d";
+  return wide();
 }
 
 nlohmann::json machine_json(const Runtime& runtime) {

@@ -57,12 +57,27 @@ struct CommonOptions {
   int ncpu = -1, ncuda = -1;
   int streams = 0;  ///< 0: StarPU's environment variable, otherwise default_streams
   int default_streams = 1;
+  std::string note = {};  ///< for the report
 
   void add_to(App& app, const Taken& taken);
   void add_to(App& app) { add_to(app, Taken{}); }
   /// Options of the Runtime from the command line, with profiling.
   RuntimeOptions runtime() const;
 };
+
+/// Adds --quiet.
+void add_quiet(App& app, bool& quiet);
+
+/// Returns single(), or wide() unless the precision is s. If single() finds a file with a number that single precision
+/// does not hold, returns wide() in double precision, with a note in its report.
+int run_single_or_wide(CommonOptions& common, const std::function<int()>& single, const std::function<int()>& wide);
+
+/// Returns single(options) or wide(options), as run_single_or_wide().
+template <class Options, class Single, class Wide>
+int run_in_precision(Options& options, const Single& single, const Wide& wide) {
+  return run_single_or_wide(
+      options.common, [&] { return single(options); }, [&] { return wide(options); });
+}
 
 /// Host and versions, with the names in reports and benchmark files.
 nlohmann::json machine_json(const Runtime& runtime);

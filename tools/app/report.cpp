@@ -93,6 +93,7 @@ Report::Report(const std::string& command, const CommonOptions& options)
   if (options.plan) plan_only(command, options.json_path);
   json_ = {{"command", command}, {"version", config::version}, {"status", "ok"}};
   json_["checks"] = json_["limits"] = nlohmann::json::object();
+  if (!options.note.empty()) note(options.note);
   if (quiet_)
     forbid_progress();
   else

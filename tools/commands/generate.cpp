@@ -14,6 +14,7 @@ struct Options {
   index_t m = -1, n = 1000;
   std::string pattern, random = "uniform", out, precision = "d";
   std::uint64_t seed = 1;
+  bool quiet = false;
 };
 
 template <class T>
@@ -21,7 +22,7 @@ int run(const Options& o) {
   const index_t m = o.m >= 0 ? o.m : o.n;
   const std::string kind = o.pattern.empty() ? o.random : o.pattern == "random" ? "uniform" : o.pattern;
   write_matrix(o.out, generate<T>({m, o.n}, parse_random_kind(kind), o.seed));
-  fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, kind);
+  if (!o.quiet) fmt::print("{}: {} x {}, {}\n", o.out, m, o.n, kind);
   return done;
 }
 
@@ -36,6 +37,7 @@ const Command generate_command(Command::Group::top, "generate", "write a generat
       ->check(one_of({"s", "d"}))
       ->capture_default_str();
   add_output(app, Output::matrix, "-o,--out", o->out, "FILE.mtx (Matrix Market) or FILE.npy (NumPy)")->required();
+  add_quiet(app, o->quiet);
   app.footer(
       "Examples:\n"
       "  tesela generate --m 1500 --n 1100 --seed 7 --out A.npy\n"

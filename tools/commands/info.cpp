@@ -116,18 +116,24 @@ void print(const Machine& machine) {
   fmt::print("{}\n", line);
 }
 
-int run(const std::string& json_path) {
+struct Options {
+  std::string json_path;
+  bool quiet = false;
+};
+
+int run(const Options& o) {
   const Machine machine = describe_machine();
-  if (json_path != "-") print(machine);
-  write_json(report(machine), json_path);
+  if (o.json_path != "-" && !o.quiet) print(machine);
+  write_json(report(machine), o.json_path);
   return done;
 }
 
 const Command info(Command::Group::top, "info", "what this machine has and what this build can do", [](App& app) {
-  auto json_path = std::make_shared<std::string>();
-  add_output(app, Output::report, "-j,--json", *json_path,
+  auto o = std::make_shared<Options>();
+  add_output(app, Output::report, "-j,--json", o->json_path,
              "write the report as one JSON object to FILE (- for standard output)");
-  return std::function<int()>([json_path] { return run(*json_path); });
+  add_quiet(app, o->quiet);
+  return std::function<int()>([o] { return run(*o); });
 });
 
 }  // namespace

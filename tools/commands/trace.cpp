@@ -12,6 +12,7 @@ struct TraceOptions {
   std::vector<std::string> directories;
   std::string out;
   double from = 0, to = 0;
+  bool quiet = false;
 };
 
 const Command trace(Command::Group::top, "trace", "convert and draw a recorded trace", [](App& app) {
@@ -22,7 +23,9 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
       ->required();
   app.add_option("--from", o->from, "draw from this second on")->transform(non_negative());
   app.add_option("--to", o->to, "draw up to this second; 0: to the end")->transform(non_negative());
-  app.add_option("--out", o->out, "picture of several traces; default traces.svg in the first DIR");
+  app.add_option("-o,--out", o->out, "picture of several traces; default traces.svg in the first DIR")
+      ->type_name("FILE");
+  add_quiet(app, o->quiet);
   app.footer(
       "Examples:\n  tesela trace trace/\n  tesela trace trace/ --from 0.1 --to 0.2\n"
       "  tesela trace eager/ dmdas/ --out compare.svg");
@@ -31,12 +34,13 @@ const Command trace(Command::Group::top, "trace", "convert and draw a recorded t
     if (o->directories.size() == 1) {
       if (!o->out.empty()) throw ArgumentError("trace", "--out", "is for several traces; one goes to DIR/trace.svg");
       if (!draw_trace(first, o->from, o->to)) return int{environment};
-      fmt::print("wrote   {0}/trace.svg\nwrote   {0}/trace.json (open it in https://ui.perfetto.dev)\n", first);
+      if (!o->quiet)
+        fmt::print("wrote   {0}/trace.svg\nwrote   {0}/trace.json (open it in https://ui.perfetto.dev)\n", first);
       return int{done};
     }
     const std::string picture = o->out.empty() ? first + "/traces.svg" : o->out;
     if (!compare_traces(o->directories, picture, o->from, o->to)) return int{environment};
-    fmt::print("wrote   {}\n", picture);
+    if (!o->quiet) fmt::print("wrote   {}\n", picture);
     return int{done};
   });
 });

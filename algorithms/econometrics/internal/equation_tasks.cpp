@@ -1,4 +1,5 @@
 #include <tesela/algorithms/dense/matrices.hpp>
+#include <tesela/algorithms/econometrics/internal/data_rows.hpp>
 #include <tesela/algorithms/econometrics/internal/equation_tasks.hpp>
 #include <tesela/host/minimum_norm.hpp>
 
@@ -96,6 +97,60 @@ double total(const PickedEquation& equation) {
   return norm(m, centred.data());
 }
 
+/// Stores sigma, R2 and whether the fit is perfect, for coefficients b of A's columns and the length of their
+/// residuals. Returns sigma in the units of A.
+double store_fit(const PickedEquation& equation, const std::vector<double>& b, double length, SemDivisor divisor,
+                 EquationEstimate& e) {
+  const Variables& v = *equation.variables;
+  const index_t df = e.degrees_of_freedom, constants = equation.constant >= 0 ? 1 : 0;
+  const double rounding = rounding_of(equation, b.data());
+  e.perfect_fit = !(length > rounding);
+  if (e.perfect_fit) length = 0;
+  const double s = length / std::sqrt(static_cast<double>(divisor == SemDivisor::small ? df : v.observations));
+  e.sigma = std::ldexp(s, v.exponents[static_cast<std::size_t>(equation.dependent)]);
+  const double all = total(equation);
+  const double unexplained = all > rounding ? length / all * (length / all) : std::numeric_limits<double>::quiet_NaN();
+  e.r2 = 1 - unexplained;
+  e.adjusted_r2 = 1 - unexplained * static_cast<double>(v.observations - constants) / static_cast<double>(df);
+  return s;
+}
+
+EquationEstimate without_estimates(EquationStatus status, const EquationEstimate& e) {
+  return {.status = status, .degrees_of_freedom = e.degrees_of_freedom};
+}
+
+/// Stores the coefficients of least norm, without standard errors, if the rank of the regressors is deficient.
+void estimate_least_norm(Graph& g, const PickedEquation& equation, SemDivisor divisor, EquationEstimate& e) {
+  constexpr int far = 600;  // columns that differ more are not comparable in any case
+  const Variables& v = *equation.variables;
+  const index_t r = equation.size();
+  std::vector<index_t> columns = equation.regressors;
+  columns.push_back(equation.dependent);
+  const HostMatrix<double> triangle = triangle_of(g, columns_of(v.A, columns));
+  std::vector<int> units = units_of(equation);
+  const int least = *std::min_element(units.begin(), units.end());
+  HostMatrix<double> R(r, r), c(r, 1);
+  for (index_t j = 0; j < r; ++j) {
+    const int unit = std::min(units[static_cast<std::size_t>(j)] - least, far);
+    for (index_t i = 0; i < r; ++i) R(i, j) = i <= j ? std::ldexp(triangle(i, j), -unit) : 0;
+    c(j, 0) = triangle(j, r);
+  }
+  const MinimumNorm<double> found = minimum_norm(std::move(R), std::move(c), v.tolerance);
+  if (found.rank == r || !all_finite(found.X)) return;
+  std::vector<double> b;
+  for (index_t j = 0; j < r; ++j) {
+    const int unit = units[static_cast<std::size_t>(j)];
+    b.push_back(std::ldexp(found.X(j, 0), -std::min(unit - least, far)));
+    e.coefficients.push_back(std::ldexp(b.back(), unit));
+    if (!std::isfinite(e.coefficients.back())) return e.coefficients.clear();
+  }
+  e.standard_errors.assign(b.size(), std::numeric_limits<double>::quiet_NaN());
+  e.first_stage.resize(b.size());
+  e.degrees_of_freedom = v.observations - found.rank;
+  e.condition = std::numeric_limits<double>::infinity();
+  store_fit(equation, b, std::hypot(found.residual_norms[0], triangle(r, r)), divisor, e);
+}
+
 }  // namespace
 
 PickedEquation pick(const Variables& variables, const Equation& equation, const std::vector<index_t>& columns,
@@ -189,39 +244,34 @@ double rounding_of(const PickedEquation& equation, const double* b) {
 }
 
 EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, const EquationResults& facts,
-                                   SemDivisor divisor, bool instrumental) {
+                                   SemDivisor divisor, bool instrumental, bool least_norm) {
   const Variables& v = *equation.variables;
   const index_t r = equation.size(), D = v.observations;
   EquationEstimate e;
   e.degrees_of_freedom = D - r;
   if (D <= r) return e.status = EquationStatus::too_few_observations, std::move(e);
-  if (deficient(equation, facts)) return find_dependent_regressors(g, equation, facts, e), std::move(e);
+  if (deficient(equation, facts)) {
+    find_dependent_regressors(g, equation, facts, e);
+    if (e.status == EquationStatus::collinear && least_norm) estimate_least_norm(g, equation, divisor, e);
+    return e;
+  }
 
   // Reorder to the equation's own order.
   std::vector<double> b, inverse, beside;
   for (const index_t p : equation.places) {
     b.push_back(facts.facts(p, 0)), inverse.push_back(facts.facts(p, 1)), beside.push_back(facts.facts(p, 3));
   }
-  const double rounding = rounding_of(equation, b.data());
-  double length = norm(facts.residual.rows, facts.residual.data);
-  e.perfect_fit = !(length > rounding);
-  if (e.perfect_fit) length = 0;
-  const double scale = std::sqrt(static_cast<double>(divisor == SemDivisor::small ? D - r : D)), s = length / scale;
+  const double length = norm(facts.residual.rows, facts.residual.data), s = store_fit(equation, b, length, divisor, e);
   const int unit = v.exponents[static_cast<std::size_t>(equation.dependent)];
   for (std::size_t p = 0; p < b.size(); ++p) {
     const int exponent = unit - v.exponents[static_cast<std::size_t>(equation.regressors[p])];
     e.coefficients.push_back(std::ldexp(b[p], exponent));
     e.standard_errors.push_back(std::ldexp(s * inverse[p], exponent));
     if (!std::isfinite(e.coefficients.back() + e.standard_errors.back()))
-      return e.coefficients.clear(), e.standard_errors.clear(), e.status = EquationStatus::not_finite, std::move(e);
+      return without_estimates(EquationStatus::not_finite, e);
   }
-  e.sigma = std::ldexp(s, unit);
   e.condition = facts.facts(r, 0);
   const index_t constants = equation.constant >= 0 ? 1 : 0;
-  const double all = total(equation);
-  const double unexplained = all > rounding ? length / all * (length / all) : std::numeric_limits<double>::quiet_NaN();
-  e.r2 = 1 - unexplained;
-  e.adjusted_r2 = 1 - unexplained * static_cast<double>(D - constants) / static_cast<double>(D - r);
   if (!e.perfect_fit && r > constants) {
     const double f = facts.facts(r, 1) / s;
     e.f = {f * f / static_cast<double>(r - constants), r - constants, D - r};

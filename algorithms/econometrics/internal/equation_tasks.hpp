@@ -69,9 +69,9 @@ void run_reuse(Graph& g, const Variables& model, const std::vector<PickedEquatio
                const std::vector<std::size_t>& which, AllEquationResults& all);
 
 /// Returns the estimate of an equation by itself from its results. If the rank is deficient, determines the dependent
-/// regressors, for which it waits for the graph.
+/// regressors, for which it waits for the graph, and with `least_norm` the coefficients of least norm.
 EquationEstimate equation_estimate(Graph& g, const PickedEquation& equation, const EquationResults& facts,
-                                   SemDivisor divisor, bool instrumental);
+                                   SemDivisor divisor, bool instrumental, bool least_norm);
 
 /// Returns the largest ||e|| that rounding alone explains; b holds the coefficients of the equation's columns.
 double rounding_of(const PickedEquation& equation, const double* b);

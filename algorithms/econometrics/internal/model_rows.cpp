@@ -17,6 +17,13 @@ class Rows {
   Rows(const Evaluator& data, const TableSource& source, const LoadOptions& options)
       : table_(data.table()), source_(source), options_(options) {
     if (!options.weights.empty()) weights_ = data.column({options.weights, ColumnKind::number});
+    if (!options.row_weights.empty()) {
+      if (std::ssize(options.row_weights) != table_.rows)
+        throw FileError(source.name, "has " + std::to_string(table_.rows) + " rows; there are " +
+                                         std::to_string(options.row_weights.size()) + " weights");
+      weights_.x = options.row_weights;
+    }
+    weighted_ = !options.weights.empty() || !options.row_weights.empty();
     if (!options.groups.empty()) groups_ = data.column({options.groups, ColumnKind::level});
   }
 
@@ -31,14 +38,14 @@ class Rows {
         ++m.dropped;
         continue;
       }
-      const double w = options_.weights.empty() ? 1 : weights_.x[row];
+      const double w = weighted_ ? weights_.x[row] : 1;
       if (w < 0) throw FileError(source_.name, place(t) + "the weight is negative");
       if (w == 0) {
         ++m.without_weight;
         continue;
       }
       rows.push_back(t);
-      if (!options_.weights.empty()) m.weights.push_back(w), m.root_weights.push_back(std::sqrt(w));
+      if (weighted_) m.weights.push_back(w), m.root_weights.push_back(std::sqrt(w));
       if (!options_.groups.empty())
         m.groups.push_back(groups.try_emplace(groups_.x[row], std::ssize(groups)).first->second);
     }
@@ -69,6 +76,7 @@ class Rows {
   const TableSource& source_;
   const LoadOptions& options_;
   Values weights_, groups_;
+  bool weighted_ = false;
 };
 
 /// Returns the levels of each variable in these rows.

@@ -94,6 +94,44 @@ TEST_CASE("an equation that is not identified has no coefficients and does not a
   }
 }
 
+TEST_CASE("OLS of collinear regressors has the coefficients of least norm, and other methods have none") {
+  const SemProblem p = generated(40, 4, 1, 3, 0, 0.5, 9);
+  const SimultaneousModel model{4, 0, {{4, {0, 1, 2, 3}}}};
+  const auto whole = by({p.data.clone(), model}, SemMethod::ols);
+  const EquationEstimate& reduced = whole.equations[0];
+  REQUIRE(reduced.status == EquationStatus::ok);
+  for (const double c : {1.0, -3e-3, 5e4, 1e-200, 1e200}) {  // regressor 1 in another unit: b = (1, c) b1 / (1 + c^2)
+    CAPTURE(c);
+    SemProblem q{HostMatrix<double>(40, 6), {5, 0, {{5, {0, 1, 4, 2, 3}}}}};
+    for (index_t t = 0; t < 40; ++t) {
+      for (index_t k = 0; k < 4; ++k) q.data(t, k) = p.data(t, k);
+      q.data(t, 4) = c * p.data(t, 1);
+      q.data(t, 5) = p.data(t, 4);
+    }
+    const auto answer = by(q, SemMethod::ols);
+    const EquationEstimate& found = answer.equations[0];
+    CHECK(found.status == EquationStatus::collinear);
+    CHECK(found.dependent_regressors == std::vector<index_t>{4});
+    REQUIRE(found.coefficients.size() == 5);
+    const double b = reduced.coefficients[1] / (1 + c * c);
+    const double expected[] = {reduced.coefficients[0], b, b * c, reduced.coefficients[2], reduced.coefficients[3]};
+    const double size = *std::max_element(std::begin(expected), std::end(expected));
+    for (std::size_t k = 0; k < 5; ++k) {
+      CAPTURE(k, found.coefficients[k], expected[k]);
+      CHECK(std::isnan(found.standard_errors[k]));
+      if (c < 1e10 || k == 0 || k > 2)  // beyond, the norm is of columns of one norm
+        CHECK(std::abs(found.coefficients[k] - expected[k]) <= 1e-13 * size);
+    }
+    CHECK(std::abs((found.coefficients[1] + c * found.coefficients[2]) / reduced.coefficients[1] - 1) <= 1e-11);
+    CHECK(found.degrees_of_freedom == reduced.degrees_of_freedom);
+    CHECK(std::abs(found.sigma / reduced.sigma - 1) <= 1e-12);
+    CHECK(std::abs(found.r2 - reduced.r2) <= 1e-12);
+    CHECK(std::abs(found.adjusted_r2 - reduced.adjusted_r2) <= 1e-12);
+    for (const SemMethod method : {SemMethod::sur, SemMethod::two_stage})
+      CHECK(by(q, method).equations[0].coefficients.empty());
+  }
+}
+
 TEST_CASE("the later of two collinear instruments is dropped and the estimates are unchanged") {
   const SemProblem p = generated(50, 6, 3, 3, 2, 0.5, 3);
   for (const SemMethod method : {SemMethod::two_stage, SemMethod::three_stage}) {

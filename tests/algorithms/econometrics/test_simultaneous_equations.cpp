@@ -180,8 +180,15 @@ TEST_CASE("equations computed from other equations' triangles agree with those c
     for (std::size_t i = 0; i < a.equations.size(); ++i) {
       const EquationEstimate &x = a.equations[i], &y = b.equations[i];
       CAPTURE(name_of(sem_methods(), method), i);
-      CHECK(apart(x, y) <= 1e-10);
       CHECK(x.dependent_regressors == y.dependent_regressors);
+      if (x.status == EquationStatus::collinear) {  // without standard errors
+        CHECK(x.coefficients.empty() == (method != SemMethod::ols));
+        REQUIRE(x.coefficients.size() == y.coefficients.size());
+        for (std::size_t k = 0; k < x.coefficients.size(); ++k)
+          CHECK(near(x.coefficients[k], y.coefficients[k], 1e-10));
+        continue;
+      }
+      CHECK(apart(x, y) <= 1e-10);
       for (std::size_t k = 0; k < x.coefficients.size(); ++k)
         if (x.first_stage[k].df2 > 0) CHECK(near(x.first_stage[k].statistic, y.first_stage[k].statistic, 1e-10));
       if (x.coefficients.empty()) continue;

@@ -1,6 +1,8 @@
 import doctest
 import inspect
+import pathlib
 import pickle
+import re
 
 import pytest
 
@@ -31,3 +33,10 @@ def test_signatures_have_defaults():
     assert str(inspect.signature(tesela.solve)).startswith("(a: 'ArrayLike', b: 'ArrayLike', lower: 'bool' = False, overw")
     assert list(inspect.signature(tesela.Graph).parameters) == ["record", "longest_path_priorities", "name"]
     assert list(inspect.signature(tesela.TileMatrix).parameters) == ["a", "tile"]
+
+
+def test_stubs_have_typed_arrays():
+    stub = (pathlib.Path(tesela.__file__).parent / "_tesela.pyi").read_text(encoding="utf-8")
+    arrays = re.compile(r"\b(a|b|c|d|e|h|y|w|dl|du|c_or_cr|covariance|shifts|restrictions): (\S+?)(?:,| =|\))")
+    found = [kind for line in stub.splitlines() if line.lstrip().startswith("def ") for _, kind in arrays.findall(line)]
+    assert len(found) > 40 and set(found) <= {"numpy.typing.ArrayLike", "Tile", "str"}, set(found)

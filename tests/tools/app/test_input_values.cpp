@@ -53,29 +53,51 @@ double element(index_t i, index_t j) {
 
 }  // namespace
 
-TEST_CASE("a number below single precision is refused by every command, like one above it") {
+TEST_CASE("a file with a number that single precision lacks is solved in double precision, with a note") {
   const Files file;
-  const std::string one = file("one.npy", made(3, 3, element)), b = file("b.npy", full(3, 1, 1));
+  const std::string one = file("one.npy", made(3, 3, element)), b = file("b.npy", full(3, 1, 1)),
+                    out = file.folder / "out.npy";
   for (const double value : {1e-50, -1e-50, 3e-42, 1e39}) {
     CAPTURE(value);
     Matrix a = made(3, 3, element);
     a(1, 1) = value;
-    const std::string bad = file("bad.npy", a), bad_b = file("bad-b.npy", full(3, 1, value));
-    const Words cases[] = {
-        {"ols", "--a", bad, "--b", b},
-        {"lu", "--a", one, "--b", bad_b},
-        {"gemm", "--a", bad, "--b", one},
-        {"eig", "--diagonal", bad_b, "--off-diagonal", file("e.npy", full(2, 1, 1))},
-        {"toeplitz", "solve", "--t", bad_b, "--b", b},
-        {"tridiag", "--d", b, "--dl", b, "--du", bad_b, "--b", b},
-        {"mimo", "detect", "--h", bad, "--y", file("y.npy", full(1, 3, 1)), "--constellation", "qpsk"}};
+    const std::string bad = file("bad.npy", a), bad_b = file("bad-b.npy", full(3, 1, value)),
+                      bad_t = file("bad-t.npy", made(3, 1, [=](index_t i, index_t) { return i == 0 ? value : 0; }));
+    const Words cases[] = {{"ols", "--a", bad, "--b", b},
+                           {"lu", "--a", one, "--b", bad_b},
+                           {"cholesky", "--a", one, "--b", bad_b},
+                           {"gemm", "--a", bad, "--b", one},
+                           {"eig", "--diagonal", bad_b, "--off-diagonal", file("e.npy", full(2, 1, 0))},
+                           {"toeplitz", "solve", "--t", bad_t, "--b", b},
+                           {"tridiag", "--d", b, "--dl", b, "--du", bad_b, "--b", b}};
     for (const Words& words : cases) {
       CAPTURE(words);
-      Command{words}.refuses({"-p", "s"},
-                             words[0] == "mimo" ? "too small for the precision" : "does not fit single precision");
+      const Command command{words};
+      const auto wide = command({"--out", out});
+      const Matrix expected = file.read("out.npy");
+      const auto report = command({"-p", "s", "--out", out});
+      CHECK(distance(file.read("out.npy"), expected) == 0);
+      CHECK(report["status"] == "ok");
+      CHECK(report["problem"]["precision"] == "d");
+      CHECK(report["limits"] == wide["limits"]);
+      const std::string note = report["notes"][0];
+      CHECK_THAT(note, Catch::Matchers::StartsWith("computed in double precision: " + file.folder.path()) &&
+                           Catch::Matchers::ContainsSubstring("does not fit single precision"));
       if (value != 1e39 && value != -1e-50) break;
     }
+    Command{{"mimo", "detect", "--h", bad, "--y", file("y.npy", full(1, 3, 1)), "--constellation", "qpsk"}}.refuses(
+        {"-p", "s"}, "too small for the precision");
   }
+  // A tall file is read in blocks, by tasks.
+  Matrix tall = made(40000, 2, [](index_t i, index_t j) { return std::cos(static_cast<double>(3 * i + j)); });
+  tall(39000, 1) = 1e-50;
+  const Words streamed{"--a", file("tall.npy", tall), "--b", file("tall-b.npy", full(40000, 1, 1)), "--out", out};
+  const auto report = Command{{"ols"}}(streamed + Words{"-p", "s"});
+  CHECK(report["problem"]["streamed"] == true);
+  CHECK(report["problem"]["precision"] == "d");
+  const Matrix x = file.read("out.npy");
+  Command{{"ols"}}(streamed);
+  CHECK(distance(file.read("out.npy"), x) <= 1e-15);
   gemm_command.refuses({"--n", "4", "-p", "s", "--alpha", "1e-60"}, "--alpha: 1e-60 does not fit single precision");
   eig_command.refuses({"--n", "4", "-p", "s", "--scale", "1e-60"}, "--scale: 1e-60 does not fit single precision");
   // Small numbers are valid in double precision.

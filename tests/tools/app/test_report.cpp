@@ -112,7 +112,9 @@ TEST_CASE("--no-check leaves out measured errors, and the status notes it") {
                                {"gqr", "--n", "8"},
                                {"gemm", "--n", "8"},
                                {"tridiag", "--n", "8"},
-                               {"toeplitz", "solve", "--n", "8"}}) {
+                               {"toeplitz", "solve", "--n", "8"},
+                               {"toeplitz", "count", "--n", "8"},
+                               {"sem", "--samples", "60"}}) {
     CAPTURE(command);
     const Outcome run = run_tesela(command + cores + Words{"--no-check", "--json", "-"});
     REQUIRE(run.code == 0);

@@ -296,6 +296,30 @@ TEST_CASE("the exit code of trace reports that nothing was drawn") {
   CHECK(run_tesela({"trace", folder / "none"}).code == 2);
 }
 
+TEST_CASE("--quiet prints errors only, also in commands without a report") {
+  const TemporaryFolder folder;
+  const std::string a = folder / "a.npy";
+  std::vector<Words> all{{"generate", "--n", "4", "--out", a},
+                         {"info", "--json", folder / "info.json"},
+                         {"schedule", "--json", folder / "schedule.json", "--svg", folder / "schedule.svg"}};
+  if (tesela::can_trace()) {
+    REQUIRE(run_tesela({"gemm", "--n", "40", "--trace", folder / "one", "--quiet"}).code == 0);
+    REQUIRE(run_tesela({"gemm", "--n", "40", "--trace", folder / "two", "--quiet"}).code == 0);
+    all.insert(all.end(), {{"trace", folder / "one"}, {"trace", folder / "one", folder / "two"}});
+  }
+  for (const Words& words : all) {
+    CAPTURE(words);
+    const Outcome loud = run_tesela(words), quiet = run_tesela(words + Words{"--quiet"});
+    CHECK(loud.out != "");
+    CHECK(quiet.code == 0);
+    CHECK(quiet.out + quiet.err == "");
+  }
+  CHECK(std::filesystem::exists(folder / "info.json"));
+  const Outcome failed = run_tesela({"generate", "--n", "4", "--out", folder / "none/a.npy", "--quiet"});
+  CHECK(failed.code == 2);
+  CHECK_THAT(failed.err, ContainsSubstring("none/a.npy"));
+}
+
 TEST_CASE("help and version are printed") {
   const Outcome help = run_tesela({"gemm", "--help"});
   CHECK(help.code == 0);

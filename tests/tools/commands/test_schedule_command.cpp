@@ -88,6 +88,9 @@ TEST_CASE("schedule names the constraint that the printed PGS-2 violates") {
   CHECK(run.code == 1);
   CHECK_THAT(run.out, ContainsSubstring("   3 |  4 11  .  .  .\n   4 |  3  6 10  .  .\n"));
   CHECK_THAT(run.out, ContainsSubstring("legal      (4,3) at stage 10 needs (3,2), left of its pivot"));
+  const Outcome unchecked = run_tesela({"schedule", "--no-check"});
+  CHECK(unchecked.code == 0);
+  CHECK_THAT(unchecked.out, ContainsSubstring("legal      not checked\n"));
 }
 
 TEST_CASE("schedule refuses invalid options") {

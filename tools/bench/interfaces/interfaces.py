@@ -114,6 +114,10 @@ def small_cases():
         yield f"lstsq {2 * n}x{n}", 0.67, lambda: tesela.lstsq(tall, right).x, {
             "scipy.linalg.lstsq": lambda: scipy.linalg.lstsq(tall, right)[0]
         }, close
+        wide = fortran(n, 2 * n)
+        yield f"lstsq {n}x{2 * n}", 0.67, lambda: tesela.lstsq(wide, b).x, {
+            "scipy.linalg.lstsq": lambda: scipy.linalg.lstsq(wide, b)[0]
+        }, close
         yield f"eigh n={n}", 0.67, lambda: tesela.eigh(s)[0], {"scipy.linalg.eigh": lambda: scipy.linalg.eigh(s)[0]}, close
         yield f"solve_tridiagonal n={n}", 0.67, lambda: tesela.solve_tridiagonal(bands[2], bands[1], bands[0], b), {
             "scipy.linalg.solve_banded": lambda: scipy.linalg.solve_banded((1, 1), bands, b)

@@ -75,7 +75,7 @@ const Command cholesky_command(
           "  tesela cholesky --a A.mtx --b B.mtx --out X.mtx\n"
           "  tesela cholesky --n 4000 --random geometric:1e6 --json -\n"
           "  tesela cholesky --n 300 --by stages");
-      return std::function<int()>([o] { return o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });
+      return std::function<int()>([o] { return run_in_precision(*o, run<float>, run<double>); });
     });
 
 }  // namespace

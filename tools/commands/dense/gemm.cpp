@@ -192,7 +192,7 @@ const Command gemm_command(Command::Group::top, "gemm", "C = alpha op(A) op(B) +
       "  tesela gemm --n 10 --random index --out C.mtx\n"
       "  tesela gemm --a A.mtx --b B.npy --op-b t --out C.npy --json -\n"
       "  tesela gemm --n 8192 --tile 2048 --kernel tuned --precision s --repeat 5 --ncpu 0");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run_gemm<float>(*o) : run_gemm<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run_gemm<float>, run_gemm<double>); });
 });
 
 }  // namespace

@@ -108,7 +108,7 @@ const Command lu_command(Command::Group::top, "lu", "P A = L U, and A X = B", []
       "  tesela lu --a A.mtx --b B.mtx --out X.mtx\n"
       "  tesela lu --n 4000 --pivot none --random kappa:1e3 --json -\n"
       "  tesela lu --n 300 --by stages --random kappa:1e3");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run<float>(*o) : run<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run<float>, run<double>); });
 });
 
 }  // namespace

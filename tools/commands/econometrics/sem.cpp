@@ -213,7 +213,8 @@ const Command sem_command(
              "process the .npy file or the generated data in blocks of N rows instead of holding them in memory "
              "(default: blocks for a file, and for generated data that would fill half of the memory)")
           ->transform(cli::positive());
-      app.add_option("--weights", in.weights, "weigh rows by this column of the data")->type_name("COLUMN");
+      app.add_option("--weights", in.weights, "weigh rows by this column of the data, or by the numbers in a file")
+          ->type_name("COLUMN");
       app.add_option("--rcond", o->rcond,
                      "columns depend on others where these leave up to this of them (default: 10 max(D, K + N) eps)")
           ->check(cli::between(0, 0.1));

@@ -119,7 +119,14 @@ void report_status(const SemOutcome& o, Report& report) {
   }
   for (std::size_t i = 0; i < o.answer.equations.size(); ++i) {
     const EquationEstimate& e = o.answer.equations[i];
-    if (e.status != EquationStatus::ok) report.fail(o.problem.labels[i] + ": " + description(e.status));
+    if (e.status == EquationStatus::ok) continue;
+    const std::string status = o.problem.labels[i] + ": " + description(e.status);
+    if (e.coefficients.empty()) {
+      report.fail(status);
+    } else {
+      if (report.good()) report.remark(status);
+      report.note(o.problem.labels[i] + ": its coefficients are not unique, and have the least norm");
+    }
   }
   if (o.answer.status == SemStatus::not_converged)
     report.fail(fmt::format("not converged: {} iterations, the last moved a coefficient by {:.2g}", o.answer.iterations,

@@ -255,8 +255,8 @@ int run(EigOptions o) {
   require(o.jobs.empty() || find_named(eig_methods(), o.method).has_value(), "eig", "--method", o.method,
           " is not there for --jobs");
   if (!o.jobs.empty()) return run_eig_jobs(o);
-  if (o.batch >= 0) return run_eig_batch(o);
-  return o.common.precision == "s" ? run_eig<float>(std::move(o)) : run_eig<double>(std::move(o));
+  if (o.batch >= 0) return run_eig_batch(std::move(o));
+  return run_in_precision(o, run_eig<float>, run_eig<double>);
 }
 
 const Command eig_command(

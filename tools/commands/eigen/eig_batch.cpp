@@ -83,6 +83,6 @@ int run(EigOptions o) {
 
 }  // namespace
 
-int run_eig_batch(const EigOptions& o) { return o.common.precision == "s" ? run<float>(o) : run<double>(o); }
+int run_eig_batch(EigOptions o) { return run_in_precision(o, run<float>, run<double>); }
 
 }  // namespace tesela::cli

@@ -49,7 +49,7 @@ EigProof prove(Runtime& runtime, const EigProblem<T>& problem, const EigSelectio
                const SymmetricEig<T>& eig);
 
 /// `tesela eig --batch K`: matrices of seeds seed … seed + K - 1, or side by side in the file of --a.
-int run_eig_batch(const EigOptions& o);
+int run_eig_batch(EigOptions o);
 
 /// `tesela eig --jobs FILE`: the matrices of a list, several at a time on one Runtime.
 int run_eig_jobs(const EigOptions& o);

@@ -150,7 +150,7 @@ const Command glm_command(Command::Group::top, "glm", "min ||u|| with b = A x + 
       "  tesela glm data.csv \"y ~ x\" --effects \"C(firm)\"\n"
       "  tesela glm --a A.mtx --factor B.mtx --b b.mtx --out x.mtx --out-u u.mtx\n"
       "  tesela glm --m 300 --n 90 --columns-b 100 --inconsistent --json -");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run_glm<float>(*o) : run_glm<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run_glm<float>, run_glm<double>); });
 });
 
 }  // namespace

@@ -153,7 +153,7 @@ const Command lse_command(Command::Group::top, "lse", "min ||A x - b|| with C x 
       "  tesela lse data.csv \"y ~ x1 + x2\" --constraints \"x1 + x2 = 1\"\n"
       "  tesela lse --a A.mtx --b b.mtx --c C.mtx --d d.mtx --out x.mtx\n"
       "  tesela lse --m 4000 --n 300 --rows-c 80 --random-b rank:60 --json -");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run_lse<float>(*o) : run_lse<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run_lse<float>, run_lse<double>); });
 });
 
 }  // namespace

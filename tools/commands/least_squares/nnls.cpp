@@ -68,7 +68,7 @@ const Command nnls_command(Command::Group::top, "nnls", "min ||A x - b|| with x 
   app.footer(
       "Example:\n"
       "  tesela nnls --a A.mtx --b b.mtx --out x.mtx");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run_nnls<float>(*o) : run_nnls<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run_nnls<float>, run_nnls<double>); });
 });
 
 }  // namespace

@@ -80,7 +80,7 @@ const Command ols_command(Command::Group::top, "ols", "min ||A x - b||, any shap
       "  tesela ols data.csv \"y ~ x1 * x2 + log(x3) + C(region)\"\n"
       "  tesela ols --a A.mtx --b b.mtx --out x.mtx\n"
       "  tesela ols --m 4000 --n 300 --random rank:200 --json -");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run_ols<float>(*o) : run_ols<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run_ols<float>, run_ols<double>); });
 });
 
 }  // namespace

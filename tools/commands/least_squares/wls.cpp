@@ -23,8 +23,8 @@ struct Options : LeastSquaresOptions {
 /// Settles a formula's problem, whose weights are a column.
 void settle_formula(Options& o) {
   if (!o.factor.empty() || !o.sigma.empty())
-    throw ArgumentError("wls", "--weights", "with a formula names a column of weights; --factor and --sigma are files");
-  if (o.weights.empty()) throw ArgumentError("wls", "--weights", "is missing: the column of the weights");
+    throw ArgumentError("wls", "--factor, --sigma", "go without a formula, which needs --weights");
+  if (o.weights.empty()) throw ArgumentError("wls", "--weights", "is missing: the column or the file of the weights");
   o.formula.weights = o.weights;
   o.load_model("wls");
 }
@@ -69,7 +69,11 @@ WlsProblem<T> load(const Options& o) {
   p.multipliers = true;
   if (o.model != nullptr) {
     o.read(p);
-    for (const double w : o.model->weights) p.weights.push_back(static_cast<T>(w));
+    const auto& weights = o.model->weights;
+    HostMatrix<double> column(std::ssize(weights), 1);
+    std::copy(weights.begin(), weights.end(), column.data());
+    const HostMatrix<T> rounded = in_precision<T>("wls: weights", column);
+    p.weights.assign(rounded.data(), rounded.data() + rounded.rows());
     return p;
   }
   if (o.a.empty()) {
@@ -150,8 +154,8 @@ const Command wls_command(
       add_least_squares_options(
           app, *o,
           {.files = {{"--weights", &o->weights,
-                      "read weights w, m x 1, from FILE, or with FORMULA the weights' column (min sum w_i (A x - "
-                      "b)_i^2; a row of weight 0 does not count)"},
+                      "read weights w, m x 1, from FILE, or with FORMULA from this column of the table (min sum w_i (A "
+                      "x - b)_i^2; a row of weight 0 does not count)"},
                      {"--factor", &o->factor, "read F, m x m, from FILE (the errors have the covariance F F')"},
                      {"--sigma", &o->sigma,
                       "read the errors' covariance itself, m x m, from FILE (a singular covariance holds some "
@@ -181,8 +185,7 @@ const Command wls_command(
           "  tesela wls data.csv \"y ~ x\" --weights w\n"
           "  tesela wls --a A.npy --b b.mtx --weights w.mtx --out x.mtx --std-errors\n"
           "  tesela wls --m 400 --n 30 --by sigma --random-b kappa:1e3 --json -");
-      return std::function<int()>(
-          [o] { return o->common.precision == "s" ? run_wls<float>(*o) : run_wls<double>(*o); });
+      return std::function<int()>([o] { return run_in_precision(*o, run_wls<float>, run_wls<double>); });
     });
 
 }  // namespace

@@ -260,7 +260,7 @@ const Command ber_command(
       app.add_option("--channel", o->input.channel, "as of mimo detect")->capture_default_str();
       app.add_option("--coherence", o->input.coherence, "signals that share a channel (default: 1)")
           ->transform(positive());
-      app.add_option("--order", o->order, "of columns: " + order_names())->capture_default_str();
+      app.add_option("--order", o->order, "of columns: " + order_names())->type_name("ORDER")->capture_default_str();
       app.add_option("--soft", o->soft, "also mutual information per bit of these, as of mimo detect, by commas");
       app.add_option("--llr-clip", o->llr_clip, "of --soft: |L| at most, which kbest and list need")
           ->transform(positive_up_to(1e300));

@@ -171,6 +171,7 @@ const Command detect_command(
           ->capture_default_str();
       app.add_option("--order", o->order,
                      "order of the columns; the last is decided first. " + explained(column_orders()))
+          ->type_name("ORDER")
           ->capture_default_str();
       app.add_option("--direction", o->direction,
                      "of norm and gradient: up, the largest last, or down, the largest first")

@@ -204,7 +204,7 @@ const Command gqr_command(Command::Group::top, "gqr", "Q'A = [R; 0] and Q'BV = S
       "Examples:\n"
       "  tesela gqr --a A.mtx --factor B.mtx --out-r R.mtx --out-s S.mtx\n"
       "  tesela gqr --m 300 --n 90 --columns-b 400 --json -");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run_gqr<float>(*o) : run_gqr<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run_gqr<float>, run_gqr<double>); });
 });
 
 }  // namespace

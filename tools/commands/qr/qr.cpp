@@ -233,7 +233,7 @@ const Command qr_command(Command::Group::top, "qr", "A = Q R over tiles or by ro
       "  tesela qr --m 1000 --n 517 --tile 96x64 --tree greedy --json -\n"
       "  tesela qr --a A.mtx --out-q Q.npy --out-r R.npy\n"
       "  tesela qr --n 4096 --method lapack --repeat 5");
-  return std::function<int()>([o] { return o->common.precision == "s" ? run_qr<float>(*o) : run_qr<double>(*o); });
+  return std::function<int()>([o] { return run_in_precision(*o, run_qr<float>, run_qr<double>); });
 });
 
 }  // namespace

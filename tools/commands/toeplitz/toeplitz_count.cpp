@@ -174,8 +174,9 @@ const Command count_command(
         for (const double sigma : o->sigma)
           if (!std::isfinite(sigma))
             throw ArgumentError("toeplitz count", "--sigma", fmt::format("{} is not finite", sigma));
-        return o->common.precision == "s" ? with_matrix<float>(*o, "toeplitz count", count<float>)
-                                          : with_matrix<double>(*o, "toeplitz count", count<double>);
+        return run_single_or_wide(
+            o->common, [&] { return with_matrix<float>(*o, "toeplitz count", count<float>); },
+            [&] { return with_matrix<double>(*o, "toeplitz count", count<double>); });
       });
     });
 
@@ -192,8 +193,9 @@ const Command slice_command(
       o->common.add_to(app);
       app.footer("Example:\n  tesela toeplitz slice --n 2000 --most 100");
       return std::function<int()>([o] {
-        return o->common.precision == "s" ? with_matrix<float>(*o, "toeplitz slice", slice<float>)
-                                          : with_matrix<double>(*o, "toeplitz slice", slice<double>);
+        return run_single_or_wide(
+            o->common, [&] { return with_matrix<float>(*o, "toeplitz slice", slice<float>); },
+            [&] { return with_matrix<double>(*o, "toeplitz slice", slice<double>); });
       });
     });
 

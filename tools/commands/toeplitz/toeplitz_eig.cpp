@@ -172,8 +172,7 @@ const Command eig_command(
           "Examples:\n"
           "  tesela toeplitz eig --n 2000 --seed 1 --json -\n"
           "  tesela toeplitz eig --n 4096 --random kms:0.9 --smallest 20 --vectors --out-vectors x.npy");
-      return std::function<int()>(
-          [o] { return o->common.precision == "s" ? run_eig<float>(*o) : run_eig<double>(*o); });
+      return std::function<int()>([o] { return run_in_precision(*o, run_eig<float>, run_eig<double>); });
     });
 
 }  // namespace

@@ -152,8 +152,7 @@ const Command solve_command(
           "  tesela toeplitz solve --n 65536 --random spd --known --json -\n"
           "  tesela toeplitz solve --t t.npy --b b.npy --sigma 0.5 --out x.npy\n"
           "  tesela toeplitz solve --t c.npy --row r.npy --b b.npy --out x.npy");
-      return std::function<int()>(
-          [o] { return o->common.precision == "s" ? run_solve<float>(*o) : run_solve<double>(*o); });
+      return std::function<int()>([o] { return run_in_precision(*o, run_solve<float>, run_solve<double>); });
     });
 
 }  // namespace

@@ -198,8 +198,7 @@ const Command tridiag_command(
           "  tesela tridiag --n 1000000 --known --json -\n"
           "  tesela tridiag --n 512 --batch 65536 --interleaved --precision s\n"
           "  tesela tridiag --dl dl.npy --d d.npy --du du.npy --b b.npy --out x.npy");
-      return std::function<int()>(
-          [o] { return o->common.precision == "s" ? run_tridiag<float>(*o) : run_tridiag<double>(*o); });
+      return std::function<int()>([o] { return run_in_precision(*o, run_tridiag<float>, run_tridiag<double>); });
     });
 
 }  // namespace

@@ -55,7 +55,8 @@ ModelData load_file(const SemInput& input, SemMethod method) {
   if (input.rows_at_once > 0 && (input.hold || !input.weights.empty() || !input.clusters.empty()))
     refuse_rows("goes without --weights and --cov, which hold the data");
   if (npy && !input.names.empty()) table.names = read_names(input.names), table.names_from = input.names;
-  const LoadOptions options{input.weights, input.clusters, input.missing == "drop", input.hold};
+  LoadOptions options{.groups = input.clusters, .drop_missing = input.missing == "drop", .hold = input.hold};
+  choose_weights(input.weights, table, options);
   if (input.select.empty()) return load_model(table, read_or_parse_model(input.model), method, options);
   const HostMatrix<double> S = read_matrix<double>(input.select);
   if (npy && input.names.empty()) {

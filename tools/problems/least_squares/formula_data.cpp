@@ -1,9 +1,14 @@
 #include "tools/problems/least_squares/formula_data.hpp"
 
 #include <tesela/runtime/errors.hpp>
+#include <tesela/tiles/io/file_formats.hpp>
+#include <tesela/tiles/io/kept_value.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -94,7 +99,18 @@ void require_rows(const ModelData& m, const std::string& file, const std::string
   if (m.rows().m > 0) return;
   if (m.without_weight == 0) throw FileError(file, "has no row with all values of the formula");
   const char* const rows = m.dropped > 0 ? " of rows with all values of the formula" : "";
-  throw FileError(file, "column " + weights + ": all weights" + rows + " are 0");
+  throw FileError(file, "weights " + weights + ": all weights" + rows + " are 0");
+}
+
+void choose_weights(const std::string& weights, const TableSource& table, LoadOptions& options) {
+  const bool is_column = std::find(table.names.begin(), table.names.end(), weights) != table.names.end();
+  if (weights.empty() || is_column || !std::filesystem::exists(weights)) {
+    options.weights = weights;
+    return;
+  }
+  const HostMatrix<double> given = read_matrix<double>(weights);
+  if (given.cols() != 1) throw FileError(weights, "is " + to_string(given.shape()) + ", and weights are one column");
+  options.row_weights.assign(given.data(), given.data() + given.rows());
 }
 
 FormulaData load_formula(const char* command, const FormulaInput& input) {
@@ -113,8 +129,9 @@ FormulaData load_formula(const char* command, const FormulaInput& input) {
         parse_model("further" + std::to_string(formulas.equations.size()) + ": " + text, "formula");
     formulas.equations.push_back(more.equations[0]);
   }
-  ModelData m = load_model(table, formulas, SemMethod::ols,
-                           {.weights = input.weights, .drop_missing = input.missing == "drop", .scale = false});
+  LoadOptions options{.drop_missing = input.missing == "drop", .scale = false};
+  choose_weights(input.weights, table, options);
+  ModelData m = load_model(table, formulas, SemMethod::ols, options);
   FormulaData result;
   const Equation& e = m.model.equations[0];
   result.dependent = m.name(e.dependent);
@@ -142,8 +159,8 @@ HostMatrix<T> in_precision(const char* command, const HostMatrix<double>& matrix
   for (index_t j = 0; j < matrix.cols(); ++j)
     for (index_t i = 0; i < matrix.rows(); ++i) {
       result(i, j) = static_cast<T>(matrix(i, j));
-      if (!std::isfinite(result(i, j)) || (result(i, j) == 0 && matrix(i, j) != 0))
-        throw ArgumentError(command, "--precision", std::to_string(matrix(i, j)) + " is beyond single precision");
+      if (!keeps(matrix(i, j), result(i, j)))
+        throw PrecisionError(command, fmt::format("{} does not fit single precision", matrix(i, j)));
     }
   return result;
 }

@@ -14,7 +14,7 @@ struct FormulaInput {
   std::string data, formula;
   std::string missing = "drop";
   std::vector<std::string> na = {};       ///< further codes of missing values
-  std::string weights = {};               ///< column
+  std::string weights = {};               ///< column, or file with a weight for each row
   std::vector<std::string> further = {};  ///< formulas y ~ x of more columns
 
   bool given() const { return !data.empty() || !formula.empty(); }
@@ -41,11 +41,15 @@ struct FormulaData {
 /// Throws FileError, with the reason, if the model uses no row of the file: the rows lack values, or all weights are 0.
 void require_rows(const ModelData& model, const std::string& file, const std::string& weights);
 
+/// Makes `weights` the column of this name, or the weights in the file of this name if the table lacks the column.
+/// Throws FileError for a file that is not a vector.
+void choose_weights(const std::string& weights, const TableSource& table, LoadOptions& options);
+
 /// Reads a table and evaluates a formula with one equation. Throws FileError as load_model(), and ArgumentError for
 /// several equations, instruments, and a table without names.
 FormulaData load_formula(const char* command, const FormulaInput& input);
 
-/// Returns a matrix in precision T. Throws ArgumentError for an element beyond its range.
+/// Returns a matrix in precision T. Throws PrecisionError for an element that T does not hold.
 template <class T>
 HostMatrix<T> in_precision(const char* command, const HostMatrix<double>& matrix);
 

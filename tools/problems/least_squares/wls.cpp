@@ -47,12 +47,9 @@ void WlsProblem<T>::read_weights(const std::string& path) {
   for (index_t i = 0; i < given.rows(); ++i) {
     const double weight = given(i, 0);
     weights.push_back(static_cast<T>(weight));
-    const char* const wrong = weight < 0                      ? "; weights are not negative"
-                              : keeps(weight, weights.back()) ? nullptr
-                                                              : "; that does not fit single precision";
-    if (wrong != nullptr)
-      throw ArgumentError("wls", "--weights",
-                          fmt::format("{}: the weight of row {} is {}{}", path, i + 1, weight, wrong));
+    const std::string found = fmt::format("the weight of row {} is {}", i + 1, weight);
+    if (weight < 0) throw ArgumentError("wls", "--weights", path + ": " + found + "; weights are not negative");
+    if (!keeps(weight, weights.back())) throw PrecisionError(path, found + "; that does not fit single precision");
   }
 }
 

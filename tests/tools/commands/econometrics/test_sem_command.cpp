@@ -351,7 +351,7 @@ TEST_CASE("files of other programs are read") {
   sem.refuses(with("y,x\n1,1e999\n", "y ~ x") + ols, "line 2, column x: 1e999");
   for (const char* data : {"y,x\n", "y,x\n,1\n,2\n,3\n"})
     sem.refuses(with(data, "y ~ x") + ols, "d.csv: has no row with all values of the formula");
-  sem.refuses(with("y,x\n1,0\n2,0\n", "y ~ 1") + ols + Words{"--weights", "x"}, "d.csv: column x: all weights are 0");
+  sem.refuses(with("y,x\n1,0\n2,0\n", "y ~ 1") + ols + Words{"--weights", "x"}, "d.csv: weights x: all weights are 0");
   const auto few = sem(with("y,x\n1,2\n3,5\n", "y ~ x") + ols, 1);
   CHECK(few["equations"][0]["status"] == "too few observations");
   // A check without numbers is not reported.

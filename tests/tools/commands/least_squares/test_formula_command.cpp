@@ -251,6 +251,47 @@ TEST_CASE("R2 does not depend on the size of the right-hand side") {
   }
 }
 
+TEST_CASE("weights are a column of the table, or a file with a number for each of its rows") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "d.csv", weights = folder / "w.txt";
+  std::ofstream out(file), numbers(weights);
+  out << "y,x,w\n";
+  for (int t = 0; t < 12; ++t) {
+    const double w = t == 3 ? 0 : 1 + t % 4;  // row 4 does not count, and row 8 lacks x
+    out << std::sin(3 * t) + 0.1 * t << ',' << (t == 7 ? "NA" : std::to_string(t)) << ',' << w << '\n';
+    numbers << w << '\n';
+  }
+  out.close(), numbers.close();
+  const auto by_column = wls({file, "y ~ x", "--weights", "w"}), by_file = wls({file, "y ~ x", "--weights", weights});
+  CHECK(by_file["regression"] == by_column["regression"]);
+  CHECK(by_file["regression"][0]["degrees_of_freedom"] == 8);
+  CHECK(by_file["notes"] == by_column["notes"]);
+  for (const char* precision : {"s", "d"})
+    CHECK(wls({file, "y ~ x", "--weights", weights, "-p", precision})["problem"]["precision"] == precision);
+  const Words model{"--data", file, "--model", "y ~ x", "--method", "ols"};
+  CHECK(sem(model + Words{"--weights", weights})["equations"] == sem(model + Words{"--weights", "w"})["equations"]);
+  std::ofstream(weights) << "1\n2\n";
+  wls.refuses({file, "y ~ x", "--weights", weights}, "d.csv: has 12 rows; there are 2 weights");
+  sem.refuses(model + Words{"--weights", weights}, "d.csv: has 12 rows; there are 2 weights");
+  std::ofstream(weights) << "1 2\n3 4\n";
+  wls.refuses({file, "y ~ x", "--weights", weights}, "w.txt: is 2 x 2, and weights are one column");
+  wls.refuses({file, "y ~ x", "--weights", "v"}, "d.csv: has no column v");
+}
+
+TEST_CASE("a formula with numbers that single precision lacks is computed in double precision") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "d.csv";
+  std::ofstream(file) << "y,x,w\n1,1e-50,1\n2,2e-50,1e-60\n4,3e-50,1e60\n4,5e-50,2\n";
+  for (const Command* command : {&ols, &wls}) {
+    const Words words = command == &ols ? Words{file, "y ~ x"} : Words{file, "y ~ log(x)", "--weights", "w"};
+    const auto single = (*command)(words + Words{"-p", "s"}), wide = (*command)(words);
+    CHECK(single["regression"] == wide["regression"]);
+    CHECK(single["problem"]["precision"] == "d");
+    CHECK_THAT(single["notes"][0].get<std::string>(), Catch::Matchers::StartsWith("computed in double precision: ") &&
+                                                          Catch::Matchers::EndsWith("does not fit single precision"));
+  }
+}
+
 TEST_CASE("every factor of glm's effects has a column for each level, in any order") {
   const TemporaryFolder folder;
   const std::string file = folder / "d.csv";
@@ -278,7 +319,7 @@ TEST_CASE("a regression without a row, and a scaled constant, are refused") {
   ols.refuses({file, "y ~ scale(c / 7.1)"}, "the column is constant");
   CHECK(ols({file, "y ~ scale(x)"})["status"] == "ok");
   std::ofstream(file) << "y,x,w\n1,2,0\n2,3,0\n4,5,0\n";
-  wls.refuses({file, "y ~ x", "--weights", "w"}, "d.csv: column w: all weights are 0");
+  wls.refuses({file, "y ~ x", "--weights", "w"}, "d.csv: weights w: all weights are 0");
   std::ofstream(file) << "y,x,w\n1,2,0\n2,3,0\n4,.,1\n";
   wls.refuses({file, "y ~ x", "--weights", "w"}, "all weights of rows with all values of the formula are 0");
   std::ofstream(file) << "y,x\n";

@@ -237,7 +237,10 @@ TEST_CASE("wrong use of wls is refused") {
                                     {3e-42, "row 7 is 3e-42; that does not fit single precision"},
                                     {1e60, "row 7 is 1e+60; that does not fit single precision"}}) {
     w(6, 0) = weight;
-    wls.refuses(problem + Words{"--weights", file(folder, "w.npy", w), "-p", "s"}, why);
+    const auto report = wls(problem + Words{"--weights", file(folder, "w.npy", w), "-p", "s"});
+    CHECK(report["problem"]["precision"] == "d");
+    CHECK_THAT(report["notes"][0].get<std::string>(), Catch::Matchers::EndsWith(why));
+    CHECK(std::filesystem::remove(folder / "x.npy"));
   }
   wls.refuses(problem + Words{"--weights", folder / "nan.mtx"}, "2 rows");
   std::ofstream(folder / "nan.mtx")
