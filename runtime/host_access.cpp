@@ -101,6 +101,21 @@ int read_and_clear_status(Data& data) {
   return taken;
 }
 
+void wait_for_writes(Data& data) {
+  data.require_alive();
+  if (!data.has_value()) return;
+  data.submit_deferred(false);
+  auto* handle = static_cast<starpu_data_handle_t>(data.handle());
+  if (starpu_data_acquire_on_node(handle, STARPU_ACQUIRE_NO_NODE, STARPU_R) == 0)
+    starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
+}
+
+bool lives_on_gpu(const Data& data) {
+  if (!data.registered()) return false;
+  const int node = starpu_data_get_home_node(static_cast<starpu_data_handle_t>(data.handle()));
+  return node >= 0 && starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CUDA_RAM;
+}
+
 void bring_home(starpu_data_handle_t handle, GraphTasks& graph) {
   struct Acquired {
     starpu_data_handle_t handle;

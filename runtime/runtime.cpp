@@ -83,6 +83,15 @@ void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
+/// Makes StarPU allocate each tile by itself if GPUs may use little memory: blocks of 32 MiB for small tiles would
+/// hold most of it.
+void spare_small_memory(detail::ScopedEnvironment& env) {
+  constexpr int little = 1024;
+  const char* const megabytes = std::getenv("STARPU_LIMIT_CUDA_MEM");
+  if (megabytes != nullptr && std::atoi(megabytes) < little && std::getenv("STARPU_SUBALLOCATOR") == nullptr)
+    env.set("STARPU_SUBALLOCATOR", "0");
+}
+
 /// StarPU would overwrite the events that an earlier Runtime of this process recorded in this folder.
 void require_no_unconverted_trace(const std::string& folder) {
   if (!folder.empty() && detail::unconverted_traces().contains(folder))
@@ -137,6 +146,7 @@ void apply(const RuntimeOptions& options, detail::ScopedEnvironment& env, bool s
   if (options.thread_per_stream && std::getenv("STARPU_CUDA_THREAD_PER_DEV") == nullptr)
     env.set("STARPU_CUDA_THREAD_PER_WORKER", "1");
   detail::check_numbers();
+  spare_small_memory(env);
   detail::provide_home(env);
   reserve_inserting_core(env, several);
   if (!options.trace_dir.empty()) {

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/cholesky.hpp>
 #include <tesela/algorithms/dense/internal/step_groups.hpp>
+#include <tesela/algorithms/support/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
@@ -20,7 +21,13 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
-    return {nb, std::max(n, nb)};
+    const double bytes = 8 * static_cast<double>(n) * static_cast<double>(n + 4 * nb);
+    const GpuRoom room(runtime);
+    if (bytes <= room.gpus * room.bytes) return {nb, std::max(n, nb)};
+    // Squares spare the transfer of the lower triangle.
+    constexpr index_t least = 5;  // first rows on a GPU
+    const index_t square = width_in_memory(room, n, std::clamp<index_t>(rounded(n / 16), 128, 2048), least);
+    return {square, square};
   }
   const index_t nb = std::clamp<index_t>(rounded(n / 8), 32, 256);
   return {nb, nb};
@@ -39,6 +46,7 @@ struct CholeskyFactorization<T>::Plan {
   TileMatrix<T> r;
   TileMatrix<double> minor;
   std::optional<TileMatrix<T>> diagonals, inverses;
+  std::vector<ColumnBlock> blocks;  ///< of tile rows
   StepGroups groups;
   std::optional<ResidueTiles<T>> residues;  ///< of a group's rows
 
@@ -47,18 +55,28 @@ struct CholeskyFactorization<T>::Plan {
     require(A.m() == n && (A.nt() <= 1 || A.tile_shape().nb % nb == 0), "cholesky", "A", A, " in tiles of ",
             A.tile_shape(), "; it must be square, in tiles that are square, or wider by a whole number of heights");
     require_blas_sizes("cholesky", "A", A);
-    const auto blocks = [&](const char* name) {
+    const auto column = [&](const char* name) {
       return TileMatrix<T>(g.runtime(), n, std::min(nb, n), TileShape{nb, nb}, name);
     };
-    if (!square()) diagonals = blocks("D");
-    if (g.runtime().gpus() > 0 && n > 0) inverses = blocks("V");
+    if (!square()) diagonals = column("D");
+    if (g.runtime().gpus() > 0 && n > 0) inverses = column("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
     if (A.nt() == 1 && nb % 256 == 0) groups = group_steps(g.runtime(), n, nb, 12288);
     groups.steps = A.mt();
+    blocks = blocks_of_rows(g.runtime());
     if (groups.length > 0) residues.emplace(g.runtime(), groups.length * nb, n - groups.length * nb);
   }
 
   bool square() const { return r.nt() == r.mt(); }
+  /// Returns one block for wide tiles, whose steps overlap.
+  std::vector<ColumnBlock> blocks_of_rows(const Runtime& runtime) const {
+    const index_t nb = r.tile_shape().mb;
+    if (!square() || r.mt() == 0 || lives_on_gpu(r(0, 0))) return {{0, r.mt()}};
+    const auto bytes = [&](index_t i) {
+      return static_cast<double>(sizeof(T)) * static_cast<double>(nb) * static_cast<double>(r.n() - i * nb);
+    };
+    return column_blocks(GpuRoom(runtime), r.mt(), bytes, bytes(0));
+  }
   Block block(index_t k) const {
     const auto [nb, width] = r.tile_shape();
     const index_t first = k * nb;
@@ -106,14 +124,14 @@ struct CholeskyFactorization<T>::Plan {
       g.insert<Trsm<T>>(where, {op, column}, diagonal(k), x);
   }
 
-  /// Inserts A(i, j) -= R(k, i)^T R(k, j) on and above the diagonal.
-  void update(Graph& g, index_t i, index_t j, index_t k) const {
+  /// Inserts A(i, j) -= R(k, i)^T R(k, j) on and above the diagonal. `begin`: first row of i's block.
+  void update(Graph& g, index_t i, index_t j, index_t k, index_t begin) const {
     const Block to = block(i);
     const bool first = j == to.tile, next = i == k + 1;
     index_t column = first ? to.column : 0;
     if (diagonals && first && next) column += to.order;  // factor() has updated the next diagonal block
     if (column < r(i, j).cols())
-      g.insert<RowUpdate<T>>(at(i, j, update_priority(i, k, r.mt())),
+      g.insert<RowUpdate<T>>(at(i, j, update_priority(i, k, r.mt(), begin)),
                              {Op::transpose, to.column, column, square() && first}, r(k, to.tile), r(k, j), r(i, j));
   }
 
@@ -150,13 +168,20 @@ CholeskyFactorization<T>::CholeskyFactorization(Graph& g, const TileMatrix<T>& A
     : plan_(std::make_shared<const Plan>(g, A)) {
   const Plan& plan = *plan_;
   const index_t mt = A.mt(), nt = A.nt();
-  for (index_t k = 0; k < mt; ++k) {
-    plan.factor(g, k);
-    for (index_t j = plan.begin(k); j < nt; ++j) plan.solve(g, k, j);
-    for (index_t i = k + 1; i < plan.groups.end(k); ++i)
-      for (index_t j = plan.begin(i); j < nt; ++j) plan.update(g, i, j, k);
-    plan.store(g, k);
-    if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
+  for (const auto [begin, end] : plan.blocks) {
+    for (index_t k = 0; k < begin; ++k)
+      for (index_t i = begin; i < end; ++i)
+        for (index_t j = plan.begin(i); j < nt; ++j) plan.update(g, i, j, k, begin);
+    if (begin > 0) wait_for_writes(A(begin, begin));
+    for (index_t k = begin; k < end; ++k) {
+      plan.factor(g, k);
+      for (index_t j = plan.begin(k); j < nt; ++j) plan.solve(g, k, j);
+      for (index_t i = k + 1; i < std::min(end, plan.groups.end(k)); ++i)
+        for (index_t j = plan.begin(i); j < nt; ++j) plan.update(g, i, j, k, begin);
+      plan.store(g, k);
+      if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
+      for (index_t j = k; j < nt && end < mt; ++j) g.bring_home(A(k, j));
+    }
   }
 }
 

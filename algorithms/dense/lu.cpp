@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/internal/step_groups.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
+#include <tesela/algorithms/support/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>
@@ -31,7 +32,8 @@ std::span<const Named<Pivoting>> pivotings() { return names; }
 TileShape lu_tile(const Runtime& runtime, index_t n) {
   const bool gpu = runtime.gpus() > 0;
   const index_t nb = std::clamp<index_t>(n / (gpu ? 32 : 16) / 32 * 32, gpu ? 128 : 32, gpu ? 512 : 192);
-  return {std::max<index_t>(n, 1), nb};
+  constexpr index_t least = 12;  // columns on a GPU
+  return {std::max<index_t>(n, 1), width_in_memory(GpuRoom(runtime), n, nb, least)};
 }
 
 /// The decisions before the loop: placement and priority of each task, row exchanges, room for the inverses of L's
@@ -43,6 +45,7 @@ struct LuFactorization<T>::Plan {
   TileMatrix<int> swaps;
   TileMatrix<double> zero;
   Pivoting pivoting;
+  std::vector<ColumnBlock> blocks;
   StepGroups groups;
   /// Residues of a group's columns of L, and of its rows of U in the columns of the next group and after it.
   std::optional<ResidueTiles<T>> l, near, far;
@@ -53,14 +56,15 @@ struct LuFactorization<T>::Plan {
                                         : TileMatrix<T>(g.runtime(), 1, A.nt(), {1, 1}, "V")),
         swaps(g.runtime(), A.n(), 1, {nb(), 1}, "swaps"),
         zero(g.runtime(), 1, 1, {1, 1}, "zero"),
-        pivoting(pivots) {
+        pivoting(pivots),
+        blocks(column_blocks(g.runtime(), A, inverse_bytes())) {
     require(A.m() == A.n() && A.mt() <= 1, "lu", "A", A, " in tiles of ", A.tile_shape(),
             "; it must be square, in tiles of whole columns");
     require_blas_sizes("lu", "A", A);
     g.insert<Laset<double>>(on_gpu, {0.0}, zero(0, 0));
     // Only if TESELA_GEMM selects residues: they double the backward error of uniform matrices.
     constexpr index_t never = std::numeric_limits<index_t>::max();
-    if (nb() % 128 == 0) groups = group_steps(g.runtime(), A.n(), nb(), never);
+    if (nb() % 128 == 0 && blocks.size() == 1) groups = group_steps(g.runtime(), A.n(), nb(), never);
     groups.steps = A.nt();
     if (groups.length == 0) return;
     const index_t inner = groups.length * nb(), rest = A.n() - inner;
@@ -70,15 +74,17 @@ struct LuFactorization<T>::Plan {
   }
 
   index_t nb() const { return a.tile_shape().nb; }
+  double inverse_bytes() const { return static_cast<double>(sizeof(T)) * static_cast<double>(inverses.m() * a.n()); }
 
   void factor(Graph& g, index_t k) const {
     g.insert<Getrf<T>>(on_column(k, highest_priority), {k * nb(), pivoting}, a(0, k), inverses(0, k), swaps(k, 0),
                        zero(0, 0), g.scratch<int>(a.n() / 8 + 128, 1));
   }
-  /// Inserts the exchanges of step k in column j, U(k, j) = L(k, k)^-1 A(k, j) and A(i, j) -= L(i, k) U(k, j).
-  void update(Graph& g, index_t j, index_t k) const {
-    g.insert<LuUpdate<T>>(on_column(j, update_priority(j, k, a.nt())), {k * nb(), pivoting}, a(0, k), inverses(0, k),
-                          swaps(k, 0), a(0, j), g.scratch<T>(inverted_block, a(0, j).cols()));
+  /// Inserts the exchanges of step k in column j, U(k, j) = L(k, k)^-1 A(k, j) and A(i, j) -= L(i, k) U(k, j). `begin`:
+  /// first column of j's block.
+  void update(Graph& g, index_t j, index_t k, index_t begin) const {
+    g.insert<LuUpdate<T>>(on_column(j, update_priority(j, k, a.nt(), begin)), {k * nb(), pivoting}, a(0, k),
+                          inverses(0, k), swaps(k, 0), a(0, j), g.scratch<T>(inverted_block, a(0, j).cols()));
   }
   /// Inserts the update of all columns from k on by the steps of the group that ends before step k: first the columns
   /// of the next group, so that its steps can begin.
@@ -111,9 +117,19 @@ struct LuFactorization<T>::Plan {
           subtract_products<T>(g, where, {below - row, a.n() - below, end - j * nb(), 0, 0, below}, *l, u, columns);
         });
   }
-  /// Inserts the exchanges of step k in column j of X.
+  /// Inserts the exchanges of step k in column j of X. Earlier columns come first, so that each is loaded once.
   void exchange(Graph& g, index_t k, const TileMatrix<T>& X, index_t j) const {
-    if (pivoting != Pivoting::none) g.insert<Laswp<T>>(on_column(j), {k * nb()}, X(0, j), swaps(k, 0));
+    const auto place = on_column(j, static_cast<int>(std::min<index_t>(X.nt() - 1 - j, 1000)));
+    if (pivoting != Pivoting::none) g.insert<Laswp<T>>(place, {k * nb()}, X(0, j), swaps(k, 0));
+  }
+  /// Inserts the exchanges of later steps in the rows of L.
+  void exchange_l(Graph& g) const {
+    const bool several = blocks.size() > 1;
+    if (several) wait_for_writes(swaps(a.nt() - 1, 0));
+    for (index_t j = 0; j < a.nt(); ++j) {
+      for (index_t k = j < groups.last ? groups.end(j) : j + 1; k < a.nt(); ++k) exchange(g, k, a, j);
+      if (several) g.bring_home(a(0, j));
+    }
   }
   /// Inserts step k of X = U^-1 X (`upper`) or X = L^-1 X in column j.
   void substitute(Graph& g, index_t k, bool upper, const TileMatrix<T>& X, index_t j) const {
@@ -126,13 +142,18 @@ LuFactorization<T>::LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting p
     : plan_(std::make_shared<const Plan>(g, A, pivoting)) {
   const Plan& plan = *plan_;
   const index_t nt = A.nt();
-  for (index_t k = 0; k < nt; ++k) {
-    plan.factor(g, k);
-    for (index_t j = k + 1; j < plan.groups.end(k); ++j) plan.update(g, j, k);
-    if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
+  for (const auto [begin, end] : plan.blocks) {
+    for (index_t k = 0; k < begin; ++k)
+      for (index_t j = begin; j < end; ++j) plan.update(g, j, k, begin);
+    if (begin > 0) wait_for_writes(A(0, begin));
+    for (index_t k = begin; k < end; ++k) {
+      plan.factor(g, k);
+      if (end < nt) g.bring_home(A(0, k));
+      for (index_t j = k + 1; j < std::min(end, plan.groups.end(k)); ++j) plan.update(g, j, k, begin);
+      if (plan.groups.ends(k)) plan.update_by_residues(g, k + 1);
+    }
   }
-  for (index_t j = 0; j < nt; ++j)  // apply the exchanges of later steps to the rows of L
-    for (index_t k = j < plan.groups.last ? plan.groups.end(j) : j + 1; k < nt; ++k) plan.exchange(g, k, A, j);
+  plan.exchange_l(g);
 }
 
 template <class T>

@@ -2,7 +2,9 @@
 #include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/runtime/require.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 
 namespace tesela {
@@ -60,10 +62,22 @@ index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t elem
   return chosen_kernel(gpus, GemmKernel::automatic, m, n, k) == GemmKernel::int8 ? int8_work(m, n, k, element) : 1;
 }
 
+namespace {
+
+/// Returns `doubles`, or the largest power of two up to a sixteenth of a GPU's memory; 1 if that is below 64 MiB.
+index_t work_in_memory(const Runtime& runtime, index_t doubles) {
+  constexpr double least = 64 << 20, share = 16;
+  const double most = static_cast<double>(runtime.device_bytes()) / std::max(runtime.gpus(), 1) / share;
+  if (most < least) return 1;
+  return std::min(doubles, static_cast<index_t>(std::exp2(std::floor(std::log2(most)))) / index_t{sizeof(double)});
+}
+
+}  // namespace
+
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k) {
   const int gpus = g.runtime().gpus();
-  const index_t work = product_work(gpus, m, n, k, sizeof(T));
+  const index_t work = work_in_memory(g.runtime(), product_work(gpus, m, n, k, sizeof(T)));
   return {work > 1 ? available_kernel(gpus, GemmKernel::automatic) : GemmKernel::cublas, g.scratch<double>(work, 1)};
 }
 
@@ -73,8 +87,11 @@ void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, co
   const index_t m = c.rows(), n = c.cols(), k = apply(args.op_a, a.shape()).cols;
   auto chosen = args;
   chosen.kernel = gemm_kernel(g.runtime(), args.kernel, m, n, k);
-  if (chosen.kernel != GemmKernel::int8) return g.insert<Gemm<T, C>>(where, chosen, a, b, c);
-  g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c, g.scratch<double>(int8_work(m, n, k, sizeof(T)), 1));
+  const index_t work =
+      chosen.kernel == GemmKernel::int8 ? work_in_memory(g.runtime(), int8_work(m, n, k, sizeof(T))) : 1;
+  if (work > 1) return g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c, g.scratch<double>(work, 1));
+  if (chosen.kernel == GemmKernel::int8) chosen.kernel = GemmKernel::cublas;
+  g.insert<Gemm<T, C>>(where, chosen, a, b, c);
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                         \

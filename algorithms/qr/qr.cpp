@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
+#include <tesela/algorithms/support/column_blocks.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
@@ -135,6 +136,7 @@ struct QrFactorization<T>::Pass {
   Op op;
   const TileMatrix<T>& C;
   bool over_a = &C == &f.a_;
+  index_t begin = 0;  ///< first tile column of the block (ColumnBlock)
   Products products = products_of_updates();
   Tile<T> work = workspace();
 
@@ -153,9 +155,13 @@ struct QrFactorization<T>::Pass {
     return g.scratch<T>(shape.rows, shape.cols);
   }
 
-  /// Returns the priority of a task in tile column j of A: earlier columns first, and the panel before its updates.
-  Priority priority(index_t j, bool panel = false) const {
-    Priority priority{over_a ? static_cast<int>(2 * (C.nt() - j) + (panel ? 1 : 0)) : 0};
+  /// Returns the priority of a task of step s in tile column j of A: earlier columns first, and the panel before its
+  /// updates. The steps of earlier blocks come last, one after the other.
+  Priority priority(const QrStep& s, index_t j, bool panel = false) const {
+    Priority priority;
+    if (over_a)
+      priority.value =
+          static_cast<int>(s.column < begin ? C.nt() - 1 - s.column : C.nt() + 2 * (C.nt() - j) + (panel ? 1 : 0));
     priority.gpu = f.on_gpu_ || products.kernel != GemmKernel::cublas;
     return priority;
   }
@@ -167,7 +173,7 @@ struct QrFactorization<T>::Pass {
     const QrStep& s = f.step(h);
     const Tile<T> a = C(h.row, s.column);
     const index_t row = first_row(s, h.row);
-    const Priority panel = priority(s.column, true);
+    const Priority panel = priority(s, s.column, true);
     if (h.pivot < 0)
       g.insert<Geqrt<T>>(panel, {row, s.col, s.width, f.ib_, a.rows() - row, products.kernel}, a, f.t_(h.row, h.step),
                          work);
@@ -187,15 +193,35 @@ struct QrFactorization<T>::Pass {
     const auto c = [&](index_t i) { return side == Side::left ? C(i, j) : C(j, i); };
     if (h.pivot < 0) {
       const index_t row = first_row(s, h.row), col = v.copied ? 0 : s.col;
-      g.insert<Unmqr<T>>(priority(j),
+      g.insert<Unmqr<T>>(priority(s, j),
                          {side, op, row, col, s.width, f.ib_, v.tile.rows() - row, v.copied, products.kernel}, v.tile,
                          f.t_(h.row, h.step), c(h.row), work);
     } else {
-      g.insert<Tpmqrt<T>>(priority(j), {side, op, first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, v.tile,
+      g.insert<Tpmqrt<T>>(priority(s, j), {side, op, first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, v.tile,
                           f.tp_(h.row, h.step), c(h.pivot), c(h.row), work);
     }
   }
   void update(const QrTransformation& h, index_t j) const { update(h, j, {f.a_(h.row, f.step(h).column)}); }
+
+  /// Returns the blocks of C's tile columns (or rows) that are updated one after the other. `copies`: of vectors of A.
+  std::vector<ColumnBlock> blocks(bool copies = false) const {
+    const index_t count = side == Side::left ? C.nt() : C.mt(), along = side == Side::left ? C.m() : C.n();
+    if (along == 0 || count == 0 || lives_on_gpu(C(0, 0))) return {{0, count}};
+    constexpr int at_once = 2, passing = 3;
+    const auto bytes = [](index_t rows, index_t cols) {
+      return static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(cols);
+    };
+    double reserved = at_once * bytes(work.rows(), work.cols()) + bytes(f.ib_, f.n());
+    if (copies) reserved += at_once * bytes(f.m(), f.width_);
+    if (!over_a) reserved += passing * bytes(f.m(), f.a_.tile_shape().nb);
+    return column_blocks(
+        GpuRoom(g.runtime()), count, [&](index_t) { return bytes(along, across()); }, reserved);
+  }
+  /// Waits until a part of a block that is not the last one is done.
+  void finish(const ColumnBlock& block) const {
+    if (side == Side::left && block.end < C.nt()) wait_for_writes(C(C.mt() - 1, block.begin));
+    if (side == Side::right && block.end < C.mt()) wait_for_writes(C(block.begin, C.nt() - 1));
+  }
 
   void forget(const Vectors& v) const {
     if (v.copied) g.forget(v.tile);
@@ -213,11 +239,22 @@ QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOp
       on_gpu_(options.on_gpu),
       t_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "T"),
       tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
-  const Pass pass(*this, g, Side::left, Op::transpose, a_);
-  for (const QrTransformation& h : transformations_) {
-    const auto vectors = pass.factor(h, options, copies_);
-    for (index_t j = step(h).column + 1; j < A.nt(); ++j) pass.update(h, j, vectors);
-    pass.forget(vectors);
+  Pass pass(*this, g, Side::left, Op::transpose, a_);
+  QrOptions settled = options;
+  settled.copy_vectors = options.copy_vectors && pass.blocks(true).size() == 1;
+  for (const auto [begin, end] : pass.blocks(settled.copy_vectors)) {
+    pass.begin = begin;
+    for (const QrTransformation& h : transformations_)
+      for (index_t j = begin; j < end && step(h).column < begin; ++j) pass.update(h, j);
+    if (begin > 0) wait_for_writes(A(A.mt() - 1, begin));
+    for (const QrTransformation& h : transformations_) {
+      if (step(h).column < begin || step(h).column >= end) continue;
+      const auto vectors = pass.factor(h, settled, copies_);
+      for (index_t j = step(h).column + 1; j < end; ++j) pass.update(h, j, vectors);
+      pass.forget(vectors);
+    }
+    for (index_t j = begin; j < end && end < A.nt(); ++j)
+      for (index_t i = 0; i < A.mt(); ++i) g.bring_home(A(i, j));
   }
 }
 
@@ -234,14 +271,17 @@ void QrFactorization<T>::apply(Graph& g, Side side, Op op, const TileMatrix<T>& 
   const index_t tiles = left ? C.nt() : C.mt();
   if (tiles == 0 || transformations_.empty()) return;
   const Pass pass(*this, g, side, op, C);
-  const auto apply_one = [&](const QrTransformation& h) {
-    for (index_t j = 0; j < tiles; ++j) pass.update(h, j);
-  };
-  // Q = H_1 H_2 … H_k: Q^T C and C Q begin with H_1, Q C and C Q^T with H_k.
-  if (left == (op == Op::transpose))
-    std::for_each(transformations_.begin(), transformations_.end(), apply_one);
-  else
-    std::for_each(transformations_.rbegin(), transformations_.rend(), apply_one);
+  for (const ColumnBlock& block : pass.blocks()) {
+    const auto apply_one = [&](const QrTransformation& h) {
+      for (index_t j = block.begin; j < block.end; ++j) pass.update(h, j);
+    };
+    // Q = H_1 H_2 … H_k: Q^T C and C Q begin with H_1, Q C and C Q^T with H_k.
+    if (left == (op == Op::transpose))
+      std::for_each(transformations_.begin(), transformations_.end(), apply_one);
+    else
+      std::for_each(transformations_.rbegin(), transformations_.rend(), apply_one);
+    pass.finish(block);
+  }
 }
 
 template <class T>
@@ -252,12 +292,20 @@ void QrFactorization<T>::form_q(Graph& g, const TileMatrix<T>& Q) const {
           " in tiles of ", Q.tile_shape(), "; it must have ", m(),
           " rows, at most as many columns, and A's tile rows of ", tile_rows);
   require(!Q.shares_tiles(a_), routine, "Q", "shares tiles with the factorization");
-  Q.for_each_tile([&](Tile<T> tile, index_t row, index_t col) { g.insert<Laset<T>>({T(1), row - col}, tile); });
-  if (Q.nt() == 0 || transformations_.empty()) return;
+  const index_t nb = Q.tile_shape().nb;
+  const auto set = [&](index_t begin, index_t end) {
+    for (index_t j = begin; j < end; ++j)
+      for (index_t i = 0; i < Q.mt(); ++i) g.insert<Laset<T>>({T(1), i * mb - j * nb}, Q(i, j));
+  };
+  if (Q.nt() == 0 || transformations_.empty()) return set(0, Q.nt());
   const Pass pass(*this, g, Side::left, Op::none, Q);
-  // Left of a step's first row the columns are columns of the identity, with zeros in the rows of this step.
-  for (auto h = transformations_.rbegin(); h != transformations_.rend(); ++h)
-    for (index_t j = step(*h).begin / Q.tile_shape().nb; j < Q.nt(); ++j) pass.update(*h, j);
+  for (const ColumnBlock& block : pass.blocks()) {
+    set(block.begin, block.end);
+    // Left of a step's first row the columns are columns of the identity, with zeros in the rows of this step.
+    for (auto h = transformations_.rbegin(); h != transformations_.rend(); ++h)
+      for (index_t j = std::max(step(*h).begin / nb, block.begin); j < block.end; ++j) pass.update(*h, j);
+    pass.finish(block);
+  }
 }
 
 template <class T>

@@ -19,6 +19,7 @@ struct QrOptions {
   bool triangles = false;         ///< make every tile triangular first, so that only TT kernels join tiles
   /// Copies the vectors of each tile that a Tpqrt overwrites, so that their updates need not wait. On GPUs copies all
   /// vectors with explicit zeros, so that updates consist of products only. Costs one task and one tile per copy.
+  /// Without effect if A exceeds the GPUs' memory.
   bool copy_vectors = true;
   /// A's staircase, empty or of n elements: column j is zero from row ends[j] on (column_ends computes it). Zero tiles
   /// are skipped.
@@ -109,6 +110,7 @@ class QrFactorization {
 /// Throws   ArgumentError, with nothing inserted, for an unknown tree or rank_tree, a negative ib or step, a tile or
 /// leading
 ///          dimension beyond the 31 bits of BLAS, or `ends` of wrong length or range.
+/// Waits    for earlier blocks of columns if A exceeds the GPUs' memory.
 /// Method   Tiled QR (Bouwmeester, Jacquelin, Langou and Robert, "Tiled QR factorization algorithms") with compact WY
 ///          block reflectors (Schreiber and Van Loan).
 template <class T>
@@ -141,8 +143,10 @@ template <class T>
 template <class T>
 void keep_r(Graph& g, const QrFactorization<T>& factorization);
 
-/// Returns the tile shape for the QR factorization of an m x n matrix on these workers.
+/// Returns the tile shape for the QR factorization of an m x n matrix: for these workers with memory enough, or for a
+/// Runtime and the memory of its GPUs.
 TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n);
+TileShape qr_tile(const Runtime& runtime, index_t m, index_t n);
 
 /// Returns the operations on which rates are based, for any method: 2 m n^2 - 2 n^3 / 3 for m >= n (LAPACK's count of
 /// geqrf).

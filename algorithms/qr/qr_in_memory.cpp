@@ -1,6 +1,7 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
+#include <tesela/algorithms/support/column_blocks.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack.hpp>
@@ -28,6 +29,18 @@ TileShape qr_tile(const WorkerCounts& workers, index_t m, index_t n) {
   }
   const index_t nb = std::clamp<index_t>(rounded(k / 20), 64, 256);
   return {std::clamp<index_t>(m, nb, std::max<index_t>(8192, 4 * nb)), nb};
+}
+
+TileShape qr_tile(const Runtime& runtime, index_t m, index_t n) {
+  const TileShape tile = qr_tile(WorkerCounts(runtime), m, n);
+  const GpuRoom room(runtime);
+  const double bytes = 8 * static_cast<double>(m) * static_cast<double>(n);
+  if (room.gpus == 0 || 4 * bytes <= room.bytes) return tile;
+  if (plan_qr(runtime, {m, n}, sizeof(double), tile, 0).gpu_peak() <= room.bytes) return tile;
+  constexpr index_t widest = 1024, least = 22;  // columns on a GPU
+  const index_t nb = width_in_memory(
+      room, m, std::min({widest, tile.nb, std::max<index_t>(std::min(m, n) / 16 / 32 * 32, 32)}), least);
+  return {std::clamp<index_t>(m, nb, tile.mb), nb};
 }
 
 template <class T>

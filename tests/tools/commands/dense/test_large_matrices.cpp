@@ -1,0 +1,54 @@
+// Matrices larger than the GPU's memory.
+
+#include "tests/support/command.hpp"
+#include "tests/support/machine.hpp"
+#include <tesela/tiles/io/file_formats.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+using namespace tesela;
+using namespace tesela::test;
+
+namespace {
+
+struct Case {
+  Words words;
+  std::string out;  ///< option that writes the compared matrix
+};
+
+/// Runs the case with this number of MiB for tiles (0: all) and returns its matrix.
+HostMatrix<double> result(const Case& c, int megabytes) {
+  const TemporaryFolder folder;
+  ProcessOptions process;
+  if (megabytes > 0) process.environment["STARPU_LIMIT_CUDA_MEM"] = std::to_string(megabytes);
+  const auto report =
+      Command{c.words}({"--seed", "3", "--ncpu", "0", "--ncuda", "1", c.out, folder / "result.npy"}, 0, process);
+  CHECK(report["status"] == "ok");
+  return read_matrix<double>(folder / "result.npy");
+}
+
+}  // namespace
+
+TEST_CASE("factors of matrices larger than the GPU's memory agree with those of matrices that fit", "[gpu]") {
+  require_gpu();
+  const Case c = GENERATE(Case{{"lu", "--n", "2040", "--random", "kappa:1e3", "--rhs", "2"}, "--out"},
+                          Case{{"lu", "--n", "2040", "--random", "kappa:1e3"}, "--out-u"},
+                          Case{{"cholesky", "--n", "2040", "--rhs", "2"}, "--out"},
+                          Case{{"cholesky", "--n", "2040"}, "--out-r"}, Case{{"qr", "--n", "2040"}, "--out-r"},
+                          Case{{"qr", "--n", "2040"}, "--out-q"},
+                          Case{{"ols", "--m", "4080", "--n", "1020", "--method", "tiles"}, "--out"});
+  const HostMatrix<double> known = result(c, 0);
+  double largest = 0;
+  for (index_t e = 0; e < known.size(); ++e) largest = std::max(largest, std::abs(known.data()[e]));
+  for (const int megabytes : {39, 16, 4}) {  // the matrices have 32 MiB
+    const HostMatrix<double> found = result(c, megabytes);
+    REQUIRE(found.shape() == known.shape());
+    double apart = 0;
+    for (index_t e = 0; e < known.size(); ++e)
+      apart = std::max(apart, std::abs(found.data()[e] - known.data()[e]));
+    CAPTURE(c.words, c.out, megabytes);
+    CHECK(apart <= 1e-9 * largest);
+  }
+}
