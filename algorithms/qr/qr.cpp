@@ -138,7 +138,9 @@ struct QrFactorization<T>::Pass {
   bool over_a = &C == &f.a_;
   index_t begin = 0;  ///< first tile column of the block (ColumnBlock)
   Products products = products_of_updates();
-  Tile<T> work = workspace();
+  Tile<T> work = workspace(over_a ? rows() : f.width_, true);  ///< of updates
+  Tile<T> panel_work = work;
+  bool saves_memory = false;
 
   Pass(const QrFactorization& factorization, Graph& graph, Side where, Op which, const TileMatrix<T>& c)
       : f(factorization), g(graph), side(where), op(which), C(c) {}
@@ -149,10 +151,16 @@ struct QrFactorization<T>::Pass {
     return side == Side::left ? std::min(C.n(), C.tile_shape().nb) : std::min(C.m(), C.tile_shape().mb);
   }
   Products products_of_updates() const { return tesela::products<T>(g, rows(), across(), f.ib_); }
-  Tile<T> workspace() const {
-    Shape shape = qr_work(f.width_, across(), rows(), g.runtime().gpus() > 0);
-    shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
+  Tile<T> workspace(index_t height, bool with_products) const {
+    Shape shape = qr_work(f.width_, across(), height, g.runtime().gpus() > 0);
+    if (with_products) shape.cols += columns_for_products(products.work.rows(), f.width_, sizeof(T));
     return g.scratch<T>(shape.rows, shape.cols);
+  }
+  /// Gives updates and panels work spaces of their sizes, since only one panel runs at a time.
+  void save_memory() {
+    saves_memory = true;
+    work = workspace(f.width_, true);
+    panel_work = workspace(rows(), false);
   }
 
   /// Returns the priority of a task of step s in tile column j of A: earlier columns first, and the panel before its
@@ -176,10 +184,10 @@ struct QrFactorization<T>::Pass {
     const Priority panel = priority(s, s.column, true);
     if (h.pivot < 0)
       g.insert<Geqrt<T>>(panel, {row, s.col, s.width, f.ib_, a.rows() - row, products.kernel}, a, f.t_(h.row, h.step),
-                         work);
+                         panel_work);
     else
       g.insert<Tpqrt<T>>(panel, {first_row(s, h.pivot), s.col, s.width, f.ib_, h.triangle}, C(h.pivot, s.column), a,
-                         f.tp_(h.row, h.step), work);
+                         f.tp_(h.row, h.step), panel_work);
     if (s.column + 1 == C.nt() || !copies(options, h, s, C.mt(), g.runtime().gpus() > 0)) return {a};
     kept.emplace_back(g.runtime(), a.rows(), s.width, TileShape{a.rows(), s.width}, "V");
     const Vectors copy{kept.back()(0, 0), true};
@@ -203,17 +211,21 @@ struct QrFactorization<T>::Pass {
   }
   void update(const QrTransformation& h, index_t j) const { update(h, j, {f.a_(h.row, f.step(h).column)}); }
 
-  /// Returns the blocks of C's tile columns (or rows) that are updated one after the other. `copies`: of vectors of A.
-  std::vector<ColumnBlock> blocks(bool copies = false) const {
+  /// Returns the blocks of C's tile columns (or rows) that are updated one after the other.
+  std::vector<ColumnBlock> blocks() const {
     const index_t count = side == Side::left ? C.nt() : C.mt(), along = side == Side::left ? C.m() : C.n();
     if (along == 0 || count == 0 || lives_on_gpu(C(0, 0))) return {{0, count}};
     constexpr int at_once = 2, passing = 3;
     const auto bytes = [](index_t rows, index_t cols) {
       return static_cast<double>(sizeof(T)) * static_cast<double>(rows) * static_cast<double>(cols);
     };
-    double reserved = at_once * bytes(work.rows(), work.cols()) + bytes(f.ib_, f.n());
-    if (copies) reserved += at_once * bytes(f.m(), f.width_);
-    if (!over_a) reserved += passing * bytes(f.m(), f.a_.tile_shape().nb);
+    double reserved = at_once * bytes(work.rows(), work.cols());
+    if (!over_a)
+      reserved += passing * bytes(f.m(), f.a_.tile_shape().nb);
+    else if (saves_memory)
+      reserved += bytes(panel_work.rows(), panel_work.cols());
+    else
+      reserved += at_once * bytes(f.m(), f.width_);  // copies of vectors
     return column_blocks(
         GpuRoom(g.runtime()), count, [&](index_t) { return bytes(along, across()); }, reserved);
   }
@@ -241,8 +253,10 @@ QrFactorization<T>::QrFactorization(Graph& g, const TileMatrix<T>& A, const QrOp
       tp_(g.runtime(), A.mt() * ib_, static_cast<index_t>(steps_.size()) * width_, {ib_, width_}, "Tp") {
   Pass pass(*this, g, Side::left, Op::transpose, a_);
   QrOptions settled = options;
-  settled.copy_vectors = options.copy_vectors && pass.blocks(true).size() == 1;
-  for (const auto [begin, end] : pass.blocks(settled.copy_vectors)) {
+  const bool fits = pass.blocks().size() == 1;
+  settled.copy_vectors = options.copy_vectors && fits;
+  if (!fits) pass.save_memory();
+  for (const auto [begin, end] : pass.blocks()) {
     pass.begin = begin;
     for (const QrTransformation& h : transformations_)
       for (index_t j = begin; j < end && step(h).column < begin; ++j) pass.update(h, j);

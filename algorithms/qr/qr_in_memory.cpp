@@ -37,9 +37,11 @@ TileShape qr_tile(const Runtime& runtime, index_t m, index_t n) {
   const double bytes = 8 * static_cast<double>(m) * static_cast<double>(n);
   if (room.gpus == 0 || 4 * bytes <= room.bytes) return tile;
   if (plan_qr(runtime, {m, n}, sizeof(double), tile, 0).gpu_peak() <= room.bytes) return tile;
-  constexpr index_t widest = 1024, least = 22;  // columns on a GPU
-  const index_t nb = width_in_memory(
-      room, m, std::min({widest, tile.nb, std::max<index_t>(std::min(m, n) / 16 / 32 * 32, 32)}), least);
+  // Products by residues need 2048 columns. Narrower columns make wider blocks.
+  constexpr index_t widest = 2048, few = 11, least = 22;  // columns on a GPU
+  const index_t suitable = std::min({widest, tile.nb, std::max<index_t>(std::min(m, n) / 16 / 32 * 32, 32)});
+  const bool wide = suitable == widest && width_in_memory(room, m, widest, few) == widest;
+  const index_t nb = wide ? widest : width_in_memory(room, m, std::min<index_t>(suitable, 1024), least);
   return {std::clamp<index_t>(m, nb, tile.mb), nb};
 }
 

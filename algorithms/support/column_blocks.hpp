@@ -44,7 +44,8 @@ template <class T>
 std::vector<ColumnBlock> column_blocks(const Runtime& runtime, const TileMatrix<T>& A, double reserved) {
   if (A.mt() == 0 || A.nt() == 0 || lives_on_gpu(A(0, 0))) return {{0, A.nt()}};
   const auto rows = static_cast<double>(A.m()), width = static_cast<double>(std::min(A.n(), A.tile_shape().nb));
-  return column_blocks(GpuRoom(runtime), A.nt(), [=](index_t) { return rows * width * sizeof(T); }, reserved);
+  return column_blocks(
+      GpuRoom(runtime), A.nt(), [=](index_t) { return rows * width * sizeof(T); }, reserved);
 }
 
 /// Returns the width of tile columns of `rows` doubles: `suitable`, or the largest multiple of 32 of which a GPU holds

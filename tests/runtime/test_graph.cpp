@@ -1,6 +1,7 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/residence.hpp>
 
 #include <catch2/matchers/catch_matchers_exception.hpp>
 
@@ -182,6 +183,22 @@ CORES_TEST_CASE("reading a tile without contents is refused, by insert and on th
   g.insert<Set<double>>({2}, A(1, 0));
   CHECK(g.wait().ok());
   CHECK(value_of(A(1, 0)) == 2);
+}
+
+CORES_TEST_CASE("wait_for_writes waits for the tasks that write a tile") {
+  const bool held = GENERATE(false, true);
+  double memory = 0;
+  const auto A = TileMatrix<double>::map(runtime, &memory, 1, 1, 1, {1, 1});
+  const TileMatrix<double> B(runtime, 1, 1, {1, 1});
+  Graph g(runtime, {.longest_path_priorities = held});
+  wait_for_writes(B(0, 0));  // nothing wrote it
+  for (int k = 0; k < 3000; ++k) g.insert<Affine<double>>({1, 1}, A(0, 0));
+  wait_for_writes(A(0, 0));
+  CHECK(memory == 3000);
+  g.insert<Affine<double>>({2, 0}, A(0, 0));
+  CHECK(value_of(A(0, 0)) == 6000);
+  CHECK(!lives_on_gpu(A(0, 0)));
+  CHECK(!lives_on_gpu(B(0, 0)));
 }
 
 CORES_TEST_CASE("home_changed gives a forgotten mapped tile the contents written by the host") {

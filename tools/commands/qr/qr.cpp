@@ -46,19 +46,19 @@ std::optional<index_t> wanted_columns(const Options& o) {
 RuntimeOptions machine_of(const Options& o) {
   RuntimeOptions machine = o.common.runtime();
   constexpr index_t few = 4;
-  if (!machine.grid && ceil_div(o.m, qr_tile({}, o.tile, WorkerCounts{1, 0}, {o.m, o.n}).mb) < few)
+  if (!machine.grid && ceil_div(o.m, parse_tile(o.tile, tesela::qr_tile(WorkerCounts{1, 0}, o.m, o.n)).mb) < few)
     machine.grid = {1, 0};
   return machine;
 }
 
 /// Returns the algorithm's plan, with A itself for the checks.
 template <class T>
-MemoryPlan plan_of(const Options& o, const WorkerCounts& workers, Shape a) {
-  const TileShape tile = qr_tile(o.method, o.tile, workers, a);
+MemoryPlan plan_of(const Options& o, const Runtime& runtime, Shape a) {
+  const TileShape tile = qr_tile(o.method, o.tile, runtime, a);
   const index_t columns = wanted_columns(o).value_or(3 * QrCheck<T>::vectors);
   MemoryPlan plan = givens_method(o.method.name)
-                        ? plan_givens_qr(workers, a, sizeof(T), tile.nb, columns, givens_options(o.method))
-                        : plan_qr(workers, a, sizeof(T), tile, columns, qr_options(o.method));
+                        ? plan_givens_qr(runtime, a, sizeof(T), tile.nb, columns, givens_options(o.method))
+                        : plan_qr(runtime, a, sizeof(T), tile, columns, qr_options(o.method));
   plan.hold({MemoryPlan::host, a, 1, 0, plan.last_stage()});
   // Code and libraries' buffers that are touched in the first run.
   plan.hold({MemoryPlan::host, {(3 << 20) / index_t{sizeof(T)}, 1}, 1, 0, plan.last_stage()});

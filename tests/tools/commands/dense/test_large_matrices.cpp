@@ -33,12 +33,12 @@ HostMatrix<double> result(const Case& c, int megabytes) {
 
 TEST_CASE("factors of matrices larger than the GPU's memory agree with those of matrices that fit", "[gpu]") {
   require_gpu();
-  const Case c = GENERATE(Case{{"lu", "--n", "2040", "--random", "kappa:1e3", "--rhs", "2"}, "--out"},
-                          Case{{"lu", "--n", "2040", "--random", "kappa:1e3"}, "--out-u"},
-                          Case{{"cholesky", "--n", "2040", "--rhs", "2"}, "--out"},
-                          Case{{"cholesky", "--n", "2040"}, "--out-r"}, Case{{"qr", "--n", "2040"}, "--out-r"},
-                          Case{{"qr", "--n", "2040"}, "--out-q"},
-                          Case{{"ols", "--m", "4080", "--n", "1020", "--method", "tiles"}, "--out"});
+  const Case c =
+      GENERATE(Case{{"lu", "--n", "2040", "--random", "kappa:1e3", "--rhs", "2"}, "--out"},
+               Case{{"lu", "--n", "2040", "--random", "kappa:1e3"}, "--out-u"},
+               Case{{"cholesky", "--n", "2040", "--rhs", "2"}, "--out"}, Case{{"cholesky", "--n", "2040"}, "--out-r"},
+               Case{{"qr", "--n", "2040"}, "--out-r"}, Case{{"qr", "--n", "2040"}, "--out-q"},
+               Case{{"ols", "--m", "4080", "--n", "1020", "--method", "tiles"}, "--out"});
   const HostMatrix<double> known = result(c, 0);
   double largest = 0;
   for (index_t e = 0; e < known.size(); ++e) largest = std::max(largest, std::abs(known.data()[e]));
@@ -46,8 +46,7 @@ TEST_CASE("factors of matrices larger than the GPU's memory agree with those of 
     const HostMatrix<double> found = result(c, megabytes);
     REQUIRE(found.shape() == known.shape());
     double apart = 0;
-    for (index_t e = 0; e < known.size(); ++e)
-      apart = std::max(apart, std::abs(found.data()[e] - known.data()[e]));
+    for (index_t e = 0; e < known.size(); ++e) apart = std::max(apart, std::abs(found.data()[e] - known.data()[e]));
     CAPTURE(c.words, c.out, megabytes);
     CHECK(apart <= 1e-9 * largest);
   }
