@@ -45,7 +45,7 @@ AnyArray factor(const ArrayLike& a_given, Flag lower, Flag overwrite_a) {
   return in_precision({&a}, [&]<class T>(T) {
     auto [r, minor] = with_workers([&](const c::Session& session) {
       auto columns = Columns<T>::overwriting(session, a, overwrite_a);
-      const TileShape tile = cholesky_tile(session.runtime(), a.rows());
+      const TileShape tile = cholesky_tile(session.runtime(), a.rows(), !a.place().on_device());
       const DirectSolve factored = cholesky<T>(session.runtime(), columns, tile);
       columns.zero_below_blocks(std::min(tile.mb, tile.nb));
       return std::pair(std::move(columns), factored.place);

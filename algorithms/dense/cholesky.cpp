@@ -16,17 +16,25 @@
 namespace tesela {
 
 using namespace kernels;
+namespace {
 
-TileShape cholesky_tile(const Runtime& runtime, index_t n) {
+/// Returns the bytes of an n x n matrix.
+template <class T>
+double whole_bytes(index_t n) {
+  return static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(n);
+}
+
+}  // namespace
+
+TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
-    const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
-    const double bytes = 8 * static_cast<double>(n) * static_cast<double>(n);
+    constexpr index_t large = 16384, rows = 5;  // tile rows on a GPU
     const GpuRoom room(runtime);
-    if (2 * bytes <= room.gpus * room.bytes) return {nb, std::max(n, nb)};  // residues need memory, too
-    // Squares spare the transfer of the lower triangle.
-    constexpr index_t least = 5;  // first rows on a GPU
-    const index_t square = width_in_memory(room, n, std::clamp<index_t>(rounded(n / 16), 128, 2048), least);
+    const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // residues need memory, too
+    const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
+    if (fits && !(from_host && n >= large)) return {nb, std::max(n, nb)};
+    const index_t square = width_in_memory(room, n, std::clamp<index_t>(rounded(n / 16), 128, 2048), rows);
     return {square, square};
   }
   const index_t nb = std::clamp<index_t>(rounded(n / 8), 32, 256);
@@ -61,9 +69,8 @@ struct CholeskyFactorization<T>::Plan {
     if (!square()) diagonals = column("D");
     if (g.runtime().gpus() > 0 && n > 0) inverses = column("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
-    const double bytes = static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(n);
-    if (A.nt() == 1 && nb % 256 == 0 && 2 * bytes <= GpuRoom(g.runtime()).bytes)
-      groups = group_steps(g.runtime(), n, nb, 12288);
+    const bool fits = 2 * whole_bytes<T>(n) <= GpuRoom(g.runtime()).bytes;
+    if (A.nt() == 1 && nb % 256 == 0 && fits) groups = group_steps(g.runtime(), n, nb, 12288);
     groups.steps = A.mt();
     blocks = blocks_of_rows(g.runtime());
     if (groups.length > 0) residues.emplace(g.runtime(), groups.length * nb, n - groups.length * nb);

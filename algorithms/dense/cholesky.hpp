@@ -8,7 +8,9 @@
 namespace tesela {
 
 /// Returns the tile shape for the Cholesky factorization of order n: whole tile rows with a GPU, squares on cores.
-TileShape cholesky_tile(const Runtime& runtime, index_t n);
+/// Large matrices `from_host` memory have squares, too, because only those of the upper triangle move, and so have
+/// matrices larger than the GPUs' memory.
+TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false);
 
 /// The factorization A = R^T R of a symmetric positive definite matrix, R upper triangular (LAPACK potrf): n^3 / 3
 /// flops.
@@ -16,11 +18,12 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n);
 /// A       n x n. Its tiles are square, or wider by a whole number of their heights, or as wide as the matrix.
 /// Method  Step k factors the diagonal block (potrf), solves for the rest of tile row k (trsm) and subtracts the
 ///         products of that row from the rows below. The row of the next diagonal block is updated first. With GPUs the
-///         solves multiply by inverses of diagonal blocks of order 512 (Du Croz and Higham 1992).
+///         solves multiply by inverses of diagonal blocks of order 512 (Du Croz and Higham 1992). A matrix of square
+///         tiles that exceeds the GPUs' memory is factored in blocks of rows, one after the other (ColumnBlock).
 template <class T>
 class CholeskyFactorization {
  public:
-  /// Inserts the tasks of the factorization.
+  /// Inserts the tasks of the factorization. Waits for earlier blocks if there are several.
   CholeskyFactorization(Graph& g, const TileMatrix<T>& A);
 
   /// Returns the order of the first leading minor that is not positive or not finite; 0 if R is valid. Waits for the

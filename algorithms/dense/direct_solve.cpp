@@ -277,7 +277,7 @@ template <class T>
 DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity_t<MatrixView<T>> b) {
   const std::vector<T> diagonal = diagonal_of(a);
   if (on_calling_thread(runtime, a, b)) return cholesky_solve_here<T>(a, diagonal, b);
-  const TileShape tile = cholesky_tile(runtime, a.cols);
+  const TileShape tile = cholesky_tile(runtime, a.cols, a.device < 0);
   const auto A = a.in_tiles(runtime, tile, "A"), B = b.in_tiles(runtime, {tile.mb, columns_of_b}, "B");
   Graph g(runtime);
   DirectSolve solved = cholesky_solve<T>(g, A, diagonal, B);
@@ -289,7 +289,7 @@ DirectSolve cholesky_solve(Runtime& runtime, MatrixView<T> a, std::type_identity
 template <class T>
 DirectSolve cholesky(Runtime& runtime, MatrixView<T> a, TileShape tile) {
   if (on_calling_thread(runtime, a, a)) return cholesky_here<T>(a);
-  const auto A = a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols), "A");
+  const auto A = a.in_tiles(runtime, tile.mb > 0 ? tile : cholesky_tile(runtime, a.cols, a.device < 0), "A");
   Graph g(runtime);
   DirectSolve factored;
   factored.place = cholesky(g, A).minor();

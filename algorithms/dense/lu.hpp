@@ -27,11 +27,12 @@ TileShape lu_tile(const Runtime& runtime, index_t n);
 /// Method  Step k factors tile column k recursively (Toledo 1997), with pivots on the diagonal or with a tournament for
 ///         32 columns at a time (CALU: Grigori, Demmel, Xiang 2011). One task updates each column to the right: row
 ///         exchanges, U = L^-1 A, A -= L U. The column of the next panel is updated first, so that panels overlap with
-///         updates.
+///         updates. A matrix that exceeds the GPUs' memory is factored in blocks of columns, one after the other
+///         (ColumnBlock).
 template <class T>
 class LuFactorization {
  public:
-  /// Inserts the tasks of the factorization.
+  /// Inserts the tasks of the factorization. Waits for earlier blocks if there are several.
   LuFactorization(Graph& g, const TileMatrix<T>& A, Pivoting pivoting);
 
   /// Returns the index, from 1, of the first pivot that is zero or not finite; 0 if there is none. Waits for the

@@ -58,7 +58,7 @@ void DirectProblem<T>::restore(bench::RestoredMatrix<T>& matrix, TileShape tiles
 
 template <class T>
 TileShape DirectProblem<T>::tile_shape() const {
-  if (kind == DirectKind::cholesky) return parse_tile(tile, cholesky_tile(*runtime, n));
+  if (kind == DirectKind::cholesky) return parse_tile(tile, cholesky_tile(*runtime, n, !resident));
   return {std::max<index_t>(n, 1), parse_tile(tile, lu_tile(*runtime, n)).nb};
 }
 
