@@ -308,7 +308,7 @@ TEST_CASE("GPU benchmarks check and time their peers on a device", "[gpu]") {
     CAPTURE(run.err);
     REQUIRE(run.code == 0);
   };
-  for (const char* precision : {"s", "d"}) {
+  for (const auto& [precision, data] : {std::pair{"s", "host"}, {"d", "device"}}) {
     bench({"gemm-kernels", "--n", "512,517", "--precision", precision});
     CHECK(read_csv(folder / "gemm-kernels.csv").size() == 16);
     bench({"memory-access", "--n", "500", "--precision", precision});
@@ -319,27 +319,25 @@ TEST_CASE("GPU benchmarks check and time their peers on a device", "[gpu]") {
     bench({"gemm", "--n", "1000", "--tile", "256", "--ncpu", "0", "--precision", precision});
     CHECK(read_csv(folder / "gemm.csv").size() == 4);
     for (auto& row : read_csv(folder / "gemm.csv")) CHECK(number(row["ceiling"]) > 0);
-    for (const char* data : {"device", "host"}) {
-      bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0", "--precision",
-             precision});
-      CHECK(read_csv(folder / "qr.csv").size() == 2);
-      bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
-      CHECK(read_csv(folder / "ols.csv").size() == 2);
-      bench({"glm", "--m", "600", "--n", "100,300", "--columns-b", "900", "--data", data, "--ncpu", "0", "--peers",
-             "tesela,gqr,cusolver,cusolver-part", "--precision", precision});
-      CHECK(read_csv(folder / "glm.csv").size() == 8);
-      bench({"wls", "--m", "600", "--n", "100", "--data", data, "--ncpu", "0", "--peers",
-             "tesela,factor,cusolver,cusolver-part", "--precision", precision});
-      CHECK(read_csv(folder / "wls.csv").size() == 4);
-      bench({"wls", "--by", "weights", "--m", "300007", "--n", "13", "--data", data, "--ncpu", "0", "--precision",
-             precision});
-      CHECK(read_csv(folder / "wls.csv").size() == 2);
-      bench({"lse", "--m", "3000", "--n", "300", "--rows-c", "80", "--rhs", "3", "--data", data, "--ncpu", "0",
-             "--precision", precision});
-      CHECK(read_csv(folder / "lse.csv").size() == 2);
-      bench({"tall-skinny", "--m", "300007", "--n", "13", "--tile", "100000", "--data", data, "--ncpu", "0",
-             "--precision", precision});
-      CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);
-    }
+    bench({"qr", "--n", "1000", "--m", "1500", "--tile", "1500x128", "--data", data, "--ncpu", "0", "--precision",
+           precision});
+    CHECK(read_csv(folder / "qr.csv").size() == 2);
+    bench({"ols", "--m", "3000", "--n", "500", "--data", data, "--ncpu", "0", "--precision", precision});
+    CHECK(read_csv(folder / "ols.csv").size() == 2);
+    bench({"glm", "--m", "600", "--n", "100,300", "--columns-b", "900", "--data", data, "--ncpu", "0", "--peers",
+           "tesela,gqr,cusolver,cusolver-part", "--precision", precision});
+    CHECK(read_csv(folder / "glm.csv").size() == 8);
+    bench({"wls", "--m", "600", "--n", "100", "--data", data, "--ncpu", "0", "--peers",
+           "tesela,factor,cusolver,cusolver-part", "--precision", precision});
+    CHECK(read_csv(folder / "wls.csv").size() == 4);
+    bench({"wls", "--by", "weights", "--m", "300007", "--n", "13", "--data", data, "--ncpu", "0", "--precision",
+           precision});
+    CHECK(read_csv(folder / "wls.csv").size() == 2);
+    bench({"lse", "--m", "3000", "--n", "300", "--rows-c", "80", "--rhs", "3", "--data", data, "--ncpu", "0",
+           "--precision", precision});
+    CHECK(read_csv(folder / "lse.csv").size() == 2);
+    bench({"tall-skinny", "--m", "300007", "--n", "13", "--tile", "100000", "--data", data, "--ncpu", "0",
+           "--precision", precision});
+    CHECK(read_csv(folder / "tall-skinny.csv").size() == 2);
   }
 }
