@@ -10,6 +10,7 @@
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -29,13 +30,16 @@ double whole_bytes(index_t n) {
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
-    constexpr index_t large = 16384, rows = 5;  // tile rows on a GPU
+    constexpr index_t large = 16384, least = 32;
+    constexpr double tiles = 24;  // on a GPU
     const GpuRoom room(runtime);
     const bool fits = 2 * whole_bytes<double>(n) <= room.gpus * room.bytes;  // residues need memory, too
     const index_t nb = std::clamp<index_t>(rounded(n / 24), 128, 512);
     if (fits && !(from_host && n >= large)) return {nb, std::max(n, nb)};
-    const index_t square = width_in_memory(room, n, std::clamp<index_t>(rounded(n / 16), 128, 2048), rows);
-    return {square, square};
+    const index_t suitable = std::clamp<index_t>(rounded(n / 16), 128, 2048);
+    const double most = std::sqrt(room.bytes / (tiles * sizeof(double)));
+    const index_t square = most < static_cast<double>(suitable) ? rounded(static_cast<index_t>(most)) : suitable;
+    return {std::max(square, least), std::max(square, least)};
   }
   const index_t nb = std::clamp<index_t>(rounded(n / 8), 32, 256);
   return {nb, nb};
