@@ -1,8 +1,22 @@
 #include <tesela/algorithms/support/column_blocks.hpp>
+#include <tesela/runtime/require.hpp>
 
+#include <cstdlib>
 #include <limits>
 
 namespace tesela {
+namespace {
+
+/// Returns the width of blocks that TESELA_BLOCK_COLUMNS sets; 0 if it is not set.
+index_t wanted_width() {
+  const char* const text = std::getenv("TESELA_BLOCK_COLUMNS");
+  if (text == nullptr || *text == 0) return 0;
+  const long width = std::atol(text);
+  require(width > 0, "column_blocks", "TESELA_BLOCK_COLUMNS", text, " is no positive number");
+  return width;
+}
+
+}  // namespace
 
 GpuRoom::GpuRoom(const Runtime& runtime) : gpus(runtime.gpus()), bytes(std::numeric_limits<double>::infinity()) {
   if (gpus > 0 && runtime.ranks() == 1) bytes = static_cast<double>(runtime.device_bytes()) / gpus;
@@ -11,16 +25,17 @@ GpuRoom::GpuRoom(const Runtime& runtime) : gpus(runtime.gpus()), bytes(std::nume
 std::vector<ColumnBlock> column_blocks(const GpuRoom& room, index_t columns,
                                        const std::function<double(index_t)>& bytes, double reserved) {
   constexpr int passing = 3;  // earlier columns on a GPU: in use, next, and on the way
+  const index_t wanted = wanted_width();
   const double gpus = std::max(room.gpus, 1);
   double all = 0;
   for (index_t j = 0; j < columns; ++j) all += bytes(j);
-  if (all / gpus + reserved <= room.bytes) return {{0, columns}};
+  if (columns == 0 || (wanted == 0 && all / gpus + reserved <= room.bytes)) return {{0, columns}};
   std::vector<ColumnBlock> blocks;
   for (index_t begin = 0; begin < columns; begin = blocks.back().end) {
     const double most = gpus * (room.bytes - reserved - passing * bytes(begin)) / 2;
     index_t end = begin + 1;
     for (double used = bytes(begin); end < columns && used + bytes(end) <= most; ++end) used += bytes(end);
-    blocks.push_back({begin, end});
+    blocks.push_back({begin, wanted > 0 ? std::min(begin + wanted, columns) : end});
   }
   return blocks;
 }

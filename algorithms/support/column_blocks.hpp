@@ -35,7 +35,8 @@ struct ColumnBlock {
 /// bytes     of tile column j, and of each earlier column in the update of a block that begins with j.
 /// reserved  bytes on each GPU for other data.
 /// Returns   one block if all columns fit. Otherwise two blocks fit at a time, so that one is loaded while the other is
-///           factored, beside three earlier columns on each GPU; a block has at least one column.
+///           factored, beside three earlier columns on each GPU; a block has at least one column. The variable
+///           TESELA_BLOCK_COLUMNS sets another number, also on cores: for tests and studies.
 std::vector<ColumnBlock> column_blocks(const GpuRoom& room, index_t columns,
                                        const std::function<double(index_t)>& bytes, double reserved);
 

@@ -133,6 +133,15 @@ WORKERS_TEMPLATE_TEST_CASE("Cholesky by tiles finds R and solutions within the e
   check<TestType>(runtime, 1250, {480, 1250});
 }
 
+WORKERS_TEMPLATE_TEST_CASE("Cholesky of blocks one after the other finds R and solutions", "", float, double) {
+  for (const char* width : {"1", "2"}) {
+    const test::Variable blocks("TESELA_BLOCK_COLUMNS", width);
+    for (const index_t n : {0, 1, 16, 70, 150})
+      for (const TileShape tile : {TileShape{16, 16}, {33, 33}, {16, 48}, {32, 1000}})
+        check<TestType>(runtime, n, tile);
+  }
+}
+
 TEST_CASE("Cholesky refuses matrices that it cannot factor") {
   Runtime runtime({.cpus = 1, .gpus = 0});
   Graph g(runtime);

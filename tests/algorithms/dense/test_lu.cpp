@@ -179,6 +179,16 @@ WORKERS_TEMPLATE_TEST_CASE("LU by tiles has small residuals and growth, and find
   check<TestType>(runtime, 1500, 700, Pivoting::none);
 }
 
+WORKERS_TEMPLATE_TEST_CASE("LU of blocks one after the other has small residuals and finds solutions", "", float,
+                           double) {
+  for (const char* width : {"1", "2"}) {
+    const test::Variable blocks("TESELA_BLOCK_COLUMNS", width);
+    for (const Pivoting pivoting : {Pivoting::none, Pivoting::tournament})
+      for (const index_t n : {0, 1, 16, 70, 150})
+        for (const index_t nb : {16, 33}) check<TestType>(runtime, n, nb, pivoting);
+  }
+}
+
 TEST_CASE("LU by tiles with a tournament of several rounds is nearly as accurate as partial pivoting") {
   Runtime runtime({.cpus = 2, .gpus = 0});
   check<double>(runtime, 1100, 96, Pivoting::tournament);

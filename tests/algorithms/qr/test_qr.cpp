@@ -1,4 +1,5 @@
 #include "tests/support/shared_runtime.hpp"
+#include "tests/support/variable.hpp"
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/host/lapack.hpp>
@@ -202,6 +203,13 @@ void check_every_tree_once(Runtime& runtime, auto zero) {
 
 CORES_TEMPLATE_TEST_CASE("every tree factors every shape on CPU cores", "", float, double) {
   check_every_tree(runtime, TestType(0), {0, 3});
+}
+
+CORES_TEMPLATE_TEST_CASE("blocks of columns are factored one after the other", "", float, double) {
+  for (const char* width : {"1", "2"}) {
+    const test::Variable blocks("TESELA_BLOCK_COLUMNS", width);
+    check_every_tree_once(runtime, TestType(0));
+  }
 }
 
 GPU_TEMPLATE_TEST_CASE("every tree factors every shape on a GPU", "", float, double) {
