@@ -2,7 +2,7 @@
 
 #include <tesela/runtime/data.hpp>
 
-// Where tiles are, for algorithms on matrices that are larger than the GPUs' memory.
+// Places of tiles, for algorithms on matrices that are larger than the GPUs' memory.
 
 namespace tesela {
 

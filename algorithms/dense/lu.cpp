@@ -1,6 +1,6 @@
 #include <tesela/algorithms/dense/internal/step_groups.hpp>
 #include <tesela/algorithms/dense/lu.hpp>
-#include <tesela/algorithms/support/column_blocks.hpp>
+#include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/dense/block_trsm.hpp>

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
-#include <tesela/algorithms/support/column_blocks.hpp>
 #include <tesela/algorithms/support/column_ends.hpp>
+#include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/algorithms/support/internal/tile_loops.hpp>
 #include <tesela/algorithms/support/schedule.hpp>
 #include <tesela/codelets/support/lacpy.hpp>

@@ -1,7 +1,7 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/algorithms/qr/qr.hpp>
 #include <tesela/algorithms/support/calling_thread.hpp>
-#include <tesela/algorithms/support/column_blocks.hpp>
+#include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/algorithms/support/matrix_tasks.hpp>
 #include <tesela/codelets/support/lacpy.hpp>
 #include <tesela/host/lapack.hpp>

@@ -1,5 +1,5 @@
 #include "tests/support/test.hpp"
-#include <tesela/algorithms/support/column_blocks.hpp>
+#include <tesela/algorithms/support/internal/column_blocks.hpp>
 
 #include <limits>
 #include <vector>

@@ -33,7 +33,7 @@ HostMatrix<double> result(const Case& c, int megabytes) {
 
 }  // namespace
 
-TEST_CASE("factors of matrices larger than the GPU's memory agree with those of matrices that fit", "[gpu]") {
+TEST_CASE("factors of matrices larger than the GPU's memory agree with the factors on a larger GPU", "[gpu]") {
   require_gpu();
   const std::vector<int> of_71{86, 36, 8};  // 1.2, 0.5 and 0.1 of a matrix of 71 MiB
   const Case c =

@@ -1,4 +1,4 @@
-#include <tesela/algorithms/support/column_blocks.hpp>
+#include <tesela/algorithms/support/internal/column_blocks.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <cstdlib>

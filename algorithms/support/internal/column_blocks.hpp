@@ -35,7 +35,7 @@ struct ColumnBlock {
 /// bytes     of tile column j, and of each earlier column in the update of a block that begins with j.
 /// reserved  bytes on each GPU for other data.
 /// Returns   one block if all columns fit. Otherwise two blocks fit at a time, so that one is loaded while the other is
-///           factored, beside three earlier columns on each GPU; a block has at least one column. The variable
+///           factored, and three earlier columns on each GPU; a block has at least one column. The variable
 ///           TESELA_BLOCK_COLUMNS sets another number, also on cores: for tests and studies.
 std::vector<ColumnBlock> column_blocks(const GpuRoom& room, index_t columns,
                                        const std::function<double(index_t)>& bytes, double reserved);
@@ -49,8 +49,8 @@ std::vector<ColumnBlock> column_blocks(const Runtime& runtime, const TileMatrix<
       GpuRoom(runtime), A.nt(), [=](index_t) { return rows * width * sizeof(T); }, reserved);
 }
 
-/// Returns the width of tile columns of `rows` doubles: `suitable`, or the largest multiple of 32 of which a GPU holds
-/// `least` columns.
+/// Returns the width of tile columns of `rows` doubles: `suitable`, or the largest multiple of 32 such that a GPU holds
+/// `least` tile columns.
 index_t width_in_memory(const GpuRoom& room, index_t rows, index_t suitable, index_t least);
 
 }  // namespace tesela
