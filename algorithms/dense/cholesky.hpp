@@ -8,9 +8,8 @@
 namespace tesela {
 
 /// Returns the tile shape for the Cholesky factorization of order n: whole tile rows with a GPU, squares on cores.
-/// Large
-/// matrices `from_host` memory and matrices larger than the GPUs' memory have squares, too, because only the upper
-/// triangle moves then.
+/// Large matrices `from_host` memory and matrices larger than the GPUs' memory have squares, too, because only the
+/// upper triangle moves then.
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false);
 
 /// The factorization A = R^T R of a symmetric positive definite matrix, R upper triangular (LAPACK potrf): n^3 / 3

@@ -28,8 +28,7 @@ inline Priority on_column(index_t j, int value = 0) {
 
 /// Returns the priority of the update of column (or row) i in step k: the next panel first, then in order of i. Before
 /// `begin`, the first column of i's block (ColumnBlock), a step comes first in all columns, so that its column is
-/// loaded once; these updates give way to
-/// updates in the block before.
+/// loaded once; these updates give way to updates in the block before.
 inline int update_priority(index_t i, index_t k, index_t steps, index_t begin = 0) {
   constexpr index_t most = 1000;
   if (k < begin) return static_cast<int>(std::max<index_t>(most - 1 - k, 0));
