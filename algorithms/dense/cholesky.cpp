@@ -45,6 +45,20 @@ TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
   return {nb, nb};
 }
 
+MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile) {
+  MemoryPlan plan({"factor"}, workers.gpus, element);
+  plan.hold({.shape = {n, n}});
+  if (workers.gpus == 0 || n == 0) return plan;
+  const index_t mb = std::min(tile.mb, n), nb = std::min(tile.nb, n);
+  const auto down = static_cast<double>(ceil_div(n, mb)), across = static_cast<double>(ceil_div(n, nb));
+  const bool square = mb == nb;
+  plan.hold_on_each({.shape = {mb, nb}, .at_once = down * (square ? (across + 1) / 2 : across) / workers.gpus});
+  plan.hold_on_each({.shape = {mb, n}, .at_once = square ? 1.0 : 2.0});  // inverses, and diagonal blocks
+  plan.hold_on_each({.shape = {inverted_block, nb}, .at_once = 2});
+  plan.task(3 * static_cast<double>(mb) * static_cast<double>(nb));
+  return plan;
+}
+
 /// The decisions before the loop: tiles of the diagonal blocks, placement and priority of each task, copies of the
 /// diagonal blocks (wide tiles only) and their inverses (GPUs only), and the steps that update by residues together.
 /// Its functions insert the tasks.

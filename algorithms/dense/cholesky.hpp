@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
 
@@ -11,6 +12,10 @@ namespace tesela {
 /// Large matrices `from_host` memory and matrices larger than the GPUs' memory have squares, too, because only the
 /// upper triangle moves then.
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host = false);
+
+/// Returns the memory that cholesky needs for order n, on the host and on GPUs, which are assumed to have equal shares;
+/// without residues (docs/factorizations.md).
+MemoryPlan plan_cholesky(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile);
 
 /// The factorization A = R^T R of a symmetric positive definite matrix, R upper triangular (LAPACK potrf): n^3 / 3
 /// flops.

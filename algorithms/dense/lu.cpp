@@ -36,6 +36,19 @@ TileShape lu_tile(const Runtime& runtime, index_t n) {
   return {std::max<index_t>(n, 1), width_in_memory(GpuRoom(runtime), n, nb, least)};
 }
 
+MemoryPlan plan_lu(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile) {
+  MemoryPlan plan({"factor"}, workers.gpus, element);
+  plan.hold({.shape = {n, n}});
+  if (workers.gpus == 0 || n == 0) return plan;
+  const index_t nb = std::min(tile.nb, n);
+  const auto rows = static_cast<double>(n), width = static_cast<double>(nb);
+  plan.hold_on_each({.shape = {n, nb}, .at_once = rows / width / workers.gpus});
+  plan.hold_on_each({.shape = {nb, n}});  // inverses
+  plan.hold_on_each({.shape = {inverted_block, nb}, .at_once = 2});
+  plan.task(2 * rows * width + width * width);
+  return plan;
+}
+
 /// The decisions before the loop: placement and priority of each task, row exchanges, room for the inverses of L's
 /// diagonal blocks, which only GPUs use, and the steps that update by residues together. Its functions insert the
 /// tasks.

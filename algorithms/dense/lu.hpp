@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/algorithms/support/named.hpp>
 #include <tesela/codelets/dense/getrf.hpp>
 #include <tesela/runtime/graph.hpp>
@@ -20,6 +21,10 @@ std::span<const Named<Pivoting>> pivotings();
 
 /// Returns the tile shape for the LU factorization of order n: whole columns.
 TileShape lu_tile(const Runtime& runtime, index_t n);
+
+/// Returns the memory that lu needs for order n, on the host and on GPUs, which are assumed to have equal shares;
+/// without residues (docs/factorizations.md).
+MemoryPlan plan_lu(const WorkerCounts& workers, index_t n, std::size_t element, TileShape tile);
 
 /// The factorization P A = L U, L unit lower and U upper triangular (LAPACK getrf): 2 n^3 / 3 flops.
 ///

@@ -212,6 +212,16 @@ TEST_CASE("every command that reads a matrix has a plan, and names the dense siz
   CHECK(plan({"mimo", "orderings"}, {"--n", "4"}) > 0);
 }
 
+TEST_CASE("lu and cholesky plan the memory of their tiles") {
+  for (const char* const name : {"lu", "cholesky"}) {
+    const auto plan = Command{{name}}({"-n", "3000", "--plan", "--no-check", "--rhs", "5", "--ncuda", "0"})["plan"];
+    CHECK(plan["host"]["peak_bytes"] == 8.0 * (2 * 3000 * 3000 + 2 * 5 * 3000));
+    CHECK(plan["gpus"].empty());
+    CHECK(plan["fits"] == true);
+    CHECK(Command{{name}}({"-n", "2000000", "--plan", "--ncuda", "0"}, 3)["plan"]["fits"] == false);
+  }
+}
+
 TEST_CASE("--energy reports joules or that they are unavailable") {
   for (const Words& words :
        {Words{"eig", "-n", "60"}, Words{"qr", "-n", "60"}, Words{"qr", "-n", "60", "--method", "lapack"},

@@ -35,6 +35,7 @@ int run(Options o) {
   Report report("cholesky", o.common);
   parse_symmetric_kind(o.random);
   o.resolve("cholesky");
+  if (o.common.plan) return run_plan<T>(o, DirectKind::cholesky, "cholesky");
   std::vector<std::string> notes;
   DirectProblem<T> p{DirectKind::cholesky, o.tile, o.n};
   p.a = load_a<T>(o, notes);

@@ -4,8 +4,11 @@
 #include "tools/app/matrix_outputs.hpp"
 #include "tools/app/numbers.hpp"
 #include "tools/app/outputs.hpp"
+#include "tools/app/plan_report.hpp"
 #include "tools/app/sizes.hpp"
 #include "tools/checks/factor_error.hpp"
+#include <tesela/algorithms/dense/cholesky.hpp>
+#include <tesela/algorithms/dense/lu.hpp>
 #include <tesela/runtime/require.hpp>
 #include <tesela/tiles/filled.hpp>
 #include <tesela/tiles/generator.hpp>
@@ -52,6 +55,7 @@ void DirectOptions::resolve(const char* command) {
     rhs = shape.cols;
   }
   require(out.empty() || !b.empty() || rhs > 0, command, "--out", "needs --b or --rhs: it is X");
+  if (common.plan) return;
   const auto order = static_cast<double>(n), sides = static_cast<double>(rhs);
   const double checks = common.check ? 16 * order * order : 0;
   require_memory(command, common.check ? "A, its factors, their checks, B and X" : "A, its factors, B and X",
@@ -65,6 +69,27 @@ nlohmann::json DirectOptions::describe() const {
           {"input", a.empty() ? random : a},
           {"precision", common.precision},
           {"seed", common.seed}};
+}
+
+template <class T>
+int run_plan(const DirectOptions& o, DirectKind kind, const char* command) {
+  Runtime runtime(o.common.runtime());
+  DirectProblem<T> problem{kind, o.tile, o.n};
+  problem.runtime = &runtime;
+  const TileShape tile = problem.tile_shape();
+  MemoryPlan plan = kind == DirectKind::cholesky ? plan_cholesky(runtime, o.n, sizeof(T), tile)
+                                                 : plan_lu(runtime, o.n, sizeof(T), tile);
+  plan.hold({.shape = {o.n, o.n}});  // A
+  plan.hold({.shape = {o.n, o.rhs}, .at_once = 2});
+  if (o.common.check) plan.hold({.shape = {o.n, o.n}, .at_once = 16.0 / sizeof(T)});
+  return finish_plan(o.common, runtime,
+                     {{"command", command},
+                      {"n", o.n},
+                      {"rhs", o.rhs},
+                      {"precision", o.common.precision},
+                      {"mb", tile.mb},
+                      {"nb", tile.nb}},
+                     plan, PlanOptions{}.room(runtime), nlohmann::json::object());
 }
 
 template <class T>
@@ -107,6 +132,7 @@ void check_solution(const DirectOptions& o, const DirectProblem<T>& p, double bo
 }
 
 #define TESELA_INSTANTIATE(T)                                                                  \
+  template int run_plan<T>(const DirectOptions&, DirectKind, const char*);                     \
   template HostMatrix<T> load_b(const DirectOptions&);                                         \
   template DirectFactors run_direct(const DirectOptions&, DirectProblem<T>&, double, Report&); \
   template void check_condition<T>(double, Report&);                                           \

@@ -16,10 +16,15 @@ struct DirectOptions {
 
   /// Adds the options. `kinds` lists the kinds of --random, `otherwise` is their default.
   void add_to(App& app, const char* kinds, const char* otherwise);
-  /// Reads sizes from the files. Throws ArgumentError and FileError, of this command.
+  /// Reads sizes from the files. Throws ArgumentError and FileError, of this command, and unless --plan is given
+  /// EnvironmentError if the host's memory is too small.
   void resolve(const char* command);
   nlohmann::json describe() const;
 };
+
+/// Reports the memory of a run (--plan). Returns the exit code.
+template <class T>
+int run_plan(const DirectOptions& o, DirectKind kind, const char* command);
 
 /// Returns the right-hand sides: of the file, or uniform random numbers.
 template <class T>

@@ -47,6 +47,7 @@ int run(Options o) {
   Report report("lu", o.common);
   const RandomMatrix random = parse_random_kind(o.random);
   resolve(o);
+  if (o.common.plan) return run_plan<T>(o, DirectKind::lu, "lu");
   DirectProblem<T> p{o.pivot == "none" ? DirectKind::lu_without_pivots : DirectKind::lu, o.tile, o.n};
   p.a = o.a.empty() ? generate<T>({o.n, o.n}, random, o.common.seed) : read_matrix<T>(o.a);
   p.b = load_b<T>(o);
