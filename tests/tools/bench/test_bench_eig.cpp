@@ -254,17 +254,15 @@ TEST_CASE("bench eig and eig-batch refuse unknown options") {
 TEST_CASE("bench eig compares with cuSOLVER", "[gpu]") {
   require_gpu();
   const TemporaryFolder folder;
-  for (const char* const precision : {"s", "d"}) {
+  for (const auto& [precision, data] : {std::pair{"s", "host"}, {"d", "device"}}) {
     all_right(bench_json(folder, {"eig", "--n", "300", "--peers", "two-stage,lapack,cusolver", "-p", precision}), 6);
     all_right(bench_json(folder, {"eig", "--n", "300", "--peers", "two-stage,cusolver,cusolver-x", "--fraction", "0.1",
                                   "--jobs", "vectors", "--data", "device", "-p", precision}),
               3);
-    for (const char* const data : {"host", "device"}) {
-      all_right(bench_json(folder, {"eig", "--n", "300", "--peers", "two-stage,cusolver", "--generalized", "--data",
-                                    data, "-p", precision}),
-                4);
-      all_right(bench_json(folder, {"eig", "--n", "300", "--jobs", "band", "--data", data, "-p", precision}), 1);
-    }
+    all_right(bench_json(folder, {"eig", "--n", "300", "--peers", "two-stage,cusolver", "--generalized", "--data", data,
+                                  "-p", precision}),
+              4);
+    all_right(bench_json(folder, {"eig", "--n", "300", "--jobs", "band", "--data", data, "-p", precision}), 1);
     // A of this size is generated on the device and never copied to the host.
     all_right(bench_json(folder, {"eig", "--n", "4200", "--peers", "two-stage,cusolver", "--data", "device", "--jobs",
                                   "values,vectors,band", "-p", precision}),
