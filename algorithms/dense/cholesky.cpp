@@ -16,6 +16,14 @@ namespace tesela {
 
 using namespace kernels;
 
+namespace {
+
+StepGroups cholesky_groups(const WorkerCounts& workers, index_t n, index_t nb, std::size_t element) {
+  return nb % 256 == 0 ? group_steps(workers, n, nb, 12288, element, 1, moduli_for(element)) : StepGroups{};
+}
+
+}  // namespace
+
 TileShape cholesky_tile(const Runtime& runtime, index_t n) {
   const auto rounded = [](index_t size) { return size / 32 * 32; };
   if (runtime.gpus() > 0) {
@@ -53,9 +61,10 @@ struct CholeskyFactorization<T>::Plan {
     if (!square()) diagonals = blocks("D");
     if (g.runtime().gpus() > 0 && n > 0) inverses = blocks("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
-    if (A.nt() == 1 && nb % 256 == 0) groups = group_steps(g.runtime(), n, nb, 12288);
+    if (A.nt() == 1 && g.runtime().ranks() == 1) groups = cholesky_groups(g.runtime(), n, nb, sizeof(T));
     groups.steps = A.mt();
-    if (groups.length > 0) residues.emplace(g.runtime(), groups.length * nb, n - groups.length * nb);
+    if (groups.length > 0)
+      residues.emplace(g.runtime(), groups.length * nb, n - groups.length * nb, moduli_for(sizeof(T)));
   }
 
   bool square() const { return r.nt() == r.mt(); }

@@ -21,6 +21,7 @@ struct GemmOptions {
   bool bring_home = false;                    ///< send each tile of C to the host after its last task
   Priority priority = {};                     ///< priority of the tasks
   GemmTile tile = {};                         ///< tiles of matrices in memory; zeros select them
+  GemmAccuracy accuracy = GemmAccuracy::normwise;  ///< of products by residues
 };
 
 /// Inserts C = alpha op(A) op(B) + beta C (BLAS gemm).
