@@ -82,7 +82,8 @@ AnyArray matmul(const ArrayLike& a_given, const ArrayLike& b_given, const std::s
 }
 
 const Part part([](nb::module_& m) {
-  m.def("matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "accuracy"_a = "normwise", R"(Return the product a b of matrices or vectors, as numpy.matmul.
+  m.def("matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "accuracy"_a = "normwise",
+        R"(Return the product a b of matrices or vectors, as numpy.matmul.
 
 Both may be in C or Fortran order, without a copy; the product is in Fortran order. Large products on
 an H100 or H200 use integer units, with errors relative to the norms of the rows of a and the columns of b, or with

@@ -27,7 +27,7 @@ constexpr std::array names{
 constexpr int lu_moduli(std::size_t element) { return element == sizeof(double) ? 15 : moduli_for(element); }
 
 StepGroups lu_groups(const WorkerCounts& workers, index_t n, index_t nb, std::size_t element) {
-  return nb % 128 == 0 ? group_steps(workers, n, nb, 16384, element, 3, lu_moduli(element)) : StepGroups{};
+  return nb % 128 == 0 ? group_steps(workers, n, nb, 24576, element, 3, lu_moduli(element)) : StepGroups{};
 }
 
 }  // namespace

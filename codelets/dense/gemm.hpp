@@ -20,8 +20,8 @@ template <class T>
 struct GemmArgs {
   Op op_a = Op::none, op_b = Op::none;
   T alpha = 1, beta = 0;
-  GemmKernel kernel = GemmKernel::automatic;  ///< automatic and int8 mean cublas here
-  int block = 32;                             ///< thread-block edge of naive, shared and coarse: 16 or 32
+  GemmKernel kernel = GemmKernel::automatic;       ///< automatic and int8 mean cublas here
+  int block = 32;                                  ///< thread-block edge of naive, shared and coarse: 16 or 32
   GemmAccuracy accuracy = GemmAccuracy::normwise;  ///< of int8
   std::uint64_t cost_key() const {
     return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 1 |

@@ -25,7 +25,8 @@ Int8Plan plan_int8(index_t m, index_t n, index_t k, int moduli, std::size_t most
   constexpr index_t deepest = 8192, least = 256;
   index_t parts_m = 1, parts_n = 1, parts_k = std::max<index_t>(1, ceil_div(k, deepest));
   for (;;) {
-    Int8Plan plan{equal_pieces(m, parts_m, 256), equal_pieces(n, parts_n, 256), equal_pieces(k, parts_k, 128), 0, moduli};
+    Int8Plan plan{equal_pieces(m, parts_m, 256), equal_pieces(n, parts_n, 256), equal_pieces(k, parts_k, 128), 0,
+                  moduli};
     plan.bytes = int8::Workspace(plan.m, plan.n, plan.k, moduli).bytes;
     if (plan.bytes <= most || std::max({plan.m, plan.n, plan.k}) <= least) return plan;
     // Long pieces in k spare reads and writes of C, large pieces of C spare conversions.
@@ -42,15 +43,15 @@ index_t int8_work(index_t m, index_t n, index_t k, int moduli, std::size_t most)
   return static_cast<index_t>(std::max(std::bit_ceil(bytes), least) / sizeof(double));
 }
 
-// The roundings to integers give 2 sqrt(k) / R + k / R^2, the constants less than 2^-58, and three roundings follow.
-int moduli_for_spread(std::size_t element, index_t k, double spread) {
+// Roundings to integers give sums / R + norms k / R^2, the constants less than 2^-58 norms, and three roundings follow.
+int moduli_for_spread(std::size_t element, index_t k, const Spread& spread) {
   const bool of_double = element == sizeof(double);
   const std::array<int, 3> counts = of_double ? std::array{14, 15, 16} : std::array{7, 14, 14};
   const auto inner = static_cast<double>(k);
   for (const int count : counts) {
     const double norm = int8::largest_norm(count, k);
-    const double error = 2 * std::sqrt(inner) / norm + inner / (norm * norm) + 0x1p-58;
-    if (spread * error <= (inner - 3.1) * (of_double ? 0x1p-53 : 0x1p-24)) return count;
+    const double error = spread.sums / norm + spread.norms * (inner / (norm * norm) + 0x1p-58);
+    if (error <= (inner - 3.1) * (of_double ? 0x1p-53 : 0x1p-24)) return count;
   }
   return 0;
 }

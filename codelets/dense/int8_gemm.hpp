@@ -39,14 +39,20 @@ bool has_int8_devices();
 
 /// Multiplies as gemm_tuned() with the integer units of compute capability 9.0 (docs/gemm.md): each element of the
 /// result has an error of at most c(k) u ||a||_2 ||b||_2 with a its row of op(A) and b its column of op(B). `work` has
-/// plan.bytes, aligned to 256. Returns cudaErrorNotSupported on other devices, with nothing enqueued. plan.moduli is 14,
-/// 15 or 16 for double, 7 or 14 for float.
+/// plan.bytes, aligned to 256. Returns cudaErrorNotSupported on other devices, with nothing enqueued. plan.moduli is
+/// 14, 15 or 16 for double, 7 or 14 for float.
 template <class T>
 int gemm_int8(CUstream_st* stream, const GemmProblem<T>& problem, const Int8Plan& plan, void* work);
 
-/// Returns the fewest moduli for |C - AB| <= k u |A| |B| if ||a||_2 ||b||_2 <= spread |a|^T |b| for each row a of op(A)
-/// and column b of op(B), or 0 if that needs more than 16 in double or 14 in single precision (docs/gemm.md).
-int moduli_for_spread(std::size_t element, index_t k, double spread);
+/// The spread of a product's operands: bounds for all rows a of op(A) and columns b of op(B).
+struct Spread {
+  double norms = 0;  ///< ||a||_2 ||b||_2 / (|a|^T |b|)
+  double sums = 0;   ///< (||a||_2 ||b||_1 + ||a||_1 ||b||_2) / (|a|^T |b|)
+};
+
+/// Returns the fewest moduli for |C - AB| <= k u |A| |B|, or 0 if that needs more than 16 in double or 14 in single
+/// precision (docs/gemm.md).
+int moduli_for_spread(std::size_t element, index_t k, const Spread& spread);
 
 /// Multiplies with |C - AB| <= k u |A| |B|: measures the spread of each piece, waits for it, and multiplies by the
 /// residues that it needs, or by cuBLAS. The plan is for most_moduli_for(). Returns
@@ -63,9 +69,11 @@ void count_componentwise_piece(int moduli);
 /// as on other devices and if `work` is too small for any pieces. The algorithm chooses kernel and work space
 /// (algorithms/dense/products.hpp).
 template <class T>
-void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& problem, Scratch<double> work);
+void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& problem, Scratch<double> work,
+              int moduli = moduli_for(sizeof(T)));
 
-/// Multiplies tiles as Gemm with gemm_int8() or gemm_componentwise(), or with cuBLAS if the device is none of compute capability 9.0.
+/// Multiplies tiles as Gemm with gemm_int8() or gemm_componentwise(), or with cuBLAS if the device is none of compute
+/// capability 9.0.
 template <class T, template <class> class C = InOut>
 struct Int8Gemm {
   static constexpr auto name = "gemm_int8";

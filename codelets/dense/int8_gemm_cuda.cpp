@@ -10,7 +10,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace tesela::kernels {
@@ -89,8 +88,7 @@ int multiply_piece(CUstream_st* stream, const Part<T>& p, int moduli, std::byte*
   if (const int status = cudaMemsetAsync(parts.found, 0, sizeof *parts.found, stream)) return status;
   for (const auto& [from, to] : {std::pair{p.a, parts.left}, {p.b, parts.right}}) {
     const OperandPart<T> whole{from};
-    if (const int status =
-            make_planes<T>(stream, {&whole, 1}, moduli, parts.depth(), to, parts.squares, parts.found))
+    if (const int status = make_planes<T>(stream, {&whole, 1}, moduli, parts.depth(), to, parts.squares, parts.found))
       return status;
   }
   const Piece<T> piece{p.c, p.ldc};
@@ -103,43 +101,48 @@ int multiply_piece(CUstream_st* stream, const Part<T>& p, int moduli, std::byte*
                 p.ldc);
 }
 
-/// Measures the largest ||a||_2 ||b||_2 / (|a|^T |b|) of a row of op(A) and a column of op(B), from above by at most a
-/// few percent, and waits for it. Scaled to norms of at most 1, magnitudes with 8 bits are multiplied in columns that
-/// fit the space of the residues. Lines of zeros, or with NaN or infinity, do not count.
+/// Measures the spread of a piece from above by a few percent, and waits for it. Scaled to norms of at most 1,
+/// magnitudes with 8 bits are multiplied in columns that fit the space of the residues. Lines of zeros, or with NaN or
+/// infinity, do not count.
 template <class T>
 int measure_spread(CUstream_st* stream, cublasContext* cublas, const Part<T>& p, int moduli, std::byte* work,
-                   double& spread) {
+                   Spread& spread) {
   const Parts parts(p.a, p.b, moduli, work);
   const index_t depth = parts.w.depth, m = p.a.lines, n = p.b.lines;
   auto* const left = parts.at<std::uint16_t>(parts.w.a);
   auto* const right = left + ceil_div(m * depth, 128) * 128;
-  auto* const sums = reinterpret_cast<float*>(right + ceil_div(n * depth, 128) * 128);
-  auto* const least = reinterpret_cast<float*>(parts.found);
-  const index_t room = reinterpret_cast<float*>(work + parts.w.rows) - sums, columns = std::min(n, room / m);
-  if (const int status = cudaMemsetAsync(least, 0x7f, sizeof *least, stream)) return status;
-  for (const auto& [from, exponents, to] :
-       {std::tuple{p.a, parts.left.exponents, left}, {p.b, parts.right.exponents, right}}) {
+  auto* const products = reinterpret_cast<float*>(right + ceil_div(n * depth, 128) * 128);
+  auto* const least = reinterpret_cast<float*>(parts.found);  // its part has 256 bytes
+  const index_t room = reinterpret_cast<float*>(work + parts.w.rows) - products, columns = std::min(n, room / m);
+  if (const int status = cudaMemsetAsync(least, 0x7f, 2 * sizeof *least, stream)) return status;
+  for (const auto& [from, exponents] : {std::pair{p.a, parts.left.exponents}, {p.b, parts.right.exponents}}) {
     const OperandPart<T> whole{from};
-    if (const int status = scale_lines<T>(stream, {&whole, 1}, from.lines, 1.0, not_finite, exponents, parts.squares,
-                                          nullptr))
+    if (const int status =
+            scale_lines<T>(stream, {&whole, 1}, from.lines, 1.0, not_finite, exponents, parts.squares, nullptr))
       return status;
-    if (const int status = make_magnitudes(stream, from, exponents, parts.depth(), to)) return status;
   }
+  auto* const left_sums = reinterpret_cast<float*>(parts.squares);  // the squares are no longer used
+  float* const right_sums = left_sums + m;
+  if (const int status = make_magnitudes(stream, p.a, parts.left.exponents, parts.depth(), left, left_sums))
+    return status;
+  if (const int status = make_magnitudes(stream, p.b, parts.right.exponents, parts.depth(), right, right_sums))
+    return status;
   for (index_t j = 0; j < n; j += columns) {
     const index_t some = std::min(columns, n - j);
     const float one = 1, zero = 0;
     if (const int status =
             cublasGemmEx(cublas, CUBLAS_OP_T, CUBLAS_OP_N, p.a.lines, static_cast<int>(some), parts.depth(), &one, left,
-                         CUDA_R_16BF, parts.depth(), right + j * depth, CUDA_R_16BF, parts.depth(), &zero, sums,
+                         CUDA_R_16BF, parts.depth(), right + j * depth, CUDA_R_16BF, parts.depth(), &zero, products,
                          CUDA_R_32F, p.a.lines, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT))
       return status;
-    if (const int status = lower_to_smallest(stream, sums, static_cast<std::size_t>(m * some), least)) return status;
+    if (const int status =
+            find_least(stream, products, p.a.lines, static_cast<int>(some), left_sums, right_sums + j, least))
+      return status;
   }
-  float smallest = 0;
-  if (const int status = cudaMemcpyAsync(&smallest, least, sizeof smallest, cudaMemcpyDeviceToHost, stream))
-    return status;
+  float found[2] = {};
+  if (const int status = cudaMemcpyAsync(found, least, sizeof found, cudaMemcpyDeviceToHost, stream)) return status;
   if (const int status = cudaStreamSynchronize(stream)) return status;
-  spread = 1 / (0.99 * static_cast<double>(smallest));
+  spread = {1.01 / static_cast<double>(found[0]), 1.02 / static_cast<double>(found[1])};
   return cudaSuccess;
 }
 
@@ -176,7 +179,7 @@ int gemm_componentwise(CUstream_st* stream, cublasContext* cublas, const GemmPro
   if (p.k == 0 || p.alpha == 0 || !is_fast(device)) return gemm_int8(stream, p, plan, work);
   auto* const space = static_cast<std::byte*>(work);
   return for_each_piece(p, plan, [&](const Part<T>& part) -> int {
-    double spread = 0;
+    Spread spread;
     if (const int status = measure_spread(stream, cublas, part, plan.moduli, space, spread)) return status;
     const int moduli = moduli_for_spread(sizeof(T), part.a.k, spread);
     count_componentwise_piece(moduli);
@@ -187,10 +190,10 @@ int gemm_componentwise(CUstream_st* stream, cublasContext* cublas, const GemmPro
 }
 
 template <class T>
-void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, Scratch<double> work) {
+void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, Scratch<double> work, int moduli) {
   if (kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(p.m, p.n, p.k))) {
     const std::size_t room = static_cast<std::size_t>(work.rows * work.cols) * sizeof(double);
-    const Int8Plan plan = plan_int8(p.m, p.n, p.k, moduli_for(sizeof(T)), room);
+    const Int8Plan plan = plan_int8(p.m, p.n, p.k, moduli, room);
     const int status = plan.bytes <= room ? gemm_int8(context.stream(), p, plan, work.data) : cudaErrorNotSupported;
     if (status != cudaErrorNotSupported) return void(context.check(status, "gemm of residues"));
   }
@@ -201,19 +204,21 @@ void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, 
 
 template <class T, template <class> class C>
 void Int8Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c, Scratch<double> work) {
-  const GemmProblem<T> p{args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols, args.alpha, a.data,
-                         a.ld, b.data, b.ld, C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld};
+  const GemmProblem<T> p{args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
+                         a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
+                         c.ld};
   const bool normwise = args.accuracy == GemmAccuracy::normwise;
   const std::size_t room = static_cast<std::size_t>(work.rows * work.cols) * sizeof(double);
   const Int8Plan plan = plan_int8(p.m, p.n, p.k, most_moduli_for(sizeof(T)), room);
-  const int status = normwise || plan.bytes > room ? cudaErrorNotSupported
-                                                   : gemm_componentwise(context.stream(), context.cublas(), p, plan, work.data);
+  const int status = normwise || plan.bytes > room
+                         ? cudaErrorNotSupported
+                         : gemm_componentwise(context.stream(), context.cublas(), p, plan, work.data);
   if (status != cudaErrorNotSupported) return void(context.check(status, "componentwise gemm"));
   multiply<T>(context, normwise ? GemmKernel::int8 : GemmKernel::cublas, p, work);
 }
 
-template void multiply(CudaContext&, GemmKernel, const GemmProblem<float>&, Scratch<double>);
-template void multiply(CudaContext&, GemmKernel, const GemmProblem<double>&, Scratch<double>);
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<float>&, Scratch<double>, int);
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<double>&, Scratch<double>, int);
 template int gemm_int8(CUstream_st*, const GemmProblem<float>&, const Int8Plan&, void*);
 template int gemm_int8(CUstream_st*, const GemmProblem<double>&, const Int8Plan&, void*);
 template int gemm_componentwise(CUstream_st*, cublasContext*, const GemmProblem<float>&, const Int8Plan&, void*);

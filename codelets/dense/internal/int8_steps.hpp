@@ -89,11 +89,13 @@ int repair(CUstream_st* stream, const Lines<T>& a, const Lines<T>& b, const int*
            const int* found, T alpha, T beta, T* c, index_t ldc);
 
 /// Enqueues the conversion of lines to magnitudes of 16 bits (bfloat16), |x| 2^e rounded towards zero with zeros up to
-/// `depth`; lines with the exponent not_finite become ones. Returns a cudaError_t.
+/// `depth`, and their sums. Lines with the exponent not_finite become ones with the sum 0. Returns a cudaError_t.
 template <class T>
-int make_magnitudes(CUstream_st* stream, const Lines<T>& from, const int* exponents, int depth, void* to);
+int make_magnitudes(CUstream_st* stream, const Lines<T>& from, const int* exponents, int depth, void* to, float* sums);
 
-/// Enqueues least := min(least, numbers), none of which is negative. Returns a cudaError_t.
-int lower_to_smallest(CUstream_st* stream, const float* numbers, std::size_t count, float* least);
+/// Enqueues the search for the smallest of m x n products, and of products / (left + right) with left of its row and
+/// right of its column: least[0] and least[1] decrease to them. No number is negative. Returns a cudaError_t.
+int find_least(CUstream_st* stream, const float* products, int m, int n, const float* left, const float* right,
+               float* least);
 
 }  // namespace tesela::kernels::int8
