@@ -186,7 +186,7 @@ TEST_CASE("the moduli of a measured spread satisfy k u |A| |B|, and one fewer do
   constexpr index_t k = 5;
   for (const int count : {15, 16}) {
     double widest = 1;  // the widest spread for `count` moduli, within a factor of 1.01
-    // Two lines with one common element, and an element `wide` times as large in one of them.
+    // The lines have one common element; one line has an element `wide` times as large.
     const auto moduli = [&](double wide) { return moduli_for_spread(sizeof(double), k, {wide, 2 * wide + 1}); };
     while (moduli(1.01 * widest) != 0 && moduli(1.01 * widest) <= count) widest *= 1.01;
     REQUIRE(moduli(widest) == count);
