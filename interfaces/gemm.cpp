@@ -55,33 +55,39 @@ namespace {
 
 /// Returns C = a b by columns; arrays by rows enter as transposes, without a copy.
 template <class T>
-NewMatrix<T> product(const Argument& a, const Argument& b) {
+NewMatrix<T> product(const Argument& a, const Argument& b, const GemmOptions& options) {
   const Op op_a = a.by_rows() ? Op::transpose : Op::none, op_b = b.by_rows() ? Op::transpose : Op::none;
   const Argument stored_a = a.by_rows() ? a.transposed() : a, stored_b = b.by_rows() ? b.transposed() : b;
   return with_workers([&](const c::Session& session) {  // the GIL is released here, so no Argument may be copied
     const Columns<T> columns_a(session, stored_a), columns_b(session, stored_b);
     NewMatrix<T> result(Shape{a.rows(), b.cols()}, a.place());
-    gemm(session.runtime(), op_a, op_b, T(1), columns_a, columns_b, T(0), result.view());
+    gemm(session.runtime(), op_a, op_b, T(1), columns_a, columns_b, T(0), result.view(), options);
     return result;
   });
 }
 
-AnyArray matmul(const ArrayLike& a_given, const ArrayLike& b_given) {
+AnyArray matmul(const ArrayLike& a_given, const ArrayLike& b_given, const std::string& accuracy) {
+  const auto found = find_named(gemm_accuracies(), accuracy);
+  if (!found) throw nb::value_error("accuracy must be normwise or componentwise");
+  const GemmOptions options{.accuracy = *found};
   Argument a("a", a_given), b("b", b_given);
   if (a.is_vector()) a = a.transposed();
   b.require_rows(a.cols());
   const bool row = a.is_vector(), column = b.is_vector();
   return in_precision({&a, &b}, [&]<class T>(T) -> AnyArray {
-    NewMatrix<T> result = product<T>(a, b);
+    NewMatrix<T> result = product<T>(a, b, options);
     if (row && column) return nb::float_(static_cast<double>(std::move(result).on_host()(0, 0)));
     return std::move(result).to_python(row || column);
   });
 }
 
 const Part part([](nb::module_& m) {
-  m.def("matmul", matmul, "a"_a, "b"_a, R"(Return the product a b of matrices or vectors, as numpy.matmul.
+  m.def("matmul", matmul, "a"_a, "b"_a, nb::kw_only(), "accuracy"_a = "normwise",
+        R"(Return the product a b of matrices or vectors, as numpy.matmul.
 
-Both may be in C or Fortran order, without a copy; the product is in Fortran order.
+Both may be in C or Fortran order, without a copy; the product is in Fortran order. Large products on
+an H100 or H200 use integer units, with errors relative to the norms of the rows of a and the columns of b, or with
+accuracy='componentwise' relative to |a| |b|.
 
 Examples
 --------

@@ -289,6 +289,11 @@ std::size_t Runtime::device_bytes() const {
   return gpus() > 0 ? state_->smallest_device * static_cast<std::size_t>(gpus()) : 0;
 }
 
+std::size_t device_limit() {
+  const std::lock_guard lock(current_mutex);
+  return current != nullptr && current->gpus > 0 ? current->smallest_device : 0;
+}
+
 std::vector<double> Runtime::device_bytes_held() const {
   std::vector<double> held;
   for (const unsigned node : state_->gpu_nodes) held.push_back(static_cast<double>(starpu_memory_get_used(node)));

@@ -25,6 +25,10 @@ double whole_bytes(index_t n) {
   return static_cast<double>(sizeof(T)) * static_cast<double>(n) * static_cast<double>(n);
 }
 
+StepGroups cholesky_groups(const WorkerCounts& workers, index_t n, index_t nb, std::size_t element) {
+  return nb % 256 == 0 ? group_steps(workers, n, nb, 12288, element, 1, moduli_for(element)) : StepGroups{};
+}
+
 }  // namespace
 
 TileShape cholesky_tile(const Runtime& runtime, index_t n, bool from_host) {
@@ -87,11 +91,11 @@ struct CholeskyFactorization<T>::Plan {
     if (!square()) diagonals = column("D");
     if (g.runtime().gpus() > 0 && n > 0) inverses = column("V");
     g.insert<Laset<double>>(on_gpu, {0.0}, minor(0, 0));
-    const bool fits = 2 * whole_bytes<T>(n) <= GpuRoom(g.runtime()).bytes;
-    if (A.nt() == 1 && nb % 256 == 0 && fits) groups = group_steps(g.runtime(), n, nb, 12288);
+    if (A.nt() == 1 && g.runtime().ranks() == 1) groups = cholesky_groups(g.runtime(), n, nb, sizeof(T));
     groups.steps = A.mt();
     blocks = blocks_of_rows(g.runtime());
-    if (groups.length > 0) residues.emplace(g.runtime(), groups.length * nb, n - groups.length * nb);
+    if (groups.length > 0)
+      residues.emplace(g.runtime(), groups.length * nb, n - groups.length * nb, moduli_for(sizeof(T)));
   }
 
   bool square() const { return r.nt() == r.mt(); }

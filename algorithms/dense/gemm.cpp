@@ -77,7 +77,8 @@ void gemm(Graph& g, Op op_a, Op op_b, T alpha, const TileMatrix<T>& a, const Til
       for (index_t k = 0; k < kt; ++k)
         for (index_t j = J; j < std::min(J + edge, C.nt()); ++j)
           for (index_t i = I; i < std::min(I + edge, C.mt()); ++i) {
-            const GemmArgs<T> args{op_a, op_b, alpha, k == 0 ? beta : T(1), options.kernel, options.block};
+            const GemmArgs<T> args{op_a,           op_b,          alpha,           k == 0 ? beta : T(1),
+                                   options.kernel, options.block, options.accuracy};
             if (args.beta == T(0))
               insert_product<T, Out>(g, options.priority, args, A(i, k), B(k, j), C(i, j));
             else

@@ -16,11 +16,12 @@ struct GemmTile {
 
 /// Options of gemm.
 struct GemmOptions {
-  GemmKernel kernel = GemmKernel::automatic;  ///< kernel on GPUs; gemm_kernel() decides about automatic
-  int block = 32;                             ///< edge of the thread blocks of naive, shared and coarse: 16 or 32
-  bool bring_home = false;                    ///< send each tile of C to the host after its last task
-  Priority priority = {};                     ///< priority of the tasks
-  GemmTile tile = {};                         ///< tiles of matrices in memory; zeros select them
+  GemmKernel kernel = GemmKernel::automatic;       ///< kernel on GPUs; gemm_kernel() decides about automatic
+  int block = 32;                                  ///< edge of the thread blocks of naive, shared and coarse: 16 or 32
+  bool bring_home = false;                         ///< send each tile of C to the host after its last task
+  Priority priority = {};                          ///< priority of the tasks
+  GemmTile tile = {};                              ///< tiles of matrices in memory; zeros select them
+  GemmAccuracy accuracy = GemmAccuracy::normwise;  ///< of products by residues
 };
 
 /// Inserts C = alpha op(A) op(B) + beta C (BLAS gemm).

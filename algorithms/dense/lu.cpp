@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -24,6 +23,13 @@ constexpr std::array names{
     Named<Pivoting>{Pivoting::none, "none", "pivots on the diagonal"},
     Named<Pivoting>{Pivoting::tournament, "tournament", "rows of 32 columns at a time by a tournament (CALU)"},
 };
+
+/// Returns the moduli of updates: with 14 in double precision, uniform matrices have twice the backward error.
+constexpr int lu_moduli(std::size_t element) { return element == sizeof(double) ? 15 : moduli_for(element); }
+
+StepGroups lu_groups(const WorkerCounts& workers, index_t n, index_t nb, std::size_t element) {
+  return nb % 128 == 0 ? group_steps(workers, n, nb, 24576, element, 3, lu_moduli(element)) : StepGroups{};
+}
 
 }  // namespace
 
@@ -75,15 +81,14 @@ struct LuFactorization<T>::Plan {
             "; it must be square, in tiles of whole columns");
     require_blas_sizes("lu", "A", A);
     g.insert<Laset<double>>(on_gpu, {0.0}, zero(0, 0));
-    // Only if TESELA_GEMM selects residues: they double the backward error of uniform matrices.
-    constexpr index_t never = std::numeric_limits<index_t>::max();
-    if (nb() % 128 == 0 && blocks.size() == 1) groups = group_steps(g.runtime(), A.n(), nb(), never);
+    if (blocks.size() == 1 && g.runtime().ranks() == 1) groups = lu_groups(g.runtime(), A.n(), nb(), sizeof(T));
     groups.steps = A.nt();
     if (groups.length == 0) return;
     const index_t inner = groups.length * nb(), rest = A.n() - inner;
-    l.emplace(g.runtime(), inner, rest);
-    near.emplace(g.runtime(), inner, std::min(inner, rest));
-    far.emplace(g.runtime(), inner, rest);
+    constexpr int moduli = lu_moduli(sizeof(T));
+    l.emplace(g.runtime(), inner, rest, moduli);
+    near.emplace(g.runtime(), inner, std::min(inner, rest), moduli);
+    far.emplace(g.runtime(), inner, rest, moduli);
   }
 
   index_t nb() const { return a.tile_shape().nb; }

@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/products.hpp>
 #include <tesela/codelets/dense/int8_gemm.hpp>
+#include <tesela/runtime/device_limit.hpp>
 #include <tesela/runtime/require.hpp>
 
 #include <algorithm>
@@ -22,6 +23,12 @@ constexpr std::array all_kernels{
     Named<GemmKernel>{GemmKernel::automatic, "automatic", "cublas or int8, or the kernel that TESELA_GEMM names"},
 };
 
+constexpr std::array all_accuracies{
+    Named<GemmAccuracy>{GemmAccuracy::normwise, "normwise", "relative to norms of rows and columns"},
+    Named<GemmAccuracy>{GemmAccuracy::componentwise, "componentwise",
+                        "relative to |A| |B|, at a quarter more time or more"},
+};
+
 /// Returns `wanted`, or the kernel that TESELA_GEMM names instead of automatic, as far as the devices have it.
 GemmKernel available_kernel(int gpus, GemmKernel wanted) {
   if (wanted == GemmKernel::automatic) {
@@ -36,49 +43,41 @@ GemmKernel available_kernel(int gpus, GemmKernel wanted) {
   return needs_fast && !fast ? GemmKernel::cublas : wanted;
 }
 
-/// Returns available_kernel(), and instead of automatic the faster kernel for a product of m x n x k.
-GemmKernel chosen_kernel(int gpus, GemmKernel wanted, index_t m, index_t n, index_t k) {
-  const GemmKernel kernel = available_kernel(gpus, wanted);
-  if (kernel != GemmKernel::automatic) return kernel;
-  return int8_wins(m, n, k) ? GemmKernel::int8 : GemmKernel::cublas;
+/// Returns the bytes that a GPU has for residues.
+std::size_t residue_bytes() {
+  const std::size_t limit = device_limit();
+  return limit > 0 ? std::min(limit / 16, most_int8_bytes) : most_int8_bytes;
 }
 
 }  // namespace
 
 std::span<const Named<GemmKernel>> gemm_kernels() { return all_kernels; }
+std::span<const Named<GemmAccuracy>> gemm_accuracies() { return all_accuracies; }
 
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k) {
-  return chosen_kernel(workers.gpus, wanted, m, n, k);
+  constexpr std::size_t least = std::size_t{1} << 29;  // with less, pieces are too small to win
+  const GemmKernel kernel = available_kernel(workers.gpus, wanted);
+  if (kernel != GemmKernel::automatic) return kernel;
+  return int8_wins(m, n, k) && residue_bytes() >= least ? GemmKernel::int8 : GemmKernel::cublas;
 }
 
 // An operand is converted once for all tiles.
-bool updates_by_residues(const Runtime& runtime, index_t n, index_t k) {
+bool updates_by_residues(const WorkerCounts& workers, index_t n, index_t k) {
   constexpr index_t least_n = 4096, least_k = 2048;
-  const GemmKernel kernel = available_kernel(runtime.gpus(), GemmKernel::automatic);
+  const GemmKernel kernel = available_kernel(workers.gpus, GemmKernel::automatic);
   return kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && n >= least_n && k >= least_k);
 }
 
 index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element) {
-  return chosen_kernel(gpus, GemmKernel::automatic, m, n, k) == GemmKernel::int8 ? int8_work(m, n, k, element) : 1;
+  if (gemm_kernel({1, gpus}, GemmKernel::automatic, m, n, k) != GemmKernel::int8) return 1;
+  return int8_work(m, n, k, moduli_for(element), residue_bytes());
 }
-
-namespace {
-
-/// Returns `doubles`, or the largest power of two up to a sixteenth of a GPU's memory; 1 if that is below 64 MiB.
-index_t work_in_memory(const Runtime& runtime, index_t doubles) {
-  constexpr double least = 64 << 20, share = 16;
-  const double most = static_cast<double>(runtime.device_bytes()) / std::max(runtime.gpus(), 1) / share;
-  if (most < least) return 1;
-  return std::min(doubles, static_cast<index_t>(std::exp2(std::floor(std::log2(most)))) / index_t{sizeof(double)});
-}
-
-}  // namespace
 
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k) {
-  const int gpus = g.runtime().gpus();
-  const index_t work = work_in_memory(g.runtime(), product_work(gpus, m, n, k, sizeof(T)));
-  return {work > 1 ? available_kernel(gpus, GemmKernel::automatic) : GemmKernel::cublas, g.scratch<double>(work, 1)};
+  const index_t work = product_work(g.runtime().gpus(), m, n, k, sizeof(T));
+  return {work > 1 ? available_kernel(g.runtime().gpus(), GemmKernel::automatic) : GemmKernel::cublas,
+          g.scratch<double>(work, 1)};
 }
 
 template <class T, template <class> class C>
@@ -87,11 +86,10 @@ void insert_product(Graph& g, const Priority& where, const GemmArgs<T>& args, co
   const index_t m = c.rows(), n = c.cols(), k = apply(args.op_a, a.shape()).cols;
   auto chosen = args;
   chosen.kernel = gemm_kernel(g.runtime(), args.kernel, m, n, k);
-  const index_t work =
-      chosen.kernel == GemmKernel::int8 ? work_in_memory(g.runtime(), int8_work(m, n, k, sizeof(T))) : 1;
-  if (work > 1) return g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c, g.scratch<double>(work, 1));
-  if (chosen.kernel == GemmKernel::int8) chosen.kernel = GemmKernel::cublas;
-  g.insert<Gemm<T, C>>(where, chosen, a, b, c);
+  if (chosen.kernel != GemmKernel::int8) return g.insert<Gemm<T, C>>(where, chosen, a, b, c);
+  const int moduli = args.accuracy == GemmAccuracy::normwise ? moduli_for(sizeof(T)) : most_moduli_for(sizeof(T));
+  const index_t work = int8_work(m, n, k, moduli, residue_bytes());
+  g.insert<Int8Gemm<T, C>>(where, chosen, a, b, c, g.scratch<double>(work, 1));
 }
 
 #define TESELA_INSTANTIATE(T)                                                                                         \

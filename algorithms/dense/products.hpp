@@ -10,19 +10,24 @@
 
 namespace tesela {
 
+using kernels::GemmAccuracy;
 using kernels::GemmKernel;
 
 /// Returns the GPU kernels with their names and descriptions.
 std::span<const Named<GemmKernel>> gemm_kernels();
 
+/// Returns the accuracies with their names and descriptions.
+std::span<const Named<GemmAccuracy>> gemm_accuracies();
+
 /// Returns the kernel for tiles of C of m x n elements and inner size k on the GPUs of `workers`: `wanted`, or if that
 /// is automatic, the kernel that TESELA_GEMM names, by default cublas or int8, whichever is faster. The kernel is
 /// cublas without a GPU, since only that has a variant for cores, and instead of int8 unless the compute capability
-/// is 9.0. Throws ArgumentError if TESELA_GEMM is no kernel's name.
+/// is 9.0; automatic is also cublas on GPUs with less than 4 GiB for StarPU. Throws ArgumentError if TESELA_GEMM is no
+/// kernel's name.
 GemmKernel gemm_kernel(const WorkerCounts& workers, GemmKernel wanted, index_t m, index_t n, index_t k);
 
 /// Returns whether kernels::ResidueUpdate should update n x n elements with inner size k.
-bool updates_by_residues(const Runtime& runtime, index_t n, index_t k);
+bool updates_by_residues(const WorkerCounts& workers, index_t n, index_t k);
 
 /// Arguments of kernels::multiply(), for tasks with products inside: cublas, int8, or automatic if each product chooses
 /// by its size. Such tasks need a Scratch<double> of `work`, one element with cublas, and must run on a GPU otherwise.
@@ -35,7 +40,8 @@ struct Products {
 template <class T>
 Products products(Graph& g, index_t m, index_t n, index_t k);
 
-/// Returns the doubles of that work space on each of `gpus` GPUs, for a MemoryPlan. `element`: bytes of an element.
+/// Returns the doubles of that work space on each of `gpus` GPUs, at most a sixteenth of a GPU's memory, for a
+/// MemoryPlan. `element`: bytes of an element.
 index_t product_work(int gpus, index_t m, index_t n, index_t k, std::size_t element);
 
 /// Inserts C = alpha op(A) op(B) + beta C for tiles with the kernel that gemm_kernel() returns: Gemm, or Int8Gemm,

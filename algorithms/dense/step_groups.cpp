@@ -1,5 +1,6 @@
 #include <tesela/algorithms/dense/internal/step_groups.hpp>
 #include <tesela/algorithms/dense/products.hpp>
+#include <tesela/runtime/device_limit.hpp>
 
 #include <algorithm>
 
@@ -7,12 +8,19 @@ namespace tesela {
 
 // With 1024 rows or columns a group is slower than single steps at n = 16384 on an H200, and with 4096 as fast as with
 // 2048. Multiprocessors that a product leaves to the panels of the next group, in a second stream, save no time.
-StepGroups group_steps(const Runtime& runtime, index_t n, index_t nb, index_t least) {
+StepGroups group_steps(const WorkerCounts& workers, index_t n, index_t nb, index_t least, std::size_t element,
+                       int operands, int moduli) {
   constexpr index_t inner = 2048, multiple = 16;  // residues have lines of a multiple of 16 bytes
   StepGroups groups{.steps = ceil_div(n, nb)};
-  if (runtime.gpus() != 1 || runtime.ranks() > 1 || nb % multiple != 0) return groups;
+  if (workers.gpus != 1 || nb % multiple != 0) return groups;
   const index_t length = std::max<index_t>(inner / nb, 1);
-  const auto wins = [&](index_t rest) { return updates_by_residues(runtime, n >= least ? rest : 0, length * nb); };
+  const double matrix = static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(element),
+               residues = static_cast<double>(operands * moduli * length * nb) * static_cast<double>(n) +
+                          static_cast<double>(kernels::residue_work(moduli)) * sizeof(double);
+  constexpr double most = 0.9;  // of the memory; the factors' small tiles need the rest
+  if (const std::size_t limit = device_limit(); limit > 0 && matrix + residues > most * static_cast<double>(limit))
+    return groups;
+  const auto wins = [&](index_t rest) { return updates_by_residues(workers, n >= least ? rest : 0, length * nb); };
   for (index_t end = length; end < groups.steps && wins(n - end * nb); end += length)
     groups.length = length, groups.last = end;
   return groups;

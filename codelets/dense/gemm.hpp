@@ -9,16 +9,24 @@ namespace tesela::kernels {
 /// inserts Int8Gemm for int8, and for automatic if that is faster than cuBLAS.
 enum class GemmKernel : std::uint8_t { cublas, naive, shared, coarse, tuned, int8, automatic };
 
+/// Bound of the error of a product by residues (docs/gemm.md); other kernels always have the componentwise one.
+enum class GemmAccuracy : std::uint8_t {
+  normwise,       ///< c(k) u ||a||_2 ||b||_2 with a row of A and a column of B: the fastest
+  componentwise,  ///< k u |A| |B|, if small elements matter in rows or columns with large ones
+};
+
 /// Arguments of Gemm and Int8Gemm.
 template <class T>
 struct GemmArgs {
   Op op_a = Op::none, op_b = Op::none;
   T alpha = 1, beta = 0;
-  GemmKernel kernel = GemmKernel::automatic;  ///< automatic and int8 mean cublas here
-  int block = 32;                             ///< thread-block edge of naive, shared and coarse: 16 or 32
+  GemmKernel kernel = GemmKernel::automatic;       ///< automatic and int8 mean cublas here
+  int block = 32;                                  ///< thread-block edge of naive, shared and coarse: 16 or 32
+  GemmAccuracy accuracy = GemmAccuracy::normwise;  ///< of int8
   std::uint64_t cost_key() const {
     return static_cast<std::uint64_t>(op_a) | static_cast<std::uint64_t>(op_b) << 1 |
-           static_cast<std::uint64_t>(kernel) << 2 | static_cast<std::uint64_t>(block) << 8;
+           static_cast<std::uint64_t>(kernel) << 2 | static_cast<std::uint64_t>(block) << 8 |
+           static_cast<std::uint64_t>(accuracy) << 16;
   }
 };
 

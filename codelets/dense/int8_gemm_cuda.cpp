@@ -2,6 +2,7 @@
 
 #if TESELA_HAVE_CUDA
 
+#include <tesela/codelets/dense/internal/int8_moduli.hpp>
 #include <tesela/codelets/dense/internal/int8_steps.hpp>
 #include <tesela/codelets/dense/internal/int8_workspace.hpp>
 #include <tesela/codelets/support/internal/cublas.hpp>
@@ -30,29 +31,119 @@ Lines<T> lines(const T* data, index_t ld, bool contiguous, index_t first, index_
           static_cast<int>(k)};
 }
 
+/// The parts of a work space.
+struct Parts {
+  Workspace w;
+  std::byte* work;
+  Planes left, right;
+  double* squares;
+  int* found;
+
+  template <class T>
+  Parts(const Lines<T>& a, const Lines<T>& b, int moduli, std::byte* space)
+      : w(a.lines, b.lines, a.k, moduli),
+        work(space),
+        left{at<std::uint8_t>(w.a), at<int>(w.rows), a.lines},
+        right{at<std::uint8_t>(w.b), at<int>(w.columns), b.lines},
+        squares(at<double>(w.squares)),
+        found(at<int>(w.found)) {}
+  template <class P>
+  P* at(std::size_t offset) const {
+    return reinterpret_cast<P*>(work + offset);
+  }
+  int depth() const { return static_cast<int>(w.depth); }
+};
+
+/// A piece of a product.
+template <class T>
+struct Part {
+  Lines<T> a, b;
+  T alpha = 1, beta = 0;
+  T* c = nullptr;
+  index_t ldc = 1;
+};
+
+/// Calls f(part) for each piece until it returns an error.
+template <class T, class F>
+int for_each_piece(const GemmProblem<T>& p, const Int8Plan& plan, const F& f) {
+  for (index_t j = 0; j < p.n; j += plan.n)
+    for (index_t i = 0; i < p.m; i += plan.m)
+      for (index_t l = 0; l < p.k; l += plan.k) {
+        const index_t m = std::min(plan.m, p.m - i), n = std::min(plan.n, p.n - j), k = std::min(plan.k, p.k - l);
+        const Part<T> part{lines(p.a, p.lda, p.op_a == Op::transpose, i, m, l, k),
+                           lines(p.b, p.ldb, p.op_b == Op::none, j, n, l, k),
+                           p.alpha,
+                           l == 0 ? p.beta : T(1),
+                           p.c + i + j * p.ldc,
+                           p.ldc};
+        if (const int status = f(part)) return status;
+      }
+  return cudaSuccess;
+}
+
 /// Multiplies one piece.
 template <class T>
-int multiply_piece(CUstream_st* stream, const Lines<T>& a, const Lines<T>& b, T alpha, T beta, T* c, index_t ldc,
-                   std::byte* work) {
-  const Workspace w(a.lines, b.lines, a.k, sizeof(T));
-  const auto at = [&]<class P>(std::size_t offset, P*) { return reinterpret_cast<P*>(work + offset); };
-  constexpr int count = moduli_for(sizeof(T));
-  const Planes left{at(w.a, static_cast<std::uint8_t*>(nullptr)), at(w.rows, static_cast<int*>(nullptr)), a.lines};
-  const Planes right{at(w.b, static_cast<std::uint8_t*>(nullptr)), at(w.columns, static_cast<int*>(nullptr)), b.lines};
-  auto* const squares = at(w.squares, static_cast<double*>(nullptr));
-  auto* const found = at(w.found, static_cast<int*>(nullptr));
-  const auto depth = static_cast<int>(w.depth);
-  if (const int status = cudaMemsetAsync(found, 0, sizeof *found, stream)) return status;
-  for (const auto& [from, to] : {std::pair{a, left}, {b, right}}) {
+int multiply_piece(CUstream_st* stream, const Part<T>& p, int moduli, std::byte* work) {
+  const Parts parts(p.a, p.b, moduli, work);
+  if (const int status = cudaMemsetAsync(parts.found, 0, sizeof *parts.found, stream)) return status;
+  for (const auto& [from, to] : {std::pair{p.a, parts.left}, {p.b, parts.right}}) {
     const OperandPart<T> whole{from};
-    if (const int status = make_planes<T>(stream, {&whole, 1}, count, depth, to, squares, found)) return status;
+    if (const int status = make_planes<T>(stream, {&whole, 1}, moduli, parts.depth(), to, parts.squares, parts.found))
+      return status;
   }
-  const Piece<T> piece{c, ldc};
-  Product<T> product{.a = left, .b = right, .m = a.lines, .n = b.lines, .k = a.k, .depth = depth, .count = count};
-  product.alpha = alpha, product.beta = beta, product.pieces = {&piece, 1};
-  product.kept = at(w.kept, static_cast<std::uint8_t*>(nullptr));
+  const Piece<T> piece{p.c, p.ldc};
+  Product<T> product{.a = parts.left, .b = parts.right, .m = p.a.lines, .n = p.b.lines, .k = p.a.k};
+  product.depth = parts.depth(), product.count = moduli;
+  product.alpha = p.alpha, product.beta = p.beta, product.pieces = {&piece, 1};
+  product.kept = parts.at<std::uint8_t>(parts.w.kept);
   if (const int status = multiply(stream, product)) return status;
-  return repair(stream, a, b, left.exponents, right.exponents, found, alpha, beta, c, ldc);
+  return repair(stream, p.a, p.b, parts.left.exponents, parts.right.exponents, parts.found, p.alpha, p.beta, p.c,
+                p.ldc);
+}
+
+/// Measures the spread of a piece from above by a few percent, and waits for it. Scaled to norms of at most 1,
+/// magnitudes with 8 bits are multiplied in columns that fit the space of the residues. Lines of zeros, or with NaN or
+/// infinity, do not count.
+template <class T>
+int measure_spread(CUstream_st* stream, cublasContext* cublas, const Part<T>& p, int moduli, std::byte* work,
+                   Spread& spread) {
+  const Parts parts(p.a, p.b, moduli, work);
+  const index_t depth = parts.w.depth, m = p.a.lines, n = p.b.lines;
+  auto* const left = parts.at<std::uint16_t>(parts.w.a);
+  auto* const right = left + ceil_div(m * depth, 128) * 128;
+  auto* const products = reinterpret_cast<float*>(right + ceil_div(n * depth, 128) * 128);
+  auto* const least = reinterpret_cast<float*>(parts.found);  // its part has 256 bytes
+  const index_t room = reinterpret_cast<float*>(work + parts.w.rows) - products, columns = std::min(n, room / m);
+  if (const int status = cudaMemsetAsync(least, 0x7f, 2 * sizeof *least, stream)) return status;
+  for (const auto& [from, exponents] : {std::pair{p.a, parts.left.exponents}, {p.b, parts.right.exponents}}) {
+    const OperandPart<T> whole{from};
+    if (const int status =
+            scale_lines<T>(stream, {&whole, 1}, from.lines, 1.0, not_finite, exponents, parts.squares, nullptr))
+      return status;
+  }
+  auto* const left_sums = reinterpret_cast<float*>(parts.squares);  // the squares are no longer used
+  float* const right_sums = left_sums + m;
+  if (const int status = make_magnitudes(stream, p.a, parts.left.exponents, parts.depth(), left, left_sums))
+    return status;
+  if (const int status = make_magnitudes(stream, p.b, parts.right.exponents, parts.depth(), right, right_sums))
+    return status;
+  for (index_t j = 0; j < n; j += columns) {
+    const index_t some = std::min(columns, n - j);
+    const float one = 1, zero = 0;
+    if (const int status =
+            cublasGemmEx(cublas, CUBLAS_OP_T, CUBLAS_OP_N, p.a.lines, static_cast<int>(some), parts.depth(), &one, left,
+                         CUDA_R_16BF, parts.depth(), right + j * depth, CUDA_R_16BF, parts.depth(), &zero, products,
+                         CUDA_R_32F, p.a.lines, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT))
+      return status;
+    if (const int status =
+            find_least(stream, products, p.a.lines, static_cast<int>(some), left_sums, right_sums + j, least))
+      return status;
+  }
+  float found[2] = {};
+  if (const int status = cudaMemcpyAsync(found, least, sizeof found, cudaMemcpyDeviceToHost, stream)) return status;
+  if (const int status = cudaStreamSynchronize(stream)) return status;
+  spread = {1.01 / static_cast<double>(found[0]), 1.02 / static_cast<double>(found[1])};
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -75,24 +166,34 @@ int gemm_int8(CUstream_st* stream, const GemmProblem<T>& p, const Int8Plan& plan
     scaled.k = 0;
     return gemm_naive(stream, scaled, 32);
   }
-  for (index_t j = 0; j < p.n; j += plan.n)
-    for (index_t i = 0; i < p.m; i += plan.m)
-      for (index_t l = 0; l < p.k; l += plan.k) {
-        const index_t m = std::min(plan.m, p.m - i), n = std::min(plan.n, p.n - j), k = std::min(plan.k, p.k - l);
-        if (const int status =
-                multiply_piece(stream, lines(p.a, p.lda, p.op_a == Op::transpose, i, m, l, k),
-                               lines(p.b, p.ldb, p.op_b == Op::none, j, n, l, k), p.alpha, l == 0 ? p.beta : T(1),
-                               p.c + i + j * p.ldc, p.ldc, static_cast<std::byte*>(work)))
-          return status;
-      }
-  return cudaSuccess;
+  return for_each_piece(p, plan, [&](const Part<T>& part) {
+    return multiply_piece(stream, part, plan.moduli, static_cast<std::byte*>(work));
+  });
 }
 
 template <class T>
-void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, Scratch<double> work) {
+int gemm_componentwise(CUstream_st* stream, cublasContext* cublas, const GemmProblem<T>& p, const Int8Plan& plan,
+                       void* work) {
+  int device = 0;
+  if (const int status = cudaGetDevice(&device)) return status;
+  if (p.k == 0 || p.alpha == 0 || !is_fast(device)) return gemm_int8(stream, p, plan, work);
+  auto* const space = static_cast<std::byte*>(work);
+  return for_each_piece(p, plan, [&](const Part<T>& part) -> int {
+    Spread spread;
+    if (const int status = measure_spread(stream, cublas, part, plan.moduli, space, spread)) return status;
+    const int moduli = moduli_for_spread(sizeof(T), part.a.k, spread);
+    count_componentwise_piece(moduli);
+    if (moduli > 0) return multiply_piece(stream, part, moduli, space);
+    return cublas::gemm<T>(cublas, p.op_a, p.op_b, part.a.lines, part.b.lines, part.a.k, part.alpha, part.a.data,
+                           part.a.ld, part.b.data, part.b.ld, part.beta, part.c, part.ldc);
+  });
+}
+
+template <class T>
+void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, Scratch<double> work, int moduli) {
   if (kernel == GemmKernel::int8 || (kernel == GemmKernel::automatic && int8_wins(p.m, p.n, p.k))) {
     const std::size_t room = static_cast<std::size_t>(work.rows * work.cols) * sizeof(double);
-    const Int8Plan plan = plan_int8(p.m, p.n, p.k, sizeof(T), room);
+    const Int8Plan plan = plan_int8(p.m, p.n, p.k, moduli, room);
     const int status = plan.bytes <= room ? gemm_int8(context.stream(), p, plan, work.data) : cudaErrorNotSupported;
     if (status != cudaErrorNotSupported) return void(context.check(status, "gemm of residues"));
   }
@@ -103,17 +204,25 @@ void multiply(CudaContext& context, GemmKernel kernel, const GemmProblem<T>& p, 
 
 template <class T, template <class> class C>
 void Int8Gemm<T, C>::cuda(CudaContext& context, const Args& args, In<T> a, In<T> b, C<T> c, Scratch<double> work) {
-  const index_t k = apply(args.op_a, a.shape()).cols;
-  multiply<T>(context, GemmKernel::int8,
-              {args.op_a, args.op_b, c.rows, c.cols, k, args.alpha, a.data, a.ld, b.data, b.ld,
-               C<T>::mode == Mode::out ? T(0) : args.beta, c.data, c.ld},
-              work);
+  const GemmProblem<T> p{args.op_a, args.op_b, c.rows, c.cols, apply(args.op_a, a.shape()).cols,           args.alpha,
+                         a.data,    a.ld,      b.data, b.ld,   C<T>::mode == Mode::out ? T(0) : args.beta, c.data,
+                         c.ld};
+  const bool normwise = args.accuracy == GemmAccuracy::normwise;
+  const std::size_t room = static_cast<std::size_t>(work.rows * work.cols) * sizeof(double);
+  const Int8Plan plan = plan_int8(p.m, p.n, p.k, most_moduli_for(sizeof(T)), room);
+  const int status = normwise || plan.bytes > room
+                         ? cudaErrorNotSupported
+                         : gemm_componentwise(context.stream(), context.cublas(), p, plan, work.data);
+  if (status != cudaErrorNotSupported) return void(context.check(status, "componentwise gemm"));
+  multiply<T>(context, normwise ? GemmKernel::int8 : GemmKernel::cublas, p, work);
 }
 
-template void multiply(CudaContext&, GemmKernel, const GemmProblem<float>&, Scratch<double>);
-template void multiply(CudaContext&, GemmKernel, const GemmProblem<double>&, Scratch<double>);
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<float>&, Scratch<double>, int);
+template void multiply(CudaContext&, GemmKernel, const GemmProblem<double>&, Scratch<double>, int);
 template int gemm_int8(CUstream_st*, const GemmProblem<float>&, const Int8Plan&, void*);
 template int gemm_int8(CUstream_st*, const GemmProblem<double>&, const Int8Plan&, void*);
+template int gemm_componentwise(CUstream_st*, cublasContext*, const GemmProblem<float>&, const Int8Plan&, void*);
+template int gemm_componentwise(CUstream_st*, cublasContext*, const GemmProblem<double>&, const Int8Plan&, void*);
 template void Int8Gemm<float, InOut>::cuda(CudaContext&, const Args&, In<float>, In<float>, InOut<float>,
                                            Scratch<double>);
 template void Int8Gemm<float, Out>::cuda(CudaContext&, const Args&, In<float>, In<float>, Out<float>, Scratch<double>);

@@ -33,8 +33,8 @@ struct Squares {
   }
   __device__ void add(const Squares& other) { large += other.large, usual += other.usual, small += other.small; }
 
-  /// Returns the largest e such that 2^e times the norm is at most `most`, 0 for a line of zeros.
-  __device__ int exponent(double most) const {
+  /// Returns the largest e such that 2^e times the norm is at most `most`; `of_zeros` for a line of zeros.
+  __device__ int exponent(double most, int of_zeros) const {
     if (!(large <= 0x1.fffffffffffffp1023)) return not_finite;
     double sum = usual;
     int scaled = 0;
@@ -43,7 +43,7 @@ struct Squares {
     } else if (usual == 0) {
       sum = small, scaled = 600;
     }
-    return sum == 0 ? 0 : ilogb(most / (sqrt(sum) * (1 + 0x1p-30))) + scaled;
+    return sum == 0 ? of_zeros : ilogb(most / (sqrt(sum) * (1 + 0x1p-30))) + scaled;
   }
 };
 
@@ -88,13 +88,14 @@ __global__ void __launch_bounds__(128) squares_along(const Lines<T> from, std::s
   to[x] = sum.large, to[x + lines] = sum.usual, to[x + 2 * lines] = sum.small;
 }
 
-__global__ void choose_exponents(int lines, int parts, const double* squares, double most, int* exponents, int* found) {
+__global__ void choose_exponents(int lines, int parts, const double* squares, double most, int of_zeros, int* exponents,
+                                 int* found) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (x >= lines) return;
   Squares sum;
   for (int c = 0; c < parts; ++c, squares += 3 * static_cast<std::size_t>(lines))
     sum.add(Squares{squares[x], squares[x + lines], squares[x + 2 * static_cast<std::size_t>(lines)]});
-  exponents[x] = sum.exponent(most);
+  exponents[x] = sum.exponent(most, of_zeros);
   if (found != nullptr && exponents[x] == not_finite) *found = 1;
 }
 
@@ -187,6 +188,17 @@ int convert(CUstream_st* stream, const Lines<T>& from, int fill, int depth, cons
   return cudaGetLastError();
 }
 
+template <class T>
+int convert(CUstream_st* stream, const Lines<T>& from, int count, int fill, int depth, const Planes& to) {
+  if (count == 14) return convert<T, 14>(stream, from, fill, depth, to);
+  if constexpr (sizeof(T) == sizeof(float))
+    return count == 7 ? convert<T, 7>(stream, from, fill, depth, to) : cudaErrorInvalidValue;
+  else
+    return count == 15   ? convert<T, 15>(stream, from, fill, depth, to)
+           : count == 16 ? convert<T, 16>(stream, from, fill, depth, to)
+                         : cudaErrorInvalidValue;
+}
+
 /// Returns the number of sums of squares for each line of a part.
 template <class T>
 int sums_of(const Lines<T>& from) {
@@ -213,16 +225,12 @@ index_t squares_size(std::span<const OperandPart<T>> parts, int lines) {
 }
 
 template <class T>
-int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int count, int depth, const Planes& to,
-                double* work, int* found) {
-  constexpr int N = moduli_for(sizeof(T));
-  if (count != N) return cudaErrorInvalidValue;
-  const auto lines = static_cast<std::size_t>(to.lines);
-  int k = 0;
+int scale_lines(CUstream_st* stream, std::span<const OperandPart<T>> parts, int lines_of_all, double most, int of_zeros,
+                int* exponents, double* work, int* found) {
+  const auto lines = static_cast<std::size_t>(lines_of_all);
   const int sums = for_each_part(parts, [&](const OperandPart<T>& part, int first) {
     const Lines<T>& from = part.from;
     double* const squares = work + 3 * lines * static_cast<std::size_t>(first) + part.line;
-    k = std::max(k, part.at + from.k);
     if (from.contiguous)
       squares_along<<<static_cast<unsigned>(from.lines), 128, 0, stream>>>(from, lines, squares);
     else
@@ -230,20 +238,30 @@ int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int 
                        128, 0, stream>>>(from, pieces_of(from.k, sums_of(from)), lines, squares);
   });
   if (const int status = cudaGetLastError()) return status;
-  choose_exponents<<<static_cast<unsigned>(pieces_of(to.lines, 128)), 128, 0, stream>>>(
-      to.lines, sums, work, largest_norm(count, k), to.exponents, found);
-  if (const int status = cudaGetLastError()) return status;
+  choose_exponents<<<static_cast<unsigned>(pieces_of(lines_of_all, 128)), 128, 0, stream>>>(
+      lines_of_all, sums, work, most, of_zeros, exponents, found);
+  return cudaGetLastError();
+}
+
+template <class T>
+int make_planes(CUstream_st* stream, std::span<const OperandPart<T>> parts, int count, int depth, const Planes& to,
+                double* work, int* found) {
+  int k = 0;
+  for (const OperandPart<T>& part : parts) k = std::max(k, part.at + part.from.k);
+  if (const int status = scale_lines(stream, parts, to.lines, largest_norm(count, k), 0, to.exponents, work, found))
+    return status;
   for (const OperandPart<T>& part : parts) {
     const Planes here{to.bytes + static_cast<std::size_t>(part.line) * depth + part.at, to.exponents + part.line,
                       to.lines};
     const int fill = part.at + part.from.k == k ? depth - part.at : part.from.k;
-    if (const int status = convert<T, N>(stream, part.from, fill, depth, here)) return status;
+    if (const int status = convert(stream, part.from, count, fill, depth, here)) return status;
   }
   return cudaSuccess;
 }
 
-#define TESELA_INSTANTIATE(T)                                          \
-  template index_t squares_size(std::span<const OperandPart<T>>, int); \
+#define TESELA_INSTANTIATE(T)                                                                                     \
+  template index_t squares_size(std::span<const OperandPart<T>>, int);                                            \
+  template int scale_lines(CUstream_st*, std::span<const OperandPart<T>>, int, double, int, int*, double*, int*); \
   template int make_planes(CUstream_st*, std::span<const OperandPart<T>>, int, int, const Planes&, double*, int*);
 TESELA_INSTANTIATE(float)
 TESELA_INSTANTIATE(double)

@@ -19,7 +19,7 @@ constexpr int depth = 128, stages = 4, band = 8;
 constexpr int j_bytes = tile_j * depth, i_bytes = tile_i * depth, stage_bytes = j_bytes + i_bytes;
 constexpr int plane_words = pieces * piece_words;  // uint2 per modulus of a tile
 constexpr int shared_bytes(int count) {
-  return stages * stage_bytes + helpers * slots * count * piece_words * 8 + 1024 + 256;
+  return stages * stage_bytes + helpers * slots(count) * count * piece_words * 8 + 1024 + 256;
 }
 
 /// Boxes of the operands: rows of C from op(A), and columns of C from op(B).
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(384, 1)
   if (threadIdx.x == 0) {
     for (int s = 0; s < stages; ++s) init(full + 8 * s, 1), init(empty + 8 * s, 2);
     for (int s = 0; s < 2; ++s) init(ready + 8 * s, 256), init(taken + 8 * s, 32 * helpers);
-    for (int s = 0; s < helpers * slots; ++s) init(arrivals + 8 * s, 1);
+    for (int s = 0; s < helpers * slots(N); ++s) init(arrivals + 8 * s, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     order_copies();
   }
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(384, 1)
           }
       }
     } else if (warp > 0) {
-      Restorer<T, N> restorer{memory + static_cast<unsigned>(warp - 1) * slots * Restorer<T, N>::bytes,
-                              arrivals + 8 * slots * static_cast<unsigned>(warp - 1)};
+      Restorer<T, N> restorer{memory + static_cast<unsigned>(warp - 1) * slots(N) * Restorer<T, N>::bytes,
+                              arrivals + 8 * slots(N) * static_cast<unsigned>(warp - 1)};
       int round = 0;
       for (int tile = first; tile < tiles; tile += step, ++round) {
         int i0, j0;
@@ -246,9 +246,11 @@ int launch(CUstream_st* stream, const Product<T>& x) {
 
 template <class T>
 int multiply(CUstream_st* stream, const Product<T>& x) {
-  constexpr int N = moduli_for(sizeof(T));
-  if (x.count != N) return cudaErrorInvalidValue;
-  return launch<T, N>(stream, x);
+  if (x.count == 14) return launch<T, 14>(stream, x);
+  if constexpr (sizeof(T) == sizeof(double))
+    return x.count == 15 ? launch<T, 15>(stream, x) : x.count == 16 ? launch<T, 16>(stream, x) : cudaErrorInvalidValue;
+  else
+    return x.count == 7 ? launch<T, 7>(stream, x) : cudaErrorInvalidValue;
 }
 
 template int multiply(CUstream_st*, const Product<float>&);

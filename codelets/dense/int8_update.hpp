@@ -1,6 +1,6 @@
 #pragma once
 
-#include <tesela/runtime/codelet.hpp>
+#include <tesela/codelets/dense/int8_gemm.hpp>
 
 #include <span>
 
@@ -14,12 +14,11 @@ namespace tesela::kernels {
 template <class T>
 struct ResidueShapes {
   Shape bytes, exponents, squares;
-  ResidueShapes(index_t k, index_t lines);
+  ResidueShapes(index_t k, index_t lines, int moduli = moduli_for(sizeof(T)));
 };
 
-/// Returns the doubles of ResidueUpdate's work space for elements of type T.
-template <class T>
-index_t residue_work();
+/// Returns the doubles of ResidueUpdate's work space.
+index_t residue_work(int moduli);
 
 /// Converts a block of each tile A_1, A_2, … to residues: its rows from `row` on and its columns from `column` on. If
 /// the blocks stand side by side in the inner size, all but the last have a multiple of 16 there.
@@ -31,7 +30,10 @@ struct ToResidues {
     Op op = Op::none;                       ///< none: rows of the block are lines; transpose: columns are
     bool more_lines = false;                ///< each tile adds lines; otherwise it adds to the inner size
     index_t row = 0, rows = 0, column = 0;  ///< no `rows`: to the last one
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(op) | (more_lines ? 2u : 0u); }
+    int moduli = moduli_for(sizeof(T));
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(op) | (more_lines ? 2u : 0u) | static_cast<std::uint64_t>(moduli) << 2;
+    }
   };
   static void cuda(CudaContext& context, const Args& args, Out<std::uint8_t> bytes, Out<int> exponents,
                    Scratch<double> squares, std::span<const In<T>> a);
@@ -53,7 +55,10 @@ struct ResidueUpdate {
     index_t a_line = 0, b_line = 0;               ///< lines of C's first row and column; even
     index_t row = 0, column = 0;
     bool symmetric = false;
-    std::uint64_t cost_key() const { return static_cast<std::uint64_t>(inner); }
+    int moduli = moduli_for(sizeof(T));
+    std::uint64_t cost_key() const {
+      return static_cast<std::uint64_t>(inner) << 8 | static_cast<std::uint64_t>(moduli);
+    }
   };
   static Shape size(const Args& args, std::span<const Shape> c) {
     Shape sum{};

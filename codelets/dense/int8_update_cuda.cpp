@@ -13,22 +13,18 @@ namespace tesela::kernels {
 using namespace int8;
 
 template <class T>
-ResidueShapes<T>::ResidueShapes(index_t k, index_t lines)
-    : bytes{ceil_div(k, 16) * 16, moduli_for(sizeof(T)) * lines},
+ResidueShapes<T>::ResidueShapes(index_t k, index_t lines, int moduli)
+    : bytes{ceil_div(k, 16) * 16, moduli * lines},
       exponents{lines + 2 * tile_i, 1},
       squares{3 * lines * norm_parts(k), 1} {}
 
 template struct ResidueShapes<float>;
 template struct ResidueShapes<double>;
 
-template <class T>
-index_t residue_work() {
+index_t residue_work(int moduli) {
   constexpr index_t many = most_blocks * tile_i;
-  return ceil_div(kept_bytes(many, many, moduli_for(sizeof(T))), index_t{sizeof(double)});
+  return ceil_div(kept_bytes(many, many, moduli), index_t{sizeof(double)});
 }
-
-template index_t residue_work<float>();
-template index_t residue_work<double>();
 
 #if TESELA_HAVE_CUDA
 
@@ -54,7 +50,7 @@ void ToResidues<T>::cuda(CudaContext& context, const Args& args, Out<std::uint8_
     parts.push_back({from, args.more_lines ? lines : 0, args.more_lines ? 0 : k});
     lines = parts.back().line + from.lines, k = parts.back().at + from.k;
   }
-  context.check(make_planes<T>(context.stream(), parts, moduli_for(sizeof(T)), static_cast<int>(bytes.ld),
+  context.check(make_planes<T>(context.stream(), parts, args.moduli, static_cast<int>(bytes.ld),
                                {bytes.data, exponents.data, lines}, squares.data, nullptr),
                 "residues");
 }
@@ -74,7 +70,7 @@ void ResidueUpdate<T>::cuda(CudaContext& context, const Args& args, In<std::uint
   product.a_line = static_cast<int>(args.a_line), product.b_line = static_cast<int>(args.b_line);
   product.m = static_cast<int>(size_of_c.rows), product.n = static_cast<int>(size_of_c.cols);
   product.k = static_cast<int>(args.inner), product.depth = static_cast<int>(a.ld);
-  product.count = moduli_for(sizeof(T)), product.alpha = -1, product.beta = 1;
+  product.count = args.moduli, product.alpha = -1, product.beta = 1;
   product.upper = args.symmetric, product.spread = true;
   if (c.size() > 1)
     (args.symmetric ? product.piece_rows : product.piece_columns) =

@@ -23,25 +23,30 @@ struct StepGroups {
   bool starts(index_t k) const { return k > 0 && ends(k - 1); }
 };
 
-/// Chooses groups for an n x n matrix in tiles of nb rows or columns: on one GPU from n = `least` on, as long as
-/// residues are faster.
-StepGroups group_steps(const Runtime& runtime, index_t n, index_t nb, index_t least);
+/// Returns groups for an n x n matrix in tiles of nb rows or columns, with elements of `element` bytes: on one GPU from
+/// n = `least` on, as long as residues are faster, if the matrix and `operands` as wide as a group, modulo `moduli`
+/// numbers, fit its memory.
+StepGroups group_steps(const WorkerCounts& workers, index_t n, index_t nb, index_t least, std::size_t element,
+                       int operands, int moduli);
 
-/// Residues of an operand in a graph.
+/// Residues of an operand in a graph, modulo `moduli` numbers.
 template <class T>
 struct ResidueTiles {
+  int moduli;
   kernels::ResidueShapes<T> shapes;
   TileMatrix<std::uint8_t> bytes;
   TileMatrix<int> exponents;
 
-  ResidueTiles(Runtime& runtime, index_t k, index_t lines)
-      : shapes(k, lines),
+  ResidueTiles(Runtime& runtime, index_t k, index_t lines, int count)
+      : moduli(count),
+        shapes(k, lines, count),
         bytes(runtime, shapes.bytes.rows, shapes.bytes.cols, {shapes.bytes.rows, shapes.bytes.cols}, "residues"),
         exponents(runtime, shapes.exponents.rows, 1, {shapes.exponents.rows, 1}, "exponents") {}
 
   /// Inserts the conversion of tiles.
-  void convert(Graph& g, const Priority& where, const typename kernels::ToResidues<T>::Args& args,
+  void convert(Graph& g, const Priority& where, typename kernels::ToResidues<T>::Args args,
                const std::vector<Tile<T>>& tiles) const {
+    args.moduli = moduli;
     g.insert<kernels::ToResidues<T>>(where, args, bytes(0, 0), exponents(0, 0),
                                      g.scratch<double>(shapes.squares.rows, 1), tiles);
   }
@@ -49,10 +54,11 @@ struct ResidueTiles {
 
 /// Inserts C -= A B for tiles of C.
 template <class T>
-void subtract_products(Graph& g, const Priority& where, const typename kernels::ResidueUpdate<T>::Args& args,
+void subtract_products(Graph& g, const Priority& where, typename kernels::ResidueUpdate<T>::Args args,
                        const ResidueTiles<T>& a, const ResidueTiles<T>& b, const std::vector<Tile<T>>& tiles) {
+  args.moduli = a.moduli;
   g.insert<kernels::ResidueUpdate<T>>(where, args, a.bytes(0, 0), a.exponents(0, 0), b.bytes(0, 0), b.exponents(0, 0),
-                                      g.scratch<double>(kernels::residue_work<T>(), 1), tiles);
+                                      g.scratch<double>(kernels::residue_work(a.moduli), 1), tiles);
 }
 
 /// Calls f(i, tiles) for tiles i, i + 1, … of first … end - 1, as many as a task accepts.

@@ -14,7 +14,10 @@
 namespace tesela::kernels::int8 {
 
 constexpr int pieces = 128, piece_words = 32;  // of a tile; uint2 of a piece and modulus
-constexpr int helpers = 3, slots = 3;          // warps that restore pieces, and pieces in shared memory for each
+constexpr int helpers = 3;                     // warps that restore pieces
+
+/// Returns the pieces in shared memory for each of these warps; 16 moduli leave room for two.
+TESELA_BOTH constexpr int slots(int count) { return count <= 15 ? 3 : 2; }
 
 /// The kernel's parameters.
 template <class T>
@@ -155,23 +158,24 @@ struct Eight {
   }
 };
 
-/// A warp that restores every third piece of each tile. Copies of pieces run ahead in `slots` slots of shared memory.
+/// A warp that restores every third piece of each tile. Copies of pieces run ahead in `ahead` slots of shared memory.
 template <class T, int N>
 struct Restorer {
   static constexpr unsigned bytes = N * piece_words * 8;
+  static constexpr int ahead = slots(N);
   unsigned memory, barriers;  ///< of the slots, in shared memory
   int count = 0;              ///< pieces so far
 
   /// Starts to copy a piece into the slot of the warp's piece `number`.
   __device__ __forceinline__ void request(const uint2* kept, int piece, int number) const {
-    const unsigned slot = static_cast<unsigned>(number % slots), barrier = barriers + 8 * slot;
+    const unsigned slot = static_cast<unsigned>(number % ahead), barrier = barriers + 8 * slot;
     if (threadIdx.x % 32 > 0 || piece >= pieces) return;
     expect(barrier, bytes);
     copy_bytes(memory + bytes * slot, kept + piece * N * piece_words, bytes, barrier);
   }
   /// Restores pieces first, first + helpers, … of a tile.
   __device__ __forceinline__ void restore(const Parameters<T>& p, const uint2* kept, int first, int i0, int j0) {
-    for (int ahead = 0; ahead < slots; ++ahead) request(kept, first + helpers * ahead, count + ahead);
+    for (int q = 0; q < ahead; ++q) request(kept, first + helpers * q, count + q);
     T old[8], next[8];
     const Piece<T> tile = tile_of(p, i0, j0);
     Eight<T> here(tile, first, i0, j0);
@@ -180,15 +184,15 @@ struct Restorer {
     for (int piece = first; piece < pieces; piece += helpers, ++count) {
       const Eight<T> at = here;
       uint2 now[N];
-      const unsigned slot = static_cast<unsigned>(count % slots);
-      wait(barriers + 8 * slot, count / slots & 1);
+      const unsigned slot = static_cast<unsigned>(count % ahead);
+      wait(barriers + 8 * slot, count / ahead & 1);
 #pragma unroll
       for (int l = 0; l < N; ++l)
         asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];"
                      : "=r"(now[l].x), "=r"(now[l].y)
                      : "r"(memory + bytes * slot + 8 * (l * piece_words + threadIdx.x % 32)));
       __syncwarp();
-      request(kept, piece + helpers * slots, count + slots);
+      request(kept, piece + helpers * ahead, count + ahead);
       if (p.beta_kind != 0) {
 #pragma unroll
         for (int b = 0; b < 8; ++b) old[b] = next[b];

@@ -10,9 +10,6 @@ namespace tesela::kernels::int8 {
 inline constexpr int most_blocks = 132;           ///< blocks of a product: multiprocessors of an H100 or H200
 inline constexpr int tile_i = 256, tile_j = 128;  ///< rows and columns of C that a block multiplies at a time
 
-/// Returns the moduli for elements of this size: the fewest with smaller errors than a usual product in that precision.
-constexpr int moduli_for(std::size_t element) { return element == sizeof(double) ? 14 : 7; }
-
 /// Returns the number of parts of k whose squares are summed apart, for operands whose lines lie across memory.
 constexpr index_t norm_parts(index_t k) { return k <= 4096 ? ceil_div(std::max<index_t>(k, 1), 128) : 32; }
 
@@ -21,13 +18,12 @@ constexpr index_t kept_bytes(index_t m, index_t n, int count) {
   return count * 2 * std::min<index_t>(most_blocks, ceil_div(m, tile_i) * ceil_div(n, tile_j)) * tile_i * tile_j;
 }
 
-/// Offsets in bytes of the parts of a work space for an m x n x k product.
+/// Offsets in bytes of the parts of a work space for an m x n x k product by `count` moduli.
 struct Workspace {
   index_t depth = 0;  ///< k rounded up to 16
   std::size_t a = 0, b = 0, rows = 0, columns = 0, squares = 0, kept = 0, found = 0, bytes = 0;
 
-  Workspace(index_t m, index_t n, index_t k, std::size_t element) : depth(ceil_div(k, 16) * 16) {
-    const int count = moduli_for(element);
+  Workspace(index_t m, index_t n, index_t k, int count) : depth(ceil_div(k, 16) * 16) {
     a = reserve(count * m * depth);
     b = reserve(count * n * depth);
     rows = reserve(4 * (m + tile_i));

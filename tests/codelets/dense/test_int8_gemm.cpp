@@ -155,8 +155,8 @@ TEST_CASE("14 moduli satisfy the error bound, and 13 do not") {
       // Equal elements have equal roundings, and a line times itself comes closest to half of the moduli's product.
       const std::vector<double> a(all(k), uniform(random)), b(all(k), i % 2 == 0 ? a[0] : -uniform(random));
       for (const int few : {0, 1})
-        worst[few] = std::max(worst[few],
-                              scaled_error(a, b, multiply_by_residues(a, b, int8::moduli_for(sizeof(double)) - few)));
+        worst[few] =
+            std::max(worst[few], scaled_error(a, b, multiply_by_residues(a, b, moduli_for(sizeof(double)) - few)));
     }
   CHECK(worst[0] <= 1);
   CHECK(worst[1] > 1);
@@ -168,15 +168,48 @@ TEST_CASE("a plan's pieces cover the product within the work space") {
                                 {40000, 300, 131075},
                                 {100000, 100000, 64},
                                 {5, 70000, 1000000}})
-    for (const std::size_t element : {sizeof(float), sizeof(double)})
+    for (const int moduli : {7, 14, 16})
       for (const std::size_t most : {std::size_t{256} << 20, std::size_t{4} << 30}) {
-        const Int8Plan plan = plan_int8(m, n, k, element, most);
-        CAPTURE(m, n, k, element, most, plan.m, plan.n, plan.k);
+        const Int8Plan plan = plan_int8(m, n, k, moduli, most);
+        CAPTURE(m, n, k, moduli, most, plan.m, plan.n, plan.k);
         CHECK((plan.m > 0 && plan.m <= m && plan.n > 0 && plan.n <= n && plan.k > 0 && plan.k <= k));
         CHECK(plan.k <= int8::deepest);
         CHECK(plan.bytes <= most);
-        CHECK(plan.bytes == int8::Workspace(plan.m, plan.n, plan.k, element).bytes);
+        CHECK(plan.bytes == int8::Workspace(plan.m, plan.n, plan.k, moduli).bytes);
+        CHECK(static_cast<std::size_t>(int8_work(m, n, k, moduli, most)) * sizeof(double) <= most);
       }
+}
+
+TEST_CASE("the moduli of a measured spread satisfy k u |A| |B|, and one fewer does not") {
+  std::mt19937_64 random(4);
+  std::uniform_real_distribution<double> uniform(1, 2);
+  constexpr index_t k = 5;
+  for (const int count : {15, 16}) {
+    double widest = 1;  // the widest spread for `count` moduli, within a factor of 1.01
+    // The lines have one common element; one line has an element `wide` times as large.
+    const auto moduli = [&](double wide) { return moduli_for_spread(sizeof(double), k, {wide, 2 * wide + 1}); };
+    while (moduli(1.01 * widest) != 0 && moduli(1.01 * widest) <= count) widest *= 1.01;
+    REQUIRE(moduli(widest) == count);
+    double worst[2] = {};
+    for (int i = 0; i < 500; ++i) {
+      const double small = uniform(random);
+      const std::vector<double> a{small * widest, small, 0, 0, 0}, b{0, uniform(random), 0, 0, 0};
+      for (const int few : {0, 1}) {
+        const Quad error = Quad(multiply_by_residues(a, b, count - few)) - Quad(a[1]) * b[1];
+        worst[few] =
+            std::max(worst[few], std::abs(static_cast<double>(error / (Quad(k) * Quad(0x1p-53) * Quad(a[1]) * b[1]))));
+      }
+    }
+    CAPTURE(count);
+    CHECK(worst[0] <= 1);
+    if (count == 15) CHECK(worst[1] > 1);  // with 16 moduli the constants limit the spread
+  }
+  for (const std::size_t element : {sizeof(float), sizeof(double)}) {
+    CHECK(moduli_for_spread(element, 100, {1.4, 28}) == moduli_for(element));
+    CHECK(moduli_for_spread(element, 100, {std::numeric_limits<double>::infinity(), 28}) == 0);
+    CHECK(moduli_for_spread(element, 100, {1, std::numeric_limits<double>::infinity()}) == 0);
+    CHECK(moduli_for_spread(element, 3, {1, 4}) == 0);
+  }
 }
 
 namespace {
@@ -197,7 +230,8 @@ Operands<T> random_operands(index_t m, index_t n, index_t k, Op op_a = Op::none,
 }
 
 template <class T>
-Padded<T> multiply(Runtime& runtime, Operands<T>& x, T alpha, T beta, const Padded<T>& before) {
+Padded<T> multiply(Runtime& runtime, Operands<T>& x, T alpha, T beta, const Padded<T>& before,
+                   GemmAccuracy accuracy = GemmAccuracy::normwise) {
   Padded<T> c = before;
   const index_t k = apply(x.op_a, {x.a.m, x.a.n}).cols;
   const auto whole = [](index_t rows, index_t cols) {
@@ -207,7 +241,8 @@ Padded<T> multiply(Runtime& runtime, Operands<T>& x, T alpha, T beta, const Padd
     const auto A = x.a.map(runtime, whole(x.a.m, x.a.n)), B = x.b.map(runtime, whole(x.b.m, x.b.n)),
                C = c.map(runtime, whole(c.m, c.n));
     Graph g(runtime);
-    gemm(g, x.op_a, x.op_b, alpha, A, B, beta, C, {.kernel = GemmKernel::int8, .bring_home = true});
+    gemm(g, x.op_a, x.op_b, alpha, A, B, beta, C,
+         {.kernel = GemmKernel::int8, .bring_home = true, .accuracy = accuracy});
     REQUIRE(g.wait().ok());
   }
   CAPTURE(k);
@@ -215,24 +250,27 @@ Padded<T> multiply(Runtime& runtime, Operands<T>& x, T alpha, T beta, const Padd
   return c;
 }
 
-/// Returns the largest error of sampled elements in units of bound() and of the roundings with alpha and beta.
+/// Returns the largest error of sampled elements in units of bound(), or of k u |A| |B|, and of the roundings with
+/// alpha and beta.
 template <class T>
-double worst_error(Operands<T>& x, T alpha, T beta, const Padded<T>& before, const Padded<T>& c) {
+double worst_error(Operands<T>& x, T alpha, T beta, const Padded<T>& before, const Padded<T>& c,
+                   GemmAccuracy accuracy = GemmAccuracy::normwise) {
   const index_t k = apply(x.op_a, {x.a.m, x.a.n}).cols;
   const double u = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
   double worst = 0;
   for (index_t j = 0; j<c.n; j += c.n> 40 ? 7 : 1)
     for (index_t i = j % 3; i<c.m; i += c.m> 40 ? 13 : 1) {
-      Quad sum = 0, of_a = 0, of_b = 0;
+      Quad sum = 0, of_a = 0, of_b = 0, sizes = 0;
       for (index_t l = 0; l < k; ++l) {
-        const Quad left = x.left(i, l), right = x.right(l, j);
-        sum += left * right, of_a += left * left, of_b += right * right;
+        const Quad left = x.left(i, l), right = x.right(l, j), product = left * right;
+        sum += product, of_a += left * left, of_b += right * right, sizes += product < 0 ? -product : product;
       }
+      const Quad relative = accuracy == GemmAccuracy::normwise ? root(of_a) * root(of_b) * Quad(bound<T>(k) + u)
+                                                               : sizes * Quad(static_cast<double>(k + 1) * u);
       const Quad old = beta == 0 ? Quad(0) : Quad(beta) * Quad(before(i, j)), want = Quad(alpha) * sum + old;
       const auto size = [](Quad y) { return y < 0 ? -y : y; };
       const Quad least = std::numeric_limits<T>::min() * Quad(u);
-      const Quad limit =
-          size(alpha) * root(of_a) * root(of_b) * Quad(bound<T>(k) + u) + 2 * size(old) * Quad(u) + least;
+      const Quad limit = size(alpha) * relative + 2 * size(old) * Quad(u) + least;
       if (size(want) > Quad(std::numeric_limits<T>::max()) * Quad(1 - u)) {
         if (!std::isinf(c(i, j))) return std::numeric_limits<double>::infinity();
         continue;
@@ -271,6 +309,20 @@ GPU_TEMPLATE_TEST_CASE("a product by residues satisfies its bound for several ti
         1);
 }
 
+GPU_TEST_CASE("a componentwise product satisfies its bound for an inner size beyond 2^17") {
+  const index_t k = (1 << 17) + 3;
+  auto x = random_operands<double>(3, 2, k);
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  for (index_t l = 0; l < k; ++l) {
+    for (index_t i = 0; i < 3; ++i) x.left(i, l) = std::exp(2 * normal(random));
+    for (index_t j = 0; j < 2; ++j) x.right(l, j) = std::exp(2 * normal(random));
+  }
+  const Padded<double> before(3, 2);
+  const auto c = multiply(runtime, x, 1.0, 0.0, before, GemmAccuracy::componentwise);
+  CHECK(worst_error(x, 1.0, 0.0, before, c, GemmAccuracy::componentwise) <= 1);
+}
+
 GPU_TEST_CASE("a product by residues satisfies its bound for an inner size beyond 2^17") {
   const index_t k = (1 << 17) + 3;
   auto x = random_operands<double>(3, 2, k);
@@ -302,6 +354,53 @@ GPU_TEMPLATE_TEST_CASE("a product by residues satisfies its bound for data of an
   check("near underflow", [&](T x, index_t i, index_t) { return std::ldexp(x, i % 2 == 0 ? least - 3 : 0); });
   check("products that overflow", [&](T x, index_t i, index_t) { return std::ldexp(x, i % 2 == 0 ? most - 1 : 0); });
   check("zeros", [](T x, index_t i, index_t l) { return i % 3 == 0 || l % 2 == 0 ? T(0) : x; });
+}
+
+GPU_TEMPLATE_TEST_CASE("a componentwise product satisfies k u |A| |B| for data of any spread", "[sanitize]", float,
+                       double) {
+  using T = TestType;
+  if (!has_int8_devices()) SKIP("no device of compute capability 9.0 here");
+  constexpr int usual = moduli_for(sizeof(T)), any = -1;
+  const index_t m = 140, n = 300;
+  const auto check = [&](const char* kind, index_t k, Op op, int moduli, const auto& change) {
+    auto x = random_operands<T>(m, n, k, op, op);
+    for (index_t l = 0; l < k; ++l) {
+      for (index_t i = 0; i < m; ++i) x.left(i, l) = change(x.left(i, l), i, l, true);
+      for (index_t j = 0; j < n; ++j) x.right(l, j) = change(x.right(l, j), j, l, false);
+    }
+    const auto before = Padded<T>::random(m, n, 3);
+    auto pieces = componentwise_pieces();
+    const auto c = multiply(runtime, x, T(2), T(1), before, GemmAccuracy::componentwise);
+    CAPTURE(kind, k, op);
+    CHECK(worst_error(x, T(2), T(1), before, c, GemmAccuracy::componentwise) <= 1);
+    if (moduli != any) CHECK(componentwise_pieces()[moduli] == pieces[moduli] + 1);
+  };
+  constexpr int most = std::numeric_limits<T>::max_exponent, least = std::numeric_limits<T>::min_exponent;
+  for (const Op op : {Op::none, Op::transpose}) {
+    const auto same = [](T x, index_t, index_t, bool) { return x; };
+    check("uniform", 70, op, usual, same);
+    check("uniform", 1001, op, usual, same);
+    check("few products", 3, op, 0, same);
+    std::mt19937_64 random(5);
+    std::normal_distribution<double> normal;
+    check("log-normal", 400, op, any,
+          [&](T x, index_t, index_t, bool) { return static_cast<T>((x < 0 ? -1 : 1) * std::exp(2 * normal(random))); });
+    check("graded rows", 70, op, usual,
+          [](T x, index_t i, index_t, bool) { return std::ldexp(x, static_cast<int>(i % 90) - 45); });
+    check("a large element where the other operand has a small one", 70, op, sizeof(T) == 8 ? 15 : any,
+          [](T x, index_t, index_t l, bool left) {
+            return std::ldexp(x, l == (left ? 3 : 5) ? 5 : l == (left ? 5 : 3) ? -20 : 0);
+          });
+    check("opposite grades", 70, op, 0,
+          [](T x, index_t, index_t l, bool left) { return std::ldexp(x, static_cast<int>(left ? -l : l - 70)); });
+    check("one huge and one tiny", 70, op, any, [&](T x, index_t, index_t l, bool left) {
+      return std::ldexp(x, l == 3 ? most / 2 - 10 : l == 5 ? (left ? least + 30 : 0) : 0);
+    });
+    check("near underflow", 70, op, any,
+          [&](T x, index_t i, index_t, bool) { return std::ldexp(x, i % 2 == 0 ? least - 3 : 0); });
+    check("zeros", 70, op, any,
+          [](T x, index_t i, index_t l, bool left) { return i % 3 == 0 || (left && l % 2 == 0) ? T(0) : x; });
+  }
 }
 
 GPU_TEMPLATE_TEST_CASE("NaN and infinity reach their rows and columns as in IEEE arithmetic", "[sanitize]", float,
@@ -354,23 +453,24 @@ GPU_TEMPLATE_TEST_CASE("an update by residues of several tiles satisfies its bou
   using T = TestType;
   if (!has_int8_devices()) SKIP("no device of compute capability 9.0 here");
   constexpr index_t k = 350, n = 1111, column = 98;
-  for (const index_t row : {column, column + 256}) {
+  for (const auto& [row, moduli] :
+       {std::pair{column, moduli_for(sizeof(T))}, {column + 256, sizeof(T) == 8 ? 15 : 7}}) {
     auto a = Padded<T>::random(k, n, 1), c = Padded<T>::random(n - row, n, 2);
     const auto before = c;
     {
       const auto A = a.map(runtime, {176, n}), C = c.map(runtime, {256, n});
-      const ResidueShapes<T> shapes(k, n - column);
+      const ResidueShapes<T> shapes(k, n - column, moduli);
       const auto tile = [](Shape shape) { return TileShape{shape.rows, shape.cols}; };
       const TileMatrix<std::uint8_t> bytes(runtime, shapes.bytes.rows, shapes.bytes.cols, tile(shapes.bytes));
       const TileMatrix<int> exponents(runtime, shapes.exponents.rows, 1, tile(shapes.exponents));
       Graph g(runtime);
       std::vector<Tile<T>> rows;
       for (index_t i = 0; i < C.mt(); ++i) rows.push_back(C(i, 0));
-      g.insert<ToResidues<T>>({.op = Op::transpose, .column = column}, bytes(0, 0), exponents(0, 0),
+      g.insert<ToResidues<T>>({.op = Op::transpose, .column = column, .moduli = moduli}, bytes(0, 0), exponents(0, 0),
                               g.scratch<double>(shapes.squares.rows, 1), std::vector<Tile<T>>{A(0, 0), A(1, 0)});
       const index_t lines = n - column, line = row - column;
-      g.insert<ResidueUpdate<T>>({k, lines, lines, line, line, 0, row, true}, bytes(0, 0), exponents(0, 0), bytes(0, 0),
-                                 exponents(0, 0), g.scratch<double>(residue_work<T>(), 1), rows);
+      g.insert<ResidueUpdate<T>>({k, lines, lines, line, line, 0, row, true, moduli}, bytes(0, 0), exponents(0, 0),
+                                 bytes(0, 0), exponents(0, 0), g.scratch<double>(residue_work(moduli), 1), rows);
       REQUIRE(g.wait().ok());
     }
     REQUIRE(c.intact());

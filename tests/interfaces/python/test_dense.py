@@ -22,6 +22,13 @@ def test_matmul_agrees_with_numpy(m, k, n, kinds, dtype_a, dtype_b, layout_a, la
         assert c.dtype == np.result_type(dtype_a, dtype_b)
 
 
+def test_matmul_accepts_an_accuracy():
+    a = random(1, 5, 5)
+    assert np.allclose(tesela.matmul(a, a, accuracy="componentwise"), a @ a)
+    with pytest.raises(ValueError, match="accuracy"):
+        tesela.matmul(a, a, accuracy="exact")
+
+
 @given(st.integers(0, 40), st.sampled_from([None, 1, 3]), dtypes, layouts, layouts, st.booleans(), seeds)
 def test_solve_agrees_with_scipy(n, nrhs, dtype, layout_a, layout_b, positive, seed):
     a = random(seed, n, n, dtype=dtype)

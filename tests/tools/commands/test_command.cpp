@@ -391,6 +391,30 @@ TEST_CASE("every CUDA kernel of gemm can be selected", "[gpu]") {
   CHECK(json_of(run)["checks"]["error"].get<double>() <= (precision == "d" ? 1e-14 : 1e-6));
 }
 
+TEST_CASE("gemm reports the moduli of componentwise products", "[gpu]") {
+  require_gpu();
+  const Outcome run = run_tesela({"gemm", "--n", "700", "--tile", "700", "--kernel", "int8", "--accuracy",
+                                  "componentwise", "--ncpu", "0", "--json", "-"});
+  CAPTURE(run.out, run.err);
+  REQUIRE(run.code == 0);
+  CHECK(json_of(run)["problem"]["accuracy"] == "componentwise");
+  const bool by_residues = json_of(run)["problem"]["kernel"] == "int8";
+  CHECK((run.out.find("componentwise: 1 pieces by 14 moduli") != std::string::npos) == by_residues);
+}
+
+TEST_CASE("products by residues obey the limit of device memory", "[gpu]") {
+  require_gpu();
+  ProcessOptions options;
+  options.environment["STARPU_LIMIT_CUDA_MEM"] = "500";
+  const std::string kernel = GENERATE("int8", "automatic");
+  options.environment["TESELA_GEMM"] = kernel;
+  for (const std::string command : {"gemm", "qr", "lu", "cholesky"}) {
+    const Outcome run = run_tesela({command, "--n", "3000", "--ncpu", "0", "--json", "-"}, options);
+    CAPTURE(command, kernel, run.out, run.err);
+    CHECK(run.code == 0);
+  }
+}
+
 TEST_CASE("gemm works with less device memory than the matrices and refuses less than a task", "[gpu]") {
   require_gpu();
   ProcessOptions options;

@@ -45,7 +45,12 @@ struct Operands {
   kernels::Int8Plan plan;
   std::optional<DeviceMemory> work;  ///< of int8
   Operands(index_t size, std::uint64_t s, bool by_residues)
-      : n(size), seed(s), a(bytes()), b(bytes()), c(bytes()), plan(kernels::plan_int8(n, n, n, sizeof(T))) {
+      : n(size),
+        seed(s),
+        a(bytes()),
+        b(bytes()),
+        c(bytes()),
+        plan(kernels::plan_int8(n, n, n, kernels::moduli_for(sizeof(T)))) {
     if (by_residues) work.emplace(plan.bytes);
     generate(a.template as<T>(), n, n, operand(0));
     generate(b.template as<T>(), n, n, operand(1));

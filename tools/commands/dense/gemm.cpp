@@ -10,6 +10,7 @@
 #include "tools/app/sizes.hpp"
 #include "tools/checks/reference.hpp"
 #include <tesela/algorithms/dense/random_matrix.hpp>
+#include <tesela/codelets/dense/int8_gemm.hpp>
 #include <tesela/runtime/config.hpp>
 #include <tesela/runtime/paused_workers.hpp>
 #include <tesela/runtime/require.hpp>
@@ -126,6 +127,7 @@ int run_gemm(Options o) {
                       {"alpha", o.alpha},
                       {"beta", o.beta},
                       {"kernel", name_of(gemm_kernels(), gemm_kernel(runtime, p.options.kernel, mb, nb, kb))},
+                      {"accuracy", o.method.accuracy},
                       {"block", o.method.block},
                       {"input", o.a.empty() && o.b.empty() ? o.random
                                 : o.a.empty()              ? o.b
@@ -133,6 +135,9 @@ int run_gemm(Options o) {
                       {"precision", o.common.precision},
                       {"seed", o.common.seed}};
   const Status status = run_timed(o.common, runtime, report, find_method(gemm_table<T>(), "tiles").solver(p));
+  for (const auto& [moduli, pieces] : componentwise_pieces())
+    report.note(fmt::format("componentwise: {} pieces by {}", pieces,
+                            moduli > 0 ? fmt::format("{} moduli", moduli) : "cuBLAS, since their spread is too wide"));
   p.tiles.reset();
 
   constexpr index_t checked_whole = 4096, sampled = 64;

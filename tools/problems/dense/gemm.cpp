@@ -20,6 +20,7 @@ void GemmMethod::add_to(App& app) {
       app, tile, "MB, MBxNB or MBxNBxKB",
       "C's tiles are MB x NB, op(A)'s MB x KB, op(B)'s KB x NB; KB is NB unless given; default: suits the workers");
   Choices().add(gemm_kernels()).add_option(app, "--kernel", kernel, "kernel on GPUs: ");
+  Choices().add(gemm_accuracies()).add_option(app, "--accuracy", accuracy, "error of products by residues: ");
   app.add_option("--block", block, "thread-block edge of naive, shared and coarse")
       ->check(one_of({"16", "32"}))
       ->capture_default_str();
@@ -31,7 +32,8 @@ GemmOptions GemmMethod::options(const std::string& command, const Runtime& runti
     throw EnvironmentError(fmt::format("{}: --kernel {} is what GPUs run, and this run has none", command, kernel));
   return {.kernel = *find_named(gemm_kernels(), kernel),
           .block = block,
-          .tile = parse_gemm_tile(tile, gemm_tile(runtime, m, n, k, on_devices))};
+          .tile = parse_gemm_tile(tile, gemm_tile(runtime, m, n, k, on_devices)),
+          .accuracy = *find_named(gemm_accuracies(), accuracy)};
 }
 
 namespace {

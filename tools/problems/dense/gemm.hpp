@@ -15,10 +15,10 @@ namespace tesela::cli {
 
 /// Options of Tesela's own product.
 struct GemmMethod {
-  std::string tile, kernel = "automatic";
+  std::string tile, kernel = "automatic", accuracy = "normwise";
   int block = 32;
 
-  /// Adds --tile, --kernel and --block.
+  /// Adds --tile, --kernel, --accuracy and --block.
   void add_to(App& app);
   /// Returns the options with tiles for these sizes, and for matrices on the GPUs if `on_devices`. Throws
   /// EnvironmentError if the kernel needs a GPU.
