@@ -50,8 +50,7 @@ double scaled_error(const std::vector<double>& a, const std::vector<double>& b, 
   Quad sum = 0, of_a = 0, of_b = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     sum += Quad(a[i]) * b[i], of_a += Quad(a[i]) * a[i], of_b += Quad(b[i]) * b[i];
-  const Quad error = result - sum,
-             limit = root(of_a) * root(of_b) * Quad(bound(static_cast<index_t>(a.size())));
+  const Quad error = result - sum, limit = root(of_a) * root(of_b) * Quad(bound(static_cast<index_t>(a.size())));
   return static_cast<double>((error < 0 ? -error : error) / limit);
 }
 
