@@ -5,13 +5,15 @@ import pathlib
 import sys
 
 root = pathlib.Path(os.environ["TESELA_ROOT"])
-sys.path.insert(0, str(root / "docs/site"))
+sys.path[:0] = [str(root / "docs/site"), os.environ["TESELA_BUILD"] + "/python"]
 import links  # noqa: E402
 import references  # noqa: E402
 
 project, author, copyright = "Tesela", "The Tesela authors", "the Tesela authors, BSD-3-Clause"
 release = version = references.version(root)
-extensions = ["myst_parser", "sphinx_copybutton", "links"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "links"]
+autodoc_typehints = "none"
+napoleon_google_docstring = False
 tesela_root = root
 exclude_patterns = ["README.md"]
 myst_heading_anchors = 4

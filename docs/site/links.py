@@ -36,6 +36,7 @@ class Guides:
 
     def __init__(self, root, pages):
         self.root, self.shown = root, set()
+        self.at = {"docs/site/index.md": "index.md"}  # pages whose place in the site differs
         self.texts = {page: (root / page).read_text() for page in pages}
         self.ids = {page: set(ID.findall(text)) for page, text in self.texts.items()}
 
@@ -44,6 +45,7 @@ class Guides:
         picture, text, url = link[1], link[2], link[3]
         if re.match(r"[a-z]+:", url):
             return link[0]
+        folder = posixpath.dirname(self.at.get(page, page)) or "."
         path, _, anchor = url.partition("#")
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
         if path == "README.md":
@@ -51,12 +53,12 @@ class Guides:
         if path in self.texts or path == "index.md":
             if anchor in self.ids.get(path, ()):
                 return f"[{text}](#{target_of(path, anchor)})"
-            back = posixpath.relpath(path, posixpath.dirname(page) or ".")
+            back = posixpath.relpath(path, folder)
             return f"[{text}]({'' if path == page and anchor else back}{'#' + anchor if anchor else ''})"
         if picture:
-            return link[0]
+            return f"![{text}]({posixpath.relpath(path, folder)})"
         self.shown.add(path)
-        up = posixpath.relpath("source/" + path, posixpath.dirname(page) or ".")
+        up = posixpath.relpath("source/" + path, folder)
         label = re.sub(r"`([^`]*)`", lambda code: f"<code>{html.escape(code[1])}</code>", text)
         return f'<a href="{up}.html">{label}</a>'
 
@@ -66,12 +68,11 @@ class Guides:
             for i in range(0, len(parts), 2):
                 parts[i] = LINK.sub(lambda link: self.rewritten(page, link), parts[i])
                 parts[i] = ID.sub(lambda one: f"({target_of(page, one[1])})=", parts[i])
-            file = to / page
-            put(file, "".join(parts))
+            put(to / self.at.get(page, page), "".join(parts))
             for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
-                kept = file.parent / picture
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2((self.root / page).parent / picture, kept)
+                path = posixpath.normpath(posixpath.join(posixpath.dirname(page), picture))
+                (to / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(self.root / path, to / path)
 
 
 def source_role(role, rawtext, text, lineno, inliner, options=None, content=None):

@@ -273,9 +273,13 @@ TEST_CASE("completion scripts know every command, option and choice") {
     std::ofstream(folder / shell) << run.out;
     return run.out;
   };
-  const std::string bash = script("bash"), zsh = script("zsh"), fish = script("fish"), page = script("man");
+  const std::string bash = script("bash"), zsh = script("zsh"), fish = script("fish"), all = script("man");
+  REQUIRE(run_tesela({"completion", "man", "--to", folder / ""}).code == 0);
   for (const Words& command : {Words{"lu"}, {"sem"}, {"toeplitz", "solve"}, {"mimo", "detect"}, {"eig"}}) {
     const std::string help = run_tesela(Words{"help"} + command + Words{"--all"}).out;
+    std::ifstream file(folder / ("tesela-" + command.front() + ".1"));
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    CHECK_THAT(all, ContainsSubstring("tesela\\-" + command.front() + " (1)"));
     int options = 0;
     for (std::size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
       std::size_t end = at + 2;
@@ -287,10 +291,10 @@ TEST_CASE("completion scripts know every command, option and choice") {
       CHECK_THAT(bash, ContainsSubstring(name + " ") || ContainsSubstring(name + "'"));
       CHECK_THAT(zsh, ContainsSubstring("*" + name + "["));
       CHECK_THAT(fish, ContainsSubstring(" -l " + name.substr(2) + " "));
+      CHECK_THAT(page, ContainsSubstring(std::regex_replace(name, std::regex("-"), "\\-")));
       ++options;
     }
     CHECK(options > 8);
-    CHECK_THAT(page, ContainsSubstring("tesela " + command.front()));
   }
   // The words of a command line, the last of them unfinished, and what bash offers.
   for (const auto& [line, offered] :
@@ -299,6 +303,15 @@ TEST_CASE("completion scripts know every command, option and choice") {
                                                         {"lu --piv", "--pivot"},
                                                         {"lu --n 4 --pivot to", "tournament"},
                                                         {"lu --by ''", "tiles stages"},
+                                                        {"qr --tree gr", "greedy"},
+                                                        {"qr --order do", "domain:"},
+                                                        {"qr --random ''",
+                                                         "uniform normal index graded band: kappa: rank: zero"},
+                                                        {"eig --random-b wil", "wilkinson"},
+                                                        {"tridiag --random ''",
+                                                         "dominant uniform toeplitz zero-diagonal near-singular"},
+                                                        {"lu --sched dm", "dmdas dmda"},
+                                                        {"completion f", "fish"},
                                                         {"lu --n ''", ""}}) {
     const std::string count =
         "words=(tesela " + line + "); COMP_WORDS=(\"${words[@]}\"); COMP_CWORD=$((${#words[@]} - 1));";
