@@ -97,6 +97,8 @@ def write(program, target, kept):
             continue
         index.append(f"**{title}**\n")
         for command, _ in rows_of(lines):
+            if command == "bench" and not os.path.exists(program + "-bench"):
+                continue  # scripts/demo does not build it
             about, name, body, inner = page_of(program, [command])
             text = [f"{name}\n{'=' * len(name)}\n", body]
             for one in inner:

@@ -21,10 +21,9 @@ myst_enable_extensions = ["attrs_inline", "deflist"]
 suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 html_theme, html_title, html_short_title = "furo", f"Tesela {release}", "Tesela"
 html_static_path, html_css_files = ["style.css", "source.css"], ["style.css"]
-html_show_sphinx, html_copy_source = False, False
+html_show_sphinx, html_copy_source, html_show_search_summary = False, False, False
 html_theme_options = {"navigation_with_keys": True}
-pygments_style, pygments_dark_style = "sphinx", "monokai"
-highlight_language = "none"
+highlight_language, smartquotes, default_role = "none", False, "py:obj"
 cpp_index_common_prefix = ["tesela::kernels::", "tesela::"]
 cpp_maximum_signature_line_length = 100
 c_maximum_signature_line_length = 100
@@ -34,5 +33,13 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
+def plain_bars(app, what, name, thing, options, lines):
+    """Lets |x| and ||x|| in docstrings be text."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            lines[i] = line.replace("||", "‖").replace("|", r"\|")
+
+
 def setup(app):
+    app.connect("autodoc-process-docstring", plain_bars)
     references.write(app, root)

@@ -246,7 +246,12 @@ class Headers:
     def finish(declarations):
         """Sorts by place, and lets a declaration without a comment share that of the one directly above."""
         declarations.sort(key=lambda d: (d.first, d.line))
-        for above, below in zip(declarations, declarations[1:]):
+        outer = [d for d in declarations if d.kind not in ("struct", "class") or "::" not in d.name]  # no inner classes
+        for inner in declarations:  # an inner class without a comment is described by that of the class around it
+            around = [d for d in outer if inner.name.startswith(d.name + "::")]
+            if not inner.comment and inner not in outer and around:
+                inner.comment, inner.shares = around[0].comment, True
+        for above, below in zip(outer, outer[1:]):
             if not below.comment and above.comment and below.first <= above.last + 1:
                 below.comment, below.shares = above.comment, True
             elif below.comment == above.comment and below.first == above.first:

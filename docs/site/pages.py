@@ -18,6 +18,19 @@ def title(text, mark="="):
     return f"{text}\n{mark * len(text)}\n"
 
 
+TITLES = {"algorithms": "", "codelets": "Kernels: ", "tiles": "Matrices: ", "runtime": "", "host": ""}
+NAMES = {"mimo": "MIMO", "qr": "QR", "toeplitz": "Toeplitz", "givens": "Givens rotations", "io": "files",
+         "tiles": "Matrices and tiles", "host": "Numerics on the host", "runtime": "Runtime and graphs"}
+
+
+def title_of(page):
+    """Returns the title of a page of C++."""
+    folder, _, family = page.partition("-")
+    name = NAMES.get(family or folder, (family or folder).replace("_", " "))
+    text = TITLES[folder] + name if family else name
+    return text[0].upper() + text[1:]
+
+
 def is_kernel(declaration):
     return any(member.name.endswith("::color") for member in declaration.members)
 
@@ -47,7 +60,8 @@ def rows(declarations, names):
 def plain(declaration):
     """Returns the signature of a member without its class."""
     own = declaration.name.rpartition("::")
-    return " ".join(declaration.signature.replace(own[0] + own[1] + own[2], own[2]).replace("`", "").split())
+    text = " ".join(declaration.signature.replace(own[0] + own[1] + own[2], own[2]).replace("`", "").split())
+    return re.sub(r"< (?=\S)", "<", re.sub(r"(?<=[\w>*&]) >", ">", text))
 
 
 class Reference:
@@ -65,6 +79,10 @@ class Reference:
         """Notes a public name without a comment."""
         self.count += 1
         own = declaration.name.rpartition("::")[2]
+        if declaration.kind == "constructor" or own in ("operator=", "value_type"):
+            return  # the class describes them
+        if declaration.kind == "value" and len(owner.members) == 1 and owner.comment:
+            return
         if declaration.comment or (owner and re.search(rf"\b{re.escape(own)}\b", owner.comment)):
             return
         name = f"{declaration.file}: {owner.name + '::' if declaration.kind == 'value' else ''}{declaration.name}"
@@ -109,7 +127,8 @@ class Reference:
 
     def of_class(self, declaration):
         """Returns the body of a class: its comment, data, functions."""
-        parts = [rst(declaration.comment, self.names)]
+        inner_class = declaration.shares and "::" in declaration.name
+        parts = [] if inner_class else [rst(declaration.comment, self.names)]
         kernel = is_kernel(declaration)
         for member in declaration.members:
             if not (kernel and member.name.rpartition("::")[2] in OF_KERNELS):
@@ -137,7 +156,10 @@ class Reference:
     def header(self, file):
         """Returns the section of a header."""
         out, space = [], None
-        declarations = [d for d in self.headers.by_file[file]]
+        declarations = self.headers.by_file[file]
+        structs = {d.name for d in declarations if d.kind == "struct"}
+        if self.domain == "c":
+            declarations = [d for d in declarations if d.kind != "typedef" or d.name not in structs]
         for run in self.group(declarations):
             first = run[0]
             for declaration in run:
@@ -177,7 +199,7 @@ def cpp(root, work, target, summaries):
         pages[page_of(file)].append(file)
     order = sorted(pages, key=lambda page: (FOLDERS.index(page.split("-")[0]), "-support" in page, page))
     for page in order:
-        text = [title(page.replace("-", "/")), summaries.get(page.split("-")[0], "")]
+        text = [title(title_of(page)), summaries[page.split("-")[0]] + "\n"]
         for file in pages[page]:
             text += [title(file.rpartition("/")[2][:-4].replace("_", " "), "-"),
                      f":source:`#include <tesela/{file}> <{file}>`\n", reference.header(file)]

@@ -17,10 +17,9 @@ ABOUT = {
     "runtime": "Workers, graphs, codelets, errors.",
     "host": "Numerics on the host outside of tasks.",
 }
+TUTORIALS = ["least-squares", "eigenvalues", "time-loop", "factorization", "scheduler", "gpus", "machines"]
 SECTIONS = [
-    ("Start", ["docs/which-function", "docs/tutorials/README", "docs/tutorials/least-squares", "docs/tutorials/eigenvalues",
-               "docs/tutorials/time-loop", "docs/tutorials/factorization", "docs/tutorials/scheduler", "docs/tutorials/gpus",
-               "docs/tutorials/machines"]),
+    ("Start", ["docs/which-function", "docs/tutorials/README"]),
     ("Problems", ["docs/least-squares", "docs/generalized-least-squares", "docs/simultaneous-equations",
                   "docs/factorizations", "docs/gemm", "docs/qr", "docs/givens", "docs/tall-skinny", "docs/tridiagonal",
                   "docs/toeplitz", "docs/eigen", "docs/qr-iteration", "docs/mimo", "docs/schedules"]),
@@ -43,7 +42,10 @@ def tree(caption, entries):
 def check_undocumented(root, references):
     """Compares the public names without a comment with the list of those that are known."""
     file = root / "docs/site/undocumented.txt"
-    known = set(line for line in file.read_text().split("\n") if line and not line.startswith("#"))
+    known = set()
+    for line in file.read_text().splitlines():
+        header, _, names = line.partition(": ")
+        known |= {f"{header}: {name}" for name in names.split(", ")} if not line.startswith("#") else set()
     found = set(name for reference in references for name in reference.undocumented)
     for name in sorted(found - known):
         pages.log.warning("%s: a public name needs a comment", name)
@@ -119,6 +121,7 @@ def write(app, root):
     copies = Guides(root, guides)
     app.tesela_shown = copies.shown
     listed = {entry for _, entries in SECTIONS for entry in entries} | {"README", "docs/site/index"}
+    listed |= {f"docs/tutorials/{name}" for name in TUTORIALS}
     for page in guides:
         if page[:-3] not in listed:
             pages.log.warning("%s is in no section of the site (docs/site/references.py)", page)
@@ -132,6 +135,7 @@ def write(app, root):
                   {name for one in c.headers.by_file.values() for name in [declaration.name for declaration in one]})
     page = "docs/which-function.md"
     copies.texts[page] = "\n".join(table.linked(line) for line in copies.texts[page].split("\n"))
+    copies.texts["docs/tutorials/README.md"] += "\n" + tree("Tutorials", TUTORIALS)
     first = copies.texts["docs/site/index.md"]
     trees = [tree(caption, entries) for caption, entries in SECTIONS]
     trees.append(tree("Reference", ["reference/python", "reference/commands/index", "reference/cpp/index", "reference/c"]))

@@ -1,4 +1,4 @@
-"""Runs the tutorials below docs/tutorials as a reader would, each in a fresh folder with a link to examples/.
+"""Runs the first page of the site and the tutorials as a reader would, each in a fresh folder with a link to examples/.
 
     run_tutorials.py BIN [PAGE...]    BIN: the folder of the command tesela
 
@@ -66,7 +66,7 @@ def run_block(kind, text, prints, folder, environment):
 def main(binaries, *pages):
     environment = {**os.environ, "PATH": f"{pathlib.Path(binaries).resolve()}:{os.environ['PATH']}"}
     failures = 0
-    for page in map(pathlib.Path, pages or sorted((ROOT / "docs/tutorials").glob("*.md"))):
+    for page in map(pathlib.Path, pages or [ROOT / "docs/site/index.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]):
         folder = pathlib.Path(tempfile.mkdtemp())
         (folder / "examples").symlink_to(ROOT / "examples")
         text = page.read_text()
