@@ -89,9 +89,10 @@ def write(program, target, kept):
     if kept.exists():
         KEPT.update(json.loads(kept.read_text()))
     groups = sections(run(program, "--help"))
-    index = ["The command tesela\n==================\n", "``tesela COMMAND [options]``. Exit codes: 0 done, 1 numerical failure, 2 wrong use "
-             "or unreadable input, 3 environment, 128 + s after signal s. Each command has a manual page (``man tesela-qr``); ``tesela completion`` "
-             "prints the completion of bash, zsh and fish.\n"]
+    index = ["The command tesela\n==================\n",
+             "``tesela COMMAND [options]``. Exit codes: 0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 "
+             "environment, 128 + s after signal s. Each command has a manual page (``man tesela-qr``); ``tesela "
+             "completion`` prints the completion of bash, zsh and fish.\n"]
     for title, lines in groups[1:]:
         if title in ("Options", "Example", "Examples"):
             continue
@@ -100,7 +101,8 @@ def write(program, target, kept):
             if command == "bench" and not os.path.exists(program + "-bench"):
                 continue  # scripts/demo does not build it
             about, name, body, inner = page_of(program, [command])
-            text = [f"{name}\n{'=' * len(name)}\n", body]
+            head = f"{name}: {prose(re.split('[,;:]', about)[0], {})}"
+            text = [f"{head}\n{'=' * len(head)}\n", body]
             for one in inner:
                 _, inner_name, inner_body, deeper = page_of(program, [command, one])
                 text += [f"{inner_name}\n{'-' * len(inner_name)}\n", inner_body]
@@ -110,7 +112,7 @@ def write(program, target, kept):
             put(target / f"{command}.rst", "\n".join(text))
             pages.append(command)
             index.append(f":doc:`tesela {command} <{command}>`\n   {prose(about, {})}\n")
-    index.append(".. toctree::\n   :hidden:\n\n" + "\n".join(f"   {page}" for page in pages) + "\n")
+    index.append(".. toctree::\n   :hidden:\n\n" + "\n".join(f"   tesela {page} <{page}>" for page in pages) + "\n")
     put(target / "index.rst", "\n".join(index))
     put(kept, json.dumps(KEPT))
     return pages

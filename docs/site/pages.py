@@ -200,8 +200,9 @@ def cpp(root, work, target, summaries):
     order = sorted(pages, key=lambda page: (FOLDERS.index(page.split("-")[0]), "-support" in page, page))
     for page in order:
         text = [title(title_of(page)), summaries[page.split("-")[0]] + "\n"]
-        for file in pages[page]:
-            text += [title(file.rpartition("/")[2][:-4].replace("_", " "), "-"),
+        family = page.rpartition("-")[2]
+        for file in sorted(pages[page], key=lambda file: (not file.endswith(f"/{family}.hpp"), file)):
+            text += [title(file.rpartition("/")[2][:-4].replace("_", " ").capitalize(), "-"),
                      f":source:`#include <tesela/{file}> <{file}>`\n", reference.header(file)]
         put(target / f"{page}.rst", "\n".join(text))
     return reference, order

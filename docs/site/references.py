@@ -4,6 +4,7 @@ import inspect
 import os
 import pathlib
 import re
+import sys
 
 import commands
 import pages
@@ -77,6 +78,7 @@ class Table:
 
     def __init__(self, commands, python, cpp, c):
         self.find = [None, None, self.command, self.python, self.cpp, self.c]
+        self.seen = {"start", "stop", "workers"}  # of no problem
         self.commands, self.names, self.cpp_names, self.c_names = commands, python, cpp, c
 
     def command(self, text):
@@ -88,6 +90,7 @@ class Table:
 
     def python(self, text):
         name = re.sub(r"\(.*", "", text)
+        self.seen.add(name)
         return f"{{py:obj}}`{text} <tesela.{name}>`" if name in self.names else None
 
     def cpp(self, text):
@@ -122,9 +125,7 @@ def write(app, root):
     app.tesela_shown = copies.shown
     listed = {entry for _, entries in SECTIONS for entry in entries} | {"README", "docs/site/index"}
     listed |= {f"docs/tutorials/{name}" for name in TUTORIALS}
-    for page in guides:
-        if page[:-3] not in listed:
-            pages.log.warning("%s is in no section of the site (docs/site/references.py)", page)
+    SECTIONS[-1][1].extend(page[:-3] for page in guides if page[:-3] not in listed)
     cpp, order = pages.cpp(root, work / "cpp", source / "reference/cpp", ABOUT)
     c = pages.c(root, work / "c", build / "interfaces/tesela.h", source / "reference/c.rst")
     check_undocumented(root, [cpp, c])
@@ -136,6 +137,8 @@ def write(app, root):
     page = "docs/which-function.md"
     copies.texts[page] = "\n".join(table.linked(line) for line in copies.texts[page].split("\n"))
     copies.texts["docs/tutorials/README.md"] += "\n" + tree("Tutorials", TUTORIALS)
+    for name in sorted(name for name in python - table.seen if not inspect.isclass(getattr(sys.modules["tesela"], name))):
+        pages.log.warning("docs/which-function.md lacks tesela.%s", name)
     first = copies.texts["docs/site/index.md"]
     trees = [tree(caption, entries) for caption, entries in SECTIONS]
     trees.append(tree("Reference", ["reference/python", "reference/commands/index", "reference/cpp/index", "reference/c"]))
