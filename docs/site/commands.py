@@ -101,8 +101,9 @@ def write(program, target, kept):
             if command == "bench" and not os.path.exists(program + "-bench"):
                 continue  # scripts/demo does not build it
             about, name, body, inner = page_of(program, [command])
-            head = f"{name}: {prose(re.split('[,;:]', about)[0], {})}"
-            text = [f"{head}\n{'=' * len(head)}\n", body]
+            clause = prose(re.split("[,;:]", about)[0], {})
+            head = f"{name}: {clause}"
+            text = [f"{head}\n{'=' * len(head)}\n", body.removeprefix(clause + "\n")]
             for one in inner:
                 _, inner_name, inner_body, deeper = page_of(program, [command, one])
                 text += [f"{inner_name}\n{'-' * len(inner_name)}\n", inner_body]

@@ -126,7 +126,7 @@ TEST_CASE("help shows the common options on a screen, and all options with --all
                       all = run_tesela(Words{"help"} + command + Words{"--all"}).out;
     CHECK(all == run_tesela(command + Words{"--help-all"}).out);
     CHECK_THAT(common, ContainsSubstring(" --all shows ") && ContainsSubstring("--repeat INT"));
-    for (const char* rare : {"--sched TEXT", "--ncuda INT", "--streams INT", "\nMore options:\n"}) {
+    for (const char* rare : {"--sched POLICY", "--ncuda INT", "--streams INT", "\nMore options:\n"}) {
       CHECK_THAT(common, !ContainsSubstring(rare));
       CHECK_THAT(all, ContainsSubstring(rare));
     }
