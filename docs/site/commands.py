@@ -12,7 +12,7 @@ KEPT = {}
 
 
 def run(program, *words):
-    """Returns the output of the program; that of a former call if the program has not changed."""
+    """Returns the output of the program, or of a former call if the program has not changed."""
     stamp = str(os.stat(program).st_mtime_ns)
     if KEPT.get("program") != stamp:
         KEPT.clear()

@@ -42,7 +42,7 @@ class Declaration:
     line: int
     signature: str
     comment: str = ""
-    shares: bool = False  # the comment is that of the declaration directly above
+    shares: bool = False  # its comment belongs to the declaration directly above
     members: list = dataclasses.field(default_factory=list)
     first: int = 0  # lines of the declaration
     last: int = 0
@@ -81,7 +81,7 @@ def first_line(lines, at):
 
 
 def last_line(lines, at):
-    """Returns the index of the line on which a declaration that begins on line `at` ends, or its body begins."""
+    """Returns the index of the last line before the body of a declaration that begins on line `at`."""
     while at + 1 < len(lines) and not re.search(r"[;{}],?$", re.sub(r"\s*//.*", "", lines[at]).rstrip()):
         at += 1
     return at
@@ -244,10 +244,10 @@ class Headers:
 
     @staticmethod
     def finish(declarations):
-        """Sorts by place, and lets a declaration without a comment share that of the one directly above."""
+        """Sorts by place. A declaration without a comment shares the comment directly above, an inner class its outer class's."""
         declarations.sort(key=lambda d: (d.first, d.line))
         outer = [d for d in declarations if d.kind not in ("struct", "class") or "::" not in d.name]  # no inner classes
-        for inner in declarations:  # an inner class without a comment is described by that of the class around it
+        for inner in declarations:  
             around = [d for d in outer if inner.name.startswith(d.name + "::")]
             if not inner.comment and inner not in outer and around:
                 inner.comment, inner.shares = around[0].comment, True

@@ -41,7 +41,7 @@ def tree(caption, entries):
 
 
 def check_undocumented(root, references):
-    """Compares the public names without a comment with the list of those that are known."""
+    """Compares the public names without a comment with the list of exceptions."""
     file = root / "docs/site/undocumented.txt"
     known = set()
     for line in file.read_text().splitlines():

@@ -26,7 +26,7 @@ def formulas(text):
 
 
 def prose(text, names):
-    """Returns one paragraph: `code` becomes a literal, or a link if it is one of the names."""
+    """Returns one paragraph: `code` becomes a link if it is a known name, otherwise a literal."""
     parts = re.split(r"`([^`\n]+)`", " ".join(text.split()))
     for i, part in enumerate(parts):
         if i % 2 == 0:

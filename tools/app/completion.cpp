@@ -41,8 +41,8 @@ std::string brief(const std::string& text) {
   return line;
 }
 
-/// Returns the words that a text lists after its last ": " or "such as ", separated by commas, semicolons or "or". Of a
-/// form such as band:B it returns "band:".
+/// Returns the words that a text lists after its last ": " or "such as ", separated by commas, semicolons or "or". A
+/// form such as band:B becomes "band:".
 std::vector<std::string> listed_in(const std::string& description) {
   std::string text = without_remarks(description);
   if (const std::size_t at = text.rfind(": "); at != std::string::npos) text.erase(0, at + 2);
@@ -301,11 +301,12 @@ std::vector<std::pair<std::string, std::string>> manuals(const std::vector<Node>
     std::string capitals = name;
     std::ranges::transform(capitals, capitals.begin(), [](unsigned char c) { return std::toupper(c); });
     pages.emplace_back(
-        name, fmt::format(".TH {} 1 \"\" \"tesela {}\" \"User commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n{}\n"
-                          ".SH DESCRIPTION\n{}\n",
-                          capitals, config::version, troff(name), troff(brief(node.about)), troff(call),
-                          node.commands.empty() ? "[options]" : "COMMAND [options]", troff(node.about)) +
-                  manual_options(node) + manual_footer(node));
+        name,
+        fmt::format(".TH {} 1 \"\" \"tesela {}\" \"User commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n{}\n"
+                    ".SH DESCRIPTION\n{}\n",
+                    capitals, config::version, troff(name), troff(brief(node.about)), troff(call),
+                    node.commands.empty() ? "[options]" : "COMMAND [options]", troff(node.about)) +
+            manual_options(node) + manual_footer(node));
   }
   for (auto& [name, page] : pages)
     page += status + ".SH SEE ALSO\n" + (name == "tesela" ? all : std::string(".BR tesela (1)")) + "\n";

@@ -298,22 +298,20 @@ TEST_CASE("completion scripts know every command, option and choice") {
     CHECK(options > 8);
   }
   // The words of a command line, the last of them unfinished, and what bash offers.
-  for (const auto& [line, offered] :
-       std::vector<std::pair<std::string, std::string>>{{"toep", "toeplitz"},
-                                                        {"toeplitz so", "solve"},
-                                                        {"lu --piv", "--pivot"},
-                                                        {"lu --n 4 --pivot to", "tournament"},
-                                                        {"lu --by ''", "tiles stages"},
-                                                        {"qr --tree gr", "greedy"},
-                                                        {"qr --order do", "domain:"},
-                                                        {"qr --random ''",
-                                                         "uniform normal index graded band: kappa: rank: zero"},
-                                                        {"eig --random-b wil", "wilkinson"},
-                                                        {"tridiag --random ''",
-                                                         "dominant uniform toeplitz zero-diagonal near-singular"},
-                                                        {"lu --sched dm", "dmdas dmda"},
-                                                        {"completion f", "fish"},
-                                                        {"lu --n ''", ""}}) {
+  for (const auto& [line, offered] : std::vector<std::pair<std::string, std::string>>{
+           {"toep", "toeplitz"},
+           {"toeplitz so", "solve"},
+           {"lu --piv", "--pivot"},
+           {"lu --n 4 --pivot to", "tournament"},
+           {"lu --by ''", "tiles stages"},
+           {"qr --tree gr", "greedy"},
+           {"qr --order do", "domain:"},
+           {"qr --random ''", "uniform normal index graded band: kappa: rank: zero"},
+           {"eig --random-b wil", "wilkinson"},
+           {"tridiag --random ''", "dominant uniform toeplitz zero-diagonal near-singular"},
+           {"lu --sched dm", "dmdas dmda"},
+           {"completion f", "fish"},
+           {"lu --n ''", ""}}) {
     const std::string count =
         "words=(tesela " + line + "); COMP_WORDS=(\"${words[@]}\"); COMP_CWORD=$((${#words[@]} - 1));";
     const Outcome bash_words =
