@@ -197,14 +197,16 @@ class Headers:
             return
         if kind == "function":
             words = [w for w in ("static", "explicit") if member.get(w) == "yes"]
-            signature = " ".join([*words, type_, prefix + name + arguments]) if type_ else " ".join([*words, prefix + name + arguments])
+            signature = " ".join([*words, *([type_] if type_ else []), prefix + name + arguments])
             signature = self.template(member) + signature
             constraint = text_of(member.find("requiresclause"))
             signature += f" requires {constraint}" if constraint else ""
         elif kind == "variable":
             signature = f"{type_} {prefix}{name}{arguments}"
         elif kind == "typedef":
-            signature = f"{self.template(member)}{prefix}{name} = {type_}" if "using" in definition else f"{type_} {prefix}{name}{arguments}"
+            signature = f"{type_} {prefix}{name}{arguments}"
+            if "using" in definition:
+                signature = f"{self.template(member)}{prefix}{name} = {type_}"
         else:
             signature = prefix + name
         declaration = Declaration(kind, prefix + name, space, location.get("file"), int(location.get("line")), signature)
@@ -244,10 +246,10 @@ class Headers:
 
     @staticmethod
     def finish(declarations):
-        """Sorts by place. A declaration without a comment shares the comment directly above, an inner class its outer class's."""
+        """Sorts by place. Without a comment a declaration shares the one directly above, an inner class its outer class's."""
         declarations.sort(key=lambda d: (d.first, d.line))
-        outer = [d for d in declarations if d.kind not in ("struct", "class") or "::" not in d.name]  # no inner classes
-        for inner in declarations:  
+        outer = [d for d in declarations if d.kind not in ("struct", "class") or "::" not in d.name]
+        for inner in declarations:
             around = [d for d in outer if inner.name.startswith(d.name + "::")]
             if not inner.comment and inner not in outer and around:
                 inner.comment, inner.shares = around[0].comment, True

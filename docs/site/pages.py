@@ -172,8 +172,7 @@ class Reference:
             if first.kind == "function":
                 out.append(self.functions(run))
             elif first.kind in ("struct", "class", "union"):
-                out += [self.directive("struct" if first.kind == "struct" else "class" if self.domain == "cpp" else first.kind,
-                                       [self.clean(d)], self.of_class(d)) for d in run]
+                out += [self.directive(first.kind, [self.clean(d)], self.of_class(d)) for d in run]
             elif first.kind == "concept":
                 out.append(self.directive("concept", [first.signature], rst(first.comment, self.names)))
             elif first.kind == "enum":
@@ -184,9 +183,10 @@ class Reference:
             elif first.kind == "typedef" and self.domain == "cpp":
                 out += [self.directive("type", [self.clean(d)], rst(d.comment, self.names)) for d in run]
             else:
-                kind = {"typedef": "type", "variable": "var"}[first.kind]
-                out += [self.directive(kind, [plain(d) if kind == "type" else self.clean(d).partition("{")[0].partition(" =")[0]],
-                                       rst(d.comment, self.names)) for d in run]
+                for one in run:
+                    signature = plain(one) if first.kind == "typedef" else re.split(r" =|\{", self.clean(one))[0]
+                    kind = {"typedef": "type", "variable": "var"}[first.kind]
+                    out.append(self.directive(kind, [signature], rst(one.comment, self.names)))
         return "\n".join(out)
 
 

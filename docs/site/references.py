@@ -64,8 +64,9 @@ def python_page(target):
     for name in tesela.__all__:
         if not (getattr(tesela, name).__doc__ or "").strip():
             pages.log.warning("tesela.%s has no docstring", name)
-    text = [pages.title("Python"), ".. module:: tesela\n", "Functions under SciPy's names; :doc:`/docs/python` explains arrays, "
-            "GPUs and errors.\n", pages.title("Functions", "-")]
+    text = [pages.title("Python"), ".. module:: tesela\n",
+            "Functions under SciPy's names; :doc:`/docs/python` explains arrays, GPUs and errors.\n",
+            pages.title("Functions", "-")]
     text += [f".. autofunction:: tesela.{name}\n" for name in functions]
     text += [pages.title("Classes", "-")]
     text += [f".. autoclass:: tesela.{name}\n   :members:\n   :undoc-members:\n" for name in classes]
@@ -145,5 +146,5 @@ def write(app, root):
     copies.texts["docs/site/index.md"] = first + "\n" + "\n".join(trees)
     copies.write(source)
     put(source / "reference/cpp/index.rst",
-        pages.title("C++") + "\n``#include <tesela/tesela.hpp>`` includes everything but the kernels. Names are in the "
-        "namespace ``tesela``.\n\n.. toctree::\n\n" + "\n".join(f"   {page}" for page in order) + "\n")
+        pages.title("C++") + "\n``#include <tesela/tesela.hpp>`` includes everything but the kernels. Names are in "
+        "the namespace ``tesela``.\n\n.. toctree::\n\n" + "\n".join(f"   {page}" for page in order) + "\n")

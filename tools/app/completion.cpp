@@ -20,7 +20,7 @@ namespace {
 /// An option as a shell sees it.
 struct Word {
   std::vector<std::string> names;  ///< "-n", "--n"; none for a word without dashes
-  std::string about;
+  std::string about, type;
   std::vector<std::string> values;
   bool argument = false, file = false;
   bool closed = false;  ///< no other values
@@ -74,6 +74,7 @@ Word word_of(const CLI::App& app, const CLI::Option& option) {
   word.about = option.get_description();
   word.argument = option.get_items_expected_max() > 0;
   const std::string type = option.get_type_name();
+  word.type = type.substr(0, type.find(':'));
   word.file = type.starts_with("FILE") || type.starts_with("DIR") || type.starts_with("TEXT:FILE");
   if (const std::size_t list = type.find(":{"); list != std::string::npos) {
     word.closed = true;
@@ -270,7 +271,8 @@ std::string manual_options(const Node& node) {
   for (const auto& [name, about] : node.commands) page += fmt::format(".TP\n.B {}\n{}\n", troff(name), troff(about));
   for (const Word& word : node.words) {
     if (word.names.empty()) continue;
-    page += fmt::format(".TP\n.B {}\n{}\n", troff(fmt::format("{}", fmt::join(word.names, ", "))), troff(word.about));
+    page += fmt::format(".TP\n.BI \"{}\" \"{}\"\n{}\n", troff(fmt::format("{}", fmt::join(word.names, ", "))),
+                        word.argument ? " " + word.type : "", troff(word.about));
     if (!word.values.empty() && word.closed) page += troff(fmt::format("({})\n", fmt::join(word.values, ", ")));
   }
   return page;
