@@ -216,7 +216,7 @@ class Headers:
         if kind == "variable":
             declaration.signature += f" {text_of(member.find('initializer'))}".rstrip()
         if owner is not None:
-            if kind == "function" and name == owner.name.split("::")[-1]:
+            if kind == "function" and not type_ and name[:1].isupper():  # also of a base, by `using`
                 declaration.kind = "constructor"
             owner.members.append(declaration)
         else:
