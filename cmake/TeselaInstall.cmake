@@ -41,7 +41,7 @@ if(TARGET tesela_cli)
   endforeach()
   install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
     file(MAKE_DIRECTORY \"\${folder}\")
-    execute_process(COMMAND \"$<TARGET_FILE:tesela_cli>\" completion man --to \"\${folder}\" COMMAND_ERROR_IS_FATAL ANY)")
+    execute_process(COMMAND \"$<TARGET_FILE:tesela_cli>\" completion man --dir \"\${folder}\" COMMAND_ERROR_IS_FATAL ANY)")
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -337,18 +337,18 @@ void add_completion(CLI::App& program) {
       "  tesela completion zsh > ~/.zfunc/_tesela\n"
       "  tesela completion fish > ~/.config/fish/completions/tesela.fish\n"
       "  tesela completion man > tesela.1\n"
-      "  tesela completion man --to ~/.local/share/man/man1");
+      "  tesela completion man --dir ~/.local/share/man/man1");
   command->add_option("shell", "bash, zsh, fish or man")
       ->required()
       ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish", "man"}));
-  command->add_option("--to", "man: write the manual pages of the program and of each command into DIR")
+  command->add_option("--dir", "man: write the manual pages of the program and of each command into DIR")
       ->type_name("DIR");
   command->callback([&program, command] {
     const auto shell = command->get_option("shell")->as<std::string>();
     const std::vector<Node> nodes = nodes_of(program);
-    if (const CLI::Option* to = command->get_option("--to"); to->count() > 0) {
-      if (shell != "man") throw ArgumentError("completion", "--to", "needs man");
-      write_manuals(nodes, to->as<std::string>());
+    if (const CLI::Option* dir = command->get_option("--dir"); dir->count() > 0) {
+      if (shell != "man") throw ArgumentError("completion", "--dir", "needs man");
+      write_manuals(nodes, dir->as<std::string>());
       return;
     }
     fmt::print("{}", shell == "bash"   ? for_bash(nodes)

@@ -275,7 +275,7 @@ TEST_CASE("completion scripts know every command, option and choice") {
     return run.out;
   };
   const std::string bash = script("bash"), zsh = script("zsh"), fish = script("fish"), all = script("man");
-  REQUIRE(run_tesela({"completion", "man", "--to", folder / ""}).code == 0);
+  REQUIRE(run_tesela({"completion", "man", "--dir", folder / ""}).code == 0);
   for (const Words& command : {Words{"lu"}, {"sem"}, {"toeplitz", "solve"}, {"mimo", "detect"}, {"eig"}}) {
     const std::string help = run_tesela(Words{"help"} + command + Words{"--all"}).out;
     std::ifstream file(folder / ("tesela-" + command.front() + ".1"));
