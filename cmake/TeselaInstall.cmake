@@ -31,8 +31,7 @@ endif()
 if(TARGET tesela_cli)
   install(TARGETS tesela_cli)
   install(TARGETS tesela_bench OPTIONAL)  # if it was built
-  foreach(text "man/man1/tesela.1" "bash-completion/completions/tesela" "zsh/site-functions/_tesela"
-               "fish/vendor_completions.d/tesela.fish")
+  foreach(text "bash-completion/completions/tesela" "zsh/site-functions/_tesela" "fish/vendor_completions.d/tesela.fish")
     string(REGEX MATCH "^[a-z]+" kind ${text})
     install(CODE "set(text \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${text}\")
       cmake_path(GET text PARENT_PATH folder)
@@ -40,6 +39,9 @@ if(TARGET tesela_cli)
       execute_process(COMMAND \"$<TARGET_FILE:tesela_cli>\" completion ${kind} OUTPUT_FILE \"\${text}\"
                       COMMAND_ERROR_IS_FATAL ANY)")
   endforeach()
+  install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+    file(MAKE_DIRECTORY \"\${folder}\")
+    execute_process(COMMAND \"$<TARGET_FILE:tesela_cli>\" completion man --dir \"\${folder}\" COMMAND_ERROR_IS_FATAL ANY)")
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -10,6 +10,7 @@ namespace tesela::fft {
 // Y(k) = sum_j X(j) w^(jk) with w = exp(-2 pi i / n) forward and its conjugate backward, so that both in a row multiply
 // by n. T is float or double. Plans are made at the first use of a length and kept until the process ends.
 
+/// Sign of the exponent: forward has exp(-2 pi i / n), backward its conjugate.
 enum class Direction : std::uint8_t { forward, backward };
 
 /// The least even 2^a 3^b 5^c 7^d >= max(n, 2): lengths for which transforms are fast.

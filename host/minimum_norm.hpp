@@ -30,6 +30,7 @@ double triangle_condition(const HostMatrix<T>& R, bool unit_columns);
 template <class T>
 std::vector<int> scale_columns(HostMatrix<T>& a);
 
+/// Solution of least norm.
 template <class T>
 struct MinimumNorm {
   HostMatrix<T> X;                      ///< n x r

@@ -20,6 +20,7 @@ struct RankRows {
 template <class T>
 RankRows<T> rows_of_rank(HostMatrix<T> R, double rcond);
 
+/// Solution of R^T W = C of least norm, and the orthogonal complement of R's rows.
 template <class T>
 struct RowSolution {
   HostMatrix<T> W;           ///< n x r

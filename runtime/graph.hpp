@@ -37,6 +37,7 @@ struct Status {
   bool ok() const { return info == 0; }
 };
 
+/// Options of a Graph.
 struct GraphOptions {
   std::string name = "tesela";  ///< name in its picture (write_dot)
   bool record = false;          ///< keep the DAG, for write_dot and for bounds in seconds (about 100 B per task)

@@ -80,6 +80,7 @@ struct RankUse {
   double peak_bytes = 0;                      ///< maximum of host memory since the process began
 };
 
+/// Use of workers and links by the tasks of a graph.
 struct Statistics {
   std::vector<WorkerUse> workers;
   std::vector<LinkUse> links;  ///< links with at least one transfer

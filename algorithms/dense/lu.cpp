@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -27,8 +28,10 @@ constexpr std::array names{
 /// Returns the moduli of updates: with 14 in double precision, uniform matrices have twice the backward error.
 constexpr int lu_moduli(std::size_t element) { return element == sizeof(double) ? 15 : moduli_for(element); }
 
+/// Returns groups only if TESELA_GEMM selects residues: with 15 moduli they have not been measured.
 StepGroups lu_groups(const WorkerCounts& workers, index_t n, index_t nb, std::size_t element) {
-  return nb % 128 == 0 ? group_steps(workers, n, nb, 24576, element, 3, lu_moduli(element)) : StepGroups{};
+  constexpr index_t never = std::numeric_limits<index_t>::max();
+  return nb % 128 == 0 ? group_steps(workers, n, nb, never, element, 3, lu_moduli(element)) : StepGroups{};
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ ModelFormulas read_or_parse_model(const std::string& text_or_path);
 /// Parses the right-hand side of a formula, with or without ~.
 Expression parse_terms(std::string_view text, const std::string& source);
 
+/// Name of the column of ones.
 inline constexpr const char* intercept_name = "(Intercept)";
 
 }  // namespace tesela

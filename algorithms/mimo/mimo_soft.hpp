@@ -34,10 +34,12 @@ void check_soft_options(const std::vector<Constellation>& alphabets, const SoftO
 /// Returns whether the results are exact max-log for every signal: by searches, or because a list contains all vectors.
 bool exact_max_log(const std::vector<Constellation>& alphabets, const SoftOptions& options);
 
+/// Likelihoods of the bits of all signals.
 template <class T>
 struct SoftDetection {
   HostMatrix<T> llrs;         ///< bits of a vector x signals
   std::vector<double> nodes;  ///< one per signal; negative if it has no result, and L is 0
+  /// Returns the number of signals without a result.
   index_t failed() const;
 };
 

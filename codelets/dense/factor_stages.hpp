@@ -11,6 +11,7 @@ struct StageEntries {
   index_t row, column, row_step, column_step, count;
 };
 
+/// Returns the entries that a stage of LU, or of Cholesky (symmetric), computes.
 TESELA_BOTH inline StageEntries stage_entries(bool symmetric, index_t n, index_t stage) {
   if (symmetric) {  // a row of R: its diagonal entry, then the entries right of it
     const index_t row = (stage - 1) / 2;

@@ -10,6 +10,7 @@ namespace tesela::kernels {
 /// Order of the columns in a search: the last column of the order is decided first.
 enum class ColumnOrder : std::uint8_t { natural, norm, sqrd, vblast, mmse_sqrd, mmse_vblast, gradient, su_wassell };
 
+/// Name and meaning of an order.
 struct ColumnOrderRow {
   ColumnOrder value;
   const char* name;
@@ -17,6 +18,7 @@ struct ColumnOrderRow {
   bool of_signals = false;  ///< differs from signal to signal: only for detectors that search the sphere
 };
 
+/// All orders.
 inline constexpr ColumnOrderRow column_order_rows[] = {
     {ColumnOrder::natural, "natural", "the order of H"},
     {ColumnOrder::norm, "norm", "by the norms of columns"},
@@ -32,6 +34,7 @@ inline constexpr ColumnOrderRow column_order_rows[] = {
 /// Detectors of symbols.
 enum class MimoMethod : std::uint8_t { sd, sd_plain, brute, babai, mf, zf, mmse, mmse_sic, kbest, nway, ep, bfs_gemm };
 
+/// Name, meaning and abilities of a detector.
 struct MimoMethodRow {
   MimoMethod value;
   const char* name;
@@ -47,6 +50,7 @@ struct MimoMethodRow {
   int usual_keep = 0;          ///< default of `keep`; 0: no limit, which `keep` may be
 };
 
+/// All detectors.
 inline constexpr MimoMethodRow mimo_method_rows[] = {
     {MimoMethod::sd, "sd", "sphere search, exact", {.exact = true, .sphere = true, .real_form = true, .gpu = true}},
     {MimoMethod::sd_plain,
@@ -82,6 +86,7 @@ inline constexpr MimoMethodRow mimo_method_rows[] = {
 /// Detectors of bits: methods for log-likelihood ratios.
 enum class SoftKind : std::uint8_t { sts, max_log, app, mmse, list, kbest, nway, ep };
 
+/// Name, meaning and abilities of a soft detector.
 struct SoftKindRow {
   SoftKind value;
   const char* name;
@@ -97,6 +102,7 @@ struct SoftKindRow {
   int usual_keep = 0;
 };
 
+/// All soft detectors.
 inline constexpr SoftKindRow soft_kind_rows[] = {
     {SoftKind::sts, "sts", "one tree search, exact max-log", {.exact = true, .real_form = true}},
     {SoftKind::max_log, "max-log", "all candidates, exact max-log", {.exact = true, .brute = true}},
@@ -111,6 +117,7 @@ inline constexpr SoftKindRow soft_kind_rows[] = {
      {.real_form = true}},
 };
 
+/// Returns whether the rows are in the order of their values.
 template <class Row, std::size_t N>
 constexpr bool in_order(const Row (&rows)[N]) {
   for (std::size_t k = 0; k < N; ++k)

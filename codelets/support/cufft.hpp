@@ -9,6 +9,7 @@ namespace tesela::fft {
 // of its own, because plans own work space. Making a plan allocates, so the first call of a shape waits for the GPU. A
 // failure is reported through the context; nothing is enqueued then.
 
+/// Enqueue `count` transforms of n numbers each, `ld` apart; transform works in place.
 template <class T>
 void transform(CudaContext& context, Direction direction, index_t n, index_t count, std::complex<T>* data, index_t ld);
 template <class T>

@@ -85,6 +85,7 @@ struct LevinsonCount {
                    Scratch<T> work);
 };
 
+/// Largest order, and the numbers of work space for a solution and for a count.
 inline constexpr index_t levinson_most = index_t{1} << 20;
 constexpr index_t levinson_work_rows(index_t n) { return 2 * n + 2; }
 constexpr index_t levinson_count_rows(index_t n) { return 3 * n + 2; }

@@ -76,6 +76,7 @@ struct ToeplitzMultiply {
 // info becomes the order of a breakdown, or else n + 1 + j for the first column j that did not reach `tolerance`;
 // otherwise it is unchanged.
 
+/// Arguments of the solvers with refinement.
 template <class T>
 struct RefinedSolveArgs {
   double norm = 0;  ///< of the matrix, estimated

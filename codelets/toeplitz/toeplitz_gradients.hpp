@@ -29,6 +29,7 @@ struct ToeplitzGradientsArgs : RefinedSolveArgs<T> {
   int iterations = 0;  ///< at most
 };
 
+/// Numbers of a signal's work space for the sums of a step.
 constexpr index_t toeplitz_gradient_numbers = 1024;
 
 /// Solves B = (T - sigma I)^-1 B by gradients and iterative refinement.

@@ -17,6 +17,7 @@ enum class Reduction : std::uint8_t {
   packed,    ///< each level after the previous one in `work` (m x (3 + r)), without gaps; B is written once
 };
 
+/// Arguments of the reduction.
 struct CrArgs {
   Reduction how = Reduction::in_place;
   int levels = 0;

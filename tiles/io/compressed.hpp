@@ -11,6 +11,7 @@
 
 namespace tesela {
 
+/// Return whether the bytes begin like a gzip file, or a zip archive.
 bool is_gzip(std::span<const char> bytes);
 bool is_zip(std::span<const char> bytes);
 
@@ -20,6 +21,7 @@ using Inflated = std::function<void(const char* data, std::size_t size)>;
 /// Decompresses a gzip file, which may consist of several parts. Throws FileError if it is damaged.
 void gunzip(std::span<const char> bytes, const std::string& name, const Inflated& sink);
 
+/// A file in a zip archive.
 struct ZipMember {
   std::string name;
   bool deflated = false;

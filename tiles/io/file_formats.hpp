@@ -26,11 +26,13 @@
 
 namespace tesela {
 
+/// Format of a matrix file, which its contents decide.
 enum class MatrixFileFormat : std::uint8_t { matrix_market_array, matrix_market_coordinate, npy, plain_text };
 
 /// Precision that holds a file's values. Decimal text has none; integers need double precision.
 enum class FilePrecision : std::uint8_t { text, single_precision, double_precision };
 
+/// Description of a matrix file, read without its numbers.
 struct MatrixFileInfo {
   MatrixFileFormat format = MatrixFileFormat::npy;
   Shape shape;

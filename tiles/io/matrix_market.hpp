@@ -15,9 +15,10 @@ namespace tesela::matrix_market {
 /// Returns whether the bytes begin like a Matrix Market file.
 bool recognise(std::span<const char> bytes);
 
+/// Returns the description of the file without reading its numbers. Throws FileError if it is malformed.
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
 
-/// T is float, double or their std::complex, which also reads complex, hermitian and real files.
+/// Reads the whole file. T is float, double or their std::complex, which also reads complex, hermitian and real files.
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts = {});

@@ -15,8 +15,10 @@ namespace tesela::npy {
 /// Returns whether the bytes begin like a .npy file.
 bool recognise(std::span<const char> bytes);
 
+/// Returns the description of the file without reading its numbers. Throws FileError if it is malformed.
 MatrixFileInfo probe(std::span<const char> bytes, const std::string& name);
 
+/// Reads the whole file, of at most max_bytes as a matrix of T. Throws FileError.
 template <class T>
 HostMatrix<T> read(std::span<const char> bytes, const std::string& name, std::uint64_t max_bytes,
                    const Counted& counts = {});

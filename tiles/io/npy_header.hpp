@@ -16,6 +16,7 @@ struct Item {
   bool swapped = false;   ///< stored in the other byte order
 };
 
+/// Header of a matrix or a vector.
 struct Header {
   Item item;
   bool fortran_order = false;

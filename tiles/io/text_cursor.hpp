@@ -11,6 +11,7 @@
 
 namespace tesela {
 
+/// Form of a text file.
 enum class TextKind : std::uint8_t {
   matrix_market,  ///< % starts a comment line
   table,          ///< # starts a comment anywhere, and a comma may separate words

@@ -65,8 +65,11 @@ void CommonOptions::add_to(App& app, const Taken& taken) {
     add_output(app, Output::trace, "--trace", trace_dir,
                "record the timed runs: trace.svg, trace.json (Perfetto), paje.trace (ViTE) and more in DIR");
   if (taken.cores) {
-    app.add_option("--sched", scheduler,
-                   "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without)");
+    app.add_option(
+           "--sched", scheduler,
+           "StarPU scheduler (default: STARPU_SCHED; else dmdas with a GPU, lws without), such as dmdas, dmda, lws, "
+           "ws, eager or prio")
+        ->type_name("POLICY");
     app.add_option(
            "--ncpu", ncpu,
            "CPU workers (default: STARPU_NCPU, else every core; with GPUs all cores but their drivers' and one)")

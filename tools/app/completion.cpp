@@ -1,11 +1,15 @@
 #include "tools/app/help.hpp"
 #include <tesela/runtime/config.hpp>
+#include <tesela/runtime/errors.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <fstream>
 #include <functional>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -16,9 +20,10 @@ namespace {
 /// An option as a shell sees it.
 struct Word {
   std::vector<std::string> names;  ///< "-n", "--n"; none for a word without dashes
-  std::string about;
+  std::string about, type;
   std::vector<std::string> values;
   bool argument = false, file = false;
+  bool closed = false;  ///< no other values
 };
 
 /// A command with its sub-commands' names and texts.
@@ -36,17 +41,47 @@ std::string brief(const std::string& text) {
   return line;
 }
 
-Word word_of(const CLI::Option& option) {
+/// Returns the words that a text lists after its last ": " or "such as ", separated by commas, semicolons or "or". A
+/// form such as band:B becomes "band:".
+std::vector<std::string> listed_in(const std::string& description) {
+  std::string text = without_remarks(description);
+  if (const std::size_t at = text.rfind(": "); at != std::string::npos) text.erase(0, at + 2);
+  if (const std::size_t at = text.rfind("such as "); at != std::string::npos) text.erase(0, at + 8);
+  text = std::regex_replace(text, std::regex(" or |[,;] "), "\n");
+  std::vector<std::string> words;
+  std::istringstream lines(text);
+  for (std::string word; std::getline(lines, word);) {
+    if (const std::size_t form = word.find(':'); form != std::string::npos) word.erase(form + 1);
+    if (!word.empty() && word.find(' ') == std::string::npos) words.push_back(word);
+  }
+  return words;
+}
+
+/// Returns the words of an option of an open set, such as KIND: its text lists them, or names the option that does.
+std::vector<std::string> words_of(const CLI::App& app, const CLI::Option& option) {
+  const std::string about = option.get_description();
+  for (const CLI::Option* other : app.get_options())
+    if (other != &option && other->get_type_name() == option.get_type_name() &&
+        about.find(other->get_name()) != std::string::npos)
+      return words_of(app, *other);
+  return listed_in(about);
+}
+
+Word word_of(const CLI::App& app, const CLI::Option& option) {
   Word word;
   for (const std::string& name : option.get_snames()) word.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) word.names.push_back("--" + name);
   word.about = option.get_description();
   word.argument = option.get_items_expected_max() > 0;
   const std::string type = option.get_type_name();
+  word.type = type.substr(0, type.find(':'));
   word.file = type.starts_with("FILE") || type.starts_with("DIR") || type.starts_with("TEXT:FILE");
   if (const std::size_t list = type.find(":{"); list != std::string::npos) {
+    word.closed = true;
     std::istringstream values(type.substr(list + 2, type.find('}', list) - list - 2));
     for (std::string value; std::getline(values, value, ',');) word.values.push_back(value);
+  } else if (type == "KIND" || type == "ORDER" || type == "POLICY") {
+    word.values = words_of(app, option);
   }
   return word;
 }
@@ -58,7 +93,7 @@ std::vector<Node> nodes_of(const CLI::App& program) {
                                                                            const std::string& path) {
     Node node{path, app.get_description(), app.get_footer(), {}, {}};
     for (const CLI::Option* option : app.get_options([](const CLI::Option* one) { return !one->get_group().empty(); }))
-      node.words.push_back(word_of(*option));
+      node.words.push_back(word_of(app, *option));
     for (const CLI::App* inner : app.get_subcommands({}))
       node.commands.emplace_back(inner->get_name(), inner->get_description());
     nodes.push_back(std::move(node));
@@ -80,7 +115,10 @@ std::string quoted(const std::string& text) {
 std::vector<std::string> names_of(const Node& node) {
   std::vector<std::string> names;
   for (const auto& [name, about] : node.commands) names.push_back(name);
-  for (const Word& word : node.words) names.insert(names.end(), word.names.begin(), word.names.end());
+  for (const Word& word : node.words) {
+    const auto& words = word.names.empty() ? word.values : word.names;
+    names.insert(names.end(), words.begin(), words.end());
+  }
   return names;
 }
 
@@ -138,6 +176,11 @@ std::string for_zsh(const std::vector<Node>& nodes) {
       result += c == ':' || c == '[' || c == ']' ? std::string("\\") + c : std::string(1, c);
     return result;
   };
+  const auto plain_words = [](const std::vector<std::string>& words) {
+    std::string result;
+    for (const char c : fmt::format("{}", fmt::join(words, " "))) result += (c == ':' ? "\\" : "") + std::string(1, c);
+    return result;
+  };
   std::string script = fmt::format(R"(#compdef tesela
 # zsh completion of tesela {}
 _tesela() {{
@@ -155,7 +198,7 @@ _tesela() {{
     for (const Word& word : node.words)
       for (const std::string& name : word.names) {
         const std::string action = word.values.empty() ? word.file ? ":file:_files" : ": :()"
-                                                       : fmt::format(":value:({})", fmt::join(word.values, " "));
+                                                       : fmt::format(":value:({})", plain_words(word.values));
         arguments.push_back(quoted(fmt::format("*{}[{}]{}", name, plain(word.about), word.argument ? action : "")));
       }
     script += fmt::format("    {}) names=({}) arguments=({}) ;;\n", quoted(node.path), fmt::join(names, " "),
@@ -222,26 +265,65 @@ std::string troff(const std::string& text) {
   return result;
 }
 
-std::string manual(const std::vector<Node>& nodes) {
-  std::string page = fmt::format(
-      ".TH TESELA 1 \"\" \"tesela {}\" \"User commands\"\n.SH NAME\ntesela \\- {}\n.SH SYNOPSIS\n.B tesela\n"
-      "COMMAND [options]\n",
-      config::version, troff(nodes.front().about));
-  for (const Node& node : nodes) {
-    if (node.path.empty())
-      page += ".SH COMMANDS AND OPTIONS\n";
-    else
-      page += fmt::format("{} {}\n{}\n", node.path.find(' ') == std::string::npos ? ".SH" : ".SS",
-                          "\"" + troff("tesela " + node.path) + "\"", troff(node.about));
-    for (const auto& [name, about] : node.commands) page += fmt::format(".TP\n.B {}\n{}\n", troff(name), troff(about));
-    for (const Word& word : node.words) {
-      if (word.names.empty()) continue;
-      page += fmt::format(".TP\n.B {}\n{}\n", troff(fmt::format("{}", fmt::join(word.names, ", "))), troff(word.about));
-      if (!word.values.empty()) page += troff(fmt::format("({})\n", fmt::join(word.values, ", ")));
-    }
-    if (!node.footer.empty()) page += fmt::format(".PP\n.nf\n{}\n.fi\n", troff(node.footer));
+/// Returns the options and sub-commands of a node, for a manual page.
+std::string manual_options(const Node& node) {
+  std::string page;
+  for (const auto& [name, about] : node.commands) page += fmt::format(".TP\n.B {}\n{}\n", troff(name), troff(about));
+  for (const Word& word : node.words) {
+    if (word.names.empty()) continue;
+    page += fmt::format(".TP\n.BI \"{}\" \"{}\"\n{}\n", troff(fmt::format("{}", fmt::join(word.names, ", "))),
+                        word.argument ? " " + word.type : "", troff(word.about));
+    if (!word.values.empty() && word.closed) page += troff(fmt::format("({})\n", fmt::join(word.values, ", ")));
   }
   return page;
+}
+
+std::string manual_footer(const Node& node) {
+  return node.footer.empty() ? "" : fmt::format(".PP\n.nf\n{}\n.fi\n", troff(node.footer));
+}
+
+/// Returns the name and the text of each manual page: "tesela" for the program and "tesela-qr" for the command qr, with
+/// its sub-commands.
+std::vector<std::pair<std::string, std::string>> manuals(const std::vector<Node>& nodes) {
+  std::vector<std::pair<std::string, std::string>> pages;
+  const std::string status =
+      ".SH EXIT STATUS\n0 done, 1 numerical failure, 2 wrong use or unreadable input, 3 environment, 128 + s after "
+      "signal s.\n";
+  std::string all;
+  for (const Node& node : nodes) {
+    const bool program = node.path.empty(), inner = node.path.find(' ') != std::string::npos;
+    const std::string call = program ? "tesela" : "tesela " + node.path;
+    if (inner) {
+      pages.back().second += fmt::format(".SS {}\n{}\n", "\"" + troff(call) + "\"", troff(node.about)) +
+                             manual_options(node) + manual_footer(node);
+      continue;
+    }
+    const std::string name = program ? "tesela" : "tesela-" + node.path;
+    if (!program) all += fmt::format("{}.BR {} (1)", all.empty() ? "" : ",\n", troff(name));
+    std::string capitals = name;
+    std::ranges::transform(capitals, capitals.begin(), [](unsigned char c) { return std::toupper(c); });
+    pages.emplace_back(
+        name,
+        fmt::format(".TH {} 1 \"\" \"tesela {}\" \"User commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n.B {}\n{}\n"
+                    ".SH DESCRIPTION\n{}\n",
+                    capitals, config::version, troff(name), troff(brief(node.about)), troff(call),
+                    node.commands.empty() ? "[options]" : "COMMAND [options]", troff(node.about)) +
+            manual_options(node) + manual_footer(node));
+  }
+  for (auto& [name, page] : pages)
+    page += status + ".SH SEE ALSO\n" + (name == "tesela" ? all : std::string(".BR tesela (1)")) + "\n";
+  return pages;
+}
+
+/// Writes the manual pages into a folder.
+void write_manuals(const std::vector<Node>& nodes, const std::string& folder) {
+  for (const auto& [name, page] : manuals(nodes)) {
+    const std::string path = fmt::format("{}/{}.1", folder, name);
+    std::ofstream file(path);
+    file << page;
+    file.close();
+    if (!file) throw FileError(path, "cannot be written");
+  }
 }
 
 }  // namespace
@@ -254,17 +336,25 @@ void add_completion(CLI::App& program) {
       "  source <(tesela completion bash)\n"
       "  tesela completion zsh > ~/.zfunc/_tesela\n"
       "  tesela completion fish > ~/.config/fish/completions/tesela.fish\n"
-      "  tesela completion man > tesela.1");
+      "  tesela completion man > tesela.1\n"
+      "  tesela completion man --dir ~/.local/share/man/man1");
   command->add_option("shell", "bash, zsh, fish or man")
       ->required()
       ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish", "man"}));
+  command->add_option("--dir", "man: write the manual pages of the program and of each command into DIR")
+      ->type_name("DIR");
   command->callback([&program, command] {
     const auto shell = command->get_option("shell")->as<std::string>();
     const std::vector<Node> nodes = nodes_of(program);
+    if (const CLI::Option* dir = command->get_option("--dir"); dir->count() > 0) {
+      if (shell != "man") throw ArgumentError("completion", "--dir", "needs man");
+      write_manuals(nodes, dir->as<std::string>());
+      return;
+    }
     fmt::print("{}", shell == "bash"   ? for_bash(nodes)
                      : shell == "zsh"  ? for_zsh(nodes)
                      : shell == "fish" ? for_fish(nodes)
-                                       : manual(nodes));
+                                       : manuals(nodes).front().second);
   });
 }
 

@@ -62,20 +62,6 @@ std::size_t end_of_remark(std::string_view text) {
   return text.size();
 }
 
-/// Returns the text without its remarks in parentheses, except defaults; "op(A)" is no remark.
-std::string shortened(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t length = text.starts_with(" (") && !result.ends_with('/') ? 1 + end_of_remark(text.substr(1)) : 1;
-    if (length == 1)
-      result += text.front();
-    else if (const std::size_t given = text.substr(0, length).find("default"); given != std::string_view::npos)
-      result += fmt::format(" ({}", text.substr(given, length - given));
-    text.remove_prefix(length);
-  }
-  return result;
-}
-
 /// Returns the option's type: FILE, or INT of "INT:POSITIVE", and sets `choices` to a, b of "TEXT:{a,b}".
 std::string type_of(const CLI::Option& option, std::string& choices) {
   if (option.get_type_size() == 0) return "";
@@ -175,7 +161,7 @@ std::string row(const CLI::Option& option, bool brief) {
   const bool positional = !option.nonpositional();
   std::string name = option.get_name(positional, !positional), choices;
   name = name.substr(0, name.find('{')) + type_of(option, choices);  // --x,--no-x{false}
-  std::string text = brief ? shortened(option.get_description()) : option.get_description();
+  std::string text = brief ? without_remarks(option.get_description()) : option.get_description();
   if (constexpr std::size_t most = 150; brief && text.size() > most)
     text = text.substr(0, text.rfind(' ', most)) + " ...";
   if (!names_all(option.get_description(), choices)) {
@@ -264,6 +250,19 @@ class Formatter : public CLI::Formatter {
 };
 
 }  // namespace
+
+std::string without_remarks(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = text.starts_with(" (") && !result.ends_with('/') ? 1 + end_of_remark(text.substr(1)) : 1;
+    if (length == 1)
+      result += text.front();
+    else if (const std::size_t given = text.substr(0, length).find("default"); given != std::string_view::npos)
+      result += fmt::format(" ({}", text.substr(given, length - given));
+    text.remove_prefix(length);
+  }
+  return result;
+}
 
 void group_options(CLI::App& command) {
   constexpr std::size_t few = 10;

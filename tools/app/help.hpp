@@ -20,6 +20,9 @@ void group_options(CLI::App& command);
 /// whole text, in the columns of the terminal.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
+/// Returns the text without its remarks in parentheses, except defaults; "op(A)" is no remark.
+std::string without_remarks(std::string_view text);
+
 /// Adds `tesela completion SHELL`, which prints a script of all commands and options of the program for a shell.
 void add_completion(CLI::App& program);
 

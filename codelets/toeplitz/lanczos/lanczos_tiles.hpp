@@ -67,6 +67,7 @@ struct LanczosProduct {
 /// Returns the rows of its Scratch.
 index_t lanczos_product_rows(index_t n);
 
+/// Adds y to the basis and returns the sums of its products with w, for one segment.
 template <class T>
 struct LanczosRecent {
   static constexpr auto name = "lanczos_recent";

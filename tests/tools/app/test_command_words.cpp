@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -125,7 +126,7 @@ TEST_CASE("help shows the common options on a screen, and all options with --all
                       all = run_tesela(Words{"help"} + command + Words{"--all"}).out;
     CHECK(all == run_tesela(command + Words{"--help-all"}).out);
     CHECK_THAT(common, ContainsSubstring(" --all shows ") && ContainsSubstring("--repeat INT"));
-    for (const char* rare : {"--sched TEXT", "--ncuda INT", "--streams INT", "\nMore options:\n"}) {
+    for (const char* rare : {"--sched POLICY", "--ncuda INT", "--streams INT", "\nMore options:\n"}) {
       CHECK_THAT(common, !ContainsSubstring(rare));
       CHECK_THAT(all, ContainsSubstring(rare));
     }
@@ -273,9 +274,13 @@ TEST_CASE("completion scripts know every command, option and choice") {
     std::ofstream(folder / shell) << run.out;
     return run.out;
   };
-  const std::string bash = script("bash"), zsh = script("zsh"), fish = script("fish"), page = script("man");
+  const std::string bash = script("bash"), zsh = script("zsh"), fish = script("fish"), all = script("man");
+  REQUIRE(run_tesela({"completion", "man", "--dir", folder / ""}).code == 0);
   for (const Words& command : {Words{"lu"}, {"sem"}, {"toeplitz", "solve"}, {"mimo", "detect"}, {"eig"}}) {
     const std::string help = run_tesela(Words{"help"} + command + Words{"--all"}).out;
+    std::ifstream file(folder / ("tesela-" + command.front() + ".1"));
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    CHECK_THAT(all, ContainsSubstring("tesela\\-" + command.front() + " (1)"));
     int options = 0;
     for (std::size_t at = help.find("--"); at != std::string::npos; at = help.find("--", at + 2)) {
       std::size_t end = at + 2;
@@ -287,19 +292,26 @@ TEST_CASE("completion scripts know every command, option and choice") {
       CHECK_THAT(bash, ContainsSubstring(name + " ") || ContainsSubstring(name + "'"));
       CHECK_THAT(zsh, ContainsSubstring("*" + name + "["));
       CHECK_THAT(fish, ContainsSubstring(" -l " + name.substr(2) + " "));
+      CHECK_THAT(page, ContainsSubstring(std::regex_replace(name, std::regex("-"), "\\-")));
       ++options;
     }
     CHECK(options > 8);
-    CHECK_THAT(page, ContainsSubstring("tesela " + command.front()));
   }
   // The words of a command line, the last of them unfinished, and what bash offers.
-  for (const auto& [line, offered] :
-       std::vector<std::pair<std::string, std::string>>{{"toep", "toeplitz"},
-                                                        {"toeplitz so", "solve"},
-                                                        {"lu --piv", "--pivot"},
-                                                        {"lu --n 4 --pivot to", "tournament"},
-                                                        {"lu --by ''", "tiles stages"},
-                                                        {"lu --n ''", ""}}) {
+  for (const auto& [line, offered] : std::vector<std::pair<std::string, std::string>>{
+           {"toep", "toeplitz"},
+           {"toeplitz so", "solve"},
+           {"lu --piv", "--pivot"},
+           {"lu --n 4 --pivot to", "tournament"},
+           {"lu --by ''", "tiles stages"},
+           {"qr --tree gr", "greedy"},
+           {"qr --order do", "domain:"},
+           {"qr --random ''", "uniform normal index graded band: kappa: rank: zero"},
+           {"eig --random-b wil", "wilkinson"},
+           {"tridiag --random ''", "dominant uniform toeplitz zero-diagonal near-singular"},
+           {"lu --sched dm", "dmdas dmda"},
+           {"completion f", "fish"},
+           {"lu --n ''", ""}}) {
     const std::string count =
         "words=(tesela " + line + "); COMP_WORDS=(\"${words[@]}\"); COMP_CWORD=$((${#words[@]} - 1));";
     const Outcome bash_words =

@@ -148,7 +148,8 @@ int run_wls(Options o) {
 }
 
 const Command wls_command(
-    Command::Group::top, "wls", "min ||A x - b|| by weights or a covariance, any shape and rank", [](App& app) {
+    Command::Group::top, "wls", "weighted and generalized least squares, min ||A x - b|| by weights or a covariance",
+    [](App& app) {
       auto o = std::make_shared<Options>();
       o->method.name = "auto";
       add_least_squares_options(
