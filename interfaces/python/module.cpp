@@ -102,6 +102,7 @@ void end() {
   if (c::forked()) return;
   Runtime::cancel();  // for tasks that other threads still run
   stop();
+  drop_discarded();
 }
 
 std::vector<std::string> workers() {
