@@ -8,6 +8,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
+#include <set>
 
 namespace tesela::python {
 namespace {
@@ -20,6 +21,7 @@ struct Formula {
 
 /// Description of a kernel by _kernels.py.
 struct Described {
+  Described() = default;
   explicit Described(const nb::dict& d)
       : name(nb::cast<std::string>(d["name"])),
         model(nb::cast<std::string>(d["model"])),
@@ -43,12 +45,12 @@ struct Described {
   }
 
   std::string name, model;
-  std::uint32_t color;
+  std::uint32_t color = 0;
   std::vector<Mode> modes;
-  bool has_list;
+  bool has_list = false;
   nb::tuple names, defaults;       // of keyword arguments; the default Ellipsis: none
   nb::object cpu;                  // a Python function, the owner of a compiled one, or None
-  std::uintptr_t compiled;         // address of a compiled function; 0: none
+  std::uintptr_t compiled = 0;     // address of a compiled function; 0: none
   nb::object cuda;                 // function(stream, blocks, values), or None
   std::optional<nb::dict> source;  // source, name, options, grid, block and shared of a CUDA source
   nb::dict variants;               // as the class has them
@@ -104,15 +106,40 @@ DynamicKernel dynamic_kernel(const Described& d, const std::shared_ptr<Code>& co
 class KernelObject {
  public:
   explicit KernelObject(const nb::dict& description)
-      : described_(description), code_(code_of(described_)), kernel_(dynamic_kernel(described_, code_)) {}
+      : described_(description), code_(code_of(described_)), kernel_(dynamic_kernel(described_, code_)) {
+    all().insert(this);
+  }
+  ~KernelObject() {
+    all().erase(this);
+    kernel_.reset();
+    code_.reset();
+    if (!in_task()) drop_discarded();
+  }
+  KernelObject(const KernelObject&) = delete;
+  KernelObject& operator=(const KernelObject&) = delete;
 
   void insert(GraphObject& graph, const nb::args& tiles, Priority priority, const nb::kwargs& given) const;
   /// Returns the arguments with which the kernel combines two copies of a tile in a reduction.
   std::shared_ptr<const void> values_of_reduction(Element element) const;
   const Described& described() const { return described_; }
-  const DynamicKernel& kernel() const { return kernel_; }
+
+  /// Gives up the Python objects of all kernels, after the last task. Python's garbage collector does not see that they
+  /// refer to the module that holds the kernel.
+  static void end() {
+    for (KernelObject* const kernel : all()) {
+      kernel->described_ = Described();
+      for (Kept* const object : {&kernel->code_->cpu, &kernel->code_->names, &kernel->code_->cuda}) *object = Kept();
+    }
+    drop_discarded();
+  }
+  const DynamicKernel& kernel() const { return *kernel_; }
 
  private:
+  /// Live kernels; needs the GIL.
+  static std::set<KernelObject*>& all() {
+    static auto& kernels = *new std::set<KernelObject*>;
+    return kernels;
+  }
   std::string name() const { return "kernel " + described_.name; }
   std::vector<AnyTile> places_of(const GraphObject& graph, const nb::args& tiles) const;
   nb::object arguments_of(const nb::kwargs& given) const;
@@ -123,7 +150,7 @@ class KernelObject {
 
   Described described_;
   std::shared_ptr<Code> code_;
-  DynamicKernel kernel_;
+  std::optional<DynamicKernel> kernel_;
   mutable std::array<std::shared_ptr<Values>, 3> reductions_;  // for each Element
 };
 
@@ -135,7 +162,7 @@ void KernelObject::insert(GraphObject& graph, const nb::args& tiles, Priority pr
   DynamicTask task{.args = values, .priority = priority, .cost_key = cost_key(arguments)};
   if (!described_.flops.function.is_none())
     task.flops = nb::cast<double>(nb::float_(value(described_.flops, tiles, arguments)));
-  graph.briefly([&](Graph& g) { g.insert(kernel_, places, task); });
+  graph.briefly([&](Graph& g) { g.insert(*kernel_, places, task); });
 }
 
 std::vector<AnyTile> KernelObject::places_of(const GraphObject& graph, const nb::args& tiles) const {
@@ -279,6 +306,7 @@ Priority priority_of(int value, const std::optional<std::string>& on) {
 
 void add_python_kernels(nb::module_& module, nb::class_<GraphObject>& graph) {
   prepare_calls(module);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(KernelObject::end));  // runs after the workers' end
   nb::class_<KernelObject> bound(module, "Kernel", "A kernel, which the decorator `kernel` makes of a class.");
   prints(bound, {"name", "model"});
   bound.def(nb::init<const nb::dict&>(), "description"_a)
@@ -296,7 +324,7 @@ void add_python_kernels(nb::module_& module, nb::class_<GraphObject>& graph) {
           [](GraphObject& g, nb::handle kernel, const nb::args& tiles, int priority,
              const std::optional<std::string>& on,
              const nb::kwargs& arguments) { kernel_of(kernel).insert(g, tiles, priority_of(priority, on), arguments); },
-          "kernel"_a, "tiles"_a, "priority"_a = 0, "on"_a = nb::none(), "arguments"_a,
+          nb::arg("kernel").none(), "tiles"_a, "priority"_a = 0, "on"_a = nb::none(), "arguments"_a,
           "Insert a task of a kernel that `tesela.kernel` made; arguments other than tiles by their names. Ready tasks "
           "of higher priority run first; `on`: 'cpu' or 'gpu', if the task must not run elsewhere.")
       .def(

@@ -6,7 +6,17 @@
 namespace tesela::python {
 namespace {
 
-thread_local int depth = 0;
+/// Python's state of a worker's thread, which would cost 50 us for each task.
+struct Worker {
+  PyThreadState* state = nullptr;
+  bool in_task = false;
+  ~Worker() {
+    if (state == nullptr || Py_IsInitialized() == 0) return;
+    PyEval_RestoreThread(state);
+    PyGILState_Release(PyGILState_UNLOCKED);  // deletes the state, which PyGILState_Ensure made
+  }
+};
+thread_local Worker worker;
 
 /// Never destroyed: tasks may end until the last exit handler.
 struct Discarded {
@@ -22,13 +32,21 @@ Discarded& discarded() {
 
 }  // namespace
 
-bool in_task() { return depth > 0; }
+bool in_task() { return worker.in_task; }
 
-InTask::InTask() : state_(PyGILState_Ensure()) { ++depth; }
+InTask::InTask() {
+  if (worker.state != nullptr) {
+    PyEval_RestoreThread(worker.state);
+  } else {
+    PyGILState_Ensure();
+    worker.state = PyThreadState_Get();
+  }
+  worker.in_task = true;
+}
 
 InTask::~InTask() {
-  --depth;
-  PyGILState_Release(state_);
+  worker.in_task = false;
+  PyEval_SaveThread();
 }
 
 void discard(PyObject* object) noexcept {

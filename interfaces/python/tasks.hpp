@@ -19,9 +19,6 @@ class InTask {
   ~InTask();
   InTask(const InTask&) = delete;
   InTask& operator=(const InTask&) = delete;
-
- private:
-  PyGILState_STATE state_;
 };
 
 /// Gives up objects on a worker's thread, where nothing may wait for tasks, as the end of a matrix does. They end in

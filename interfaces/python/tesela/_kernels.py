@@ -205,7 +205,10 @@ def class_signature(name, cls):
 def function_signature(name, which, function):
     here = f"kernel {name}: {which}"
     annotations = annotations_of(name, function) if hasattr(function, "__annotations__") else {}
-    parameters = list(inspect.signature(function).parameters.values())
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except ValueError:
+        raise TypeError(f"{here}: {function!r} has no signature") from None
     if which == "cuda":
         if not parameters or annotations.get(parameters[0].name) in MODES:
             raise TypeError(f"{here} needs a first parameter, the stream on which it launches its work")
