@@ -326,7 +326,10 @@ array([[2., 0.],
               return 0;
             });
           },
-          "path"_a, "Write the graph for Graphviz: a node for each task, an edge for each dependence. Needs `record`.");
+          "path"_a, "Write the graph for Graphviz: a node for each task, an edge for each dependence. Needs `record`.")
+      .def(
+          "_repr_svg_", [](nb::handle self) { return nb::module_::import_("tesela._draw").attr("svg")(self); },
+          "Return a picture for a notebook if the graph is recorded; above 300 tasks a summary by kernel and level.");
   prints(graph, {"tasks"});
   add_kernels(graph);
   add_python_kernels(m, graph);
