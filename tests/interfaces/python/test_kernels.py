@@ -472,10 +472,10 @@ def test_many_graphs_leave_memory_unchanged():
         with tesela.Graph() as g:
             g.insert(one, matrix[1, 0])
 
-    graphs(1500)
+    graphs(1000)
     gc.collect()
     before = resident()
-    graphs(5000)
+    graphs(10000)
     gc.collect()
     assert resident() - before < 4 << 20
 

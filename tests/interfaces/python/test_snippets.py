@@ -52,6 +52,19 @@ def guide():
     return {"a": a}, check
 
 
+def kernels():
+    """A Cholesky factorization with kernels in Python."""
+    a = positive_definite(450)
+    before = a.copy()
+
+    def check(names, printed):
+        lower = np.tril(a)
+        assert norm(lower @ lower.T - before) <= 1e-12 * norm(before)
+        assert names["g"].tasks == 5 + 10 + 20
+
+    return {"a": a}, check
+
+
 def trace():
     """Checks the sums of a trace's durations, in microseconds."""
     tasks = [("gemm", 3e6, "X"), ("gemm", 1e6, "X"), ("trsm", 5e6, "X"), ("potrf", 2e6, "X"), ("lacpy", 1e6, "X"), ("trsm", 9e6, "M")]
@@ -66,7 +79,13 @@ def trace():
 
 
 # None: a doctest.
-CASES = {"README.md 0": readme, "python.md 0": None, "python.md 1": guide, "debug-and-profile.md 0": trace}
+CASES = {
+    "README.md 0": readme,
+    "python.md 0": None,
+    "python.md 1": guide,
+    "debug-and-profile.md 0": trace,
+    "write-your-own.md 0": kernels,
+}
 
 
 def test_every_block_has_a_check():
