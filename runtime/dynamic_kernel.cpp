@@ -116,6 +116,8 @@ DynamicKernel::DynamicKernel(Description description) {
   constexpr auto routine = "DynamicKernel";
   require(!description.name.empty(), routine, "name", "empty");
   require(description.cpu || description.cuda, routine, "cpu", "and cuda are empty: a kernel needs a variant");
+  require((description.name + description.model).find('/') == std::string::npos, routine, "name", description.name,
+          " or the model's: it must not have a '/', since StarPU names a file after the model");
   require(!description.has_list || !description.modes.empty(), routine, "modes", "empty: a list of tiles needs a mode");
   detail::CodeletSpec spec{description.name.c_str(), "", description.color, nullptr, nullptr, description.modes,
                            description.has_list};

@@ -47,10 +47,9 @@ struct Code {
   std::string name;
   std::vector<Mode> modes;
   bool has_list;
-  Kept cpu, names;                  // a Python function, and a tuple of the names of its keyword arguments
+  Kept cpu, names;                  // a Python function or the owner of a compiled one, names of keyword arguments
   Kept cuda;                        // function(stream, blocks, values) of _kernels.py
   Compiled compiled;                // null, or the variant on cores
-  Kept owner;                       // of the compiled variant
   std::vector<CudaSource> sources;  // empty, or the variant on GPUs for each Element of the first tile
   CudaSource::Size size;
   std::atomic<bool> warned{false};

@@ -119,7 +119,7 @@ class KernelObject {
   KernelObject& operator=(const KernelObject&) = delete;
 
   void insert(GraphObject& graph, const nb::args& tiles, Priority priority, const nb::kwargs& given) const;
-  /// Returns the arguments with which the kernel combines two copies of a tile in a reduction.
+  /// Returns arguments for the combination of two copies of a tile in a reduction.
   std::shared_ptr<const void> values_of_reduction(Element element) const;
   const Described& described() const { return described_; }
 

@@ -21,7 +21,7 @@ struct DynamicCall {
   std::shared_ptr<const void> args_owner;
 };
 
-/// Releases what a task's argument block owns, before StarPU frees the block. Repeated calls do nothing.
+/// Releases the kernel and the arguments of a task, before StarPU frees the block. Repeated calls do nothing.
 void release_call(CallHeader& call) noexcept;
 
 /// Frees an argument block that no task owns.

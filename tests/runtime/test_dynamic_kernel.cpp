@@ -195,6 +195,8 @@ TEST_CASE("wrong descriptions and wrong numbers of tiles are refused") {
   const auto nothing = [](const void*, Blocks) {};
   CHECK_THROWS_AS(DynamicKernel({.name = "", .cpu = nothing}), ArgumentError);
   CHECK_THROWS_AS(DynamicKernel({.name = "dynamic"}), ArgumentError);
+  CHECK_THROWS_AS(DynamicKernel({.name = "a/b", .cpu = nothing}), ArgumentError);
+  CHECK_THROWS_AS(DynamicKernel({.name = "a", .model = "../b", .cpu = nothing}), ArgumentError);
   CHECK_THROWS_AS(DynamicKernel({.name = "dynamic", .has_list = true, .cpu = nothing}), ArgumentError);
   const Numbers x(runtime, 4);
   Graph g(runtime);

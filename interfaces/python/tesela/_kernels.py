@@ -1,4 +1,4 @@
-"""Kernels in Python: the decorator `kernel`, and the modes in which a kernel uses its tiles."""
+"""Kernels in Python: the decorator `kernel`, and the access modes of tiles."""
 
 import ctypes
 import hashlib
@@ -29,7 +29,7 @@ class Commute:
 
 
 class Reduce:
-    """Annotation of a kernel's parameter: a tile to which tasks add, each worker in its own copy (`Graph.reduction`)."""
+    """Annotation of a kernel's parameter: a sum; each worker adds to its own copy (`Graph.reduction`)."""
 
 
 class Scratch:
@@ -85,7 +85,9 @@ def kernel(cls=None, *, flops=None, color=None, cost_key=(), name=None):
         return lambda cls: kernel(cls, flops=flops, color=color, cost_key=cost_key, name=name)
     if not isinstance(cls, type):
         raise TypeError("tesela.kernel decorates a class with a function `cpu` or `cuda`")
-    name = name or cls.__name__
+    name = cls.__name__ if name is None else name
+    if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
+        raise ValueError(f"kernel {name!r}: a name has letters, digits, _ and -, as it becomes part of a file's name")
     variants = {k: plain(name, k, vars(cls)[k]) for k in ("cpu", "cuda") if k in vars(cls)}
     if not variants:
         raise TypeError(f"kernel {name}: a kernel has a variant `cpu` or `cuda`")
@@ -148,7 +150,7 @@ def address_of(variant):
 
 
 def common_signature(name, cls, variants):
-    """Returns the signature of the variants, which must agree; a compiled one has that of the class's annotations."""
+    """Returns the signature of the variants, which must agree. The class's annotations describe compiled variants."""
     found = {}
     if any(annotation in MODES or list_mode(annotation) for annotation in annotations_of(name, cls).values()):
         found["the class"] = class_signature(name, cls)
@@ -211,7 +213,7 @@ def function_signature(name, which, function):
         raise TypeError(f"{here}: {function!r} has no signature") from None
     if which == "cuda":
         if not parameters or annotations.get(parameters[0].name) in MODES:
-            raise TypeError(f"{here} needs a first parameter, the stream on which it launches its work")
+            raise TypeError(f"{here} needs a first parameter, the stream for its work")
         parameters = parameters[1:]
     tiles, modes, arguments, has_list = [], [], [], False
     for p in parameters:

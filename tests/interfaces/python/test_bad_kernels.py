@@ -20,7 +20,7 @@ def kernel(function, which="cpu", **options):
 
 
 def ended_by(function, *modes, tiles=None):
-    """Returns the exception with which a kernel of this function ends its graph."""
+    """Returns the exception of a graph that a kernel of this function ends."""
     function.__annotations__ = dict(zip(function.__code__.co_varnames, modes))
     g = tesela.Graph()
     g.insert(kernel(function), *(tiles or [tile() for _ in modes]))
@@ -95,6 +95,8 @@ class Bound:
         (lambda: kernel(Bound().run, cost_key="b"), "cost_key names 'b'"),
         (lambda: kernel(Bound().run, flops=lambda b: 1), "flops has a parameter b"),
         (lambda: kernel(Bound().run, flops="many"), "flops is a constant or a function"),
+        (lambda: kernel(Bound().run, name="../x"), "becomes part of a file's name"),
+        (lambda: kernel(Bound().run, name=5), "becomes part of a file's name"),
         (lambda: kernel(Bound().run, color="red"), "color must be"),
         (lambda: kernel(Bound().run, color=1 << 24), "color must be"),
         (lambda: tesela.cuda_source(b"", "f"), "source code"),
