@@ -98,6 +98,7 @@ Compiled compile(const std::string& source, const std::string& name, const std::
   std::vector<std::string> all{"--gpu-architecture=sm_" + std::to_string(10 * major + minor), "--std=c++17"};
   all.insert(all.end(), options.begin(), options.end());
   std::vector<const char*> pointers;
+  pointers.reserve(all.size());
   for (const std::string& option : all) pointers.push_back(option.c_str());
   nvrtcProgram program = nullptr;
   if (lib.create.call(&program, (prelude + source).c_str(), name.c_str(), 0, nullptr, nullptr) != NVRTC_SUCCESS)
@@ -111,7 +112,8 @@ Compiled compile(const std::string& source, const std::string& name, const std::
     lib.log_size.call(program, &size);
     std::string log(size, '\0');
     lib.log.call(program, log.data());
-    throw EnvironmentError("NVRTC refuses the source of " + name + ":\n" + log.c_str());
+    if (size > 0) log.pop_back();  // the zero at its end
+    throw EnvironmentError("NVRTC refuses the source of " + name + ":\n" + log);
   }
   const char* lowered = nullptr;
   if (lib.lowered_name.call(program, name.c_str(), &lowered) != NVRTC_SUCCESS ||
