@@ -98,3 +98,5 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
+#include <tesela/runtime/cuda_source.hpp>
+#include <tesela/runtime/dynamic_kernel.hpp>

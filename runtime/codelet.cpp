@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace tesela::detail {
@@ -25,6 +26,18 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
   h ^= value + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
   h *= 0xff51afd7ed558ccdu;
   return h ^ (h >> 33);
+}
+
+/// Returns StarPU's model of this name; needs the registry's lock.
+starpu_perfmodel* model_of(const std::string& symbol) {
+  static auto& models = *new std::map<std::string, starpu_perfmodel>;
+  auto [it, is_new] = models.try_emplace(symbol);
+  if (is_new) {
+    it->second.type = STARPU_HISTORY_BASED;
+    it->second.symbol = it->first.c_str();
+    it->second.footprint = &footprint_of_task;
+  }
+  return &it->second;
 }
 
 }  // namespace
@@ -62,7 +75,8 @@ starpu_data_access_mode to_starpu(Mode mode) {
   return STARPU_NONE;
 }
 
-CodeletImpl::CodeletImpl(const CodeletSpec& spec, starpu_perfmodel* model) : has_list_(spec.has_list) {
+CodeletImpl::CodeletImpl(const CodeletSpec& spec, starpu_perfmodel* model, bool is_dynamic)
+    : has_list_(spec.has_list), is_dynamic_(is_dynamic) {
   for (const Mode mode : spec.modes) modes_.push_back(to_starpu(mode));
   starpu_codelet_init(&codelet_);
   codelet_.name = spec.name;
@@ -89,14 +103,26 @@ CodeletImpl& make_codelet(const CodeletSpec& spec) {
   // Kernels of one name (for float and double) share a model, since StarPU keeps one history file per name. The prefix
   // separates a user's `gemm` from ours.
   const bool ours = std::string_view(spec.type).starts_with("N6tesela");
-  static auto& models = *new std::map<std::string, starpu_perfmodel>;
-  auto [it, is_new] = models.try_emplace(std::string(ours ? "tesela_" : "user_") + spec.name);
+  return registry().emplace_back(spec, model_of(std::string(ours ? "tesela_" : "user_") + spec.name));
+}
+
+CodeletImpl& dynamic_codelet(const CodeletSpec& spec, const std::string& model) {
+  const std::lock_guard lock(registry_mutex);
+  using Key = std::tuple<std::string, std::string, std::uint32_t, std::vector<Mode>, bool, bool, bool>;
+  static auto& codelets = *new std::map<Key, CodeletImpl*>;
+  const auto [it, is_new] = codelets.try_emplace(Key{spec.name,
+                                                     model,
+                                                     spec.color,
+                                                     {spec.modes.begin(), spec.modes.end()},
+                                                     spec.has_list,
+                                                     spec.cpu != nullptr,
+                                                     spec.cuda != nullptr});
   if (is_new) {
-    it->second.type = STARPU_HISTORY_BASED;
-    it->second.symbol = it->first.c_str();
-    it->second.footprint = &footprint_of_task;
+    CodeletSpec lasting = spec;
+    lasting.name = std::get<0>(it->first).c_str();
+    it->second = &registry().emplace_back(lasting, model_of("user_" + model), true);
   }
-  return registry().emplace_back(spec, &it->second);
+  return *it->second;
 }
 
 std::vector<CodeletImpl*> all_codelets() {

@@ -13,6 +13,10 @@
 
 namespace tesela {
 
+class AnyTile;
+class DynamicKernel;
+struct DynamicTask;
+
 /// Priorities have one scale for all graphs of a Runtime: 0 … highest_priority, the length of the longest path.
 inline constexpr int highest_priority = 1'000'000;
 
@@ -91,6 +95,10 @@ class Graph {
   template <Kernel K, class... Tiles>
   void insert(Priority priority, const typename K::Args& args, const Tiles&... tiles);
 
+  /// Inserts one task of a kernel described at run time (dynamic_kernel.hpp). Throws as insert<K> does, and
+  /// ArgumentError for a wrong number of tiles.
+  void insert(const DynamicKernel& kernel, std::span<const AnyTile> tiles, const DynamicTask& task);
+
   /// Submits the tasks that longest_path_priorities holds back; without that option all are submitted already.
   void submit();
 
@@ -122,6 +130,11 @@ class Graph {
   /// run Zero.
   template <Kernel Zero, Kernel Add, class T>
   void reduction(const Tile<T>& tile);  // both with default Args
+
+  /// Lets tasks reduce into a tile: copies start with zeros, and `add` combines two of them (Commute, In).
+  /// Throws as reduction<Zero, Add> does, and ArgumentError for another kernel. `add` and its arguments
+  /// live until the program ends.
+  void reduction(const AnyTile& tile, const DynamicKernel& add, const std::shared_ptr<const void>& args = nullptr);
 
   /// Hints: copy a tile to a GPU, or to its place on the host, after the tasks inserted so far.
   template <class T>

@@ -51,7 +51,7 @@ void trsm(GraphObject& graph, const TileObject& r, const TileObject& x, Flag tra
 void potrf(GraphObject& graph, const TileObject& a, int priority) {
   require(a.shape().rows == a.shape().cols, "potrf", "a must be square");
   graph.insert(a, [&]<class T>(Graph& g, T) {
-    g.insert<kernels::Potrf<T>>(Priority{priority}, {a.first_row()}, a.in<T>(), graph.minor());
+    g.insert<kernels::Potrf<T>>(Priority{priority}, {a.first_row}, a.in<T>(), graph.minor());
   });
 }
 

@@ -53,11 +53,14 @@ void CtrlC::raise() const {
 }
 
 void require_process() {
+  if (in_task())
+    throw LifetimeError("a kernel calls tesela: a kernel works on its tiles alone, and the loop inserts other tasks");
   if (c::forked())
     throw LifetimeError(
         "the workers belong to the process that this one was forked from: start them after the fork, or use "
         "multiprocessing's method 'spawn'");
   if (interpreter_ends()) throw LifetimeError("the interpreter ends, and the workers were stopped");
+  drop_discarded();
 }
 
 void warn_lin_alg(const std::string& message) { nb::module_::import_("tesela._arrays").attr("warn")(message); }

@@ -2,6 +2,7 @@
 
 #include "interfaces/c/process.hpp"
 #include "interfaces/python/part.hpp"
+#include "interfaces/python/tasks.hpp"
 
 #include <string>
 #include <unistd.h>
@@ -30,7 +31,8 @@ class CtrlC {
   bool watching_ = false;
 };
 
-/// Throws LifetimeError after a fork from a process with workers, and at the interpreter's end.
+/// Throws LifetimeError in a task, after a fork from a process with workers, and at the interpreter's end. Ends objects
+/// that tasks gave up.
 void require_process();
 
 /// Releases the GIL. At the interpreter's end a thread that requests it again waits forever, as in Python 3.14. Older

@@ -102,6 +102,7 @@ void end() {
   if (c::forked()) return;
   Runtime::cancel();  // for tasks that other threads still run
   stop();
+  drop_discarded();
 }
 
 std::vector<std::string> workers() {
@@ -163,7 +164,11 @@ RuntimeError
     If they run already.
 )");
   m.def(
-      "stop", stop,
+      "stop",
+      [] {
+        if (in_task()) require_process();  // throws
+        stop();
+      },
       "Wait for all tasks and stop the workers; the next call starts them again. Also runs at the interpreter's end.");
   m.def("workers", workers, "Return the names of the workers. Starts them.");
   m.def(

@@ -20,6 +20,10 @@ TileShape tile_shape(const GivenTile& given) {
   return {mb, nb};
 }
 
+PyObject* new_dtype(const char* name) {
+  return nb::object(nb::module_::import_("numpy").attr("dtype")(name)).release().ptr();
+}
+
 /// Calls f without the GIL; destructors wait for tasks.
 template <class F>
 void without_python(F f) {
@@ -54,29 +58,41 @@ TileMatrixObject::TileMatrixObject(Shape shape, TileShape tile, bool single) {
 
 TileMatrixObject::~TileMatrixObject() {
   if (c::forked()) return;
+  if (in_task()) {
+    discard(std::make_shared<decltype(matrix_)>(std::move(matrix_)));
+    discard(array_.release().ptr());
+    return;
+  }
   without_python([&] { std::visit([](auto& held) { held.reset(); }, matrix_); });
 }
 
 GraphObject::GraphObject(bool record, bool longest_path_priorities, const std::string& name) {
   with_workers([&](const c::Session& session) {
-    graph_.emplace(session,
-                   GraphOptions{.name = name, .record = record, .longest_path_priorities = longest_path_priorities});
+    graph_ = std::make_unique<Graph>(
+        session, GraphOptions{.name = name, .record = record, .longest_path_priorities = longest_path_priorities});
     return 0;
   });
 }
 
 GraphObject::~GraphObject() {
-  if (c::forked()) return;
+  if (c::forked()) {
+    static_cast<void>(graph_.release());
+    return;
+  }
+  if (in_task()) {
+    discard(std::make_shared<decltype(minor_)>(std::move(minor_)));
+    discard(std::shared_ptr<Graph>(std::move(graph_)));
+    return;
+  }
   without_python([&] {
     graph_.reset();
     minor_.reset();
   });
-}
-
-std::unique_lock<std::mutex> GraphObject::locked() {
-  std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) without_python([&] { lock.lock(); });
-  return lock;
+  drop_discarded();
+  if (const nb::object lost = exception_->take()) {  // nobody waited
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(lost.ptr())), lost.ptr());
+    PyErr_WriteUnraisable(Py_None);
+  }
 }
 
 Tile<double> GraphObject::minor() {
@@ -87,15 +103,33 @@ Tile<double> GraphObject::minor() {
   return (*minor_)(0, 0);
 }
 
-void GraphObject::wait() {
-  const index_t minor = with([&](Graph& graph) -> index_t {
+GraphObject::Outcome GraphObject::finished() try {
+  return with([&](Graph& graph) -> Outcome {
     const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // cleared in any case
-    graph.wait();
-    return kept ? static_cast<index_t>((*kept)(0, 0).read()(0, 0)) : 0;
+    const Status status = graph.wait();
+    return {kept ? static_cast<index_t>((*kept)(0, 0).read()(0, 0)) : 0, status.info};
   });
+} catch (const EnvironmentError&) {
+  const nb::object raised = exception_->take();
+  if (!raised) throw;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+  throw nb::python_error();
+}
+
+void GraphObject::wait() {
+  const auto [minor, status] = finished();
+  drop_discarded();
+  exception_->take();  // of a task that failed while another reason was reported
   if (minor != 0)
     raise_lin_alg_error("the leading minor of order " + std::to_string(minor) + " is not positive, or not finite",
                         "not positive definite", nb::none());
+  if (status != 0)
+    raise_lin_alg_error("a kernel reported the status " + std::to_string(status), "failed", nb::int_(status));
+}
+
+PyObject* dtype_of(Element element) {
+  static PyObject* const all[] = {new_dtype("float32"), new_dtype("float64"), new_dtype("int32")};
+  return all[static_cast<int>(element)];
 }
 
 namespace {
@@ -150,8 +184,14 @@ Examples
       .def("__getitem__",
            [](nb::handle self, std::pair<index_t, index_t> at) {
              const auto* held = nb::cast<const TileMatrixObject*>(self);
-             return held->with([&](const auto& a) {
-               return TileObject{nb::borrow(self), held, place(at.first, a.mt()), place(at.second, a.nt())};
+             return held->with([&]<class T>(const TileMatrix<T>& a) {
+               const index_t i = place(at.first, a.mt()), j = place(at.second, a.nt());
+               return TileObject{.owner = nb::borrow(self),
+                                 .data = &a(i, j).data(),
+                                 .element = element_of<T>,
+                                 .i = i,
+                                 .j = j,
+                                 .first_row = i * a.tile_shape().mb};
              });
            })
       .def_prop_ro(
@@ -178,10 +218,17 @@ Examples
             });
           },
           "Wait until the array behind the matrix holds the tasks' results.");
-  nb::class_<TileObject> tile(m, "Tile", "A tile of a `TileMatrix`, which tasks read and write.");
-  tile.def_prop_ro(
-      "shape", [](const TileObject& t) { return std::pair(t.shape().rows, t.shape().cols); }, "Rows and columns.");
-  prints(tile, {"shape"});
+  nb::class_<TileObject> bound_tile(m, "Tile", "A tile of a `TileMatrix` or of a `Graph`, which tasks read and write.");
+  bound_tile
+      .def_prop_ro(
+          "shape", [](const TileObject& t) { return std::pair(t.shape().rows, t.shape().cols); }, "Rows and columns.")
+      .def_prop_ro(
+          "rows", [](const TileObject& t) { return t.shape().rows; }, "Their number.")
+      .def_prop_ro(
+          "cols", [](const TileObject& t) { return t.shape().cols; }, "Their number.")
+      .def_prop_ro(
+          "dtype", [](const TileObject& t) { return nb::borrow(dtype_of(t.element)); }, "NumPy's.");
+  prints(bound_tile, {"shape"});
   nb::class_<Bounds> bounds(m, "Bounds", "Size of a graph and bounds of its run time.");
   prints(bounds, {"tasks", "work_flops", "path_flops", "untimed", "path_seconds", "area_seconds"});
   bounds.def_ro("tasks", &Bounds::tasks, "How many.")
@@ -237,6 +284,34 @@ array([[2., 0.],
       .def("wait", &GraphObject::wait,
            "Wait for all tasks. Raises numpy.linalg.LinAlgError if a task found that there is no result; the graph "
            "accepts new tasks after that.")
+      .def(
+          "status",
+          [](nb::handle self, index_t offset) {
+            auto* g = nb::cast<GraphObject*>(self);
+            detail::Data& data = g->briefly([&](Graph& x) -> detail::Data& { return x.status(offset).data(); });
+            return TileObject{.owner = nb::borrow(self), .data = &data, .element = Element::int32, .graph = g};
+          },
+          nb::kw_only(), "offset"_a = 0,
+          "Return a new tile of one int32, initially 0. A kernel writes another number if there is no result, as LAPACK's "
+          "info. `wait` adds the offset to the first positive one, and raises numpy.linalg.LinAlgError, whose "
+          "attribute "
+          "`result` is the sum.")
+      .def(
+          "scratch",
+          [](nb::handle self, index_t rows, index_t cols, nb::handle dtype, index_t which) {
+            auto* g = nb::cast<GraphObject*>(self);
+            const bool single = is_single(dtype);
+            detail::Data& data = g->briefly([&](Graph& x) -> detail::Data& {
+              return single ? x.scratch<float>(rows, cols, which).data() : x.scratch<double>(rows, cols, which).data();
+            });
+            return TileObject{.owner = nb::borrow(self),
+                              .data = &data,
+                              .element = single ? Element::float32 : Element::float64,
+                              .graph = g};
+          },
+          "rows"_a, "cols"_a, "dtype"_a = "float64", nb::kw_only(), "which"_a = 0,
+          "Return work space for `Scratch` parameters: each worker has its own. `which` distinguishes several of one "
+          "shape that one task uses.")
       .def_prop_ro(
           "tasks", [](GraphObject& g) { return g.with([](Graph& x) { return x.tasks(); }); },
           "Number of inserted tasks.")
@@ -251,9 +326,13 @@ array([[2., 0.],
               return 0;
             });
           },
-          "path"_a, "Write the graph for Graphviz: a node for each task, an edge for each dependence. Needs `record`.");
+          "path"_a, "Write the graph for Graphviz: a node for each task, an edge for each dependence. Needs `record`.")
+      .def(
+          "_repr_svg_", [](nb::handle self) { return nb::module_::import_("tesela._draw").attr("svg")(self); },
+          "Return a picture for a notebook if the graph is recorded; above 300 tasks a summary by kernel and level.");
   prints(graph, {"tasks"});
   add_kernels(graph);
+  add_python_kernels(m, graph);
 });
 
 }  // namespace

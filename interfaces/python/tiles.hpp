@@ -4,9 +4,11 @@
 #include "interfaces/python/call.hpp"
 #include <tesela/runtime/graph.hpp>
 
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 
 namespace tesela::python {
@@ -37,24 +39,30 @@ class TileMatrixObject {
   std::variant<std::optional<TileMatrix<float>>, std::optional<TileMatrix<double>>> matrix_;
 };
 
-/// tesela.Tile: keeps its matrix alive.
+class GraphObject;
+enum class Element : std::uint8_t { float32, float64, int32 };
+template <class T>
+inline constexpr Element element_of = std::is_same_v<T, float>    ? Element::float32
+                                      : std::is_same_v<T, double> ? Element::float64
+                                                                  : Element::int32;
+/// Returns NumPy's dtype, a borrowed reference.
+PyObject* dtype_of(Element);
+
+/// tesela.Tile, of a matrix or of a graph, which it keeps alive.
 struct TileObject {
   nb::object owner;
-  const TileMatrixObject* matrix;
-  index_t i, j;
+  detail::Data* data;
+  Element element;
+  const GraphObject* graph = nullptr;  ///< null for a tile of a matrix
+  index_t i = 0, j = 0;                ///< place in the matrix
+  index_t first_row = 0;               ///< its first row in the matrix
 
-  Shape shape() const {
-    return matrix->with([&](const auto& m) { return m(i, j).shape(); });
-  }
+  Shape shape() const { return data->shape(); }
   /// Throws TypeError for another precision.
   template <class T>
   Tile<T> in() const {
-    if (const TileMatrix<T>* m = matrix->in<T>()) return (*m)(i, j);
-    throw nb::type_error("tiles of float32 and of float64 in one task");
-  }
-  /// Index of its first row in the matrix.
-  index_t first_row() const {
-    return matrix->with([&](const auto& m) { return i * m.tile_shape().mb; });
+    if (element == element_of<T>) return Tile<T>(*data);
+    throw nb::type_error("tiles of different types in one task");
   }
 };
 
@@ -66,13 +74,20 @@ class GraphObject {
   GraphObject(const GraphObject&) = delete;
   GraphObject& operator=(const GraphObject&) = delete;
 
+  /// Calls f(graph) without the GIL, which tasks may need; cheaper than `with`, for calls that wait for no tasks.
+  template <class F>
+  decltype(auto) briefly(F f) {
+    require_process();
+    const Released free;
+    const c::Session session;
+    const std::scoped_lock lock(mutex_);
+    return f(*graph_);
+  }
   /// Calls f(graph, T()) with the precision of this tile, to insert a task.
   template <class F>
   void insert(const TileObject& tile, F f) {
-    require_process();
-    const std::unique_lock lock = locked();
-    const c::Session session;
-    tile.matrix->single() ? f(*graph_, float()) : f(*graph_, double());
+    if (tile.element == Element::int32) throw nb::type_error("the first tile must be of float32 or float64");
+    briefly([&](Graph& g) { tile.element == Element::float32 ? f(g, float()) : f(g, double()); });
   }
   /// A 1 x 1 tile in which Cholesky's kernels report the minor that is not positive.
   Tile<double> minor();
@@ -85,19 +100,25 @@ class GraphObject {
       return f(*graph_);
     });
   }
-  /// Throws LinAlgError if a kernel found that there is no result.
+  /// Throws LinAlgError if a kernel found that there is no result, and the exception of a Python kernel.
   void wait();
+  const std::shared_ptr<KernelException>& exception() const { return exception_; }
 
  private:
-  /// Releases the GIL while it waits, since the owner of the lock may need it.
-  std::unique_lock<std::mutex> locked();
+  struct Outcome {
+    index_t minor, status;
+  };
+  Outcome finished();
 
   std::mutex mutex_;
+  std::shared_ptr<KernelException> exception_ = std::make_shared<KernelException>();
   std::optional<TileMatrix<double>> minor_;
-  std::optional<Graph> graph_;
+  std::unique_ptr<Graph> graph_;
 };
 
 /// Adds to Graph one method for each kernel.
 void add_kernels(nb::class_<GraphObject>& graph);
+/// Adds tesela.Kernel, and to Graph the insertion of such kernels.
+void add_python_kernels(nb::module_& module, nb::class_<GraphObject>& graph);
 
 }  // namespace tesela::python

@@ -3,6 +3,7 @@
 // The members of a Graph: internal to the runtime.
 
 #include <tesela/runtime/graph.hpp>
+#include <tesela/runtime/internal/dynamic_call.hpp>
 #include <tesela/runtime/internal/graph_record.hpp>
 #include <tesela/runtime/internal/starpu.hpp>
 
@@ -25,6 +26,7 @@ namespace detail {
 /// Destroys a task that was not submitted, with its arguments.
 struct DestroyTask {
   void operator()(starpu_task* task) const {
+    if (task->cl_arg != nullptr) release_call(*static_cast<CallHeader*>(task->cl_arg));
     task->destroy = 0;
     starpu_task_destroy(task);
   }

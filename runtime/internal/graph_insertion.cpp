@@ -212,10 +212,10 @@ detail::OwnedTask Graph::Impl::make_task(const Insertion& task, std::int32_t whe
 }
 
 void Graph::insert(const Insertion& task) {
-  std::unique_ptr<detail::CallHeader, decltype(&std::free)> call(task.call, &std::free);
+  task.call->codelet = task.codelet;
+  std::unique_ptr<detail::CallHeader, detail::DestroyCall> call(task.call);
   impl_->require_alive();
   impl_->check(task);
-  task.call->codelet = task.codelet;
   task.call->graph = impl_->tasks.get();
   task.call->buffers = static_cast<std::uint32_t>(task.data.size());
   task.call->footprint = detail::footprint(task.cost_key, task.data);

@@ -144,7 +144,7 @@ struct RuntimeState {
 /// A kernel's StarPU codelet and performance model, and the statistics of its tasks on each worker.
 class CodeletImpl {
  public:
-  CodeletImpl(const CodeletSpec&, starpu_perfmodel*);
+  CodeletImpl(const CodeletSpec&, starpu_perfmodel*, bool is_dynamic = false);
   CodeletImpl(const CodeletImpl&) = delete;
   CodeletImpl& operator=(const CodeletImpl&) = delete;
 
@@ -152,6 +152,7 @@ class CodeletImpl {
   bool has_cpu() const { return codelet_.cpu_funcs[0] != nullptr; }
   bool has_cuda() const { return codelet_.cuda_funcs[0] != nullptr; }
   bool has_list() const { return has_list_; }
+  bool is_dynamic() const { return is_dynamic_; }  // its tasks have a DynamicCall
   std::uint32_t color() const { return codelet_.color; }
   starpu_codelet* starpu() { return &codelet_; }
   starpu_perfmodel* model() { return codelet_.model; }
@@ -165,7 +166,7 @@ class CodeletImpl {
  private:
   starpu_codelet codelet_{};
   std::vector<starpu_data_access_mode> modes_;
-  bool has_list_;
+  bool has_list_, is_dynamic_;
 };
 
 /// Returns the kinds of worker (STARPU_CPU, STARPU_CUDA) that exist and have a variant of the kernel; throws
@@ -175,6 +176,9 @@ std::string describe_workers(const RuntimeState&);
 
 starpu_data_access_mode to_starpu(Mode);
 std::vector<CodeletImpl*> all_codelets();
+
+/// Returns the codelet of all DynamicKernels with this description and model.
+CodeletImpl& dynamic_codelet(const CodeletSpec&, const std::string& model);
 
 /// Returns the key of a task in its performance model: a hash of the cost key and of its tiles' shapes and element
 /// sizes.

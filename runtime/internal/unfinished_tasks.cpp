@@ -1,4 +1,4 @@
-#include <tesela/runtime/internal/starpu.hpp>
+#include <tesela/runtime/internal/dynamic_call.hpp>
 
 #include <chrono>
 
@@ -43,7 +43,9 @@ void GraphTasks::finish() noexcept {
 }
 
 void finish_task(void* argument) {
-  static_cast<const CallHeader*>(static_cast<const starpu_task*>(argument)->cl_arg)->graph->finish();
+  auto& call = *static_cast<CallHeader*>(static_cast<const starpu_task*>(argument)->cl_arg);
+  release_call(call);
+  call.graph->finish();
 }
 
 void finish_profiled_task(void* argument) {

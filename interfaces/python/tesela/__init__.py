@@ -5,6 +5,7 @@ from ._tesela import *
 from ._tesela import __version__
 from ._banded import *
 from ._factors import *
+from ._kernels import *
 from ._solvers import *
 
 __all__ = [name for name in dir() if not name.startswith("_")]

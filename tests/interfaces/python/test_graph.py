@@ -1,5 +1,7 @@
 import gc
+import shutil
 import weakref
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -80,6 +82,28 @@ def test_a_recorded_graph_is_drawn_and_bounded(tmp_path):
     g.draw(str(tmp_path / "qr.dot"))
     text = (tmp_path / "qr.dot").read_text()
     assert text.startswith("digraph") and text.count("geqrt") >= 4 and "->" in text
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz")
+def test_a_graph_draws_itself_in_a_notebook(monkeypatch):
+    _, g = tile_cholesky(np.asfortranarray(4 * np.eye(40)), 10, record=True)
+    picture = g._repr_svg_()
+    nodes = [element for element in ElementTree.fromstring(picture).iter() if element.get("class") == "node"]
+    assert len(nodes) == g.tasks == 20 and picture.count(">potrf<") == 4
+    monkeypatch.setenv("PATH", "")
+    assert g._repr_svg_() is None
+    assert tile_cholesky(np.asfortranarray(np.eye(4)), 4)[1]._repr_svg_() is None  # not recorded
+
+
+def test_a_large_graph_is_summarized_by_kernel_and_level():
+    _, g = tile_cholesky(np.asfortranarray(4 * np.eye(36)), 3, record=True)
+    picture = ElementTree.fromstring(g._repr_svg_())
+    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    # 12 x 12 tiles: the longest path passes 12 potrf, and a trsm and a gemm between two of them
+    assert texts[0] == "364 tasks at 34 levels" and texts[2:] == ["gemm: 286", "potrf: 12", "trsm: 66"]
+    bars = [title.text.split(": ") for title in picture.iter("{http://www.w3.org/2000/svg}title")]
+    assert sum(int(count) for _, count in bars) == g.tasks == 364
+    assert [count for name, count in bars if name == "potrf"] == ["1"] * 12
 
 
 def test_a_trace(tmp_path):

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from conftest import random
+from conftest import norm, random
 
 import tesela
 
@@ -20,6 +20,11 @@ BLOCKS = {
 }
 
 
+def positive_definite(n):
+    f = random(1, n, n)
+    return np.asfortranarray(f @ f.T + n * np.eye(n))
+
+
 def readme():
     """Least squares."""
     a, b = random(2, 50, 4), random(3, 50)
@@ -28,6 +33,19 @@ def readme():
         assert np.allclose(names["r"].x, np.linalg.lstsq(a, b, rcond=None)[0], atol=1e-12)
 
     return {"a": a, "b": b}, check
+
+
+def kernels():
+    """A Cholesky factorization with kernels in Python."""
+    a = positive_definite(450)
+    before = a.copy()
+
+    def check(names, printed):
+        lower = np.tril(a)
+        assert norm(lower @ lower.T - before) <= 1e-12 * norm(before)
+        assert names["g"].tasks == 5 + 10 + 20
+
+    return {"a": a}, check
 
 
 def trace():
@@ -44,7 +62,7 @@ def trace():
 
 
 # None: a doctest.
-CASES = {"README.md 0": readme, "python.md 0": None, "debug-and-profile.md 0": trace}
+CASES = {"README.md 0": readme, "python.md 0": None, "debug-and-profile.md 0": trace, "write-your-own.md 0": kernels}
 
 
 def test_every_block_has_a_check():
