@@ -49,6 +49,8 @@ License: LGPL-2.1+
 ")
     endif()
   endif()
+  # dpkg-shlibdeps finds Debian's OpenBLAS too. CPack removes this file.
+  file(WRITE ${folder}/debian/shlibs.local "libopenblas 0\n")
   file(WRITE ${documents}/copyright "${copyright}")
   file(WRITE ${documents}/changelog "tesela (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
