@@ -23,24 +23,30 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib ${STARPU_PREFIX}/lib ${TESELA_DEPS}/lib)
-set(text "
-Tesela solves least-squares problems, linear systems, eigenproblems and more with
-tiled task graphs on every core of a machine. It runs on the StarPU library.")
-string(REPLACE "\n" "\n " text "${text}")
-string(STRIP "${text}" text)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/packaging/triggers)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/packaging/triggers
+  ${PROJECT_BINARY_DIR}/packaging/shlibs)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtesela-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${library} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME tesela)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION math)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${library} (= ${PROJECT_VERSION})")
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "linear algebra as task graphs: shared libraries\n ${text}\n .\n StarPU and OpenBLAS are in a private folder.")
-set(CPACK_COMPONENT_DEV_DESCRIPTION "linear algebra as task graphs: headers for C++, C and Fortran\n ${text}")
-set(CPACK_COMPONENT_COMMAND_DESCRIPTION "linear algebra as task graphs: the command tesela\n ${text}")
+set(text "
+Tesela solves least-squares problems, linear systems and eigenproblems
+with task graphs of tiles on every core of a machine, by StarPU.")
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION "The shared libraries.${text}
+StarPU and OpenBLAS are in a private folder.")
+set(CPACK_DEBIAN_DEV_DESCRIPTION "The headers for C++, C and Fortran.${text}")
+set(CPACK_DEBIAN_COMMAND_DESCRIPTION "The command tesela, its manual pages and completion.${text}")
+
+# The packages of programs that link our libraries depend on this version.
+set(shlibs "")
+foreach(name runtime tiles host codelets algorithms c)
+  string(APPEND shlibs "libtesela_${name} ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} ${library} (>= ${PROJECT_VERSION})\n")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/packaging/shlibs CONTENT "${shlibs}" @ONLY)
 
 # Read by the script that completes the packages.
 set(CPACK_TESELA_SOURCE ${PROJECT_SOURCE_DIR})

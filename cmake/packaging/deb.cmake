@@ -26,6 +26,7 @@ License: BSD-3-Clause
     configure_file(${CPACK_TESELA_SOURCE}/NOTICE ${documents}/NOTICE COPYONLY)
     configure_file(${CPACK_TESELA_DEPS}/include/ducc0/LICENCE ${documents}/ducc COPYONLY)
     file(GLOB private ${folder}/usr/lib/tesela/* ${folder}/usr/lib/*/tesela/*)
+    execute_process(COMMAND strip --strip-unneeded ${private} COMMAND_ERROR_IS_FATAL ANY)
     if(private MATCHES "libopenblas")
       configure_file(${CPACK_TESELA_DEPS}/openblas.licence ${documents}/openblas COPYONLY)
       string(APPEND copyright "
@@ -49,8 +50,10 @@ License: LGPL-2.1+
 ")
     endif()
   endif()
-  # dpkg-shlibdeps finds Debian's OpenBLAS too. CPack removes this file.
-  file(WRITE ${folder}/debian/shlibs.local "libopenblas 0\n")
+  if(NOT component STREQUAL DEV)
+    # dpkg-shlibdeps finds Debian's OpenBLAS too. CPack removes this file.
+    file(WRITE ${folder}/debian/shlibs.local "libopenblas 0\n")
+  endif()
   file(WRITE ${documents}/copyright "${copyright}")
   file(WRITE ${documents}/changelog "tesela (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
