@@ -57,7 +57,7 @@ file(GLOB_RECURSE files RELATIVE ${root} LIST_DIRECTORIES false ${root}/usr/*)
 foreach(expected "bin/tesela" "lib/.*libtesela_runtime.so" "lib/.*libtesela_algorithms.so.[0-9.]+" "lib/.*libtesela_c.so"
     "lib/.*cmake/tesela/tesela-config.cmake" "lib/.*pkgconfig/tesela_c.pc" "include/tesela.h" "include/tesela.f90"
     "include/tesela/algorithms/qr/qr.hpp" "share/man/man1/tesela.1.gz" "share/bash-completion/completions/tesela"
-    "share/zsh/site-functions/_tesela" "share/fish/vendor_completions.d/tesela.fish" "share/doc/tesela/copyright"
+    "share/zsh/vendor-completions/_tesela" "share/fish/vendor_completions.d/tesela.fish" "share/doc/tesela/copyright"
     "share/doc/libtesela-dev/copyright" "share/doc/libtesela[0-9.]+/copyright" "share/doc/libtesela[0-9.]+/changelog.gz")
   set(found ${files})
   list(FILTER found INCLUDE REGEX "^usr/${expected}$")

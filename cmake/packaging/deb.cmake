@@ -54,6 +54,9 @@ License: LGPL-2.1+
     # dpkg-shlibdeps finds Debian's OpenBLAS too. CPack removes this file.
     file(WRITE ${folder}/debian/shlibs.local "libopenblas 0\n")
   endif()
+  if(EXISTS ${folder}/usr/share/zsh/site-functions)  # Debian's zsh reads another folder
+    file(RENAME ${folder}/usr/share/zsh/site-functions ${folder}/usr/share/zsh/vendor-completions)
+  endif()
   file(WRITE ${documents}/copyright "${copyright}")
   file(WRITE ${documents}/changelog "tesela (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
