@@ -80,8 +80,9 @@ if(TESELA_CUDA)
     endif()
   endif()
 endif()
-# Run path of installed programs and libraries. A StarPU or OpenBLAS below .deps/ is installed with them, so that they do
-# not need this tree.
+# Run path of installed programs and libraries. A StarPU or OpenBLAS below .deps/ is installed with them in a private
+# folder, so that they do not need this tree and no other program loads these two.
+set(TESELA_PRIVATE_LIBDIR ${CMAKE_INSTALL_LIBDIR}/tesela)
 set(TESELA_INSTALL_RPATH "")
 set(TESELA_INSTALLED_OPENBLAS "")
 if(EXISTS ${TESELA_DEPS}/lib/libopenblas.so.0)

@@ -1,7 +1,9 @@
 include(CMakePackageConfigHelpers)
 
+# Three components, one for each Debian package (TeselaPackages.cmake): library, command and, by default, dev.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME dev)
 set(libraries tesela_runtime tesela_tiles tesela_host tesela_codelets tesela_algorithms)
-install(TARGETS tesela ${libraries} EXPORT tesela)
+install(TARGETS tesela ${libraries} EXPORT tesela LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
 foreach(folder runtime tiles host codelets algorithms)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela
     FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inc" PATTERN internal EXCLUDE PATTERN tesela.hpp EXCLUDE)
@@ -10,38 +12,41 @@ install(FILES ${PROJECT_BINARY_DIR}/include/config/tesela/runtime/config.hpp DES
 install(FILES ${PROJECT_SOURCE_DIR}/algorithms/tesela.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tesela)
 if(TESELA_INSTALLS_STARPU)
   file(GLOB starpu_libraries ${STARPU_PREFIX}/lib/libstarpu-1.4.so* ${STARPU_PREFIX}/lib/libstarpumpi-1.4.so*)
-  install(FILES ${starpu_libraries} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  list(FILTER starpu_libraries EXCLUDE REGEX "[.]so$")  # a link for compilers
+  install(FILES ${starpu_libraries} DESTINATION ${TESELA_PRIVATE_LIBDIR} COMPONENT library)
   # StarPU's installation writes the folder of libstarpu into libstarpumpi. Here both are in one folder.
   foreach(library IN LISTS starpu_libraries)
     if(library MATCHES "starpumpi" AND NOT IS_SYMLINK ${library})
       cmake_path(GET library FILENAME name)
-      install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/${name}\" NEW_RPATH [=[$ORIGIN]=])")
+      install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${TESELA_PRIVATE_LIBDIR}/${name}\" NEW_RPATH [=[$ORIGIN]=])"
+        COMPONENT library)
     endif()
   endforeach()
 endif()
-install(FILES ${TESELA_INSTALLED_OPENBLAS} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${TESELA_INSTALLED_OPENBLAS} DESTINATION ${TESELA_PRIVATE_LIBDIR} COMPONENT library)
 if(TARGET tesela_c)  # scripts/demo does not build it
-  install(TARGETS tesela_c EXPORT tesela_c OPTIONAL)
+  install(TARGETS tesela_c EXPORT tesela_c OPTIONAL LIBRARY COMPONENT library NAMELINK_COMPONENT dev)
   install(FILES ${PROJECT_BINARY_DIR}/interfaces/tesela.h ${PROJECT_BINARY_DIR}/interfaces/tesela.f90
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} OPTIONAL)
 endif()
 if(TARGET tesela_mpi)
-  install(TARGETS tesela_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS tesela_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 endif()
 if(TARGET tesela_cli)
-  install(TARGETS tesela_cli)
-  install(TARGETS tesela_bench OPTIONAL)  # if it was built
+  install(TARGETS tesela_cli COMPONENT command)
+  install(TARGETS tesela_bench OPTIONAL COMPONENT command)  # if it was built
   foreach(text "bash-completion/completions/tesela" "zsh/site-functions/_tesela" "fish/vendor_completions.d/tesela.fish")
     string(REGEX MATCH "^[a-z]+" kind ${text})
     install(CODE "set(text \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/${text}\")
       cmake_path(GET text PARENT_PATH folder)
       file(MAKE_DIRECTORY \"\${folder}\")
       execute_process(COMMAND \"$<TARGET_FILE:tesela_cli>\" completion ${kind} OUTPUT_FILE \"\${text}\"
-                      COMMAND_ERROR_IS_FATAL ANY)")
+                      COMMAND_ERROR_IS_FATAL ANY)" COMPONENT command)
   endforeach()
   install(CODE "set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
     file(MAKE_DIRECTORY \"\${folder}\")
-    execute_process(COMMAND \"$<TARGET_FILE:tesela_cli>\" completion man --dir \"\${folder}\" COMMAND_ERROR_IS_FATAL ANY)")
+    execute_process(COMMAND \"$<TARGET_FILE:tesela_cli>\" completion man --dir \"\${folder}\" COMMAND_ERROR_IS_FATAL ANY)"
+    COMPONENT command)
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})

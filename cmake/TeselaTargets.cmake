@@ -68,7 +68,7 @@ function(tesela_library folder)
     target_link_libraries(tesela_${folder} PRIVATE $<BUILD_INTERFACE:tesela_warnings>)
     set_target_properties(tesela_${folder} PROPERTIES POSITION_INDEPENDENT_CODE ON
       VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-      INSTALL_RPATH "$ORIGIN;${TESELA_INSTALL_RPATH}")
+      INSTALL_RPATH "$ORIGIN;$ORIGIN/tesela;${TESELA_INSTALL_RPATH}")
   else()
     add_library(tesela_${folder} INTERFACE)
     set(scope INTERFACE)

@@ -1,7 +1,8 @@
-# cmake -D SOURCE=… -D "FILES=…" [-D PASSED_ON=ON] -P licenses.cmake
+# cmake -D SOURCE=… -D "FILES=…" [-D PASSED_ON=ON] [-D SBOM=…] -P licenses.cmake
 #
-# Every library that these programs and libraries load stands in docs/licenses.md. FFTW, which is GPL, is never loaded.
-# With -D PASSED_ON=ON they are a wheel's, and none of the GPL is among them.
+# Checks that docs/licenses.md lists every library that these programs and libraries load, and that FFTW, which is GPL, is
+# never loaded. With -D PASSED_ON=ON they are a package's, and load no GPL library. With -D SBOM=FILE the bill of materials
+# that scripts/sbom writes there is valid and lists the same libraries.
 cmake_minimum_required(VERSION 3.25)
 
 file(READ ${SOURCE}/docs/licenses.md page)
@@ -44,6 +45,23 @@ foreach(file IN LISTS FILES)
     endif()
   endforeach()
 endforeach()
+if(SBOM AND EXISTS ${SOURCE}/.deps/sbom/bin/python)
+  execute_process(COMMAND ${SOURCE}/scripts/sbom ${SBOM} ${FILES} COMMAND_ERROR_IS_FATAL ANY)
+  file(READ ${SBOM} bill)
+  string(JSON packages LENGTH "${bill}" packages)
+  set(names "")
+  math(EXPR last "${packages} - 1")
+  foreach(i RANGE ${last})
+    string(JSON name GET "${bill}" packages ${i} name)
+    list(APPEND names ${name})
+  endforeach()
+  foreach(name IN LISTS all)
+    if(NOT name IN_LIST names)
+      message("the bill of materials lacks ${name}")
+      math(EXPR mistakes "${mistakes} + 1")
+    endif()
+  endforeach()
+endif()
 list(LENGTH all count)
 if(count LESS 10)
   message(FATAL_ERROR "only ${count} libraries found: are FILES right?")
