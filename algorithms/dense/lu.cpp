@@ -54,6 +54,7 @@ MemoryPlan plan_lu(const WorkerCounts& workers, index_t n, std::size_t element, 
   plan.hold_on_each({.shape = {n, nb}, .at_once = rows / width / workers.gpus});
   plan.hold_on_each({.shape = {nb, n}});  // inverses
   plan.hold_on_each({.shape = {inverted_block, nb}, .at_once = 2});
+  plan_groups(plan, lu_groups(workers, n, nb, element), n, nb, element, 3, lu_moduli(element));
   plan.task(2 * rows * width + width * width);
   return plan;
 }

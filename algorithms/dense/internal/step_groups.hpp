@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tesela/algorithms/support/memory_plan.hpp>
 #include <tesela/codelets/dense/int8_update.hpp>
 #include <tesela/runtime/graph.hpp>
 #include <tesela/tiles/tile_matrix.hpp>
@@ -28,6 +29,13 @@ struct StepGroups {
 /// numbers, fit its memory.
 StepGroups group_steps(const WorkerCounts& workers, index_t n, index_t nb, index_t least, std::size_t element,
                        int operands, int moduli);
+
+/// Returns the bytes of a GPU for the residues of `operands` operands with `width` columns, and for their products.
+double group_bytes(index_t n, index_t width, int operands, int moduli);
+
+/// Adds these bytes to the plan of a factorization, if it has groups.
+void plan_groups(MemoryPlan& plan, const StepGroups& groups, index_t n, index_t nb, std::size_t element, int operands,
+                 int moduli);
 
 /// Residues of an operand in a graph, modulo `moduli` numbers.
 template <class T>
