@@ -292,7 +292,8 @@ array([[2., 0.],
             return TileObject{.owner = nb::borrow(self), .data = &data, .element = Element::int32, .graph = g};
           },
           nb::kw_only(), "offset"_a = 0,
-          "Return a new tile of one int32, initially 0. A kernel writes another number if there is no result, as LAPACK's "
+          "Return a new tile of one int32, initially 0. A kernel writes another number if there is no result, as "
+          "LAPACK's "
           "info. `wait` adds the offset to the first positive one, and raises numpy.linalg.LinAlgError, whose "
           "attribute "
           "`result` is the sum.")
