@@ -73,6 +73,9 @@ void drop_discarded() {
     discarded().any = false;
   }
   for (PyObject* const object : objects) Py_DECREF(object);
+  if (others.empty()) return;
+  const nb::gil_scoped_release free;  // their ends wait for tasks, which may need the GIL
+  others.clear();
 }
 
 void KernelException::set(nb::object exception) {

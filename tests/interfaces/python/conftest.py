@@ -10,6 +10,8 @@ import pytest
 from gpu_arrays import LIBRARIES, Gpu, require_gpu
 from hypothesis import HealthCheck, settings, strategies as st
 
+import tesela
+
 settings.register_profile(
     "tesela", deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -77,6 +79,15 @@ def check(code, expected, **more):
 def close(x, y, scale=1.0):
     bound = 2000 * max(np.finfo(z.dtype).eps for z in (x, np.asarray(y))) * scale
     assert x.shape == np.shape(y) and norm(x - y) <= bound * max(norm(y), 1.0), (norm(x - y), bound * norm(y))
+
+
+def numbers(*values, tile=1, dtype=np.float64):
+    """Returns a column in tiles of one row."""
+    return tesela.TileMatrix(np.asfortranarray(np.array(values, dtype)[:, None]), tile)
+
+
+def values(matrix):
+    return matrix.to_numpy()[:, 0].tolist()
 
 
 @pytest.fixture(params=LIBRARIES, scope="module")
