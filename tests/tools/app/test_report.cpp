@@ -156,7 +156,7 @@ TEST_CASE("a coordinate file that becomes a large dense matrix is announced befo
   const Outcome plan = run_tesela(Words{"lu", "--a", sparse, "--plan"} + cores);
   CHECK_THAT(plan.err, ContainsSubstring("note: " + sparse + " lists 2 entries, and is read as a dense matrix of " +
                                          "30000 x 30000: 6.71 GiB"));
-  CHECK_THAT(plan.out, ContainsSubstring("memory  "));
+  CHECK_THAT(plan.out, ContainsSubstring("factor "));
 }
 
 TEST_CASE("a command without files and without a size is refused") {
