@@ -21,8 +21,9 @@ class CudaSource {
   CudaSource(std::string source, std::string name, std::vector<std::string> options = {});
 
   struct Size {
-    std::array<unsigned, 3> grid{1, 1, 1}, block{256, 1, 1};
-    unsigned shared = 0;  ///< dynamic shared memory in bytes
+    std::array<unsigned, 3> grid{1, 1, 1};     ///< blocks
+    std::array<unsigned, 3> block{256, 1, 1};  ///< threads of a block
+    unsigned shared = 0;                       ///< dynamic shared memory in bytes
   };
   /// Launches the function on the context's stream; `parameters`: their addresses. Throws EnvironmentError without
   /// NVRTC or a CUDA driver, and with NVRTC's messages if it refuses the source.

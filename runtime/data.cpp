@@ -148,6 +148,9 @@ std::string Data::label() const {
 void Data::set_reduction(CodeletImpl& zero, CodeletImpl& combine, std::vector<std::byte> combine_call) {
   auto* registered = static_cast<starpu_data_handle_t>(handle());
   if (zero_ == &zero && combine_ == &combine) return;
+  // The workers' parts of an earlier reduction would be combined by the new kernel.
+  require(combine_ == nullptr, "Graph::reduction", "add", combine.name(), ": tile ", label(),
+          " already has the reduction ", combine_ == nullptr ? "" : combine_->name());
   workers_for(zero, *state_);
   workers_for(combine, *state_);
   Data* const self[] = {this, this};

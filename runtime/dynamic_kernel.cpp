@@ -151,7 +151,7 @@ void Graph::insert(const DynamicKernel& kernel, std::span<const AnyTile> tiles, 
 void Graph::reduction(const AnyTile& tile, const DynamicKernel& add, const std::shared_ptr<const void>& args) {
   const DynamicKernel::Description& d = add.code_->description;
   require(d.modes == std::vector{Mode::commute, Mode::in} && !d.has_list, "Graph::reduction", "add",
-          d.name + ": it must add a tile (In) to one (Commute)");
+          d.name + ": its first tile must be Commute, the sum, and its second In");
   detail::keep(add.code_);
   detail::keep(args);
   // Bytes without destructors: StarPU reads them until the tile ends.

@@ -22,9 +22,9 @@ class AnyTile {
   template <class T>
   AnyTile(const Tile<T>& tile) : data_(&tile.data()) {}
 
-  Shape shape() const { return data_->shape(); }
-  std::size_t element_size() const { return data_->element_size(); }
-  detail::Data& data() const { return *data_; }
+  Shape shape() const { return data_->shape(); }                      ///< rows and columns
+  std::size_t element_size() const { return data_->element_size(); }  ///< bytes
+  detail::Data& data() const { return *data_; }                       ///< the runtime's record of the tile
 
  private:
   detail::Data* data_;
@@ -32,8 +32,10 @@ class AnyTile {
 
 /// A column-major block in the memory of the worker that runs a DynamicKernel.
 struct DynamicBlock {
-  void* data;
-  index_t rows, cols, ld;
+  void* data;                ///< element (0, 0)
+  index_t rows;              ///< number of rows
+  index_t cols;              ///< number of columns
+  index_t ld;                ///< leading dimension
   std::size_t element_size;  ///< bytes
 };
 
@@ -60,7 +62,7 @@ class DynamicKernel {
   /// Throws ArgumentError without a name or a variant, and for a list without a mode.
   explicit DynamicKernel(Description description);
 
-  const Description& description() const;
+  const Description& description() const;  ///< as the constructor received it
 
  private:
   friend class Graph;

@@ -13,6 +13,10 @@
 namespace tesela::python {
 namespace {
 
+std::string name_of(Element element) {
+  return element == Element::float32 ? "float32" : element == Element::float64 ? "float64" : "int32";
+}
+
 /// A function of a task's tiles and arguments.
 struct Formula {
   nb::object function;  // or a constant, or None
@@ -31,6 +35,7 @@ struct Described {
         defaults(nb::cast<nb::tuple>(d["defaults"])),
         cpu(d["cpu"]),
         compiled(nb::cast<std::uintptr_t>(d["compiled"])),
+        element(static_cast<Element>(nb::cast<int>(d["element"]))),
         cuda(d["cuda"]),
         source(nb::cast<std::optional<nb::dict>>(d["source"])),
         variants(nb::cast<nb::dict>(d["variants"])),
@@ -48,14 +53,15 @@ struct Described {
   std::uint32_t color = 0;
   std::vector<Mode> modes;
   bool has_list = false;
-  nb::tuple names, defaults;       // of keyword arguments; the default Ellipsis: none
-  nb::object cpu;                  // a Python function, the owner of a compiled one, or None
-  std::uintptr_t compiled = 0;     // address of a compiled function; 0: none
-  nb::object cuda;                 // function(stream, blocks, values), or None
-  std::optional<nb::dict> source;  // source, name, options, grid, block and shared of a CUDA source
-  nb::dict variants;               // as the class has them
-  Formula flops, grid;             // the grid None covers the first tile
-  std::vector<int> cost_key;       // indices of arguments
+  nb::tuple names, defaults;           // of keyword arguments; the default Ellipsis: none
+  nb::object cpu;                      // a Python function, the owner of a compiled one, or None
+  std::uintptr_t compiled = 0;         // address of a compiled function; 0: none
+  Element element = Element::float64;  // of the tiles that the compiled function reads
+  nb::object cuda;                     // function(stream, blocks, values), or None
+  std::optional<nb::dict> source;      // source, name, options, grid, block and shared of a CUDA source
+  nb::dict variants;                   // as the class has them
+  Formula flops, grid;                 // the grid None covers the first tile
+  std::vector<int> cost_key;           // indices of arguments
 };
 
 std::shared_ptr<Code> code_of(const Described& d) {
@@ -174,6 +180,11 @@ std::vector<AnyTile> KernelObject::places_of(const GraphObject& graph, const nb:
     const auto* tile = nb::inst_ptr<TileObject>(h);
     if (tile->graph != nullptr && tile->graph != &graph)
       throw nb::value_error((name() + ": a tile belongs to another graph").c_str());
+    if (described_.compiled != 0 && tile->element != described_.element && tile->element != Element::int32)
+      throw nb::type_error((name() + ": the compiled function reads " + name_of(described_.element) +
+                            ", but a tile has " + name_of(tile->element) +
+                            "; set dtype = \"float32\" or \"float64\" in the class")
+                               .c_str());
     places.emplace_back(*tile->data);
   }
   const std::size_t fixed = described_.modes.size() - (described_.has_list ? 1 : 0);

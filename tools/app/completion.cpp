@@ -1,13 +1,14 @@
 #include "tools/app/help.hpp"
 #include <tesela/runtime/config.hpp>
-#include <tesela/runtime/errors.hpp>
+#include <tesela/runtime/require.hpp>
+#include <tesela/tiles/io/atomic_file.hpp>
+#include <tesela/tiles/io/file_batch.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <functional>
 #include <regex>
 #include <sstream>
@@ -315,15 +316,16 @@ std::vector<std::pair<std::string, std::string>> manuals(const std::vector<Node>
   return pages;
 }
 
-/// Writes the manual pages into a folder.
+/// Writes the manual pages into a folder, all or none.
 void write_manuals(const std::vector<Node>& nodes, const std::string& folder) {
+  require(!folder.empty(), "completion", "--dir", "names no folder");
+  FileBatch pages;
   for (const auto& [name, page] : manuals(nodes)) {
-    const std::string path = fmt::format("{}/{}.1", folder, name);
-    std::ofstream file(path);
-    file << page;
-    file.close();
-    if (!file) throw FileError(path, "cannot be written");
+    AtomicFile file(fmt::format("{}/{}.1", folder, name));
+    file.write(page);
+    file.commit();
   }
+  pages.publish();
 }
 
 }  // namespace

@@ -39,7 +39,10 @@ class Rows {
         continue;
       }
       const double w = weighted_ ? weights_.x[row] : 1;
-      if (w < 0) throw FileError(source_.name, place(t) + "the weight is negative");
+      if (w < 0)
+        throw options_.row_weights.empty()
+            ? FileError(source_.name, place(t) + "the weight is negative")
+            : FileError(source_.name, "row weight " + std::to_string(t + 1) + " is negative");
       if (w == 0) {
         ++m.without_weight;
         continue;

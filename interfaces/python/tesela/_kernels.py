@@ -7,6 +7,8 @@ import types
 import typing
 import zlib
 
+import numpy as np
+
 from . import _tesela
 
 __all__ = ["kernel", "cuda_source", "In", "Out", "InOut", "Commute", "Reduce", "Scratch"]
@@ -36,6 +38,7 @@ class Scratch:
     """Annotation of a kernel's parameter: work space without contents at the start and the end (`Graph.scratch`)."""
 
 
+ELEMENTS = ["float32", "float64"]  # in the order of C++'s enum class Element
 MODES = [In, Out, InOut, Commute, Reduce, Scratch]  # in the order of C++'s enum class Mode
 COLORS = [0x4C72B0, 0xDD8452, 0x55A868, 0xC44E52, 0x8172B3, 0x937860, 0xDA8BC3, 0x8C8C8C, 0xCCB974, 0x64B5CD]
 NONE = inspect.Parameter.empty
@@ -109,6 +112,7 @@ def kernel(cls=None, *, flops=None, color=None, cost_key=(), name=None):
             "defaults": tuple(... if default is NONE else default for _, default in signature.arguments),
             "cpu": cpu,
             "compiled": address_of(cpu) or 0,
+            "element": ELEMENTS.index(element_of(name, cls)),
             "cuda": cuda_caller(name, cuda, names) if cuda and not source else None,
             "source": source and source.description(lambda grid: formula(name, "grid", grid, signature, names)),
             "variants": variants,
@@ -116,6 +120,14 @@ def kernel(cls=None, *, flops=None, color=None, cost_key=(), name=None):
             "cost_key": [names.index(key) for key in cost_key],
         }
     )
+
+
+def element_of(name, cls):
+    """Returns the element type of the tiles that compiled code reads: the class's dtype, float64 by default."""
+    element = str(np.dtype(vars(cls).get("dtype", "float64")))
+    if element not in ELEMENTS:
+        raise TypeError(f"kernel {name}: dtype is {element}, not float32 or float64")
+    return element
 
 
 def plain(name, which, variant):

@@ -341,13 +341,13 @@ def pinvh(a: ArrayLike, atol: float | None = None, rtol: float | None = None, lo
     return (x, rank) if return_rank else x
 
 
-def matmul(a: ArrayLike, b: ArrayLike) -> Any:
+def matmul(a: ArrayLike, b: ArrayLike, *, accuracy: str = "normwise") -> Any:
     if plain(a, b):
-        return _tesela.matmul(a, b)
+        return _tesela.matmul(a, b, accuracy=accuracy)
     left, right = real(a, "a"), real(b, "b")
     if left.ndim == 0 or right.ndim == 0:
         raise ValueError("a and b must have dimensions")
-    return each(_tesela.matmul, (min(left.ndim, 2), min(right.ndim, 2)), left, right)
+    return each(lambda x, y: _tesela.matmul(x, y, accuracy=accuracy), (min(left.ndim, 2), min(right.ndim, 2)), left, right)
 
 
 matmul.__doc__ = _tesela.matmul.__nb_signature__[0][1]

@@ -272,6 +272,7 @@ TEST_CASE("columns are evaluated with lags first, and rows with missing values a
   CHECK(weighted.data(3, 0) == 3);
   t.columns[2][1] = -1;
   refused([&] { load("y ~ 1", {.weights = "w"}); }, "row 2: the weight is negative");
+  refused([&] { load("y ~ 1", {.row_weights = {1, 1, 1, -2, 1}}); }, "row weight 4 is negative");
   refused([&] { load("y ~ 1", {.weights = "v"}); }, "no column v");
   refused([&] { load("\ny ~ I(2 * nobody)"); }, "model.txt: line 2, column 11: data has no column nobody");
   refused([&] { load("y ~ I(1 / (y - 7))"); }, "row 2: I(1/(y - 7)) is not finite");

@@ -161,6 +161,22 @@ def test_a_reduction():
         tesela.Graph().reduction(total[0, 0], contribute)
 
 
+def test_a_tile_has_one_reduction():
+    def plus(a: Commute, b: In):
+        a += b
+
+    def largest(a: Commute, b: In):
+        np.maximum(a, b, out=a)
+
+    add, most = (tesela.kernel(type(f.__name__, (), {"cpu": f})) for f in (plus, largest))
+    total = numbers(0)
+    with tesela.Graph() as g:
+        g.reduction(total[0, 0], add)
+        g.reduction(total[0, 0], add)
+        with pytest.raises(ValueError, match="largest.*already has the reduction plus"):
+            g.reduction(total[0, 0], most)
+
+
 def test_tasks_of_threads_run_in_order():
     def work(results):
         x = numbers(1)

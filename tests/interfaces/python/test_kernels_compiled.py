@@ -70,6 +70,22 @@ def test_a_compiled_variant(c_axpy):
         assert np.allclose(m[7:], 3 * a + 1) and np.array_equal(m[:7], a)
 
 
+def test_a_compiled_variant_refuses_tiles_of_another_type(c_axpy):
+    single = tesela.TileMatrix(np.zeros((4, 2), np.float32, order="F"), (2, 2))
+    with tesela.Graph() as g, pytest.raises(TypeError, match="axpy: the compiled function reads float64, but a tile has float32"):
+        g.insert(axpy_with(c_axpy), single[0, 0], single[1, 0], alpha=2)
+    doubling = c_function("doubling", SIGNATURE, "float* x = tiles[0]; for (int64_t i = 0; i < shapes[0]; ++i) x[i] *= 2;")
+    kernel = tesela.kernel(type("twice", (), {"__annotations__": {"x": InOut}, "cpu": doubling, "dtype": "float32"}))
+    x = np.array([[1], [3]], np.float32, order="F")
+    X = tesela.TileMatrix(x, (2, 1))
+    with tesela.Graph() as g:
+        g.insert(kernel, X[0, 0])
+    X.bring_home()
+    assert x.tolist() == [[2], [6]]
+    with pytest.raises(TypeError, match="float16"):
+        tesela.kernel(type("half", (), {"__annotations__": {"x": InOut}, "cpu": doubling, "dtype": "float16"}))
+
+
 def test_a_numba_kernel():
     numba = pytest.importorskip("numba")
     pointer = numba.types.CPointer

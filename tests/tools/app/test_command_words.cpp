@@ -323,4 +323,8 @@ TEST_CASE("completion scripts know every command, option and choice") {
     if (const std::string program = std::string("/usr/bin/") + shell; std::filesystem::exists(program))
       CHECK(run({program, "-n", folder / shell}).err.empty());
   CHECK(run_tesela({"completion", "tcsh"}).code == 2);
+  const Outcome nowhere = run_tesela({"completion", "man", "--dir", folder / "none"});
+  CHECK(nowhere.code == 2);
+  CHECK(nowhere.err == "tesela: " + (folder / "none/tesela.1") + ": cannot create: No such file or directory\n");
+  CHECK(run_tesela({"completion", "man", "--dir", ""}).code == 2);
 }
