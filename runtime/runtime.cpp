@@ -83,12 +83,10 @@ void reserve_inserting_core(detail::ScopedEnvironment& env, bool several) {
   if (gpus > 0 && detail::usable_cores() > gpus + wanted) env.set("STARPU_RESERVE_NCPU", std::to_string(wanted));
 }
 
-/// Makes StarPU allocate each tile by itself if GPUs may use little memory: blocks of 32 MiB for small tiles would
-/// hold most of it.
+/// Turns off StarPU's blocks of 32 MiB for small tiles if GPUs may use less than 1024 MB: they would hold most of it.
 void spare_small_memory(detail::ScopedEnvironment& env) {
-  constexpr int little = 1024;
   const char* const megabytes = std::getenv("STARPU_LIMIT_CUDA_MEM");
-  if (megabytes != nullptr && std::atoi(megabytes) < little && std::getenv("STARPU_SUBALLOCATOR") == nullptr)
+  if (megabytes != nullptr && std::atoi(megabytes) < 1024 && std::getenv("STARPU_SUBALLOCATOR") == nullptr)
     env.set("STARPU_SUBALLOCATOR", "0");
 }
 

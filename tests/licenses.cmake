@@ -1,7 +1,7 @@
 # cmake -D SOURCE=… -D "FILES=…" [-D PASSED_ON=ON] [-D SBOM=…] -P licenses.cmake
 #
 # Checks that docs/licenses.md lists every library that these programs and libraries load, and that FFTW, which is GPL, is
-# never loaded. With -D PASSED_ON=ON they are a package's, and load no GPL library. With -D SBOM=FILE the bill of materials
+# never loaded. With -D PASSED_ON=ON they belong to a package, and load no GPL library. With -D SBOM=FILE the bill of materials
 # that scripts/sbom writes there is valid and lists the same libraries.
 cmake_minimum_required(VERSION 3.25)
 

@@ -70,7 +70,7 @@ TEST_CASE("filled passes on the exception of an element") {
   CHECK(filled<double>({0, 7}, element).size() == 0);
 }
 
-TEST_CASE("all_cores counts the cores that the process may use, not those of the machine") {
+TEST_CASE("all_cores counts the cores that the process may use") {
   cpu_set_t before, one;
   REQUIRE(sched_getaffinity(getpid(), sizeof before, &before) == 0);
   CHECK(all_cores() == CPU_COUNT(&before));

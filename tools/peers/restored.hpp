@@ -54,8 +54,8 @@ class RestoredMatrix {
     hold(local);
     return working_.emplace(TileMatrix<T>::map_block_cyclic(runtime, local, whole.rows, whole.cols, ld, tile, "A"));
   }
-  /// Ends the mapping of `a` by any RestoredMatrix. Must be called before `a` is written, since StarPU may copy what a
-  /// device has of it home at any time.
+  /// Ends the mapping of `a` by any RestoredMatrix. Must be called before `a` is written, since StarPU may copy a
+  /// device's data home at any time.
   static void release(const T* a) {
     std::optional<TileMatrix<T>> mapped;
     const std::lock_guard lock(mutex_);

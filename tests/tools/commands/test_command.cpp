@@ -402,19 +402,6 @@ TEST_CASE("gemm reports the moduli of componentwise products", "[gpu]") {
   CHECK((run.out.find("componentwise: 1 pieces by 14 moduli") != std::string::npos) == by_residues);
 }
 
-TEST_CASE("products by residues obey the limit of device memory", "[gpu]") {
-  require_gpu();
-  ProcessOptions options;
-  options.environment["STARPU_LIMIT_CUDA_MEM"] = "500";
-  const std::string kernel = GENERATE("int8", "automatic");
-  options.environment["TESELA_GEMM"] = kernel;
-  for (const std::string command : {"gemm", "qr", "lu", "cholesky"}) {
-    const Outcome run = run_tesela({command, "--n", "3000", "--ncpu", "0", "--json", "-"}, options);
-    CAPTURE(command, kernel, run.out, run.err);
-    CHECK(run.code == 0);
-  }
-}
-
 TEST_CASE("gemm works with less device memory than the matrices and refuses less than a task", "[gpu]") {
   require_gpu();
   ProcessOptions options;

@@ -53,3 +53,16 @@ TEST_CASE("factors of matrices larger than the GPU's memory agree with the facto
     CHECK(apart <= 1e-9 * largest);
   }
 }
+
+TEST_CASE("products by residues obey the limit of device memory", "[gpu]") {
+  require_gpu();
+  ProcessOptions options;
+  options.environment["STARPU_LIMIT_CUDA_MEM"] = "500";
+  const std::string kernel = GENERATE("int8", "automatic");
+  options.environment["TESELA_GEMM"] = kernel;
+  for (const std::string command : {"gemm", "qr", "lu", "cholesky"}) {
+    const Outcome run = run_tesela({command, "--n", "3000", "--ncpu", "0", "--json", "-"}, options);
+    CAPTURE(command, kernel, run.out, run.err);
+    CHECK(run.code == 0);
+  }
+}
