@@ -101,7 +101,8 @@ class Runtime {
   const std::vector<Worker>& workers() const;
   int cpus() const;  ///< CPU workers; with several ranks the minimum, since sizes follow from it
   int gpus() const;  ///< CUDA devices in use; with several ranks the minimum, but 1 if only some ranks have GPUs
-  int rank() const;  ///< this process's number among the ranks of the program (mpirun): 0 … ranks() - 1
+  bool gpus_on_all_ranks() const;  ///< whether each rank has a GPU, for kernels without a variant for cores
+  int rank() const;                ///< this process's number among the ranks of the program (mpirun): 0 … ranks() - 1
   int ranks() const;
   std::array<int, 2> grid() const;  ///< rows and columns of ranks: rank p columns + q is at (p, q)
   std::string scheduler() const;
@@ -147,8 +148,10 @@ class Runtime {
 /// Number of workers of each kind, from which sizes and plans follow; may describe another machine.
 struct WorkerCounts {
   int cpus = 0, gpus = 0;
-  WorkerCounts(int c, int g) : cpus(c), gpus(g) {}
-  WorkerCounts(const Runtime& runtime) : cpus(runtime.cpus()), gpus(runtime.gpus()) {}
+  bool gpus_on_all_ranks = true;
+  WorkerCounts(int c, int g) : cpus(c), gpus(g), gpus_on_all_ranks(g > 0) {}
+  WorkerCounts(const Runtime& runtime)
+      : cpus(runtime.cpus()), gpus(runtime.gpus()), gpus_on_all_ranks(runtime.gpus_on_all_ranks()) {}
 };
 
 /// Page-locks host memory for fast transfers while it lives; does nothing without a GPU. If it outlives its runtime,

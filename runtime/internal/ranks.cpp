@@ -209,6 +209,7 @@ void reduce_worker_counts(RuntimeState& state) {
     // A rank without a GPU then uses the sizes and work space of a GPU rank.
     const bool some = state.agreed.gpus > 0 || gpus > 0;
     state.agreed.gpus = std::max(std::min(state.agreed.gpus, gpus), some ? 1 : 0);
+    state.agreed.gpus_on_all_ranks &= gpus > 0;
     state.smallest_device = std::min(state.smallest_device, bytes);
   }
   // GPU tiles are large, and many are in transit; this includes ranks without a GPU beside ranks with one.
