@@ -42,18 +42,19 @@ def page_of(file):
 
 
 def rows(declarations, names):
-    """Returns data members and values as a list of definitions, those with one comment together."""
+    """Returns data members and values as a list of definitions, all with one comment together. A name that the comment
+    of its class explains stands alone."""
     out = []
     for declaration in declarations:
         text = declaration.signature if declaration.kind == "value" else plain(declaration)
-        if declaration.shares and out:
+        if out and (declaration.shares or not (declaration.comment or out[-1][1])):
             out[-1][0].append(text)
         else:
             out.append(([text], declaration.comment))
     lines = []
     for signatures, comment in out:
         head = ", ".join(f"``{signature}``" for signature in signatures)
-        lines.append(f"{head}\n{indented(rst(comment, names) or '—', 3)}\n")
+        lines.append(f"{head}\n{indented(rst(comment, names), 3)}\n")
     return "\n".join(lines)
 
 
@@ -207,7 +208,7 @@ class Reference:
                 for one in run:
                     signature = plain(one) if first.kind == "typedef" else re.split(r" =|\{", self.clean(one))[0]
                     kind = {"typedef": "type", "variable": "var"}[first.kind]
-                    out.append(self.directive(kind, [signature], rst(one.comment, self.names)))
+                    out.append(self.directive(kind, [signature], rst(one.comment, self.names) + self.source(one)))
         return "\n".join(out)
 
 

@@ -8,6 +8,7 @@ import sys
 
 import commands
 import pages
+import text
 from links import Guides, put
 
 ABOUT = {
@@ -47,6 +48,14 @@ def check_documented(references):
     pages.log.info("%d public names", sum(reference.count for reference in references))
 
 
+def summary(name):
+    """Returns a title of a Python function for the search: its name and the begin of its docstring."""
+    import tesela
+
+    words = re.split(r"[:;,.](?: |$)| \(", getattr(tesela, name).__doc__.strip().split("\n")[0])[0].replace("`", "")
+    return text.escaped(f"{name}: {words[0].lower()}{words[1:]}")
+
+
 def python_page(target):
     """Writes the reference of the Python module. Returns its names."""
     import tesela
@@ -56,13 +65,13 @@ def python_page(target):
     for name in tesela.__all__:
         if not (getattr(tesela, name).__doc__ or "").strip():
             pages.log.warning("tesela.%s has no docstring", name)
-    text = [pages.title("Python"), ".. module:: tesela\n",
-            "Functions under SciPy's names; :doc:`/docs/python` explains arrays, GPUs and errors.\n",
-            pages.title("Functions", "-")]
-    text += [f".. autofunction:: tesela.{name}\n" for name in functions]
-    text += [pages.title("Classes", "-")]
-    text += [f".. autoclass:: tesela.{name}\n   :members:\n   :undoc-members:\n" for name in classes]
-    put(target, "\n".join(text))
+    lines = [pages.title("Python"), ".. module:: tesela\n",
+             "Functions under SciPy's names; :doc:`/docs/python` explains arrays, GPUs and errors.\n",
+             pages.title("Functions", "-")]
+    lines += [f"{pages.title(summary(name), '~')}\n.. autofunction:: tesela.{name}\n" for name in functions]
+    lines += [pages.title("Classes", "-")]
+    lines += [f".. autoclass:: tesela.{name}\n   :members:\n   :undoc-members:\n" for name in classes]
+    put(target, "\n".join(lines))
     return set(tesela.__all__)
 
 
