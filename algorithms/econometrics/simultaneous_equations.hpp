@@ -26,7 +26,7 @@ struct Equation {
 struct SimultaneousModel {
   index_t instruments = 0;  ///< K, the number of columns of X
   index_t constant = -1;    ///< column of equal elements, or -1; R^2 is about the mean in equations that contain it
-  std::vector<Equation> equations = {};
+  std::vector<Equation> equations = {};  ///< at least one
 };
 
 /// Method of estimation.
@@ -149,8 +149,8 @@ struct EquationEstimate {
   HostMatrix<double> covariance = {};              ///< of the coefficients, on request; empty by conjugate gradients
   std::vector<index_t> dependent_regressors = {};  ///< the dependent regressors if collinear or not identified by rank
   index_t degrees_of_freedom = 0;                  ///< D minus the rank of the regressors
-  double sigma = 0;
-  double r2 = 0, adjusted_r2 = 0;
+  double sigma = 0;                                ///< standard deviation of the disturbances
+  double r2 = 0, adjusted_r2 = 0;                  ///< explained share of the squares about the mean
   TestStatistic f = {};  ///< Wald's statistic of all slopes, divided by their number; NaN by conjugate gradients
   double condition = 1;  ///< condition of Z_i with unit columns
   /// 2SLS only, for each equation by itself, valid for independent errors of one variance; NaN if just identified.

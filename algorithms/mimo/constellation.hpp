@@ -13,7 +13,7 @@ namespace tesela {
 
 /// The points of a stream, indexed by their labels 0 … size - 1.
 struct Constellation {
-  std::string name;
+  std::string name;                          ///< bpsk, qpsk, 16qam and so on
   std::vector<std::complex<double>> points;  ///< points of labels 0, 1, …; their number is a power of two
   bool alternating = false;                  ///< signals 1, 3, 5, … have these points times i (pi/2-bpsk)
 
@@ -25,11 +25,11 @@ struct Constellation {
   /// The constellation as a product of two axes: the real amplitudes of each axis, ascending and evenly spaced, with
   /// their parts of the label. A point is re[i] + i im[k], its label re.labels[i] + im.labels[k].
   struct Axis {
-    double low = 0, step = 0;
-    std::vector<int> labels;
+    double low = 0, step = 0;  ///< least amplitude, and distance of neighbours
+    std::vector<int> labels;   ///< parts of the label, by amplitude
   };
   struct Product {
-    Axis re, im;
+    Axis re, im;  ///< axes of the real and the imaginary part
   };
   std::vector<Product> product() const;  ///< one element, or none if the constellation is not such a product
 };

@@ -26,16 +26,18 @@
 
 namespace tesela {
 
-/// Format of a matrix file, which its contents decide.
+/// Format of a matrix file, which its contents decide: matrix_market_array, matrix_market_coordinate, npy or
+/// plain_text.
 enum class MatrixFileFormat : std::uint8_t { matrix_market_array, matrix_market_coordinate, npy, plain_text };
 
-/// Precision that holds a file's values. Decimal text has none; integers need double precision.
+/// Precision that holds a file's values: single_precision, or double_precision, which integers need; decimal text has
+/// none.
 enum class FilePrecision : std::uint8_t { text, single_precision, double_precision };
 
 /// Description of a matrix file, read without its numbers.
 struct MatrixFileInfo {
   MatrixFileFormat format = MatrixFileFormat::npy;
-  Shape shape;
+  Shape shape;  ///< rows and columns
   FilePrecision precision = FilePrecision::text;
   /// Whether the file holds a vector: .npy with one dimension, or plain text with one column.
   bool vector = false;
