@@ -4,6 +4,7 @@
 #include <tesela/runtime/types.hpp>
 
 #include <complex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ enum class ConstellationKind : std::uint8_t {
 /// Returns the standard constellations with their names.
 std::span<const Named<ConstellationKind>> constellation_kinds();
 
+/// Returns the standard constellation of this name in any letter case, also as "16-QAM" or "QAM16".
+std::optional<ConstellationKind> find_constellation(std::string_view name);
+
 /// Returns a constellation of unit mean energy with Gray labels. All except 8psk follow 3GPP TS 38.211, 5.1 (bpsk on
 /// the diagonal); 8psk starts at angle 0.
 Constellation constellation(ConstellationKind kind);
@@ -58,7 +62,7 @@ Constellation constellation(ConstellationKind kind);
 /// line.
 Constellation read_constellation(const std::string& path);
 
-/// Returns the constellations of a comma-separated list of names of constellation_kinds() and files: one for all
+/// Returns the constellations of a comma-separated list of names of find_constellation() and files: one for all
 /// streams, or one for each. Throws ArgumentError of `routine` for a list of another length, and FileError.
 std::vector<Constellation> parse_constellations(const std::string& routine, const std::string& text, index_t streams);
 
