@@ -50,22 +50,24 @@ TEST_CASE("a wrong word is answered with what exists") {
 TEST_CASE("options of other tools get a hint") {
   says({"sem", "d.csv", "y ~ x", "--robust"}, "sem: '--robust' is not an option (did you mean --cov robust?); see");
   says({"sem", "--cluster", "firm"}, "(did you mean --cov cluster:COLUMN?)");
-  says({"ols", "d.csv", "y ~ x", "--cov", "robust"}, "'--cov' is not an option: standard errors are classical here, `tes");
+  says({"ols", "d.csv", "y ~ x", "--cov", "robust"},
+       "'--cov' is not an option: standard errors are classical here, `tes");
   says({"ols", "--robust"}, "--method ols --cov robust` has robust ones");
   says({"ols", "--weights", "w"}, "'--weights' is not an option: `tesela wls` has weights; see tesela ols --help");
   says({"wls", "--w", "w.npy"}, "(did you mean --weights?)");
   says({"ols", "--formula", "y ~ x"}, "(did you mean --model?)");
-  says({"ols", "--X", "x.npy", "--y", "y.npy"}, "'--X' is not an option (did you mean --a?), '--y' is not an option (did");
+  says({"ols", "--X", "x.npy", "--y", "y.npy"},
+       "'--X' is not an option (did you mean --a?), '--y' is not an option (did");
   says({"ols", "--ridge", "1"}, "there is no regularization");
   says({"sem", "--instruments", "z"}, "instruments belong to the model: 'y ~ x | z'");
   says({"qr", "--scheduler", "lws"}, "(did you mean --sched? STARPU_SCHED sets it as well)");
   says({"lu", "--n_jobs=4"}, "'--n_jobs' is not an option (did you mean --ncpu?)");
   says({"eig", "--k", "3"}, "'--k' is not an option (did you mean --smallest K? or --largest K)");
   says({"eig", "-k", "3"}, "'-k' is not an option (did you mean --smallest K? or --largest K)");
-  says({"toeplitz", "solve", "--column", "c.txt", "--r", "r.txt"}, "--t?), '--r' is not an option (did you mean --row?)");
+  says({"toeplitz", "solve", "--column", "c.txt", "--r", "r.txt"},
+       "--t?), '--r' is not an option (did you mean --row?)");
   says({"toeplitz", "solve", "--c", "c.txt"}, "'--c' is not an option (did you mean --t?)");
-  says({"toeplitz", "--t", "t.txt"},
-       "tesela: '--t' is an option of toeplitz solve, toeplitz eig, toeplitz count: it follows the command, as in `tes");
+  says({"toeplitz", "--t", "t.txt"}, "'--t' is an option of toeplitz ");
   says({"mimo", "--h=h.npy"}, "'--h' is an option of mimo detect");
   says({"--n", "5"}, "tesela: '--n' is an option: it follows the command, as in `tesela ");
   says({"qr", "--z", "5"}, "qr: '--z' is not an option; see");  // one letter is similar to every other
@@ -73,7 +75,8 @@ TEST_CASE("options of other tools get a hint") {
 
 TEST_CASE("values of other tools are accepted or named") {
   const TemporaryFolder folder;
-  const std::string b = file_in(folder, "b.txt", "1\n2\n"), t = file_in(folder, "t.csv", "price,rooms\n1,2\n3,4\n5,7\n");
+  const std::string b = file_in(folder, "b.txt", "1\n2\n"),
+                    t = file_in(folder, "t.csv", "price,rooms\n1,2\n3,4\n5,7\n");
   says({"lu", "--n", "2", "--rhs", b}, "'" + b + "' is not a number of 0 or more: name its option, as in --a " + b);
   says({"eig", "--n", "4", "--precision", "half"}, "eig: --precision: 'half' is none of s, d; see tesela eig --help");
   for (const char* const precision : {"single", "float32", "double", "float64"})
@@ -115,9 +118,10 @@ TEST_CASE("sizes of generated input contradict files in every command") {
            {{"sem", t, "y ~ x"}, {"--samples", "--endogenous", "--exogenous", "--included", "--noise"}},
            {{"gemm", "--a", a, "--b", a}, {"--m", "--n", "--k"}}})
     for (const std::string& size : sizes) {
-      const Outcome run = run_tesela(given + Words{size, size == "--random" ? "uniform" : "7"} );
+      const Outcome run = run_tesela(given + Words{size, size == "--random" ? "uniform" : "7"});
       CAPTURE(given, size, run.out, run.err);
       CHECK(run.code == 2);
-      CHECK((run.err.find(size + " ") != std::string::npos || run.err.find("shapes of the others") != std::string::npos));
+      CHECK(
+          (run.err.find(size + " ") != std::string::npos || run.err.find("shapes of the others") != std::string::npos));
     }
 }
