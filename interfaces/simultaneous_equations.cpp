@@ -149,7 +149,8 @@ TableSource source_of(nb::handle data) {
   if (nb::isinstance<nb::str>(data) || nb::hasattr(data, "__fspath__")) {
     const auto path = nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(data));
     TableSource table = open_table(path);
-    if (table.read == nullptr) throw nb::value_error(("data: " + path + " is no CSV: its columns have no names").c_str());
+    if (table.read == nullptr)
+      throw nb::value_error(("data: " + path + " is no CSV: its columns have no names").c_str());
     return table;
   }
   const auto read = [data](const std::vector<ColumnRequest>& wanted) { return table_of(data, wanted); };

@@ -22,7 +22,7 @@ ELSEWHERE = {
 
 
 def message(module: str, name: str, names: Sequence[str]) -> str:
-    """Return the message for an attribute that the module lacks, with what it has instead."""
+    """Return the message for an attribute that the module lacks, with a hint if there is one."""
     text = f"module {module!r} has no attribute {name!r}"
     for others, instead in ELSEWHERE.items():
         if name in others.split():

@@ -138,8 +138,8 @@ TEST_CASE("a regression names its unknowns, its base and the rows that it leaves
   const Words formula{file, "y ~ x + f"};
   const Outcome text = run_tesela(Words{"ols"} + formula + Words{"--na", "-99"});
   CHECK(text.code == 0);
-  for (const char* part :
-       {"y ~ ", "(Intercept) ", "fb ", "fc ", "R2 ", "note    f: contrasts to a", "note    left out for a missing value: 1 row\n"})
+  for (const char* part : {"y ~ ", "(Intercept) ", "fb ", "fc ", "R2 ", "note    f: contrasts to a",
+                           "note    left out for a missing value: 1 row\n"})
     CHECK_THAT(text.out, Catch::Matchers::ContainsSubstring(part));
   const auto report = wls(formula + Words{"--na", "-99", "--weights", "w"});
   CHECK(report["factors"][0]["base"] == "a");
