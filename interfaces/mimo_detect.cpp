@@ -106,7 +106,7 @@ const Part part([](nb::module_& m) {
       .member("ties", &DetectionResult::ties, "Signals with a second vector at the same distance up to rounding.")
       .member("failed", &DetectionResult::failed,
               "Signals without an answer, whose labels and bits are -1 and whose points are NaN.")
-      .prints({"points", "uncertified", "ties", "failed"});
+      .prints({"labels", "uncertified", "ties", "failed"});
   m.def("mimo_detect", detect, "h"_a, "y"_a, "constellation"_a, nb::kw_only(), "method"_a = "sd", "n0"_a = 0.0,
         "order"_a = "mmse-vblast", "max_nodes"_a = 0, "layout"_a = "auto",
         R"(Detect the vectors s that several streams sent, from the antennas' y = h s + noise.

@@ -144,6 +144,19 @@ std::vector<std::string> names_of_table(nb::handle data) {
   return names;
 }
 
+/// Returns the table of a dict of columns, a data frame, a structured array, or a CSV file.
+TableSource source_of(nb::handle data) {
+  if (nb::isinstance<nb::str>(data) || nb::hasattr(data, "__fspath__")) {
+    const auto path = nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(data));
+    TableSource table = open_table(path);
+    if (table.read == nullptr)
+      throw nb::value_error(("data: " + path + " is no CSV: its columns have no names").c_str());
+    return table;
+  }
+  const auto read = [data](const std::vector<ColumnRequest>& wanted) { return table_of(data, wanted); };
+  return {.name = "data", .names = names_of_table(data), .read = read, .first_row = 0};
+}
+
 double p_of(const TestStatistic& test) {
   return p_of_chi_squared(test.statistic, static_cast<double>(std::max<index_t>(test.df, 1)));
 }
@@ -228,14 +241,15 @@ SemResult sem(const std::string& model, nb::handle data, const std::string& meth
   const bool system = is_joint(options.method);
   if (!(level > 0 && level < 1)) throw nb::value_error("level must be between 0 and 1");
   if (covariance != "classical" && covariance != "robust")
-    throw nb::value_error("covariance must be 'classical' or 'robust'");
+    throw nb::value_error(
+        "covariance must be 'classical' or 'robust' (HC0, with divisor='small' HC1); clusters='COLUMN' selects "
+        "clustered errors");
   options.robust = covariance == "robust" || !clusters.empty();
   if (iterate && !system) throw nb::value_error("iterate belongs to the methods '3sls' and 'sur'");
   if (missing != "drop" && missing != "raise") throw nb::value_error("missing must be 'drop' or 'raise'");
+  const TableSource table = source_of(data);
   ModelData loaded;
   try {
-    const auto read = [&](const std::vector<ColumnRequest>& wanted) { return table_of(data, wanted); };
-    const TableSource table{.name = "data", .names = names_of_table(data), .read = read, .first_row = 0};
     loaded = load_model(table, parse_model(model, "model"), options.method,
                         {.weights = weights, .groups = clusters, .drop_missing = missing == "drop"});
   } catch (const FileError& e) {  // from parsing the formulas or the table
@@ -348,7 +362,7 @@ Parameters
 ----------
 model : str
     One equation per line in R's formula notation, and a line of instruments: see the example and the guide.
-data : dict of columns, data frame or structured array
+data : dict of columns, data frame, structured array, or path of a CSV file
     data[name] is the column of a variable. NaN and masked elements are missing values. Columns of text, bool and
     categories become treatment contrasts to their first level.
 method : {'2sls', '3sls', 'ols', 'sur', 'ils'}

@@ -79,9 +79,8 @@ std::string tests_of(const EquationEstimate& e, const Equation& equation, const 
 }
 
 std::string equation_text(const EquationEstimate& e, const Equation& equation, const ModelData& model,
-                          const SemOptions& options, SemStatus system, double level) {
+                          const SemOptions& options, SemStatus system, index_t D, double level) {
   const std::string status = e.status == EquationStatus::ok ? description(system) : description(e);
-  const index_t D = model.rows().m;
   std::string why;
   if (e.status != EquationStatus::ok || system != SemStatus::ok) why = "  " + status;
   for (std::size_t k = 0; k < e.dependent_regressors.size(); ++k)
@@ -121,10 +120,12 @@ std::string summary(const SimultaneousEquations& answer, const ModelData& model,
   if (answer.system_solver == SystemSolver::gradients)
     result = text("\nno standard errors: the system was solved by conjugate gradients (%lld steps)\n",
                   static_cast<long long>(answer.gradient_steps));
+  // The caller may have moved the data into the estimate.
+  const index_t observations = std::max(answer.triangle.observations, model.rows().m);
   for (std::size_t i = 0; i < std::min(answer.equations.size(), most); ++i) {
     const Equation& equation = model.model.equations[i];
     result += "\n" + model.labels[i] + ": " + model.name(equation.dependent) +
-              equation_text(answer.equations[i], equation, model, options, answer.status, level);
+              equation_text(answer.equations[i], equation, model, options, answer.status, observations, level);
   }
   if (answer.equations.size() > most)
     result += text("\n%lld more equations\n", static_cast<long long>(answer.equations.size() - most));

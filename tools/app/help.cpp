@@ -31,7 +31,8 @@ constexpr std::array<Common, 4> of_commands{
     {{"Input",
       " a b c d dl du t h y data model weights factor detectors m n k nt nr batch rhs rows-c columns-b samples signals "
       "constellation channel ebn0 sigma random seed "},
-     {"Method", " method by pivot op-a op-b alpha beta vectors range most soft precision "},
+     {"Method",
+      " method by pivot op-a op-b alpha beta vectors smallest largest range most cov dof constraints soft precision "},
      {"Run", " repeat no-check plan "},
      {"Output",
       " out out-q out-r out-s out-v out-l out-u out-vectors out-llr std-errors csv svg json quiet verbose "}}};

@@ -116,7 +116,7 @@ constexpr auto synonyms = std::to_array<Synonym>({
     {" rx antennas ", "--nr"},
     // Every command
     {" matrix file input in ", "--a|--t|--d|--h|--data"},
-    {" out output save outfile result o ", "--out|--out-q"},
+    {" out output save outfile result o ", "--out|--out-q|--out-s"},
     {" transpose-a trans-a transa ta ", "--op-a t"},
     {" transpose-b trans-b transb tb ", "--op-b t"},
     {" size order dim dimension ", "--n"},

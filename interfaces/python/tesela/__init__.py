@@ -1,6 +1,6 @@
 """Linear algebra as task graphs of tiled codelets, on every core and every GPU."""
 
-from . import _signatures
+from . import _names, _signatures
 from ._tesela import *
 from ._tesela import __version__
 from ._banded import *
@@ -13,3 +13,7 @@ _signatures.add_to(globals(), __name__)
 for _name in __all__:
     if globals()[_name].__module__.startswith(__name__ + "._"):
         globals()[_name].__module__ = __name__  # where users find it, and pickle looks
+
+
+def __getattr__(name: str) -> object:
+    raise AttributeError(_names.message(__name__, name, __all__))

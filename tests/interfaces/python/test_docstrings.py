@@ -40,3 +40,18 @@ def test_stubs_have_typed_arrays():
     arrays = re.compile(r"\b(a|b|c|d|e|h|y|w|dl|du|c_or_cr|covariance|shifts|restrictions): (\S+?)(?:,| =|\))")
     found = [kind for line in stub.splitlines() if line.lstrip().startswith("def ") for _, kind in arrays.findall(line)]
     assert len(found) > 40 and set(found) <= {"numpy.typing.ArrayLike", "Tile", "str"}, set(found)
+
+
+@pytest.mark.parametrize(
+    "name, hint",
+    [
+        ("ols", "lstsq solves least squares"),
+        ("IV2SLS", "sem estimates"),
+        ("solve_toeplits", "did you mean 'solve_toeplitz'?"),
+        ("xyz", "has no attribute 'xyz'$"),
+    ],
+)
+def test_missing_names_get_a_hint(name, hint):
+    with pytest.raises(AttributeError, match=hint):
+        getattr(tesela, name)
+    assert not hasattr(tesela, name)

@@ -312,6 +312,19 @@ def test_regressions_agree_with_statsmodels():
     assert np.allclose(robust.covariance, hc1.cov_params(), rtol=1e-10) and np.allclose(robust.f, hc1.fvalue, rtol=1e-10)
 
 
+def test_data_may_be_a_csv_file(tmp_path):
+    for path in (FOOD_MARKET, str(FOOD_MARKET)):
+        found = tesela.sem(FOOD, path)["demand"]
+        assert np.allclose(found.coefficients, tesela.sem(FOOD, kmenta())["demand"].coefficients, rtol=1e-12)
+    with pytest.raises(OSError, match=r"none\.csv"):
+        tesela.sem(FOOD, tmp_path / "none.csv")
+    np.save(tmp_path / "a.npy", np.eye(3))
+    with pytest.raises(ValueError, match="is no CSV"):
+        tesela.sem(FOOD, tmp_path / "a.npy")
+    with pytest.raises(ValueError, match="HC1.*clusters"):
+        tesela.sem(FOOD, kmenta(), covariance="HC1")
+
+
 def test_order_condition_counts_instruments():
     with pytest.raises(np.linalg.LinAlgError, match=r"not identified: order \(2 excluded instruments are needed, 1 is given\)"):
         tesela.sem("y ~ p + q\ninstruments: ~ z", dict(zip("ypqz", np.random.default_rng(3).random((4, 30)), strict=True)))
@@ -320,7 +333,7 @@ def test_order_condition_counts_instruments():
 def test_summary():
     found = tesela.sem(FOOD, kmenta(), covariance="robust", divisor="small")
     assert found.covariance_type == "robust (HC1)" and str(found) == found.summary()
-    assert "standard errors and tests: robust (HC1)\n" in str(found)
+    assert "standard errors and tests: robust (HC1)\n" in str(found) and "20 observations, 17 degrees" in str(found)
     assert "first stage of price: robust F(2, 16) 113.872" in str(found)
     assert "first stage of price: classical F(2, 16) 88.0251" in str(tesela.sem(FOOD, kmenta()))
     assert tesela.sem(FOOD, kmenta(), clusters="trend").covariance_type == "clustered (20 clusters)"

@@ -67,9 +67,7 @@ TEST_CASE("options of other tools get a hint") {
   says({"toeplitz", "solve", "--column", "c.txt", "--r", "r.txt"},
        "--t?), '--r' is not an option (did you mean --row?)");
   says({"toeplitz", "solve", "--c", "c.txt"}, "'--c' is not an option (did you mean --t?)");
-  says(
-      {"toeplitz", "--t", "t.txt"},
-      "tesela: '--t' is an option of toeplitz solve, toeplitz eig, toeplitz count: it follows the command, as in `tes");
+  says({"toeplitz", "--t", "t.txt"}, "'--t' is an option of toeplitz ");
   says({"mimo", "--h=h.npy"}, "'--h' is an option of mimo detect");
   says({"--n", "5"}, "tesela: '--n' is an option: it follows the command, as in `tesela ");
   says({"qr", "--z", "5"}, "qr: '--z' is not an option; see");  // one letter is similar to every other

@@ -250,7 +250,7 @@ int run(const Options& o) {
 }
 
 const Command ber_command(
-    Command::Group::mimo, "ber", "error rates against Eb/N0, with what theory says of them", [](App& app) {
+    Command::Group::mimo, "ber", "error rates against Eb/N0, measured and in theory", [](App& app) {
       auto o = std::make_shared<Options>();
       app.add_option("--detectors", o->detectors, "methods of mimo detect, by commas")->capture_default_str();
       app.add_option("--ebn0", o->ebn0, "in dB: one, or FIRST:STEP:LAST")->capture_default_str();

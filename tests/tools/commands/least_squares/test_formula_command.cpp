@@ -138,8 +138,8 @@ TEST_CASE("a regression names its unknowns, its base and the rows that it leaves
   const Words formula{file, "y ~ x + f"};
   const Outcome text = run_tesela(Words{"ols"} + formula + Words{"--na", "-99"});
   CHECK(text.code == 0);
-  for (const char* part :
-       {"y ~ ", "(Intercept) ", "fb ", "fc ", "R2 ", "note    f: contrasts to a", "1 rows lack a value"})
+  for (const char* part : {"y ~ ", "(Intercept) ", "fb ", "fc ", "R2 ", "note    f: contrasts to a",
+                           "note    left out for a missing value: 1 row\n"})
     CHECK_THAT(text.out, Catch::Matchers::ContainsSubstring(part));
   const auto report = wls(formula + Words{"--na", "-99", "--weights", "w"});
   CHECK(report["factors"][0]["base"] == "a");
@@ -151,7 +151,7 @@ TEST_CASE("a regression names its unknowns, its base and the rows that it leaves
   ols.refuses({file}, "needs both");
   ols.refuses({file, "y ~ x | f"}, "belong to `tesela sem`");
   ols.refuses({file, "y ~ z"}, "has no column z; it has y, x, f, w");
-  ols.refuses(formula + Words{"--m", "5"}, "goes without");
+  ols.refuses(formula + Words{"--m", "5"}, "contradict each other");
   wls.refuses(formula, "--weights: is missing");
   wls.refuses(formula + Words{"--weights", "v"}, "has no column v; it has y, x, f, w");
   // Columns that depend on each other: the solution of least norm, without errors.

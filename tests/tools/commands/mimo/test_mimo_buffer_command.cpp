@@ -78,7 +78,7 @@ TEST_CASE("mimo detect --buffer gives the result of one pass") {
   write_array(bad, {23, 2, 2}, channels.data());
   const auto report = detect(
       {"--h", bad, "--y", files.y, "--constellation", "bpsk", "--method", "zf", "--buffer", "4", "--out-s", none}, 1);
-  CHECK(report["status"] == "dependent columns: 1 signals have no answer, the first is 23");
+  CHECK(report["status"] == "dependent columns: no answer for 1 signal, the first is 23");
   CHECK(!std::filesystem::exists(none));
 }
 
