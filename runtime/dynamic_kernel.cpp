@@ -153,11 +153,14 @@ DynamicKernel::DynamicKernel(Description description) {
   code_ = std::make_shared<const detail::DynamicCode>(detail::DynamicCode{std::move(description), &codelet});
 }
 
-DynamicKernel::DynamicKernel(const AnyKernel& kernel)
-    : code_(std::make_shared<const detail::DynamicCode>(detail::DynamicCode{
-          {.name = kernel.name, .modes = {kernel.modes.begin(), kernel.modes.end()}, .has_list = kernel.has_list},
-          nullptr,
-          &kernel})) {}
+DynamicKernel DynamicKernel::of(const AnyKernel& kernel) {
+  Description description{.name = kernel.name, .has_list = kernel.has_list};
+  description.modes.assign(kernel.modes.begin(), kernel.modes.end());
+  DynamicKernel made;
+  made.code_ =
+      std::make_shared<const detail::DynamicCode>(detail::DynamicCode{std::move(description), nullptr, &kernel});
+  return made;
+}
 
 const DynamicKernel::Description& DynamicKernel::description() const { return code_->description; }
 

@@ -62,14 +62,15 @@ class DynamicKernel {
   };
   /// Throws ArgumentError without a name or a variant, and for a list without a mode.
   explicit DynamicKernel(Description description);
-  /// Makes the object of a kernel that C++ declares (any_kernel.hpp), which must outlive it, for an interface of
+  /// Returns the object of a kernel that C++ declares (any_kernel.hpp), which must outlive it, for an interface of
   /// another language. DynamicTask::args are its Args, whose flops and cost key replace the task's.
-  explicit DynamicKernel(const AnyKernel& kernel);
+  static DynamicKernel of(const AnyKernel& kernel);
 
   const Description& description() const;  ///< as the constructor received it
 
  private:
   friend class Graph;
+  DynamicKernel() = default;
   std::shared_ptr<const detail::DynamicCode> code_;
 };
 

@@ -31,9 +31,9 @@ std::string listed(const std::vector<std::string>& names) {
 
 /// Returns the kind of value that Python passes.
 std::string type_of(const ArgsField& f) {
-  std::string type = f.kind == Kind::boolean                               ? "bool"
+  std::string type = f.kind == Kind::boolean                              ? "bool"
                      : f.kind == Kind::float32 || f.kind == Kind::float64 ? "float"
-                                                                           : "int";
+                                                                          : "int";
   if (f.kind == Kind::enumerator) {
     type.clear();
     for (const std::string& value : f.values) type.append(type.empty() ? "'" : " or '").append(value).append("'");
@@ -219,7 +219,8 @@ std::vector<Argument> arguments_of(const LibraryKernelObject& k) {
   const LibraryInstance& instance = k.kernel().instances.back();
   std::vector<Argument> all;
   for (const ArgsField& f : instance.fields) {
-    const bool required = std::find(instance.required.begin(), instance.required.end(), f.name) != instance.required.end();
+    const bool required =
+        std::find(instance.required.begin(), instance.required.end(), f.name) != instance.required.end();
     nb::object value = nb::borrow(Py_Ellipsis);
     if (!required && f.count == 0) value = load(f, instance.defaults.data() + f.offset);
     if (!required && f.count > 0) value = nb::make_tuple();

@@ -92,7 +92,7 @@ template <class K, class F>
 LibraryInstance instance_of(F visit) {
   using P = typename Codelet<K>::Parameters;
   const typename K::Args args{};
-  LibraryInstance made{&any_kernel<K>, DynamicKernel(any_kernel<K>), {}, {}, {}, {}};
+  LibraryInstance made{&any_kernel<K>, DynamicKernel::of(any_kernel<K>), {}, {}, {}, {}};
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     made.elements = {element_of<typename detail::ValueOf<std::tuple_element_t<I, P>>::type>...};
   }

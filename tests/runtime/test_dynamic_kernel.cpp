@@ -211,7 +211,7 @@ struct AddMultiple {
 TEST_CASE("a kernel that C++ declares is inserted without its types") {
   Runtime& runtime = test::runtime();
   const Numbers x(runtime, 5);
-  const DynamicKernel add(any_kernel<AddMultiple>), set(any_kernel<Set<double>>);
+  const auto add = DynamicKernel::of(any_kernel<AddMultiple>), set = DynamicKernel::of(any_kernel<Set<double>>);
   Graph g(runtime);
   for (const bool subtract : {false, true, false})
     g.insert(add, x.list(0, 5), {.args = std::make_shared<AddMultiple::Args>(AddMultiple::Args{subtract})});
@@ -227,7 +227,7 @@ TEST_CASE("a kernel that C++ declares is inserted without its types") {
   CHECK_THROWS_MATCHES(g.insert(set, tile, {.args = args}), ArgumentError,
                        MessageMatches(ContainsSubstring("4 bytes, not 8")));
   CHECK_THROWS_AS(g.insert(set, {}, {.args = args}), ArgumentError);
-  CHECK_THROWS_MATCHES(g.reduction(x.tiles(0, 0), DynamicKernel(any_kernel<Combine<double>>)), ArgumentError,
+  CHECK_THROWS_MATCHES(g.reduction(x.tiles(0, 0), DynamicKernel::of(any_kernel<Combine<double>>)), ArgumentError,
                        MessageMatches(ContainsSubstring("reduction<Zero, Add>")));
 }
 
