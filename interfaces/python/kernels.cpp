@@ -344,9 +344,8 @@ void add_python_kernels(nb::module_& module, nb::class_<GraphObject>& graph) {
               kernel_of(kernel).insert(g, tiles, where, arguments);
           },
           nb::arg().none(), "tiles"_a, "priority"_a = 0, "on"_a = nb::none(), "arguments"_a,
-          "Insert a task of a kernel, one that `tesela.kernel` made or of `tesela.kernels`; arguments other than tiles "
-          "by their names. Ready tasks of higher priority run first; `on`: 'cpu' or 'gpu', if the task must not run "
-          "elsewhere.")
+          "Insert a task of a kernel, from `tesela.kernel` or in `tesela.kernels`; arguments other than tiles by their "
+          "names. Ready tasks of higher priority run first; `on`: 'cpu' or 'gpu', if the task must not run elsewhere.")
       .def(
           "reduction",
           [](GraphObject& g, const TileObject& tile, nb::handle add) {

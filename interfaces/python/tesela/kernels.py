@@ -40,7 +40,7 @@ def shown(default):
 
 
 def signature(kernel):
-    """Returns the call that inserts a task, with the defaults of the arguments; the one of a record is '…'."""
+    """Returns the call that inserts a task, with the defaults of the arguments, which are '…' for records."""
     words = ["kernels." + kernel.name, *(name for name, *_ in kernel.tiles)]
     if kernel.tiles[-1][1].startswith("*"):
         words[-1] = "*" + words[-1]

@@ -71,11 +71,11 @@ def test_an_lu_factorization_of_library_kernels_agrees_with_lapack(dtype):
     with tesela.Graph() as g:
         work, wide = g.scratch(nb // 8 + 128, 1, "int32"), g.scratch(512, nb, dtype)
         for k in range(A.tiles[1]):
-            one = tesela.TileMatrix.empty((1, A[0, k].cols), n, dtype)[0, 0]
-            g.insert(kernels.getrf, A[0, k], one, swaps[k, 0], zero, work, row=k * nb, pivoting="tournament")
+            v = tesela.TileMatrix.empty((A[0, k].cols, A[0, k].cols), n, dtype)[0, 0]
+            g.insert(kernels.getrf, A[0, k], v, swaps[k, 0], zero, work, row=k * nb, pivoting="tournament")
             for j in range(A.tiles[1]):
                 if j > k:
-                    g.insert(kernels.lu_update, A[0, k], one, swaps[k, 0], A[0, j], wide, row=k * nb, pivoting="tournament")
+                    g.insert(kernels.lu_update, A[0, k], v, swaps[k, 0], A[0, j], wide, row=k * nb, pivoting="tournament")
                 if j < k:
                     g.insert(kernels.laswp, A[0, j], swaps[k, 0], row=k * nb)
     A.bring_home()
