@@ -68,4 +68,10 @@ def unreachable():
     return dict(_tesela._unreachable_kernels())
 
 
+def __getattr__(name: str) -> LibraryKernel:
+    """Raises AttributeError with the reason; type checkers read from it that each name is a kernel."""
+    reason = unreachable().get(name)
+    raise AttributeError(f"tesela.kernels has no kernel {name}" + (f": only C++ can insert it ({reason})" if reason else ""))
+
+
 globals().update((name, LibraryKernel(name)) for name in __all__)

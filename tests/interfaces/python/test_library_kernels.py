@@ -1,5 +1,6 @@
 """The kernels of the library in Python: the list, arguments, errors, help."""
 
+import doctest
 import pathlib
 import pickle
 import pydoc
@@ -49,6 +50,12 @@ def test_every_kernel_has_tiles_and_a_text():
         assert pickle.loads(pickle.dumps(kernel)).name == name
         for tile, mode, types in kernel.tiles:
             assert mode.removeprefix("*") in {"In", "Out", "InOut", "Commute", "Reduce", "Scratch"} and tile and types
+
+
+def test_the_example_runs():
+    runner = doctest.DocTestRunner()
+    runner.run(doctest.DocTestParser().get_doctest(kernels.__doc__, {}, "kernels", None, 0))
+    assert runner.summarize().attempted > 4 and runner.summarize().failed == 0
 
 
 def test_help_shows_comment_tiles_and_arguments():
@@ -167,7 +174,10 @@ def test_wrong_tiles_are_refused():
         tesela.Graph().insert(kernels.transpose, a, a)
     with pytest.raises(ValueError, match="nothing was written"):
         tesela.Graph().insert(kernels.scal, tesela.TileMatrix.empty((3, 3), 3)[0, 0])
-    with pytest.raises(AttributeError, match="no kernel nothing"):
-        kernels.LibraryKernel("nothing")
+    for find in kernels.LibraryKernel, kernels.__getattr__:
+        with pytest.raises(AttributeError, match="no kernel nothing"):
+            find("nothing")
+    with pytest.raises(AttributeError, match="only C.. can insert it .tiles of IterationProgress"):
+        kernels.qr_steps
     with pytest.raises(TypeError, match="decorator tesela.kernel"):
         tesela.Graph().reduction(a, kernels.scal)
