@@ -98,5 +98,6 @@
 #include <tesela/algorithms/tridiagonal/tridiagonal_methods.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_refinement.hpp>
 #include <tesela/algorithms/tridiagonal/tridiagonal_residuals.hpp>
+#include <tesela/runtime/any_kernel.hpp>
 #include <tesela/runtime/cuda_source.hpp>
 #include <tesela/runtime/dynamic_kernel.hpp>

@@ -1,6 +1,8 @@
+#include <tesela/runtime/any_kernel.hpp>
 #include <tesela/runtime/internal/dynamic_call.hpp>
 #include <tesela/runtime/require.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -96,6 +98,29 @@ void keep(std::shared_ptr<const void> object) {
   all.insert(std::move(object));
 }
 
+/// Returns the shapes; throws ArgumentError for a tile with elements of another size than the kernel's.
+std::vector<Shape> checked_shapes(const AnyKernel& kernel, std::span<const AnyTile> tiles) {
+  std::vector<Shape> shapes;
+  for (std::size_t b = 0; b < tiles.size(); ++b) {
+    const std::size_t wanted = kernel.element_sizes[std::min(b, kernel.modes.size() - 1)];
+    if (tiles[b].element_size() != wanted)
+      throw ArgumentError(
+          "Graph::insert<" + std::string(kernel.name) + ">", "tile " + std::to_string(b),
+          "its elements have " + std::to_string(tiles[b].element_size()) + " bytes, not " + std::to_string(wanted));
+    shapes.push_back(tiles[b].shape());
+  }
+  return shapes;
+}
+
+/// Returns a task's argument block, as pack_call<Args> does.
+CallHeader* pack_any_call(const AnyKernel& kernel, const void* args) {
+  auto* const memory = static_cast<std::byte*>(std::malloc(kernel.call_size));
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* const call = ::new (memory) CallHeader{};
+  std::memcpy(memory + kernel.args_offset, args, kernel.args_size);
+  return call;
+}
+
 }  // namespace
 
 void release_call(CallHeader& call) noexcept {
@@ -128,6 +153,15 @@ DynamicKernel::DynamicKernel(Description description) {
   code_ = std::make_shared<const detail::DynamicCode>(detail::DynamicCode{std::move(description), &codelet});
 }
 
+DynamicKernel DynamicKernel::of(const AnyKernel& kernel) {
+  Description description{.name = kernel.name, .has_list = kernel.has_list};
+  description.modes.assign(kernel.modes.begin(), kernel.modes.end());
+  DynamicKernel made;
+  made.code_ =
+      std::make_shared<const detail::DynamicCode>(detail::DynamicCode{std::move(description), nullptr, &kernel});
+  return made;
+}
+
 const DynamicKernel::Description& DynamicKernel::description() const { return code_->description; }
 
 void Graph::insert(const DynamicKernel& kernel, std::span<const AnyTile> tiles, const DynamicTask& task) {
@@ -140,6 +174,13 @@ void Graph::insert(const DynamicKernel& kernel, std::span<const AnyTile> tiles, 
   std::vector<detail::Data*> data;
   data.reserve(tiles.size());
   for (const AnyTile& tile : tiles) data.push_back(&tile.data());
+  if (const AnyKernel* const declared = kernel.code_->declared) {
+    const std::vector<Shape> shapes = detail::checked_shapes(*declared, tiles);
+    const void* const args = task.args.get();
+    const double flops = declared->flops(args, shapes);
+    return insert({&declared->codelet(), detail::pack_any_call(*declared, args), declared->call_size, data,
+                   declared->modes, flops, task.priority, declared->cost_key(args)});
+  }
   static_assert(alignof(detail::DynamicCall) <= alignof(std::max_align_t));
   void* const memory = std::malloc(sizeof(detail::DynamicCall));
   if (memory == nullptr) throw std::bad_alloc();
@@ -152,6 +193,7 @@ void Graph::reduction(const AnyTile& tile, const DynamicKernel& add, const std::
   const DynamicKernel::Description& d = add.code_->description;
   require(d.modes == std::vector{Mode::commute, Mode::in} && !d.has_list, "Graph::reduction", "add",
           d.name + ": its first tile must be Commute, the sum, and its second In");
+  require(add.code_->declared == nullptr, "Graph::reduction", "add", d.name + ": use reduction<Zero, Add>");
   detail::keep(add.code_);
   detail::keep(args);
   // Bytes without destructors: StarPU reads them until the tile ends.

@@ -11,6 +11,7 @@
 
 namespace tesela {
 
+struct AnyKernel;
 namespace detail {
 struct DynamicCode;
 }
@@ -61,11 +62,15 @@ class DynamicKernel {
   };
   /// Throws ArgumentError without a name or a variant, and for a list without a mode.
   explicit DynamicKernel(Description description);
+  /// Returns the object of a kernel that C++ declares (any_kernel.hpp), which must outlive it, for an interface of
+  /// another language. DynamicTask::args are its Args, whose flops and cost key replace the task's.
+  static DynamicKernel of(const AnyKernel& kernel);
 
   const Description& description() const;  ///< as the constructor received it
 
  private:
   friend class Graph;
+  DynamicKernel() = default;
   std::shared_ptr<const detail::DynamicCode> code_;
 };
 

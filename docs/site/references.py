@@ -10,6 +10,7 @@ import commands
 import pages
 import text
 from links import Guides, put
+from text import prose
 
 ABOUT = {
     "algorithms": "Tasks of a whole algorithm on a graph, and one call above them for arrays.",
@@ -71,8 +72,29 @@ def python_page(target):
     lines += [f"{pages.title(summary(name), '~')}\n.. autofunction:: tesela.{name}\n" for name in functions]
     lines += [pages.title("Classes", "-")]
     lines += [f".. autoclass:: tesela.{name}\n   :members:\n   :undoc-members:\n" for name in classes]
+    lines += [pages.title("Kernels", "-"),
+              "``g.insert(tesela.kernels.NAME, tiles…, argument=value)`` inserts a task of a kernel that C++ declares. "
+              "``help(tesela.kernels.NAME)`` shows its whole comment, and :doc:`/reference/cpp/index` has it too. Fields of "
+              "a record are passed in a dict. A kernel does not check the shapes of its tiles.\n",
+              kernel_table(tesela.kernels)]
+    lines += ["Only C++ can insert these: " + "; ".join(f"``{name}`` ({reason})" for name, reason in
+                                                         tesela.kernels.unreachable().items()) + ".\n"]
     put(target, "\n".join(lines))
     return set(tesela.__all__)
+
+
+def kernel_table(kernels):
+    """Returns the table of the kernels in Python."""
+    rows = [("kernel", "tiles", "arguments", "result")]
+    for kernel in (getattr(kernels, name) for name in kernels.__all__):
+        tiles = ", ".join(f"{name}: {mode}" for name, mode, _ in kernel.tiles)
+        arguments = ", ".join(f"{name}={kernels.shown(default)}" for name, _, default, _ in kernel.arguments)
+        sentence = re.split(r"(?<=\.)\s", " ".join(kernel.comment.split()))[0]
+        rows.append((f"``{kernel.name}``", f"``{tiles}``", f"``{arguments}``" if arguments else "", prose(sentence, {})))
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in rows:
+        lines += [f"   {'* -' if k == 0 else '  -'} {' '.join(cell.split())}" for k, cell in enumerate(row)]
+    return "\n".join(lines) + "\n"
 
 
 class Table:

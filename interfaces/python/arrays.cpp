@@ -357,6 +357,7 @@ template class NewMatrix<float>;
 template class NewMatrix<double>;
 template class NewMatrix<int>;
 template class NewMatrix<index_t>;
+template class NewMatrix<std::uint8_t>;
 template class Columns<float>;
 template class Columns<double>;
 

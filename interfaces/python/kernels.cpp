@@ -1,5 +1,6 @@
 // tesela.Kernel, which the decorator tesela.kernel makes of a class, and the insertion of its tasks.
 #include "interfaces/python/kernel_calls.hpp"
+#include "interfaces/python/library_kernels.hpp"
 #include "interfaces/python/results.hpp"
 
 #include <nanobind/stl/array.h>
@@ -12,10 +13,6 @@
 
 namespace tesela::python {
 namespace {
-
-std::string name_of(Element element) {
-  return element == Element::float32 ? "float32" : element == Element::float64 ? "float64" : "int32";
-}
 
 /// A function of a task's tiles and arguments.
 struct Formula {
@@ -76,7 +73,7 @@ std::shared_ptr<Code> code_of(const Described& d) {
   if (!d.source) return code;
   code->size.block = nb::cast<std::array<unsigned, 3>>((*d.source)["block"]);
   code->size.shared = nb::cast<unsigned>((*d.source)["shared"]);
-  for (const char* type : {"float", "double", "int"}) {  // as in enum class Element
+  for (const char* type : {"float", "double", "int", "long", "unsigned char"}) {  // as in enum class Element
     auto name = nb::cast<std::string>((*d.source)["name"]);
     if (const auto at = name.find("<T>"); at != std::string::npos) name.replace(at + 1, 1, type);
     code->sources.emplace_back(nb::cast<std::string>((*d.source)["source"]), name,
@@ -126,7 +123,7 @@ class KernelObject {
 
   void insert(GraphObject& graph, const nb::args& tiles, Priority priority, const nb::kwargs& given) const;
   /// Returns arguments for the combination of two copies of a tile in a reduction.
-  std::shared_ptr<const void> values_of_reduction(Element element) const;
+  std::shared_ptr<const Values> values_of_reduction(Element element) const;
   const Described& described() const { return described_; }
 
   /// Gives up the Python objects of all kernels, after the last task. Python's garbage collector does not see that they
@@ -147,7 +144,7 @@ class KernelObject {
     return kernels;
   }
   std::string name() const { return "kernel " + described_.name; }
-  std::vector<AnyTile> places_of(const GraphObject& graph, const nb::args& tiles) const;
+  void check(const std::vector<AnyTile>& places, const nb::args& tiles) const;
   nb::object arguments_of(const nb::kwargs& given) const;
   std::shared_ptr<Values> values_of(nb::tuple tiles, const nb::object& arguments) const;
   nb::object value(const Formula& formula, const nb::tuple& tiles, const nb::object& arguments) const;
@@ -157,11 +154,12 @@ class KernelObject {
   Described described_;
   std::shared_ptr<Code> code_;
   std::optional<DynamicKernel> kernel_;
-  mutable std::array<std::shared_ptr<Values>, 3> reductions_;  // for each Element
+  mutable std::array<std::shared_ptr<Values>, 5> reductions_;  // for each Element
 };
 
 void KernelObject::insert(GraphObject& graph, const nb::args& tiles, Priority priority, const nb::kwargs& given) const {
-  const std::vector<AnyTile> places = places_of(graph, tiles);
+  const std::vector<AnyTile> places = places_of(described_.name, graph, tiles);
+  check(places, tiles);
   const nb::object arguments = arguments_of(given);
   const std::shared_ptr<Values> values = values_of(tiles, arguments);
   values->exception = graph.exception();
@@ -171,29 +169,21 @@ void KernelObject::insert(GraphObject& graph, const nb::args& tiles, Priority pr
   graph.briefly([&](Graph& g) { g.insert(*kernel_, places, task); });
 }
 
-std::vector<AnyTile> KernelObject::places_of(const GraphObject& graph, const nb::args& tiles) const {
-  std::vector<AnyTile> places;
-  for (const nb::handle h : tiles) {
-    if (!nb::isinstance<TileObject>(h))
-      throw nb::type_error(
-          (name() + ": a tile is an element of a TileMatrix, or status() or scratch() of a Graph").c_str());
-    const auto* tile = nb::inst_ptr<TileObject>(h);
-    if (tile->graph != nullptr && tile->graph != &graph)
-      throw nb::value_error((name() + ": a tile belongs to another graph").c_str());
-    if (described_.compiled != 0 && tile->element != described_.element && tile->element != Element::int32)
+/// Throws for a wrong number of tiles, and for types that the compiled function cannot read.
+void KernelObject::check(const std::vector<AnyTile>& places, const nb::args& tiles) const {
+  for (const nb::handle h : tiles)
+    if (const Element element = nb::inst_ptr<TileObject>(h)->element;
+        described_.compiled != 0 && element != described_.element && is_real(element))
       throw nb::type_error((name() + ": the compiled function reads " + name_of(described_.element) +
-                            ", but a tile has " + name_of(tile->element) +
+                            ", but a tile has " + name_of(element) +
                             "; set dtype = \"float32\" or \"float64\" in the class")
                                .c_str());
-    places.emplace_back(*tile->data);
-  }
   const std::size_t fixed = described_.modes.size() - (described_.has_list ? 1 : 0);
   if (places.size() < fixed || (places.size() > fixed && !described_.has_list))
     throw nb::type_error((name() + " has " + std::to_string(fixed) + (described_.has_list ? " or more" : "") +
                           " tiles, and insert passes " + std::to_string(places.size()) +
                           "; other arguments need their names")
                              .c_str());
-  return places;
 }
 
 /// Returns the values in the order of the names, or an invalid object without names.
@@ -239,7 +229,7 @@ std::shared_ptr<Values> KernelObject::values_of(nb::tuple tiles, const nb::objec
   return values;
 }
 
-std::shared_ptr<const void> KernelObject::values_of_reduction(Element element) const {
+std::shared_ptr<const Values> KernelObject::values_of_reduction(Element element) const {
   auto& values = reductions_[static_cast<std::size_t>(element)];
   if (values == nullptr) {
     if (described_.source)
@@ -304,7 +294,7 @@ std::uint64_t KernelObject::cost_key(const nb::object& arguments) const {
 
 const KernelObject& kernel_of(nb::handle given) {
   if (!nb::isinstance<KernelObject>(given))
-    throw nb::type_error("a kernel is a class with the decorator tesela.kernel");
+    throw nb::type_error("a kernel is a class with the decorator tesela.kernel, or a member of tesela.kernels");
   return *nb::inst_ptr<KernelObject>(given);
 }
 
@@ -315,8 +305,23 @@ Priority priority_of(int value, const std::optional<std::string>& on) {
 
 }  // namespace
 
+std::vector<AnyTile> places_of(const std::string& kernel, const GraphObject& graph, const nb::args& tiles) {
+  std::vector<AnyTile> places;
+  for (const nb::handle h : tiles) {
+    if (!nb::isinstance<TileObject>(h))
+      throw nb::type_error(
+          ("kernel " + kernel + ": a tile is an element of a TileMatrix, or status() or scratch() of a Graph").c_str());
+    const auto* tile = nb::inst_ptr<TileObject>(h);
+    if (tile->graph != nullptr && tile->graph != &graph)
+      throw nb::value_error(("kernel " + kernel + ": a tile belongs to another graph").c_str());
+    places.emplace_back(*tile->data);
+  }
+  return places;
+}
+
 void add_python_kernels(nb::module_& module, nb::class_<GraphObject>& graph) {
   prepare_calls(module);
+  add_library_kernels(module);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(KernelObject::end));  // runs after the workers' end
   nb::class_<KernelObject> bound(module, "Kernel", "A kernel, which the decorator `kernel` makes of a class.");
   prints(bound, {"name", "model"});
@@ -333,17 +338,21 @@ void add_python_kernels(nb::module_& module, nb::class_<GraphObject>& graph) {
       .def(
           "insert",
           [](GraphObject& g, nb::handle kernel, const nb::args& tiles, int priority,
-             const std::optional<std::string>& on,
-             const nb::kwargs& arguments) { kernel_of(kernel).insert(g, tiles, priority_of(priority, on), arguments); },
-          nb::arg("kernel").none(), "tiles"_a, "priority"_a = 0, "on"_a = nb::none(), "arguments"_a,
-          "Insert a task of a kernel that `tesela.kernel` made; arguments other than tiles by their names. Ready tasks "
-          "of higher priority run first; `on`: 'cpu' or 'gpu', if the task must not run elsewhere.")
+             const std::optional<std::string>& on, const nb::kwargs& arguments) {
+            const Priority where = priority_of(priority, on);
+            if (!insert_library_kernel(g, kernel, tiles, where, arguments))
+              kernel_of(kernel).insert(g, tiles, where, arguments);
+          },
+          nb::arg().none(), "tiles"_a, "priority"_a = 0, "on"_a = nb::none(), "arguments"_a,
+          "Insert a task of a kernel, from `tesela.kernel` or in `tesela.kernels`; arguments other than tiles by their "
+          "names. Ready tasks of higher priority run first; `on`: 'cpu' or 'gpu', if the task must not run elsewhere.")
       .def(
           "reduction",
           [](GraphObject& g, const TileObject& tile, nb::handle add) {
             const KernelObject& kernel = kernel_of(add);
             const auto values = kernel.values_of_reduction(tile.element);
             g.briefly([&](Graph& x) { x.reduction(AnyTile(*tile.data), kernel.kernel(), values); });
+            g.note_reduction(tile, values->exception);
           },
           "tile"_a, "add"_a,
           "Let tasks reduce into a tile: each worker's copy starts with zeros, and the kernel `add` adds a tile (In) "

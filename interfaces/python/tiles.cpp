@@ -2,6 +2,8 @@
 
 #include "interfaces/python/results.hpp"
 
+#include <algorithm>
+#include <array>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
@@ -34,9 +36,28 @@ void without_python(F f) {
 }  // namespace
 
 TileMatrixObject::TileMatrixObject(nb::handle array, TileShape tile) {
+  nb::ndarray<nb::device::cpu, nb::f_contig> integers;  // writable
+  const auto map = [&]<class T>(T) {
+    if (integers.dtype() != nb::dtype<T>()) return;
+    const auto rows = static_cast<index_t>(integers.shape(0));
+    const auto cols = integers.ndim() == 2 ? static_cast<index_t>(integers.shape(1)) : 1;
+    matrix_ = with_workers([&](const c::Session& session) {
+      return std::optional(
+          TileMatrix<T>::map(session, static_cast<T*>(integers.data()), rows, cols, std::max<index_t>(rows, 1), tile));
+    });
+    array_ = nb::borrow(array);
+  };
+  if (nb::try_cast(array, integers, false) && (integers.ndim() == 1 || integers.ndim() == 2)) {
+    map(std::int32_t());
+    map(index_t());
+    map(std::uint8_t());
+    if (array_) return;
+  }
   const Argument a("a", array);
   if (!a.writable())
-    throw nb::value_error("a must be a writable array of float32 or float64, since tasks work on it in place");
+    throw nb::value_error(
+        "a must be a writable array of float32 or float64, since tasks work on it in place; or of int32, int64 or "
+        "uint8, in Fortran order, for kernels that use these");
   in_precision({&a}, [&]<class T>(T) {
     if (!a.by_columns()) throw nb::value_error("a must be in Fortran order, as numpy.asfortranarray(a) is");
     matrix_ = with_workers([&](const c::Session& session) {
@@ -46,13 +67,11 @@ TileMatrixObject::TileMatrixObject(nb::handle array, TileShape tile) {
   array_ = a.object();
 }
 
-TileMatrixObject::TileMatrixObject(Shape shape, TileShape tile, bool single) {
-  with_workers([&](const c::Session& session) {
-    if (single)
-      matrix_ = std::optional<TileMatrix<float>>(std::in_place, session, shape.rows, shape.cols, tile);
-    else
-      matrix_ = std::optional<TileMatrix<double>>(std::in_place, session, shape.rows, shape.cols, tile);
-    return 0;
+TileMatrixObject::TileMatrixObject(Shape shape, TileShape tile, Element element) {
+  with_type(element, [&]<class T>(T) {
+    matrix_ = with_workers([&](const c::Session& session) {
+      return std::optional<TileMatrix<T>>(std::in_place, session, shape.rows, shape.cols, tile);
+    });
   });
 }
 
@@ -95,6 +114,19 @@ GraphObject::~GraphObject() {
   }
 }
 
+namespace {
+
+/// Waits until StarPU has combined the copies of a reduction, so that an exception there belongs to this graph.
+void combine(detail::Data& data) {
+  try {
+    detail::acquire_on_host(data, Mode::in);
+    detail::release_on_host(data);
+  } catch (const Error&) {  // wait() reports it
+  }
+}
+
+}  // namespace
+
 Tile<double> GraphObject::minor() {
   if (!minor_) {
     minor_.emplace(graph_->runtime(), 1, 1, TileShape{1, 1}, "minor");
@@ -103,17 +135,23 @@ Tile<double> GraphObject::minor() {
   return (*minor_)(0, 0);
 }
 
-GraphObject::Outcome GraphObject::finished() try {
-  return with([&](Graph& graph) -> Outcome {
-    const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // cleared in any case
-    const Status status = graph.wait();
-    return {kept ? static_cast<index_t>((*kept)(0, 0).read()(0, 0)) : 0, status.info};
-  });
-} catch (const EnvironmentError&) {
-  const nb::object raised = exception_->take();
-  if (!raised) throw;
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
-  throw nb::python_error();
+GraphObject::Outcome GraphObject::finished() {
+  const std::vector<Reduction> reductions = std::exchange(reductions_, {});
+  try {
+    return with([&](Graph& graph) -> Outcome {
+      const std::optional<TileMatrix<double>> kept = std::exchange(minor_, std::nullopt);  // cleared in any case
+      for (const Reduction& r : reductions) combine(*r.data);
+      const Status status = graph.wait();
+      return {kept ? static_cast<index_t>((*kept)(0, 0).read()(0, 0)) : 0, status.info};
+    });
+  } catch (const EnvironmentError&) {
+    nb::object raised = exception_->take();
+    for (const Reduction& r : reductions)
+      if (nb::object other = r.exceptions->take(); !raised) raised = std::move(other);
+    if (!raised) throw;
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
+    throw nb::python_error();
+  }
 }
 
 void GraphObject::wait() {
@@ -127,9 +165,27 @@ void GraphObject::wait() {
     raise_lin_alg_error("a kernel reported the status " + std::to_string(status), "failed", nb::int_(status));
 }
 
+namespace {
+constexpr std::array names{"float32", "float64", "int32", "int64", "uint8"};  // in the order of enum class Element
+}
+
+std::string name_of(Element element) { return names.at(static_cast<std::size_t>(element)); }
+
+/// Throws TypeError for other types.
+Element element_named(nb::handle dtype) {
+  const nb::object type = nb::module_::import_("numpy").attr("dtype")(dtype);
+  const auto found = std::find(names.begin(), names.end(), nb::cast<std::string>(type.attr("name")));
+  if (found == names.end()) throw nb::type_error("dtype must be float32, float64, int32, int64 or uint8");
+  return static_cast<Element>(found - names.begin());
+}
+
 PyObject* dtype_of(Element element) {
-  static PyObject* const all[] = {new_dtype("float32"), new_dtype("float64"), new_dtype("int32")};
-  return all[static_cast<int>(element)];
+  static const auto all = [] {
+    std::array<PyObject*, names.size()> types{};
+    std::transform(names.begin(), names.end(), types.begin(), new_dtype);
+    return types;
+  }();
+  return all[static_cast<std::size_t>(element)];
 }
 
 namespace {
@@ -156,6 +212,7 @@ Parameters
 ----------
 a : (m, n) array
     Of float32 or float64, writable and in Fortran order: tasks use its memory in place as long as the matrix exists.
+    Kernels may also use int32, int64 and uint8.
 tile : int or (int, int)
     Rows and columns of a tile.
 
@@ -177,7 +234,7 @@ Examples
       .def_static(
           "empty",
           [](std::pair<index_t, index_t> shape, const GivenTile& tile, nb::handle dtype) {
-            return new TileMatrixObject(Shape{shape.first, shape.second}, tile_shape(tile), is_single(dtype));
+            return new TileMatrixObject(Shape{shape.first, shape.second}, tile_shape(tile), element_named(dtype));
           },
           "shape"_a, "tile"_a, "dtype"_a = "float64",
           "Make a matrix without contents; each tile is allocated at its first write.")
@@ -203,11 +260,7 @@ Examples
           [](const TileMatrixObject& a) { return a.with([](const auto& x) { return std::pair(x.mt(), x.nt()); }); },
           "Numbers of tile rows and tile columns.")
       .def_prop_ro(
-          "dtype",
-          [](const TileMatrixObject& a) {
-            return nb::module_::import_("numpy").attr("dtype")(a.single() ? "float32" : "float64");
-          },
-          "NumPy's.")
+          "dtype", [](const TileMatrixObject& a) { return nb::borrow(dtype_of(a.element())); }, "NumPy's.")
       .def("to_numpy", to_numpy, "Return a copy, after the tasks that write the matrix.")
       .def(
           "bring_home",
@@ -301,14 +354,12 @@ array([[2., 0.],
           "scratch",
           [](nb::handle self, index_t rows, index_t cols, nb::handle dtype, index_t which) {
             auto* g = nb::cast<GraphObject*>(self);
-            const bool single = is_single(dtype);
+            const Element element = element_named(dtype);
             detail::Data& data = g->briefly([&](Graph& x) -> detail::Data& {
-              return single ? x.scratch<float>(rows, cols, which).data() : x.scratch<double>(rows, cols, which).data();
+              return with_type(element,
+                               [&]<class T>(T) -> detail::Data& { return x.scratch<T>(rows, cols, which).data(); });
             });
-            return TileObject{.owner = nb::borrow(self),
-                              .data = &data,
-                              .element = single ? Element::float32 : Element::float64,
-                              .graph = g};
+            return TileObject{.owner = nb::borrow(self), .data = &data, .element = element, .graph = g};
           },
           "rows"_a, "cols"_a, "dtype"_a = "float64", nb::kw_only(), "which"_a = 0,
           "Return work space for `Scratch` parameters: each worker has its own. `which` distinguishes several of one "

@@ -7,10 +7,12 @@
 
 namespace tesela::detail {
 
-/// A DynamicKernel's variants, with the StarPU codelet of all kernels that have this name, model and signature.
+/// A DynamicKernel's variants, with the StarPU codelet of all kernels that have this name, model and signature; or a
+/// kernel that C++ declares.
 struct DynamicCode {
   DynamicKernel::Description description;
   CodeletImpl* codelet;
+  const AnyKernel* declared = nullptr;
 };
 
 struct DynamicCall {

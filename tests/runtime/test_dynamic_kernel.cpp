@@ -1,5 +1,6 @@
 #include "tests/support/shared_runtime.hpp"
 #include "tests/support/toy_kernels.hpp"
+#include <tesela/runtime/any_kernel.hpp>
 #include <tesela/runtime/dynamic_kernel.hpp>
 
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -188,6 +189,46 @@ TEST_CASE("a dynamic kernel combines a reduction") {
   }
   Graph g(runtime);
   CHECK_THROWS_AS(g.reduction(sum(0, 0), contribute), ArgumentError);
+}
+
+namespace {
+
+/// Args after a gap in the argument block, and a list.
+struct AddMultiple {
+  static constexpr auto name = "dynamic_add_multiple";
+  struct alignas(16) Args {
+    bool subtract = false;
+    std::uint64_t cost_key() const { return subtract ? 1 : 0; }
+  };
+  static double flops(const Args&, std::span<const Shape> all) { return static_cast<double>(all.size()); }
+  static void cpu(const Args& args, InOut<double> sum, std::span<const In<double>> tiles) {
+    for (const In<double>& tile : tiles) *sum.data += args.subtract ? -*tile.data : *tile.data;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a kernel that C++ declares is inserted without its types") {
+  Runtime& runtime = test::runtime();
+  const Numbers x(runtime, 5);
+  const auto add = DynamicKernel::of(any_kernel<AddMultiple>), set = DynamicKernel::of(any_kernel<Set<double>>);
+  Graph g(runtime);
+  for (const bool subtract : {false, true, false})
+    g.insert(add, x.list(0, 5), {.args = std::make_shared<AddMultiple::Args>(AddMultiple::Args{subtract})});
+  g.insert(add, x.list(1, 2), {.args = std::make_shared<AddMultiple::Args>()});
+  g.insert(set, x.list(2, 3), {.args = std::make_shared<Set<double>::Args>(Set<double>::Args{.value = 9})});
+  CHECK(g.bounds().work_flops == 3 * 5 + 1 + 1);
+  g.wait();
+  CHECK((x.value(0) == 1 + 14 && x.value(1) == 2 && x.value(2) == 9));
+
+  const TileMatrix<float> other(runtime, 1, 1, {1, 1});
+  const AnyTile tile[] = {other(0, 0)};
+  const auto args = std::make_shared<Set<double>::Args>();
+  CHECK_THROWS_MATCHES(g.insert(set, tile, {.args = args}), ArgumentError,
+                       MessageMatches(ContainsSubstring("4 bytes, not 8")));
+  CHECK_THROWS_AS(g.insert(set, {}, {.args = args}), ArgumentError);
+  CHECK_THROWS_MATCHES(g.reduction(x.tiles(0, 0), DynamicKernel::of(any_kernel<Combine<double>>)), ArgumentError,
+                       MessageMatches(ContainsSubstring("reduction<Zero, Add>")));
 }
 
 TEST_CASE("wrong descriptions and wrong numbers of tiles are refused") {

@@ -9,6 +9,7 @@ from ._kernels import *
 from ._solvers import *
 
 __all__ = [name for name in dir() if not name.startswith("_")]
+from . import kernels  # after __all__: a module, not a function
 _signatures.add_to(globals(), __name__)
 for _name in __all__:
     if globals()[_name].__module__.startswith(__name__ + "._"):

@@ -390,12 +390,18 @@ def cuda_caller(name, function, names):
         if cupy[0] is None:
             result = function(Stream(stream), *arrays, **arguments)
         else:
-            with cupy[0].cuda.ExternalStream(stream):
+            with cupy_stream(cupy[0], stream):
                 result = function(Stream(stream), *[cupy[0].asarray(array) for array in arrays], **arguments)
         if result is not None:
             raise TypeError(f"the kernel {name} returns {result!r}: it must write to its arrays, and return None")
 
     return call
+
+
+def cupy_stream(cupy, stream):
+    """Returns CuPy's object of a stream; CuPy 14 deprecates ExternalStream."""
+    from_external = getattr(cupy.cuda.Stream, "from_external", None)
+    return from_external(Stream(stream)) if from_external else cupy.cuda.ExternalStream(stream)
 
 
 def import_cupy():

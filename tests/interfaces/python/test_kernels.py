@@ -89,6 +89,59 @@ def test_a_recorded_graph_has_names_colours_and_flops(tmp_path):
     assert bounds.path_flops == pytest.approx(4 * 1000 / 3 + 3 * 1000 + 3 * 2000)
 
 
+def test_a_factorization_with_a_diagonal_by_a_newcomer():
+    """A = L D L', written from docs/write-your-own.md."""
+
+    @tesela.kernel(flops=lambda a: a.rows**3 / 3)
+    class ldlt:
+        def cpu(a: InOut, before: In, info: Out):
+            info[...] = before
+            for k in range(len(a) if before[0, 0] == 0 else 0):
+                if a[k, k] == 0:
+                    info[...] = k + 1
+                    return
+                column = a[k + 1 :, k] / a[k, k]
+                a[k + 1 :, k + 1 :] -= np.outer(column, a[k + 1 :, k])
+                a[k + 1 :, k] = column
+
+    @tesela.kernel
+    class solve:
+        def cpu(l: In, b: InOut, info: In):
+            if info[0, 0] == 0:
+                b[...] = scipy.linalg.solve_triangular(l, b.T, lower=True, unit_diagonal=True).T / np.diag(l)
+
+    @tesela.kernel
+    class update:
+        def cpu(a: In, b: In, d: In, c: InOut, info: In):
+            if info[0, 0] == 0:
+                c -= (a * np.diag(d)) @ b.T
+
+    def factor(a, tile):
+        A = tesela.TileMatrix(a, tile)
+        with tesela.Graph() as g:
+            info = g.status()
+            for k in range(A.tiles[0]):
+                before, info = info, g.status(offset=tile * k)
+                g.insert(ldlt, A[k, k], before, info, priority=1)
+                for i in range(k + 1, A.tiles[0]):
+                    g.insert(solve, A[k, k], A[i, k], info)
+                for j in range(k + 1, A.tiles[0]):
+                    for i in range(j, A.tiles[0]):
+                        g.insert(update, A[i, k], A[j, k], A[k, k], A[i, j], info)
+        A.bring_home()
+
+    for n, tile in (1, 5), (5, 5), (12, 5), (60, 20):
+        s = random(n, n, n)
+        s += s.T + 4 * n * np.diag((-1.0) ** np.arange(n))
+        a = np.asfortranarray(s)
+        factor(a, tile)
+        lower = np.tril(a, -1) + np.eye(n)
+        assert norm((lower * np.diag(a)) @ lower.T - s) <= 1e-14 * n * norm(s)
+    a = np.asfortranarray(np.diag([1.0] * 7 + [0] + [1] * 4))
+    with pytest.raises(np.linalg.LinAlgError, match="status 8"):
+        factor(a, 5)
+
+
 def test_modes_are_respected():
     seen = {}
 
@@ -175,6 +228,31 @@ def test_a_tile_has_one_reduction():
         g.reduction(total[0, 0], add)
         with pytest.raises(ValueError, match="largest.*already has the reduction plus"):
             g.reduction(total[0, 0], most)
+
+
+def test_an_exception_where_copies_of_a_reduction_combine_ends_its_graph():
+    @tesela.kernel
+    class plus:
+        def cpu(a: Commute, b: In):
+            raise LookupError("plus")
+
+    @tesela.kernel
+    class contribute:
+        def cpu(x: In, total: Reduce):
+            total += x
+
+    x, total = numbers(*range(20)), numbers(1000)
+    g = tesela.Graph()
+    g.reduction(total[0, 0], plus)
+    for i in range(20):
+        g.insert(contribute, x[i, 0], total[0, 0])
+    with pytest.raises(LookupError, match="plus") as caught:
+        g.wait()
+    assert "combines a reduction" in caught.value.__notes__[0]
+    y = numbers(4)
+    with tesela.Graph() as g:
+        g.insert(add, x[1, 0], y[0, 0])
+    assert values(y) == [5]
 
 
 def test_tasks_of_threads_run_in_order():
