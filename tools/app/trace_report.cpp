@@ -4,6 +4,8 @@
 #include <tesela/runtime/errors.hpp>
 #include <tesela/runtime/ranks.hpp>
 #include <tesela/runtime/trace.hpp>
+#include <tesela/runtime/trace_page.hpp>
+#include <tesela/runtime/trace_picture.hpp>
 #include <tesela/tiles/io/atomic_file.hpp>
 
 #include <fmt/format.h>
@@ -86,6 +88,25 @@ bool compare_traces(const std::vector<std::string>& directories, const std::stri
   AtomicFile picture(path);
   picture.write(trace_pictures(traces, from, to));
   picture.commit();
+  return true;
+}
+
+void write_trace_page(const Trace& trace, const nlohmann::json& report, const std::string& title,
+                      const std::string& path) {
+  AtomicFile file(path);
+  file.write(trace_page(trace, summarize(trace), title,
+                        report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
+  file.commit();
+}
+
+bool report_trace(const std::string& directory, const std::string& path) {
+  require_trace_page();
+  std::optional<Trace> trace = trace_in(directory);
+  if (!trace) return false;
+  const std::size_t runs = trace->marks.size();
+  nlohmann::json report = nlohmann::json::object();
+  if (runs > 0) report["notes"] = {fmt::format("the last of {} recorded runs", runs)};
+  write_trace_page(last_part(std::move(*trace)), report, directory, path);
   return true;
 }
 

@@ -1,4 +1,5 @@
-#include "tools/app/trace_report.hpp"
+#include <tesela/runtime/trace_picture.hpp>
+#include <tesela/runtime/trace_summary.hpp>
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 #include <map>
 #include <utility>
 
-namespace tesela::cli {
+namespace tesela {
 namespace {
 
 constexpr double width = 1200, right = 24, legend_line = 20, axis = 44, letter = 7;
@@ -328,4 +329,4 @@ std::string trace_picture(const Trace& trace, double from, double to) {
   return trace_pictures({{"", trace}}, from, to);
 }
 
-}  // namespace tesela::cli
+}  // namespace tesela
